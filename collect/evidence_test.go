@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -237,10 +238,10 @@ func TestTheTraceOfWhatWentWrongIsKept(t *testing.T) {
 	}
 }
 
-// tracesOf are the kept files of a run that are traces.
+// tracesOf are the kept files of a run that are traces of what went wrong.
 func tracesOf(r run.Run) (out []run.Evidence) {
 	for _, e := range r.Evidence {
-		if e.Kind == run.PerfettoTrace {
+		if e.Kind == run.PerfettoTrace && !strings.HasPrefix(e.Why, "the latest frame of the run ") {
 			out = append(out, e)
 		}
 	}
@@ -279,10 +280,11 @@ func TestTheTraceOfALostRepetitionIsKept(t *testing.T) {
 	s, job, folder, _ := watched(t, "pixel-5-android-11", config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{crash}})
 	r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 	wantComplete(t, r, 3)
-	if len(r.Run.Evidence) != 1 {
+	kept := tracesOf(r.Run)
+	if len(kept) != 1 {
 		t.Fatalf("kept: %+v, %v", r.Run.Evidence, r.Run.Warnings)
 	}
-	e := r.Run.Evidence[0]
+	e := kept[0]
 	if e.Repetition != 0 || !strings.HasPrefix(e.Why, "of repetition 2, which was lost: the app crashed: ") {
 		t.Errorf("kept: %+v", e)
 	}
@@ -317,28 +319,43 @@ func checkSpent(t *testing.T, r run.Run, keep string) {
 		t.Errorf("%d frames are told of, of %g that were drawn", told, drawn)
 	}
 	for _, f := range slices.Concat(r.Frames.Worst, r.Frames.Usual) {
-		kept := slices.IndexFunc(r.Evidence, func(e run.Evidence) bool { return e.Repetition == f.Repetition && e.Digest == f.Evidence })
-		if (kept >= 0) != (keep == config.KeepAll) {
+		kept := slices.IndexFunc(r.Evidence, func(e run.Evidence) bool { return e.Repetition == f.Repetition })
+		if kept < 0 && (f.Evidence != "" || keep == config.KeepAll) || kept >= 0 && r.Evidence[kept].Digest != f.Evidence {
 			t.Errorf("a frame of repetition %d leads to the trace %q, of %+v", f.Repetition, f.Evidence, r.Evidence)
 		}
 	}
 }
 
-// All traces are kept where that is asked for, and none where nothing went wrong.
+// wantLatest wants the trace that is kept to be that of the record's latest frame, which
+// leads to it.
+func wantLatest(t *testing.T, folder *evidence.Folder, r run.Run) {
+	t.Helper()
+	if len(r.Evidence) == 0 || r.Frames == nil || len(r.Frames.Worst) == 0 {
+		t.Fatalf("kept %+v of the frames %+v", r.Evidence, r.Frames)
+	}
+	e, worst := r.Evidence[0], r.Frames.Worst[0]
+	if e.Repetition != worst.Repetition || e.Event != worst.Event || math.Abs(e.FromMS-worst.AtMS) > 0.01 || e.Digest != worst.Evidence ||
+		e.Name != fmt.Sprintf("repetition-%d.pftrace", worst.Repetition) || !strings.HasPrefix(e.Why, "the latest frame of the run took ") {
+		t.Errorf("kept %+v, and the latest frame is %+v", e, worst)
+	}
+	spans(t, folder, e)
+}
+
+// All traces are kept where that is asked for, one where nothing went wrong but that a
+// frame was late, and none where none is asked for.
 func TestHowMuchEvidenceIsKept(t *testing.T) {
 	t.Parallel()
-	for keep, want := range map[string][]int{config.KeepAll: {1, 2, 3}, config.KeepAnomalies: nil, config.KeepWorst: nil, config.KeepNone: nil} {
+	for keep, want := range map[string]int{config.KeepAll: 3, config.KeepAnomalies: 1, config.KeepWorst: 1, config.KeepNone: 0} {
 		t.Run(keep, func(t *testing.T) {
 			t.Parallel()
 			s, job, folder, spy := watched(t, "pixel-5-android-11", keep, simlab.Options{})
 			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 			wantComplete(t, r, 3)
-			var got []int
-			for _, e := range r.Run.Evidence {
-				got = append(got, e.Repetition)
+			if len(r.Run.Evidence) != want {
+				t.Errorf("kept: %+v, want %d; %v", r.Run.Evidence, want, r.Run.Warnings)
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("kept of the repetitions %v, want %v; %v", got, want, r.Run.Warnings)
+			if keep == config.KeepWorst || keep == config.KeepAnomalies {
+				wantLatest(t, folder, r.Run)
 			}
 			checkSpent(t, r.Run, keep)
 			if asked := len(spy.ran("perfetto")) > 0; asked != (keep != config.KeepNone) {

@@ -46,7 +46,19 @@ func (c *collector) readPaths(ctx context.Context, a *attempt, seen watch.Sifted
 		one.Events = append(one.Events, section.Event{Name: e.Name, At: e.Time})
 	}
 	c.paths.Add(one)
+	a.late = latest(one)
 	return nil
+}
+
+// latest is the frame of a repetition that missed its deadline by the most and was seen to,
+// nil where none did.
+func latest(r section.Repetition) (out *watch.Late) {
+	for _, f := range r.Trace.Frames {
+		if by := f.Took - f.Deadline; (f.Class == run.SlowFrames || f.Class == run.FrozenFrames) && (out == nil || by > out.By) {
+			out = &watch.Late{At: f.At, Took: f.Took, By: by}
+		}
+	}
+	return out
 }
 
 // workloadEnded is when that was on CLOCK_MONOTONIC, 0 where it is not known.

@@ -101,7 +101,7 @@ func (c *collector) keepEvidence(ctx context.Context, a *attempt, s watch.Seen, 
 	if a.watched == nil {
 		return
 	}
-	s.Lost = lost
+	s.Lost, s.Late = lost, a.late
 	a.watched.End(ctx, s)
 }
 

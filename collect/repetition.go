@@ -51,6 +51,7 @@ type attempt struct {
 	workload *workload.Running
 	energy   *power.Metering   // nil where none is measured
 	watched  *watch.Repetition // nil where no evidence is kept
+	late     *watch.Late       // its latest frame, nil where its trace tells of none
 }
 
 // repetition does the workload once and measures it; one of the warm-up without what

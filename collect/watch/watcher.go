@@ -277,9 +277,12 @@ func (r *Repetition) End(ctx context.Context, s Seen) {
 	fetch := func(read func(io.ReadSeeker) error) error { return w.Perfetto.Fetch(ctx, read) }
 	for _, k := range r.saved {
 		left = k.takes(left)
-		r.keep(ctx, s, k.anomalies, func(read func(io.ReadSeeker) error) error {
+		saved := r.keep(ctx, s, k.anomalies, func(read func(io.ReadSeeker) error) error {
 			return w.Perfetto.FetchKept(ctx, k.path, read)
 		})
+		if s.Late != nil && s.Late.At+s.Late.Took <= k.at {
+			digest = saved
+		}
 	}
 	switch allowed := r.policy.allows(w.Target.Clock.Now()); {
 	case w.All || len(left) > 0 && allowed:
@@ -287,7 +290,7 @@ func (r *Repetition) End(ctx context.Context, s Seen) {
 	case len(left) > 0:
 		w.Target.Journal.Warnf("repetition %d: no trace was kept of %s: at most %d are kept of one repetition, %v apart", r.n, inWords(left), maxKept, keptApart)
 	}
-	if err := w.offer(r.n, s.Late, digest, fetch); err != nil {
+	if err := w.offer(r.n, s, digest, fetch); err != nil {
 		w.Target.Journal.Warnf("repetition %d: its trace could not be held back: %v", r.n, err)
 	}
 	if missed := r.stream.Missed(); missed > 0 {
@@ -304,10 +307,7 @@ const maxTrace = 128 << 20
 // returns its digest, "" where it could not be kept.
 func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetch func(read func(io.ReadSeeker) error) error) string {
 	w := r.w
-	e := run.Evidence{Kind: run.PerfettoTrace, Name: fmt.Sprintf("repetition-%d.pftrace", r.n), Repetition: r.n}
-	if n := r.named(); n > 0 {
-		e.Name = fmt.Sprintf("repetition-%d-%d.pftrace", r.n, n+1)
-	}
+	e := run.Evidence{Kind: run.PerfettoTrace, Name: w.fileName(r.n), Repetition: r.n}
 	from, to := s.From, s.To
 	if len(anomalies) > 0 {
 		e.Event, e.Why = anomalies[gravest(anomalies)].Event, inWords(anomalies)
@@ -337,15 +337,18 @@ func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetc
 	return e.Digest
 }
 
-// named is how many traces of this repetition are kept already.
-func (r *Repetition) named() (n int) {
-	prefix := fmt.Sprintf("repetition-%d", r.n)
-	for _, e := range r.w.Kept {
+// fileName is what the next trace of the n-th repetition is called.
+func (w *Watcher) fileName(n int) string {
+	prefix, kept := fmt.Sprintf("repetition-%d", n), 0
+	for _, e := range w.Kept {
 		if e.Kind == run.PerfettoTrace && (e.Name == prefix+".pftrace" || strings.HasPrefix(e.Name, prefix+"-")) {
-			n++
+			kept++
 		}
 	}
-	return n
+	if kept > 0 {
+		return fmt.Sprintf("%s-%d.pftrace", prefix, kept+1)
+	}
+	return prefix + ".pftrace"
 }
 
 // inWords says what went wrong: the gravest of several, and how many more.

@@ -12,10 +12,9 @@ import (
 
 // Late is a frame that was seen late.
 type Late struct {
-	At    time.Duration // the vsync that it was meant for, on CLOCK_MONOTONIC
-	Took  time.Duration
-	By    time.Duration // how much longer that is than it could take
-	Event string        // as run.Bucket.Name has it
+	At   time.Duration // the vsync that it was meant for, on CLOCK_MONOTONIC
+	Took time.Duration
+	By   time.Duration // how much longer that is than it could take
 }
 
 // worst is the trace of the repetition with the latest frame of the run, on this
@@ -28,12 +27,13 @@ type worst struct {
 
 // offer has the trace of a repetition held back if its latest frame is the latest of the
 // run so far. kept names it where it is kept anyway.
-func (w *Watcher) offer(n int, late *Late, kept string, fetch func(read func(io.ReadSeeker) error) error) error {
-	if late == nil || w.worst != nil && late.By <= w.worst.late.By {
+func (w *Watcher) offer(n int, s Seen, kept string, fetch func(read func(io.ReadSeeker) error) error) error {
+	late := s.Late
+	if late == nil || s.Lost != nil || w.worst != nil && late.By <= w.worst.late.By {
 		return nil
 	}
 	held := &worst{late: *late, of: run.Evidence{
-		Kind: run.PerfettoTrace, Name: fmt.Sprintf("repetition-%d.pftrace", n), Repetition: n, Event: late.Event,
+		Kind: run.PerfettoTrace, Repetition: n, Event: s.eventAt(late.At),
 		FromMS: milliseconds(late.At), ToMS: milliseconds(late.At + late.Took),
 		Why: fmt.Sprintf("the latest frame of the run took %d ms, %d ms more than it could", late.Took.Milliseconds(), late.By.Milliseconds()),
 	}}
@@ -80,6 +80,7 @@ func (w *Watcher) Close(ctx context.Context) {
 		return
 	}
 	e := w.worst.of
+	e.Name = w.fileName(e.Repetition)
 	_, err := w.worst.trace.Seek(0, io.SeekStart)
 	if err == nil {
 		e.Digest, e.Bytes, err = w.Keeper.Keep(ctx, w.worst.trace, maxTrace)
