@@ -61,12 +61,18 @@ func reasonOf(a run.ANR) reason {
 	return reason{kind: UnknownKind, subject: a.Kind, sure: diagnose.Possible, why: diagnose.Say("the dump does not say what it waited for")}
 }
 
-// names are the threads of the chain, in the order of their names: whichever of a
-// cycle is listed first, its subject is the same.
+// names are the threads of a cycle, in the order of their names: whichever is listed
+// first, its subject is the same. A thread that waits for the cycle alone is none of it.
 func (f found) names() []string {
-	var out []string
+	var out, all []string
 	for _, t := range f.Threads {
-		out = append(out, t.Name)
+		all = append(all, t.Name)
+		if t.Critical {
+			out = append(out, t.Name)
+		}
+	}
+	if len(out) < 2 { // a record of before all of a cycle were critical
+		out = all
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -218,30 +224,39 @@ func idle(f found) (reason, bool) {
 	return reason{kind: IdleKind, subject: f.last.Name, sure: diagnose.Seen, why: diagnose.Say("it had nothing to do any more when the stacks were written")}, true
 }
 
-// held: a lock that another thread holds, which does something of its own.
+// held: a lock, by the critical thread, or by somebody who is not shown.
 func held(f found) (reason, bool) {
-	for _, t := range f.Threads {
-		if t.Kind != run.WaitLock {
-			continue
-		}
-		lock, _, _ := strings.Cut(strings.TrimPrefix(t.WaitsFor, "lock"), " held by ")
-		r := reason{kind: LockKind, subject: cmp.Or(strings.TrimSpace(lock), "a lock"), sure: diagnose.Seen, why: diagnose.Say("it held the lock")}
-		if len(f.Threads) == 1 {
-			r.sure, r.why = diagnose.Likely, diagnose.Say("who held the lock is not in the dump")
-		}
-		return r, true
+	n := len(f.Threads)
+	r := reason{kind: LockKind, sure: diagnose.Seen, why: diagnose.Say("it held the lock")}
+	switch {
+	case f.last.Kind == run.WaitLock:
+		r.subject, r.sure, r.why = lockOf(f.last), diagnose.Likely, diagnose.Say("it waited for a lock, and who held that is not in the dump")
+	case n > 1 && f.Threads[n-2].Kind == run.WaitLock:
+		r.subject = lockOf(f.Threads[n-2])
+	default:
+		return reason{}, false
 	}
-	return reason{}, false
+	return r, true
+}
+
+// lockOf is the class of the lock that a thread waits for.
+func lockOf(t run.ANRThread) string {
+	lock, _, _ := strings.Cut(strings.TrimPrefix(t.WaitsFor, "lock"), " held by ")
+	return cmp.Or(strings.TrimSpace(lock), "a lock")
 }
 
 // waiting: for another thread to do or to end something.
 func waiting(f found) (reason, bool) {
-	if !slices.Contains([]string{run.WaitJoin, run.WaitSignal, run.WaitFutex}, f.last.Kind) && len(f.Threads) == 1 {
+	n := len(f.Threads)
+	if !slices.Contains([]string{run.WaitJoin, run.WaitSignal, run.WaitFutex}, f.last.Kind) && n == 1 {
 		return reason{}, false
 	}
 	r := reason{kind: LockKind, subject: f.last.Name, sure: diagnose.Likely, why: diagnose.Say("others waited for it to end or to wake them")}
-	if len(f.Threads) == 1 {
+	switch {
+	case n == 1:
 		r.subject, r.sure, r.why = method(f.at), diagnose.Possible, diagnose.Say("it waited for another thread, which the dump does not tell")
+	case f.Threads[n-2].Kind == run.WaitJoin:
+		r.why = diagnose.Say("others waited for it to end")
 	}
 	return r, true
 }

@@ -129,6 +129,15 @@ func TestReasons(t *testing.T) {
 	if r := reasonOf(threads(lock, worker(run.WaitIO))); plain(r.why) != "it waited for the disk" {
 		t.Errorf("a thread that waits for the disk: %q", plain(r.why))
 	}
+	joins := thread("sync", run.WaitJoin, "join index", "java.lang.Thread.join(Thread.java:1)")
+	index := thread("index", run.WaitRunning, "", "com.example.mail.Search.build(Search.java:7)")
+	if r := reasonOf(threads(lock, joins, index)); r.subject != "index" || plain(r.why) != "others waited for it to end" {
+		t.Errorf("a thread that the holder of a lock joins: %q, %q", r.subject, plain(r.why))
+	}
+	wants := thread("sync", run.WaitLock, "lock Inbox held by thread 12, which the dump does not show", "com.example.mail.Inbox.refresh(Inbox.java:31)")
+	if r := reasonOf(threads(lock, wants)); r.subject != "Inbox" || r.sure != diagnose.Likely || !strings.HasSuffix(plain(r.why), "who held that is not in the dump") {
+		t.Errorf("a thread that holds a lock and wants one: %+v", r)
+	}
 	amplified := reasonOf(threads(lock, worker(run.WaitIO, "kernel: f2fs_wait_discard_bios+0x1/0x2", "kernel: f2fs_sync_fs+0x1/0x2")))
 	if !strings.Contains(plain(amplified.why), "write amplification") {
 		t.Errorf("behind discards: %q", plain(amplified.why))

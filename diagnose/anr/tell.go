@@ -142,6 +142,9 @@ func sentence(f found, r reason) diagnose.Phrase {
 	out := diagnose.Say("thread ", diagnose.Named(f.first.Name), " of ", diagnose.Named(cmp.Or(f.first.Process, f.Process, who)), " did not respond")
 	switch {
 	case f.Cycle:
+		if !slices.Contains(f.names(), f.first.Name) {
+			return diagnose.Say(out, ": it waits for the threads ", diagnose.Named(r.subject), ", which wait for each other, for ever")
+		}
 		return diagnose.Say(out, ": the threads ", diagnose.Named(r.subject), " wait for each other, for ever")
 	case len(f.Threads) > 1:
 		if n := len(f.Threads) - 2; n > 0 {

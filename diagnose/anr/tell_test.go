@@ -144,6 +144,8 @@ func TestSentences(t *testing.T) {
 	far := threads(thread("main", run.WaitBinder, "binder IFeed::query (com.example.feed)", "a.B.c(B.java:1)"), in("com.example.feed", thread("Binder:7_1", run.WaitLock, "lock X held by db", "f.F.g(F.java:1)")),
 		in("com.example.feed", thread("db", run.WaitRunning, "", "f.Db.vacuum(Db.java:1)")))
 	system := run.ANR{Kind: run.SNR, Repetition: 1}
+	behind := threads(thread("main", run.WaitLock, "lock A held by sync", "a.B.c(B.java:1)"), thread("sync", run.WaitLock, "lock B held by index", "a.D.e(D.java:1)"), thread("index", run.WaitLock, "lock A held by sync", "a.F.g(F.java:1)"))
+	behind.Cycle, behind.Threads[1].Critical, behind.Threads[2].Next = true, true, 2
 	idle := threads(thread("main", run.WaitIdle, "idle", "android.os.MessageQueue.nativePollOnce(Native method)"))
 	for _, test := range []struct {
 		anr   run.ANR
@@ -151,6 +153,7 @@ func TestSentences(t *testing.T) {
 		want  string
 	}{
 		{dead, "Deadlock of main, sync", "thread main of com.example.mail did not respond: the threads main, sync wait for each other, for ever"},
+		{behind, "Deadlock of index, sync", "thread main of com.example.mail did not respond: it waits for the threads index, sync, which wait for each other, for ever"},
 		{far, "No answer from com.example.feed IFeed::query", "thread main of com.example.mail did not respond, which waited, through 1 other, for db of com.example.feed (com.example.feed IFeed::query): it had not answered a call through binder, in f.Db.vacuum"},
 		{system, "Not told: watchdog", "Android did not respond, and no thread's stack was read"},
 		{threads(thread("main", run.WaitIO, "io", "native: pc 1  /apex/libc.so (read+4)")), "Waiting for disk", "thread main of com.example.mail did not respond: it waited for the disk"},
