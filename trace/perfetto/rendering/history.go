@@ -93,7 +93,7 @@ func newHistory(r *reader) *history {
 
 // maxWork is how many rows are looked at for all frames together. A made-up trace may have
 // frames that last as long as the trace, each.
-const maxWork = 100_000_000
+const maxWork = 30_000_000
 
 // before is the place in list of the last row that begins before a time; -1 where none does.
 func before(list []int32, t time.Duration, at func(row int32) time.Duration) int {

@@ -125,6 +125,8 @@ func (w *walker) back(thread int32, from, to time.Duration, reason *why) {
 	w.chain = append(w.chain, thread)
 	defer func() { w.chain = w.chain[:len(w.chain)-1] }()
 	for to > from {
+		const rows = 8 // that one step back is as much work as
+		*w.h.work += rows
 		if w.moves--; w.moves < 0 {
 			w.unknown(thread, from, to, reason)
 			return
