@@ -67,12 +67,35 @@ func TestATraceInWords(t *testing.T) {
 	if strings.Contains(got, "wrong event") {
 		t.Error("the worst frame stands beside one of another event")
 	}
+	d := Document(Input{Diagnosis: scrolling()})
+	if d.Title != "com.example.mail in scroll.pftrace" {
+		t.Errorf("the title is %q", d.Title)
+	}
+	if got := tones(d); !slices.Equal(got, []document.Tone{document.Neutral, document.Worse, document.Worse, document.Neutral}) {
+		t.Errorf("the rows of frames in time, late, frozen and not seen are %q, want the second and the third worse", got)
+	}
 	calm := scrolling()
 	calm.Frames.Groups, calm.Frames.Worst = calm.Frames.Groups[:1], nil
-	d := Document(Input{Diagnosis: calm})
+	calm.Package = ""
+	d = Document(Input{Diagnosis: calm})
+	if d.Title != "scroll.pftrace" {
+		t.Errorf("without a package the title is %q", d.Title)
+	}
 	if d.Answer.Outcome != document.Pass || d.Headline() != "In time: none of 95 frames was seen late" {
 		t.Errorf("of frames in time it says %s: %q", d.Answer.Outcome, d.Headline())
 	}
+}
+
+// tones are those of the table of frames.
+func tones(d document.Document) (out []document.Tone) {
+	for _, s := range d.Sections {
+		if t, ok := s.Body.(*document.Table); ok && s.ID == "frames" {
+			for _, r := range t.Rows {
+				out = append(out, r.Tone)
+			}
+		}
+	}
+	return out
 }
 
 // A cause draws its own frame, and leads to it in the trace.
@@ -114,6 +137,15 @@ func TestADumpInWords(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q:\n%s", want, got)
 		}
+	}
+	if strings.Contains(got, "Stack of main") {
+		t.Error("the stack of a thread that keeps nobody waiting is listed")
+	}
+	bars := frozen()
+	bars.Causes = []diagnose.Cause{{Kind: "sky.rain", Direction: gate.ToRegression, Picture: &diagnose.Picture{Kind: diagnose.BarsPicture}}, {Kind: "sky.rain", Direction: gate.ToRegression}}
+	bars.ANRs[0].Threads[0].Stack = []string{"a.List.show(List.java:8)"}
+	if got := asText(t, Input{Diagnosis: bars}, document.Options{}); !strings.Contains(got, "Who waited for whom") || strings.Contains(got, "Stack of main") {
+		t.Errorf("where no cause draws the chain it says\n%s", got)
 	}
 	alone := frozen()
 	alone.ANRs[0].Reason, alone.ANRs[0].Threads = "", alone.ANRs[0].Threads[1:]

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/internal/actions/githubtest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/report/saved"
 )
@@ -83,5 +84,30 @@ func TestActionExplainsNothingOfWhatIsAsItWas(t *testing.T) {
 	w.want(w.apkgate("action", "run"), exit.StatusPass)
 	if kinds := w.causes(); len(kinds) != 0 {
 		t.Errorf("an unchanged build has the causes %q", kinds)
+	}
+}
+
+// What stood still in an earlier commit of the pull request is known in the next one, and
+// the page draws who waited for whom.
+func TestActionKnowsAFaultOfAnEarlierCommit(t *testing.T) {
+	w := newWorkspace(t)
+	w.changed("demo-stuck", "fault anr after open-list because lock DatabaseWriter")
+	w.write("apkgate.yml", strings.Replace(fmt.Sprintf(tracedConfig, "demo-stuck"), "repetitions: 3", "repetitions: 1", 1))
+	w.apkgate("action", "run") // the history is empty, so that the verdict is open
+	contains(t, "the comment", plainly(w.Comments(7)[0].Body), "#### What did not respond", "which waited for DatabaseWriter: it held the lock, in com.example.demo.Store.rebuild", "this is new",
+		"waits for lock com.example.demo.Store held by DatabaseWriter", "DatabaseWriter of com.example.demo (Runnable, keeps the others waiting)")
+	contains(t, "the page", plainly(w.read("apkgate-report/report.html")), `class="thread worse"`, "Who waited for whom")
+
+	const nextSHA = "cccccccccccccccccccccccccccccccccccccccc"
+	w.SetPull(githubtest.Pull{Number: 7, Repository: "octo/app", Branch: "feature", SHA: nextSHA, Base: "main"})
+	w.event(map[string]any{"pull_request": map[string]any{
+		"number": 7,
+		"head":   map[string]any{"sha": nextSHA, "ref": "feature", "repo": map[string]any{"full_name": "octo/app"}},
+		"base":   map[string]any{"sha": baseSHA, "ref": "main", "repo": map[string]any{"full_name": "octo/app"}},
+	}})
+	w.env["GITHUB_RUN_ID"] = "101"
+	w.apkgate("action", "run")
+	if comment := plainly(w.Comments(7)[0].Body); !strings.Contains(comment, "known since") || strings.Contains(comment, "this is new") {
+		t.Errorf("of the same fault in the next commit the comment says\n%.3000s", comment)
 	}
 }

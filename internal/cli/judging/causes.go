@@ -136,7 +136,7 @@ func framesOf(r run.Run) *run.Run {
 	if r.Frames == nil {
 		return nil
 	}
-	return &run.Run{ID: r.ID, App: r.App, Scenario: r.Scenario, Context: r.Context, Frames: r.Frames}
+	return &run.Run{ID: r.ID, Started: r.Started, App: r.App, Scenario: r.Scenario, Context: r.Context, Frames: r.Frames}
 }
 
 // PastOf is an entry of a history as what did not respond is held against it.
@@ -144,8 +144,8 @@ func PastOf(e baseline.ANRRun) anr.Past {
 	return anr.Past{Run: e.ID, Started: e.Started, Session: e.Session, Scenario: e.Scenario, Version: e.Version, Commit: e.Commit, State: string(e.State), ANRs: e.ANRs}
 }
 
-// whyBesideBase explains what a comparison flagged, of each of the head's runs beside the
-// base's of the same scenario.
+// whyBesideBase explains what a comparison flagged, of each of the head's runs beside those
+// of the base that are like it.
 func whyBesideBase(v sidebyside.Verdict, base, head []run.Run) []diagnose.Cause {
 	found := map[string][]diagnose.Finding{}
 	for _, s := range v.Scenarios {
@@ -167,8 +167,7 @@ func whyBesideBase(v sidebyside.Verdict, base, head []run.Run) []diagnose.Cause 
 	var out []diagnose.Cause
 	for _, r := range head {
 		if len(found[r.Scenario]) > 0 {
-			like := slices.DeleteFunc(slices.Clone(base), func(b run.Run) bool { return b.Scenario != r.Scenario || b.Frames == nil })
-			out = append(out, render.Explain(r, like, found[r.Scenario])...)
+			out = append(out, render.Explain(r, base, found[r.Scenario])...)
 		}
 		if len(r.ANRs) > 0 {
 			out = append(out, stood.Explain(r, found[r.Scenario])...)
