@@ -176,3 +176,23 @@ func TestTheFrequencyOfAStep(t *testing.T) {
 		t.Errorf("%v", khz)
 	}
 }
+
+// A thread that sleeps for long though the vsync has come has something to do, whether or not
+// a slice tells what.
+func TestALongSleepIsNotIdle(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.run(0, ui, 998, 999, asleep)
+	p.run(3, worker, 998, 1700, asleep)
+	p.wake(1700, ui, worker)
+	p.run(0, ui, 1700, 1702, asleep)
+	p.slice(ui, "Choreographer#doFrame 5", 1700, 1702)
+	p.wake(1702, render, ui)
+	p.run(1, render, 1702, 1705, asleep)
+	p.slice(render, "DrawFrames 5", 1702, 1705)
+	p.shown(5, vsync, due, 1700, 1705, appLate, 2)
+	f := only(t, p.read(t))
+	expect(t, "kinds", took(f.Path, func(s rendering.Step) string { return s.Kind + " " + s.What }), map[string]float64{
+		"sleep DefaultDispatch": 700, "running Choreographer#doFrame 5": 2, "running DrawFrames 5": 3,
+	})
+}
