@@ -70,18 +70,9 @@ func (k *kernel) named(pid int32, name string) (tid int32) {
 }
 
 // contention is what ART writes of a thread that waits for a monitor
-// (Monitor::PrettyContentionInfo). Of the owner it gives the kernel's number, on Android 12
-// its own.
+// (Monitor::PrettyContentionInfo).
 func (k *kernel) contention(pid, owner int32, name string) string {
-	number := owner
-	if k.api == 31 || k.api == 32 {
-		const first = 12 // those that the runtime begins come before
-		number = first + owner%perProcess
-	}
 	store := k.threads[pid].Process + ".data.Store"
 	return fmt.Sprintf("monitor contention with owner %s (%d) at void %s.write(java.lang.String)(Store.java:84) waiters=0 blocking from java.lang.String %s.read(java.lang.String)(Store.java:61)",
-		name, number, store, store)
+		name, owner, store, store)
 }
-
-// perProcess is how many threads of a process have numbers of their own, more or less.
-const perProcess = 40

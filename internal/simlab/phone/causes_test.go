@@ -2,6 +2,7 @@ package phone
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -152,6 +153,9 @@ func TestATraceShowsWhatTheUIThreadWaitsFor(t *testing.T) {
 				}
 				if got := c.waker(d); !strings.HasSuffix(got, tt.waker) || tt.waker == "" && got != "" {
 					t.Errorf("%s: %s: woken by %q", phone, tt.line, got)
+				}
+				if tid := c.threads.Threads[max(0, c.thread("com.example.still", tt.waker))].TID; tt.kind == simapp.Lock && !strings.Contains(strings.Join(c.said(c.ui, d.From-20*time.Microsecond, d.To), "\n"), fmt.Sprintf("owner db-writer (%d) at void com.example.still.data.Store.write(", tid)) {
+					t.Errorf("%s: %s: the owner %d is not named", phone, tt.line, tid)
 				}
 				if said := strings.Join(c.said(c.ui, d.From-20*time.Microsecond, d.To-50*time.Microsecond), "\n"); !strings.Contains(said, tt.says) || tt.says == "" && said != "" {
 					t.Errorf("%s: %s: the UI thread says %q", phone, tt.line, said)
@@ -434,9 +438,9 @@ const everyCause = `work shader 9ms after tap every 9
 blocks binder com.example.backend IFeed::query 7ms through system_server IStore::get after tap every 3
 blocks disk 9ms after tap every 4 by fsync in input
 blocks lock db-writer 8ms through disk after tap every 5 in draw
-blocks lock feed-reader 8ms after tap every 6 in input
+blocks lock feed-reader 8ms after tap every 2 in input
 blocks cpu 12ms after tap every 7 in measure
-gc 6ms after tap every 8 in layout
+gc 6ms after tap every 2 from 2 in input
 gpu 14ms after tap every 10
 blocks composition 20ms after tap every 11
 little after swipe
