@@ -421,7 +421,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%d processes, %s", n, warned(processes))
 	}
 	long := read(t, "\"main\" sysTid=1\n  at a."+strings.Repeat("b", 5000)+".c(A.java:1)\n")
-	if n := len(long.Processes[0].Threads[0].Frames[0].Name); n != 2000 || !strings.Contains(warned(long), "1 name is cut") {
+	if n := len(long.Processes[0].Threads[0].Frames[0].Name); n != 2000 || !strings.Contains(warned(long), "1 name is cut or left out") {
 		t.Errorf("a name of %d bytes, %s", n, warned(long))
 	}
 	line := read(t, "\"main\" sysTid=1\n  at "+strings.Repeat("b", trace.MaxLine)+"(A.java:1)\n  at a.b.c(A.java:1)\n")

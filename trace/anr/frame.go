@@ -163,7 +163,7 @@ func (r *reader) lock(text []byte) {
 }
 
 func (r *reader) keepLock(kind string, text []byte) {
-	if r.locks >= MaxLocks {
+	if len(r.thread.Locks) >= MaxStack || r.locks >= MaxLocks {
 		r.left.locks++
 		return
 	}

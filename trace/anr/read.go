@@ -13,13 +13,14 @@ import (
 const (
 	MaxProcesses    = 2_000
 	MaxThreads      = 50_000
-	MaxFrames       = 1_000_000
-	MaxStack        = 2_000 // frames of one thread
+	MaxFrames       = 500_000
+	MaxStack        = 2_000 // frames of one thread, and locks
 	MaxLocks        = 200_000
 	MaxTransactions = 50_000
-	MaxUsages       = 10_000 // processes in the lists of CPU times
-	maxName         = 2_000  // bytes of one name; longer ones are cut
-	maxNames        = 64 << 20
+	MaxUsages       = 10_000   // processes in the lists of CPU times
+	maxName         = 2_000    // bytes of one name; longer ones are cut
+	maxNames        = 32 << 20 // bytes of all of them, each with nameCost more
+	nameCost        = 64       // that it takes to know a name again
 )
 
 // Read reads a dump. What isn't understood is a warning; the error is for reading in
@@ -237,6 +238,9 @@ func (r *reader) stated(text []byte) {
 // inChannels takes a line of a list of waiting channels: "sysTid=4473      futex_wait_queue_me",
 // and before them the process's name.
 func (r *reader) inChannels(text []byte) {
+	if _, kept := r.channels[r.waiting]; !kept {
+		return
+	}
 	if name, ok := bytes.CutPrefix(text, []byte("Cmd line: ")); ok {
 		r.commands[r.waiting] = r.command(name)
 		return
@@ -293,16 +297,21 @@ func (r *reader) name(text []byte) string {
 	if len(text) == 0 {
 		return ""
 	}
+	if len(text) > maxName {
+		r.left.names++
+		text = text[:maxName]
+	}
 	if s, ok := r.names[string(text)]; ok {
 		return s
 	}
-	if len(text) > maxName || r.room+len(text) > maxNames {
+	if r.room+len(text)+nameCost > maxNames {
 		r.left.names++
-		text = text[:min(len(text), maxName, max(0, maxNames-r.room))]
+		return ""
 	}
-	r.room += len(text)
-	s := strings.ToValidUTF8(string(text), "\uFFFD")
-	r.names[string(text)] = s
+	r.room += len(text) + nameCost
+	raw := string(text)
+	s := strings.ToValidUTF8(raw, "\uFFFD")
+	r.names[raw] = s
 	return s
 }
 
@@ -319,16 +328,20 @@ func (r *reader) finish() {
 	w.Counted(0, r.left.processes, "%d process is not kept: a dump may have %d", "%d processes are not kept: a dump may have %d", MaxProcesses)
 	w.Counted(0, r.left.threads, "%d thread is not kept: a dump may have %d", "%d threads are not kept: a dump may have %d", MaxThreads)
 	w.Counted(0, r.left.frames, "%d frame is not kept: a dump may have %d, a thread %d", "%d frames are not kept: a dump may have %d, a thread %d", MaxFrames, MaxStack)
-	w.Counted(0, r.left.locks, "%d lock is not kept: a dump may have %d", "%d locks are not kept: a dump may have %d", MaxLocks)
+	w.Counted(0, r.left.locks, "%d lock is not kept: a dump may have %d, a thread %d", "%d locks are not kept: a dump may have %d, a thread %d", MaxLocks, MaxStack)
 	w.Counted(0, r.left.transactions, "%d transaction is not kept: a dump may have %d", "%d transactions are not kept: a dump may have %d", MaxTransactions)
 	w.Counted(0, r.left.usages, "%d use of the CPUs is not kept: a dump may have %d", "%d uses of the CPUs are not kept: a dump may have %d", MaxUsages)
-	w.Counted(0, r.left.names, "%d name is cut: one may have %d bytes, all of them %d MiB", "%d names are cut: one may have %d bytes, all of them %d MiB", maxName, maxNames>>20)
+	w.Counted(0, r.left.names, "%d name is cut or left out: one may have %d bytes, all of them %d MiB", "%d names are cut or left out: one may have %d bytes, all of them %d MiB", maxName, maxNames>>20)
 	r.dump.Warnings = w.List()
 }
 
 // list begins a list of waiting channels; the last one of a process counts.
 func (r *reader) list(pid int) {
 	if _, again := r.channels[pid]; !again {
+		if len(r.listed) >= MaxProcesses {
+			r.left.processes++
+			return
+		}
 		r.listed = append(r.listed, pid)
 	}
 	r.channels[pid] = nil

@@ -17,7 +17,9 @@ type graph struct {
 	threads   map[thread]*anr.Thread
 	runtimes  map[thread]*anr.Thread
 	owners    map[lock]*anr.Thread
+	objects   map[object]*anr.Thread
 	calls     map[thread]anr.Transaction // that a thread waits for
+	answered  map[thread]int64           // the number of the last call that it answers
 	serving   map[string][]server        // by interface and method
 }
 
@@ -30,6 +32,12 @@ type lock struct {
 	id  string
 }
 
+// object is a thread by the address of its java.lang.Thread in its process.
+type object struct {
+	pid     int
+	address uint64
+}
+
 // server is a thread that answers a call.
 type server struct {
 	process *anr.Process
@@ -39,7 +47,7 @@ type server struct {
 func newGraph(d *anr.Dump) *graph {
 	g := &graph{
 		dump: d, processes: map[int]*anr.Process{}, threads: map[thread]*anr.Thread{}, runtimes: map[thread]*anr.Thread{},
-		owners: map[lock]*anr.Thread{}, serving: map[string][]server{},
+		owners: map[lock]*anr.Thread{}, objects: map[object]*anr.Thread{}, answered: map[thread]int64{}, serving: map[string][]server{},
 	}
 	for i := range d.Processes {
 		p := &d.Processes[i]
@@ -52,6 +60,10 @@ func newGraph(d *anr.Dump) *graph {
 		}
 	}
 	g.calls = callsOf(d.Binder)
+	for _, t := range d.Binder {
+		by := thread{t.ToPID, t.ToTID}
+		g.answered[by] = max(g.answered[by], t.ID)
+	}
 	return g
 }
 
@@ -63,8 +75,12 @@ func (g *graph) add(p *anr.Process, t *anr.Thread) {
 	if t.VMTID != 0 {
 		g.runtimes[thread{p.PID, t.VMTID}] = t
 	}
+	if t.Object != 0 {
+		g.objects[object{p.PID, t.Object}] = t
+	}
+	without := released(t)
 	for _, l := range t.Locks {
-		if l.Kind == anr.Held && !released(t, l) {
+		if l.Kind == anr.Held && !without[l.ID] {
 			g.owners[lock{p.PID, l.ID}] = t
 		}
 	}
@@ -73,16 +89,17 @@ func (g *graph) add(p *anr.Process, t *anr.Thread) {
 	}
 }
 
-// released reports whether a thread does not own a lock although its stack has it as
-// held: Object.wait gives it up, and ART lists it, with the synchronized method, also
+// released are the locks that a thread does not own although its stack has them as
+// held: Object.wait gives one up, and ART lists one, with the synchronized method, also
 // where the method has not got it yet.
-func released(t *anr.Thread, held anr.Lock) bool {
+func released(t *anr.Thread) map[string]bool {
+	out := map[string]bool{}
 	for _, l := range t.Locks {
-		if l.ID == held.ID && (l.Kind == anr.WaitedOn || l.Kind == anr.Wanted && l.Owner != t.VMTID) {
-			return true
+		if l.Kind == anr.WaitedOn || l.Kind == anr.Wanted && l.Owner != t.VMTID {
+			out[l.ID] = true
 		}
 	}
-	return false
+	return out
 }
 
 // callsOf are the calls that threads wait for. The kernel lists a thread's calls with
@@ -132,12 +149,7 @@ func (g *graph) step(p *anr.Process, t *anr.Thread) (Step, *anr.Process, *anr.Th
 
 // calledBack reports whether the thread that made a call answers another one meanwhile.
 func (g *graph) calledBack(call anr.Transaction) bool {
-	for _, t := range g.dump.Binder {
-		if t.ToPID == call.FromPID && t.ToTID == call.FromTID && t.ID > call.ID {
-			return true
-		}
-	}
-	return false
+	return g.answered[thread{call.FromPID, call.FromTID}] > call.ID
 }
 
 // owner is who holds the lock that a thread wants.
@@ -217,9 +229,8 @@ func (g *graph) joined(p *anr.Process, t *anr.Thread) *anr.Thread {
 		if l.Class == dalvikThread && l.Owner != 0 && l.Owner != t.VMTID {
 			return g.runtimes[thread{p.PID, l.Owner}]
 		}
-		object := addressOf(l.ID)
-		for i := range p.Threads {
-			if other := &p.Threads[i]; object != 0 && other.Object == object && other != t {
+		if address := addressOf(l.ID); address != 0 {
+			if other := g.objects[object{p.PID, address}]; other != nil && other != t {
 				return other
 			}
 		}
