@@ -177,7 +177,8 @@ type collector struct {
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
 	current   *attempt // the last one begun, nil before
-	restarts  []stood  // of Android itself, in attempts at the repetition that were lost
+	views     seenViews
+	restarts  []stood // of Android itself, in attempts at the repetition that were lost
 	// offRate says that it is told that the display is not at the rate it was to be held at.
 	offRate   bool
 	counted   gfxinfo.Stated     // of the app's frames, before it was last stopped

@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/hierarchy"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
@@ -87,4 +90,71 @@ func (c *collector) spentOn(kept []run.Evidence) *run.Frames {
 		}
 	}
 	return out
+}
+
+// seenViews are the views of the app's window after each UI event, by its name, in the
+// order in which the events came first.
+type seenViews struct {
+	list []run.Views
+	told bool // that the device does not tell of them
+}
+
+// lookAtViews reads the views that the app's window has now. It does so in the warm-up alone,
+// since dumpsys stops the app's UI thread meanwhile: of an event what is there when it was
+// looked at last before the next one counts.
+func (c *collector) lookAtViews(ctx context.Context, a *attempt) error {
+	if a.measured || c.watcher == nil || c.views.told {
+		return nil
+	}
+	out, err := c.target.Exec(ctx, "dumpsys", "activity", "top")
+	if err == nil {
+		err = a.log.Read(ctx)
+	}
+	if err != nil {
+		return c.withoutViews(err)
+	}
+	before := cmp.Or(a.event, run.Start)
+	a.event = a.log.Event()
+	tree, err := hierarchy.Read(bytes.NewReader(out.Stdout))
+	if err != nil {
+		return c.withoutViews(err)
+	}
+	if w, ok := tree.Of(c.job.App.Package); ok && a.event == before {
+		c.views.add(w.Count(before))
+	}
+	return nil
+}
+
+// withoutViews goes on without, unless the device is gone.
+func (c *collector) withoutViews(err error) error {
+	if loss.IsGone(err) || ctxEnded(err) {
+		return err
+	}
+	c.views.told = true
+	c.journal.Warnf("the views of the app's windows are not known: %v", err)
+	return nil
+}
+
+// add takes the place of what was seen after an event of that name.
+func (s *seenViews) add(v run.Views) {
+	for i, known := range s.list {
+		if known.Event == v.Event {
+			s.list[i] = v
+			return
+		}
+	}
+	if len(s.list) < run.MaxViews {
+		s.list = append(s.list, v)
+	}
+}
+
+// addViews puts them into the section, with what is believed where any are hidden.
+func (c *collector) addViews() {
+	if c.run.Frames == nil || len(c.views.list) == 0 {
+		return
+	}
+	c.run.Frames.Views = c.views.list
+	if slices.ContainsFunc(c.views.list, func(v run.Views) bool { return len(v.Hidden) > 0 }) {
+		c.journal.Warnf("views that are drawn though later ones cover them: %s", hierarchy.Believed)
+	}
 }

@@ -31,6 +31,7 @@ func (c *collector) finish(err error) run.Run {
 	if c.watcher != nil {
 		c.run.Evidence = slices.Concat(c.job.Files, c.watcher.Kept)
 		c.run.Frames = c.spentOn(c.watcher.Kept)
+		c.addViews()
 	}
 	r := c.run
 	switch {

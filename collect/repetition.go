@@ -45,6 +45,7 @@ const readLogEvery = 30 * time.Second
 type attempt struct {
 	n        int
 	measured bool          // it is none of the warm-up
+	event    string        // the UI event under way when the views were read, in the warm-up
 	began    time.Duration // by the device's clock
 	log      *watch.Log
 	frames   *frames.Sampler
@@ -273,7 +274,7 @@ func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 		if err := a.frames.Read(ctx, !w.Ended()); err != nil {
 			return nil, err
 		}
-		if err := c.look(ctx, a); err != nil {
+		if err := errors.Join(c.look(ctx, a), c.lookAtViews(ctx, a)); err != nil {
 			return nil, err
 		}
 		if clock.Now() >= nextLog {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -168,6 +169,18 @@ func (l *Log) Events() []logcat.Event {
 	}
 	slices.SortStableFunc(events, func(a, b logcat.Event) int { return cmp.Compare(a.Time, b.Time) })
 	return events
+}
+
+// Event is the name of the UI event under way when the log was read last, run.Start before
+// the first.
+func (l *Log) Event() string {
+	events, _ := logcat.Events(l.entries)
+	for _, e := range slices.Backward(events) {
+		if e.Kind == logcat.UIEvent {
+			return e.Name
+		}
+	}
+	return run.Start
 }
 
 // SystemEnded are the times since the beginning of the repetition that Android itself was
