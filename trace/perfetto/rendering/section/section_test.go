@@ -240,3 +240,79 @@ func TestNoFramesAreNoSection(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// All of it must hold: on little cores, these without a rest, big ones idle.
+func TestWhatIsSaturated(t *testing.T) {
+	for _, c := range []struct {
+		cores rendering.Cores
+		want  int
+	}{
+		{rendering.Cores{Little: 1, LittleBusy: 1, BigBusy: 0.1, Frequency: 1}, 1},
+		{rendering.Cores{Little: 0.5, LittleBusy: 1, BigBusy: 0.1, Frequency: 1}, 0},
+		{rendering.Cores{Little: 1, LittleBusy: 0.5, BigBusy: 0.1, Frequency: 1}, 0},
+		{rendering.Cores{Little: 1, LittleBusy: 1, BigBusy: 0.5, Frequency: 1}, 0},
+		{rendering.Cores{Little: 1, LittleBusy: 1, BigBusy: -1, Frequency: 1}, 0},
+	} {
+		f := frame(0, 20*each, run.SlowFrames, running(20*each, "layout"))
+		f.Cores = c.cores
+		if got := collected(t, repetition(1, f)).Groups[0].CPU.Saturated; got != c.want {
+			t.Errorf("%+v: %d saturated, want %d", c.cores, got, c.want)
+		}
+	}
+}
+
+// Of too many steps the long ones stay as they are, and nothing of the time is lost.
+func TestLongStepsStayInALongPath(t *testing.T) {
+	var steps []rendering.Step
+	for i := range 200 {
+		took := each / 10
+		if i%50 == 25 {
+			took = 100 * each
+		}
+		steps = append(steps, waiting(took, run.WaitLock, fmt.Sprint("owner ", string(rune('a'+i%26)), string(rune('a'+i/26)))))
+	}
+	path := collected(t, repetition(1, frame(0, 419600*time.Microsecond, run.SlowFrames, steps...))).Worst[0].Path
+	long, at := 0, 0.0
+	for _, s := range path {
+		if s.FromMS != at {
+			t.Fatalf("a step begins at %g, after one that ends at %g", s.FromMS, at)
+		}
+		at = s.ToMS
+		if s.ToMS-s.FromMS >= 100 {
+			long++
+		}
+	}
+	if long != 4 || len(path) > maxSteps || len(path) < maxSteps/2 || off(at, 419.6) > 0.01 {
+		t.Errorf("%d steps, %d of them long, to %g ms", len(path), long, at)
+	}
+}
+
+// A stage's critical part is what of it lies on the path.
+func TestStagesAndTheirCriticalPart(t *testing.T) {
+	f := frame(0, 20*each, run.SlowFrames, running(20*each, "layout"))
+	f.Stages = []rendering.Stage{{Name: run.StageLayout, Thread: "main", To: 12 * each}, {Name: run.StageDraw, Thread: "main", From: 12 * each, To: 18 * each}}
+	got := collected(t, repetition(1, f))
+	want := []run.FrameTime{{Name: run.StageLayout, Thread: "main", MS: 12, CriticalMS: 12}, {Name: run.StageDraw, Thread: "main", MS: 6}}
+	if diff := cmp.Diff(want, got.Worst[0].Stages); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s := got.Groups[0].Stages; len(s) != 2 || s[0].MeanMS != 12 || s[1].MeanMS != 6 {
+		t.Errorf("of the group %+v", s)
+	}
+}
+
+// Names beyond those that are told apart are one, and none of their time is lost.
+func TestManyNamesAreOne(t *testing.T) {
+	var frames []rendering.Frame
+	for i := range maxKeys + 100 {
+		name := "s"
+		for n := i; n > 0; n /= 26 {
+			name += string(rune('a' + n%26))
+		}
+		frames = append(frames, frame(time.Duration(i)*each, each, run.NormalFrames, running(each, name)))
+	}
+	g := collected(t, repetition(1, frames...)).Groups[0]
+	if len(g.Path) != maxParts || g.Path[0].What != "" || g.Path[0].Count != 100 || g.Waits[0].Count != maxKeys+100 {
+		t.Errorf("%d parts, the first %+v; waits %+v", len(g.Path), g.Path[0], g.Waits)
+	}
+}
