@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -109,8 +111,25 @@ func telling(t run.ANRThread) string {
 			return frame
 		}
 	}
-	return innermost
+	return withoutAddress(innermost)
 }
+
+// withoutAddress is a frame for people: of "native: pc 000000000003d324  /apex/…/libjdwp.so
+// (debugMonitorWait+56) (BuildId: 323c…)", "native: debugMonitorWait (libjdwp.so)".
+func withoutAddress(frame string) string {
+	text, _, _ := strings.Cut(frame, " (BuildId: ")
+	m := nativeFrame.FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		return frame
+	case m[2] == "":
+		return "native: " + path.Base(m[1])
+	}
+	return "native: " + m[2] + " (" + path.Base(m[1]) + ")"
+}
+
+// nativeFrame has the library and the function of a native frame (trace/anr, Frame.String).
+var nativeFrame = regexp.MustCompile(`^native: pc [0-9a-f]+  (.*?)(?: \((.*?)(?:\+\d+)?\))?$`)
 
 // javaFrame reports whether a frame is a method with its source: "a.B.c(B.java:1)".
 func javaFrame(frame string) bool {

@@ -134,7 +134,7 @@ func without(path, pkg string, there map[string]int) error {
 		doing = fmt.Errorf("diagnose %s: --package names no app, and a trace holds those of many", console.Plain(path))
 	}
 	if len(there) == 0 {
-		return exit.Usage(doing, "it has no frame of any app; docs/why-slow.md says what a trace has to record")
+		return exit.Usage(fmt.Errorf("diagnose %s: it has no frame of any app, and is no dump of threads", console.Plain(path)), "docs/why-slow.md says what a trace has to record")
 	}
 	names := slices.SortedFunc(maps.Keys(there), func(a, b string) int {
 		return cmp.Or(there[b]-there[a], strings.Compare(a, b))

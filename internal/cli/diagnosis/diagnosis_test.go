@@ -188,6 +188,16 @@ func TestADumpOfThreadsIsExplained(t *testing.T) {
 	}
 }
 
+// What Google Play and Firebase export has none of the lines that begin a file of Android.
+func TestExportsOfThreadsAreExplained(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "play", "\"main\" tid=1 Blocked\n  at com.example.Inbox.open (Inbox.java:12)\n- waiting to lock <0x0a71> (a com.example.Store) held by thread 12\n\n\"sync\" tid=12 Runnable\n  at com.example.Store.sync (Store.java:88)\n")
+	write(t, "firebase", "# Crashlytics\n\nmain (blocked):tid=1 systid=0 | waiting to lock <0x0a71> (com.example.Store) held by thread 12\n       at com.example.Inbox.open(Inbox.java:12)\n\nsync (runnable):tid=12 systid=0 \n       at com.example.Store.sync(Store.java:88)\n")
+	for _, file := range []string{"play", "firebase"} {
+		says(t, file, passes(t, file).Stdout, "all wait for the thread sync at com.example.Store.sync(Store.java:88)", "thread main of the app did not respond, which waited for sync: it held the lock")
+	}
+}
+
 // What can't be explained is wrong input, with what there is instead.
 func TestWhatCanNotBeExplained(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -209,7 +219,8 @@ func TestWhatCanNotBeExplained(t *testing.T) {
 		{"anr_1 --package com.example.maid", "it has the threads of com.example.mail"},
 		{"anr_1 --mapping nowhere", "no such file"},
 		{"anr_1 --open", "--open is for perfetto"},
-		{"empty --package a.b", "it has no frame of any app"},
+		{"empty --package a.b", "it has no frame of any app, and is no dump of threads"},
+		{"noise", "it has no frame of any app, and is no dump of threads"},
 		{"noise --package a.b", "it has no frame of any app"},
 		{"packets --package a.b", "it has no frame of any app"},
 		{"cut.gz --package a.b", "unexpected EOF"},

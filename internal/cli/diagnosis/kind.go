@@ -18,8 +18,9 @@ const (
 const headSize = 64 << 10
 
 // dump matches what a dump of threads has near its beginning: the line of a process, the
-// head that ART and Dalvik write, or the first line of a thread.
-var dump = regexp.MustCompile(`(?m)^(----- pid \d+ at |DALVIK THREADS|Cmd ?line: |Subject: |"[^"\n]*"( daemon)? (prio=|sysTid=)|\*\*\* \*\*\* \*\*\* )`)
+// head that ART and Dalvik write, or the first line of a thread, also as debuggerd,
+// Google Play and Firebase have it.
+var dump = regexp.MustCompile(`(?m)^(----- pid \d+ at |DALVIK THREADS|Cmd ?line: |Subject: |".*"( daemon)? (prio|sysTid|tid)=|\*\*\* \*\*\* \*\*\* |pid: \d+, tid: \d+, name: |.* \([a-z ]+\):tid=\d+ systid=\d+ )`)
 
 // kindOf tells the kind of a recording by how it begins. A trace of packets begins with
 // the tag of its first packet (field 1, length-delimited: perfetto_trace.proto) and holds

@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -253,10 +254,13 @@ func addressOf(id string) uint64 {
 // thread itself in the latter two (dalvik/vm/interp/Stack.cpp, dumpFrames).
 const dalvikThread = "java.lang.VMThread"
 
-// nameOf is a process's name, or its number.
-func nameOf(p *anr.Process) string {
-	if p.Name != "" {
-		return p.Name
+// nameOf is a process's name, or its number, where one is known.
+func nameOf(p *anr.Process) string { return cmp.Or(p.Name, numberOf(p.PID)) }
+
+// numberOf names a process by its number; 0 is one whose number is not known.
+func numberOf(pid int) string {
+	if pid == 0 {
+		return "a process without a number"
 	}
-	return fmt.Sprintf("process %d", p.PID)
+	return fmt.Sprintf("process %d", pid)
 }

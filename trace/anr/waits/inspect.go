@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
@@ -105,7 +106,11 @@ func (d Details) Summary() []string {
 		lines = append(lines, "subject: "+d.Subject)
 	}
 	for _, p := range d.Processes[:min(len(d.Processes), shown)] {
-		lines = append(lines, fmt.Sprintf("process %d %s: %s (%s)", p.PID, p.Name, words.Count(p.Threads, "thread", "threads"), stateList(p.States)))
+		name := strings.TrimSpace(numberOf(p.PID) + " " + p.Name)
+		if p.PID == 0 {
+			name = cmp.Or(p.Name, name)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s (%s)", name, words.Count(p.Threads, "thread", "threads"), stateList(p.States)))
 	}
 	if more := len(d.Processes) - shown; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %s more", words.Count(more, "process", "processes")))
@@ -136,7 +141,7 @@ func (d Details) chain() []string {
 	const frames = 8
 	lines := []string{"waiting:"}
 	for i, t := range d.Threads {
-		line := fmt.Sprintf("  %d. %s of %s", i+1, t.Name, cmp.Or(t.Process, d.Process, fmt.Sprintf("process %d", d.PID)))
+		line := fmt.Sprintf("  %d. %s of %s", i+1, t.Name, cmp.Or(t.Process, d.Process, numberOf(d.PID)))
 		if t.State != "" {
 			line += ", " + t.State
 		}

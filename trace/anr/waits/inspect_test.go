@@ -85,8 +85,11 @@ func TestSummary(t *testing.T) {
 	want = append(want, slices.Repeat([]string{"       a.b.c(A.java:1)"}, 8)...)
 	want = append(want, "       and 2 lines more", "  2. sync of other: running, which is thread 1 (critical)")
 	want = append(want, slices.Repeat([]string{"       a.b.c(A.java:1)"}, 8)...)
-	if diff := cmp.Diff(want, d.Summary()); diff != "" || d.Summary()[1] != "process 0 p: 3 threads (2 Native and 1 Blocked)" {
+	if diff := cmp.Diff(want, d.Summary()); diff != "" || d.Summary()[1] != "p: 3 threads (2 Native and 1 Blocked)" {
 		t.Errorf("(-want +got)\n%s\n%s", diff, d.Summary()[1])
+	}
+	if d.Summary()[2] != "process 1 p: 3 threads (2 Native and 1 Blocked)" {
+		t.Errorf("said %q", d.Summary()[2])
 	}
 	if nobody := (waits.Details{PID: 9, Threads: []run.ANRThread{{Name: "main", Kind: "idle"}}}).Summary(); !slices.Equal(nobody, []string{"waiting:", "  1. main of process 9: idle"}) {
 		t.Errorf("said %q", nobody)

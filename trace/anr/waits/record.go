@@ -68,7 +68,8 @@ func (c Chain) thread(i int, process string) run.ANRThread {
 		Name: words.Clip(s.Thread.Name, most), State: words.Clip(s.Thread.State, most), Kind: s.Kind,
 		WaitsFor: words.Clip(c.waitsFor(i), most), Critical: i == len(c.Steps)-1 || c.Cycle >= 0 && i >= c.Cycle,
 	}
-	if name := words.Clip(nameOf(s.Process), most); name != process {
+	first := c.Steps[0].Process
+	if name := words.Clip(nameOf(s.Process), most); name != process && (s.Process != first || first.Name != "") {
 		t.Process = name
 	}
 	return t

@@ -48,6 +48,9 @@ func blocked(d *anr.Dump, about Subject, w *trace.Warnings) (*anr.Process, *anr.
 		w.Addf(0, "the dump does not show the process that did not respond")
 		return nil, nil
 	}
+	if about == (Subject{}) && len(d.Processes) > 1 {
+		w.Addf(p.Line, "the dump does not say which process did not respond: taken for it is the first, %s, as Android writes them", trace.Quote(nameOf(p)))
+	}
 	t := mainOf(p)
 	if name != "" && name != "main" {
 		t = threadNamed(p, name)

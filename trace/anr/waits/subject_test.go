@@ -44,7 +44,7 @@ func TestTheThreadThatDidNotRespond(t *testing.T) {
 		about waits.Subject
 		want  string // PID/NAME, or a part of the warning
 	}{
-		"the first process":               {"", []string{app, server}, waits.Subject{}, "9/main"},
+		"a guess, the first process":      {"", []string{app, server}, waits.Subject{}, "9/main"},
 		"that of the head":                {"Process: com.example\nPID: 9", []string{server, app}, waits.Subject{}, "9/main"},
 		"that of the head, by its name":   {"ANR in com.example (com.example/.Main)\nPID: 10", []string{server, app}, waits.Subject{}, "9/main"},
 		"a name that is given":            {"Process: system_server", []string{server, app}, waits.Subject{Process: "com.example"}, "9/main"},
@@ -74,7 +74,7 @@ func TestTheThreadThatDidNotRespond(t *testing.T) {
 			if ok := got == test.want || len(chain.Steps) == 0 && strings.Contains(got, test.want); !ok {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
-			if several := strings.Contains(name, "several"); several != (len(chain.Steps) > 0 && len(chain.Warnings) > 0) {
+			if doubt := strings.Contains(name, "several") || strings.Contains(name, "guess"); doubt != (len(chain.Steps) > 0 && len(chain.Warnings) > 0) {
 				t.Errorf("warnings %v", chain.Warnings)
 			}
 		})
@@ -175,6 +175,11 @@ func TestFill(t *testing.T) {
 	chain.Fill(&b)
 	if b.Process != "com.example.mail" || b.PID != 4100 || b.Threads[0].Process != "" || b.Threads[0].State != "Blocked" || b.Threads[0].Kind != run.WaitLock {
 		t.Errorf("filled %+v", b)
+	}
+	nameless := run.ANR{Kind: run.ANRInput, Repetition: 1, Process: "com.example.mail"}
+	waits.Of(processes(t, "", "5  main/tid=1"), waits.Subject{Process: "com.example.mail"}).Fill(&nameless)
+	if nameless.Process != "com.example.mail" || nameless.Threads[0].Process != "" {
+		t.Errorf("a process whose name the dump has lost is another one's: %+v", nameless)
 	}
 	if stack := b.Threads[1].Stack; len(stack) != 5 || stack[1] != "- waiting to lock <0x0a000002> (a com.example.mail.Inbox) held by thread 1" || b.Threads[1].Tells != 1 {
 		t.Errorf("tells %d, stack %q", b.Threads[1].Tells, stack)
