@@ -14,6 +14,7 @@ const (
 	certain     = 3.0  // standard errors that a kind of time must have grown by to be named
 	certainPart = 3.5  // the same of one of its parts, of which there are more
 	worth       = 0.1  // of the lost time that a cause must explain
+	leastPart   = 0.05 // of the critical path of late frames, where it explains less of all lost time
 	leastMS     = 0.05 // per frame that it must cost
 	fewFrames   = 3    // late ones that are too few to tell anything without runs before
 	ownShare    = 0.25 // of a kind's time from which on a subject is a cause of its own
@@ -95,12 +96,19 @@ func (c comparison) suspects() []suspect {
 		}
 	}
 	var out []suspect
+	whole := max(lost, now.longer(before))
 	for _, s := range standing {
 		if s.more.mean >= worth*lost {
-			out = append(out, c.suspectsOf(s, lost)...)
+			out = append(out, c.suspectsOf(s, whole)...)
 		}
 	}
-	return c.withRedundant(out)
+	return c.withRedundant(slices.DeleteFunc(out, func(s suspect) bool { return s.latePart < leastPart && s.share < worth }))
+}
+
+// longer is by how much frames take longer than others in the mean, in ms, with what is
+// nobody's: having nothing to do, and what the trace does not tell.
+func (t tally) longer(than tally) float64 {
+	return t.took.sum/max(t.frames, 1) - than.took.sum/max(than.frames, 1)
 }
 
 // standing is what of a kind of time stands out: all of it, or else those parts that do by

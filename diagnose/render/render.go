@@ -126,7 +126,7 @@ func isLate(class string) bool { return class == run.SlowFrames || class == run.
 func of(head run.Run, base []run.Run, f diagnose.Finding) []diagnose.Cause {
 	c := comparison{event: f.Event, head: tallied(head.Frames, f.Event)}
 	for _, b := range base {
-		if p := tallied(b.Frames, f.Event); p.frames > 0 {
+		if p := tallied(b.Frames, f.Event); p.told() {
 			c.base = append(c.base, p)
 		}
 	}

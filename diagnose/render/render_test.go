@@ -282,6 +282,37 @@ func TestWaitingForBuffersAloneIsNoCause(t *testing.T) {
 	}
 }
 
+// A cause is of late frames: what is next to nothing of them, and of all that frames lost,
+// explains none of it, whatever else is nobody's.
+func TestNextToNothingIsNoCause(t *testing.T) {
+	for name, c := range map[string]struct {
+		ms    float64 // of a call, in each frame
+		least float64
+	}{
+		"one ms beside six seconds": {0.5, 0},
+		"four ms beside it":         {4, 0.15},
+	} {
+		w := ordinary()
+		w.extra = func(n int, steps *[]rendering.Step) {
+			every(1, step(c.ms, run.StageLayout, run.WaitBinder, "feed IFeed::query"))(n, steps)
+			if n == 7 {
+				*steps = append(*steps, step(6500, run.StageLayout, run.WaitIdle, ""))
+			}
+		}
+		got := Explain(w.record("head", 3), past(ordinary(), 2, 40), flagged)
+		if c.least == 0 {
+			if len(got) > 0 {
+				t.Errorf("%s: %s", name, plain(got[0].Sentence))
+			}
+			continue
+		}
+		// 26 of 30 ms by which a frame takes longer in the mean are nobody's.
+		if len(got) != 1 || got[0].Kind != BinderKind || *got[0].Explains.Share < 0.1 || *got[0].Explains.Share > 0.2 {
+			t.Errorf("%s: %s", name, brief(got))
+		}
+	}
+}
+
 // Two calls that both cost are two causes, and their parts are of the whole.
 func TestTwoCallsAreTwoCauses(t *testing.T) {
 	w := ordinary()
@@ -363,18 +394,23 @@ func TestWhatIsExplained(t *testing.T) {
 		found []diagnose.Finding
 		sure  diagnose.Sure // "" where nothing is explained
 	}{
-		"a metric of frames":           {base, finding("scroll", "frames.duration_ms.p95", gate.ToRegression), diagnose.Clear},
-		"the whole run":                {base, finding("", "frames.smooth_ratio", gate.ToRegression), diagnose.Clear},
-		"joules":                       {base, finding("scroll", "energy.total_j", gate.ToRegression), ""},
-		"what got better":              {base, finding("scroll", "frames.slow", gate.ToImprovement), ""},
-		"another event":                {base, finding("tap", "frames.slow", gate.ToRegression), ""},
-		"nothing flagged":              {base, nil, ""},
-		"no run before":                {nil, flagged, diagnose.Likely},
-		"another app's run":            {other(func(r *run.Run) { r.App.Package = "a.b" }), flagged, diagnose.Likely},
-		"another scenario's":           {other(func(r *run.Run) { r.Scenario = "write" }), flagged, diagnose.Likely},
-		"another phone's":              {other(func(r *run.Run) { r.Context = map[string]string{"model": "other"} }), flagged, diagnose.Likely},
-		"a failed run":                 {other(func(r *run.Run) { r.Status = run.Failed }), flagged, diagnose.Likely},
-		"a run without frames":         {other(func(r *run.Run) { r.Frames = nil }), flagged, diagnose.Likely},
+		"a metric of frames":   {base, finding("scroll", "frames.duration_ms.p95", gate.ToRegression), diagnose.Clear},
+		"the whole run":        {base, finding("", "frames.smooth_ratio", gate.ToRegression), diagnose.Clear},
+		"joules":               {base, finding("scroll", "energy.total_j", gate.ToRegression), ""},
+		"what got better":      {base, finding("scroll", "frames.slow", gate.ToImprovement), ""},
+		"another event":        {base, finding("tap", "frames.slow", gate.ToRegression), ""},
+		"nothing flagged":      {base, nil, ""},
+		"no run before":        {nil, flagged, diagnose.Likely},
+		"another app's run":    {other(func(r *run.Run) { r.App.Package = "a.b" }), flagged, diagnose.Likely},
+		"another scenario's":   {other(func(r *run.Run) { r.Scenario = "write" }), flagged, diagnose.Likely},
+		"another phone's":      {other(func(r *run.Run) { r.Context = map[string]string{"model": "other"} }), flagged, diagnose.Likely},
+		"a failed run":         {other(func(r *run.Run) { r.Status = run.Failed }), flagged, diagnose.Likely},
+		"a run without frames": {other(func(r *run.Run) { r.Frames = nil }), flagged, diagnose.Likely},
+		"frames of which no path was read": {other(func(r *run.Run) {
+			for i := range r.Frames.Groups {
+				r.Frames.Groups[i].Path, r.Frames.Groups[i].Waits = nil, nil
+			}
+		}), flagged, diagnose.Likely},
 		"frames told by another means": {other(func(r *run.Run) { r.Frames.Source = "doframe" }), flagged, diagnose.Likely},
 		"the run itself":               {other(func(r *run.Run) { r.ID = "head" }), flagged, diagnose.Likely},
 	} {

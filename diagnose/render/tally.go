@@ -111,6 +111,10 @@ func tallied(f *run.Frames, name string) event {
 	return out
 }
 
+// told reports that it is known what frames spent their time on: records of versions of
+// apkgate that read no paths, and of traces without any, do not tell.
+func (e event) told() bool { return len(e.late.parts)+len(e.normal.parts) > 0 }
+
 // pooled are the tallies of several runs as one.
 func pooled(all []tally) tally {
 	out := newTally()

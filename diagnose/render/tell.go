@@ -216,7 +216,7 @@ func (t teller) basis() diagnose.Phrase {
 func (t teller) doubts(s suspect) []diagnose.Phrase {
 	var out []diagnose.Phrase
 	if t.alone() && t.head.ID != "" {
-		out = append(out, say("No run before was recorded: late frames are held against this run's own normal ones."))
+		out = append(out, say("No run before tells what its frames waited for: late frames are held against this run's own normal ones."))
 	}
 	if t.usual().frames == 0 {
 		out = append(out, say("No frame was shown in time: what is usual is not known."))

@@ -104,12 +104,30 @@ func (r *reader) clusters() []Cluster {
 	return out
 }
 
-// use is how a frame used the CPUs, by CPU, until the clusters are known.
-type use struct {
-	path  []time.Duration // that the path ran there
-	cycle []float64       // ns × kHz of what is known of these
-	known []time.Duration // of which the frequency is known
-	busy  []time.Duration // that anything ran there
+// use is how a frame used the CPUs, each that it did use, until the clusters are known.
+type use []coreUse
+
+type coreUse struct {
+	cpu   int16
+	path  time.Duration // that the path ran there
+	cycle float64       // ns × kHz of what is known of that
+	known time.Duration // of which the frequency is known
+	busy  time.Duration // that anything ran there
+}
+
+// maxUsed is how many CPUs of one frame are told of: phones have 8, laptops 16.
+const maxUsed = 32
+
+// of is the use of a CPU, nil where there are too many.
+func (u *use) of(cpu int16) *coreUse {
+	i := slices.IndexFunc(*u, func(one coreUse) bool { return one.cpu == cpu })
+	if i < 0 {
+		if i = len(*u); i >= maxUsed {
+			return nil
+		}
+		*u = append(*u, coreUse{cpu: cpu})
+	}
+	return &(*u)[i]
 }
 
 // ran notes a time that the path ran on a CPU.
@@ -117,48 +135,56 @@ func (u *use) ran(cpu int16, took time.Duration, khz int64) {
 	if cpu < 0 || int(cpu) >= maxCPUs {
 		return
 	}
-	for len(u.path) <= int(cpu) {
-		u.path, u.cycle, u.known = append(u.path, 0), append(u.cycle, 0), append(u.known, 0)
+	one := u.of(cpu)
+	if one == nil {
+		return
 	}
-	u.path[cpu] += took
+	one.path += took
 	if khz > 0 {
-		u.cycle[cpu] += float64(khz) * float64(took)
-		u.known[cpu] += took
+		one.cycle += float64(khz) * float64(took)
+		one.known += took
 	}
 }
 
 // occupied notes how long each CPU ran anything between two times.
 func (u *use) occupied(h *history, cpus int, from, to time.Duration) {
-	u.busy = make([]time.Duration, cpus)
-	for cpu := range u.busy {
-		h.turns(int32(cpu), from, to, func(_ int32, took time.Duration) { u.busy[cpu] += took })
+	*h.work += cpus
+	for cpu := range cpus {
+		var busy time.Duration
+		h.turns(int32(cpu), from, to, func(_ int32, took time.Duration) { busy += took })
+		if busy == 0 {
+			continue
+		}
+		if one := u.of(int16(cpu)); one != nil {
+			one.busy = busy
+		}
 	}
 }
 
 // cores are the facts of a frame that took so long.
-func (u *use) cores(clusters []Cluster, took time.Duration) Cores {
+// Whether CPUs were busy is known where their turns are.
+func (u use) cores(clusters []Cluster, took time.Duration, turns bool) Cores {
 	c := Cores{Little: -1, LittleBusy: -1, BigBusy: -1, Frequency: -1}
 	var path, little, known time.Duration
 	var at, most float64
-	for _, one := range u.path {
-		path += one
+	for _, one := range u {
+		path += one.path
 	}
 	for i, cluster := range clusters {
 		var busy time.Duration
-		for _, cpu := range cluster.CPUs {
-			if cpu < len(u.path) {
-				if i == 0 {
-					little += u.path[cpu]
-				}
-				known += u.known[cpu]
-				at += u.cycle[cpu]
-				most += float64(u.known[cpu]) * float64(cluster.MaxKHz)
+		for _, one := range u {
+			if !slices.Contains(cluster.CPUs, int(one.cpu)) {
+				continue
 			}
-			if cpu < len(u.busy) {
-				busy += u.busy[cpu]
+			if i == 0 {
+				little += one.path
 			}
+			known += one.known
+			at += one.cycle
+			most += float64(one.known) * float64(cluster.MaxKHz)
+			busy += one.busy
 		}
-		if len(clusters) > 1 && took > 0 && len(u.busy) > 0 {
+		if len(clusters) > 1 && took > 0 && turns {
 			c.add(i, float64(busy)/float64(took), len(cluster.CPUs), clusters)
 		}
 	}

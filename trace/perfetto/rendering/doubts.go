@@ -10,6 +10,7 @@ type doubts struct {
 	beyond     int  // frames that are more than are kept
 	guessed    bool // the display's period, from how far frames begin apart
 	pathless   int  // that have no path, since there are too many
+	stageless  int  // likewise no stages
 }
 
 // lost is what may have hidden frames, or the ends of them.
@@ -53,6 +54,9 @@ func (c *doubts) say(r *reader, monotonic bool) {
 	count(c.pathless,
 		"%d frame has no critical path: those before it took all the steps, or all the work, that there is for paths",
 		"%d frames have no critical path: those before them took all the steps, or all the work, that there is for paths")
+	count(c.stageless,
+		"%d frame has no stages: those before it took all that are kept",
+		"%d frames have no stages: those before them took all that are kept")
 	if len(r.done) > 0 && !monotonic {
 		w.Addf(0, "nothing in the trace leads to CLOCK_MONOTONIC: times are on the trace's own clock")
 	}

@@ -28,6 +28,7 @@ type drawing struct {
 	gpu      int32 // the slice of the wait for the GPU
 	queued   time.Duration
 	use      use
+	turns    bool     // use has what ran on the CPUs
 	slices   [2]slice // in traces without a frame timeline: doFrame and DrawFrame
 }
 
@@ -157,7 +158,12 @@ func (r *reader) look(h *history, d *drawing) {
 	d.Ready = d.ready(h, r.buffers, d.At+period-min(period, frame.SlowLimit)/4)
 	d.Class = d.class()
 	if r.work < maxWork {
-		d.Stages = h.stagesOf(d)
+		if r.stages < allStages {
+			d.Stages = h.stagesOf(d)
+			r.stages += len(d.Stages)
+		} else {
+			r.counts.stageless++
+		}
 		d.Path = r.path(h, d)
 		r.steps += len(d.Path)
 	} else {
@@ -165,6 +171,7 @@ func (r *reader) look(h *history, d *drawing) {
 	}
 	if len(h.sched.Turns) > 0 && r.work < maxWork {
 		d.use.occupied(h, min(len(r.clocks), maxCPUs), d.At, d.end)
+		d.turns = true
 	}
 	d.slices, d.display = [2]slice{}, nil
 }

@@ -22,6 +22,7 @@ const (
 	maxRows   = 300_000 // turns, states or slices, before what is over is looked at and dropped
 	maxFrames = 100_000
 	maxSteps  = 500_000         // of the paths of all frames
+	allStages = 1_000_000       // of all frames
 	behind    = time.Second     // that is kept before the first frame that is not over
 	settled   = time.Second / 5 // after its end, all that belongs to a frame has come
 )
@@ -128,6 +129,7 @@ type reader struct {
 	done     []*drawing
 	started  []slice // of Choreographer and of render threads, where these tell of frames
 	steps    int     // of all that were done
+	stages   int     // likewise
 	work     int     // rows that were looked at for them
 	now      time.Duration
 	rows     int // that are kept at one time, of each kind, unless a frame needs more
@@ -292,7 +294,7 @@ func (r *reader) trace(lostFrames, lostKernel int) Trace {
 				d.At = at
 			}
 		}
-		d.Cores = d.use.cores(t.Clusters, d.Took)
+		d.Cores = d.use.cores(t.Clusters, d.Took, d.turns)
 		t.Frames = append(t.Frames, d.Frame)
 	}
 	slices.SortStableFunc(t.Frames, func(a, b Frame) int { return cmp.Compare(a.At, b.At) })
