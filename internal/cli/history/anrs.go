@@ -46,7 +46,7 @@ first and last, whatever was decided of them.`,
 					enc.SetIndent("", "  ")
 					return exit.InfrastructureIf(enc.Encode(found))
 				}
-				return exit.InfrastructureIf(printANRs(c, found))
+				return exit.InfrastructureIf(printANRs(c, found, pkg))
 			})
 		},
 	}
@@ -160,9 +160,14 @@ func inWords(p diagnose.Phrase) string {
 	return out.String()
 }
 
-func printANRs(c console.Console, found ANRs) error {
+// printANRs prints what was found of an app, "" for all.
+func printANRs(c console.Console, found ANRs, pkg string) error {
 	if len(found.Apps) == 0 {
-		_, err := fmt.Fprintln(c.Stdout, "the history has no ANR")
+		said := "the history has no ANR"
+		if pkg != "" {
+			said += " of " + console.Plain(pkg)
+		}
+		_, err := fmt.Fprintln(c.Stdout, said)
 		return err
 	}
 	for i, app := range found.Apps {

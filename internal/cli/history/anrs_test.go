@@ -73,7 +73,7 @@ func TestWhichANRsAreOneFault(t *testing.T) {
 	if d := cmp.Diff([]string{"0001", "0002", "0003"}, f.Signatures); d != "" {
 		t.Errorf("signatures (-want +got):\n%s", d)
 	}
-	if text := passes(t, "baseline", "anrs", "--store", "h.db", "--package", "com.example.none").Stdout; text != "the history has no ANR\n" {
+	if text := passes(t, "baseline", "anrs", "--store", "h.db", "--package", "com.example.none").Stdout; text != "the history has no ANR of com.example.none\n" {
 		t.Errorf("of an app that is not there: %q", text)
 	}
 }
