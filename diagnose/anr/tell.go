@@ -147,9 +147,12 @@ func sentence(f found, r reason) diagnose.Phrase {
 		}
 		return diagnose.Say(out, ": the threads ", diagnose.Named(r.subject), " wait for each other, for ever")
 	case len(f.Threads) > 1:
-		if n := len(f.Threads) - 2; n > 0 {
+		switch n := len(f.Threads) - 2; {
+		case len(f.Threads) == run.MaxANRThreads: // a longer chain has lost some
+			out = diagnose.Say(out, ", which waited, through at least ", diagnose.Count(n, "other", "others"), ",")
+		case n > 0:
 			out = diagnose.Say(out, ", which waited, through ", diagnose.Count(n, "other", "others"), ",")
-		} else {
+		default:
 			out = diagnose.Say(out, ", which waited")
 		}
 		out = diagnose.Say(out, " for ", diagnose.Named(f.last.Name))
@@ -212,7 +215,7 @@ func (h *History) doubts(a run.ANR, r reason) (out []diagnose.Phrase) {
 	if r.kind != MemoryKind && (slices.Contains(a.Features, signature.MemoryLow) || slices.Contains(a.Features, signature.HeapFull)) {
 		out = append(out, diagnose.Say("Memory was short at the time."))
 	}
-	if r.sure == diagnose.Likely || r.sure == diagnose.Possible {
+	if r.kind != UnknownKind && r.sure != diagnose.Seen {
 		out = append(out, diagnose.Say("The stacks point there, and show no wait of that kind itself."))
 	}
 	if a.Signature == "" && len(a.Threads) > 0 {

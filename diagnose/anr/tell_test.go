@@ -143,6 +143,10 @@ func TestSentences(t *testing.T) {
 	dead.Cycle = true
 	far := threads(thread("main", run.WaitBinder, "binder IFeed::query (com.example.feed)", "a.B.c(B.java:1)"), in("com.example.feed", thread("Binder:7_1", run.WaitLock, "lock X held by db", "f.F.g(F.java:1)")),
 		in("com.example.feed", thread("db", run.WaitRunning, "", "f.Db.vacuum(Db.java:1)")))
+	var long []run.ANRThread
+	for range run.MaxANRThreads {
+		long = append(long, thread("t", run.WaitLock, "lock A held by t", "a.B.c(B.java:1)"))
+	}
 	system := run.ANR{Kind: run.SNR, Repetition: 1}
 	behind := threads(thread("main", run.WaitLock, "lock A held by sync", "a.B.c(B.java:1)"), thread("sync", run.WaitLock, "lock B held by index", "a.D.e(D.java:1)"), thread("index", run.WaitLock, "lock A held by sync", "a.F.g(F.java:1)"))
 	behind.Cycle, behind.Threads[1].Critical, behind.Threads[2].Next = true, true, 2
@@ -154,6 +158,7 @@ func TestSentences(t *testing.T) {
 	}{
 		{dead, "Deadlock of main, sync", "thread main of com.example.mail did not respond: the threads main, sync wait for each other, for ever"},
 		{behind, "Deadlock of index, sync", "thread main of com.example.mail did not respond: it waits for the threads index, sync, which wait for each other, for ever"},
+		{threads(append(long, thread("last", run.WaitRunning, "", "a.D.e(D.java:1)"))[1:]...), "Waiting for A", "thread t of com.example.mail did not respond, which waited, through at least 14 others, for last: it held the lock, in a.D.e"},
 		{far, "No answer from com.example.feed IFeed::query", "thread main of com.example.mail did not respond, which waited, through 1 other, for db of com.example.feed (com.example.feed IFeed::query): it had not answered a call through binder, in f.Db.vacuum"},
 		{system, "Not told: watchdog", "Android did not respond, and no thread's stack was read"},
 		{threads(thread("main", run.WaitIO, "io", "native: pc 1  /apex/libc.so (read+4)")), "Waiting for disk", "thread main of com.example.mail did not respond: it waited for the disk"},
@@ -178,7 +183,7 @@ func TestDoubts(t *testing.T) {
 		want string
 	}{
 		{idle, "Android writes the stacks only after it has waited"}, {short, "Memory was short"},
-		{unread, "The stacks point there"}, {unread, "No function of the critical thread"}, {threads(thread("main", "", "", "a.B.c(B.java:1)")), "The stacks point there"},
+		{unread, "No function of the critical thread"}, {threads(thread("main", "", "", "a.B.c(B.java:1)")), "The stacks point there"},
 	} {
 		c := Over(nil).Explain(headRun(test.anr), nil)[0]
 		if !slices.ContainsFunc(c.Doubts, func(p diagnose.Phrase) bool { return strings.HasPrefix(plain(p), test.want) }) {
@@ -298,6 +303,9 @@ func TestNoDoubts(t *testing.T) {
 	none := Over(nil).Explain(headRun(run.ANR{Kind: run.ANRInput, Repetition: 1}), nil)[0]
 	if slices.ContainsFunc(none.Doubts, func(p diagnose.Phrase) bool { return strings.HasPrefix(plain(p), "No function") }) {
 		t.Errorf("without a thread: doubts %v", none.Doubts)
+	}
+	if untold := Over(nil).Explain(headRun(threads(run.ANRThread{Name: "main", Kind: run.WaitUnknown})), nil)[0]; len(none.Doubts) != 0 || len(untold.Doubts) != 1 {
+		t.Errorf("what shows no stack points nowhere: %v, %v", none.Doubts, untold.Doubts)
 	}
 	first, second := contention("com.example.mail.Store.write(Store.java:90)"), contention("com.example.mail.Store.write(Store.java:91)")
 	c := Over(nil).Explain(headRun(first, second), nil)
