@@ -98,6 +98,9 @@ func (k *kernel) doFrame(pid int32, f *timeline.Frame) {
 	k.section(pid, pid, "animation", timeline.Interval{From: f.Animation, To: f.Traversals})
 	k.section(pid, pid, "traversal", timeline.Interval{From: f.Traversals, To: end})
 	k.section(pid, pid, "draw", timeline.Interval{From: f.Draw, To: end})
+	if recorded := (timeline.Interval{From: f.Draw + around, To: min(f.SyncQueued, end) - around}); recorded.From < recorded.To {
+		k.section(pid, pid, "Record View#draw()", recorded) // ThreadedRenderer.updateRootDisplayList
+	}
 }
 
 // uiDone is when the UI thread is done with a frame: at the end of the run for which the

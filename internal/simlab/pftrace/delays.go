@@ -28,8 +28,7 @@ func (k *kernel) delays(pid int32, f *timeline.Frame) {
 		case simapp.Measure, simapp.Layout: // ViewRootImpl.performMeasure and performLayout
 			k.says(pid, "view", string(d.Cause.Kind), whole)
 			k.says(pid, "", d.Cause.Name, part)
-		case simapp.Draw: // ThreadedRenderer.updateRootDisplayList
-			k.says(pid, "view", "Record View#draw()", whole)
+		case simapp.Draw: // in what each frame records
 			k.says(pid, "", d.Cause.Name, part)
 		case simapp.Inflate: // LayoutInflater.inflate and createView
 			k.says(pid, "view", "inflate", whole)

@@ -140,11 +140,13 @@ func TestSectionsOfFramesAndOfTheApp(t *testing.T) {
 	got := told(t, traceOf(all, 34, whole), "slices", "ts", "dur", "name", "depth")
 	same(t, "sections", got, []string{
 		"11000 6300 Choreographer#doFrame 77 0", "11000 500 input 1", "11500 500 animation 1", "12000 5300 traversal 1", "13000 4300 draw 2",
+		// The UI thread records until it waits for the render thread, less 5 us at both ends.
+		"13005 1490 Record View#draw() 3",
 		"16000 3500 DrawFrames 77 0", "16000 1000 syncFrameState 1", "17000 500 dequeueBuffer 1", "19000 500 queueBuffer 1",
 		"20000 8000 a.B.c 0", "18000 1000 GC 0", "30000 2000 composite 6 0",
 	})
 	old := told(t, traceOf(Ftrace{Switches: true, Categories: []string{"view"}}, 30, whole), "slices", "name")
-	same(t, "sections of Android 11, of views alone", old, []string{"Choreographer#doFrame", "input", "animation", "traversal", "draw"})
+	same(t, "sections of Android 11, of views alone", old, []string{"Choreographer#doFrame", "input", "animation", "traversal", "draw", "Record View#draw()"})
 }
 
 func TestSpeedsAndProcesses(t *testing.T) {

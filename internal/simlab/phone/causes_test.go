@@ -3,6 +3,7 @@ package phone
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -134,7 +135,7 @@ func TestATraceShowsWhatTheUIThreadWaitsFor(t *testing.T) {
 		{"blocks cpu 24ms after tap every 5 in draw", "R", "", simapp.CPU, ""},
 		{"gc 24ms after tap every 5 in input", "S", "HeapTaskDaemon", simapp.GC, "GC: Wait For Completion Alloc"},
 		{"work measure 24ms after tap every 5 of Feed.onMeasure", "Running", "", simapp.Measure, "Feed.onMeasure"},
-		{"work draw 24ms after tap every 5", "Running", "", simapp.Draw, "Record View#draw()"},
+		{"work draw 24ms after tap every 5 of Feed.onDraw", "Running", "", simapp.Draw, "Feed.onDraw"},
 		{"work inflate 24ms after tap every 5 of com.example.Card", "Running", "", simapp.Inflate, "com.example.Card"},
 		{"work compose 24ms after tap every 5", "Running", "", simapp.Compose, "Compose:recompose"},
 	} {
@@ -162,6 +163,24 @@ func TestATraceShowsWhatTheUIThreadWaitsFor(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Each frame that draws records what is to be drawn, whether anything delays it or not.
+func TestEachFrameRecordsWhatItDraws(t *testing.T) {
+	t.Parallel()
+	c := recordCauses(t, "pixel-7-android-14", "work draw 24ms after tap every 5\n")
+	drawn, recorded := 0, 0
+	for _, name := range c.said(c.ui, 0, math.MaxInt64) {
+		switch name {
+		case "draw":
+			drawn++
+		case "Record View#draw()":
+			recorded++
+		}
+	}
+	if drawn < 20 || recorded != drawn {
+		t.Errorf("%d frames draw, and %d record", drawn, recorded)
 	}
 }
 
