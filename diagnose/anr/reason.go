@@ -193,7 +193,7 @@ func otherProcess(f found) (reason, bool) {
 		if peer == "" && i+1 < len(f.Threads) {
 			peer = f.Threads[i+1].Process
 		}
-		r := reason{kind: BinderKind, subject: strings.TrimSpace(peer + " " + call), sure: diagnose.Seen, why: diagnose.Say("it had not answered a call through binder")}
+		r := reason{kind: BinderKind, subject: strings.TrimSpace(byNumber.ReplaceAllString(peer, "") + " " + call), sure: diagnose.Seen, why: diagnose.Say("it had not answered a call through binder")}
 		if peer == "" || strings.Contains(t.WaitsFor, ", likely)") {
 			r.sure = diagnose.Likely
 		}
@@ -207,6 +207,10 @@ func otherProcess(f found) (reason, bool) {
 	}
 	return reason{}, false
 }
+
+// byNumber is what a peer is called by that is another one's tomorrow: "thread 77 of
+// com.example.feed", "process 55".
+var byNumber = regexp.MustCompile(`^thread \d+ of |\bprocess \d+$`)
 
 // call are the method and the process of "binder IFeed::query (com.example.feed)".
 func call(waitsFor string) (method, peer string) {
