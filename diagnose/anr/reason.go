@@ -260,7 +260,7 @@ func waiting(f found) (reason, bool) {
 	case n == 1:
 		r.subject, r.sure, r.why = method(f.at), diagnose.Possible, diagnose.Say("it waited for another thread, which the dump does not tell")
 	case f.Threads[n-2].Kind == run.WaitJoin:
-		r.why = diagnose.Say("others waited for it to end")
+		r.sure, r.why = diagnose.Seen, diagnose.Say("others waited for it to end")
 	}
 	return r, true
 }

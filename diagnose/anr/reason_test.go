@@ -64,7 +64,7 @@ func TestReasons(t *testing.T) {
 	}{
 		"a lock":                 {threads(lock, worker(run.WaitSleep, "java.lang.Thread.sleep(Native method)")), LockKind, "com.example.mail.Store", diagnose.Seen},
 		"a lock of somebody":     {threads(main(run.WaitLock, "lock com.example.mail.Store held by 12, which the dump does not show")), LockKind, "com.example.mail.Store", diagnose.Likely},
-		"a join":                 {threads(main(run.WaitJoin, "join sync"), worker(run.WaitRunning)), LockKind, "sync", diagnose.Likely},
+		"a join":                 {threads(main(run.WaitJoin, "join sync"), worker(run.WaitRunning)), LockKind, "sync", diagnose.Seen},
 		"a latch":                {threads(thread("main", run.WaitSignal, "signal", onLoop("java.lang.Object.wait(Native method)", "com.example.mail.Once.await(Once.java:3)")...)), LockKind, "com.example.mail.Once.await", diagnose.Possible},
 		"the disk by its kind":   {threads(lock, worker(run.WaitIO)), IOKind, "disk", diagnose.Seen},
 		"fsync in Java":          {threads(lock, worker("", "java.io.FileDescriptor.sync(Native method)")), IOKind, "java.io.FileDescriptor.sync", diagnose.Likely},

@@ -9,6 +9,7 @@ package diagnosis
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/internal/words"
@@ -125,7 +126,7 @@ func stoodStill(all []run.ANR) string {
 	if out == "" {
 		out = "a process"
 	}
-	if reason := wording.Sentence(first.Reason); reason != "" {
+	if reason := strings.TrimRight(wording.Sentence(first.Reason), "."); reason != "" {
 		out += ": " + reason
 	}
 	out += critical(first)
@@ -135,8 +136,18 @@ func stoodStill(all []run.ANR) string {
 	return out
 }
 
-// critical says where the thread stands for which all others wait.
+// critical says where the thread stands for which all others wait, or which threads wait
+// for each other.
 func critical(a run.ANR) string {
+	var names []string
+	for _, t := range a.Threads {
+		if t.Critical {
+			names = append(names, wording.Name(t.Name))
+		}
+	}
+	if a.Cycle && len(names) > 1 {
+		return "; the threads " + words.List(names) + " wait for each other"
+	}
 	for i, t := range a.Threads {
 		if !t.Critical {
 			continue

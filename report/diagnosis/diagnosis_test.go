@@ -117,6 +117,20 @@ func TestACauseOfATrace(t *testing.T) {
 	}
 }
 
+// A deadlock is told of those that are in it, and what Android says ends without its period.
+func TestADeadlockOfADump(t *testing.T) {
+	waits := func(name string, critical bool) run.ANRThread {
+		return run.ANRThread{Name: name, State: "Blocked", WaitsFor: "lock a.Store held by b", Critical: critical, Stack: []string{"a.B.c(B.java:1)"}}
+	}
+	dead := saved.Diagnosis{Kind: "anr", ANRs: []run.ANR{{
+		Kind: "input", Process: "com.example.mail", Reason: "Input dispatching timed out.", Cycle: true,
+		Threads: []run.ANRThread{waits("main", false), waits("sync", true), waits("index", true)},
+	}}}
+	if want, got := "Not responding: com.example.mail: Input dispatching timed out; the threads sync and index wait for each other", Document(Input{Diagnosis: dead}).Headline(); got != want {
+		t.Errorf("the headline is %q, want %q", got, want)
+	}
+}
+
 // frozen is what a dump tells of an app that waits for a lock.
 func frozen() saved.Diagnosis {
 	return saved.Diagnosis{File: "anr_1", Kind: "anr", ANRs: []run.ANR{{
