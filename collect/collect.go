@@ -176,7 +176,7 @@ type collector struct {
 	granted  []string // the app's runtime permissions as it was installed
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
-	current   *attempt // the last one begun, nil before
+	current   *attempt // whose log was not looked through for what did not respond, nil for none
 	views     seenViews
 	restarts  []stood // of Android itself, in attempts at the repetition that were lost
 	// offRate says that it is told that the display is not at the rate it was to be held at.

@@ -103,7 +103,7 @@ type seenViews struct {
 // since dumpsys stops the app's UI thread meanwhile: of an event what is there when it was
 // looked at last before the next one counts.
 func (c *collector) lookAtViews(ctx context.Context, a *attempt) error {
-	if a.measured || c.watcher == nil || c.views.told {
+	if a.measured || c.watcher == nil || !c.evident || c.views.told {
 		return nil
 	}
 	out, err := c.target.Exec(ctx, "dumpsys", "activity", "top")

@@ -61,6 +61,7 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	fail := func(err error) (measurement, error) {
 		return measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
 	}
+	c.current = nil
 	if err := c.ready(ctx, measured); err != nil {
 		return fail(err)
 	}
@@ -152,7 +153,9 @@ func (c *collector) start(ctx context.Context, a *attempt) (err error) {
 
 // judge makes a measurement of what was seen, or says why the repetition is lost.
 func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measurement, error) {
+	var stand []stood
 	fail := func(cause loss.Cause, err error) (measurement, error) {
+		c.restarts = append(c.restarts, restartsIn(stand)...)
 		return measurement{}, c.fail(cause, journal.Measure, a.n, err)
 	}
 	if w := a.workload; a.energy != nil && w.End != "" {
@@ -169,7 +172,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	s := a.seen(seen)
 	from := len(c.run.ANRs)
 	if a.measured {
-		from = c.noteStandstills(a.n, s)
+		from, stand, c.current = c.noteStandstills(a.n, s), standstills(s), nil
 	}
 	unseen, lost := c.lossOf(a, seen, ended, untold)
 	if lost != nil {
@@ -178,7 +181,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		return fail(causeOf(lost), lost)
 	}
 	out := measurement{
-		repetition: a.n, frames: a.frames.Frames, events: seen.UI, standstills: append(standstills(s), c.restarts...),
+		repetition: a.n, frames: a.frames.Frames, events: seen.UI, standstills: append(stand, c.restarts...),
 		startup: seen.Startup, fullStart: seen.FullStart, cpu: c.cpuSince(a.frames.CPU()), pssKB: a.frames.MemoryKB(), unseen: unseen, whole: a.frames.Whole(),
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()

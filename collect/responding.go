@@ -32,6 +32,17 @@ func standstills(s watch.Seen) (out []stood) {
 	return out
 }
 
+// restartsIn are those of Android itself, in an attempt that is lost: the UI events of the next
+// one are at other times.
+func restartsIn(list []stood) (out []stood) {
+	for _, s := range list {
+		if s.metric == snrCount {
+			out = append(out, stood{metric: snrCount})
+		}
+	}
+	return out
+}
+
 const (
 	anrCount = "anr.count"
 	snrCount = "snr.count"
@@ -145,7 +156,7 @@ func (c *collector) names() *r8map.Map {
 // Android itself ended and was started again: the log goes on across that.
 func (c *collector) seekRestart(ctx context.Context, n int) {
 	a := c.current
-	if a == nil || !a.measured || a.log == nil {
+	if c.current = nil; a == nil || !a.measured || a.log == nil {
 		return
 	}
 	ended, err := a.log.SystemEnded(ctx)

@@ -48,13 +48,13 @@ const asker = "evidence"
 // that can't is measured all the same, with a warning.
 func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) {
 	if !recorders.HasPerfetto(w.Target.Facts) {
-		w.Target.Journal.Warnf("no evidence is kept: there is no trace to keep before Android 10")
+		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: there is no trace to keep before Android 10")
 		return false, nil
 	}
 	w.Perfetto.Ask(recorders.Ask{Who: asker, Sources: sources(packages)})
 	err := w.Perfetto.Ready(ctx)
 	if errors.Is(err, recorders.ErrNoPerfetto) {
-		w.Target.Journal.Warnf("no evidence is kept: %v", err)
+		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: %v", err)
 		w.Perfetto.Withdraw(asker)
 		return false, w.Perfetto.Ready(ctx)
 	}

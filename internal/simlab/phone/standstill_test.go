@@ -468,8 +468,10 @@ func TestInputOfAnAppUnderTest(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", strings.Replace(fmt.Sprintf(standing, "kind test because disk"), "s 40s", "s 90s", 1))
 	s := start(p, instrument)
 	pass(t, p, 40*time.Second)
-	if strings.Contains(s.out.String(), "INSTRUMENTATION_CODE") {
-		t.Errorf("before its time it ends with %s", s.out.String())
+	select {
+	case code := <-s.done:
+		t.Fatalf("before its time it ends with %d: %s", code, s.out.String())
+	default:
 	}
 	finish(t, p, s)
 	has(t, s.out.String(), "INSTRUMENTATION_RESULT: shortMsg=keyDispatchingTimedOut\nINSTRUMENTATION_RESULT: longMsg=Input dispatching timed out (", "is not responding. Waited 60003ms for MotionEvent(action=DOWN))\nINSTRUMENTATION_CODE: 0\n")
