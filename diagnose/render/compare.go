@@ -119,6 +119,9 @@ func (s shift) standing(now, before tally) (shift, bool) {
 	}
 	out := shift{kind: s.kind, growth: s.growth}
 	for _, b := range s.parts {
+		if b.subject == "" && now.unlisted+before.unlisted > 0 {
+			continue // the rest of one list may be what another lists
+		}
 		err := math.Hypot(now.of([]blame{b}).err, before.of([]blame{b}).err)
 		if s.growth[b] >= max(certainPart*err, leastMS) {
 			out.parts = append(out.parts, b)
@@ -141,11 +144,17 @@ func (c comparison) shifts(now, before tally) []shift {
 			out = append(out, s)
 		}
 		s.parts = append(s.parts, b)
-		s.growth[b] = now.mean(b) - before.mean(b)
+		s.growth[b] = growth(now, before, b)
 	}
 	for _, s := range out {
 		a, b := now.of(s.parts), before.of(s.parts)
 		s.more = estimate{a.mean - b.mean, math.Hypot(a.err, b.err)}
+		if isWork(s.kind) { // of what is not listed it is not known which kind it is
+			s.more.mean = 0
+			for _, one := range s.parts {
+				s.more.mean += s.growth[one]
+			}
+		}
 		slices.SortStableFunc(s.parts, func(x, y blame) int { return cmp.Compare(s.growth[y], s.growth[x]) })
 	}
 	out = c.withCores(out, now, before)

@@ -182,6 +182,35 @@ func TestNothingIsNamedWhereNothingChanged(t *testing.T) {
 	}
 }
 
+// Real apps have many slices, of which a record lists those that took most: which of some that
+// take as long is listed differs from run to run.
+func TestNothingIsNamedOfManySlices(t *testing.T) {
+	with := func(longer int) world { // every other part takes 2 % longer in some sessions
+		w := ordinary()
+		w.frames = 60
+		w.extra = func(n int, steps *[]rendering.Step) {
+			for k := range 60 {
+				stage := [4]string{run.StageMeasure, run.StageLayout, run.StageDraw, run.StageAnimation}[k/2%4]
+				kind := [3]string{run.WaitRunning, run.WaitRunning, run.WaitBinder}[k/2%3]
+				ms := 0.1 * float64(101+k%2*longer) / 100
+				*steps = append(*steps, step(ms, stage, kind, "com.example.Part"+string(rune('A'+k/26))+string(rune('A'+k%26))))
+			}
+		}
+		return w
+	}
+	head, base := with(1), with(-1)
+	if got := Explain(head.record("head", 3000), past(base, 2, 3010), flagged); len(got) > 0 {
+		t.Errorf("an unchanged build has a cause: %s", brief(got))
+	}
+	head.extra = func(n int, steps *[]rendering.Step) {
+		with(1).extra(n, steps)
+		every(4, step(6, run.StageLayout, run.WaitRunning, "com.example.Feed"))(n, steps)
+	}
+	if got := Explain(head.record("head", 3000), past(base, 2, 3010), flagged); len(got) != 1 || got[0].Kind != LayoutKind || got[0].Subject.Name != "com.example.Feed" {
+		t.Errorf("among many slices: %s", brief(got))
+	}
+}
+
 // ran is how a frame ran on processors.
 func ran(little, littleBusy, bigBusy, frequency float64) func(int) rendering.Cores {
 	return func(int) rendering.Cores {

@@ -41,9 +41,15 @@ type tally struct {
 	took   moments
 	parts  map[blame]moments
 	places map[blame]place
+	// unlisted is what a part that no group lists has at most, as sum: lists of parts end
+	// with the least. listed is how much of that is of groups that do list a part.
+	unlisted float64
+	listed   map[blame]float64
 }
 
-func newTally() tally { return tally{parts: map[blame]moments{}, places: map[blame]place{}} }
+func newTally() tally {
+	return tally{parts: map[blame]moments{}, places: map[blame]place{}, listed: map[blame]float64{}}
+}
 
 // add takes up a group of frames.
 func (t *tally) add(g run.FrameGroup) {
@@ -55,16 +61,37 @@ func (t *tally) add(g run.FrameGroup) {
 		listed[p.Name] += m.sum
 		t.part(blameOf(p), p, m)
 	}
-	if g.Path == nil {
+	if len(g.Path) == 0 {
 		return
 	}
+	full := false
 	for _, w := range g.Waits { // what the list of parts has no room for
-		if m := momentsOf(w.Spread, g.Frames); m.sum > 0 && m.sum > listed[w.Name] {
+		m := momentsOf(w.Spread, g.Frames)
+		if m.sum-listed[w.Name] <= rounding*float64(g.Frames) {
+			continue
+		}
+		full = true
+		if w.Name != run.WaitRunning { // in what it ran is not known, and so not whose that is
 			rest := (m.sum - listed[w.Name]) / m.sum
 			t.part(blameOf(run.FramePart{Name: w.Name}), w, moments{m.sum * rest, m.squares * rest * rest})
 		}
 	}
+	if !full {
+		return
+	}
+	least := momentsOf(g.Path[len(g.Path)-1].Spread, g.Frames).sum
+	t.unlisted += least
+	here := map[blame]bool{}
+	for _, p := range g.Path {
+		if b := blameOf(p); !here[b] {
+			here[b] = true
+			t.listed[b] += least
+		}
+	}
 }
+
+// rounding is by how much the parts of a list may miss their sum, in ms per frame.
+const rounding = 0.01
 
 func (t *tally) part(b blame, p run.FramePart, m moments) {
 	if b.kind == "" {
@@ -80,6 +107,25 @@ func (t *tally) part(b blame, p run.FramePart, m moments) {
 
 // mean is a blame's ms per frame.
 func (t tally) mean(b blame) float64 { return t.parts[b].sum / max(t.frames, 1) }
+
+// growth is by how much more ms per frame one has of a blame than another, at least: groups
+// that don't list such a part may have had as much as the least that they list.
+func growth(now, before tally, b blame) float64 {
+	n, was := now.mean(b), before.mean(b)
+	nowMost, wasMost := n+now.mayHave(b), was+before.mayHave(b)
+	switch {
+	case n > wasMost:
+		return n - wasMost
+	case nowMost < was:
+		return nowMost - was
+	}
+	return 0
+}
+
+// mayHave is how many ms per frame more of a blame there may be than is listed.
+func (t tally) mayHave(b blame) float64 {
+	return max(t.unlisted-t.listed[b], 0) / max(t.frames, 1)
+}
 
 // event is what is known of an event's frames in one run.
 type event struct {
@@ -121,6 +167,10 @@ func pooled(all []tally) tally {
 	for _, t := range all {
 		out.frames += t.frames
 		out.took.add(t.took)
+		out.unlisted += t.unlisted
+		for b, least := range t.listed {
+			out.listed[b] += least
+		}
 		for b, m := range t.parts {
 			sum := out.parts[b]
 			sum.add(m)

@@ -12,7 +12,7 @@ import (
 // Limits on what is kept of a group.
 const (
 	maxKeys   = 2_000 // that are told apart while frames are added
-	maxParts  = 16    // of its paths
+	minParts  = 16    // of its paths, and more where there are fewer groups
 	maxStages = 12
 )
 
@@ -77,11 +77,11 @@ func (p part) compare(o part) int {
 	return cmp.Or(cmp.Compare(p.kind, o.kind), cmp.Compare(p.stage, o.stage), cmp.Compare(p.thread, o.thread), cmp.Compare(p.what, o.what))
 }
 
-// group is what the record holds of it.
-func (g *group) group(event, class string) run.FrameGroup {
+// group is what the record holds of it, with so many parts of its paths.
+func (g *group) group(event, class string, parts int) run.FrameGroup {
 	return run.FrameGroup{
 		Event: event, Class: class, Frames: g.frames, Took: g.took.spread(11),
-		Stages: most(g.stages, maxStages), Waits: most(g.kinds, run.MaxFrameParts), Path: most(g.path, maxParts), CPU: g.cores.mean(),
+		Stages: most(g.stages, maxStages), Waits: most(g.kinds, run.MaxFrameParts), Path: most(g.path, parts), CPU: g.cores.mean(),
 	}
 }
 

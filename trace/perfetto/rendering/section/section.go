@@ -137,11 +137,15 @@ func (c *Collector) Frames() *run.Frames {
 		return nil
 	}
 	out := &run.Frames{Source: cmp.Or(c.source, rendering.DoFrame)}
-	late := 0
+	late, groups := 0, 0
+	for _, e := range c.events {
+		groups += len(e.classes)
+	}
+	parts := max(minParts, min(run.MaxAllParts/max(groups, 1), run.MaxPathParts))
 	for _, e := range c.events {
 		for _, class := range []string{run.NormalFrames, run.SlowFrames, run.FrozenFrames, run.BufferedFrames} {
 			if g := e.classes[class]; g != nil {
-				out.Groups = append(out.Groups, g.group(e.name, class))
+				out.Groups = append(out.Groups, g.group(e.name, class, parts))
 				if class == run.SlowFrames || class == run.FrozenFrames {
 					late += g.frames
 				}

@@ -312,7 +312,7 @@ func TestManyNamesAreOne(t *testing.T) {
 		frames = append(frames, frame(time.Duration(i)*each, each, run.NormalFrames, running(each, name)))
 	}
 	g := collected(t, repetition(1, frames...)).Groups[0]
-	if len(g.Path) != maxParts || g.Path[0].What != "" || g.Path[0].Count != 100 || g.Waits[0].Count != maxKeys+100 {
+	if len(g.Path) != run.MaxPathParts || g.Path[0].What != "" || g.Path[0].Count != 100 || g.Waits[0].Count != maxKeys+100 {
 		t.Errorf("%d parts, the first %+v; waits %+v", len(g.Path), g.Path[0], g.Waits)
 	}
 }
