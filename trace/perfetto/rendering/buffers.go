@@ -27,6 +27,7 @@ type buffers struct {
 	file     *packets.File
 	packages string
 	layers   map[string][]count // by the layer's name
+	names    []string           // of all layers, sorted
 	sent     map[string]bool    // those whose counter is SurfaceFlinger's
 }
 
@@ -50,6 +51,10 @@ func (b *buffers) count(at time.Duration, name string, n int64) {
 	list, known := b.layers[layer]
 	if !known && !b.file.Room("layers with buffers", len(b.layers), maxLayers) || !b.file.Room("counts of buffers", len(list), maxCounts) {
 		return
+	}
+	if !known {
+		at, _ := slices.BinarySearch(b.names, layer)
+		b.names = slices.Insert(b.names, at, layer)
 	}
 	if sent && !b.sent[layer] {
 		b.sent[layer], list = true, nil
@@ -86,11 +91,12 @@ func (b *buffers) ready(layer string, at time.Duration) int {
 	return int(min(max(list[i].n, 0), 1<<20))
 }
 
-// filled is the layer of an app that got a buffer first between two times, "" for none. It
-// counts what it looks at as work.
+// filled is the layer of an app that got a buffer first between two times, of several the
+// first by name, "" for none. It counts what it looks at as work.
 func (b *buffers) filled(work *int, names []string, from, to time.Duration) string {
 	layer, first := "", to
-	for name, list := range b.layers {
+	for _, name := range b.names {
+		list := b.layers[name]
 		if !slices.ContainsFunc(names, func(n string) bool { return n != "" && strings.Contains(name, n) }) {
 			continue
 		}

@@ -317,3 +317,19 @@ func TestWhatStandsAtTheEndOfTheFile(t *testing.T) {
 		t.Errorf("%s\nwith the frame timeline at the end:\n%s", a, b)
 	}
 }
+
+// The same trace is read alike each time, though two windows get a buffer at once.
+func TestTwoWindowsThatAreFilledAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.older(1000, 6, 6)
+	for _, window := range []string{".Main#7", ".Dialog#9", ".Popup#11"} {
+		p.count(900, "BufferTX - com.example.app/"+window, 0)
+		p.count(1011, "BufferTX - com.example.app/"+window, 1)
+	}
+	for range 20 {
+		if f := only(t, p.read(t)); f.Layer != "com.example.app/.Dialog#9" {
+			t.Fatalf("layer %q, want the first by name", f.Layer)
+		}
+	}
+}
