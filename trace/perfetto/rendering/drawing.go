@@ -177,8 +177,11 @@ func (r *reader) look(h *history, d *drawing) {
 }
 
 // ready is how many buffers waited at a time, and could have been shown: none that the GPU
-// still draws into, and not the frame's own.
+// still draws into, and not the frame's own. -1 where that is not told, or was not looked for.
 func (d *drawing) ready(h *history, b *buffers, at time.Duration) int {
+	if *h.work >= maxWork {
+		return -1
+	}
 	n := b.ready(d.Layer, at)
 	if n > 0 && d.queued <= at {
 		n--
@@ -196,6 +199,9 @@ func (d *drawing) ready(h *history, b *buffers, at time.Duration) int {
 func (d *drawing) find(h *history) {
 	const slack = time.Millisecond // the timeline's end and the slice's are not taken at once
 	d.do, d.draw, d.gpu, d.queued = none, none, none, d.app
+	if *h.work >= maxWork {
+		return
+	}
 	for _, row := range h.amid(h.draws[d.PID], d.At-slack, d.app+slack) {
 		s := &h.spans[row]
 		switch {

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
@@ -35,5 +38,46 @@ func TestProcessorsThatNothingRanOnTakeNoMemory(t *testing.T) {
 	few, many := reading(7), reading(1_023)
 	if each := (many - few) / frames; each > most {
 		t.Errorf("a frame takes %d bytes more on a device of 1,024 CPUs, want %d at most", each, most)
+	}
+}
+
+// Frames that last as long as the trace, each, would be looked at for hours: those that there is
+// no more work for are told by the frame timeline alone.
+func TestWorkForFramesIsBounded(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.count(900, "BufferTX - "+layer, 1)
+	p.scroll(40, true)
+	p.shown(1, 900, 5_000, 900, 5_200, unknownJank, 5)
+	raw := p.bytes()
+	trace, err := rendering.ReadTired(packets.Packets(bytes.NewReader(raw)), app, 5_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looked := 0
+	for _, f := range trace.Frames {
+		if err := sound(&f); err != nil {
+			t.Error(err)
+		}
+		if f.Path != nil {
+			looked++
+			continue
+		}
+		if f.Stages != nil || f.Class == "" {
+			t.Errorf("a frame that was not looked at: %+v", f)
+		}
+	}
+	left := fmt.Sprintf("%d frames have no critical path", 41-looked)
+	if len(trace.Frames) != 41 || looked == 0 || looked > 38 || !slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, left) }) {
+		t.Errorf("%d frames, %d with a path, %v", len(trace.Frames), looked, trace.Warnings)
+	}
+	worn, err := rendering.ReadTired(packets.Packets(bytes.NewReader(raw)), app, 0)
+	if err != nil || len(worn.Frames) != 41 {
+		t.Fatalf("%d frames, %v", len(worn.Frames), err)
+	}
+	for _, f := range worn.Frames {
+		if f.Ready != -1 || f.Stages != nil || f.Path != nil || f.Class == "" {
+			t.Errorf("with no work left: %+v", f)
+		}
 	}
 }

@@ -29,10 +29,10 @@ const (
 
 // Read reads an app's frames from a trace, twice: for the frame timeline, which may stand
 // anywhere in the file, and then for what happened. The error is for reading alone.
-func Read(in packets.Source, app App) (Trace, error) { return read(in, app, maxRows) }
+func Read(in packets.Source, app App) (Trace, error) { return read(in, app, maxRows, 0) }
 
-// read is Read that keeps so many rows.
-func read(in packets.Source, app App, rows int) (Trace, error) {
+// read is Read that keeps so many rows, and has done so much work before.
+func read(in packets.Source, app App, rows, work int) (Trace, error) {
 	s := &survey{file: packets.New(), app: app}
 	s.frames, s.roster = frames.New(s.file), threads.NewRoster(s.file)
 	lost := &packets.Losses{Source: "android.surfaceflinger.frametimeline"}
@@ -40,6 +40,7 @@ func read(in packets.Source, app App, rows int) (Trace, error) {
 		return Trace{}, err
 	}
 	r := newReader(s, rows)
+	r.work = work
 	kernel := &packets.Losses{Source: "linux.ftrace"}
 	if err := in(r.file, r.threads, r.sched, r, kernel); err != nil {
 		return Trace{}, err
