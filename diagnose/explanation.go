@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 )
 
@@ -57,7 +58,7 @@ func (e *Explanation) gather() {
 	Order(e.Causes)
 	for _, c := range e.Causes {
 		e.Tables = append(e.Tables, c.Tables...)
-		if c.Picture != nil {
+		if c.Picture != nil && !slices.ContainsFunc(e.Pictures, func(other Picture) bool { return reflect.DeepEqual(*c.Picture, other) }) {
 			e.Pictures = append(e.Pictures, *c.Picture)
 		}
 		for _, d := range c.Doubts {

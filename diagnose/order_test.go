@@ -100,6 +100,18 @@ func TestAnExplanationHoldsWhatItsCausesBring(t *testing.T) {
 	}
 }
 
+// A frame that is the worst of the whole run too is drawn once.
+func TestAPictureOfSeveralCausesIsDrawnOnce(t *testing.T) {
+	picture := func(tookMS float64) *Picture {
+		return &Picture{Kind: ThreadsPicture, Title: "A slow frame", Threads: &Threads{Frames: []DrawnFrame{{Role: Late, TookMS: tookMS}}}}
+	}
+	scroll, run, other := cause("sun.heat", "A", nil), cause("sun.heat", "A", nil), cause("sun.heat", "A", nil)
+	scroll.Picture, run.Picture, other.Picture = picture(30), picture(30), picture(31)
+	if e := Explain([]Cause{scroll, run, other})[0]; len(e.Pictures) != 2 {
+		t.Errorf("of three pictures, two of them the same, %d are drawn", len(e.Pictures))
+	}
+}
+
 // Doubts that differ in a number, or in how a name is meant, are two.
 func TestDoubtsThatDifferAreTold(t *testing.T) {
 	c := cause("sun.heat", "A", nil)

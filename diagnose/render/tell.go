@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -72,7 +73,11 @@ func (t teller) sentence(s suspect) diagnose.Phrase {
 	if t.usual().frames > 0 {
 		out = say(out, " (", ratio(s.usual), " in normal frames", t.when(), ")")
 	}
-	return say(out, "; ", ratio(s.share), of, " (", diagnose.Range{Low: s.low, High: s.high, Unit: "ratio"}, ")")
+	out = say(out, "; ", ratio(s.share), of)
+	if math.Round(100*s.low) == math.Round(100*s.high) {
+		return out // an interval without width says no more than the share
+	}
+	return say(out, " (", diagnose.Range{Low: s.low, High: s.high, Unit: "ratio"}, ")")
 }
 
 // when says which normal frames are meant.

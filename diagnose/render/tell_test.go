@@ -3,9 +3,11 @@ package render
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -43,6 +45,17 @@ func TestClauses(t *testing.T) {
 	}
 	if hidden.more = 0; strings.Contains(plain(overdrawn(hidden)), "more") {
 		t.Errorf("%q", plain(overdrawn(hidden)))
+	}
+}
+
+// An interval that is a single number is left out.
+func TestTheIntervalOfAShare(t *testing.T) {
+	at := suspect{blame: blame{BinderKind, "feed"}, place: place{thread: "main"}, share: 1, high: 1}
+	for low, told := range map[float64]bool{1: false, 0.9996: false, 0.94: true} {
+		at.low = low
+		if got := (teller{}).sentence(at); slices.ContainsFunc(got, func(p diagnose.Part) bool { return p.Range != nil }) != told {
+			t.Errorf("from %g on: %s", low, plain(got))
+		}
 	}
 }
 

@@ -141,7 +141,7 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 		c := high("A", fmt.Sprintf("m%d", i), float64(i)/100)
 		c.Doubts = []diagnose.Phrase{diagnose.Say(fmt.Sprintf("Doubt %d.", i))}
 		c.Tables = []diagnose.Table{{Title: "T", Columns: make([]diagnose.Column, 2), Rows: []diagnose.Row{{Cells: make([]diagnose.Phrase, 2)}}}}
-		c.Picture = &diagnose.Picture{Kind: diagnose.FlamePicture, Flame: &diagnose.Flame{Calls: []diagnose.Call{{Parent: -1, Head: 1}}}}
+		c.Picture = &diagnose.Picture{Kind: diagnose.FlamePicture, Flame: &diagnose.Flame{Calls: []diagnose.Call{{Parent: -1, Head: float64(1 + i)}}}}
 		all = append(all, c)
 	}
 	g := storyOf(all...).Groups()[0].Body.(*document.Groups).Groups[0]

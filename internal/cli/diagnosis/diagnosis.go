@@ -87,14 +87,17 @@ func explain(ctx context.Context, c console.Console, path string, f flags) error
 	if err != nil {
 		return err
 	}
-	if f.open {
-		return open(ctx, c, path, found)
-	}
 	in := diagnosis.Input{Diagnosis: found, Version: version.Tool()}
 	if found.Kind == string(perfetto) && path != "-" {
 		in.Open = func(fromMS, toMS float64) string { return openCommand(path, fromMS, toMS) }
 	}
-	return output.Write(c, diagnosis.Document(in), f.OutputFlags)
+	if !f.open {
+		return output.Write(c, diagnosis.Document(in), f.OutputFlags)
+	}
+	if err := output.WriteFiles(c, diagnosis.Document(in), f.OutputFlags); err != nil {
+		return err
+	}
+	return open(ctx, c, path, found)
 }
 
 // openCommand opens a part of a trace in Perfetto's user interface.

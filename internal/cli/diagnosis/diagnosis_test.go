@@ -229,13 +229,25 @@ func TestWhatCanNotBeExplained(t *testing.T) {
 	}
 }
 
+// Files that are asked for beside the link are written before the page is waited for.
+func TestFilesBesideTheLink(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "anr_1", dump)
+	clitest.Refuses(t, clitest.Run(t, nil, "diagnose", "anr_1", "--open", "--html", "why.html"), "--open is for perfetto")
+	html, err := os.ReadFile("why.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(t, "the page", string(html), "Who waited for whom")
+}
+
 // A real trace, in which the package that was asked for is not among those that drew.
 func TestARealTraceListsItsPackages(t *testing.T) {
 	path := corpustest.Path(t, "perfetto", "nowinandroid_trace.perfetto-trace")
 	const app = "com.google.samples.apps.nowinandroid.demo"
-	clitest.Refuses(t, clitest.Run(t, nil, "diagnose", path, "--package", "com.example.mail"), "it has frames of "+app+" (738), com.android.settings (67) and")
+	clitest.Refuses(t, clitest.Run(t, nil, "diagnose", path, "--package", "com.example.mail"), "it has frames of "+app+" (", "com.android.settings (")
 	got := passes(t, path, "--package", app)
-	says(t, "the trace", got.Stdout, "Late frames: ", "of 738 frames late", "scheduling was not recorded")
+	says(t, "the trace", got.Stdout, "Late frames: ", " frames late", "Late frame: ", "Usual frame: ", "scheduling was not recorded")
 }
 
 // A file of a size at which reading takes a while says so, to a person how far it is.

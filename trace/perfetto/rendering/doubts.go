@@ -1,5 +1,7 @@
 package rendering
 
+import "time"
+
 // doubts count what makes the frames of a trace less than certain.
 type doubts struct {
 	lostFrames int // places where packets of the frame timeline are missing
@@ -22,13 +24,7 @@ func (c *doubts) say(r *reader, monotonic bool) {
 	w := &r.file.Warnings
 	count := func(n int, one, many string) { w.Counted(0, n, one, many) }
 	if r.source == DoFrame {
-		w.Addf(0, "the trace has no frame timeline (Android 12 and later have one): frames are told by the slices of Choreographer and of the render thread, and whether one was late by its time and by the buffers that were ready")
-	}
-	if r.source == DoFrame && c.guessed {
-		w.Addf(0, "the trace does not tell the display's rate (the counter VSYNC-app, of the category gfx): it is taken from how far frames begin apart, %.1f ms", float64(r.period)/1e6)
-	}
-	if r.source == DoFrame && r.period == 0 {
-		w.Addf(0, "the trace does not tell the display's rate: a frame is called slow above 16.67 ms")
+		w.Addf(0, "the trace has no frame timeline (Android 12 and later have one): frames are told by the slices of Choreographer and of the render thread, and whether one was late by its time and by the buffers that were ready%s", c.rate(r.period))
 	}
 	if len(r.done) > 0 && len(r.sched.States) == 0 {
 		w.Addf(0, "scheduling was not recorded (sched_switch, sched_waking): what threads waited for is told by slices alone, and a thread within a slice is taken to run")
@@ -60,4 +56,16 @@ func (c *doubts) say(r *reader, monotonic bool) {
 	if len(r.done) > 0 && !monotonic {
 		w.Addf(0, "nothing in the trace leads to CLOCK_MONOTONIC: times are on the trace's own clock")
 	}
+}
+
+// rate is where the display's period comes from without a frame timeline, in the same
+// words for every trace of a device, so that a run says it once.
+func (c *doubts) rate(period time.Duration) string {
+	switch {
+	case c.guessed:
+		return "; the display's rate (the counter VSYNC-app, of the category gfx) is not told, and taken from how far frames begin apart"
+	case period == 0:
+		return "; the display's rate is not told, and a frame is called slow above 16.67 ms"
+	}
+	return ""
 }
