@@ -8,7 +8,6 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/target"
-	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -89,20 +88,45 @@ func (a *Asker) ask(ctx context.Context, r Repetition, anrs []run.ANR) (t told, 
 			t.said = journal.Line(target.LastLine(out.Stderr))
 		}
 	}
-	for _, tag := range tags(anrs) {
-		out, err := a.Target.Ask(ctx, "date '+%Y-%m-%d %H:%M:%S'; "+device.Quote("dumpsys", "dropbox", "--print", tag))
-		if err != nil {
-			return t, err
-		}
-		date, rest, _ := strings.Cut(string(out.Stdout), "\n")
-		now, err := time.Parse(time.DateTime, strings.TrimSpace(date))
-		if err != nil {
-			continue
-		}
-		box := entriesOf(rest, now.Add(-r.Lasted-tolerance), now.Add(tolerance))
-		assign(box, anrs, t.boxed)
+	return t, a.askBox(ctx, r, anrs, t.boxed)
+}
+
+// askBox gives each ANR its entry of the drop box. It is asked day by day: printed in whole,
+// what it holds of the weeks before may be more than is read of one answer.
+func (a *Asker) askBox(ctx context.Context, r Repetition, anrs []run.ANR, boxed [][]byte) error {
+	date, err := a.Target.Output(ctx, "date", "+%Y-%m-%d %H:%M:%S")
+	if err != nil {
+		return err
 	}
-	return t, nil
+	now, err := time.Parse(time.DateTime, strings.TrimSpace(date))
+	if err != nil {
+		return nil // which entries are of the repetition can't be told
+	}
+	from, to := now.Add(-r.Lasted-tolerance), now.Add(tolerance)
+	for _, tag := range tags(anrs) {
+		for _, day := range days(from, to) {
+			out, err := a.Target.Exec(ctx, "dumpsys", "dropbox", "--print", day, tag)
+			if err != nil {
+				return err
+			}
+			assign(entriesOf(string(out.Stdout), from, to), anrs, boxed)
+		}
+	}
+	return nil
+}
+
+// days are the last days that a time touches, as the drop box writes them: no repetition
+// takes more.
+func days(from, to time.Time) (out []string) {
+	const most = 3
+	for at := to; len(out) < most; at = at.AddDate(0, 0, -1) {
+		out = append(out, at.Format(time.DateOnly))
+		if out[len(out)-1] <= from.Format(time.DateOnly) {
+			break
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // tolerance is how far the device's clock may be set while an ANR is handled.

@@ -1,6 +1,7 @@
 package standstill
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,5 +98,26 @@ func TestTheLogAroundAnANR(t *testing.T) {
 	a.PID = 502
 	if got := around([]byte(log), a); got != nil {
 		t.Errorf("of a process that is not in it: %s", got)
+	}
+}
+
+// What is asked for is of the days that the repetition was on.
+func TestTheDaysOfARepetition(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[string][]string{
+		"2026-03-01 12:00:00": {"2026-03-01"},
+		"2026-03-01 00:02:00": {"2026-02-28", "2026-03-01"},
+		"2026-12-31 23:57:00": {"2026-12-31", "2027-01-01"},
+	} {
+		now, err := time.Parse(time.DateTime, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := days(now.Add(-time.Minute-tolerance), now.Add(tolerance)); !slices.Equal(got, want) {
+			t.Errorf("at %s: %q, want %q", at, got, want)
+		}
+	}
+	if got := days(time.Time{}, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)); len(got) != 3 || got[2] != "2026-03-01" {
+		t.Errorf("of a repetition of two thousand years: %q", got)
 	}
 }

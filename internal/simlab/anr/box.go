@@ -85,7 +85,7 @@ func (e Event) writeHeaders(t *strings.Builder) {
 }
 
 // DumpBox is dumpsys dropbox [--print | --file] [YYYY-mm-dd] [HH:MM:SS] [TAG]
-// (DropBoxManagerService.dump), of which a simulated phone takes the tags alone.
+// (DropBoxManagerService.dump): of the entries to which each word applies.
 func (b *Book) DumpBox(c *shell.Call) int {
 	print, wanted := false, []string{}
 	for _, a := range c.Args {
@@ -108,14 +108,14 @@ func (b *Book) DumpBox(c *shell.Call) int {
 	c.Printf("\n")
 	found := false
 	for _, one := range b.entries {
-		if !one.isOneOf(wanted) {
+		if !one.isAll(wanted) {
 			continue
 		}
 		found = true
 		if print {
 			c.Printf("========================================\n")
 		}
-		c.Printf("%s %s (compressed text, %d bytes)\n", one.at.Format("2006-01-02 15:04:05"), one.tag, one.size)
+		c.Printf("%s %s (compressed text, %d bytes)\n", one.at.Format(time.DateTime), one.tag, one.size)
 		if print {
 			c.Printf("%s\n", one.text)
 		} else {
@@ -131,14 +131,14 @@ func (b *Book) DumpBox(c *shell.Call) int {
 	return 0
 }
 
-// isOneOf reports whether an entry has one of the tags, or none is asked for.
-func (e entry) isOneOf(tags []string) bool {
-	for _, tag := range tags {
-		if tag == e.tag {
-			return true
+// isAll reports whether each word is the entry's tag or stands in its date.
+func (e entry) isAll(wanted []string) bool {
+	for _, w := range wanted {
+		if w != e.tag && !strings.Contains(e.at.Format(time.DateTime), w) {
+			return false
 		}
 	}
-	return len(tags) == 0
+	return true
 }
 
 const none = "  <no ANR has occurred since boot>\n"

@@ -235,6 +235,7 @@ func TestLastANRIsOfInput(t *testing.T) {
 	t.Parallel()
 	p, _, _ := standsStill(t, "pixel-7-android-14", "kind broadcast because idle")
 	has(t, output(t, p, "dumpsys activity lastanr"), "<no ANR has occurred since boot>")
+	has(t, output(t, p, "dumpsys dropbox --print data_app_anr 1999-12-31"), "(No entries found.)")
 	has(t, output(t, p, "dumpsys dropbox --print"), "Foreground: Yes\nErrorId: ", "\nSubject: Broadcast of Intent {")
 }
 
