@@ -111,12 +111,12 @@ func telling(t run.ANRThread) string {
 			return frame
 		}
 	}
-	return withoutAddress(innermost)
+	return WithoutAddress(innermost)
 }
 
-// withoutAddress is a frame for people: of "native: pc 000000000003d324  /apex/…/libjdwp.so
+// WithoutAddress is a frame for people: of "native: pc 000000000003d324  /apex/…/libjdwp.so
 // (debugMonitorWait+56) (BuildId: 323c…)", "native: debugMonitorWait (libjdwp.so)".
-func withoutAddress(frame string) string {
+func WithoutAddress(frame string) string {
 	text, _, _ := strings.Cut(frame, " (BuildId: ")
 	m := nativeFrame.FindStringSubmatch(text)
 	switch {

@@ -35,7 +35,7 @@ func TestAFrameForPeople(t *testing.T) {
 		"com.example.B.c(B.java:1)":   "com.example.B.c(B.java:1)",
 		"native: pc 00000000000e8aac": "native: pc 00000000000e8aac",
 	} {
-		if got := withoutAddress(frame); got != want {
+		if got := WithoutAddress(frame); got != want {
 			t.Errorf("%q is told as %q, want %q", frame, got, want)
 		}
 	}

@@ -84,6 +84,7 @@ func TestReasons(t *testing.T) {
 		"others' work":           {with(threads(main(run.WaitRunnable, "runnable")), signature.CPUHigh, signature.AppCPULow), CPUKind, "CPU", diagnose.Seen},
 		"others' work, perhaps":  {with(threads(main(run.WaitRunning, "")), signature.CPUHigh), CPUKind, "CPU", diagnose.Likely},
 		"its own work":           {with(threads(main(run.WaitRunning, "")), signature.CPUHigh, signature.AppCPUHigh), WorkKind, "com.example.mail.Inbox.open", diagnose.Seen},
+		"work in native code":    {threads(thread("main", run.WaitRunning, "", "native: pc 00000000000b7710  /data/app/lib/libimage.so (decode(int)+84) (BuildId: 12ab)")), WorkKind, "decode(int) (libimage.so)", diagnose.Seen},
 		"work on a quiet phone":  {with(threads(main(run.WaitRunning, "")), signature.CPULow), WorkKind, "com.example.mail.Inbox.open", diagnose.Seen},
 		"sleep":                  {threads(thread("main", run.WaitSleep, "sleep", onLoop("java.lang.Thread.sleep(Native method)", "com.example.mail.Inbox.retry(Inbox.java:12)")...)), WorkKind, "com.example.mail.Inbox.retry", diagnose.Seen},
 		"work, not told how":     {threads(main("", "")), WorkKind, "com.example.mail.Inbox.open", diagnose.Likely},

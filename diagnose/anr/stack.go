@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/trace/anr/signature"
 )
 
@@ -32,8 +33,12 @@ func kindOf(frame string) kind {
 	return java
 }
 
-// method is a frame without its source: "com.example.Store.read".
+// method is a frame without its source: "com.example.Store.read"; of native code its
+// function and library, without the address, which is another one in each build.
 func method(frame string) string {
+	if kindOf(frame) == native {
+		return strings.TrimPrefix(diagnose.WithoutAddress(frame), "native: ")
+	}
 	name, _, _ := strings.Cut(frame, "(")
 	return strings.TrimSpace(strings.TrimPrefix(name, "at "))
 }

@@ -54,7 +54,7 @@ var purposes = map[string]string{
 	"android::hardware::IPCThreadState::joinThreadPool": run.WaitIdle,
 	"android::Looper::pollInner":                        run.WaitIdle,
 	"debugMonitorWait":                                  run.WaitStopped, // of the debugger's agent
-	"art::GoToRunnable":                                 run.WaitStopped, // all threads are stopped
+	"art::GoToRunnable":                                 run.WaitRunning, // the dump has stopped it on its way back
 	"art::gc::Heap::WaitForGcToComplete":                run.WaitGC,
 	"art::gc::Heap::WaitForGcToCompleteLocked":          run.WaitGC,
 	"fsync":        run.WaitIO,

@@ -193,7 +193,7 @@ func TestStanding(t *testing.T) {
 		"back from what it waited for":   {"S", native("syscall", "art::ConditionVariable::WaitHoldingLocks(int)", "art::GoToRunnable(art::Thread*)") + "\n  at java.util.zip.ZipFile.open(Native method)", run.WaitRunning, "", "java.util.zip.ZipFile.open"},
 		"back with an answer":            {"S", native("syscall", "art::GoToRunnable(art::Thread*)") + "\n  at android.os.BinderProxy.transactNative(Native method)", run.WaitRunning, "", "android.os.BinderProxy.transactNative"},
 		"back with a message":            {"S", native("syscall", "art::GoToRunnable(art::Thread*)") + "\n  at android.os.MessageQueue.nativePollOnce(Native method)", run.WaitIdle, "", "android.os.MessageQueue.nativePollOnce"},
-		"stopped, with no methods":       {"S", native("syscall", "art::GoToRunnable(art::Thread*)"), run.WaitStopped, "", "art::GoToRunnable(art::Thread*)"},
+		"back, with no methods":          {"S", native("syscall", "art::GoToRunnable(art::Thread*)"), run.WaitRunning, "", "art::GoToRunnable(art::Thread*)"},
 		"a debugger":                     {"S", native("syscall", "openjdkjvmti::ThreadUtil::SuspendCheck(art::Thread*)", "debugMonitorWait"), run.WaitStopped, "", "debugMonitorWait"},
 		"garbage":                        {"S", native("syscall", "art::gc::Heap::WaitForGcToComplete(int)"), run.WaitGC, "", "art::gc::Heap::WaitForGcToComplete(int)"},
 		"a wait far out does not count":  {"S", native(append(slices.Repeat([]string{"f"}, 30), "nanosleep")...), run.WaitUnknown, "", "f"},
