@@ -121,6 +121,8 @@ func clause(s suspect) diagnose.Phrase {
 		return say(who, " waits for a lock", at(" that is held by ", name), in)
 	case s.kind == CPUKind:
 		return say(who, " waits for a processor", at(", where most of the time there runs ", name), in)
+	case s.kind == SleepKind && s.brief() == s.thread: // a timer of its own
+		return say(who, " sleeps", in)
 	case s.kind == SleepKind:
 		return say(who, " sleeps", at(" waiting for ", name), in)
 	case s.kind == BlockedKind:

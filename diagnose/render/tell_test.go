@@ -29,6 +29,7 @@ func TestClauses(t *testing.T) {
 		"main waits for a processor, where most of the time there runs x while views are drawn": at(CPUKind, "x"),
 		"main is blocked in the kernel in mmap while views are drawn":                           at(BlockedKind, "mmap"),
 		"main sleeps waiting for pool while views are drawn":                                    at(SleepKind, "pool"),
+		"main sleeps while views are drawn":                                                     at(SleepKind, "main"), // it woke itself up
 		"main works longer in inflate while views are drawn":                                    at(WorkKind, "inflate"),
 		"the app works longer": {blame: blame{WorkKind, ""}},
 		"frames run at 0.5 ratio of the processors' highest frequency (before: 0.9 ratio)":       cores(FrequencyKind, coreShift{clock: 0.5, clockBefore: 0.9}),
