@@ -151,7 +151,6 @@ func counted(past []Session, n int, w Within, p Prior, at ...float64) (below []f
 }
 
 func TestTheGridIsFineEnough(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
 	for name, c := range map[string]struct {
 		w     world
 		of    []int
@@ -169,6 +168,7 @@ func TestTheGridIsFineEnough(t *testing.T) {
 		"hundreds of repetitions": {world{tau: 0.02, sigma: 0.1}, []int{300, 310, 320, 290, 305, 330}, 300, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(3, 4)) // its own, whatever runs before
 			p := usual
 			if c.prior != nil {
 				c.prior(&p)
