@@ -81,6 +81,7 @@ func (e *Error) Hint() string {
 // The ways to lose a repetition, for errors.Is.
 var (
 	ErrCrashed  = errors.New("the app crashed")
+	ErrSilent   = errors.New("the app did not respond to input")
 	ErrDied     = errors.New("the app's process died")
 	ErrTestFail = errors.New("the test failed")
 	ErrTimeout  = errors.New("the workload did not end in time")
@@ -99,7 +100,7 @@ const Text = " is lost: "
 // or its test ended, and that was made again.
 func EndedByItself(w run.Warning) bool {
 	_, why, lost := strings.Cut(w.Text, Text)
-	return lost && slices.ContainsFunc([]error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout}, func(way error) bool {
+	return lost && slices.ContainsFunc([]error{ErrCrashed, ErrSilent, ErrDied, ErrTestFail, ErrTimeout}, func(way error) bool {
 		return strings.HasPrefix(why, way.Error())
 	})
 }
@@ -199,7 +200,7 @@ func Why(err error) string {
 // inRepetition puts the repetition behind what happened, before its details.
 func inRepetition(text string, e *Error) string {
 	at := fmt.Sprintf(" in repetition %d", e.Repetition)
-	for _, way := range []error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrTimeline, ErrGarbled, ErrEnergy, ErrStart, ErrDialog} {
+	for _, way := range []error{ErrCrashed, ErrSilent, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrTimeline, ErrGarbled, ErrEnergy, ErrStart, ErrDialog} {
 		if details, ok := strings.CutPrefix(text, way.Error()); ok && errors.Is(e, way) {
 			return way.Error() + at + details
 		}

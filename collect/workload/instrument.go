@@ -138,6 +138,10 @@ func (in *instrumentation) endTest(code string) {
 	}
 }
 
+// silent is how Android's result begins where an app under test took no input for a
+// minute. It tells of no ANR then (ActivityManagerService.inputDispatchingTimedOut).
+const silent = "keyDispatchingTimedOut"
+
 // judge tells what is wrong, by what was said, the exit code, and what the
 // command wrote to its standard error: why it could not begin, as a rule.
 func (in *instrumentation) judge(code int, errs []byte) error {
@@ -145,6 +149,8 @@ func (in *instrumentation) judge(code int, errs []byte) error {
 	case in.refused != "":
 		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Final: true, Err: fmt.Errorf("start the test: %s", journal.Line(in.refused)),
 			Advice: "compare test-package and runner with what `adb shell pm list instrumentation` prints"}
+	case strings.HasPrefix(in.crashed, silent):
+		return fmt.Errorf("%w: Android ended the test: %s", loss.ErrSilent, journal.Line(in.crashed))
 	case in.crashed != "":
 		return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Line(in.crashed))
 	case in.failed > 1:

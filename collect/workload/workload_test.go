@@ -28,6 +28,7 @@ func TestInstrumentationIsJudged(t *testing.T) {
 		"crashed under the Orchestrator": {begun + same + "INSTRUMENTATION_STATUS: stack=java.lang.Throwable: Test instrumentation process crashed. Check A#b.txt for details\nINSTRUMENTATION_STATUS_CODE: -2\nINSTRUMENTATION_CODE: -1\n", loss.ErrCrashed, "A#b", false},
 		"skipped":                        {begun + same + "INSTRUMENTATION_STATUS_CODE: -3\nINSTRUMENTATION_CODE: -1\n", loss.ErrTestFail, "no test ran", true},
 		"crashed":                        {begun + "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0\n", loss.ErrCrashed, "Process crashed.", false},
+		"took no input":                  {begun + "INSTRUMENTATION_RESULT: shortMsg=keyDispatchingTimedOut\nINSTRUMENTATION_RESULT: longMsg=Input dispatching timed out (a/b)\nINSTRUMENTATION_CODE: 0\n", loss.ErrSilent, "keyDispatchingTimedOut: Input dispatching timed out (a/b)", false},
 		"crashed, why":                   {"INSTRUMENTATION_RESULT: shortMsg=java.lang.Error\nINSTRUMENTATION_RESULT: longMsg=java.lang.Error: x\nINSTRUMENTATION_CODE: 0\n", loss.ErrCrashed, "java.lang.Error: java.lang.Error: x", false},
 		"no such runner": {"INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{a/b}\nINSTRUMENTATION_STATUS_CODE: -1\nandroid.util.AndroidException: INSTRUMENTATION_FAILED: a/b\n",
 			nil, "Unable to find instrumentation info", true},
