@@ -201,11 +201,18 @@ func basis(a run.ANR) diagnose.Phrase {
 	switch {
 	case len(a.Threads) == 0:
 		return diagnose.Say("by what Android said of it alone")
-	case len(a.Features) == 0:
-		return diagnose.Say("by the stacks of ", diagnose.Count(len(a.Threads), "thread", "threads"))
 	}
-	return diagnose.Say("by the stacks of ", diagnose.Count(len(a.Threads), "thread", "threads"), " and ", diagnose.Named(strings.Join(a.Features, ", ")))
+	stacks := diagnose.Say("by the stacks of ", diagnose.Count(len(a.Threads), "thread", "threads"))
+	telling := slices.DeleteFunc(slices.Clone(a.Features), func(f string) bool { return slices.Contains(ordinary, f) })
+	if len(telling) == 0 {
+		return stacks
+	}
+	return diagnose.Say(stacks, " and ", diagnose.Named(strings.Join(telling, ", ")))
 }
+
+// ordinary are features of a phone on which nothing is short: they tell like ANRs from
+// others, and prove nothing.
+var ordinary = []string{signature.CPULow, signature.CPUMedium, signature.IOWaitLow, signature.MemoryGood, signature.HeapGood}
 
 // doubts are what to hold against it.
 func (h *History) doubts(a run.ANR, r reason) (out []diagnose.Phrase) {

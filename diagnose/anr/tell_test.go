@@ -222,9 +222,9 @@ func TestWhatIsShown(t *testing.T) {
 		}
 	}
 	for want, a := range map[string]run.ANR{
-		"by what Android said of it alone":                   {Kind: run.ANRInput, Repetition: 1},
-		"by the stacks of 1 thread":                          deep,
-		"by the stacks of 1 thread and cpu: low, heap: good": with(deep, "cpu: low", "heap: good"),
+		"by what Android said of it alone":                     {Kind: run.ANRInput, Repetition: 1},
+		"by the stacks of 1 thread":                            with(deep, "cpu: low", "heap: good"),
+		"by the stacks of 1 thread and cpu: high, memory: low": with(deep, "cpu: high", "heap: good", "memory: low"),
 	} {
 		if got := plain(Over(nil).Explain(headRun(a), nil)[0].Basis); got != want {
 			t.Errorf("basis %q, want %q", got, want)

@@ -15,8 +15,8 @@ import (
 // KeptFile is where a reader of the report finds a file that was kept with a run.
 type KeptFile struct {
 	At string // the path, as it is told
-	// Open is the command that opens it at the part that matters, "" for none, and
-	// OpenAt the one that takes another part behind it: --from-ms N --to-ms N.
+	// Open is the command that shows it, of a trace the part that matters; "" for none.
+	// OpenAt is the one of a trace that takes another part behind it: --from-ms N --to-ms N.
 	Open, OpenAt string
 	Links        document.Links
 }
@@ -58,7 +58,7 @@ func keptSection(in Input) document.Section {
 		if l.Total++; len(l.Items) < maxKept {
 			l.Items = append(l.Items, document.Item{Text: keptText(e, file, titles[e.of.ID]), Links: file.Links})
 		}
-		if open == "" {
+		if open == "" && e.Kind == run.PerfettoTrace {
 			open = file.Open
 		}
 	}

@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,18 @@ func TestReportsLeadToKeptFiles(t *testing.T) {
 				t.Errorf("%s: %q is not in it:\n%s", name, want, c.got)
 			}
 		}
+	}
+}
+
+// Perfetto opens traces; a dump of threads has a command of its own, with what it shows.
+func TestADumpIsNotOpenedAsATrace(t *testing.T) {
+	in := withTraces()
+	slices.Reverse(in.Runs[0].Evidence)
+	in.Runs[0].Evidence[0].Why = "the app did not respond"
+	in.Kept[digests[1]] = KeptFile{At: "evidence/traces.txt", Open: "apkgate diagnose evidence/traces.txt"}
+	text, _, _ := renderings(t, in)
+	if plain := strings.Join(strings.Fields(text), " "); !strings.Contains(plain, "--from-ms 5 --to-ms 9 opens the first trace") || strings.Contains(plain, "traces.txt opens") {
+		t.Errorf("it says\n%s", text)
 	}
 }
 

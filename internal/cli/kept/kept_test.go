@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -86,6 +87,21 @@ func TestTheFirstRunOpensAFileOfSeveral(t *testing.T) {
 	for _, got := range []string{file.Open, file.OpenAt} {
 		if !strings.HasPrefix(got, "apkgate baseline evidence a --open ") || !strings.HasSuffix(got, " --store h.db") {
 			t.Errorf("the command is %s, want that of run a", got)
+		}
+	}
+}
+
+// A dump of threads is read by apkgate itself, wherever it lies: Perfetto has no use for it.
+func TestADumpOfThreadsIsDiagnosed(t *testing.T) {
+	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
+	r := keeping(t, folder, "a", "----- pid 1 -----")
+	r.Evidence[0].Kind = run.ThreadDump
+	at, _, _ := folder.Place(r.Evidence[0].Digest)
+	for where, files := range map[string]map[string]layout.KeptFile{
+		"a report": ForReport([]run.Run{r}, folder), "a history's": InHistory([]run.Run{r}, folder, " --store h.db"),
+	} {
+		if file := files[r.Evidence[0].Digest]; file.Open != "apkgate diagnose "+at || file.OpenAt != "" {
+			t.Errorf("%s: it is opened by %q, at a moment by %q", where, file.Open, file.OpenAt)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func InHistory(runs []run.Run, folder *evidence.Folder, flags string) map[string
 	told := map[string]bool{} // several runs may have kept the same file: the first one is told
 	for _, r := range runs {
 		for _, e := range r.Evidence {
-			if file := out[e.Digest]; file.Open != "" && !told[e.Digest] {
+			if file := out[e.Digest]; file.OpenAt != "" && !told[e.Digest] {
 				told[e.Digest] = true
 				file.Open = "apkgate baseline evidence " + device.Quote(r.ID) + " --open " + e.Digest[:8] + flags
 				file.OpenAt = file.Open
@@ -89,8 +89,11 @@ func ForArtifact(dir, address string, runs []run.Run) map[string]layout.KeptFile
 
 func fileAt(at string, e run.Evidence) layout.KeptFile {
 	file := layout.KeptFile{At: at}
-	if e.Kind == run.PerfettoTrace {
+	switch e.Kind {
+	case run.PerfettoTrace:
 		file.Open, file.OpenAt = openCommand(at, e), inspectCommand(at)
+	case run.ThreadDump:
+		file.Open = "apkgate diagnose " + device.Quote(at)
 	}
 	return file
 }
