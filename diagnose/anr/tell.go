@@ -177,7 +177,7 @@ func since(k known) diagnose.Phrase {
 	if len(k.others) == 0 {
 		out := diagnose.Say("this is new: nothing in the history is like it")
 		if k.same > 0 {
-			out = diagnose.Say(out, ", but for ", diagnose.Count(k.same, "time", "times"), " in other runs of this build")
+			out = diagnose.Say(out, " but what other runs of this build had ", diagnose.Count(k.same, "time", "times"))
 		}
 		return out
 	}
