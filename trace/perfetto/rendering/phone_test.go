@@ -42,7 +42,6 @@ type phone struct {
 	events  []event
 	turns   []turn
 	cookie  int64
-	now     float64 // of the last packet
 }
 
 type event struct {

@@ -290,8 +290,8 @@ func (r *reader) trace(lostFrames, lostKernel int) Trace {
 	t := Trace{Source: r.source, Clusters: r.clusters()}
 	to, monotonic := r.file.Monotonic()
 	for _, d := range r.done {
-		if at, ok := d.At, true; monotonic {
-			if at, ok = to(d.At); ok {
+		if monotonic {
+			if at, ok := to(d.At); ok {
 				d.At = at
 			}
 		}
