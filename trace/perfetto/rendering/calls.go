@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/slices"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
@@ -51,43 +51,24 @@ func newCalls(file *packets.File, tracker *threads.Tracker) *calls {
 	return &calls{file: file, threads: tracker, onTheWay: map[int32]journey{}, waiting: map[int32][]int32{}}
 }
 
-// transaction reads a BinderTransactionFtraceEvent, of the thread that sends.
+// transaction reads what a thread sends.
 func (c *calls) transaction(e *packets.Event) {
-	const oneWay = 1 // TF_ONE_WAY
-	var id, process int32
-	var reply, alone bool
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.BinderTransactionDebugID:
-			id = int32(f.Value)
-		case field.BinderTransactionToProc:
-			process = int32(f.Value)
-		case field.BinderTransactionReply:
-			reply = f.Value == 1
-		case field.BinderTransactionFlags:
-			alone = f.Value&oneWay != 0
-		}
-	}
+	sent, reply := slices.CallOf(e.Data)
 	j := journey{row: none, reply: reply}
-	if !reply && !alone && c.file.Room("binder transactions", len(c.list), maxCalls) {
+	if !reply && !sent.OneWay() && c.file.Room("binder transactions", len(c.list), maxCalls) {
 		client := int32(c.threads.Of(e.TID))
 		j.row = int32(len(c.list))
-		c.list = append(c.list, call{client: client, server: none, process: process, sent: e.At, received: -1, replied: -1})
+		c.list = append(c.list, call{client: client, server: none, process: sent.Process, sent: e.At, received: -1, replied: -1})
 		c.waiting[client] = append(c.waiting[client], j.row)
 	}
-	if _, again := c.onTheWay[id]; again || c.file.Room("binder transactions on their way", len(c.onTheWay), maxCalls) {
-		c.onTheWay[id] = j
+	if _, again := c.onTheWay[sent.ID]; again || c.file.Room("binder transactions on their way", len(c.onTheWay), maxCalls) {
+		c.onTheWay[sent.ID] = j
 	}
 }
 
-// received reads a BinderTransactionReceivedFtraceEvent, of the thread that receives.
+// received reads what a thread receives.
 func (c *calls) received(e *packets.Event) {
-	var id int32
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == field.BinderReceivedDebugID {
-			id = int32(f.Value)
-		}
-	}
+	id := slices.ReceivedOf(e.Data)
 	j, known := c.onTheWay[id]
 	if !known {
 		return

@@ -39,11 +39,10 @@ type call struct {
 	reply, oneWay bool
 }
 
-// transaction reads a BinderTransactionFtraceEvent, of the thread that sends.
-func (r *Reader) transaction(e *packets.Event) {
-	var c Call
-	one := call{slice: None, kept: None}
-	for f := packets.FieldsOf(e.Data); f.Next(); {
+// CallOf reads a BinderTransactionFtraceEvent, which the thread that sends writes: what
+// it sends, and whether that is an answer.
+func CallOf(message []byte) (c Call, reply bool) {
+	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
 		case field.BinderTransactionDebugID:
 			c.ID = int32(f.Value)
@@ -54,14 +53,34 @@ func (r *Reader) transaction(e *packets.Event) {
 		case field.BinderTransactionToThread:
 			c.Thread = int32(f.Value)
 		case field.BinderTransactionReply:
-			one.reply = f.Value == 1
+			reply = f.Value == 1
 		case field.BinderTransactionCode:
 			c.Code = uint32(f.Value)
 		case field.BinderTransactionFlags:
 			c.Flags = uint32(f.Value)
 		}
 	}
-	one.oneWay = c.Flags&oneWay != 0
+	return c, reply
+}
+
+// OneWay says that nobody waits for an answer.
+func (c Call) OneWay() bool { return c.Flags&oneWay != 0 }
+
+// ReceivedOf reads a BinderTransactionReceivedFtraceEvent, which the thread that receives
+// writes: the kernel's number of the transaction.
+func ReceivedOf(message []byte) (id int32) {
+	for f := packets.FieldsOf(message); f.Next(); {
+		if f.Number == field.BinderReceivedDebugID {
+			id = int32(f.Value)
+		}
+	}
+	return id
+}
+
+// transaction reads what a thread sends.
+func (r *Reader) transaction(e *packets.Event) {
+	c, reply := CallOf(e.Data)
+	one := call{slice: None, kept: None, reply: reply, oneWay: c.OneWay()}
 	track := r.own(e.TID)
 	switch {
 	case one.reply:
@@ -101,14 +120,9 @@ func (r *Reader) allocated(e *packets.Event) {
 	}
 }
 
-// received reads a BinderTransactionReceivedFtraceEvent, of the thread that receives.
+// received reads what a thread receives.
 func (r *Reader) received(e *packets.Event) {
-	var id int32
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == field.BinderReceivedDebugID {
-			id = int32(f.Value)
-		}
-	}
+	id := ReceivedOf(e.Data)
 	one, known := r.calls[id]
 	if !known {
 		return
