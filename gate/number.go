@@ -16,10 +16,16 @@ func Finite(x float64) float64 {
 
 // Change is a shift of a metric on the scale on which it is judged, as a change of from:
 // in the metric's unit, and as a share of from, 0 where that is 0 or may be below it.
-func Change(m metric.Metric, from, shift float64, log bool) (amount, share float64) {
+func Change(m metric.Metric, from, shift float64, scale metric.Scale) (amount, share float64) {
 	switch {
-	case log:
+	case scale == metric.Log:
 		return Finite(from * math.Expm1(shift)), Finite(math.Expm1(shift))
+	case scale == metric.Odds:
+		amount = m.Back(scale, m.On(scale, from)+shift) - from
+		if from == 0 {
+			return Finite(amount), 0
+		}
+		return Finite(amount), Finite(amount / from)
 	case from != 0 && !m.Signed:
 		return Finite(shift), Finite(shift / math.Abs(from))
 	}

@@ -45,6 +45,8 @@ type Policy struct {
 	// expected, of a ratio in points: a comparison is cleared where one as large would
 	// hardly look as good. The preset dune has no such thing: 0.
 	MinEffect float64
+	// Budget is what may be measured beside the base build where history clears nothing.
+	Budget Budget
 	// Metrics are those to judge; nil means every summary metric that has a
 	// direction, and a detail where its summary is absent; none of those that are judged
 	// on request.
@@ -255,6 +257,22 @@ func (p Policy) passedOver(c run.Cell) bool {
 	return p.Preset == PresetDune && c.Event != "" && !p.ForCell(c).named // section 5.3.3: coarse by default
 }
 
+// Named reports whether a threshold asks for a metric of an event.
+func (p Policy) Named(event, name string) bool {
+	return p.ForCell(run.Cell{Event: event, Metric: name}).named
+}
+
+// Decides reports whether a judged cell of the whole run has a say of its own in the verdict:
+// it has to be cleared for the run to pass. The others are shown, and fail a run only where
+// there is no doubt. Of UI events the history says which can be judged.
+func (p Policy) Decides(c run.Cell, catalogue *metric.Catalogue) bool {
+	m, known := catalogue.Lookup(c.Metric)
+	if m.Of != "" && !m.Decides { // it is judged in place of its summary
+		m, known = catalogue.Lookup(m.Of)
+	}
+	return m.Decides || !known || p.ForCell(c).named || slices.Contains(p.Metrics, c.Metric)
+}
+
 // Judged reports whether a cell of the summary is to be judged.
 func (p Policy) Judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) bool {
 	at := p.ForCell(c)
@@ -274,7 +292,7 @@ func (p Policy) Judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) b
 	if m.OnRequest {
 		return false
 	}
-	if m.Of == "" {
+	if m.Of == "" || (m.Decides && c.Event == "") {
 		return true
 	}
 	_, summarised := s.Cells.Get(run.Cell{Event: c.Event, Metric: m.Of})

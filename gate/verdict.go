@@ -132,6 +132,18 @@ type Comparison struct {
 	// Missed is the chance that a worsening by the policy's MinEffect would look as good
 	// as this; nil where the history can't tell.
 	Missed *float64 `json:"missed,omitempty"`
+	// Shown says that the comparison has no say of its own in the verdict: it is an event's or
+	// a number's that the whole run's few deciding numbers stand for, or that the history can't
+	// judge. It fails the run only where there is no doubt.
+	Shown bool `json:"shown,omitempty"`
+	// Effect is the worsening that is excluded where the comparison is cleared, as a share of a
+	// mean (see metric.Metric.Span); 0 where nothing was asked.
+	Effect float64 `json:"effect,omitempty"`
+	// Common counts the scenarios of the session that share a deviation which this comparison
+	// is judged with, on behalf of all; 0 where it is judged by itself.
+	Common int `json:"common,omitempty"`
+	// Known is what the history knows of the number, for rounds. It is no part of the JSON.
+	Known Known `json:"-"`
 	// Rounds is what rounds beside the base build say where the history left it open;
 	// nil where none were measured. Direction rests on them then.
 	Rounds *RoundsOf `json:"rounds,omitempty"`

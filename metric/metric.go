@@ -73,6 +73,16 @@ type Metric struct {
 	// Log says that the metric's noise multiplies rather than adds (times,
 	// joules), so that differences are judged on the log scale.
 	Log bool
+	// Odds says that the metric is a share of 1 whose differences are judged as odds.
+	Odds bool
+	// Span is how many times as far as a mean the metric moves, on the scale of logarithms
+	// or of odds, where it matters as much: the tail of a distribution spreads wider than its
+	// middle. 0 is 1.
+	Span float64
+	// Decides says that a whole run is decided by the metric by default: by few numbers, so
+	// that a check settles them all. The others are shown, and fail a run where there is no
+	// doubt. What a policy or a budget names decides too.
+	Decides bool
 	// Sums says that a whole run's value is the sum of its events': counts, joules,
 	// time that was used, and no mean, ratio or level.
 	Sums bool
@@ -165,22 +175,22 @@ const (
 
 var builtin = []Metric{
 	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", OnRequest: true, Sums: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 1, Restless: 0.03},
-	{Name: "frames.smooth_ratio", Unit: ratio, Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.001, Restless: 0.02},
+	{Name: "frames.smooth_ratio", Unit: ratio, Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.001, Restless: 0.02, Odds: true, Span: oddsSpan, Decides: true},
 	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Sums: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 1},
 	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Sums: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 1},
 	{Name: "frames.late", Unit: "frames", Direction: LowerIsBetter, Title: "frames after the display's deadline", OnRequest: true, Sums: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 1},
-	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Sums: true, Of: "frames.smooth_ratio", Mean: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.05},
-	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01, Restless: 0.01},
+	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Sums: true, Of: "frames.smooth_ratio", Mean: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.05, Decides: true},
+	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01, Restless: 0.01, Decides: true},
 	{Name: "frames.duration_ms.p50", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, median", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01},
-	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01},
-	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01},
-	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01},
+	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01, Span: 1.5},
+	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01, Span: 2, Decides: true},
+	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01, Span: 3},
 	{Name: "frames.overrun_ms", Unit: "ms", Title: "time beyond the deadline", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
 	{Name: "frames.overrun_ms.p50", Unit: "ms", Title: "time beyond the deadline, median", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
 	{Name: "frames.overrun_ms.p90", Unit: "ms", Title: "time beyond the deadline, 90th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
 	{Name: "frames.overrun_ms.p95", Unit: "ms", Title: "time beyond the deadline, 95th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
 	{Name: "frames.overrun_ms.p99", Unit: "ms", Title: "time beyond the deadline, 99th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
-	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Sums: true, Mean: true, Resolution: 0.02},
+	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Sums: true, Mean: true, Resolution: 0.02, Decides: true},
 	{Name: "anr.input", Direction: LowerIsBetter, Title: "ANRs by input", OnRequest: true, Sums: true, Of: "anr.count", Mean: true, Resolution: 0.02},
 	{Name: "anr.broadcast", Direction: LowerIsBetter, Title: "ANRs by a broadcast", OnRequest: true, Sums: true, Of: "anr.count", Mean: true, Resolution: 0.02},
 	{Name: "anr.service", Direction: LowerIsBetter, Title: "ANRs by a service", OnRequest: true, Sums: true, Of: "anr.count", Mean: true, Resolution: 0.02},
@@ -189,7 +199,7 @@ var builtin = []Metric{
 	{Name: "anr.start", Direction: LowerIsBetter, Title: "ANRs by the start of a process", OnRequest: true, Sums: true, Of: "anr.count", Mean: true, Resolution: 0.02},
 	{Name: "anr.other", Direction: LowerIsBetter, Title: "ANRs by something else", OnRequest: true, Sums: true, Of: "anr.count", Mean: true, Resolution: 0.02},
 	{Name: "snr.count", Direction: LowerIsBetter, Title: "times that Android did not respond", OnRequest: true, Sums: true, Mean: true, Resolution: 0.02},
-	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Within: EnergyFrom, Resolution: 0.00001},
+	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Within: EnergyFrom, Resolution: 0.00001, Decides: true},
 	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.00001},
 	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.00001},
 	{Name: "cpu.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time", Sums: true, Decimals: 0, Log: true, Resolution: 1},
@@ -197,8 +207,8 @@ var builtin = []Metric{
 	{Name: "wakelock.screen_off_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held while the screen is off", Sums: true, Decimals: 0, Log: true, Of: "wakelock.time_ms", Resolution: 1000},
 	{Name: "network.rx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes received", Sums: true, Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},
 	{Name: "network.tx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes sent", Sums: true, Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},
-	{Name: "startup.ttid_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to initial display", Decimals: 1, Log: true, Resolution: 0.1},
-	{Name: "startup.ttfd_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to full display", Decimals: 1, Log: true, Resolution: 0.1},
+	{Name: "startup.ttid_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to initial display", Decimals: 1, Log: true, Resolution: 0.1, Decides: true},
+	{Name: "startup.ttfd_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to full display", Decimals: 1, Log: true, Resolution: 0.1, Decides: true},
 	{Name: "memory.pss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (PSS)", Decimals: 0, Log: true, Resolution: 1},
 	{Name: "memory.peak_rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "most memory (RSS)", Decimals: 0, Log: true, Of: "memory.pss_kb", Resolution: 256, Restless: 0.02},
 	{Name: "memory.rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (RSS)", Decimals: 0, Log: true, OnRequest: true, Resolution: 256},
@@ -243,13 +253,16 @@ var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`)
 func ValidName(name string) bool { return namePattern.MatchString(name) }
 
 // With returns a catalogue that also holds the given metrics; one that bears a
-// built-in name replaces it.
+// built-in name replaces it. A new one decides, unless it is a detail of another: somebody
+// declared it.
 func (c *Catalogue) With(metrics ...Metric) (*Catalogue, error) {
 	out := &Catalogue{metrics: maps.Clone(c.metrics), order: maps.Clone(c.order)}
 	for _, m := range metrics {
 		if !ValidName(m.Name) {
 			return nil, fmt.Errorf("metric name %q: want a letter, then up to 127 letters, digits or _ . : / -", m.Name)
 		}
+		_, builtin := c.metrics[m.Name]
+		m.Decides = m.Decides || (!builtin && m.Of == "")
 		out.add(m)
 	}
 	return out, nil

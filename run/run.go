@@ -44,6 +44,9 @@ type Run struct {
 	Scenario string            `json:"scenario"`
 	Session  string            `json:"session,omitempty"`
 	Context  map[string]string `json:"context"`
+	// Turn is how many repetitions were measured one after the other before it was another
+	// build's turn: so many iterations are of one round. 0 is 1.
+	Turn int `json:"turn,omitempty"`
 	// Declared tells of metrics that the built-in catalogue does not hold.
 	Declared   []Declared  `json:"declared,omitempty"`
 	Status     Status      `json:"status"`

@@ -89,6 +89,13 @@ func (v values) of(runs []run.Summary, cell run.Cell) []float64 {
 	return out
 }
 
+func (v values) scale() metric.Scale {
+	if v.log {
+		return metric.Log
+	}
+	return metric.Linear
+}
+
 func (v values) back(x float64) float64 {
 	if v.log {
 		x = math.Exp(x)
@@ -138,10 +145,10 @@ func (v values) creep(t stat.Drift) *Shift {
 
 func (v values) tell(s stat.Shift, from float64, runs int) *Shift {
 	d := &Shift{From: v.back(from), Runs: runs}
-	d.Shift, d.Change = gate.Change(v.metric, d.From, s.Estimate, v.log)
+	d.Shift, d.Change = gate.Change(v.metric, d.From, s.Estimate, v.scale())
 	if !v.metric.Signed && !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) && !math.IsNaN(s.Low+s.High) {
-		_, low := gate.Change(v.metric, d.From, s.Low, v.log)
-		_, high := gate.Change(v.metric, d.From, s.High, v.log)
+		_, low := gate.Change(v.metric, d.From, s.Low, v.scale())
+		_, high := gate.Change(v.metric, d.From, s.High, v.scale())
 		d.Low, d.High = &low, &high
 	}
 	return d

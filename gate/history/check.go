@@ -83,7 +83,7 @@ func (c *check) judge(cell run.Cell) {
 		d, clusters := dune.Judge(c.policy, cell, x, c.past, m)
 		c.done, n, c.clusters = append(c.done, d), d.N, max(c.clusters, clusters)
 	} else {
-		j := judge(c.policy, cell, c.summary, x, c.past, m)
+		j := judge(c.policy, cell, c.summary, x, c.past, c.catalogue)
 		j.context = c.context
 		c.judged, n = append(c.judged, j), j.evidence.N
 	}
@@ -166,6 +166,8 @@ func judgeTogether(p gate.Policy, checks []*check) {
 			runs++
 		}
 	}
+	shareCommon(p, checks)
+	chooseEffects(p, checks)
 	correct(p, all, runs)
 	contradict(all)
 	for _, j := range all {

@@ -34,7 +34,9 @@ func decide(p gate.Policy, j *judgement) {
 		j.decideExact()
 		return
 	}
+	j.Effect, j.Known = j.share, j.known()
 	j.Screen = gate.Open
+	defer j.onlyShown(p)
 	worsening := j.worsening()
 	switch {
 	case j.evidence.N == 0 || j.evidence.Own == 0: // nothing is known of the level
@@ -52,12 +54,39 @@ func decide(p gate.Policy, j *judgement) {
 		j.Direction = gate.ToRegression
 	case matters && worsening > 0 && j.tails.Worse <= suspectLevel:
 		j.Direction = gate.Suspect
-	case *j.Missed <= mostMissed:
+	case *j.Missed <= mostMissed && !j.news():
 		j.Screen = gate.Cleared
 		if sure && worsening < 0 && j.enough(p) {
 			j.Direction = gate.ToImprovement
 		}
 	}
+}
+
+// onlyShown withdraws the questions of a comparison that has no say in the verdict, unless the
+// history all but calls it a regression, however many are shown beside it.
+func (j *judgement) onlyShown(p gate.Policy) {
+	if !j.Shown || j.Screen != gate.Open || j.Direction == gate.ToRegression {
+		return
+	}
+	if j.Direction == gate.Suspect && j.enough(p) && j.P <= suspectLevel {
+		return
+	}
+	j.Screen, j.Direction = "", gate.None
+}
+
+// news reports whether the run has events of which the history has none.
+func (j *judgement) news() bool {
+	return j.evidence.Counts.Known() && j.evidence.Counts.Rate() == 0 && j.Value > 0
+}
+
+// known is what rounds are told of the number.
+func (j *judgement) known() gate.Known {
+	e := j.evidence
+	k := gate.Known{Repetition: e.Within.SD(), DF: e.Within.DF, Counts: e.Counts, Events: j.Value * float64(j.x.N), Repetitions: float64(j.x.N)}
+	if e.Outlook.Known() {
+		k.Beyond, k.SD = j.x.Centre-e.Expected, (e.Outlook.Quantile(0.84)-e.Outlook.Quantile(0.16))/2
+	}
+	return k
 }
 
 // lent reports whether what other contexts tell makes up for the sessions that the own one
@@ -101,7 +130,7 @@ func fill(p gate.Policy, j *judgement) {
 	}
 	back := func(x float64) float64 { return gate.Finite(j.scale.Back(x)) }
 	j.Q1, j.Q3, j.Lower, j.Upper = back(e.Fences.Q1), back(e.Fences.Q3), back(e.Fences.Lower), back(e.Fences.Upper)
-	j.N, j.Expected, j.Since = e.N, back(e.Expected), e.Since
+	j.N, j.Expected, j.Since = e.N, back(e.Expected+j.off), e.Since
 	if j.Expected == 0 || j.metric.Signed {
 		return
 	}
@@ -110,8 +139,8 @@ func fill(p gate.Policy, j *judgement) {
 		return
 	}
 	j.Detectable = gate.Finite(j.detectable())
-	a := gate.Finite(back(e.Expected+j.x.Centre-e.Outlook.Reach(1-p.Alpha/2))/j.Expected - 1)
-	b := gate.Finite(back(e.Expected+j.x.Centre-e.Outlook.Reach(p.Alpha/2))/j.Expected - 1)
+	a := gate.Finite(back(e.Expected+j.off+j.x.Centre-e.Outlook.Reach(1-p.Alpha/2))/j.Expected - 1)
+	b := gate.Finite(back(e.Expected+j.off+j.x.Centre-e.Outlook.Reach(p.Alpha/2))/j.Expected - 1)
 	low := min(a, b)
 	if j.Value >= 0 && j.Expected > 0 {
 		low = max(low, -1)
@@ -134,7 +163,7 @@ func (j *judgement) detectable() float64 {
 	}
 	matters := math.Abs(past.Effect(j.metric, j.scale, e.Expected, j.policy.MinChange))
 	shows := max(chance(mostMissed)+math.Abs(j.effect), matters)
-	at := j.scale.Back(e.Expected + sign*(shows-chance(unlucky)))
+	at := j.scale.Back(e.Expected + j.off + sign*(shows-chance(unlucky)))
 	share := sign * (at - j.Expected) / math.Abs(j.Expected)
 	if j.metric.Direction == metric.HigherIsBetter && share > 1 {
 		return 0

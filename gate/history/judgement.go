@@ -18,15 +18,18 @@ type judgement struct {
 	scale    past.Scale
 	x        past.Number // of the new run, on the judged scale
 	evidence past.Evidence
-	effect   float64      // a worsening by the policy's MinEffect, on the judged scale
+	share    float64      // the worsening that clearing excludes, as a share of a mean
+	effect   float64      // the same, on the judged scale
 	tails    family.Sides // chances that an unchanged build looks as bad, and as good
 	session  string       // of the run, "" where it has none
 	context  string       // of the run, as a key
+	off      float64      // what its session shares with others, which is taken off x
 	within   string       // how the number came about: see metric.Metric.Within
 	denied   bool         // another session of the check, on the same device, does not show it
 }
 
-func judge(p gate.Policy, c run.Cell, s run.Summary, x float64, before past.Runs, m metric.Metric) *judgement {
+func judge(p gate.Policy, c run.Cell, s run.Summary, x float64, before past.Runs, catalogue *metric.Catalogue) *judgement {
+	m, _ := catalogue.Lookup(c.Metric)
 	v := before.ValuesOf(c, m, x)
 	j := &judgement{metric: m, policy: p.ForCell(c), scale: v.Scale, within: m.Way(before.Now), session: s.Session, tails: family.Sides{Worse: 1, Better: 1}}
 	j.Comparison = gate.Comparison{Event: c.Event, Metric: c.Metric, Value: x, Direction: gate.None, P: 1}
@@ -37,6 +40,7 @@ func judge(p gate.Policy, c run.Cell, s run.Summary, x float64, before past.Runs
 		return j
 	}
 	j.evidence = before.EvidenceOf(p, c, m, v, j.x)
+	j.Shown = c.Event == "" && !p.Decides(c, catalogue)
 	j.ask(max(p.MinEffect, j.policy.MinChange))
 	return j
 }
@@ -45,15 +49,16 @@ func judge(p gate.Policy, c run.Cell, s run.Summary, x float64, before past.Runs
 // looks as good as this, and one that is unchanged as bad.
 func (j *judgement) ask(share float64) {
 	e := j.evidence
+	j.share = share
 	switch {
 	case e.Counts.Known():
 		repetitions := float64(j.x.N)
 		events := j.Value * repetitions
-		missed := e.Counts.AtMost(events, repetitions, max(fewestEvents, share*e.Counts.Rate()*repetitions))
+		missed := e.Counts.AtMost(events, repetitions, j.moreEvents())
 		j.Missed = &missed
 		j.tails = family.Sides{Worse: e.Counts.AtLeast(events, repetitions), Better: e.Counts.AtMost(events, repetitions, 0)}
 	case e.Outlook.Known():
-		j.effect = past.Effect(j.metric, j.scale, e.Expected, share)
+		j.effect = j.effectOf(share)
 		up := j.effect > 0
 		missed := e.Outlook.Above(j.x.Centre - j.effect)
 		if up {
@@ -68,6 +73,17 @@ func (j *judgement) ask(share float64) {
 // worsening that must not be overlooked: with four more to be expected, a run without
 // any is a matter of two per cent.
 const fewestEvents = 4
+
+// effectOf is a worsening by the share on the judged scale.
+func (j *judgement) effectOf(share float64) float64 {
+	return past.Effect(j.metric, j.scale, j.evidence.Expected, share)
+}
+
+// moreEvents are how many more rare events than usual, in all of the run's repetitions, must
+// not be overlooked: more where no more than a greater effect can be seen.
+func (j *judgement) moreEvents() float64 {
+	return max(fewestEvents, j.share*j.evidence.Counts.Rate()*float64(j.x.N))
+}
 
 // worse reports whether the new value lies on the side that is worse.
 func (j *judgement) worse() bool { return j.tails.Worse <= j.tails.Better }

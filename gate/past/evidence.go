@@ -43,6 +43,40 @@ type Evidence struct {
 	Outlook screen.Outlook
 	// Counts is the same of a metric that counts rare events.
 	Counts screen.Counts
+	// Sessions are those that Outlook rests on, in the order of time, and Within how the
+	// repetitions of these and of the new run differ.
+	Sessions []Session
+	Within   screen.Within
+	prior    screen.Prior
+}
+
+// Session is what one accepted session says of a number, on the judged scale.
+type Session struct {
+	Name string // "" where its runs name none
+	Number
+}
+
+// Less is the evidence with what all scenarios of a session share taken off each session
+// that common names, and the others left out; false where that leaves fewer than at least
+// so many sessions. x is the new run's number, less what its own session shares.
+func (e Evidence) Less(common map[string]float64, x Number, least int) (Evidence, bool) {
+	var kept []Session
+	for _, s := range e.Sessions {
+		if shared, known := common[s.Name]; known && s.Name != "" {
+			s.Centre -= shared
+			kept = append(kept, s)
+		}
+	}
+	if len(kept) < least {
+		return e, false
+	}
+	e.Sessions = kept
+	e.Outlook, e.Within = outlookOf(kept, x, e.prior)
+	if !e.Outlook.Known() {
+		return e, false
+	}
+	e.Expected = e.Outlook.Level()
+	return e, true
 }
 
 // enoughOfOwn is from how many sessions of its own on a context's spread is a matter
@@ -73,7 +107,11 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 		prior.Told = v.told(others, centres, m, at.MinChange, prior.Floor)
 		e.Lent = prior.DF > 0 && prior.Told.SD > 0
 	}
-	if e.Outlook = outlookOf(sessions, x, prior); e.Outlook.Known() {
+	e.prior = prior
+	for _, s := range sessions {
+		e.Sessions = append(e.Sessions, Session{s.name, s.Number})
+	}
+	if e.Outlook, e.Within = outlookOf(e.Sessions, x, prior); e.Outlook.Known() {
 		e.Expected = e.Outlook.Level()
 	}
 	return e
@@ -87,8 +125,9 @@ func (e *Evidence) show(sessions []session, factor float64) []float64 {
 	return centres
 }
 
-// outlookOf is what the sessions let expect of one like the new run.
-func outlookOf(sessions []session, x Number, prior screen.Prior) screen.Outlook {
+// outlookOf is what the sessions let expect of one like the new run, and how repetitions of
+// one session differ.
+func outlookOf(sessions []Session, x Number, prior screen.Prior) (screen.Outlook, screen.Within) {
 	var within screen.Within
 	within.Add(x.SD, x.N)
 	past := make([]screen.Session, len(sessions))
@@ -96,7 +135,7 @@ func outlookOf(sessions []session, x Number, prior screen.Prior) screen.Outlook 
 		past[i] = screen.Session{Centre: s.Centre, N: s.N}
 		within.Add(s.SD, s.N)
 	}
-	return screen.Of(past, x.N, within, prior)
+	return screen.Of(past, x.N, within, prior), within
 }
 
 func centresOf(sessions []session) []float64 {
@@ -188,9 +227,11 @@ const leastUnit = 1e-9
 // change that matters is five.
 func Unit(m metric.Metric, s Scale, level float64) float64 {
 	switch {
+	case s.Multiplies():
+		return m.Step(0.01)
 	case m.Signed:
 		return m.Resolution / 5
-	case m.Ratio || s.Log:
+	case m.Ratio:
 		return 0.01
 	}
 	if unit := max(0.01*math.Abs(level), m.Resolution/10); unit > 0 {
@@ -207,7 +248,10 @@ func PriorOf(m metric.Metric, s Scale, level float64) screen.Prior {
 	quantum := m.Resolution / math.Sqrt(12) // the standard deviation of rounding
 	waver := m.Restless * math.Abs(level)
 	switch {
-	case s.Log:
+	case s.Kind == metric.Odds:
+		share := s.Back(level)
+		quantum, waver = quantum/(share*(1-share)), m.Step(m.Restless)
+	case s.Kind == metric.Log:
 		quantum, waver = quantum/s.Back(level), m.Restless
 	case m.Signed:
 		waver = 0
@@ -221,15 +265,16 @@ func PriorOf(m metric.Metric, s Scale, level float64) screen.Prior {
 func Effect(m metric.Metric, s Scale, level, share float64) float64 {
 	by := share
 	switch {
+	case s.Kind == metric.Odds:
+		by = m.Step(share)
 	case m.Ratio:
 	case m.Signed:
 		by = 100 * share * Unit(m, s, level)
-	case s.Log:
-		by = max(share, m.Resolution/s.Back(level))
+	case s.Kind == metric.Log:
 		if m.Direction == metric.HigherIsBetter {
-			return math.Log1p(-min(by, 0.99))
+			return math.Log1p(-min(max(share, m.Resolution/s.Back(level)), 0.99))
 		}
-		return math.Log1p(by)
+		return max(m.Step(share), math.Log1p(m.Resolution/s.Back(level)))
 	default:
 		if by = max(share*math.Abs(level), m.Resolution); by == 0 {
 			by = 100 * share * leastUnit

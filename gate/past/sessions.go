@@ -14,8 +14,9 @@ import (
 // they share its heat and its hour, and are no independent evidence.
 type session struct {
 	Number
-	at time.Time
-	id string // of the first run
+	at   time.Time
+	id   string // of the first run
+	name string // "" where the runs name none
 }
 
 // joining are sessions that are put together of their runs.
@@ -75,7 +76,7 @@ func (v Values) elsewhereBySession(p gate.Policy, c run.Cell, m metric.Metric) [
 // runOf is what the run of the i-th value says of it, and the name of its session.
 func (v Values) runOf(i int, p gate.Policy, c run.Cell, m metric.Metric) (name string, one session) {
 	r := v.past.Refs[v.ref(i)]
-	return r.Session, session{v.numberOf(*r, p, c, m, v.Numbers[i]), r.Started, r.ID}
+	return r.Session, session{v.numberOf(*r, p, c, m, v.Numbers[i]), r.Started, r.ID, r.Session}
 }
 
 // and joins two parts of one session.
@@ -99,7 +100,7 @@ func (s session) and(o session) session {
 func (s Scale) numberOf(r run.Summary, p gate.Policy, c run.Cell, m metric.Metric, x float64) Number {
 	told, known := r.Repeated(c)
 	if known {
-		told, known = told.On(s.Log)
+		told, known = s.repeated(told)
 	}
 	if !known || told.N < 1 {
 		return Number{Centre: x, N: 1}
@@ -109,6 +110,17 @@ func (s Scale) numberOf(r run.Summary, p gate.Policy, c run.Cell, m metric.Metri
 		n.Centre = x
 	}
 	return n
+}
+
+// repeated is what repetitions say on the scale; false where they can't be there.
+func (s Scale) repeated(r run.Repeated) (run.Repeated, bool) {
+	if s.Kind != metric.Odds {
+		return r.On(s.Kind == metric.Log)
+	}
+	r, known := r.On(false)
+	centre := s.On(r.Centre)
+	share := s.Back(centre) // at a distance from none and all
+	return run.Repeated{N: r.N, Centre: centre, SD: r.SD / (share * (1 - share))}, known
 }
 
 // NumberOf is what the new run says of a cell whose value is x.

@@ -28,31 +28,37 @@ type Values struct {
 	past    *Runs
 }
 
-// Scale is the one on which a cell is judged.
-type Scale struct{ Log bool }
+// Scale is the one on which a cell is judged: see metric.Scale.
+type Scale struct {
+	metric metric.Metric
+	Kind   metric.Scale
+}
+
+// Multiplies reports whether a distance on the scale is a factor: of a time, or of odds.
+func (s Scale) Multiplies() bool { return s.Kind != metric.Linear }
 
 // ValuesOf collects a cell. Times and joules are judged on the log scale, where
 // their noise is even, as long as every value is positive, and the metric resolves a
-// tenth of some: the noise of what it hardly resolves adds.
+// tenth of some: the noise of what it hardly resolves adds. Shares of frames are judged as
+// odds.
 func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
-	v := Values{past: &p, Scale: Scale{m.Log && x > 0}, Numbers: p.table[c], weights: p.weights, groups: p.Groups}
+	v := Values{past: &p, Scale: Scale{m, m.ScaleOf(x)}, Numbers: p.table[c], weights: p.weights, groups: p.Groups}
 	if v.Numbers == nil {
 		return Values{past: &p, Scale: v.Scale}
 	}
 	if p.somewhereElse(v.Numbers, m) {
 		v = p.comparableOnly(v, m)
 	}
-	most := x
-	for i, n := range v.Numbers {
-		if v.Log = v.Log && n > 0; i == 0 || n > most {
-			most = n
+	if len(v.Numbers) > 0 {
+		v.Kind = m.ScaleOf(min(x, slices.Min(v.Numbers)))
+		if v.Kind == metric.Log && max(x, slices.Max(v.Numbers)) < 10*m.Resolution {
+			v.Kind = metric.Linear
 		}
 	}
-	v.Log = v.Log && most >= 10*m.Resolution
-	if v.Log {
+	if v.Multiplies() {
 		v.Numbers = slices.Clone(v.Numbers) // they may be the table's
 		for i, n := range v.Numbers {
-			v.Numbers[i] = math.Log(n)
+			v.Numbers[i] = v.On(n)
 		}
 	}
 	return v
@@ -107,20 +113,10 @@ func (v Values) ref(i int) int {
 }
 
 // On is a value on the scale.
-func (s Scale) On(x float64) float64 {
-	if s.Log {
-		return math.Log(x)
-	}
-	return x
-}
+func (s Scale) On(x float64) float64 { return s.metric.On(s.Kind, x) }
 
 // Back is what a number on the scale stands for.
-func (s Scale) Back(x float64) float64 {
-	if s.Log {
-		return math.Exp(x)
-	}
-	return x
-}
+func (s Scale) Back(x float64) float64 { return s.metric.Back(s.Kind, x) }
 
 // Split divides the values by context.
 func (v Values) Split() (own []float64, groups [][]float64) {

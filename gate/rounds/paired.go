@@ -15,10 +15,14 @@ import (
 // round is as likely to have one sign as the other, whatever the device's scale, and
 // frame times have heavy tails that must not decide.
 type Paired struct {
-	Base, Head  float64 // the middle of each build's values, in the metric's unit
-	metric      metric.Metric
-	logs        bool // whether differences are those of logarithms
-	differences []float64
+	Base, Head             float64 // the middle of each build's values, in the metric's unit
+	metric                 metric.Metric
+	scale                  metric.Scale // of the differences
+	differences            []float64
+	known                  *gate.Known // nil: nothing is known beside the values
+	baseEvents, headEvents float64
+	turn                   int   // repetitions that a value is the middle of
+	rare                   *rare // of a count of rare events, of which something is known
 }
 
 // PairedOf is that of a metric's values of the base and the head build, of which those
@@ -28,13 +32,10 @@ func PairedOf(m metric.Metric, base, head []float64) Paired {
 	if len(base) == 0 {
 		return p
 	}
-	p.logs = m.Log && slices.Min(base) > 0 && slices.Min(head) > 0
+	p.scale = m.ScaleOf(min(slices.Min(base), slices.Min(head)))
 	for i, b := range base {
-		h := head[i]
-		if p.logs {
-			b, h = math.Log(b), math.Log(h)
-		}
-		p.differences = append(p.differences, h-b)
+		p.baseEvents, p.headEvents = p.baseEvents+b, p.headEvents+head[i]
+		p.differences = append(p.differences, m.On(p.scale, head[i])-m.On(p.scale, b))
 	}
 	return p
 }
@@ -58,7 +59,12 @@ func Centre(values []float64, mean bool) float64 {
 func (p Paired) Test() stat.RankTest { return stat.SignedRank(p.differences) }
 
 // Worse is the chance that builds which are alike come out as far for the worse.
-func (p Paired) Worse() float64 { return p.worseSide(p.Test()) }
+func (p Paired) Worse() float64 {
+	if p.rare != nil {
+		return p.rare.worse()
+	}
+	return p.worseSide(p.Test())
+}
 
 func (p Paired) worseSide(t stat.RankTest) float64 {
 	if p.metric.Direction == metric.HigherIsBetter {
@@ -70,8 +76,13 @@ func (p Paired) worseSide(t stat.RankTest) float64 {
 // Excludes is the chance that a head which is worse by the effect looks as good as this:
 // where it is small, such a worsening is excluded.
 func (p Paired) Excludes(effect float64) float64 {
-	if len(p.differences) == 0 {
+	switch {
+	case len(p.differences) == 0:
 		return 1
+	case p.rare != nil:
+		return p.rare.excludes()
+	case p.known != nil:
+		return p.leaves(p.margin(effect))
 	}
 	margin := p.margin(effect)
 	beyond := make([]float64, len(p.differences))
@@ -94,19 +105,22 @@ const rounding = 1e-9
 // never happened there is no share, and ten repetitions without any exclude it.
 const fewCounts = 0.5
 
-func (p Paired) margin(effect float64) float64 { return Margin(p.metric, p.Base, effect, p.logs) }
+func (p Paired) margin(effect float64) float64 { return Margin(p.metric, p.Base, effect, p.scale) }
 
-// Margin is a worsening by the effect of what the base has, on the scale of differences,
-// those of logarithms or not: a share of the base, points of a ratio, and never less than
+// Margin is a worsening by the effect of what the base has, on the scale of differences: a share of the base, points of a ratio, and never less than
 // means anything.
-func Margin(m metric.Metric, base, effect float64, logs bool) float64 {
+func Margin(m metric.Metric, base, effect float64, scale metric.Scale) float64 {
 	sign := 1.0
 	if m.Direction == metric.HigherIsBetter {
 		sign = -1
 	}
 	switch {
-	case logs:
-		return math.Log(max(1+sign*max(effect, m.Resolution/base), rounding))
+	case scale == metric.Odds:
+		return sign * m.Step(effect)
+	case scale == metric.Log && sign > 0:
+		return max(m.Step(effect), math.Log1p(m.Resolution/base))
+	case scale == metric.Log:
+		return math.Log(max(1-max(effect, m.Resolution/base), rounding))
 	case m.Ratio:
 		return sign * max(effect, m.Resolution)
 	case m.Signed:
@@ -124,8 +138,11 @@ func Margin(m metric.Metric, base, effect float64, logs bool) float64 {
 // to the effect: what is worse by as much is not excluded, however sure it is that it
 // is worse by no more.
 func (p Paired) Below(effect, minChange float64) bool {
-	if len(p.differences) == 0 {
+	switch {
+	case len(p.differences) == 0:
 		return false
+	case p.rare != nil:
+		return true
 	}
 	return p.Worsening() == 0 || IsBelow(p.estimate()/p.margin(effect), effect, minChange)
 }
@@ -157,7 +174,15 @@ func (p Paired) interval(at Ends) (low, high float64) {
 	if p.metric.Direction == metric.HigherIsBetter {
 		below, above = above, below
 	}
-	return stat.PairedShift(p.differences, 2*below).Low, stat.PairedShift(p.differences, 2*above).High
+	low, high = stat.PairedShift(p.differences, 2*below).Low, stat.PairedShift(p.differences, 2*above).High
+	if p.known != nil { // that end which a pass rests on is told as the pass is decided
+		if p.metric.Direction == metric.HigherIsBetter {
+			low = p.reach(at.Worse)
+		} else {
+			high = p.reach(at.Worse)
+		}
+	}
+	return low, high
 }
 
 // Worsening is how much worse the head is, as gate.Worsening tells it; 0 where that
@@ -166,7 +191,7 @@ func (p Paired) Worsening() float64 {
 	if len(p.differences) == 0 {
 		return 0
 	}
-	shift, share := gate.Change(p.metric, p.Base, p.estimate(), p.logs)
+	shift, share := gate.Change(p.metric, p.Base, p.estimate(), p.scale)
 	if math.Abs(shift) < (1-rounding)*p.metric.Resolution {
 		return 0
 	}
@@ -180,12 +205,12 @@ func (p Paired) Tell(at Ends) gate.RoundsOf {
 	if out.Rounds == 0 {
 		return out
 	}
-	out.Shift, out.Change = gate.Change(p.metric, p.Base, p.estimate(), p.logs)
+	out.Shift, out.Change = gate.Change(p.metric, p.Base, p.estimate(), p.scale)
 	end := func(x float64) (shift, change *float64) {
 		if math.IsInf(x, 0) {
 			return nil, nil
 		}
-		a, b := gate.Change(p.metric, p.Base, x, p.logs)
+		a, b := gate.Change(p.metric, p.Base, x, p.scale)
 		return &a, &b
 	}
 	low, high := p.interval(at)

@@ -38,6 +38,8 @@ const (
 	// (TestRates).
 	PassLevel = 0.005
 	passEvery = 2
+	// leastRounds are those at which a worsening can be excluded by what is known of the noise.
+	leastRounds = 4
 )
 
 // PlanOf is the plan for that many rounds at most and that many questions, over all
@@ -54,7 +56,7 @@ func PlanOf(p gate.Policy, most, questions int) (Plan, error) {
 	}
 	at := failsAt(level, most)
 	plan := Plan{Most: most}
-	for n := even(provable(PassLevel)); n < most; n += passEvery {
+	for n := leastRounds; n < most; n += passEvery {
 		plan.Looks = append(plan.Looks, Look{Rounds: n, Pass: PassLevel})
 	}
 	plan.Looks = append(plan.Looks, Look{Rounds: most, Pass: PassLevel})

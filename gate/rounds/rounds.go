@@ -26,7 +26,9 @@ type Question struct {
 }
 
 // Questions are those that rounds can settle, in the order of the verdict. A broken
-// budget is no question, nor is anything of a run that is not whole.
+// budget is no question, nor is a rare event that the history calls a regression: that a few
+// more repetitions have none explains nothing away. Nor is anything of a run that is not
+// whole.
 func Questions(v gate.Verdict) []Question {
 	var out []Question
 	for place, r := range v.Runs {
@@ -34,7 +36,7 @@ func Questions(v gate.Verdict) []Question {
 			continue
 		}
 		for _, c := range r.Comparisons {
-			if c.Screen == gate.Open && c.Limit == nil {
+			if c.Screen == gate.Open && c.Limit == nil && !(c.Direction == gate.ToRegression && c.Known.Counts.Known()) {
 				out = append(out, Question{place, run.Cell{Event: c.Event, Metric: c.Metric}})
 			}
 		}
@@ -58,7 +60,9 @@ type Trial struct {
 // place is one run of the verdict: a device and a scenario.
 type place struct {
 	base, head run.Run
-	measured   int // rounds
+	measured   int     // rounds
+	turn       int     // repetitions of each build in a round
+	short      float64 // minutes that it would take to settle it, where there were fewer; 0 where there were enough
 	ended      bool
 	lost       string // why the rounds are not whole, "" where they are
 	gone       string // what the base has in most rounds and the head has not, "" for nothing
@@ -71,6 +75,8 @@ type question struct {
 	cell       run.Cell
 	metric     metric.Metric
 	effect     float64 // the worsening to exclude
+	known      gate.Known
+	turn       int
 	minChange  float64
 	base, head values
 	path       []seen // what each look showed, as far as was measured
@@ -97,16 +103,23 @@ func New(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict, plan Plan) 
 	p = WithDefaults(p)
 	t := &Trial{policy: p, catalogue: catalogue, plan: plan, first: v, places: map[int]*place{}}
 	for _, q := range Questions(v) {
+		c := comparisonOf(v, q)
 		if t.places[q.Place] == nil {
 			t.places[q.Place] = &place{}
 		}
 		m, _ := catalogue.Lookup(q.Cell.Metric)
 		least := p.ForCell(q.Cell).MinChange
 		t.places[q.Place].questions = append(t.places[q.Place].questions,
-			&question{cell: q.Cell, metric: m, effect: max(p.MinEffect, least), minChange: least})
+			&question{cell: q.Cell, metric: m, effect: max(p.MinEffect, least, c.Effect), minChange: least, known: c.Known})
 		t.asked++
 	}
 	return t
+}
+
+// comparisonOf is the one that the question is of.
+func comparisonOf(v gate.Verdict, q Question) gate.Comparison {
+	cs := v.Runs[q.Place].Comparisons
+	return cs[slices.IndexFunc(cs, func(c gate.Comparison) bool { return c.Event == q.Cell.Event && c.Metric == q.Cell.Metric })]
 }
 
 // WithDefaults is the policy with what rounds need of the default's, where the preset
@@ -131,15 +144,16 @@ func (t *Trial) Add(at int, base, head run.Run) {
 		return
 	}
 	p.base, p.head = base, head
-	p.measured = min(len(base.Iterations), len(head.Iterations))
+	p.turn = max(1, base.Turn)
+	p.measured = min(len(base.Iterations), len(head.Iterations)) / p.turn
 	for _, q := range p.questions {
-		q.base, q.head = values{}, values{}
+		q.base, q.head, q.turn = values{}, values{}, p.turn
 	}
-	bs, hs := t.iterations(base, p.measured), t.iterations(head, p.measured)
+	bs, hs := t.iterations(base, p.turn*p.measured), t.iterations(head, p.turn*p.measured)
 	for i := range p.measured {
 		for _, q := range p.questions {
-			x, okBase := bs[i].Get(q.cell)
-			y, okHead := hs[i].Get(q.cell)
+			x, okBase := q.turnOf(bs[p.turn*i : p.turn*(i+1)])
+			y, okHead := q.turnOf(hs[p.turn*i : p.turn*(i+1)])
 			if okBase && okHead {
 				q.base.add(i, x)
 				q.head.add(i, y)
@@ -153,6 +167,28 @@ func (t *Trial) Add(at int, base, head run.Run) {
 	}
 	p.gone, p.fewer = t.gone(base, bs, hs), t.fewer(bs, hs)
 	t.look(p)
+}
+
+// turnOf is the question's value in the repetitions of one turn: their mean, of what is judged
+// by its logarithm the geometric one. false where one has none.
+func (q *question) turnOf(repetitions []run.Cells) (float64, bool) {
+	values := make([]float64, len(repetitions))
+	for i, cells := range repetitions {
+		v, has := cells.Get(q.cell)
+		if !has {
+			return 0, false
+		}
+		values[i] = v
+	}
+	scale := metric.Linear
+	if q.metric.ScaleOf(slices.Min(values)) == metric.Log {
+		scale = metric.Log
+	}
+	mean := 0.0
+	for _, v := range values {
+		mean += q.metric.On(scale, v) / float64(len(values))
+	}
+	return q.metric.Back(scale, mean), true
 }
 
 // iterations are the cells of each of a run's first iterations.
@@ -235,7 +271,7 @@ func (t *Trial) look(p *place) {
 
 // paired are the values of the first rounds.
 func (q *question) paired(rounds int) Paired {
-	return PairedOf(q.metric, q.base.before(rounds), q.head.before(rounds))
+	return PairedOf(q.metric, q.base.before(rounds), q.head.before(rounds)).given(q.known, q.turn)
 }
 
 // sideBySide are the base's and the head's values of the first rounds.

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/stat"
 )
 
@@ -67,7 +68,7 @@ func (t *Trial) settle(p *place, level float64) string {
 		} else {
 			most = max(most, n)
 		}
-		if x.logs {
+		if x.scale == metric.Log {
 			waver = max(waver, stat.RobustSD(x.differences)/math.Sqrt2)
 		}
 	}

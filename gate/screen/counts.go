@@ -42,6 +42,18 @@ func CountsOf(past []Count) Counts {
 	return out
 }
 
+// With is what is expected after so many more repetitions of the same build, with these
+// events.
+func (c Counts) With(events, repetitions float64) Counts {
+	if !c.Known() || repetitions <= 0 {
+		return c
+	}
+	return Counts{rate: (c.rate*c.repetitions + events) / (c.repetitions + repetitions), repetitions: c.repetitions + repetitions, dispersion: c.dispersion}
+}
+
+// Repetitions are those that the past has.
+func (c Counts) Repetitions() float64 { return c.repetitions }
+
 // Known reports whether there was any past.
 func (c Counts) Known() bool { return c.repetitions > 0 }
 

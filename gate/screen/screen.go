@@ -39,6 +39,14 @@ func (w *Within) Add(sd float64, n int) {
 	}
 }
 
+// SD is the standard deviation of one repetition; 0 where none is known.
+func (w Within) SD() float64 {
+	if !(w.DF > 0) {
+		return 0
+	}
+	return math.Sqrt(w.Squares / w.DF)
+}
+
 // Told is what others tell of the level: a centre and how far off it may be. Nothing is
 // told where SD is not above 0.
 type Told struct{ Centre, SD float64 }

@@ -33,8 +33,8 @@ func (s *scenario) effect(p gate.Policy, cell run.Cell) float64 {
 
 // exclude asks of samples, on the scale that they are judged on, what gate/rounds asks of
 // rounds: whether a build that is worse by the effect looks as good as this.
-func (t *test) exclude(strata []stat.Pair, estimate float64, logs bool) {
-	margin := rounds.Margin(t.metric, t.Base, t.effect, logs)
+func (t *test) exclude(strata []stat.Pair, estimate float64, scale metric.Scale) {
+	margin := rounds.Margin(t.metric, t.Base, t.effect, scale)
 	worse := make([]stat.Pair, len(strata))
 	for i, p := range strata {
 		worse[i].Y = p.Y

@@ -163,19 +163,17 @@ func (t *test) measure(strata []stat.Pair, alpha float64) {
 		return
 	}
 	t.Base, t.Head = rounds.Centre(base, t.metric.Mean), rounds.Centre(head, t.metric.Mean)
-	logs := t.metric.Log && slices.Min(base) > 0 && slices.Min(head) > 0
-	if logs {
-		strata = logarithms(strata)
-	}
+	scale := t.metric.ScaleOf(min(slices.Min(base), slices.Min(head)))
+	strata = onScale(t.metric, scale, strata)
 	t.ranks = rankTest(strata, false)
 	if t.metric.Mean { // of rare things: the middle shift is none
-		t.fill(stat.Shift{Estimate: t.Head - t.Base, Low: math.Inf(-1), High: math.Inf(1)}, false)
-		t.exclude(strata, t.Shift, false)
+		t.fill(stat.Shift{Estimate: t.Head - t.Base, Low: math.Inf(-1), High: math.Inf(1)}, scale)
+		t.exclude(strata, t.Shift, scale)
 		return
 	}
 	s := stat.SampleShift(strata, alpha)
-	t.fill(s, logs)
-	t.exclude(strata, s.Estimate, logs)
+	t.fill(s, scale)
+	t.exclude(strata, s.Estimate, scale)
 }
 
 // tell takes over what rounds say; an interval has both ends or none.
@@ -186,29 +184,29 @@ func (t *test) tell(x gate.RoundsOf) {
 	}
 }
 
-func logarithms(strata []stat.Pair) []stat.Pair {
-	logs := func(values []float64) []float64 {
+func onScale(m metric.Metric, scale metric.Scale, strata []stat.Pair) []stat.Pair {
+	all := func(values []float64) []float64 {
 		out := make([]float64, len(values))
 		for i, v := range values {
-			out[i] = math.Log(v)
+			out[i] = m.On(scale, v)
 		}
 		return out
 	}
 	out := make([]stat.Pair, len(strata))
 	for i, p := range strata {
-		out[i] = stat.Pair{X: logs(p.X), Y: logs(p.Y)}
+		out[i] = stat.Pair{X: all(p.X), Y: all(p.Y)}
 	}
 	return out
 }
 
 // fill tells the shift in the metric's unit and as a share of the base.
-func (t *test) fill(s stat.Shift, logs bool) {
-	t.Shift, t.Change = gate.Change(t.metric, t.Base, s.Estimate, logs)
+func (t *test) fill(s stat.Shift, scale metric.Scale) {
+	t.Shift, t.Change = gate.Change(t.metric, t.Base, s.Estimate, scale)
 	if math.IsInf(s.Low, 0) || math.IsInf(s.High, 0) {
 		return
 	}
 	ends := func(x float64) (shift, change *float64) {
-		a, b := gate.Change(t.metric, t.Base, x, logs)
+		a, b := gate.Change(t.metric, t.Base, x, scale)
 		return &a, &b
 	}
 	t.ShiftLow, t.ChangeLow = ends(s.Low)

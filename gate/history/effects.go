@@ -1,0 +1,143 @@
+package history
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/rounds"
+	"github.com/apkgate/apkgate/metric"
+)
+
+// ladder are the worsenings that a pass may exclude, as shares of the policy's MinEffect:
+// the least that the budget allows is chosen.
+var ladder = []float64{1, 1.25, 1.5, 2, 2.5, 3}
+
+const (
+	// planned is the part of the budget that an unchanged build may be expected to take.
+	planned = 0.5
+	// eventEffect is the worsening that is asked of UI events: there are dozens of them, and
+	// they vary more than a whole run.
+	eventEffect = 0.25
+	// mostlyCleared is how often an event of an unchanged build has to be cleared by the
+	// history for it to have a say.
+	mostlyCleared = 0.99
+)
+
+// chooseEffects finds, for each number that decides, the least worsening that can be told
+// from none within the budget, as the history has it and whatever the new run shows; and
+// which UI events can have a say at theirs. Without a budget the policy's MinEffect stays.
+func chooseEffects(p gate.Policy, checks []*check) {
+	for _, c := range checks {
+		for _, j := range c.judged {
+			if j.Event != "" && !p.Named(j.Event, j.Metric) && c.wholeDecides() {
+				j.ask(max(eventEffect, j.share))
+				j.Shown = !j.mostlyCleared()
+			}
+		}
+	}
+	if p.Budget.Minutes <= 0 || p.Budget.Rounds <= 0 {
+		return
+	}
+	byDevice := map[string][]*effort{}
+	var order []string
+	for _, c := range checks {
+		if byDevice[c.context] == nil {
+			order = append(order, c.context)
+		}
+		byDevice[c.context] = append(byDevice[c.context], effortOf(p, c))
+	}
+	for _, device := range order {
+		fit(byDevice[device], planned*p.Budget.Minutes)
+	}
+}
+
+// wholeDecides reports whether a number of the whole run has a say. Where none has, UI events
+// are all that there is.
+func (c *check) wholeDecides() bool {
+	return slices.ContainsFunc(c.judged, func(j *judgement) bool { return j.Event == "" && j.decides() })
+}
+
+// decides reports whether the comparison has a say in the verdict.
+func (j *judgement) decides() bool { return !j.Shown }
+
+// mostlyCleared reports whether the history clears an unchanged build's number nearly always.
+func (j *judgement) mostlyCleared() bool { return j.cleared(j.share) >= mostlyCleared }
+
+// cleared is the chance that the history clears the number of an unchanged build, where the
+// worsening is to be excluded.
+func (j *judgement) cleared(share float64) float64 {
+	e := j.evidence
+	if !e.Outlook.Known() {
+		return 0
+	}
+	effect := math.Abs(j.effectOf(share))
+	up := j.effect > 0
+	hidden := e.Expected - e.Outlook.Quantile(mostMissed)
+	if !up {
+		hidden = e.Outlook.Quantile(1-mostMissed) - e.Expected
+	}
+	if up {
+		return e.Outlook.Below(e.Expected + effect - hidden)
+	}
+	return e.Outlook.Above(e.Expected - effect + hidden)
+}
+
+// effort is what it takes to settle what one scenario on one device leaves undecided.
+type effort struct {
+	numbers []*judgement // those that decide and have a history
+	lasts   gate.Lasts
+	step    int // of the ladder
+}
+
+func effortOf(p gate.Policy, c *check) *effort {
+	e := &effort{lasts: p.Budget.LastsOf(c.run.Scenario)}
+	for _, j := range c.judged {
+		if j.decides() && j.Event == "" && j.evidence.Outlook.Known() && j.metric.Direction != metric.Neutral {
+			e.numbers = append(e.numbers, j)
+		}
+	}
+	return e
+}
+
+// fit raises what is excluded where that saves most, until the device's scenarios are
+// expected to take no more than these minutes.
+func fit(all []*effort, minutes float64) {
+	for {
+		sum := 0.0
+		var dearest *effort
+		most := 0.0
+		for _, e := range all {
+			now := e.minutes(e.step)
+			sum += now
+			if e.step+1 < len(ladder) {
+				if saved := now - e.minutes(e.step+1); saved > most {
+					most, dearest = saved, e
+				}
+			}
+		}
+		if sum <= minutes || dearest == nil {
+			break
+		}
+		dearest.step++
+	}
+	for _, e := range all {
+		for _, j := range e.numbers {
+			if e.step > 0 {
+				j.ask(j.share * ladder[e.step])
+			}
+		}
+	}
+}
+
+// minutes are those that the scenario is expected to take, of an unchanged build.
+func (e *effort) minutes(step int) float64 {
+	undecided, longest := 0.0, 0.0
+	for _, j := range e.numbers {
+		share := j.share * ladder[step]
+		undecided += 1 - j.cleared(share)
+		_, minutes := rounds.Settling(j.evidence.Within.SD(), math.Abs(j.effectOf(share)), e.lasts)
+		longest = max(longest, minutes)
+	}
+	return min(1, undecided) * longest
+}

@@ -1,0 +1,123 @@
+package rounds
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// given adds what the history knows of the number: how repetitions vary, how the new run
+// compares with what was expected, and how often a rare event was seen. A worsening is then
+// excluded by all of that together; what fails a build is the rounds alone, or of rare events
+// all that were ever counted.
+func (p Paired) given(k gate.Known, turn int) Paired {
+	p.turn = max(turn, 1)
+	switch {
+	case p.metric.Mean && k.Counts.Known():
+		p.rare = rareOf(k, p.turn, p)
+		p.Base, p.Head = p.rare.past.Rate(), p.rare.events/p.rare.repetitions
+	case !p.metric.Mean && k.DF > 0 && k.Repetition > 0:
+		p.known = &k
+	}
+	return p
+}
+
+const (
+	// mostDF bounds how many degrees of freedom what was seen before is worth: the noise of
+	// the rounds themselves counts for no less than a third of that after ten of them.
+	mostDF = 20
+	// efficiency is that of the estimate of Hodges and Lehmann where noise is normal: 3/π.
+	efficiency = 0.955
+	// apart is how many standard errors the history and the rounds may differ by before the
+	// history counts no more: something else has changed then.
+	apart = 2.5
+)
+
+// estimated is what rounds and the history say together of the head build: how far it lies
+// above the base build, the standard error of that, and its degrees of freedom.
+func (p Paired) estimated() (shift, se, df float64) {
+	n := float64(len(p.differences))
+	seen, own := min(p.known.DF, mostDF), n-1
+	variance := seen * 2 * p.known.Repetition * p.known.Repetition / float64(max(p.turn, 1))
+	if own > 0 {
+		variance += own * stat.Variance(p.differences)
+	}
+	df = seen + own
+	shift, se = stat.HodgesLehmann(p.differences), math.Sqrt(variance/df/efficiency/n)
+	sd := p.known.SD
+	if sd > 0 && math.Abs(shift-p.known.Beyond) <= apart*math.Hypot(se, sd) {
+		a, b := 1/(se*se), 1/(sd*sd)
+		shift, se = (a*shift+b*p.known.Beyond)/(a+b), 1/math.Sqrt(a+b)
+	}
+	return shift, se, df
+}
+
+// leaves is the chance that a head build which is worse by the margin looks as good as this.
+func (p Paired) leaves(margin float64) float64 {
+	if len(p.differences) < leastRounds {
+		return 1
+	}
+	shift, se, df := p.estimated()
+	short := (margin - shift) / se
+	if margin < 0 {
+		short = -short
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: df}.Survival(short)
+}
+
+// reach is how far for the worse the head build may lie, at a one-sided level.
+func (p Paired) reach(level float64) float64 {
+	worse := 1.0
+	if p.metric.Direction == metric.HigherIsBetter {
+		worse = -1
+	}
+	if len(p.differences) < leastRounds || level <= 0 {
+		return math.Inf(int(worse))
+	}
+	shift, se, df := p.estimated()
+	return shift + worse*se*distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(1-level)
+}
+
+// rare are the rare events of the head build, in the new run and in rounds, and those of
+// accepted builds, in the history and in rounds.
+type rare struct {
+	past                screen.Counts
+	events, repetitions float64
+}
+
+func rareOf(k gate.Known, turn int, p Paired) *rare {
+	each := float64(turn)
+	repetitions := each * float64(len(p.differences))
+	return &rare{past: k.Counts.With(each*p.baseEvents, repetitions), events: k.Events + each*p.headEvents, repetitions: k.Repetitions + repetitions}
+}
+
+// worse is the chance that a build as before has as many. One is no more than that.
+func (r *rare) worse() float64 {
+	if r.events < leastEvents {
+		return 1
+	}
+	return r.past.AtLeast(r.events, r.repetitions)
+}
+
+const (
+	// leastEvents are those that can fail a build.
+	leastEvents = 2
+	// oneInFive is the rate of a rare event, a repetition, that has to be excluded once it was
+	// seen; where it never was, fewCounts.
+	oneInFive = 0.2
+)
+
+// excludes is the chance that a build with so many more has no more than this: one in five
+// repetitions, or twice as many as ever.
+func (r *rare) excludes() float64 {
+	more := fewCounts
+	if r.events > 0 {
+		more = oneInFive
+	}
+	return r.past.AtMost(r.events, r.repetitions, max(more, r.past.Rate())*r.repetitions)
+}

@@ -1,0 +1,104 @@
+package pullrequest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/history"
+	"github.com/apkgate/apkgate/gate/rounds"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Outcome is what one pull request came to.
+type Outcome struct {
+	Verdict gate.Outcome
+	// Minutes are those of the device, with the new run's.
+	Minutes float64
+	Rounds  int
+}
+
+// Check draws a history and a pull request, and lets it go the product's way.
+func (w World) Check(p gate.Policy, rng *rand.Rand) Outcome {
+	ph := phone{w, rng}
+	out, v := w.first(ph, p)
+	return w.settle(ph, p, v, out)
+}
+
+// budget is what is left for rounds once the new run is measured.
+func (w World) budget() gate.Budget {
+	const most = 60
+	return gate.Budget{Rounds: most, Minutes: w.Minutes, Lasts: map[string]gate.Lasts{"": w.Lasts}}
+}
+
+func (w World) repetitions() int {
+	if n := w.Change.Repetitions; n > 0 {
+		return n
+	}
+	return w.Repetitions
+}
+
+// first is the verdict by the history.
+func (w World) first(ph phone, p gate.Policy) (Outcome, gate.Verdict) {
+	p.Budget = w.budget()
+	n := w.repetitions()
+	out := Outcome{}
+	accepted := make([][]run.Summary, w.Scenarios)
+	for night := range w.Nights {
+		s := ph.session()
+		for i := range w.Scenarios {
+			r := ph.record(s, i, fmt.Sprint("night ", night), night, n, false)
+			accepted[i] = append(accepted[i], run.Summarize(r, p.Centre, metric.Default()))
+		}
+	}
+	var subjects []history.Subject
+	s := ph.session()
+	for i := range w.Scenarios {
+		r := ph.record(s, i, "new", w.Nights, n, true)
+		subjects = append(subjects, history.Subject{Run: r, References: accepted[i]})
+		out.Minutes += w.Lasts.SetUp + float64(n)*w.Lasts.Repetition
+	}
+	return out, history.Check(p, metric.Default(), subjects)
+}
+
+// settle measures rounds, the most suspect scenario first, for as long as they can settle it.
+func (w World) settle(ph phone, p gate.Policy, v gate.Verdict, out Outcome) Outcome {
+	questions := rounds.Questions(v)
+	plan, err := rounds.PlanOf(p, w.budget().Rounds, len(questions))
+	if len(questions) == 0 || err != nil {
+		out.Verdict = v.Verdict
+		return out
+	}
+	trial := rounds.New(p, metric.Default(), v, plan)
+	s, left := ph.session(), w.Minutes
+	for _, at := range trial.Order() {
+		turn := trial.Turn(at, w.Lasts)
+		round := w.Lasts.Round(turn)
+		base, head := ph.record(s, at, "base", w.Nights, 0, false), ph.record(s, at, "head", w.Nights, 0, true)
+		base.Turn, head.Turn = turn, turn
+		measured := 0
+		for {
+			until, more := trial.Within(at, left, round)
+			if !more {
+				break
+			}
+			for ; measured < until && left >= round; measured++ {
+				for range turn {
+					base.Iterations = append(base.Iterations, ph.repetition(s, at, false))
+					head.Iterations = append(head.Iterations, ph.repetition(s, at, true))
+				}
+				left -= round
+				out.Rounds++
+				out.Minutes += round
+			}
+			trial.Add(at, base, head)
+			if measured < until {
+				break
+			}
+		}
+		trial.End(at, "")
+	}
+	out.Verdict = trial.Verdict().Verdict
+	return out
+}

@@ -1,0 +1,203 @@
+// Package pullrequest says what a whole pull request gets: several scenarios with their
+// default numbers and UI events, checked against a history of nights and measured in rounds
+// beside the base build within so many minutes, by the very planner that `apkgate run` uses.
+//
+// What it draws is modelled: noise of repetitions, sessions and single numbers is lognormal,
+// bad frames are counted out of as many as there are, and a phone's time is set-up and
+// repetitions. It measures nothing. What real series show of a single number is the business
+// of the package above it.
+package pullrequest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Noise is how far the logarithms of times vary, as standard deviations: between repetitions
+// of a session, of which 40 % of the variance is common to all of its numbers; between
+// sessions, common to all that a session measures; and of one number of one scenario between
+// sessions.
+type Noise struct {
+	Name                      string
+	Repetition, Session, Cell float64
+}
+
+// Noises are those of the table, the quietest first.
+func Noises() []Noise {
+	return []Noise{
+		{"quiet phone 4/2/1", 0.04, 0.02, 0.01},
+		{"hosted, kind 8/5/3", 0.08, 0.05, 0.03},
+		{"hosted 15/10/5", 0.15, 0.10, 0.05},
+		{"hosted, bad 25/15/8", 0.25, 0.15, 0.08},
+	}
+}
+
+// Change is what the pull request does to the app.
+type Change struct {
+	Name string
+	// All and First make all times longer, of every scenario or of the first alone, Event those
+	// of the first scenario's first UI event, each by a share.
+	All, First, Event float64
+	// Janky is the share of bad frames that the first scenario has now; 0 is as before.
+	Janky float64
+	// ANRs is how often the first scenario ends a repetition in an ANR.
+	ANRs float64
+	// Repetitions of the new run; 0 is the world's.
+	Repetitions int
+	// Unseen has the new run on a version of Android that the history lacks, which makes times
+	// longer by the share that Platform says, on each of Devices.
+	Unseen   bool
+	Platform float64
+}
+
+// Changes are those of the table.
+func Changes() []Change {
+	return []Change{
+		{Name: "none"},
+		{Name: "a scenario +10 %", First: 0.1},
+		{Name: "a scenario +20 %", First: 0.2},
+		{Name: "a scenario +30 %", First: 0.3},
+		{Name: "an event +30 %", Event: 0.3},
+		{Name: "all +10 %", All: 0.1},
+		{Name: "janky frames 1 to 4 %", Janky: 0.04},
+		{Name: "an ANR in 3 of 10", ANRs: 0.3, Repetitions: 10},
+	}
+}
+
+// World is a team's project as a pull request meets it.
+type World struct {
+	Noise     Noise
+	Scenarios int
+	Change    Change
+	// Nights are those that the history holds, of Repetitions each, as many as the new run has.
+	Nights, Repetitions int
+	// Lasts is how long a round's parts take, Minutes how long all may take together.
+	Lasts   gate.Lasts
+	Minutes float64
+}
+
+// Of what the app does.
+const (
+	frames     = 480 // that a repetition draws
+	eventCount = 4
+	janky      = 0.01
+	sharedPart = 0.4 // of a repetition's variance, common to its numbers
+	steeper    = 2   // odds of a bad frame move so many times as far as times
+	wider      = 1.5 // the tail varies so many times as far as the mean
+)
+
+// phone draws what one device measures.
+type phone struct {
+	World
+	rng *rand.Rand
+}
+
+// session is the luck of one session.
+type session struct {
+	all  float64
+	cell map[run.Cell]float64
+}
+
+func (p phone) session() session {
+	return session{p.rng.NormFloat64() * p.Noise.Session, map[run.Cell]float64{}}
+}
+
+// cellOf is what the session does to one number of a scenario.
+func (p phone) cellOf(s session, scenario int, event, metric string) float64 {
+	at := run.Cell{Event: fmt.Sprint(scenario, " ", event), Metric: metric}
+	if _, drawn := s.cell[at]; !drawn {
+		s.cell[at] = p.rng.NormFloat64() * p.Noise.Cell
+	}
+	return s.cell[at]
+}
+
+// record is a run of one scenario.
+func (p phone) record(s session, scenario int, name string, day, repetitions int, head bool) run.Run {
+	r := run.Run{
+		Format: run.Format, ID: fmt.Sprint(name, "-", scenario), Started: began.AddDate(0, 0, day), App: run.App{Package: "app"},
+		Source: run.Source{Commit: fmt.Sprintf("%040x", day+1)}, Scenario: fmt.Sprint("scenario ", scenario), Session: name, Status: run.Complete,
+		Context: map[string]string{"model": "phone", "sdk": "34"}, Warnings: []run.Warning{},
+	}
+	for range repetitions {
+		r.Iterations = append(r.Iterations, p.repetition(s, scenario, head))
+	}
+	return r
+}
+
+var began = time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC)
+
+// repetition draws one: its times share what the repetition had.
+func (p phone) repetition(s session, scenario int, head bool) run.Iteration {
+	common := p.rng.NormFloat64() * p.Noise.Repetition * math.Sqrt(sharedPart)
+	own := func(wide float64) float64 {
+		return wide * p.rng.NormFloat64() * p.Noise.Repetition * math.Sqrt(1-sharedPart)
+	}
+	c := p.Change
+	worse := 0.0
+	if head {
+		worse = math.Log1p(c.All)
+		if scenario == 0 {
+			worse += math.Log1p(c.First)
+		}
+	}
+	times := func(event, metric string, level, wide, more float64) float64 {
+		return level * math.Exp(s.all+p.cellOf(s, scenario, event, metric)+wide*common+own(wide)+more)
+	}
+	shares := func(event string, drawn int) float64 {
+		share := janky
+		if head && scenario == 0 && c.Janky > 0 {
+			share = c.Janky
+		}
+		odds := math.Log(share/(1-share)) + steeper*(s.all+p.cellOf(s, scenario, event, ratio)+common+own(1))
+		bad := distuv.Binomial{N: float64(drawn), P: 1 / (1 + math.Exp(-odds)), Src: p.rng}.Rand()
+		return 1 - bad/float64(drawn)
+	}
+	it := run.Iteration{Metrics: map[string]float64{
+		"frames.count":           frames,
+		"frames.duration_ms":     times("", "mean", 9, 1, worse+p.ofEvent(scenario, head)),
+		"frames.duration_ms.p95": times("", "p95", 15, wider, worse),
+		ratio:                    shares("", frames),
+		"startup.ttid_ms":        times("", "ttid", 400, 1, worse),
+		"cpu.time_ms":            times("", "cpu", 2000, 1, worse),
+		"memory.pss_kb":          times("", "pss", 90_000, 0.2, 0),
+		"frames.frozen":          0,
+		"anr.count":              p.anr(scenario, head),
+	}}
+	for e := range eventCount {
+		name := fmt.Sprint("E", e)
+		more := worse
+		if head && scenario == 0 && e == 0 {
+			more += math.Log1p(c.Event)
+		}
+		it.Events = append(it.Events, run.Bucket{Name: name, Metrics: map[string]float64{
+			"frames.count":       frames / (eventCount + 1),
+			"frames.duration_ms": times(name, "mean", 9, 1.2, more),
+			ratio:                shares(name, frames/(eventCount+1)),
+		}})
+	}
+	return it
+}
+
+const ratio = "frames.smooth_ratio"
+
+// ofEvent is what a longer first event adds to the whole run's mean.
+func (p phone) ofEvent(scenario int, head bool) float64 {
+	if !head || scenario > 0 {
+		return 0
+	}
+	return math.Log1p(p.Change.Event / (eventCount + 1))
+}
+
+func (p phone) anr(scenario int, head bool) float64 {
+	if head && scenario == 0 && p.rng.Float64() < p.Change.ANRs {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,75 @@
+package metric
+
+import "math"
+
+// Scale is the one on which a metric's noise is even, so that differences are judged there.
+type Scale int8
+
+// The scales.
+const (
+	Linear Scale = iota
+	// Log is that of what multiplies: times, joules.
+	Log
+	// Odds is that of shares: half as many bad frames again matters as much at one in a
+	// hundred as at twenty. It is the logarithm of p/(1-p).
+	Odds
+)
+
+// ScaleOf is the scale on which the metric's values are judged, given the least of them:
+// there is no logarithm of nothing.
+func (m Metric) ScaleOf(least float64) Scale {
+	switch {
+	case m.Odds:
+		return Odds
+	case m.Log && least > 0:
+		return Log
+	}
+	return Linear
+}
+
+// On is a value on the scale. A share is taken to lie at least half of what the metric
+// resolves away from none and all, where odds have no end.
+func (m Metric) On(s Scale, v float64) float64 {
+	switch s {
+	case Log:
+		return math.Log(v)
+	case Odds:
+		edge := max(m.Resolution, leastShare) / 2
+		v = min(max(v, edge), 1-edge)
+		return math.Log(v / (1 - v))
+	}
+	return v
+}
+
+// leastShare is what a share resolves whose metric states nothing.
+const leastShare = 0.001
+
+// Back is the value that a number on the scale stands for.
+func (m Metric) Back(s Scale, x float64) float64 {
+	switch s {
+	case Log:
+		return math.Exp(x)
+	case Odds:
+		return 1 / (1 + math.Exp(-x))
+	}
+	return x
+}
+
+// Step is how far a worsening by the share moves the metric on the scale of logarithms or
+// of odds, without its sign: log(1+share) of a mean, Span times as far of what spreads
+// wider.
+func (m Metric) Step(share float64) float64 { return m.span() * math.Log1p(share) }
+
+// StepBack is the share that a distance on that scale amounts to.
+func (m Metric) StepBack(distance float64) float64 { return math.Expm1(distance / m.span()) }
+
+func (m Metric) span() float64 {
+	if m.Span > 0 {
+		return m.Span
+	}
+	return 1
+}
+
+// oddsSpan is the Span of shares: a worsening by 10 % stands for half as many bad frames
+// again, one by 20 % for 2.2 times as many.
+var oddsSpan = math.Log(1.5) / math.Log(1.1)
