@@ -52,7 +52,7 @@ func decide(p gate.Policy, j *judgement) {
 	switch {
 	case sure && j.worse() && !j.denied && j.enough(p) && (j.Together > 0 || j.overwhelms()):
 		j.Direction = gate.ToRegression
-	case matters && worsening > 0 && j.tails.Worse <= suspectLevel:
+	case matters && worsening > 0 && j.suspect():
 		j.Direction = gate.Suspect
 	case *j.Missed <= mostMissed && !j.news():
 		j.Screen = gate.Cleared
@@ -72,6 +72,15 @@ func (j *judgement) onlyShown(p gate.Policy) {
 		return
 	}
 	j.Screen, j.Direction = "", gate.None
+}
+
+// suspect reports whether the number looks worse than an unchanged build's. Where a worsening
+// that counts is excluded, that takes more than one number in twenty that looks so by chance.
+func (j *judgement) suspect() bool {
+	if *j.Missed <= mostMissed {
+		return j.P <= suspectLevel
+	}
+	return j.tails.Worse <= suspectLevel
 }
 
 // news reports whether the run has events of which the history has none.

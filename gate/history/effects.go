@@ -6,7 +6,6 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/rounds"
-	"github.com/apkgate/apkgate/metric"
 )
 
 // ladder are the worsenings that a pass may exclude, as shares of the policy's MinEffect:
@@ -15,7 +14,7 @@ var ladder = []float64{1, 1.25, 1.5, 2, 2.5, 3}
 
 const (
 	// planned is the part of the budget that an unchanged build may be expected to take.
-	planned = 0.5
+	planned = 0.3
 	// eventEffect is the worsening that is asked of UI events: there are dozens of them, and
 	// they vary more than a whole run.
 	eventEffect = 0.25
@@ -45,7 +44,7 @@ func chooseEffects(p gate.Policy, checks []*check) {
 		if byDevice[c.context] == nil {
 			order = append(order, c.context)
 		}
-		byDevice[c.context] = append(byDevice[c.context], effortOf(p, c))
+		byDevice[c.context] = append(byDevice[c.context], effortsOf(p, c)...)
 	}
 	for _, device := range order {
 		fit(byDevice[device], planned*p.Budget.Minutes)
@@ -83,61 +82,55 @@ func (j *judgement) cleared(share float64) float64 {
 	return e.Outlook.Above(e.Expected - effect + hidden)
 }
 
-// effort is what it takes to settle what one scenario on one device leaves undecided.
+// effort is what it takes to settle one number of a scenario that decides.
 type effort struct {
-	numbers []*judgement // those that decide and have a history
+	*judgement
 	lasts   gate.Lasts
 	step    int // of the ladder
+	minutes float64
 }
 
-func effortOf(p gate.Policy, c *check) *effort {
-	e := &effort{lasts: p.Budget.LastsOf(c.run.Scenario)}
+func effortsOf(p gate.Policy, c *check) []*effort {
+	var out []*effort
 	for _, j := range c.judged {
-		if j.decides() && j.Event == "" && j.evidence.Outlook.Known() && j.metric.Direction != metric.Neutral {
-			e.numbers = append(e.numbers, j)
+		if j.decides() && j.Event == "" && j.evidence.Outlook.Known() && j.scale.Multiplies() {
+			e := &effort{judgement: j, lasts: p.Budget.LastsOf(c.run.Scenario)}
+			e.minutes = e.expected(0)
+			out = append(out, e)
 		}
 	}
-	return e
+	return out
 }
 
-// fit raises what is excluded where that saves most, until the device's scenarios are
-// expected to take no more than these minutes.
+// fit raises what is excluded of the number that is expected to take longest, until the
+// device's are expected to take no more than these minutes together.
 func fit(all []*effort, minutes float64) {
 	for {
 		sum := 0.0
-		var dearest *effort
-		most := 0.0
+		var longest *effort
 		for _, e := range all {
-			now := e.minutes(e.step)
-			sum += now
-			if e.step+1 < len(ladder) {
-				if saved := now - e.minutes(e.step+1); saved > most {
-					most, dearest = saved, e
-				}
+			sum += e.minutes
+			if e.step+1 < len(ladder) && (longest == nil || e.minutes > longest.minutes) {
+				longest = e
 			}
 		}
-		if sum <= minutes || dearest == nil {
+		if sum <= minutes || longest == nil {
 			break
 		}
-		dearest.step++
+		longest.step++
+		longest.minutes = longest.expected(longest.step)
 	}
 	for _, e := range all {
-		for _, j := range e.numbers {
-			if e.step > 0 {
-				j.ask(j.share * ladder[e.step])
-			}
+		if e.step > 0 {
+			e.ask(e.share * ladder[e.step])
 		}
 	}
 }
 
-// minutes are those that the scenario is expected to take, of an unchanged build.
-func (e *effort) minutes(step int) float64 {
-	undecided, longest := 0.0, 0.0
-	for _, j := range e.numbers {
-		share := j.share * ladder[step]
-		undecided += 1 - j.cleared(share)
-		_, minutes := rounds.Settling(j.evidence.Within.SD(), math.Abs(j.effectOf(share)), e.lasts)
-		longest = max(longest, minutes)
-	}
-	return min(1, undecided) * longest
+// expected are the minutes that rounds for the number are expected to take of an unchanged
+// build, where that step of the ladder is to be excluded.
+func (e *effort) expected(step int) float64 {
+	share := e.share * ladder[step]
+	_, minutes := rounds.Settling(e.evidence.Within.SD(), math.Abs(e.effectOf(share)), e.lasts)
+	return (1 - e.cleared(share)) * minutes
 }

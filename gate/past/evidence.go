@@ -83,6 +83,10 @@ func (e Evidence) Less(common map[string]float64, x Number, least int) (Evidence
 // of these alone: a noisy phone beside it must not blind the gate.
 const enoughOfOwn = 5
 
+// leastLent are the degrees of freedom from which on the sessions of an earlier level tell how
+// those of the present one vary.
+const leastLent = 3
+
 // EvidenceOf is what the history says of a cell whose value is x in the new run.
 func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Values, x Number) Evidence {
 	at := policy.ForCell(c)
@@ -96,7 +100,9 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 		e.Expected = e.Counts.Rate()
 		return e
 	}
-	sessions, since := v.present(sessions, m, at.MinChange)
+	all := sessions
+	sessions, since := v.present(all, m, at.MinChange)
+	before := all[:len(all)-len(sessions)]
 	e := Evidence{Own: len(sessions), Since: since}
 	sessions, e.Aside = withoutBad(sessions, m, v.Scale)
 	centres := e.show(sessions, at.OutlierFactor)
@@ -106,6 +112,10 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 		prior.Spread, prior.DF = spreadOf(others, prior.Floor)
 		prior.Told = v.told(others, centres, m, at.MinChange, prior.Floor)
 		e.Lent = prior.DF > 0 && prior.Told.SD > 0
+		if df := float64(len(before) - 1); since != "" && df >= leastLent && df > prior.DF {
+			// the level is another, and sessions vary as they did
+			prior.Spread, prior.DF, e.Lent = max(stat.SD(centresOf(before)), prior.Floor), df, true
+		}
 	}
 	e.prior = prior
 	for _, s := range sessions {

@@ -120,7 +120,7 @@ func (t *Trial) forecast(p *place) int {
 func (t *Trial) forecastOf(q *question, p *place, level float64) (pass, fail int) {
 	switch {
 	case q.known.Counts.Known():
-		return t.forecastRare(q, p)
+		return t.forecastRare(q, p, level)
 	case q.known.DF <= 0 || q.size() == 0:
 		return t.forecastUnknown(q, p, level)
 	}
@@ -130,11 +130,12 @@ func (t *Trial) forecastOf(q *question, p *place, level float64) (pass, fail int
 		shift, history = q.worse(q.known.Beyond), 1/(q.known.SD*q.known.SD)
 	}
 	pass, fail = math.MaxInt, math.MaxInt
+	unsure := 0.0 // how far off the shift may be
 	if p.measured >= leastRounds {
 		x := q.paired(p.measured)
 		if x.known != nil {
-			far, _, _ := x.estimated()
-			shift = q.worse(far)
+			far, se, _ := x.estimated()
+			shift, unsure = q.worse(far), se
 		}
 		noise = max(noise, stat.SD(x.differences))
 	}
@@ -142,7 +143,7 @@ func (t *Trial) forecastOf(q *question, p *place, level float64) (pass, fail int
 		z := (score(level*spending[len(spending)-1]) + score(1-likely)) * noise / shift
 		fail = max(t.firstFail(), even(int(math.Ceil(min(z*z, mostAdvised)))))
 	}
-	hoped := shift
+	hoped := max(shift-unsure, min(shift, 0))
 	if p.measured < leastRounds {
 		hoped = 0 // that it is as it was is to be expected, whatever one session says
 	}
@@ -183,15 +184,22 @@ func (t *Trial) forecastUnknown(q *question, p *place, level float64) (pass, fai
 
 // forecastRare is the same of rare events: until so few more as there are to be expected of
 // an unchanged build exclude that they are frequent.
-func (t *Trial) forecastRare(q *question, p *place) (pass, fail int) {
+func (t *Trial) forecastRare(q *question, p *place, level float64) (pass, fail int) {
 	x := rareOf(q.known, max(p.turn, 1), q.paired(p.measured))
+	pass, fail = math.MaxInt, math.MaxInt
+	rate := (x.events + 1) / x.repetitions // as if the next one were as near
 	for n := leastRounds; n <= mostAdvised; n += passEvery {
 		more := float64(max(p.turn, 1) * max(0, n-p.measured))
-		y := *x
-		y.repetitions += more
-		if y.excludes() <= PassLevel {
-			return n, n
+		as, worse := *x, *x
+		as.repetitions += more
+		worse.repetitions += more
+		worse.events += rate * more
+		if as.excludes() <= PassLevel {
+			pass = min(pass, n)
+		}
+		if worse.worse() <= level*spending[len(spending)-1] {
+			fail = min(fail, max(n, t.firstFail()))
 		}
 	}
-	return math.MaxInt, math.MaxInt
+	return pass, fail
 }

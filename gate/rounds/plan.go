@@ -39,7 +39,7 @@ const (
 	PassLevel = 0.005
 	passEvery = 2
 	// leastRounds are those at which a worsening can be excluded by what is known of the noise.
-	leastRounds = 4
+	leastRounds = 2
 )
 
 // PlanOf is the plan for that many rounds at most and that many questions, over all

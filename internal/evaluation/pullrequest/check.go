@@ -23,7 +23,8 @@ type Outcome struct {
 func (w World) Check(p gate.Policy, rng *rand.Rand) Outcome {
 	ph := phone{w, rng}
 	out, v := w.first(ph, p)
-	return w.settle(ph, p, v, out)
+	_, out = w.settleV(ph, p, v, out)
+	return out
 }
 
 // budget is what is left for rounds once the new run is measured.
@@ -63,12 +64,12 @@ func (w World) first(ph phone, p gate.Policy) (Outcome, gate.Verdict) {
 }
 
 // settle measures rounds, the most suspect scenario first, for as long as they can settle it.
-func (w World) settle(ph phone, p gate.Policy, v gate.Verdict, out Outcome) Outcome {
+func (w World) settleV(ph phone, p gate.Policy, v gate.Verdict, out Outcome) (gate.Verdict, Outcome) {
 	questions := rounds.Questions(v)
 	plan, err := rounds.PlanOf(p, w.budget().Rounds, len(questions))
 	if len(questions) == 0 || err != nil {
 		out.Verdict = v.Verdict
-		return out
+		return v, out
 	}
 	trial := rounds.New(p, metric.Default(), v, plan)
 	s, left := ph.session(), w.Minutes
@@ -99,6 +100,7 @@ func (w World) settle(ph phone, p gate.Policy, v gate.Verdict, out Outcome) Outc
 		}
 		trial.End(at, "")
 	}
-	out.Verdict = trial.Verdict().Verdict
-	return out
+	v = trial.Verdict()
+	out.Verdict = v.Verdict
+	return v, out
 }
