@@ -58,13 +58,14 @@ func TestAShiftAsAChange(t *testing.T) {
 	const log125 = 0.22314355131420976
 	for name, c := range map[string]struct {
 		from, shift   float64
-		log, signed   bool
+		scale         metric.Scale
+		signed        bool
 		amount, share float64
 	}{
-		"of logarithms": {8, log125, true, false, 2, 0.25}, "of amounts": {8, 2, false, false, 2, 0.25}, "of nothing": {0, 2, false, false, 2, 0},
-		"of what may be below zero": {-8, 2, false, true, 2, 0},
+		"of logarithms": {8, log125, metric.Log, false, 2, 0.25}, "of amounts": {8, 2, metric.Linear, false, 2, 0.25}, "of nothing": {0, 2, metric.Linear, false, 2, 0},
+		"of what may be below zero": {-8, 2, metric.Linear, true, 2, 0},
 	} {
-		amount, share := Change(metric.Metric{Signed: c.signed}, c.from, c.shift, c.log)
+		amount, share := Change(metric.Metric{Signed: c.signed}, c.from, c.shift, c.scale)
 		if d := max(amount-c.amount, c.amount-amount, share-c.share, c.share-share); d > 1e-12 {
 			t.Errorf("%s: %g, as a share %g; want %g and %g", name, amount, share, c.amount, c.share)
 		}

@@ -203,7 +203,7 @@ var builtin = []Metric{
 	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.00001},
 	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.00001},
 	{Name: "cpu.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time", Sums: true, Decimals: 0, Log: true, Resolution: 1},
-	{Name: "wakelock.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held", Sums: true, Decimals: 0, Log: true, Resolution: 1000},
+	{Name: "wakelock.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held", Sums: true, Decimals: 0, Log: true, Resolution: 1000, Decides: true},
 	{Name: "wakelock.screen_off_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held while the screen is off", Sums: true, Decimals: 0, Log: true, Of: "wakelock.time_ms", Resolution: 1000},
 	{Name: "network.rx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes received", Sums: true, Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},
 	{Name: "network.tx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes sent", Sums: true, Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},

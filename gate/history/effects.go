@@ -10,7 +10,7 @@ import (
 
 // ladder are the worsenings that a pass may exclude, as shares of the policy's MinEffect:
 // the least that the budget allows is chosen.
-var ladder = []float64{1, 1.25, 1.5, 2, 2.5, 3}
+var ladder = []float64{1, 1.25, 1.5, 2, 2.5, 3, 3.5}
 
 const (
 	// planned is the part of the budget that an unchanged build may be expected to take.

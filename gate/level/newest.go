@@ -13,7 +13,7 @@ const (
 	// leastBefore is how many sessions there have to be for others to be better than.
 	leastBefore = 3
 	// surelyBetter bounds the chance that sessions of the same level look better.
-	surelyBetter = 0.005
+	surelyBetter = 0.05
 	// perDeviation makes a standard deviation of a median absolute deviation.
 	perDeviation = 1.4826
 )

@@ -34,14 +34,14 @@ func TestValuesAreOfOneWayAndScale(t *testing.T) {
 	sample := SampleOf(v, 10)
 	slices.Sort(sample)
 	for i, want := range []float64{29.7, 30, 30.3} {
-		if !v.Log || len(sample) != 3 || math.Abs(sample[i]-want) > 1e-9 || math.Abs(v.Back(v.On(want))-want) > 1e-9 {
-			t.Fatalf("log %t, values %v, want the three of the rails", v.Log, sample)
+		if v.Kind != metric.Log || len(sample) != 3 || math.Abs(sample[i]-want) > 1e-9 || math.Abs(v.Back(v.On(want))-want) > 1e-9 {
+			t.Fatalf("scale %d, values %v, want the three of the rails", v.Kind, sample)
 		}
 	}
 	if got := SampleOf(v, 2); len(got) != 2 {
 		t.Errorf("%d values of a sample of two", len(got))
 	}
-	if read(0).Log {
+	if read(0).Multiplies() {
 		t.Error("nothing has a logarithm")
 	}
 	history := RunsOf(now.Context, gatetest.Summaries(p, all...), nil)
