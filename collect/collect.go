@@ -121,6 +121,8 @@ type Result struct {
 	// Traces are the samples of the app's methods, a trace for each iteration;
 	// none where they were not sampled.
 	Traces []methods.Trace
+	// Took is how long its parts took, as far as they were made in one go.
+	Took Took
 }
 
 // Collect makes one run. However it ends, the device is left as it was found,
@@ -146,7 +148,7 @@ func (c *collector) result(ctx context.Context, err error) Result {
 		c.target.Journal = c.journal
 		c.watcher.Close(ctx)
 	}
-	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: power.Traces(c.spent())}
+	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: power.Traces(c.spent()), Took: c.taking.took()}
 }
 
 // started is the time of day at which a run begins.
@@ -169,6 +171,7 @@ type collector struct {
 
 	run      run.Run
 	measured []measurement
+	taking   taking
 	paths    section.Collector // what their frames were spent on
 	retries  int               // how many lost repetitions may still be made again
 	losses   []error
@@ -222,7 +225,7 @@ func (c *collector) collect(ctx context.Context) error {
 	if err := c.setUp(ctx); err != nil {
 		return err
 	}
-	if err := c.warmUp(ctx); err != nil {
+	if err := c.taking.timed(c.target.Clock, c.warmUp)(ctx); err != nil {
 		return err
 	}
 	for n := 1; n <= c.job.Scenario.Repetitions; n++ {
@@ -259,6 +262,7 @@ func (c *collector) settle(ctx context.Context) error {
 func (c *collector) measure(ctx context.Context, n int) error {
 	for {
 		c.journal.Report(journal.Measure, n, c.job.Scenario.Repetitions, "")
+		began := c.target.Clock.Now()
 		m, err := c.turn(ctx, n)
 		switch again, err := c.withdraws(ctx, err); {
 		case err != nil:
@@ -268,6 +272,7 @@ func (c *collector) measure(ctx context.Context, n int) error {
 		}
 		if err == nil {
 			c.measured, c.restarts = append(c.measured, m), nil
+			c.taking.repetition(c.target.Clock, began)
 			return nil
 		}
 		c.losses = append(c.losses, err)

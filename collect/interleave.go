@@ -23,23 +23,36 @@ type Pair struct {
 // Turns says how long two builds take turns. Where it is empty they do so as often as
 // the base's scenario is repeated.
 type Turns struct {
+	// Repetitions are those of each build in a round, one after the other, so that they
+	// share what it takes to put the build on the device: 0 is 1.
+	Repetitions int
 	// More says up to how many rounds are to be measured, of what was measured so far:
-	// at first of runs without iterations, then again whenever there are so many. As
+	// at first of runs without iterations and before the device is touched, then again
+	// whenever there are so many. As
 	// many as there are, or fewer, ends it. nil: the repetitions of the base's scenario.
-	More func(base, head run.Run) (rounds int)
+	More func(Progress) (rounds int)
 	// Within is how long it may take, set-up included. A round is not
 	// begun that would go beyond it if it took as long as the longest before. 0: for ever;
 	// below 0: there is no time for any.
 	Within time.Duration
 }
 
-// Interleave measures both builds in turns: rounds of one repetition of each, so that
+// Progress is how far two builds' rounds are.
+type Progress struct {
+	Base, Head run.Run
+	// Left is the time that is left of Turns.Within, below 0 where that is no bound; Round
+	// the longest that a round took, 0 before the first.
+	Left, Round time.Duration
+}
+
+// Interleave measures both builds in turns: rounds of one repetition of each, or of several, so that
 // heat and drift are the same for both. Which build is first is drawn for each round,
 // by its session (see headFirst). A build is installed anew when its turn comes, without the data of the one
 // before (an older build can't replace a newer one, nor one with another key),
 // and runs the scenario's warm-up before it is measured.
 //
-// The n-th iteration of each run is of round n. A repetition that is lost is made
+// The n-th iteration of each run is of round n, or with k repetitions a round (run.Run.Turn)
+// the first k are of round 1. A repetition that is lost is made
 // again, within its build's retries; where that is of no use both runs end, since a
 // round of one build alone can't be compared: what was measured before stays, and the
 // error of the build that was not at fault is then ErrOtherBuild as well. Where there
@@ -52,6 +65,9 @@ func Interleave(ctx context.Context, p Pair, options Options) (base, head Result
 	s := newStation(p.Base, options)
 	s.clean = true
 	a, b := newCollector(p.Base, options, s), newCollector(p.Head, options, s)
+	if p.Repetitions > 1 {
+		a.run.Turn, b.run.Turn = p.Repetitions, p.Repetitions
+	}
 	at, err := interleave(ctx, a, b, p.Turns)
 	result := func(c *collector) Result {
 		own := err
@@ -81,6 +97,9 @@ func interleave(ctx context.Context, a, b *collector, turns Turns) (at *collecto
 		return nil, noTime()
 	}
 	watch := &turnsWatch{Turns: turns, clock: a.target.Clock, began: a.target.Clock.Now()}
+	if !watch.wanted(a, b) {
+		return nil, noTime()
+	}
 	first, _ := inRound(1, a, b)
 	if err := first.setUp(ctx); err != nil {
 		return first, err
@@ -90,11 +109,12 @@ func interleave(ctx context.Context, a, b *collector, turns Turns) (at *collecto
 	}
 	for n := 1; watch.goesOn(a, b); n++ {
 		first, second := inRound(n, a, b)
-		if err := first.measure(ctx, n); err != nil {
-			return first, err
-		}
-		if err := second.measure(ctx, n); err != nil {
-			return second, err
+		for _, c := range []*collector{first, second} {
+			for k := range watch.repetitions() {
+				if err := c.measure(ctx, (n-1)*watch.repetitions()+k+1); err != nil {
+					return c, err
+				}
+			}
 		}
 	}
 	if len(a.measured) == 0 {
@@ -136,17 +156,37 @@ type turnsWatch struct {
 	asked   int           // up to how many rounds
 }
 
+// repetitions are those of each build in a round.
+func (w *turnsWatch) repetitions() int { return max(w.Repetitions, 1) }
+
+// left is the time that is left.
+func (w *turnsWatch) left(now time.Duration) time.Duration {
+	if w.Within <= 0 {
+		return -1
+	}
+	return max(0, w.Within-(now-w.began))
+}
+
+// wanted asks whether any round is to be measured, before the device is touched.
+func (w *turnsWatch) wanted(a, b *collector) bool {
+	if w.More == nil {
+		return true
+	}
+	w.asked = w.More(Progress{Base: a.soFar(), Head: b.soFar(), Left: w.left(w.began)})
+	return w.asked > 0
+}
+
 // goesOn reports whether there is to be another round, and time for it.
 func (w *turnsWatch) goesOn(a, b *collector) bool {
-	now, rounds := w.clock.Now(), len(a.measured)
+	now, rounds := w.clock.Now(), len(a.measured)/w.repetitions()
 	if rounds > 0 {
 		w.longest = max(w.longest, now-w.last)
 	}
 	w.last = now
-	if rounds == w.asked {
+	if rounds == w.asked && (w.More == nil || rounds > 0) {
 		w.asked = a.job.Scenario.Repetitions
 		if w.More != nil {
-			w.asked = w.More(a.soFar(), b.soFar())
+			w.asked = w.More(Progress{Base: a.soFar(), Head: b.soFar(), Left: w.left(now), Round: w.longest})
 		}
 	}
 	return rounds < w.asked && (w.Within <= 0 || now-w.began+w.longest <= w.Within)

@@ -88,7 +88,7 @@ func (c *collector) setUp(ctx context.Context) error {
 		{"waiting for the device to have started", c.target.WaitBooted},
 		{"taking the device", func(ctx context.Context) error { return c.target.Own(ctx, c.job.OwnFor) }},
 		{"reading what the device is", c.target.ReadFacts},
-		{"installing", c.install},
+		{"installing", c.taking.timed(c.target.Clock, c.install)},
 		{"setting up", c.configure},
 		{"checking that the device is fit", c.preflight},
 		{"reading the context", c.readContext},
@@ -107,7 +107,7 @@ func (c *collector) setUp(ctx context.Context) error {
 	if c.records() {
 		steps = append(steps, step{"ending what still records", c.programs.Prepare})
 	}
-	steps = append(steps, step{"readying the app's code", c.compile})
+	steps = append(steps, step{"readying the app's code", c.taking.timed(c.target.Clock, c.compile)})
 	if c.job.Energy.Measured() {
 		steps = append(steps, step{"preparing to measure energy", c.prepareEnergy})
 	}

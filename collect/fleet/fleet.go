@@ -18,7 +18,6 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/queue"
-	"github.com/apkgate/apkgate/run"
 )
 
 // Lab makes jobs on stations.
@@ -57,22 +56,38 @@ func (l Lab) Collect(ctx context.Context) []collect.Result {
 	return slices.Concat(made...)
 }
 
+// Turns says how long each job and its head job take turns.
+type Turns struct {
+	// More is asked as collect.Turns.More is, with the job's place. Each job then has all
+	// the time that is left, in the order of the jobs, so that the first is settled before
+	// another is begun. nil: each scenario's repetitions, and each station divides its time
+	// among the jobs that it has before it, so that a later one has what an earlier one did
+	// not need.
+	More func(job int, so collect.Progress) int
+	// Repetitions are those of each build in a round, by job; nil: 1.
+	Repetitions []int
+	// Within is the time for all of it, 0 for ever.
+	Within time.Duration
+}
+
 // Interleave makes each job in turns with the head job at its place (see
-// collect.Interleave), of which there are as many. more is asked as Turns.More is, with
-// the job's place; nil: each scenario's repetitions. within is for all of it, 0 for ever:
-// stations that work at the same time have it at the same time, and each divides its own
-// among the jobs that it has before it, so that a later one has what an earlier one did
-// not need. Rounds that were measured on a station that is then lost stay, and are not
+// collect.Interleave), of which there are as many. Stations that work at the same time
+// have the time at the same time. Rounds that were measured on a station that is then lost stay, and are not
 // begun anew: whoever is asked for more has judged them already.
-func (l Lab) Interleave(ctx context.Context, heads []collect.Job, more func(job int, base, head run.Run) int, within time.Duration) (base, head []collect.Result) {
-	shares := l.shareOut(within)
+func (l Lab) Interleave(ctx context.Context, heads []collect.Job, turns Turns) (base, head []collect.Result) {
+	shares := l.shareOut(turns.Within)
 	pair := func(ctx context.Context, t turn) []collect.Result {
 		p := collect.Pair{Base: t.job, Head: heads[t.place]}
-		if more != nil {
-			p.More = func(base, head run.Run) int { return more(t.place, base, head) }
+		jobs := t.ahead
+		if turns.More != nil {
+			p.More = func(so collect.Progress) int { return turns.More(t.place, so) }
+			jobs = 1 // each has all that is left: who is asked for more decides what is worth it
+		}
+		if turns.Repetitions != nil {
+			p.Repetitions = turns.Repetitions[t.place]
 		}
 		share := shares[t.station]
-		p.Within = share.begin(t.job.Clock, t.ahead)
+		p.Within = share.begin(t.job.Clock, jobs)
 		base, head := collect.Interleave(ctx, p, t.options)
 		share.end()
 		return []collect.Result{base, head}

@@ -61,8 +61,11 @@ func (t *Trial) Turn(at int, lasts gate.Lasts) int {
 	defer t.mu.Unlock()
 	turn, most := 1, 0.0
 	p := t.places[at]
-	if p == nil {
+	switch {
+	case p == nil:
 		return turn
+	case p.before != nil:
+		return p.before.turn
 	}
 	for _, q := range p.questions {
 		if q.known.DF <= 0 {
@@ -92,12 +95,32 @@ func (t *Trial) Within(at int, left, round float64) (rounds int, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.places[at]
-	if takes := float64(t.forecast(p)) * round; takes > left {
+	if takes := asMany(t.forecast(p)) * round; takes > left {
 		p.short = takes
 		return p.measured, false
 	}
 	p.short = 0
 	return rounds, true
+}
+
+// Forecast is how many rounds are likely to settle a place, beside those that it had before;
+// +Inf where no number that anybody would wait for is.
+func (t *Trial) Forecast(at int) float64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.places[at]
+	if p == nil {
+		return 0
+	}
+	return asMany(t.forecast(p))
+}
+
+// asMany is a forecast as a number that may be infinite.
+func asMany(rounds int) float64 {
+	if rounds > mostAdvised {
+		return math.Inf(1)
+	}
+	return float64(rounds)
 }
 
 // forecast is how many more rounds are likely to settle a place: to fail by what looks worst,

@@ -10,7 +10,7 @@ import (
 
 // Plan is when to look at the rounds, and what settles a question at each look.
 type Plan struct {
-	Most  int // rounds
+	Most  int // rounds, with those before
 	Looks []Look
 }
 
@@ -24,6 +24,18 @@ type Look struct {
 	// Pass is the chance at which a worsening by the policy's MinEffect is excluded. It
 	// costs no false alarms, so that it may be looked at more often.
 	Pass float64
+}
+
+// firstShare is what the first part of rounds may spend of the false alarms.
+const firstShare = 0.9
+
+// shareOf is what the next part may spend after so many: 0.9, then half of what is left,
+// and half of that.
+func shareOf(parts int) float64 {
+	if parts <= 0 {
+		return firstShare
+	}
+	return (1 - firstShare) * math.Pow(0.5, float64(parts))
 }
 
 // spending are the shares of the false alarms at the looks at which a question may fail,
@@ -47,7 +59,16 @@ const (
 // they can between the first at which one could and the last, by their ratio. It is an error where so few rounds can't prove anything at the policy's
 // false alarms.
 func PlanOf(p gate.Policy, most, questions int) (Plan, error) {
-	alpha := WithDefaults(p).Alpha
+	return PlanAfter(p, 0, 0, most, questions)
+}
+
+// PlanAfter is the plan where rounds of the same two builds were measured before: in so many
+// parts, of at most so many rounds at a place. Each part spends a share of the false alarms
+// that no later one has (see shareOf), so that they are kept however often rounds are gone on
+// with.
+func PlanAfter(p gate.Policy, parts, before, most, questions int) (Plan, error) {
+	most += before
+	alpha := WithDefaults(p).Alpha * shareOf(parts)
 	questions = max(1, questions)
 	level := alpha / float64(questions)
 	if least := provable(level); most < least {

@@ -60,9 +60,10 @@ type Trial struct {
 // place is one run of the verdict: a device and a scenario.
 type place struct {
 	base, head run.Run
-	measured   int     // rounds
-	turn       int     // repetitions of each build in a round
-	short      float64 // minutes that it would take to settle it, where there were fewer; 0 where there were enough
+	before     *earlier // rounds of the same builds that were measured before; nil: none
+	measured   int      // rounds
+	turn       int      // repetitions of each build in a round
+	short      float64  // minutes that it would take to settle it, where there were fewer; 0 where there were enough
 	ended      bool
 	lost       string // why the rounds are not whole, "" where they are
 	gone       string // what the base has in most rounds and the head has not, "" for nothing
@@ -144,6 +145,9 @@ func (t *Trial) Add(at int, base, head run.Run) {
 		return
 	}
 	p.base, p.head = base, head
+	if p.before != nil {
+		base, head = p.before.with(base, head)
+	}
 	p.turn = max(1, base.Turn)
 	p.measured = min(len(base.Iterations), len(head.Iterations)) / p.turn
 	for _, q := range p.questions {

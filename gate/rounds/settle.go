@@ -52,6 +52,8 @@ func (t *Trial) settle(p *place, level float64) string {
 	switch {
 	case p.lost != "":
 		return "put right what ended the rounds, and measure again"
+	case p.short > 0 && !math.IsInf(p.short, 1):
+		return fmt.Sprintf("allow about %.0f more minutes (rounds.minutes in apkgate.yml), or measure this commit again: rounds are kept and gone on with", math.Ceil(p.short))
 	case len(t.plan.Looks) > 0 && p.measured < t.plan.Looks[0].Rounds:
 		return "allow more time (rounds.minutes in apkgate.yml)"
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -154,6 +155,10 @@ func (p *place) why() string {
 	switch {
 	case p.lost != "":
 		return "; the rounds ended early: " + p.lost
+	case p.short > 0 && !math.IsInf(p.short, 1):
+		return fmt.Sprintf("; about %.0f more minutes of rounds beside the base build would settle it, and fewer were left", math.Ceil(p.short))
+	case p.short > 0:
+		return "; rounds beside the base build are not likely to settle it on this device"
 	case p.measured == 0:
 		return "; there was no time for a round beside the base build"
 	}

@@ -143,6 +143,7 @@ func Refresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags, set
 		return nil, errors.Join(err, store.Close())
 	}
 	sound := baseline.SoundOf(store)
+	set.Policy.Budget = turns.BudgetOf(cfg, base, measured)
 	settler := turns.Settler{Console: c, Config: cfg, Flags: f.CollectFlags, Base: base, Store: store}
 	done, err := refreshWith(ctx, sound, measured, set, f.AcceptRegression, settler)
 	if err != nil {

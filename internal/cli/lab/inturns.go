@@ -29,11 +29,9 @@ type InTurns struct {
 	Only  []int
 	// Pool is as that of CollectFlags.
 	Pool *booted.Pool
-	// More is asked as collect.Turns.More is, with the place of the job among those that
-	// are measured; nil: all rounds.
-	More func(job int, base, head run.Run) int
-	// Within is the time for all of it, 0 for ever.
-	Within time.Duration
+	// Turns says how long, with the places of the jobs among those that are measured. Where
+	// its More is set, Only is in the order in which the jobs are to be measured.
+	Turns fleet.Turns
 	// Profiles keeps the profiles of methods where the configuration asks for them.
 	Profiles bool
 	// Reads has what evidence asks for recorded and read, of which no file is kept.
@@ -61,13 +59,22 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	r.tellPlaces(c, t.Parallel, bases)
 	heads := chosen(jobs(cfg, r.devices, Origin{t.From, t.Session}), t.Only)
 	for i := range bases {
-		bases[i].Scenario.Repetitions, heads[i].Scenario.Repetitions = t.Rounds, t.Rounds
+		n := t.Rounds
+		if t.Turns.Repetitions != nil {
+			n *= t.Turns.Repetitions[i]
+		}
+		bases[i].Scenario.Repetitions, heads[i].Scenario.Repetitions = n, n
 		bases[i].App.Install(t.Base)
 		bases[i].App.Version = "" // what the device says
 		bases[i].App.Build, heads[i].App.Build = sideOf(cfg.App.Build, "base"), sideOf(cfg.App.Build, "head")
 		if t.Head != "" {
 			heads[i].App.Install(t.Head)
 			heads[i].App.Version = ""
+		}
+	}
+	if t.Turns.More != nil {
+		for i := range bases { // the queue begins with what costs most
+			bases[i].Cost = time.Duration(len(bases)-i) * time.Hour
 		}
 	}
 	shown := NewProgress(c, append(append([]collect.Job{}, bases...), heads...))
@@ -88,7 +95,7 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	if t.Reads {
 		pairs.Options.Evidence = nowhere{}
 	}
-	base, head = pairs.Interleave(ctx, heads, t.More, t.Within)
+	base, head = pairs.Interleave(ctx, heads, t.Turns)
 	for i, results := range [][]collect.Result{base, head} {
 		if err := NameRuns(results); err != nil {
 			return nil, nil, errors.Join(kept, err)

@@ -113,6 +113,8 @@ type Measured struct {
 	Lost error
 	// Missing are the keys of the units of which there is nothing, in their order.
 	Missing []string
+	// Took is how long the parts of each run took.
+	Took []collect.Took
 }
 
 // Note says in a report what is missing of it, and why: "" where all is there.
@@ -148,7 +150,7 @@ func MeasureInto(ctx context.Context, c console.Console, cfg *config.Config, f C
 			out.Missing = append(out.Missing, units[place].Key())
 			continue
 		}
-		out.Runs, out.Places = append(out.Runs, r.Run), append(out.Places, place)
+		out.Runs, out.Places, out.Took = append(out.Runs, r.Run), append(out.Places, place), append(out.Took, r.Took)
 	}
 	if len(out.Runs) == 0 {
 		return out, cmp.Or(out.Lost, exit.Infrastructure(errors.New("nothing was measured")))

@@ -131,6 +131,7 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 		if note := measured.Note(); note != "" {
 			set.Notes = append(set.Notes, note)
 		}
+		set.Policy.Budget = turns.BudgetOf(cfg, base, measured)
 		s := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: store, Keep: f.keep}
 		err = gateRuns(ctx, s, store, measured, f)
 	}

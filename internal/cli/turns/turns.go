@@ -17,6 +17,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device/adb"
@@ -65,11 +66,13 @@ func (s Settler) Settle(ctx context.Context, in layout.Input, m lab.Measured) (l
 	case s.Config.App.APK == "":
 		return s.noted(in, "What is open was not measured in turns with the base build: app.apk names no file of the new one."), nil
 	}
-	plan, err := rounds.PlanOf(s.Set.Policy, s.Config.Rounds.Max, len(questions))
+	earlier := s.earlierParts(ctx, in.Verdict, placesOf(questions), sourceOf(m.Runs))
+	parts, before := mostOf(earlier)
+	plan, err := rounds.PlanAfter(s.Set.Policy, parts, before, s.Config.Rounds.Max, len(questions))
 	if err != nil {
 		return s.noted(in, "What is open was not measured in turns with the base build: "+err.Error()+" (rounds.max)."), nil
 	}
-	return s.inTurns(ctx, in, m, questions, plan)
+	return s.inTurns(ctx, in, m, questions, plan, earlier)
 }
 
 func (s Settler) noted(in layout.Input, note string) layout.Input {
@@ -78,29 +81,30 @@ func (s Settler) noted(in layout.Input, note string) layout.Input {
 }
 
 // inTurns measures the open questions by the plan.
-func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, questions []rounds.Question, plan rounds.Plan) (layout.Input, error) {
+func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, questions []rounds.Question, plan rounds.Plan, earlier map[int][]part) (layout.Input, error) {
 	catalogue, err := run.Catalogue(s.catalogue(), m.Runs...)
 	if err != nil {
 		return in, exit.Usage(err, "")
 	}
-	places := placesOf(questions)
-	fmt.Fprintf(s.Stderr, "%s open: measuring base and head in turns on %s, up to %s in %s; base: %s\n",
-		words.Count(len(questions), "comparison is", "comparisons are"), s.where(in.Verdict, places),
-		words.Count(plan.Most, "round", "rounds"), words.Duration(s.Config.Rounds.Within()), console.Plain(s.Base.name()))
 	trial := rounds.New(s.Set.Policy, catalogue, in.Verdict, plan)
+	for place, parts := range earlier {
+		resume(trial, place, parts)
+	}
+	agenda := s.agendaOf(trial, in.Verdict)
+	s.tellAgenda(trial, agenda, in.Verdict, len(questions), len(earlier))
+	places := agenda.places
 	only := make([]int, len(places))
 	for i, place := range places {
 		only[i] = m.Places[place]
 	}
 	origin := lab.OriginOf(s.Console, s.Flags)
 	bases, heads, lost := lab.Interleave(ctx, s.Console, s.Config, lab.InTurns{
-		Base: s.Base.APK, BaseFrom: s.Base.Source, From: origin.Source, Session: s.session("rounds"),
-		Parallel: s.Flags.Parallel, Pool: s.Flags.Pool, Rounds: plan.Most, Within: s.Config.Rounds.Within(), Again: s.Flags.Again + 1, Only: only,
-		More: func(job int, base, head run.Run) int {
-			trial.Add(places[job], base, head)
-			until, _ := trial.Next(places[job])
-			return until
-		},
+		Base: s.Base.APK, BaseFrom: s.Base.Source, From: origin.Source, Session: s.session(roundsSession),
+		Parallel: s.Flags.Parallel, Pool: s.Flags.Pool, Rounds: s.Config.Rounds.Max, Again: s.Flags.Again + 1, Only: only,
+		Turns: fleet.Turns{Within: s.Config.Rounds.Within(), Repetitions: agenda.turns, More: func(job int, so collect.Progress) int {
+			trial.Add(places[job], so.Base, so.Head)
+			return s.until(trial, places[job], agenda.round(job, so), so)
+		}},
 		Keep: func(r run.Run) error { return lab.AddTo(ctx, s.Store, r) },
 	})
 	switch {
@@ -117,12 +121,25 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 		if ctx.Err() == nil {
 			lost = errors.Join(lost, lossOf(bases[i], heads[i]))
 		}
-		trial.Add(place, bases[i].Run, heads[i].Run)
+		if !errors.Is(bases[i].Err, collect.ErrNoTime) { // else what was measured before is all that there is
+			trial.Add(place, bases[i].Run, heads[i].Run)
+		}
 		trial.End(place, lostOf(bases[i], heads[i]))
 	}
 	in.Verdict = trial.Verdict()
 	in.Causes = judging.Settled(in, roundsOf(places, bases, heads))
 	return in, lost
+}
+
+// roundsSession is how the sessions of rounds are told from others.
+const roundsSession = "rounds"
+
+// sourceOf is the source that the runs are of.
+func sourceOf(runs []run.Run) run.Source {
+	if len(runs) == 0 {
+		return run.Source{}
+	}
+	return runs[0].Source
 }
 
 // roundsOf are both builds' runs by the places that they were measured for.

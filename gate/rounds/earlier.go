@@ -1,0 +1,53 @@
+package rounds
+
+import (
+	"slices"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// earlier are the iterations of rounds of the same two builds that were measured before.
+type earlier struct {
+	base, head []run.Iteration
+	turn       int
+}
+
+// Resume begins a place with rounds of the same two builds that were measured before, by
+// another job or at night: the runs of both builds, part by part. What a turn had there it has
+// here. Parts of which one build's run is missing or not whole count as far as both go.
+func (t *Trial) Resume(at int, bases, heads []run.Run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.places[at]
+	if p == nil || len(bases) == 0 || len(bases) != len(heads) {
+		return
+	}
+	e := &earlier{turn: max(1, bases[0].Turn)}
+	for i := range bases {
+		if max(1, bases[i].Turn) != e.turn || max(1, heads[i].Turn) != e.turn {
+			continue
+		}
+		n := min(len(bases[i].Iterations), len(heads[i].Iterations)) / e.turn * e.turn
+		e.base, e.head = append(e.base, bases[i].Iterations[:n]...), append(e.head, heads[i].Iterations[:n]...)
+	}
+	p.before = e
+	p.turn, p.measured = e.turn, len(e.base)/e.turn
+}
+
+// with are the runs with what was measured before them.
+func (e *earlier) with(base, head run.Run) (run.Run, run.Run) {
+	base.Iterations = slices.Concat(e.base, base.Iterations)
+	head.Iterations = slices.Concat(e.head, head.Iterations)
+	base.Turn, head.Turn = e.turn, e.turn
+	return base, head
+}
+
+// Before counts the rounds of a place that were measured before.
+func (t *Trial) Before(at int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.places[at]; p != nil && p.before != nil {
+		return len(p.before.base) / p.before.turn
+	}
+	return 0
+}

@@ -1,0 +1,114 @@
+package turns
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/rounds"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+// agenda is in which order places are measured, and how.
+type agenda struct {
+	places []int // of the verdict's runs, the most suspect first
+	turns  []int // repetitions of each build in a round, by the order of places
+	lasts  []gate.Lasts
+}
+
+// agendaOf is that of a trial.
+func (s Settler) agendaOf(trial *rounds.Trial, v gate.Verdict) agenda {
+	a := agenda{places: trial.Order()}
+	for _, place := range a.places {
+		lasts := s.Set.Policy.Budget.LastsOf(v.Runs[place].Scenario)
+		if lasts == (gate.Lasts{}) {
+			lasts = assumed
+		}
+		a.lasts = append(a.lasts, lasts)
+		a.turns = append(a.turns, trial.Turn(place, lasts))
+	}
+	return a
+}
+
+// round is how long a round takes in minutes: as the rounds so far did, or as the new run lets
+// expect.
+func (a agenda) round(job int, so collect.Progress) float64 {
+	if so.Round > 0 {
+		return so.Round.Minutes()
+	}
+	return a.lasts[job].Round(a.turns[job])
+}
+
+// until is up to how many rounds are to be measured at a place now.
+func (s Settler) until(trial *rounds.Trial, place int, round float64, so collect.Progress) int {
+	left := so.Left.Minutes()
+	if so.Left < 0 {
+		left = math.Inf(1)
+	}
+	n, _ := trial.Within(place, left, round)
+	return n - trial.Before(place)
+}
+
+// tellAgenda says what is about to be measured, and what the budget is not likely to settle,
+// before any of it is spent.
+func (s Settler) tellAgenda(trial *rounds.Trial, a agenda, v gate.Verdict, questions, resumed int) {
+	within := s.Config.Rounds.Within()
+	text := fmt.Sprintf("%s undecided: measuring base and head in turns on %s, %s at most, the most suspect first; base: %s",
+		words.Count(questions, "comparison is", "comparisons are"), s.where(v, a.places), words.Duration(within), console.Plain(s.Base.name()))
+	if resumed > 0 {
+		text += "; rounds of these two commits that the history keeps count too"
+	}
+	fmt.Fprintln(s.Stderr, text)
+	if line := a.unsettled(trial, v, within.Minutes()); line != "" {
+		fmt.Fprintln(s.Stderr, line)
+	}
+}
+
+// unsettled says in one line which scenarios the minutes are not likely to settle, and what
+// would; "" where all are.
+func (a agenda) unsettled(trial *rounds.Trial, v gate.Verdict, minutes float64) string {
+	var names []string
+	left, missing, never := minutes, 0.0, false
+	for i, place := range a.places {
+		takes := trial.Forecast(place) * a.lasts[i].Round(a.turns[i])
+		if takes <= left {
+			left -= takes
+			continue
+		}
+		names = append(names, v.Runs[place].Scenario)
+		never = never || math.IsInf(takes, 1)
+		missing += takes
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	would := fmt.Sprintf("about %.0f more minutes would (rounds.minutes), or fewer scenarios, or a calmer device", math.Ceil(missing-left))
+	if never {
+		would = "a calmer device would"
+	}
+	return fmt.Sprintf("that time is not likely to settle %s: %s", console.Plain(words.Few(names, 3)), would)
+}
+
+// resume begins a place with what was measured before.
+func resume(trial *rounds.Trial, place int, parts []part) {
+	var bases, heads []run.Run
+	for _, p := range parts {
+		bases, heads = append(bases, p.base), append(heads, p.head)
+	}
+	trial.Resume(place, bases, heads)
+}
+
+// mostOf are the most parts, and the most rounds, that any place had before.
+func mostOf(earlier map[int][]part) (parts, before int) {
+	for _, of := range earlier {
+		n := 0
+		for _, p := range of {
+			n += min(len(p.base.Iterations), len(p.head.Iterations)) / max(1, p.base.Turn)
+		}
+		parts, before = max(parts, len(of)), max(before, n)
+	}
+	return parts, before
+}

@@ -1,0 +1,45 @@
+package turns
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+)
+
+// BudgetOf is what may be measured in turns with the base build, where there is one, as long
+// as the runs that were just measured say of each scenario that a round takes: nothing where
+// no base build is there.
+func BudgetOf(cfg *config.Config, base Base, m lab.Measured) gate.Budget {
+	if cfg == nil || base.APK == "" || cfg.App.APK == "" || cfg.Rounds.Max == 0 {
+		return gate.Budget{}
+	}
+	b := gate.Budget{Rounds: cfg.Rounds.Max, Minutes: cfg.Rounds.Within().Minutes(), Lasts: map[string]gate.Lasts{}}
+	setUps, repetitions := map[string][]time.Duration{}, map[string][]time.Duration{}
+	for i, r := range m.Runs {
+		if i >= len(m.Took) || m.Took[i].Repetition <= 0 {
+			continue // it was taken over from a command that was killed, or from a shard
+		}
+		for _, name := range []string{r.Scenario, ""} {
+			setUps[name] = append(setUps[name], m.Took[i].SetUp)
+			repetitions[name] = append(repetitions[name], m.Took[i].Repetition)
+		}
+	}
+	for name := range setUps {
+		b.Lasts[name] = gate.Lasts{SetUp: middle(setUps[name]).Minutes(), Repetition: middle(repetitions[name]).Minutes()}
+	}
+	b.Lasts[""] = cmp.Or(b.Lasts[""], assumed)
+	return b
+}
+
+// assumed is how long the parts of a round take where nobody knows.
+var assumed = gate.Lasts{SetUp: 0.5, Repetition: 0.25}
+
+// middle is the longer one of the two in the middle.
+func middle(ds []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(ds))
+	return sorted[len(sorted)/2]
+}
