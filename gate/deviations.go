@@ -23,6 +23,20 @@ func Deviations(all []Comparison) []Comparison {
 	return out
 }
 
+// standard tells of the metrics whose changes weigh otherwise than their size.
+var standard = metric.Default()
+
+// Size is how large a change is, so that those of several metrics can be compared: as a share
+// of a mean that matters as much (see Worsening). A tail that is 30 % longer is less than a mean
+// that is 20 % longer.
+func Size(name string, from, shift, share float64) float64 {
+	m, _ := standard.Lookup(name)
+	if m.Odds || m.Span > 0 {
+		return math.Abs(Worsening(m, from, shift, share))
+	}
+	return math.Abs(share)
+}
+
 // graver orders regressions first, causes before after-effects, the surer doubt before
 // the other, and the larger change before the smaller.
 func graver(a, b Comparison) int {
@@ -38,9 +52,9 @@ func graver(a, b Comparison) int {
 	}
 	size := func(c Comparison) float64 {
 		if c.Rounds != nil {
-			return math.Abs(c.Rounds.Change)
+			return Size(c.Metric, c.Rounds.Base, c.Rounds.Shift, c.Rounds.Change)
 		}
-		return math.Abs(c.Change)
+		return Size(c.Metric, c.Expected, c.Value-c.Expected, c.Change)
 	}
 	return cmp.Or(
 		cmp.Compare(b.Direction.Gravity(), a.Direction.Gravity()),

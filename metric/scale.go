@@ -27,22 +27,21 @@ func (m Metric) ScaleOf(least float64) Scale {
 	return Linear
 }
 
-// On is a value on the scale. A share is taken to lie at least half of what the metric
-// resolves away from none and all, where odds have no end.
+// On is a value on the scale. Shares of less than leastShare count as that: odds of nothing have
+// no end, and nobody sees one bad frame in a thousand.
 func (m Metric) On(s Scale, v float64) float64 {
 	switch s {
 	case Log:
 		return math.Log(v)
 	case Odds:
-		edge := max(m.Resolution, leastShare) / 2
-		v = min(max(v, edge), 1-edge)
+		v = min(max(v, leastShare), 1-leastShare)
 		return math.Log(v / (1 - v))
 	}
 	return v
 }
 
-// leastShare is what a share resolves whose metric states nothing.
-const leastShare = 0.001
+// leastShare is the least share, of bad frames or of good ones, that is told from none.
+const leastShare = 0.0025
 
 // Back is the value that a number on the scale stands for.
 func (m Metric) Back(s Scale, x float64) float64 {

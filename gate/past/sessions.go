@@ -100,7 +100,7 @@ func (s session) and(o session) session {
 func (s Scale) numberOf(r run.Summary, p gate.Policy, c run.Cell, m metric.Metric, x float64) Number {
 	told, known := r.Repeated(c)
 	if known {
-		told, known = s.repeated(told)
+		told, known = s.repeated(told, framesOf(r, c))
 	}
 	if !known || told.N < 1 {
 		return Number{Centre: x, N: 1}
@@ -113,14 +113,28 @@ func (s Scale) numberOf(r run.Summary, p gate.Policy, c run.Cell, m metric.Metri
 }
 
 // repeated is what repetitions say on the scale; false where they can't be there.
-func (s Scale) repeated(r run.Repeated) (run.Repeated, bool) {
+//
+// Repetitions with no bad frame at all look as if nothing varied: a share of so many frames
+// varies at least as frames that are drawn by chance do.
+func (s Scale) repeated(r run.Repeated, frames float64) (run.Repeated, bool) {
 	if s.Kind != metric.Odds {
 		return r.On(s.Kind == metric.Log)
 	}
 	r, known := r.On(false)
 	centre := s.On(r.Centre)
 	share := s.Back(centre) // at a distance from none and all
-	return run.Repeated{N: r.N, Centre: centre, SD: r.SD / (share * (1 - share))}, known
+	each := share * (1 - share)
+	sd := r.SD / each
+	if frames > 0 {
+		sd = math.Max(sd, 1/math.Sqrt(frames*each))
+	}
+	return run.Repeated{N: r.N, Centre: centre, SD: sd}, known
+}
+
+// framesOf is how many frames the cell's event has in a repetition; 0 where that is not known.
+func framesOf(r run.Summary, c run.Cell) float64 {
+	n, _ := r.Cells.Get(run.Cell{Event: c.Event, Metric: "frames.count"})
+	return n
 }
 
 // NumberOf is what the new run says of a cell whose value is x.

@@ -70,9 +70,15 @@ func (s Scenario) Deviations() []Comparison {
 	}
 	slices.SortStableFunc(out, func(a, b Comparison) int {
 		return cmp.Or(cmp.Compare(b.Direction.Gravity(), a.Direction.Gravity()),
-			cmp.Compare(math.Abs(b.Shown().Change), math.Abs(a.Shown().Change)))
+			cmp.Compare(b.size(), a.size()))
 	})
 	return out
+}
+
+// size is how large the change is that the direction rests on.
+func (d Comparison) size() float64 {
+	shift := d.Shown()
+	return gate.Size(d.Metric, shift.Base, shift.Shift, shift.Change)
 }
 
 // Shown is the shift that the direction rests on: that of all contexts
