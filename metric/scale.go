@@ -10,8 +10,9 @@ const (
 	Linear Scale = iota
 	// Log is that of what multiplies: times, joules.
 	Log
-	// Odds is that of shares: half as many bad frames again matters as much at one in a
-	// hundred as at twenty. It is the logarithm of p/(1-p).
+	// Odds is that of shares: half as many bad frames again matters about as much at one in a
+	// hundred as at twenty. It is the logarithm of (p+c)/(1-p+c), where c is fewShare: of hardly
+	// any bad frames half as many again are nothing, and none has odds too.
 	Odds
 )
 
@@ -27,21 +28,30 @@ func (m Metric) ScaleOf(least float64) Scale {
 	return Linear
 }
 
-// On is a value on the scale. Shares of less than leastShare count as that: odds of nothing have
-// no end, and nobody sees one bad frame in a thousand.
+// On is a value on the scale.
 func (m Metric) On(s Scale, v float64) float64 {
 	switch s {
 	case Log:
 		return math.Log(v)
 	case Odds:
-		v = min(max(v, leastShare), 1-leastShare)
-		return math.Log(v / (1 - v))
+		return math.Log((v + fewShare) / (1 - v + fewShare))
 	}
 	return v
 }
 
-// leastShare is the least share, of bad frames or of good ones, that is told from none.
-const leastShare = 0.0025
+// fewShare is a share that hardly matters: one bad frame in two hundred.
+const fewShare = 0.005
+
+// Slope is how far on the scale a value moves that grows by one, near v.
+func (m Metric) Slope(s Scale, v float64) float64 {
+	switch s {
+	case Log:
+		return 1 / v
+	case Odds:
+		return 1/(v+fewShare) + 1/(1-v+fewShare)
+	}
+	return 1
+}
 
 // Back is the value that a number on the scale stands for.
 func (m Metric) Back(s Scale, x float64) float64 {
@@ -49,10 +59,14 @@ func (m Metric) Back(s Scale, x float64) float64 {
 	case Log:
 		return math.Exp(x)
 	case Odds:
-		return 1 / (1 + math.Exp(-x))
+		odds := math.Exp(min(x, mostOdds))
+		return min(max((odds*(1+fewShare)-fewShare)/(1+odds), 0), 1)
 	}
 	return x
 }
+
+// mostOdds is beyond the odds of all.
+const mostOdds = 20
 
 // Step is how far a worsening by the share moves the metric on the scale of logarithms or
 // of odds, without its sign: log(1+share) of a mean, Span times as far of what spreads

@@ -259,8 +259,7 @@ func PriorOf(m metric.Metric, s Scale, level float64) screen.Prior {
 	waver := m.Restless * math.Abs(level)
 	switch {
 	case s.Kind == metric.Odds:
-		share := s.Back(level)
-		quantum, waver = quantum/(share*(1-share)), m.Step(m.Restless)
+		quantum, waver = quantum*m.Slope(s.Kind, s.Back(level)), m.Step(m.Restless)
 	case s.Kind == metric.Log:
 		quantum, waver = quantum/s.Back(level), m.Restless
 	case m.Signed:

@@ -121,14 +121,12 @@ func (s Scale) repeated(r run.Repeated, frames float64) (run.Repeated, bool) {
 		return r.On(s.Kind == metric.Log)
 	}
 	r, known := r.On(false)
-	centre := s.On(r.Centre)
-	share := s.Back(centre) // at a distance from none and all
-	each := share * (1 - share)
-	sd := r.SD / each
+	sd := r.SD
 	if frames > 0 {
-		sd = math.Max(sd, 1/math.Sqrt(frames*each))
+		bad := math.Max(math.Min(r.Centre, 1-r.Centre), 1/(2*frames))
+		sd = math.Max(sd, math.Sqrt(bad*(1-bad)/frames))
 	}
-	return run.Repeated{N: r.N, Centre: centre, SD: sd}, known
+	return run.Repeated{N: r.N, Centre: s.On(r.Centre), SD: sd * s.metric.Slope(s.Kind, r.Centre)}, known
 }
 
 // framesOf is how many frames the cell's event has in a repetition; 0 where that is not known.
