@@ -21,10 +21,9 @@ type Outcome struct {
 
 // Check draws a history and a pull request, and lets it go the product's way.
 func (w World) Check(p gate.Policy, rng *rand.Rand) Outcome {
-	ph := phone{w, rng}
+	ph := &phone{World: w, rng: rng}
 	out, v := w.first(ph, p)
-	_, out = w.settleV(ph, p, v, out)
-	return out
+	return w.settle(ph, p, v, out)
 }
 
 // budget is what is left for rounds once the new run is measured.
@@ -40,8 +39,13 @@ func (w World) repetitions() int {
 	return w.Repetitions
 }
 
+// measuring are the minutes that the new run's scenarios take.
+func (w World) measuring() float64 {
+	return float64(w.Scenarios) * (w.Lasts.SetUp + float64(w.repetitions())*w.Lasts.Repetition)
+}
+
 // first is the verdict by the history.
-func (w World) first(ph phone, p gate.Policy) (Outcome, gate.Verdict) {
+func (w World) first(ph *phone, p gate.Policy) (Outcome, gate.Verdict) {
 	p.Budget = w.budget()
 	n := w.repetitions()
 	out := Outcome{}
@@ -58,18 +62,18 @@ func (w World) first(ph phone, p gate.Policy) (Outcome, gate.Verdict) {
 	for i := range w.Scenarios {
 		r := ph.record(s, i, "new", w.Nights, n, true)
 		subjects = append(subjects, history.Subject{Run: r, References: accepted[i]})
-		out.Minutes += w.Lasts.SetUp + float64(n)*w.Lasts.Repetition
 	}
+	out.Minutes = w.measuring()
 	return out, history.Check(p, metric.Default(), subjects)
 }
 
 // settle measures rounds, the most suspect scenario first, for as long as they can settle it.
-func (w World) settleV(ph phone, p gate.Policy, v gate.Verdict, out Outcome) (gate.Verdict, Outcome) {
+func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, out Outcome) Outcome {
 	questions := rounds.Questions(v)
 	plan, err := rounds.PlanOf(p, w.budget().Rounds, len(questions))
 	if len(questions) == 0 || err != nil {
 		out.Verdict = v.Verdict
-		return v, out
+		return out
 	}
 	trial := rounds.New(p, metric.Default(), v, plan)
 	s, left := ph.session(), w.Minutes
@@ -100,7 +104,6 @@ func (w World) settleV(ph phone, p gate.Policy, v gate.Verdict, out Outcome) (ga
 		}
 		trial.End(at, "")
 	}
-	v = trial.Verdict()
-	out.Verdict = v.Verdict
-	return v, out
+	out.Verdict = trial.Verdict().Verdict
+	return out
 }

@@ -27,15 +27,28 @@ import (
 type Noise struct {
 	Name                      string
 	Repetition, Session, Cell float64
+	// Skewed draws repetitions from an exponential distribution of the same spread: most are
+	// a little quicker than the mean, some much slower. Stuck is how often a phone changes to
+	// a clock that makes all times 30 % longer, or back, between two repetitions.
+	Skewed bool
+	Stuck  float64
 }
 
 // Noises are those of the table, the quietest first.
 func Noises() []Noise {
 	return []Noise{
-		{"quiet phone 4/2/1", 0.04, 0.02, 0.01},
-		{"hosted, kind 8/5/3", 0.08, 0.05, 0.03},
-		{"hosted 15/10/5", 0.15, 0.10, 0.05},
-		{"hosted, bad 25/15/8", 0.25, 0.15, 0.08},
+		{Name: "quiet phone 4/2/1", Repetition: 0.04, Session: 0.02, Cell: 0.01},
+		{Name: "hosted, kind 8/5/3", Repetition: 0.08, Session: 0.05, Cell: 0.03},
+		{Name: "hosted 15/10/5", Repetition: 0.15, Session: 0.10, Cell: 0.05},
+		{Name: "hosted, bad 25/15/8", Repetition: 0.25, Session: 0.15, Cell: 0.08},
+	}
+}
+
+// Unkind are noises that are not lognormal.
+func Unkind() []Noise {
+	return []Noise{
+		{Name: "hosted, kind, skewed", Repetition: 0.08, Session: 0.05, Cell: 0.03, Skewed: true},
+		{Name: "hosted, kind, stuck clocks", Repetition: 0.05, Session: 0.05, Cell: 0.03, Stuck: 0.1},
 	}
 }
 
@@ -51,10 +64,6 @@ type Change struct {
 	ANRs float64
 	// Repetitions of the new run; 0 is the world's.
 	Repetitions int
-	// Unseen has the new run on a version of Android that the history lacks, which makes times
-	// longer by the share that Platform says, on each of Devices.
-	Unseen   bool
-	Platform float64
 }
 
 // Changes are those of the table.
@@ -97,6 +106,8 @@ const (
 type phone struct {
 	World
 	rng *rand.Rand
+	// slow says that the clock is stuck at the slower one.
+	slow bool
 }
 
 // session is the luck of one session.
@@ -105,12 +116,12 @@ type session struct {
 	cell map[run.Cell]float64
 }
 
-func (p phone) session() session {
+func (p *phone) session() session {
 	return session{p.rng.NormFloat64() * p.Noise.Session, map[run.Cell]float64{}}
 }
 
 // cellOf is what the session does to one number of a scenario.
-func (p phone) cellOf(s session, scenario int, event, metric string) float64 {
+func (p *phone) cellOf(s session, scenario int, event, metric string) float64 {
 	at := run.Cell{Event: fmt.Sprint(scenario, " ", event), Metric: metric}
 	if _, drawn := s.cell[at]; !drawn {
 		s.cell[at] = p.rng.NormFloat64() * p.Noise.Cell
@@ -119,7 +130,7 @@ func (p phone) cellOf(s session, scenario int, event, metric string) float64 {
 }
 
 // record is a run of one scenario.
-func (p phone) record(s session, scenario int, name string, day, repetitions int, head bool) run.Run {
+func (p *phone) record(s session, scenario int, name string, day, repetitions int, head bool) run.Run {
 	r := run.Run{
 		Format: run.Format, ID: fmt.Sprint(name, "-", scenario), Started: began.AddDate(0, 0, day), App: run.App{Package: "app"},
 		Source: run.Source{Commit: fmt.Sprintf("%040x", day+1)}, Scenario: fmt.Sprint("scenario ", scenario), Session: name, Status: run.Complete,
@@ -134,11 +145,9 @@ func (p phone) record(s session, scenario int, name string, day, repetitions int
 var began = time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC)
 
 // repetition draws one: its times share what the repetition had.
-func (p phone) repetition(s session, scenario int, head bool) run.Iteration {
-	common := p.rng.NormFloat64() * p.Noise.Repetition * math.Sqrt(sharedPart)
-	own := func(wide float64) float64 {
-		return wide * p.rng.NormFloat64() * p.Noise.Repetition * math.Sqrt(1-sharedPart)
-	}
+func (p *phone) repetition(s session, scenario int, head bool) run.Iteration {
+	common := p.waver()*math.Sqrt(sharedPart) + p.clock()
+	own := func(wide float64) float64 { return wide * p.waver() * math.Sqrt(1-sharedPart) }
 	c := p.Change
 	worse := 0.0
 	if head {
@@ -185,17 +194,37 @@ func (p phone) repetition(s session, scenario int, head bool) run.Iteration {
 	return it
 }
 
+// waver is the noise of one repetition.
+func (p *phone) waver() float64 {
+	if p.Noise.Skewed {
+		return (p.rng.ExpFloat64() - 1) * p.Noise.Repetition
+	}
+	return p.rng.NormFloat64() * p.Noise.Repetition
+}
+
+// clock is what the clock of the phone makes of this repetition.
+func (p *phone) clock() float64 {
+	const slower = 1.3
+	if p.Noise.Stuck > 0 && p.rng.Float64() < p.Noise.Stuck {
+		p.slow = !p.slow
+	}
+	if p.slow {
+		return math.Log(slower)
+	}
+	return 0
+}
+
 const ratio = "frames.smooth_ratio"
 
 // ofEvent is what a longer first event adds to the whole run's mean.
-func (p phone) ofEvent(scenario int, head bool) float64 {
+func (p *phone) ofEvent(scenario int, head bool) float64 {
 	if !head || scenario > 0 {
 		return 0
 	}
 	return math.Log1p(p.Change.Event / (eventCount + 1))
 }
 
-func (p phone) anr(scenario int, head bool) float64 {
+func (p *phone) anr(scenario int, head bool) float64 {
 	if head && scenario == 0 && p.rng.Float64() < p.Change.ANRs {
 		return 1
 	}

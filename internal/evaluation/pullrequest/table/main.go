@@ -1,0 +1,65 @@
+// Command table prints what whole pull requests get, as docs/evaluation.md has it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/evaluation/pullrequest"
+)
+
+func main() {
+	trials := flag.Int("trials", 500, "pull requests of each row")
+	seed := flag.Uint64("seed", 1, "what chance begins with")
+	whole := flag.Bool("whole", false, "all scenarios and lengths of rounds, not only the rows that aims are set for")
+	flag.Parse()
+	if *trials < 1 || *trials > 1_000_000 {
+		fmt.Fprintf(os.Stderr, "table: trials are %d, want 1 to 1000000\n", *trials)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := print(ctx, worlds(*whole), *seed, *trials); err != nil {
+		fmt.Fprintln(os.Stderr, "table:", err)
+		os.Exit(1)
+	}
+}
+
+// worlds are those of the table.
+func worlds(whole bool) (out []pullrequest.World) {
+	scenarios, lasts := []int{6}, []gate.Lasts{pullrequest.Long}
+	if whole {
+		scenarios, lasts = []int{1, 3, 6, 12}, []gate.Lasts{pullrequest.Short, pullrequest.Long}
+	}
+	for _, l := range lasts {
+		for _, n := range scenarios {
+			for _, noise := range append(pullrequest.Noises(), pullrequest.Unkind()...) {
+				for _, change := range pullrequest.Changes() {
+					out = append(out, pullrequest.Standard(noise, n, l, change))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func print(ctx context.Context, worlds []pullrequest.World, seed uint64, trials int) error {
+	p, _ := gate.PolicyOf(gate.PresetDefault)
+	if err := pullrequest.Head(os.Stdout); err != nil {
+		return err
+	}
+	for _, w := range worlds {
+		row, err := pullrequest.Try(ctx, w, p, seed, trials)
+		if err != nil {
+			return err
+		}
+		if err := row.Write(os.Stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
