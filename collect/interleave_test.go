@@ -177,7 +177,7 @@ func TestJobsOfADeviceShareTheTime(t *testing.T) {
 		bases, heads = append(bases, b), append(heads, h)
 	}
 	lab := fleet.Lab{Jobs: bases, Stations: stationsOf(bases)}
-	got, _ := lab.Interleave(t.Context(), heads, fleet.Turns{More: func(job int, _ collect.Progress) int { return []int{8, 1, 8}[job] }, Within: 3*needs/2})
+	got, _ := lab.Interleave(t.Context(), heads, fleet.Turns{More: func(job int, _ collect.Progress) int { return []int{8, 1, 8}[job] }, Within: 3 * needs / 2})
 	var rounds []int
 	for _, r := range got {
 		rounds = append(rounds, len(r.Run.Iterations))

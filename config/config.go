@@ -331,7 +331,7 @@ type Report struct {
 // as they are where nothing is said of them.
 func Default() Config {
 	return Config{
-		Rounds:     Rounds{Max: 60, Minutes: 60},
+		Rounds:     Rounds{Max: 60, Minutes: 45},
 		Evidence:   Evidence{Keep: KeepNone},
 		Conditions: Conditions{Policy: PolicyWarn, FixedPerformance: PerformanceAuto, IdleWithin: time.Minute},
 		Gate:       DefaultGate(gate.PresetDefault),

@@ -9,10 +9,10 @@ import (
 // Rounds bound how long two builds are measured in turns, where the history does not
 // clear the new one.
 type Rounds struct {
-	// How many rounds at most, of one repetition of each build: 0 measures no base build, whatever is there of one.
+	// How many rounds at most of each scenario on each device, of one to three repetitions of each build: 0 measures no base build, whatever is there of one.
 	Max int `yaml:"max" jsonschema:"minimum=0,maximum=1000,default=60"`
-	// How many minutes at most, over all devices and scenarios: devices work at the same time, and each shares these among its scenarios.
-	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=10000,default=60"`
+	// How many minutes at most, over all scenarios: devices work at the same time, and each measures its most suspect scenario first. What they are not likely to settle is reported before, and not begun.
+	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=10000,default=45"`
 }
 
 // Within is the time for all rounds.

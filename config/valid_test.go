@@ -42,7 +42,7 @@ func TestDefaults(t *testing.T) {
 			Name: "open", Workload: config.Workload{Shell: &config.Shell{Script: "app/open.sh"}},
 			Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileProfile,
 		}},
-		Rounds:     config.Rounds{Max: 60, Minutes: 60},
+		Rounds:     config.Rounds{Max: 60, Minutes: 45},
 		Conditions: config.Conditions{Policy: config.PolicyWarn, FixedPerformance: config.PerformanceAuto, IdleWithin: time.Minute},
 		Evidence:   config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{

@@ -73,7 +73,7 @@ func PlanAfter(p gate.Policy, parts, before, most, questions int) (Plan, error) 
 	level := alpha / float64(questions)
 	if least := provable(level); most < least {
 		return Plan{}, fmt.Errorf("%d %s at most can't keep false alarms at %g %% for %d %s: want at least %d",
-			most, words.Plural(most, "round", "rounds"), 100*alpha, questions, words.Plural(questions, "comparison", "comparisons"), least)
+			most, words.Plural(most, "round", "rounds"), 100*WithDefaults(p).Alpha, questions, words.Plural(questions, "comparison", "comparisons"), least)
 	}
 	at := failsAt(level, most)
 	plan := Plan{Most: most}

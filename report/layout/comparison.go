@@ -136,7 +136,7 @@ func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 		return document.Section{Title: document.Everywhere(title + suffix), Folded: folded, Body: t}
 	}
 	return []document.Section{
-		section("What changed", false, changed), section("Still open", false, open), section("Whole run", false, whole),
+		section("What changed", false, changed), section("Undecided", false, open), section("Whole run", false, whole),
 		section("All comparisons", true, all), section("Each device", true, each),
 	}
 }

@@ -102,7 +102,7 @@ func TestAComparisonShowsWhatIsOpen(t *testing.T) {
 	if err := asMarkdown(&md, Comparison(ComparisonInput{Verdict: v}), 0); err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(md.String(), "Still open")
+	_, rest, found := strings.Cut(md.String(), "Undecided")
 	open, rest, _ := strings.Cut(rest, "Whole run")
 	if !found || !strings.Contains(open, "tap: time per frame") || !strings.Contains(open, "| open |") || strings.Contains(open, "whole run") || !strings.Contains(rest, "as before") {
 		t.Errorf("want a table of what is open, the event alone:\n%s", md.String())

@@ -58,8 +58,8 @@ func openSection(in Input) document.Section {
 		t.Rows = append(t.Rows, r)
 	}
 	return document.Section{
-		ID: "open", Title: document.Everywhere("Still open"), Body: t,
-		Guide: "What this check can't tell. A worsening that may be overlooked is one by min-effect of apkgate.yml; a row that stands for several runs shows the one with the middle change.",
+		ID: "open", Title: document.Everywhere("Undecided"), Body: t,
+		Guide: "What this check can't tell. A worsening that may be overlooked is one by min-effect of apkgate.yml, or by the least that can be told from this device's noise within rounds.minutes; a row that stands for several runs shows the one with the middle change.",
 	}
 }
 
@@ -67,7 +67,7 @@ func openSection(in Input) document.Section {
 func openBecause(c gate.Comparison) string {
 	switch {
 	case c.Rounds != nil:
-		return "open after " + words.Count(c.Rounds.Rounds, "round", "rounds")
+		return "undecided after " + words.Count(c.Rounds.Rounds, "round", "rounds")
 	case c.N == 0:
 		return "no accepted run"
 	case c.Missed != nil:
@@ -83,17 +83,26 @@ func decided(in Input) string {
 	if text := repeated(in.Verdict); text != "" {
 		sentences = append(sentences, text)
 	}
-	cleared, all, history := 0, 0, 0
+	cleared, all, shown, history := 0, 0, 0, 0
 	for _, r := range in.Verdict.Runs {
 		history = max(history, r.ReferenceTotal, len(r.Reference))
 		for _, c := range r.Comparisons {
-			if all++; c.Screen == gate.Cleared {
+			switch {
+			case c.Screen == gate.Cleared:
 				cleared++
+				all++
+			case c.Shown && c.Screen == "":
+				shown++
+			default:
+				all++
 			}
 		}
 	}
 	if cleared > 0 {
 		sentences = append(sentences, fmt.Sprintf("%s cleared %s", words.Count(history, "accepted run", "accepted runs"), ofAll(cleared, all)))
+	}
+	if shown > 0 {
+		sentences = append(sentences, fmt.Sprintf("%s shown and do not decide", words.Count(shown, "more is", "more are")))
 	}
 	sentences = append(sentences, turns(in.Verdict)...)
 	if len(sentences) == 0 {

@@ -81,7 +81,7 @@ func TestACommentOnWhatRoundsExclude(t *testing.T) {
 	lacks(t, got, "### ✅ Pass: nothing got worse in 4 comparisons of 2 runs with 40 accepted runs\n",
 		"- **Would have seen:** in 9 of 10 builds: CPU time worse by 8 %\n", "- **Excluded:** time per frame worse by more than 3 %\n",
 		"80 repetitions.\n")
-	if strings.Contains(got, "Still open") {
+	if strings.Contains(got, "Undecided") {
 		t.Errorf("all is settled:\n%s", got)
 	}
 }
@@ -92,7 +92,7 @@ func TestACommentOnWhatRoundsLeftOpen(t *testing.T) {
 	in := settled(gate.Inconclusive, gate.StoppedBudget, 40, open)
 	in.Verdict.Runs[0].Hint = "allow more rounds"
 	lacks(t, commentOf(t, in), "- **What would settle it:** allow more rounds", "then the budget was spent",
-		"#### Still open\n", "| whole run: time per frame | 100.00 ms | 103.00 ms | +3 % | +1…+5 % | 1 of 2 | open after 40 rounds |\n")
+		"#### Undecided\n", "| whole run: time per frame | 100.00 ms | 103.00 ms | +3 % | +1…+5 % | 1 of 2 | undecided after 40 rounds |\n")
 }
 
 // The first run of a project has nothing to be compared with, and shows what it measured.
@@ -110,7 +110,7 @@ func TestWhyAComparisonIsOpen(t *testing.T) {
 		"no accepted run":                     {},
 		"too few accepted runs":               {N: 3},
 		"24 % chance to overlook a worsening": {N: 9, Missed: new(0.24)},
-		"open after 1 round":                  {N: 9, Missed: new(0.24), Rounds: &gate.RoundsOf{Rounds: 1}},
+		"undecided after 1 round":                  {N: 9, Missed: new(0.24), Rounds: &gate.RoundsOf{Rounds: 1}},
 	} {
 		if got := strings.ReplaceAll(openBecause(c), wording.NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -104,7 +104,7 @@ func TestPullRequestsOnAPhoneOfOrdinaryQuiet(t *testing.T) {
 			if got.Status != exit.StatusRegression || r.Rounds == nil || r.Rounds.Stopped != gate.StoppedSettled || r.Rounds.Measured > r.Rounds.Most {
 				t.Errorf("a tenth worse: exit status %d, %s after %+v", got.Status, r.Reason, r.Rounds)
 			}
-			if !strings.Contains(got.Stderr, "measuring base and head in turns on 1 device, 1h at most") {
+			if !strings.Contains(got.Stderr, "measuring base and head in turns on 1 device, 45m at most") {
 				t.Errorf("it escalates without a word:\n%s", got.Stderr)
 			}
 		})

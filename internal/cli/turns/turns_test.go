@@ -98,7 +98,7 @@ func TestAnUnchangedBuildIsClearedOnTheDeviceConcerned(t *testing.T) {
 	if r := v.Runs[1].Rounds; r == nil || r.Stopped != gate.StoppedSettled || r.Measured >= r.Most {
 		t.Errorf("rounds %+v: %s", r, v.Runs[1].Reason)
 	}
-	if said := b.say.String(); !strings.Contains(said, "1 comparison is undecided: measuring base and head in turns on 1 device, 1h at most, the most suspect first; base: ") {
+	if said := b.say.String(); !strings.Contains(said, "1 comparison is undecided: measuring base and head in turns on 1 device, 45m at most, the most suspect first; base: ") {
 		t.Errorf("it says\n%s", said)
 	}
 	for _, name := range []string{"base.jsonl", "head.jsonl"} {

@@ -87,12 +87,15 @@ func (r Row) Write(w io.Writer) error {
 	return err
 }
 
+// DefaultMinutes are those of rounds.minutes in apkgate.yml.
+const DefaultMinutes = 45.0
+
 // Standard is a world at the defaults of apkgate.yml: nine nights of five repetitions, and an
 // hour of a device for all of it.
 func Standard(noise Noise, scenarios int, lasts gate.Lasts, change Change) World {
 	const nights, repetitions, hour = 9, 5, 60.0
 	w := World{Noise: noise, Scenarios: scenarios, Change: change, Nights: nights, Repetitions: repetitions, Lasts: lasts}
-	w.Minutes = max(0, hour-w.measuring())
+	w.Minutes = max(0, min(DefaultMinutes, hour-w.measuring()))
 	return w
 }
 

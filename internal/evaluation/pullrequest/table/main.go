@@ -1,4 +1,8 @@
-// Command table prints what whole pull requests get, as docs/evaluation.md has it.
+// Command table prints what whole pull requests get, as docs/evaluation.md has it:
+//
+//	go run ./internal/evaluation/pullrequest/table -trials 500
+//
+// It draws and prints, and knows nothing of how a pull request is judged.
 package main
 
 import (
