@@ -45,6 +45,9 @@ type Policy struct {
 	// expected, of a ratio in points: a comparison is cleared where one as large would
 	// hardly look as good. The preset dune has no such thing: 0.
 	MinEffect float64
+	// DriftBudget is how far a metric may move within a quarter before it is said to
+	// creep, as a share; nil means MinChange.
+	DriftBudget *float64
 	// Metrics are those to judge; nil means every summary metric that has a
 	// direction, and a detail where its summary is absent; none of those that are judged
 	// on request.
