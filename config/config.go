@@ -271,8 +271,10 @@ type Gate struct {
 	Summary run.Centre `yaml:"summary,omitempty" jsonschema:"enum=median,enum=mean,default=median"`
 	// The metrics that decide. Without it: all that are not neutral, but frames.count and others that the catalogue has judged on request; a percentile or another detail only where its summary is absent. (Preset dune: frames.count, frames.duration_ms and frames.smooth_ratio.)
 	Metrics []string `yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
-	// The outcome from which the exit status is 1.
-	FailOn gate.FailOn `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,default=regression"`
+	// The outcome from which the exit status is 1. drift is a regression, and a creep that baseline refresh or noise finds.
+	FailOn gate.FailOn `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,enum=drift,default=regression"`
+	// How far a metric may move within a quarter before it is said to creep. Without it: min-change.
+	DriftBudget *Fraction `yaml:"drift-budget,omitempty"`
 	// Limits of single metrics and events; one entry for each metric and event.
 	Thresholds []Threshold `yaml:"thresholds,omitempty" jsonschema:"maxItems=1000"`
 }
@@ -369,6 +371,7 @@ func (g Gate) Policy(c Context) gate.Policy {
 	}
 	p.Alpha, p.MinHistory, p.MinChange, p.MinEffect = float64(g.Alpha), g.MinHistory, float64(g.MinChange), float64(g.MinEffect)
 	p.Metrics, p.Cluster, p.Quartiles = g.Metrics, g.Cluster, g.Quartiles
+	p.DriftBudget = (*float64)(g.DriftBudget)
 	p.Use, p.RuleUse = c.Use, c.Rules
 	for _, t := range g.Thresholds {
 		p.Thresholds = append(p.Thresholds, t.policy())

@@ -39,6 +39,10 @@ func (d *decoder) gate(c *Config) reader {
 				d.set(&g.Metrics, 1, d.gatedMetric(catalogue))(n, path)
 			}),
 			may("fail-on", oneOf(d, &g.FailOn, gate.FailOns()...)),
+			may("drift-budget", func(n *node, path string) {
+				g.DriftBudget = new(Fraction)
+				d.fraction(g.DriftBudget, false)(n, path)
+			}),
 			may("thresholds", d.list(0, d.threshold(g, catalogue))),
 		)
 	}

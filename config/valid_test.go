@@ -129,7 +129,7 @@ func everything() *config.Config {
 		},
 		Gate: config.Gate{
 			Preset: "dune", Cluster: gate.ClusterLiteral, Quartiles: gate.QuartilesWeka, OutlierFactor: 2, MinSupport: 0.02, MinConfidence: 0.8, MinHistory: 3, MinChange: 0.025,
-			Summary: run.Median, Metrics: []string{"frames.smooth_ratio", "search.latency_ms"}, FailOn: "inconclusive",
+			Summary: run.Median, Metrics: []string{"frames.smooth_ratio", "search.latency_ms"}, FailOn: "inconclusive", DriftBudget: new(config.Fraction(0.075)),
 			Thresholds: []config.Threshold{
 				{Metric: "frames.smooth_ratio", Min: new(0.9), MinChange: new(config.Fraction(0))},
 				{Metric: "search.latency_ms", Event: "search", Max: new(120.5), OutlierFactor: new(3.0)},

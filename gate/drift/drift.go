@@ -44,6 +44,9 @@ type Line struct {
 	P float64 `json:"p"`
 }
 
+// Creeps reports whether the metric creeps for the worse.
+func (l Line) Creeps() bool { return l.Direction == gate.ToRegression }
+
 // Shift is a change with its interval.
 type Shift struct {
 	From   float64 `json:"from"`   // what it is a change of, in the metric's unit

@@ -25,9 +25,13 @@ const (
 var sinceDays = []float64{quarterDays, 63, 42}
 
 // looks is what the refreshes of a quarter, of which each asks again, are worth: as they see
-// mostly the same sessions, they find no more by chance than so many that don't. It was
-// found by simulation, and TestSweepOfCreeps holds it.
-func looks(sessions float64) float64 { return min(30, 6+0.4*sessions) }
+// mostly the same sessions, they find no more by chance than so many that don't. Within the
+// first weeks a history has all of them before it. The numbers were found by simulation,
+// and TestSweepOfCreeps holds them.
+func looks(sessions, days float64) float64 {
+	const soon = 42
+	return min(34, 10+0.4*sessions) * max(1, soon/days)
+}
 
 // point is what one session says of a number in one context, on the scale on which it is
 // judged.
@@ -75,7 +79,7 @@ func riseOf(contexts [][]point, least, alpha float64) rise {
 		}
 		if f := fitted(kept, max(since, first)); f.df > 0 && math.Abs(f.t()) > strongest {
 			strongest = math.Abs(f.t())
-			best = f.rise(newest, alpha)
+			best = f.rise(first, newest, alpha)
 		}
 	}
 	for _, c := range kept {
@@ -171,12 +175,12 @@ func fitted(contexts [][]point, since float64) line {
 	return out
 }
 
-// rise is what the line comes to.
-func (l line) rise(newest, alpha float64) rise {
+// rise is what the line comes to, of sessions from the first day to the newest.
+func (l line) rise(first, newest, alpha float64) rise {
 	days, t := newest-l.since, distuv.StudentsT{Sigma: 1, Nu: l.df}
-	reach := t.Quantile(1-alpha/2) * l.se
+	reach, times := t.Quantile(1-alpha/2)*l.se, looks(l.n, newest-first)
 	out := rise{from: l.level, by: l.slope * days, low: (l.slope - reach) * days, high: (l.slope + reach) * days}
-	out.rising, out.falling = min(1, looks(l.n)*t.Survival(l.t())), min(1, looks(l.n)*t.Survival(-l.t()))
+	out.rising, out.falling = min(1, times*t.Survival(l.t())), min(1, times*t.Survival(-l.t()))
 	return out
 }
 

@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/evaluation"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -34,6 +36,10 @@ type AppNoise struct {
 	Repetitions float64      `json:"repetitions"`
 	Alarms      []FalseAlarm `json:"alarms"`
 	Metrics     []Loudness   `json:"metrics"`
+	// Drift are the metrics that creep for the worse.
+	Drift []drift.Line `json:"drift"`
+
+	catalogue *metric.Catalogue
 }
 
 // Outcomes count the checks by what is said of them.
