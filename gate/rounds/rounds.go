@@ -124,6 +124,11 @@ func WithDefaults(p gate.Policy) gate.Policy {
 // stand side by side. Called again, it takes the place of what was there. A run that
 // is not whole ends the place.
 func (t *Trial) Add(at int, base, head run.Run) {
+	t.AddCells(at, base, head, t.Cells(base), t.Cells(head))
+}
+
+// AddCells is Add with the cells of the runs' iterations, where they are known already.
+func (t *Trial) AddCells(at int, base, head run.Run, bs, hs []run.Cells) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.places[at]
@@ -135,7 +140,7 @@ func (t *Trial) Add(at int, base, head run.Run) {
 	for _, q := range p.questions {
 		q.base, q.head = values{}, values{}
 	}
-	bs, hs := t.iterations(base, p.measured), t.iterations(head, p.measured)
+	bs, hs = bs[:p.measured], hs[:p.measured]
 	for i := range p.measured {
 		for _, q := range p.questions {
 			x, okBase := bs[i].Get(q.cell)
@@ -155,9 +160,9 @@ func (t *Trial) Add(at int, base, head run.Run) {
 	t.look(p)
 }
 
-// iterations are the cells of each of a run's first iterations.
-func (t *Trial) iterations(r run.Run, n int) []run.Cells {
-	out := make([]run.Cells, n)
+// Cells are those of each of a run's iterations.
+func (t *Trial) Cells(r run.Run) []run.Cells {
+	out := make([]run.Cells, len(r.Iterations))
 	for i := range out {
 		one := run.Run{Iterations: []run.Iteration{r.Iterations[i]}}
 		out[i] = run.Summarize(one, t.policy.Centre, t.catalogue).Cells

