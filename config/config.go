@@ -251,6 +251,8 @@ type Gate struct {
 	Preset string `yaml:"preset,omitempty" jsonschema:"enum=default,enum=dune,default=default"`
 	// Which runs the preset dune compares with: the nearest cluster alone (literal, the letter of the paper), or with the next in rank until there are five runs (joined). For the preset dune alone.
 	Cluster gate.Cluster `yaml:"cluster,omitempty" jsonschema:"enum=joined,enum=literal"`
+	// How the preset dune finds quartiles: as the paper's worked example does (type-6), or as Weka's InterquartileRange, which the paper says that it ran (weka). For the preset dune alone.
+	Quartiles gate.Quartiles `yaml:"quartiles,omitempty" jsonschema:"enum=type-6,enum=weka"`
 	// How many interquartile ranges beyond the quartiles a value may lie.
 	OutlierFactor float64 `yaml:"outlier-factor,omitempty" jsonschema:"minimum=0.1,maximum=100,default=1.5"`
 	// A rule is shown when at least this share of all runs, the history's included, bear it out. Without it: 1% of the runs that are checked, however long the history is. (Preset dune: 1% of all.)
@@ -269,8 +271,10 @@ type Gate struct {
 	Summary run.Centre `yaml:"summary,omitempty" jsonschema:"enum=median,enum=mean,default=median"`
 	// The metrics that decide. Without it: all that are not neutral, but frames.count and others that the catalogue has judged on request; a percentile or another detail only where its summary is absent. (Preset dune: frames.count, frames.duration_ms and frames.smooth_ratio.)
 	Metrics []string `yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
-	// The outcome from which the exit status is 1.
-	FailOn gate.FailOn `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,default=regression"`
+	// The outcome from which the exit status is 1. drift is a regression, and a creep that baseline refresh or noise finds.
+	FailOn gate.FailOn `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,enum=drift,default=regression"`
+	// How far a metric may move within a quarter before it is said to creep. Without it: min-change.
+	DriftBudget *Fraction `yaml:"drift-budget,omitempty"`
 	// Limits of single metrics and events; one entry for each metric and event.
 	Thresholds []Threshold `yaml:"thresholds,omitempty" jsonschema:"maxItems=1000"`
 }
@@ -366,7 +370,8 @@ func (g Gate) Policy(c Context) gate.Policy {
 		p.MinSupport, p.SupportOfAll = float64(g.MinSupport), true
 	}
 	p.Alpha, p.MinHistory, p.MinChange, p.MinEffect = float64(g.Alpha), g.MinHistory, float64(g.MinChange), float64(g.MinEffect)
-	p.Metrics, p.Cluster = g.Metrics, g.Cluster
+	p.Metrics, p.Cluster, p.Quartiles = g.Metrics, g.Cluster, g.Quartiles
+	p.DriftBudget = (*float64)(g.DriftBudget)
 	p.Use, p.RuleUse = c.Use, c.Rules
 	for _, t := range g.Thresholds {
 		p.Thresholds = append(p.Thresholds, t.policy())

@@ -24,7 +24,8 @@ func (d *decoder) gate(c *Config) reader {
 		g := &c.Gate
 		d.mapping(n, path,
 			may("preset", oneOf(d, &g.Preset, gate.Presets()...)),
-			may("cluster", d.cluster(g)),
+			may("cluster", duneOnly(d, g, &g.Cluster, "compares with a cluster", gate.Clusters())),
+			may("quartiles", duneOnly(d, g, &g.Quartiles, "has a choice of quartiles", gate.QuartileRules())),
 			may("outlier-factor", d.number(&g.OutlierFactor, 0.1, 100)),
 			may("min-support", d.fraction(&g.MinSupport, false)),
 			may("min-confidence", d.fraction(&g.MinConfidence, false)),
@@ -38,6 +39,10 @@ func (d *decoder) gate(c *Config) reader {
 				d.set(&g.Metrics, 1, d.gatedMetric(catalogue))(n, path)
 			}),
 			may("fail-on", oneOf(d, &g.FailOn, gate.FailOns()...)),
+			may("drift-budget", func(n *node, path string) {
+				g.DriftBudget = new(Fraction)
+				d.fraction(g.DriftBudget, false)(n, path)
+			}),
 			may("thresholds", d.list(0, d.threshold(g, catalogue))),
 		)
 	}
@@ -63,13 +68,14 @@ func (d *decoder) minEffect(g *Gate) reader {
 	}
 }
 
-func (d *decoder) cluster(g *Gate) reader {
+// duneOnly decodes an option of the preset dune, which alone does what is said.
+func duneOnly[T ~string](d *decoder, g *Gate, dst *T, does string, allowed []T) reader {
 	return func(n *node, path string) {
 		if g.Preset != gate.PresetDune {
-			d.at(n, path, "only the preset dune compares with a cluster; remove this key, or set preset: dune")
+			d.at(n, path, "only the preset dune %s; remove this key, or set preset: dune", does)
 			return
 		}
-		oneOf(d, &g.Cluster, gate.Clusters()...)(n, path)
+		oneOf(d, dst, allowed...)(n, path)
 	}
 }
 

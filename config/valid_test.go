@@ -128,8 +128,8 @@ func everything() *config.Config {
 			{Name: "frames.count", Unit: "frames", Better: "neutral", Title: "frames rendered"},
 		},
 		Gate: config.Gate{
-			Preset: "dune", Cluster: gate.ClusterLiteral, OutlierFactor: 2, MinSupport: 0.02, MinConfidence: 0.8, MinHistory: 3, MinChange: 0.025,
-			Summary: run.Median, Metrics: []string{"frames.smooth_ratio", "search.latency_ms"}, FailOn: "inconclusive",
+			Preset: "dune", Cluster: gate.ClusterLiteral, Quartiles: gate.QuartilesWeka, OutlierFactor: 2, MinSupport: 0.02, MinConfidence: 0.8, MinHistory: 3, MinChange: 0.025,
+			Summary: run.Median, Metrics: []string{"frames.smooth_ratio", "search.latency_ms"}, FailOn: "inconclusive", DriftBudget: new(config.Fraction(0.075)),
 			Thresholds: []config.Threshold{
 				{Metric: "frames.smooth_ratio", Min: new(0.9), MinChange: new(config.Fraction(0))},
 				{Metric: "search.latency_ms", Event: "search", Max: new(120.5), OutlierFactor: new(3.0)},
@@ -249,9 +249,9 @@ func TestPresetDuneBringsItsOwnDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("gate (-want +got):\n%s", diff)
 	}
-	got = load(t, "apkgate.yml", []byte("gate: {metrics: [cpu.time_ms], cluster: literal, preset: dune}\ncontext: {use: [sdk], rules: [sdk, version]}\n"+onlyApp)).Gate
-	if len(got.Metrics) != 1 || got.Metrics[0] != "cpu.time_ms" || got.Cluster != gate.ClusterLiteral {
-		t.Errorf("%q, cluster %q; want the metric and the cluster that the file names", got.Metrics, got.Cluster)
+	got = load(t, "apkgate.yml", []byte("gate: {metrics: [cpu.time_ms], cluster: literal, quartiles: weka, preset: dune}\ncontext: {use: [sdk], rules: [sdk, version]}\n"+onlyApp)).Gate
+	if len(got.Metrics) != 1 || got.Metrics[0] != "cpu.time_ms" || got.Cluster != gate.ClusterLiteral || got.Quartiles != gate.QuartilesWeka {
+		t.Errorf("%q, cluster %q, quartiles %q; want those that the file names", got.Metrics, got.Cluster, got.Quartiles)
 	}
 }
 

@@ -23,10 +23,11 @@ const (
 	FailNever        FailOn = "never"        // the verdict is only shown
 	FailRegression   FailOn = "regression"   // the default
 	FailInconclusive FailOn = "inconclusive" // a doubt fails too
+	FailDrift        FailOn = "drift"        // a creep over a quarter fails too, where one is looked for
 )
 
 // FailOns are the values of FailOn.
-func FailOns() []FailOn { return []FailOn{FailNever, FailRegression, FailInconclusive} }
+func FailOns() []FailOn { return []FailOn{FailNever, FailRegression, FailInconclusive, FailDrift} }
 
 // Direction says which way a comparison deviates.
 type Direction string

@@ -47,6 +47,9 @@ type Policy struct {
 	MinEffect float64
 	// Budget is what may be measured beside the base build where history clears nothing.
 	Budget Budget
+	// DriftBudget is how far a metric may move within a quarter before it is said to
+	// creep, as a share; nil means MinChange.
+	DriftBudget *float64
 	// Metrics are those to judge; nil means every summary metric that has a
 	// direction, and a detail where its summary is absent; none of those that are judged
 	// on request.
@@ -58,6 +61,8 @@ type Policy struct {
 	RuleUse []string
 	// Cluster is how much of the history the preset dune takes; "" means ClusterJoined.
 	Cluster Cluster
+	// Quartiles is the preset dune's rule for them; "" means QuartilesType6.
+	Quartiles Quartiles
 	// Grain chooses the paper's modes; "" means the preset's: Both, and of dune Coarse
 	// with the events that thresholds name.
 	Grain Grain
@@ -99,6 +104,22 @@ const (
 
 // Clusters are the values that Policy.Cluster can have.
 func Clusters() []Cluster { return []Cluster{ClusterJoined, ClusterLiteral} }
+
+// Quartiles is the rule by which the preset dune finds them: the paper computes by one
+// rule, and says that it ran another.
+type Quartiles string
+
+// The rules.
+const (
+	// QuartilesType6 is Hyndman and Fan's type 6, of the paper's worked example (section
+	// 5.3.3).
+	QuartilesType6 Quartiles = "type-6"
+	// QuartilesWeka is that of Weka's filter InterquartileRange, which the paper names.
+	QuartilesWeka Quartiles = "weka"
+)
+
+// QuartileRules are the values that Policy.Quartiles can have.
+func QuartileRules() []Quartiles { return []Quartiles{QuartilesType6, QuartilesWeka} }
 
 // RuleProperties are the context properties that rules are made of; nil means all but
 // those that the context package sets aside.

@@ -123,3 +123,25 @@ func (f Fences) widened(factor float64) Fences {
 	f.Lower, f.Upper = f.Q1-reach, f.Q3+reach
 	return f
 }
+
+// WekaFences are FencesOf by the quartiles of Weka's filter InterquartileRange: with half
+// and quarter the numbers of values divided by two and four and rounded down, the value in
+// order at quarter, counted from 0, where half is odd, and the middle of that and the next
+// where it is even; and the third quartile so from the largest value, one place up where
+// half is even. Of a single value both quartiles are it, where Weka fails.
+func WekaFences(values []float64, factor float64) Fences {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	switch {
+	case n == 0:
+		return Fences{Q1: math.NaN(), Q3: math.NaN()}.widened(factor)
+	case n == 1:
+		return Fences{Q1: sorted[0], Q3: sorted[0]}.widened(factor)
+	}
+	low, high := n/2/2, n-n/2/2-1
+	f := Fences{Q1: sorted[low], Q3: sorted[high]}
+	if n/2%2 == 0 {
+		f.Q1, f.Q3 = (sorted[low]+sorted[low+1])/2, (sorted[high]+sorted[high+1])/2
+	}
+	return f.widened(factor)
+}

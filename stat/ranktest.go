@@ -97,8 +97,10 @@ var untiedSigned = func() (out [exactPairs + 1]func() []float64) {
 func signedDistribution(ranks []int, total int) []float64 {
 	chance := make([]float64, total+1)
 	chance[0] = 1
+	most := 0 // of the ranks so far
 	for _, r := range ranks {
-		for s := total; s >= 0; s-- {
+		most += r
+		for s := most; s >= 0; s-- {
 			chance[s] /= 2
 			if s >= r {
 				chance[s] += chance[s-r] / 2

@@ -7,14 +7,13 @@ import (
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/stat"
 )
 
 // Two metrics creep for the worse, each its own way: both are of one family.
 func TestTheWorseSideIsCorrectedTogether(t *testing.T) {
 	line := func(metricName string, rising, falling, change float64) *test {
 		m, _ := metric.Default().Lookup(metricName)
-		d := &test{metric: m, cell: run.Cell{Metric: metricName}, trend: stat.Drift{Rising: rising, Falling: falling}}
+		d := &test{metric: m, cell: run.Cell{Metric: metricName}, rise: rise{rising: rising, falling: falling}}
 		d.Direction, d.P, d.Creep = gate.None, 1, &Shift{From: 100, Change: change, Shift: 100 * change}
 		return d
 	}

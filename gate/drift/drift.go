@@ -1,8 +1,9 @@
 // Package drift tells how the metrics of whole runs moved over time: by how much
 // since the last refresh and since all before, and whether they creep.
 //
-// It takes a stand: a creep that no single step shows is told by the trend over all
-// runs. It fails no build; what is done about a drift is for its reader to decide.
+// It takes a stand: a creep that no single step shows is seen in the sessions of a whole
+// quarter, by a test that may be asked at each refresh. Whether it fails anything is for
+// the caller to decide (gate.FailDrift).
 package drift
 
 import (
@@ -34,13 +35,17 @@ type Line struct {
 	// from all that were accepted before; nil where there are none.
 	SinceLast *Shift `json:"since_last"`
 	SinceAll  *Shift `json:"since_all"`
-	// Creep is the change from the first run to the newest by the trend of all
-	// of them; nil where there are too few or they bear no times.
+	// Creep is how far the metric has moved by now within the quarter, by a steady trend
+	// from the level before; nil where there are too few sessions or they bear no times.
 	Creep *Shift `json:"creep"`
-	// P is the chance of such a trend the same way if time meant nothing,
-	// corrected for multiplicity; 1 where it was not worked out.
+	// P is the chance that a quarter in which nothing changes shows such a creep the same
+	// way at any of its refreshes, corrected for multiplicity; 1 where it was not worked
+	// out.
 	P float64 `json:"p"`
 }
+
+// Creeps reports whether the metric creeps for the worse.
+func (l Line) Creeps() bool { return l.Direction == gate.ToRegression }
 
 // Shift is a change with its interval.
 type Shift struct {
@@ -55,15 +60,16 @@ type Shift struct {
 }
 
 // Of tells how the metrics of whole runs moved: from the runs of the last
-// refresh, from all accepted before, and by the trend over all of them, which
+// refresh, from all accepted before, and by the trend within the quarter, which
 // sees a slow creep that no single step shows. last are some of before. Runs
 // are compared within their scenario and context alone; those that are not
 // whole are passed over.
 //
-// The trend is Theil and Sen's, its test Mann and Kendall's, over the contexts
-// together and for each alone, which have half of the policy's Alpha each; Holm's
-// correction, the worse and the better side each for itself. It counts from the
-// policy's least change on.
+// The trend is a level that stood still and then rises steadily to now, for a quarter (91
+// days) or for part of it, fitted by least squares to sessions, of up to two quarters
+// before it too. Where there are several contexts, they together and each alone have half
+// of the policy's Alpha; Holm's correction, the worse and the better side each for itself.
+// It counts from the policy's budget for a quarter on (gate.Policy.DriftBudget).
 func Of(p gate.Policy, catalogue *metric.Catalogue, now, last, before []run.Run) []Line {
 	catalogue, _ = gate.Catalogue(catalogue, slices.Concat(before, now)...) // the later count; who checks these runs tells its doubts
 	d := drifting{policy: p.WithLevel(), catalogue: catalogue, last: map[string]bool{}}
@@ -109,7 +115,7 @@ type test struct {
 	Line
 	metric metric.Metric
 	cell   run.Cell
-	trend  stat.Drift
+	rise   rise
 }
 
 func (d *drifting) gather(runs []run.Run, isNow bool) {
@@ -199,15 +205,16 @@ func (d *drifting) line(scenario string, context map[string]string, cell run.Cel
 	t.Runs, t.Now = len(now), v.back(stat.Median(now))
 	t.SinceLast = v.shift(v.fromLast, d.policy.Alpha)
 	t.SinceAll = v.shift(v.all, d.policy.Alpha)
-	t.trend = stat.DriftOf(v.series, d.policy.Alpha)
-	t.Creep = v.creep(t.trend)
+	t.rise = riseOf(v.contexts, d.policy.ForCell(cell).MinChange, d.policy.Alpha)
+	t.Creep = v.creep(t.rise)
 	return t
 }
 
 // correct decides which lines creep, of those of single contexts or of all
 // together.
 func (d *drifting) correct(alone bool) {
-	share := family.Share(true) // of all together, and of each alone
+	several := slices.ContainsFunc(d.tests, func(t *test) bool { return t.Context != nil })
+	share := family.Share(several) // of all together, and of each alone
 	var tests []*test
 	for _, t := range d.tests {
 		if (t.Context != nil) == alone && t.Creep != nil {
@@ -216,22 +223,29 @@ func (d *drifting) correct(alone bool) {
 	}
 	sides := make([]family.Sides, len(tests))
 	for i, t := range tests {
-		sides[i] = family.Sides{Worse: t.trend.Rising, Better: t.trend.Falling}
+		sides[i] = family.Sides{Worse: t.rise.rising, Better: t.rise.falling}
 		if t.metric.Direction == metric.HigherIsBetter {
-			sides[i] = family.Sides{Worse: t.trend.Falling, Better: t.trend.Rising}
+			sides[i] = family.Sides{Worse: t.rise.falling, Better: t.rise.rising}
 		}
 	}
 	corrected := family.Correct(sides, share)
 	for i, t := range tests {
 		worsening := gate.Worsening(t.metric, t.Creep.From, t.Creep.Shift, t.Creep.Change)
 		t.P = corrected[i].On(sides[i].Worse <= sides[i].Better)
-		policy := d.policy.ForCell(t.cell)
 		switch {
-		case t.P > d.policy.Alpha || math.Abs(worsening) < policy.MinChange:
+		case t.P > d.policy.Alpha || math.Abs(worsening) < d.budget(t.cell):
 		case worsening > 0:
 			t.Direction = gate.ToRegression
 		default:
 			t.Direction = gate.ToImprovement
 		}
 	}
+}
+
+// budget is how far the cell may move within a quarter.
+func (d *drifting) budget(c run.Cell) float64 {
+	if d.policy.DriftBudget != nil {
+		return *d.policy.DriftBudget
+	}
+	return d.policy.ForCell(c).MinChange
 }

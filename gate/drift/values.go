@@ -16,8 +16,8 @@ type values struct {
 	metric        metric.Metric
 	log           bool
 	fromLast, all []stat.Pair // X before, Y now, by context
-	series        []stat.Series
-	days          float64 // from the first run to the newest
+	contexts      [][]point
+	first         time.Time // of all runs
 }
 
 // oneWay splits contexts where the metric's values came about in different ways,
@@ -47,31 +47,20 @@ func oneWay(contexts []*group, m metric.Metric) []*group {
 
 func valuesOf(contexts []*group, cell run.Cell, m metric.Metric) values {
 	v := values{metric: m, log: m.Log}
-	first, newest := time.Time{}, time.Time{}
 	for _, c := range contexts {
 		for _, r := range slices.Concat(c.now, c.last, c.older) {
 			x, ok := r.Cells.Get(cell)
 			v.log = v.log && (!ok || x > 0)
-			if !r.Started.IsZero() && (first.IsZero() || r.Started.Before(first)) {
-				first = r.Started
-			}
-			if r.Started.After(newest) {
-				newest = r.Started
+			if !r.Started.IsZero() && (v.first.IsZero() || r.Started.Before(v.first)) {
+				v.first = r.Started
 			}
 		}
 	}
-	v.days = newest.Sub(first).Hours() / 24
 	for _, c := range contexts {
 		now, last, older := v.of(c.now, cell), v.of(c.last, cell), v.of(c.older, cell)
 		v.fromLast = append(v.fromLast, stat.Pair{X: last, Y: now})
 		v.all = append(v.all, stat.Pair{X: slices.Concat(last, older), Y: now})
-		var s stat.Series
-		for _, r := range slices.Concat(c.now, c.last, c.older) {
-			if x := v.of([]run.Summary{r}, cell); len(x) == 1 && !r.Started.IsZero() {
-				s.Times, s.Values = append(s.Times, r.Started.Sub(first).Hours()/24), append(s.Values, x[0])
-			}
-		}
-		v.series = append(v.series, s)
+		v.contexts = append(v.contexts, v.pointsOf(slices.Concat(c.now, c.last, c.older), cell))
 	}
 	return v
 }
@@ -125,22 +114,6 @@ func (v values) shift(strata []stat.Pair, alpha float64) *Shift {
 		s = stat.Shift{Estimate: strata[0].Y[0] - m.Mean, Low: strata[0].Y[0] - m.Mean - reach, High: strata[0].Y[0] - m.Mean + reach}
 	}
 	return v.tell(s, stat.Median(from), len(from))
-}
-
-// creep is the change that the trend makes of the whole time.
-func (v values) creep(t stat.Drift) *Shift {
-	const leastPerSeries = 4 // of fewer, four orders in a row are nothing
-	runs, first, longest := 0, []float64(nil), 0
-	for _, s := range v.series {
-		runs, longest = runs+len(s.Values), max(longest, len(s.Values))
-		first = append(first, s.Values...)
-	}
-	if math.IsNaN(t.Slope) || longest < leastPerSeries {
-		return nil
-	}
-	// The level at the first run, by the trend: the middle less half of the change.
-	start := stat.Median(first) - t.Slope*v.days/2
-	return v.tell(stat.Shift{Estimate: t.Slope * v.days, Low: t.Low * v.days, High: t.High * v.days}, start, runs)
 }
 
 func (v values) tell(s stat.Shift, from float64, runs int) *Shift {

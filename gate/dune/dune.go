@@ -5,7 +5,8 @@
 // chance, no correction for the number of comparisons and no doubt. In one point it
 // departs from the paper's letter, and can be told not to (gate.ClusterLiteral): it
 // takes the next clusters in too while the nearest is so small that its fences can't
-// flag anything.
+// flag anything. Where the paper says two things of quartiles, it does either
+// (gate.Quartiles).
 package dune
 
 import (
@@ -34,7 +35,7 @@ func Judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metr
 	for _, v := range values {
 		sum += v
 	}
-	f := stat.FencesOf(stat.Sample{Values: append([]float64{x}, values...)}, policy.OutlierFactor)
+	f := fencesOf(append([]float64{x}, values...), p.Quartiles, policy.OutlierFactor)
 	out.Q1, out.Q3, out.Lower, out.Upper, out.N = gate.Finite(f.Q1), gate.Finite(f.Q3), gate.Finite(f.Lower), gate.Finite(f.Upper), len(values)+1
 	out.Sample = past.SampleOf(past.Values{Numbers: values}, before.Sampled)
 	if out.Expected = gate.Finite(sum / float64(len(values))); out.Expected != 0 && !m.Signed {
@@ -44,6 +45,14 @@ func Judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metr
 		out.Direction = direction(m, out, policy.MinChange)
 	}
 	return out, clusters
+}
+
+// fencesOf are the fences of the values, by quartiles of the policy's rule.
+func fencesOf(values []float64, rule gate.Quartiles, factor float64) stat.Fences {
+	if rule == gate.QuartilesWeka {
+		return stat.WekaFences(values, factor)
+	}
+	return stat.FencesOf(stat.Sample{Values: values}, factor)
 }
 
 // direction is that of an outlier: none where it is for the worse or the better by less
@@ -66,7 +75,7 @@ const leastJoined = 5
 // the paper by its letter, in the next ones until there are enough of them; and how many
 // clusters these are.
 func nearest(p gate.Policy, c run.Cell, before past.Runs, m metric.Metric) (values []float64, clusters int) {
-	enough := max(leastJoined, p.MinHistory, leastFor(p.ForCell(c).OutlierFactor))
+	enough := max(leastJoined, p.MinHistory, leastFor(p.Quartiles, p.ForCell(c).OutlierFactor))
 	for i, r := range before.Refs {
 		rank := before.Ranked[i].Cluster
 		if rank > max(1, clusters) && (p.Cluster == gate.ClusterLiteral || len(values) >= enough) {
@@ -80,8 +89,8 @@ func nearest(p gate.Policy, c run.Cell, before past.Runs, m metric.Metric) (valu
 }
 
 // LeastCluster is the least number of references with which the preset dune can flag
-// anything: with fewer, the new value is itself so much of the third quartile that the
-// fence lies beyond it, however bad it is.
+// anything: with fewer, the new value is itself so much of the quartile next to it that
+// the fence lies beyond it, however bad it is.
 func LeastCluster(p gate.Policy) int {
 	factor := p.OutlierFactor
 	for _, t := range p.Thresholds {
@@ -89,17 +98,21 @@ func LeastCluster(p gate.Policy) int {
 			factor = min(factor, *t.OutlierFactor)
 		}
 	}
-	return leastFor(factor)
+	return leastFor(p.Quartiles, factor)
 }
 
-// leastFor is LeastCluster with one outlier factor.
-func leastFor(factor float64) int {
-	const largest = 6 // the new value is no part of the third quartile of seven
+// leastFor is LeastCluster with one outlier factor. Weka's rule flags values that are too
+// low with fewer references than those that are too high.
+func leastFor(rule gate.Quartiles, factor float64) int {
+	const (
+		largest  = 6    // the new value is no part of the third quartile of seven
+		rounding = 1e-9 // of a fence
+	)
 	n := 1
 	for ; n < largest; n++ {
-		bad := 1.0
-		cluster := append(make([]float64, n), bad)
-		if stat.FencesOf(stat.Sample{Values: cluster}, factor).Upper < bad {
+		high, low := 1.0, -1.0
+		others := make([]float64, n)
+		if fencesOf(append(others, high), rule, factor).Upper < high-rounding || fencesOf(append(others, low), rule, factor).Lower > low+rounding {
 			break
 		}
 	}

@@ -123,18 +123,26 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 	return text
 }
 
-// describeFew says how many runs the history has, and how many it takes.
+// describeFew says how many runs the history has, and how many it takes: sessions, where
+// several runs are of one.
 func (c *check) describeFew(few []*judgement) string {
 	own := few[0].evidence.Own
 	alike := !slices.ContainsFunc(few, func(j *judgement) bool { return j.evidence.Own != own })
 	least := c.policy.LeastRuns()
+	runs, sessions := c.seen.OwnRuns, c.seen.OwnSessions
+	one, many, needed := "run", "runs", fmt.Sprintf("%d are needed to tell a change from noise", least)
+	if sessions < runs {
+		one, many, needed = "session", "sessions", fmt.Sprintf("%d sessions are needed to tell a change from noise", least)
+	}
 	switch {
 	case !c.seen.Own:
 		return fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
 	case alike && len(few) == len(c.judged) && few[0].Since != "":
-		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %d are needed to tell a change from noise", few[0].Since, own, words.Plural(own, "run", "runs"), least)
+		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %s", few[0].Since, own, words.Plural(own, one, many), needed)
+	case alike && len(few) == len(c.judged) && sessions < runs && own == sessions:
+		return fmt.Sprintf("the history has %d accepted runs of %d %s in this context, and %s", runs, own, words.Plural(own, one, many), needed)
 	case alike && len(few) == len(c.judged):
-		return fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, words.Plural(own, "run", "runs"), least)
+		return fmt.Sprintf("the history has %d accepted %s in this context, and %s", own, words.Plural(own, one, many), needed)
 	}
 	var parts []string
 	for n := range least {
@@ -145,7 +153,7 @@ func (c *check) describeFew(few []*judgement) string {
 		case n == 0:
 			parts = append(parts, fmt.Sprintf("%s %s no comparable run of this context", titles, have(of)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s %s %d comparable %s of the %d that are needed", titles, have(of), n, words.Plural(n, "run", "runs"), least))
+			parts = append(parts, fmt.Sprintf("%s %s %d comparable %s of the %d that are needed", titles, have(of), n, words.Plural(n, one, many), least))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -97,6 +97,14 @@ func TestALevelThatMoves(t *testing.T) {
 			t.Errorf("%s: the first session would show %.3f more by now and the last %.3f; want 17 times %.2f or a little less, and 0", name, first, last, by)
 		}
 	}
+	// Where more is better, what rises is the better, and its cautious end the lower slope.
+	for name, by := range map[string]float64{"falls": -0.01, "rises": 0.01} {
+		centres := line(18, by)
+		worse, better := Present(centres, 1, least), Present(centres, -1, least)
+		if len(worse.Moved) != 18 || len(better.Moved) != 18 || worse.Moved[0] >= better.Moved[0] {
+			t.Errorf("%s: moved by %v where more is worse, and by %v where it is better; want less of what is doubtful", name, worse.Moved, better.Moved)
+		}
+	}
 	if got := Present(line(3, -0.1), 1, least); got.Moved != nil {
 		t.Errorf("three sessions move by %v", got.Moved)
 	}

@@ -79,9 +79,11 @@ func contextsOf(now map[string]string, refs []run.Summary, use []string) []devct
 // Seen is what a verdict tells of the history of a run.
 type Seen struct {
 	Total int
-	Own   bool                  // whether some are of the run's own context
-	List  []gate.Reference      // at most MaxListed, the most similar first
-	Ways  map[run.Cell][]string // of cells without a comparable value: see Runs.Ways
+	Own   bool // whether some are of the run's own context
+	// OwnRuns are those of the own context, and OwnSessions the sessions that they are of.
+	OwnRuns, OwnSessions int
+	List                 []gate.Reference      // at most MaxListed, the most similar first
+	Ways                 map[run.Cell][]string // of cells without a comparable value: see Runs.Ways
 }
 
 // Seen is what a verdict tells of it.
@@ -89,6 +91,16 @@ func (p Runs) Seen() Seen {
 	s := Seen{Total: len(p.Refs), Own: p.Own >= 0, List: []gate.Reference{}, Ways: map[run.Cell][]string{}}
 	for i, r := range p.Ranked[:min(len(p.Ranked), gate.MaxListed)] {
 		s.List = append(s.List, gate.Reference{ID: p.Refs[i].ID, Similarity: r.Similarity, Weight: r.Weight, Cluster: r.Cluster})
+	}
+	sessions := map[string]bool{}
+	for i, r := range p.Refs {
+		if p.Groups[i] != p.Own {
+			continue
+		}
+		if s.OwnRuns++; !sessions[r.Session] {
+			s.OwnSessions++
+			sessions[r.Session] = r.Session != ""
+		}
 	}
 	return s
 }

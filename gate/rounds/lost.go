@@ -53,10 +53,25 @@ func (t *Trial) fewer(bases, heads []run.Cells) string {
 	return "the head build drew fewer than half of the base build's frames: " + words.Few(told, mostTold)
 }
 
+// lacks reports whether a round of the head build lacks a number that the base build's has.
+func lacks(bases, heads []run.Cells) bool {
+	for i, b := range bases {
+		for cell := range b.All() {
+			if _, has := heads[i].Get(cell); !has {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // gone says which of the numbers that the policy judges most rounds of the base build have
 // and most of the head's have not: what was not measured is not excluded to be worse. It
 // is "" where there is none.
 func (t *Trial) gone(base run.Run, bases, heads []run.Cells) string {
+	if !lacks(bases, heads) {
+		return ""
+	}
 	summary := run.Summarize(base, t.policy.Centre, t.catalogue)
 	mostHave := func(cell run.Cell, of []run.Cells) bool {
 		n := 0

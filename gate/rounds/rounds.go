@@ -138,6 +138,11 @@ func WithDefaults(p gate.Policy) gate.Policy {
 // stand side by side. Called again, it takes the place of what was there. A run that
 // is not whole ends the place.
 func (t *Trial) Add(at int, base, head run.Run) {
+	t.AddCells(at, base, head, t.Cells(base), t.Cells(head))
+}
+
+// AddCells is Add with the cells of the runs' iterations, where they are known already.
+func (t *Trial) AddCells(at int, base, head run.Run, bs, hs []run.Cells) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.places[at]
@@ -147,13 +152,14 @@ func (t *Trial) Add(at int, base, head run.Run) {
 	p.base, p.head = base, head
 	if p.before != nil {
 		base, head = p.before.with(base, head)
+		bs, hs = slices.Concat(t.Cells(run.Run{Iterations: p.before.base}), bs), slices.Concat(t.Cells(run.Run{Iterations: p.before.head}), hs)
 	}
 	p.turn = max(1, base.Turn)
 	p.measured = min(len(base.Iterations), len(head.Iterations)) / p.turn
 	for _, q := range p.questions {
 		q.base, q.head, q.turn = values{}, values{}, p.turn
 	}
-	bs, hs := t.iterations(base, p.turn*p.measured), t.iterations(head, p.turn*p.measured)
+	bs, hs = bs[:p.turn*p.measured], hs[:p.turn*p.measured]
 	for i := range p.measured {
 		for _, q := range p.questions {
 			x, okBase := q.turnOf(bs[p.turn*i : p.turn*(i+1)])
@@ -195,9 +201,9 @@ func (q *question) turnOf(repetitions []run.Cells) (float64, bool) {
 	return q.metric.Back(scale, mean), true
 }
 
-// iterations are the cells of each of a run's first iterations.
-func (t *Trial) iterations(r run.Run, n int) []run.Cells {
-	out := make([]run.Cells, n)
+// Cells are those of each of a run's iterations.
+func (t *Trial) Cells(r run.Run) []run.Cells {
+	out := make([]run.Cells, len(r.Iterations))
 	for i := range out {
 		one := run.Run{Iterations: []run.Iteration{r.Iterations[i]}}
 		out[i] = run.Summarize(one, t.policy.Centre, t.catalogue).Cells

@@ -68,17 +68,32 @@ func (c Counts) Rate() float64 {
 const rounding = 1e-9
 
 // AtMost is the chance that a session of so many repetitions has no more than these
-// events, where the build has `more` of them in such a session than it used to.
+// events, where the build has `more` of them in such a session than it used to. What can't
+// be worked out, of numbers that are none or too large, rules nothing out: 1.
 func (c Counts) AtMost(events, repetitions, more float64) float64 {
-	events = math.Floor(events + rounding)
+	events, repetitions = math.Floor(events+rounding), max(repetitions, 0)
 	mean := c.rate*repetitions + more
+	switch {
+	case events < 0:
+		return 0
+	case mean <= 0 || math.IsInf(events, 1):
+		return 1
+	}
 	// of the events about their mean, and of the mean
 	variance := c.dispersion*mean + c.dispersion*c.rate*repetitions*repetitions/c.repetitions
 	size := mean * mean / (variance - mean)
-	if size > 1e5 { // as good as Poisson's, and the beta function has too few digits
-		return mathext.GammaIncRegComp(events+1, mean)
+	chance := math.NaN()
+	switch {
+	case math.IsNaN(events+size) || size <= 0 || math.IsInf(variance, 0):
+	case size > 1e5: // as good as Poisson's, and the beta function has too few digits
+		chance = mathext.GammaIncRegComp(events+1, mean)
+	default:
+		chance = mathext.RegIncBeta(size, events+1, size/(size+mean))
 	}
-	return mathext.RegIncBeta(size, events+1, size/(size+mean))
+	if !(chance >= 0 && chance <= 1) {
+		return 1
+	}
+	return chance
 }
 
 // AtLeast is the chance that an unchanged build has no fewer.

@@ -66,3 +66,41 @@ func TestCountsOfUnlikeSessions(t *testing.T) {
 		t.Errorf("twelve where five are usual: %g of even sessions, %g of uneven ones", a, b)
 	}
 }
+
+// Whatever is counted, a chance lies between 0 and 1, and more events are no less likely to
+// be the most that there are.
+func TestAChanceAtAnyCount(t *testing.T) {
+	numbers := []float64{math.NaN(), math.Inf(-1), -1, 0, 1e-300, 0.5, 1, 3, 1e5, 1e6, 1e9, 1e15, 1e300, math.MaxFloat64, math.Inf(1)}
+	pasts := [][]Count{{{0, 1}}, {{1, 5}, {1, 5}}, {{0, 5}, {1e9, 5}}, {{1e15, 3}}, {{1e300, 1e-300}}, {{math.MaxFloat64, 1}, {0, 1}}, {{math.NaN(), 5}}, {{math.Inf(1), 5}}, {{3, 1e300}}}
+	for _, past := range pasts {
+		c := CountsOf(past)
+		for _, repetitions := range numbers {
+			for _, more := range numbers {
+				for _, events := range numbers {
+					if p := c.AtMost(events, repetitions, more); !(p >= 0 && p <= 1) {
+						t.Errorf("of %v: at most %g in %g with %g more: %g", past, events, repetitions, more, p)
+					}
+				}
+			}
+			for _, events := range numbers {
+				if p := c.AtLeast(events, repetitions); !(p >= 0 && p <= 1) {
+					t.Errorf("of %v: at least %g in %g: %g", past, events, repetitions, p)
+				}
+			}
+		}
+	}
+	// A million events where a million are usual, in as many repetitions: half of the time.
+	even := CountsOf([]Count{{1e6, 10}, {1e6, 10}, {1e6, 10}, {1e6, 10}})
+	if p := even.AtMost(1e6, 10, 0); math.Abs(p-0.5) > 0.01 {
+		t.Errorf("as many as usual or fewer: %g, want a half", p)
+	}
+	if p := even.AtMost(990_000, 10, 0); p > 1e-6 {
+		t.Errorf("1 %% fewer of a million: %g", p)
+	}
+	if p := even.AtMost(-1, 10, 0); p != 0 {
+		t.Errorf("fewer than none: %g", p)
+	}
+	if p := (Counts{}).AtMost(3, 5, 0); p != 1 {
+		t.Errorf("nothing is known and nothing expected: at most three with %g, want 1", p)
+	}
+}

@@ -3,6 +3,7 @@ package layout
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
@@ -34,7 +35,7 @@ func Refresh(in RefreshInput) document.Document {
 	}
 	d := document.Document{
 		Title: "Refresh of the baseline", Notes: notes(in.Notes),
-		Answer:   document.Answer{Outcome: document.Outcome(r.Verdict), Word: OutcomeWord(r.Verdict), Lead: refreshLead(r)},
+		Answer:   document.Answer{Outcome: document.Outcome(r.Outcome()), Word: OutcomeWord(r.Outcome()), Lead: refreshLead(r)},
 		Sections: in.driftTables(), Warnings: warnings(r.Warnings[:min(len(r.Warnings), maxWarnings)], document.Room{Open: 10}),
 		Footer: wording.Name(in.Version), Version: wording.Name(in.Version), Data: saved.OfRefresh(r), Kind: "refresh",
 		Unlisted: "a saved refresh does not hold the findings that SARIF lists",
@@ -47,7 +48,7 @@ func Refresh(in RefreshInput) document.Document {
 		d.Facts = append(d.Facts, document.Fact{Label: "Refused", Text: wording.Name(refusal.ID) + ": " + wording.Sentence(refusal.Reason)})
 	}
 	for _, line := range r.Drift {
-		if line.Context == nil && line.Direction == gate.ToRegression {
+		if line.Direction == gate.ToRegression && (line.Context == nil || !in.creepsTogether(line)) {
 			d.Facts = append(d.Facts, document.Fact{Label: "Creeps", Text: in.creeping(line)})
 		}
 	}
@@ -67,19 +68,38 @@ func Refresh(in RefreshInput) document.Document {
 const maxRefused = 10
 
 func refreshLead(r saved.Refresh) string {
-	accepted := words.Count(len(r.Accepted), "run", "runs") + " accepted"
-	if len(r.Refused) == 0 {
-		return accepted
+	lead := words.Count(len(r.Accepted), "run", "runs") + " accepted"
+	if len(r.Refused) > 0 {
+		lead += ", " + words.Count(len(r.Refused), "run", "runs") + " refused"
 	}
-	return accepted + ", " + words.Count(len(r.Refused), "run", "runs") + " refused"
+	if r.DriftFails {
+		lead += ", and the history creeps for the worse"
+	}
+	return lead
+}
+
+// creepsTogether reports whether the metric of a single context creeps in all contexts
+// together too, which says it.
+func (in RefreshInput) creepsTogether(l drift.Line) bool {
+	return slices.ContainsFunc(in.Refresh.Drift, func(o drift.Line) bool {
+		return o.Context == nil && o.Scenario == l.Scenario && o.Metric == l.Metric && o.Direction == l.Direction
+	})
 }
 
 // creeping says a creep in a sentence.
 func (in RefreshInput) creeping(l drift.Line) string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
-	c := l.Creep
-	return fmt.Sprintf("%s: %s moved by %s over %s (interval %s, p %s), which no single step need show",
-		wording.Name(l.Scenario), wording.Name(m.Title), wording.Shift(m, c.Shift, c.Change), words.Count(c.Runs, "run", "runs"), driftInterval(m, *c), wording.P(l.P))
+	return Creeping(m, l)
+}
+
+// Creeping says a creep of a metric in a sentence.
+func Creeping(m metric.Metric, l drift.Line) string {
+	c, where := l.Creep, ""
+	if l.Context != nil {
+		where = " on " + words.Clip(wording.Context(l.Context), 60)
+	}
+	return fmt.Sprintf("%s: %s%s moved by %s within the quarter (%s, interval %s, p %s), which no single step need show",
+		wording.Name(l.Scenario), wording.Name(m.Title), where, wording.Shift(m, c.Shift, c.Change), words.Count(c.Runs, "run", "runs"), driftInterval(m, *c), wording.P(l.P))
 }
 
 // driftInterval is the interval of a change, "–" where there is none.
@@ -96,7 +116,7 @@ func (in RefreshInput) driftTables() []document.Section {
 		return rowsTable([]string{"p", "Interval", "Now", "Since the last"}, "What", "Now", "Since the last", "Since all", "Trend", "Interval", "p", "Status")
 	}
 	together, each := table(), table()
-	together.Note = "Since the last refresh, since all runs accepted before, and the change by the trend from the first run to the newest with its interval."
+	together.Note = "Since the last refresh, since all runs accepted before, and the change by the trend within the quarter with its interval."
 	for _, l := range in.Refresh.Drift {
 		into := together
 		if l.Context != nil {

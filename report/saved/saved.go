@@ -70,12 +70,23 @@ type Refresh struct {
 	Verdict gate.Outcome `json:"verdict"` // the gate's, on the new runs
 	// Accepted are the ids of the new runs that count from now on, Refused those
 	// that were kept and do not, with the reason.
-	Accepted []string      `json:"accepted"`
-	Refused  []Refusal     `json:"refused"`
-	Drift    []drift.Line  `json:"drift"`
-	Warnings []run.Warning `json:"warnings"`
+	Accepted []string     `json:"accepted"`
+	Refused  []Refusal    `json:"refused"`
+	Drift    []drift.Line `json:"drift"`
+	// DriftFails says that a metric creeps for the worse, and that this was to fail.
+	DriftFails bool          `json:"drift_fails,omitempty"`
+	Warnings   []run.Warning `json:"warnings"`
 	// Simulated says that the devices were.
 	Simulated bool `json:"simulated,omitempty"`
+}
+
+// Outcome is the gate's on the new runs, or a regression where a drift was to fail and
+// does.
+func (r Refresh) Outcome() gate.Outcome {
+	if r.DriftFails {
+		return gate.Regression
+	}
+	return r.Verdict
 }
 
 // Refusal is a run that was not accepted.

@@ -96,9 +96,12 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 // refreshContent is a refresh as GitHub shows it.
 func refreshContent(did saved.Refresh, answer document.Document) actions.Content {
 	content := actions.Content{
-		Outcome:  did.Verdict,
-		Headline: fmt.Sprintf("%s: %d %s accepted, %d refused", did.Verdict, len(did.Accepted), words.Plural(len(did.Accepted), "run", "runs"), len(did.Refused)),
+		Outcome:  did.Outcome(),
+		Headline: fmt.Sprintf("%s: %d %s accepted, %d refused", did.Outcome(), len(did.Accepted), words.Plural(len(did.Accepted), "run", "runs"), len(did.Refused)),
 		Counts:   map[gate.Outcome]int{}, Markdown: actions.Comment(answer),
+	}
+	if did.DriftFails {
+		content.Headline += ", and the history creeps for the worse"
 	}
 	for _, x := range did.Refused {
 		content.Counts[x.Verdict]++

@@ -70,8 +70,9 @@ regression none is accepted, since all are of one build; they are kept unmarked,
 and --accept-regression accepts them after all.
 
 It then says how each metric moved since the last refresh, since all that was
-accepted before, and by its trend over all of it: a slow creep that no single
-refresh shows.
+accepted before, and by its trend within the quarter: a slow creep that no single
+refresh shows. It fails nothing unless --fail-on drift asks for it: then a creep for
+the worse beyond gate.drift-budget is a regression, though the runs are accepted.
 
 With --run it takes runs that were measured elsewhere instead.`,
 		Example: `  apkgate baseline refresh
@@ -111,7 +112,7 @@ func showRefresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags,
 	if err := output.Write(c, done.Answer(), out); err != nil {
 		return errors.Join(err, done.Loss)
 	}
-	return exit.Of(done.Refresh.Verdict, done.FailOn, done.Loss)
+	return exit.Of(done.Refresh.Outcome(), done.FailOn, done.Loss)
 }
 
 // Refresh makes the new runs and accepts or refuses them.
@@ -234,6 +235,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, measured lab.Measur
 	runs, verdict := judged.Runs, judged.Verdict
 	did := sortOut(verdict, acceptRegression)
 	did.Drift = drift.Of(set.Policy, set.Catalogue, runs, last, before)
+	did.DriftFails = set.FailOn == gate.FailDrift && slices.ContainsFunc(did.Drift, drift.Line.Creeps)
 	did.Warnings = append(did.Warnings, stores.DamageWarnings(store)...)
 	did.Simulated = judging.Simulated(runs)
 	if ids := did.Accepted; len(ids) > 0 {
@@ -246,7 +248,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, measured lab.Measur
 	}
 	done.Notes = append(done.Notes, judged.Notes...)
 	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: judging.MetaOf(runs), Runs: runs, Kept: kept.ForReport(runs, stores.Kept(set.Store))}
-	if acceptRegression && verdict.Verdict == gate.Regression {
+	if acceptRegression && verdict.Verdict == gate.Regression && !did.DriftFails {
 		done.FailOn = gate.FailNever
 	}
 	return &done, nil

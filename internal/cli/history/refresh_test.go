@@ -141,3 +141,61 @@ func TestLastRefreshIsNoNote(t *testing.T) {
 		t.Errorf("since the last refresh there are %+v, want the two runs that nobody has decided on since", last)
 	}
 }
+
+// A creep fails a refresh where that is asked for, by flag or configuration, from the
+// budget on. The runs are accepted all the same.
+func TestRefreshFailsOnACreep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store := filepath.Join(dir, "history.db")
+	ms := 8.0
+	for n := range 11 {
+		got := clitest.RunAtNight(t, n, "baseline", "refresh", "--store", store, "--run", clitest.NightlyRuns(t, dir, n, ms), "--fail-on", "drift", "--format", "json")
+		r := refreshed(t, got)
+		if len(r.Accepted) != 3 || (got.Status == exit.StatusRegression) != r.DriftFails || r.Verdict == gate.Regression {
+			t.Fatalf("night %d: status %d, %+v", n, got.Status, r)
+		}
+		if n == 10 && got.Status != exit.StatusRegression {
+			t.Errorf("10 %% over ten nights: status %d", got.Status)
+		}
+		if n < 4 && got.Status != exit.StatusPass {
+			t.Errorf("night %d: status %d", n, got.Status)
+		}
+		ms *= 1.01
+	}
+	config := func(gate string) string {
+		path := filepath.Join(dir, "apkgate.yml")
+		clitest.WriteFile(t, path, "app: {package: com.example.mail}\ngate: {"+gate+"}\n")
+		return path
+	}
+	next := clitest.NightlyRuns(t, dir, 11, ms)
+	for settings, want := range map[string]int{
+		"fail-on: drift": exit.StatusRegression, "fail-on: drift, drift-budget: 50%": exit.StatusPass,
+		"fail-on: regression": exit.StatusPass, "fail-on: never": exit.StatusPass,
+	} {
+		for _, command := range [][]string{{"baseline", "refresh", "--run", next}, {"noise"}} {
+			if got := clitest.RunAtNight(t, 11, append(command, "--store", store, "--config", config(settings))...); got.Status != want {
+				t.Errorf("%s with %s: status %d, want %d\n%s%s", command[0], settings, got.Status, want, got.Stdout, got.Stderr)
+			}
+		}
+	}
+	got := clitest.RunAtNight(t, 11, "baseline", "refresh", "--store", store, "--run", next, "--fail-on", "drift")
+	if !strings.HasPrefix(got.Stdout, "Regression: 3 runs accepted, and the history creeps for the worse") || !strings.Contains(got.Stdout, "starts a new level") {
+		t.Errorf("%s", got.Stdout)
+	}
+	got = clitest.RunAtNight(t, 11, "noise", "--store", store, "--fail-on", "drift")
+	if got.Status != exit.StatusRegression || !strings.Contains(got.Stdout, "creeps: s: time per frame moved by +1") {
+		t.Errorf("noise: status %d\n%s", got.Status, got.Stdout)
+	}
+	if got := clitest.RunAtNight(t, 11, "noise", "--store", store, "--fail-on", "inconclusive"); got.Status != exit.StatusUsage {
+		t.Errorf("noise --fail-on inconclusive: status %d", got.Status)
+	}
+	// What is rebaselined begins a new level.
+	newest := refreshed(t, clitest.RunAtNight(t, 11, "baseline", "refresh", "--store", store, "--run", next, "--format", "json")).Accepted
+	if got := clitest.RunAtNight(t, 11, append([]string{"baseline", "rebaseline", "--store", store}, newest...)...); got.Status != exit.StatusPass {
+		t.Fatalf("rebaseline: %s%s", got.Stdout, got.Stderr)
+	}
+	if got := clitest.RunAtNight(t, 11, "noise", "--store", store, "--fail-on", "drift"); got.Status != exit.StatusPass {
+		t.Errorf("after a rebaselining: status %d\n%s", got.Status, got.Stdout)
+	}
+}

@@ -97,6 +97,46 @@ func TestASmallHistoryIsReadOnceForAllPhones(t *testing.T) {
 	}
 }
 
+// An answer that is cut short, or is of the commits that a build stands on, is nobody else's:
+// each phone asks for its own.
+func TestAnAnswerThatIsNotWholeIsNotShared(t *testing.T) {
+	ten := make([]run.Summary, 10)
+	many := make([]run.Summary, baseline.DefaultLimit)
+	for name, c := range map[string]struct {
+		answer []run.Summary
+		on     judging.Lineage
+		asked  int
+	}{
+		"whole":            {ten, judging.Lineage{}, 1},
+		"cut short":        {many, judging.Lineage{}, 3},
+		"of some commits":  {ten, judging.Lineage{Commits: []string{strings.Repeat("a", 40)}}, 3},
+		"cut, and of some": {many, judging.Lineage{Commits: []string{strings.Repeat("a", 40)}}, 3},
+	} {
+		store := &answeringStore{Store: memory.New(nil), answer: c.answer}
+		before := judging.OfStore(t.Context(), baseline.SoundOf(store), defaultSettings(), c.on)
+		for phone := range 3 {
+			if _, err := before.Like(clitest.PhoneRun(100+phone, 6, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if store.asked != c.asked {
+			t.Errorf("%s: asked %d times, want %d", name, store.asked, c.asked)
+		}
+	}
+}
+
+// answeringStore counts the questions, and gives the same answer to each.
+type answeringStore struct {
+	*memory.Store
+	answer []run.Summary
+	asked  int
+}
+
+func (s *answeringStore) References(context.Context, baseline.Query) ([]run.Summary, error) {
+	s.asked++
+	return s.answer, nil
+}
+
 // Runs whose numbers came about in another way have a history of their own, whoever
 // asked before them, and however alike they are in what counts.
 func TestAnAnswerIsForRunsThatCanBeCompared(t *testing.T) {

@@ -23,6 +23,8 @@ func CompletedRefresh(in layout.RefreshInput, catalogue *metric.Catalogue) layou
 func refreshHint(r saved.Refresh) string {
 	isWorse := func(x saved.Refusal) bool { return x.Verdict == gate.Regression }
 	switch {
+	case len(r.Refused) == 0 && r.DriftFails:
+		return "find what made the app slower over the quarter (apkgate baseline list); apkgate baseline rebaseline starts a new level with a run, where the change is wanted"
 	case len(r.Refused) == 0:
 		return ""
 	case !slices.ContainsFunc(r.Refused, isWorse):

@@ -53,7 +53,12 @@ type PolicyFlags struct {
 // Register defines the flags.
 func (f *PolicyFlags) Register(cmd *cobra.Command) {
 	f.RegisterJudging(cmd)
-	cmd.Flags().StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
+	cmd.Flags().StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression, inconclusive, or drift: from a regression on, and where baseline refresh finds one, from a creep (default: the configuration's, else regression)")
+}
+
+// RegisterDrift defines --fail-on for a command whose exit status is that of a drift.
+func (f *PolicyFlags) RegisterDrift(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.FailOn, "fail-on", "", "drift: exit with 1 where an app's metric creeps for the worse; never: don't (default: drift where the configuration says so)")
 }
 
 // RegisterJudging leaves out --fail-on, for a command whose exit status is not that of
@@ -94,7 +99,7 @@ func Read(cmd *cobra.Command, cf ConfigFlags, pf PolicyFlags) (Settings, error) 
 // metrics and events.
 func withPreset(g config.Gate, preset string) config.Gate {
 	out := config.DefaultGate(preset)
-	out.Thresholds, out.FailOn = g.Thresholds, g.FailOn
+	out.Thresholds, out.FailOn, out.DriftBudget = g.Thresholds, g.FailOn, g.DriftBudget
 	if !slices.Equal(g.Metrics, config.DefaultGate(g.Preset).Metrics) {
 		out.Metrics = g.Metrics
 	}

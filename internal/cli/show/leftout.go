@@ -2,13 +2,18 @@ package show
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/evaluation"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -34,6 +39,10 @@ type AppNoise struct {
 	Repetitions float64      `json:"repetitions"`
 	Alarms      []FalseAlarm `json:"alarms"`
 	Metrics     []Loudness   `json:"metrics"`
+	// Drift are the metrics that creep for the worse.
+	Drift []drift.Line `json:"drift"`
+
+	catalogue *metric.Catalogue
 }
 
 // Outcomes count the checks by what is said of them.
@@ -74,6 +83,23 @@ type session struct {
 	app, name string
 	runs      []run.Run
 	checker   *history.Checker
+	// first is what the history alone says, then what follows of simulated rounds.
+	first, then gate.Verdict
+}
+
+// settleAll makes the verdicts of the sessions, several at a time.
+func settleAll(all []*session, set settings.Settings) {
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, s := range all {
+		g.Go(func() error {
+			s.first = s.checker.Verdict()
+			s.checker = nil
+			s.then = inTurns(s.first, s.runs, set)
+			return nil
+		})
+	}
+	_ = g.Wait() // none fails
 }
 
 // leaveOut checks each session against the others.
@@ -94,15 +120,14 @@ func leaveOut(runs []run.Run, before judging.Past, set settings.Settings) (Noise
 	}
 	byApp := map[string]*AppNoise{}
 	metrics := map[string]*loudness{}
+	settleAll(all, set)
 	for _, s := range all {
 		a := byApp[s.app]
 		if a == nil {
 			a = &AppNoise{Package: s.app, Alarms: []FalseAlarm{}, Metrics: []Loudness{}}
 			byApp[s.app], metrics[s.app] = a, newLoudness(set)
 		}
-		first := s.checker.Verdict()
-		s.checker = nil
-		then := inTurns(first, s.runs, set)
+		first, then := s.first, s.then
 		a.Runs, a.Checks = a.Runs+len(s.runs), a.Checks+1
 		a.ByHistory.add(first.Verdict)
 		a.WithRounds.add(then.Verdict)

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -19,6 +21,10 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/run"
 )
+
+// garbagePercent is how much garbage is left until it is collected, in percent of what
+// lives.
+const garbagePercent = 150
 
 type noiseFlags struct {
 	settings.ConfigFlags
@@ -39,12 +45,15 @@ request's: its runs together, with their repetitions, metrics and devices. Since
 were accepted, every regression that is called is a false alarm, or a bad run that was
 accepted by mistake: look at the ones it names. What the history leaves open would be
 measured in turns with the base build; here that is simulated, from the repetitions of
-the session itself, and said to be so. It names the metrics that are too noisy to gate.`,
+the session itself, and said to be so. It names the metrics that are too noisy to gate,
+and those that creep: by how much within the quarter. --fail-on drift makes one that
+creeps for the worse beyond gate.drift-budget the exit status 1.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return noise(c, cmd, f) },
 	}
 	f.ConfigFlags.Register(cmd)
 	f.PolicyFlags.RegisterJudging(cmd)
+	f.PolicyFlags.RegisterDrift(cmd)
 	cmd.Flags().StringArrayVar(&f.history, "history", nil, "a file of accepted runs instead of the store; may be repeated")
 	cmd.Flags().IntVar(&f.limit, "limit", 500, "check at most so many of the newest runs")
 	cmd.Flags().StringVar(&f.format, "format", string(output.FormatText), "what to print: text or json")
@@ -59,11 +68,19 @@ func noise(c console.Console, cmd *cobra.Command, f noiseFlags) error {
 	if f.limit < 1 {
 		return exit.Usage(fmt.Errorf("--limit is %d, want 1 or more", f.limit), "")
 	}
+	if cmd.Flags().Changed("fail-on") {
+		if err := arguments.OneOf("fail-on", gate.FailOn(f.FailOn), []gate.FailOn{gate.FailNever, gate.FailDrift}); err != nil {
+			return err
+		}
+	}
 	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}
-	runs, before, closing, err := acceptedRuns(cmd.Context(), c, f, set)
+	// Each check makes and drops what thousands of runs are summed up to: collecting it
+	// more seldom saves a sixth of the processor time.
+	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	runs, retired, before, closing, err := acceptedRuns(cmd.Context(), c, f, set)
 	if err != nil {
 		return err
 	}
@@ -72,7 +89,8 @@ func noise(c console.Console, cmd *cobra.Command, f noiseFlags) error {
 		return err
 	}
 	noise.Warnings = stores.DamageWarnings(before.Sound)
-	return errors.Join(writeNoise(c, noise, format), stores.Damage(c, before.Sound))
+	outcome := noise.drifts(runs, retired, set)
+	return errors.Join(writeNoise(c, noise, format), exit.Of(outcome, set.FailOn, stores.Damage(c, before.Sound)))
 }
 
 func writeNoise(c console.Console, noise Noise, format output.Format) error {
@@ -84,25 +102,27 @@ func writeNoise(c console.Console, noise Noise, format output.Format) error {
 	return showNoise(c, noise)
 }
 
-// acceptedRuns are the newest accepted runs, and what each is compared with.
-func acceptedRuns(ctx context.Context, c console.Console, f noiseFlags, set settings.Settings) (runs []run.Run, before judging.Past, closing func() error, err error) {
+// acceptedRuns are the newest accepted runs, which of them are retired by their ids, and
+// what each is compared with.
+func acceptedRuns(ctx context.Context, c console.Console, f noiseFlags, set settings.Settings) (runs []run.Run, retired map[string]bool, before judging.Past, closing func() error, err error) {
 	closing = func() error { return nil }
 	if len(f.history) > 0 {
 		files, err := judging.OfFiles(c, f.history, input.ImportFlags{}, set, f.limit)
 		if err != nil {
-			return nil, judging.Past{}, closing, err
+			return nil, nil, judging.Past{}, closing, err
 		}
-		return files.Last(f.limit), files.Past(set), closing, nil
+		return files.Last(f.limit), nil, files.Past(set), closing, nil
 	}
 	store, err := stores.OpenToRead(ctx, c, set.Store)
 	if err != nil {
-		return nil, judging.Past{}, closing, err
+		return nil, nil, judging.Past{}, closing, err
 	}
 	accepted := baseline.Filter{States: []baseline.State{baseline.Accepted, baseline.Rebaselined}, Limit: f.limit}
 	sound := baseline.SoundOf(store)
+	retired = map[string]bool{}
 	for e, err := range sound.List(ctx, accepted) {
 		if err != nil {
-			return nil, judging.Past{}, store.Close, stores.Error(err)
+			return nil, nil, judging.Past{}, store.Close, stores.Error(err)
 		}
 		full, err := store.Get(ctx, e.Run.ID)
 		if errors.Is(err, baseline.ErrDamaged) {
@@ -110,9 +130,10 @@ func acceptedRuns(ctx context.Context, c console.Console, f noiseFlags, set sett
 			continue
 		}
 		if err != nil {
-			return nil, judging.Past{}, store.Close, stores.Error(err)
+			return nil, nil, judging.Past{}, store.Close, stores.Error(err)
 		}
 		runs = append(runs, full.Run)
+		retired[e.Run.ID] = e.Retired
 	}
-	return runs, judging.OfStore(ctx, sound, set, judging.Lineage{}), store.Close, nil
+	return runs, retired, judging.OfStore(ctx, sound, set, judging.Lineage{}), store.Close, nil
 }

@@ -41,12 +41,15 @@ func inTurns(v gate.Verdict, runs []run.Run, set settings.Settings) gate.Verdict
 		rng := rand.New(rand.NewPCG(h.Sum64(), 1))
 		base, head := r, r
 		base.Iterations, head.Iterations = nil, nil
+		cells := trial.Cells(r)
+		var bases, heads []run.Cells
 		for until, more := trial.Next(q.Place); more; until, more = trial.Next(q.Place) {
 			for len(base.Iterations) < until {
-				base.Iterations = append(base.Iterations, r.Iterations[rng.IntN(len(r.Iterations))])
-				head.Iterations = append(head.Iterations, r.Iterations[rng.IntN(len(r.Iterations))])
+				b, h := rng.IntN(len(r.Iterations)), rng.IntN(len(r.Iterations))
+				base.Iterations, head.Iterations = append(base.Iterations, r.Iterations[b]), append(head.Iterations, r.Iterations[h])
+				bases, heads = append(bases, cells[b]), append(heads, cells[h])
 			}
-			trial.Add(q.Place, base, head)
+			trial.AddCells(q.Place, base, head, bases, heads)
 		}
 	}
 	out := trial.Verdict()

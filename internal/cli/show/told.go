@@ -6,6 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/wording"
 )
 
@@ -54,6 +55,10 @@ func (a AppNoise) show(c console.Console) error {
 	}
 	if err := a.showMetrics(c); err != nil {
 		return err
+	}
+	for _, l := range a.Drift {
+		m, _ := a.catalogue.Lookup(l.Metric)
+		fmt.Fprintf(c.Stdout, "creeps: %s\n", console.Plain(layout.Creeping(m, l)))
 	}
 	for i, f := range a.Alarms {
 		if i == listedAlarms {
