@@ -62,13 +62,17 @@ func PlanOf(p gate.Policy, most, questions int) (Plan, error) {
 	return PlanAfter(p, 0, 0, most, questions)
 }
 
-// PlanAfter is the plan where rounds of the same two builds were measured before: in so many
-// parts, of at most so many rounds at a place. Each part spends a share of the false alarms
+// PlanAfter is the plan of one part of rounds that later ones may go on with, where there were
+// so many parts before, of at most so many rounds at a place. Each part spends a share of the false alarms
 // that no later one has (see shareOf), so that they are kept however often rounds are gone on
 // with.
 func PlanAfter(p gate.Policy, parts, before, most, questions int) (Plan, error) {
-	most += before
-	alpha := WithDefaults(p).Alpha * shareOf(parts)
+	return planOf(p, shareOf(parts), most+before, questions)
+}
+
+// planOf is the plan that may spend a share of the policy's false alarms.
+func planOf(p gate.Policy, share float64, most, questions int) (Plan, error) {
+	alpha := WithDefaults(p).Alpha * share
 	questions = max(1, questions)
 	level := alpha / float64(questions)
 	if least := provable(level); most < least {

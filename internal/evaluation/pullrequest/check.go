@@ -70,7 +70,7 @@ func (w World) first(ph *phone, p gate.Policy) (Outcome, gate.Verdict) {
 // settle measures rounds, the most suspect scenario first, for as long as they can settle it.
 func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, out Outcome) Outcome {
 	questions := rounds.Questions(v)
-	plan, err := rounds.PlanOf(p, w.budget().Rounds, len(questions))
+	plan, err := rounds.PlanAfter(p, 0, 0, w.budget().Rounds, len(questions))
 	if len(questions) == 0 || err != nil {
 		out.Verdict = v.Verdict
 		return out
