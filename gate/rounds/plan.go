@@ -56,16 +56,16 @@ const (
 
 // PlanOf is the plan for that many rounds at most and that many questions, over all
 // devices and scenarios together. Looks at which a question can fail lie as evenly as
-// they can between the first at which one could and the last, by their ratio. It is an error where so few rounds can't prove anything at the policy's
-// false alarms.
+// they can between the first at which one could and the last, by their ratio. It is an error
+// where so few rounds can't prove anything at the policy's false alarms.
 func PlanOf(p gate.Policy, most, questions int) (Plan, error) {
-	return PlanAfter(p, 0, 0, most, questions)
+	return planOf(p, 1, most, questions)
 }
 
 // PlanAfter is the plan of one part of rounds that later ones may go on with, where there were
-// so many parts before, of at most so many rounds at a place. Each part spends a share of the false alarms
-// that no later one has (see shareOf), so that they are kept however often rounds are gone on
-// with.
+// so many parts before, of at most so many rounds at a place. Each part spends a share of the
+// false alarms that no later one has (see shareOf), so that they are kept however often rounds
+// are gone on with.
 func PlanAfter(p gate.Policy, parts, before, most, questions int) (Plan, error) {
 	return planOf(p, shareOf(parts), most+before, questions)
 }
