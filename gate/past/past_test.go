@@ -370,8 +370,10 @@ func TestTheScaleOfWhatIsHardlyResolved(t *testing.T) {
 		p := gatetest.Policy(t, gate.PresetDefault)
 		history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, gatetest.On("a", m.Name, values...)...), nil)
 		history.Tabulate([]run.Cell{cell})
-		if v := history.ValuesOf(cell, m, 10); v.Kind != want {
-			t.Errorf("of %g: scale %d, want %d", values, v.Kind, want)
+		for _, x := range []float64{10, 600_000} {
+			if v := history.ValuesOf(cell, m, x); v.Kind != want {
+				t.Errorf("%g beside %g: scale %d, want %d", x, values, v.Kind, want)
+			}
 		}
 	}
 }
