@@ -19,9 +19,9 @@ const inTurns = "measure it beside the base build, in turns: apkgate run --base 
 func TestWhatSettlesADoubt(t *testing.T) {
 	noisy := gatetest.On("a", perFrame, 8, 14, 9, 21, 11)
 	both := gatetest.On("a", perFrame, 8, 8.1, 7.9)
-	both[0].Iterations[0].Metrics["cpu.time_ms"] = 100
+	both[0].Iterations[0].Metrics["startup.ttid_ms"] = 100
 	now := gatetest.Nearly("a", perFrame, 8)
-	now.Iterations[0].Metrics["cpu.time_ms"] = 100
+	now.Iterations[0].Metrics["startup.ttid_ms"] = 100
 	for name, c := range map[string]struct {
 		now       run.Run
 		history   []run.Run
@@ -78,7 +78,7 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 		"one":             {[]func(int) (string, float64){values("cpu.time_ms", wide...)}, nil, []string{"noise may hide that CPU time got worse by 10 % (with a chance of "}},
 		"two":             {[]func(int) (string, float64){values("cpu.time_ms", shaky...), values("memory.pss_kb", wide...)}, nil, []string{"that memory (PSS) got worse by 10 %", "1 more of 2 comparisons"}},
 		"of 30 % matters": {[]func(int) (string, float64){values("cpu.time_ms", wide...)}, &large, []string{"got worse by 30 %"}},
-		"a ratio":         {[]func(int) (string, float64){values("frames.smooth_ratio", 0.9, 0.5, 0.7, 0.95, 0.4, 0.8)}, nil, []string{"smooth ratio got worse by 10 points"}},
+		"a ratio":         {[]func(int) (string, float64){values("frames.smooth_ratio", 0.9, 0.5, 0.7, 0.95, 0.4, 0.8)}, nil, []string{"smooth ratio got worse, to 1.5 times as many bad frames"}},
 		"a count":         {[]func(int) (string, float64){values("anr.count", 1, 0, 2, 0, 1, 0)}, nil, []string{"ANRs got worse by 4 in a run"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,23 +131,23 @@ func TestTooFewAreCounted(t *testing.T) {
 	for i := range 6 {
 		names := []string{"cpu.time_ms"}
 		if i < 3 {
-			names = append(names, "memory.pss_kb", "startup.ttid_ms")
+			names = append(names, "startup.ttid_ms", "startup.ttfd_ms", "memory.pss_kb")
 		}
 		if i < 1 {
 			names = append(names, "gc.time_ms")
 		}
 		history = append(history, of(i, names...))
 	}
-	now := of(7, "cpu.time_ms", "memory.pss_kb", "startup.ttid_ms")
+	now := of(7, "cpu.time_ms", "memory.pss_kb", "startup.ttid_ms", "startup.ttfd_ms")
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...)
-	if want := "time to initial display, memory (PSS) have 3 comparable runs of the 5 that are needed"; v.Reason != want || !strings.HasPrefix(v.Hint, "accept 2 more, or ") {
+	if want := "time to initial display, time to full display have 3 comparable runs of the 5 that are needed"; v.Reason != want || !strings.HasPrefix(v.Hint, "accept 2 more, or ") {
 		t.Errorf("%q, %q; want %q", v.Reason, v.Hint, want)
 	}
 	v = checkOne(gatetest.Policy(t, gate.PresetDefault), now, history[:3]...)
 	if want := "the history has 3 accepted runs in this context, and 5 are needed to tell a change from noise"; v.Reason != want {
 		t.Errorf("%q, want %q", v.Reason, want)
 	}
-	moved := gatetest.On("a", "cpu.time_ms", 100, 101, 99, 100, 102, 101, 80, 81, 79)
+	moved := gatetest.On("a", "cpu.time_ms", 100, 101, 99, 80, 81)
 	v = checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "cpu.time_ms", 80), moved...)
 	if !strings.HasPrefix(v.Reason, "the level of this context changed with run a") || !strings.Contains(v.Reason, " since, and 5 are needed") {
 		t.Errorf("after an improvement: %q", v.Reason)

@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -103,20 +104,18 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 		}
 		return 1
 	})
-	effect := fmt.Sprintf("%.0f %%", 100*max(c.policy.MinEffect, worst.policy.MinChange))
+	gotWorse := gate.GotWorse(worst.metric, worst.share)
 	switch {
 	case worst.metric.Mean:
-		effect = fmt.Sprintf("%d in a run", fewestEvents)
-	case worst.metric.Ratio:
-		effect = fmt.Sprintf("%.0f points", 100*max(c.policy.MinEffect, worst.policy.MinChange))
+		gotWorse = fmt.Sprintf("got worse by %.0f in a run", math.Ceil(worst.moreEvents()))
 	case worst.metric.Signed:
-		effect = worst.metric.Format(max(c.policy.MinEffect, worst.policy.MinChange) * 20 * worst.metric.Resolution)
+		gotWorse = "got worse by " + worst.metric.Format(worst.share*20*worst.metric.Resolution)
 	}
 	text := worst.metric.Title
 	if worst.Event != "" {
 		text += " after " + worst.Event
 	}
-	text = fmt.Sprintf("noise may hide that %s got worse by %s (with a chance of %.0f %%)", text, effect, max(100**worst.Missed, 1))
+	text = fmt.Sprintf("noise may hide that %s %s (with a chance of %.0f %%)", text, gotWorse, max(100**worst.Missed, 1))
 	if more := len(noisy) - 1; more > 0 {
 		text += fmt.Sprintf("; so it may in %d more of %d %s", more, len(c.judged), words.Plural(len(c.judged), "comparison", "comparisons"))
 	}
@@ -126,14 +125,14 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 // describeFew says how many runs the history has, and how many it takes.
 func (c *check) describeFew(few []*judgement) string {
 	own := few[0].evidence.Own
-	alike := !slices.ContainsFunc(few, func(j *judgement) bool { return j.evidence.Own != own })
+	alike := !slices.ContainsFunc(c.judged, func(j *judgement) bool { return j.evidence.Own != own })
 	least := c.policy.LeastRuns()
 	switch {
 	case !c.seen.Own:
 		return fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
-	case alike && len(few) == len(c.judged) && few[0].Since != "":
+	case alike && few[0].Since != "":
 		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %d are needed to tell a change from noise", few[0].Since, own, words.Plural(own, "run", "runs"), least)
-	case alike && len(few) == len(c.judged):
+	case alike:
 		return fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, words.Plural(own, "run", "runs"), least)
 	}
 	var parts []string
