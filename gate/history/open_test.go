@@ -213,11 +213,14 @@ func TestNineOfTenWouldShow(t *testing.T) {
 	for name, c := range map[string]struct {
 		metric string
 		values []float64
+		least  float64 // what matters, as a share of what is expected
 	}{
-		"times":  {perFrame, []float64{10, 10.3, 9.8, 10.1, 10, 9.9, 10.2}},
-		"noisy":  {perFrame, []float64{10, 13, 8, 11, 10, 9, 14}},
-		"frames": {"frames.count", []float64{600, 610, 595, 605, 600, 598}},
-		"ratio":  {"frames.smooth_ratio", []float64{0.95, 0.93, 0.94, 0.96, 0.95, 0.94}},
+		"times":  {perFrame, []float64{10, 10.3, 9.8, 10.1, 10, 9.9, 10.2}, 0.05},
+		"noisy":  {perFrame, []float64{10, 13, 8, 11, 10, 9, 14}, 0.05},
+		"frames": {"frames.count", []float64{600, 610, 595, 605, 600, 598}, 0.05},
+		"tail":   {"frames.duration_ms.p95", []float64{20, 22, 18.5, 20.5, 20, 19, 21.5}, 0.1025}, // 1.05 twice
+		// 5 % are 1.23 times the bad frames: of 5 to 95, 6.15 to 95, which leaves 93.9 of 100.
+		"ratio": {"frames.smooth_ratio", []float64{0.95, 0.93, 0.94, 0.96, 0.95, 0.94}, 0.011},
 	} {
 		p := gatetest.Judging(t, gate.PresetDefault, c.metric)
 		at := func(x float64) *judgement {
@@ -235,7 +238,7 @@ func TestNineOfTenWouldShow(t *testing.T) {
 			k := at(j.scale.Back(worse))
 			return k.worsening() >= 0.05*(1-1e-9) && k.Screen == gate.Open
 		}
-		if d := j.Detectable; !(d > 0.05) || !shows(1.01*d) || shows(0.97*d) {
+		if d := j.Detectable; !(d > c.least) || !shows(1.01*d) || shows(0.97*d) {
 			t.Errorf("%s: %.1f %% would have been seen; seen is 1.01 of it %t, 0.97 of it %t", name, 100*d, shows(1.01*d), shows(0.97*d))
 		}
 	}
@@ -340,5 +343,20 @@ func TestRareEventsThatBecomeMore(t *testing.T) {
 		if d := checkOne(gatetest.Policy(t, gate.PresetDefault), c.now, many...).Comparisons[0]; d.Direction != c.want || d.Low != nil || d.Detectable != 0 {
 			t.Errorf("%s: %s, want %s (p %g, missed %g)", name, d.Direction, c.want, d.P, gatetest.End(d.Missed))
 		}
+	}
+}
+
+// Of shares a pass tells how many more bad frames it would have seen, and one that would not
+// have seen several times as many is none, however little of the smooth ratio that is.
+func TestAPassOfSharesTellsOfBadFrames(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	const name = "frames.smooth_ratio"
+	calm := gatetest.On("a", name, 0.99, 0.9905, 0.9895, 0.99, 0.9902, 0.9898)
+	if v := checkOne(p, gatetest.Nearly("a", name, 0.99), calm...); v.Verdict != gate.Pass || !strings.Contains(v.Reason, "would have been seen of smooth ratio to 1.") || !strings.HasSuffix(v.Reason, " times as many bad frames") {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+	p.MinEffect = 1.5 // 52 times as many
+	if v := checkOne(p, gatetest.Nearly("a", name, 0.99), calm...); v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, "no worsening of less than 25 % would have been seen") {
+		t.Errorf("where 52 times as many are excluded: %s: %s", v.Verdict, v.Reason)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -41,11 +42,21 @@ func (c *check) whole() []*judgement {
 func (c *check) blind() bool {
 	all := c.whole()
 	for _, j := range all {
-		if j.Expected == 0 || j.metric.Signed || j.metric.Mean || (j.Detectable > 0 && j.Detectable < blindChange) {
+		if j.Expected == 0 || j.metric.Signed || j.metric.Mean || (j.Detectable > 0 && j.asOfMean() < blindChange) {
 			return false
 		}
 	}
 	return len(all) > 0
+}
+
+// asOfMean is what would have been seen, as the share of a mean that matters as much.
+func (j *judgement) asOfMean() float64 { return seenOf(j.metric, j.Expected, j.Detectable) }
+
+func seenOf(m metric.Metric, expected, detectable float64) float64 {
+	if m.Direction == metric.HigherIsBetter {
+		detectable = -detectable
+	}
+	return gate.Worsening(m, expected, detectable*math.Abs(expected), detectable)
 }
 
 func (c *check) nothingDeviates() string {
@@ -59,7 +70,11 @@ func (c *check) describePass() string {
 	for _, d := range c.done {
 		if d.Event == "" && d.Detectable > 0 {
 			m, _ := c.catalogue.Lookup(d.Metric)
-			seen = append(seen, fmt.Sprintf("%s by %.0f %%", m.Title, 100*d.Detectable))
+			by := fmt.Sprintf("by %.0f %%", 100*d.Detectable)
+			if m.Odds {
+				by = fmt.Sprintf("to %.2g times as many bad frames", math.Exp(m.Step(seenOf(m, d.Expected, d.Detectable))))
+			}
+			seen = append(seen, m.Title+" "+by)
 		}
 	}
 	text := c.nothingDeviates()
