@@ -36,6 +36,20 @@ func Signed(m metric.Metric, amount float64) string {
 	return strings.Replace(m.Format(amount), "-", "−", 1)
 }
 
+// GotWorse says that a number got worse by a share of a mean, in the metric's own terms: of a
+// tail by as much more as it spreads wider, of a share of frames by the bad ones.
+func GotWorse(m metric.Metric, share float64) string {
+	switch {
+	case m.Odds:
+		return fmt.Sprintf("got worse, to %.3g times as many bad frames", math.Exp(m.Step(share)))
+	case m.Ratio:
+		return fmt.Sprintf("got worse by %.0f points", 100*share)
+	case m.Mean:
+		return "became more frequent"
+	}
+	return fmt.Sprintf("got worse by %.0f %%", 100*math.Expm1(m.Step(share)))
+}
+
 // NotWhole says of a run that is not complete what became of it, and why.
 func NotWhole(r run.Run) string {
 	why := r.Why()

@@ -64,6 +64,7 @@ func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
 	for _, cell := range cells {
 		c.judge(cell)
 	}
+	c.letAllDecide()
 	c.kinds = c.kindsOf(cells)
 	c.warnMissingEvents()
 	c.gone = c.goneEvents()

@@ -171,31 +171,37 @@ func TestThresholds(t *testing.T) {
 
 func TestDetailsAreJudgedWhereTheirSummaryIsAbsent(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
-	p95 := func(id string, ms float64, more ...string) run.Run {
-		m := map[string]float64{"frames.duration_ms.p95": ms}
+	const detail, tail = "frames.duration_ms.p90", "frames.duration_ms.p95"
+	of := func(id, name string, ms float64, more ...string) run.Run {
+		m := map[string]float64{name: ms}
 		for _, name := range more {
 			m[name] = 8
 		}
 		return gatetest.Run(id, m)
 	}
-	var alone, beside []run.Run
+	var alone, beside, tails []run.Run
 	for i := range 8 {
-		alone = append(alone, p95(fmt.Sprint(i), 10+float64(i%3)/10))
-		beside = append(beside, p95(fmt.Sprint(i), 10+float64(i%3)/10, "frames.duration_ms"))
+		alone = append(alone, of(fmt.Sprint(i), detail, 10+float64(i%3)/10))
+		beside = append(beside, of(fmt.Sprint(i), detail, 10+float64(i%3)/10, "frames.duration_ms"))
+		tails = append(tails, of(fmt.Sprint(i), tail, 10+float64(i%3)/10, "frames.duration_ms"))
 	}
-	if v := checkOne(p, p95("new", 20), alone...); v.Verdict != gate.Regression {
+	// The tail that decides is judged beside its summary too.
+	if v := checkOne(p, of("new", tail, 20, "frames.duration_ms"), tails...); v.Verdict != gate.Regression {
+		t.Errorf("the 95th percentile beside the mean: %s, want regression", v.Verdict)
+	}
+	if v := checkOne(p, of("new", detail, 20), alone...); v.Verdict != gate.Regression {
 		t.Errorf("alone: %s, want regression", v.Verdict)
 	}
-	if v := checkOne(p, p95("new", 20, "frames.duration_ms"), beside...); v.Verdict != gate.Pass {
+	if v := checkOne(p, of("new", detail, 20, "frames.duration_ms"), beside...); v.Verdict != gate.Pass {
 		t.Errorf("beside its summary: %s, want pass", v.Verdict)
 	}
 	limit := 15.0
-	p.Thresholds = []gate.Threshold{{Metric: "frames.duration_ms.p95", Max: &limit}}
-	if v := checkOne(p, p95("new", 20, "frames.duration_ms"), beside...); v.Verdict != gate.Regression {
+	p.Thresholds = []gate.Threshold{{Metric: detail, Max: &limit}}
+	if v := checkOne(p, of("new", detail, 20, "frames.duration_ms"), beside...); v.Verdict != gate.Regression {
 		t.Errorf("with a budget: %s, want regression", v.Verdict)
 	}
-	p.Thresholds, p.Metrics = nil, []string{"frames.duration_ms.p95"}
-	if v := checkOne(p, p95("new", 20, "frames.duration_ms"), beside...); v.Verdict != gate.Regression {
+	p.Thresholds, p.Metrics = nil, []string{detail}
+	if v := checkOne(p, of("new", detail, 20, "frames.duration_ms"), beside...); v.Verdict != gate.Regression {
 		t.Errorf("asked for: %s, want regression", v.Verdict)
 	}
 }

@@ -7,16 +7,16 @@ import (
 
 // correct makes up for the number of comparisons of a check. The worse and the
 // better side are corrected each for itself: only the worse can fail a build.
-// The numbers that decide have half of the false alarms to themselves, and all that
-// are shown share the other half, so that a build which is slower all over is
-// seen however many events a scenario has. Of several runs, what each shows
+// The whole run's numbers that decide have half of the false alarms to themselves, and all
+// events and what is only shown share the other half, so that a build which is slower all
+// over is seen however many events a scenario has. Of several runs, what each shows
 // alone and what they show together have half of that each.
 func correct(p gate.Policy, js []*judgement, runs int) {
 	var coarse, fine []*judgement
 	for _, j := range js {
 		switch {
 		case j.Missed == nil: // no question was asked
-		case j.decides():
+		case j.Event == "" && j.decides():
 			coarse = append(coarse, j)
 		default:
 			fine = append(fine, j)

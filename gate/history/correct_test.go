@@ -67,8 +67,8 @@ func TestTogetherByHand(t *testing.T) {
 	}
 }
 
-// Whole runs have half of the false alarms and events half; of several runs, each
-// alone has half of that. Holm multiplies the smallest by the number of questions.
+// The whole run's numbers that decide have half of the false alarms, events and what is only
+// shown half; of several runs, each alone has half of that. Holm multiplies the smallest by the number of questions.
 func TestCorrectByHand(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	whole := func() []*judgement {
@@ -76,6 +76,12 @@ func TestCorrectByHand(t *testing.T) {
 	}
 	twoEvents := func() []*judgement {
 		return []*judgement{judged("a", "E1", 0.001, 5, true), judged("a", "E2", 0.03, 5, true), judged("a", "E3", 0.002, 5, false)}
+	}
+	shown := func(js ...*judgement) []*judgement {
+		for _, j := range js {
+			j.Shown = true
+		}
+		return js
 	}
 	unknown := judged("a", "E4", 0.0001, 5, true)
 	unknown.Missed = nil
@@ -86,8 +92,10 @@ func TestCorrectByHand(t *testing.T) {
 	}{
 		"whole runs alone":   {whole(), 1, []float64{0.02, 0.2}},
 		"events alone":       {twoEvents(), 1, []float64{0.003, 0.06, 0.006}},
-		"both":               {append(whole(), twoEvents()...), 1, []float64{0.04, 0.4, 0.006, 0.12, 0.012}},
-		"both, several runs": {append(whole()[:1], twoEvents()[:2]...), 2, []float64{0.04, 0.008, 0.12}},
+		"both":               {append(whole(), shown(twoEvents()...)...), 1, []float64{0.04, 0.4, 0.006, 0.12, 0.012}},
+		"both, several runs": {append(whole()[:1], shown(twoEvents()[:2]...)...), 2, []float64{0.04, 0.008, 0.12}},
+		"events that decide": {append(whole()[:1], twoEvents()...), 1, []float64{0.02, 0.006, 0.12, 0.012}},
+		"one is only shown":  {append(whole()[:1], shown(whole()[0])...), 1, []float64{0.02, 0.02}},
 		"without a history":  {append(whole(), unknown), 1, []float64{0.02, 0.2, 1}},
 		"half of them":       {[]*judgement{judged("a", "", 0.6, 5, true), judged("a", "E1", 0.6, 5, true)}, 1, []float64{1, 1}},
 	} {

@@ -54,7 +54,20 @@ func chooseEffects(p gate.Policy, checks []*check) {
 // wholeDecides reports whether a number of the whole run has a say. Where none has, UI events
 // are all that there is.
 func (c *check) wholeDecides() bool {
-	return slices.ContainsFunc(c.judged, func(j *judgement) bool { return j.Event == "" && j.decides() })
+	return slices.ContainsFunc(c.judged, func(j *judgement) bool { return j.Event == "" && !j.metric.Exact && j.decides() })
+}
+
+// letAllDecide gives every number of the whole run a say where none of those that decide was
+// measured: what nothing decides would pass whatever it shows.
+func (c *check) letAllDecide() {
+	if c.wholeDecides() {
+		return
+	}
+	for _, j := range c.judged {
+		if j.Event == "" {
+			j.Shown = false
+		}
+	}
 }
 
 // decides reports whether the comparison has a say in the verdict.

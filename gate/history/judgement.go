@@ -40,6 +40,9 @@ func judge(p gate.Policy, c run.Cell, s run.Summary, x float64, before past.Runs
 		return j
 	}
 	j.evidence = before.EvidenceOf(p, c, m, v, j.x)
+	if s.Session == "" || !j.scale.Multiplies() {
+		j.evidence.Sessions = nil // only what scenarios of one session share is taken off them
+	}
 	j.Shown = c.Event == "" && !p.Decides(c, catalogue)
 	j.ask(max(p.MinEffect, j.policy.MinChange))
 	return j

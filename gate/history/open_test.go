@@ -19,9 +19,9 @@ const inTurns = "measure it beside the base build, in turns: apkgate run --base 
 func TestWhatSettlesADoubt(t *testing.T) {
 	noisy := gatetest.On("a", perFrame, 8, 14, 9, 21, 11)
 	both := gatetest.On("a", perFrame, 8, 8.1, 7.9)
-	both[0].Iterations[0].Metrics["cpu.time_ms"] = 100
+	both[0].Iterations[0].Metrics["startup.ttid_ms"] = 100
 	now := gatetest.Nearly("a", perFrame, 8)
-	now.Iterations[0].Metrics["cpu.time_ms"] = 100
+	now.Iterations[0].Metrics["startup.ttid_ms"] = 100
 	for name, c := range map[string]struct {
 		now       run.Run
 		history   []run.Run
@@ -78,7 +78,7 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 		"one":             {[]func(int) (string, float64){values("cpu.time_ms", wide...)}, nil, []string{"noise may hide that CPU time got worse by 10 % (with a chance of "}},
 		"two":             {[]func(int) (string, float64){values("cpu.time_ms", shaky...), values("memory.pss_kb", wide...)}, nil, []string{"that memory (PSS) got worse by 10 %", "1 more of 2 comparisons"}},
 		"of 30 % matters": {[]func(int) (string, float64){values("cpu.time_ms", wide...)}, &large, []string{"got worse by 30 %"}},
-		"a ratio":         {[]func(int) (string, float64){values("frames.smooth_ratio", 0.9, 0.5, 0.7, 0.95, 0.4, 0.8)}, nil, []string{"smooth ratio got worse by 10 points"}},
+		"a ratio":         {[]func(int) (string, float64){values("frames.smooth_ratio", 0.9, 0.5, 0.7, 0.95, 0.4, 0.8)}, nil, []string{"smooth ratio got worse, to 1.5 times as many bad frames"}},
 		"a count":         {[]func(int) (string, float64){values("anr.count", 1, 0, 2, 0, 1, 0)}, nil, []string{"ANRs got worse by 4 in a run"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,23 +131,23 @@ func TestTooFewAreCounted(t *testing.T) {
 	for i := range 6 {
 		names := []string{"cpu.time_ms"}
 		if i < 3 {
-			names = append(names, "memory.pss_kb", "startup.ttid_ms")
+			names = append(names, "startup.ttid_ms", "startup.ttfd_ms", "memory.pss_kb")
 		}
 		if i < 1 {
 			names = append(names, "gc.time_ms")
 		}
 		history = append(history, of(i, names...))
 	}
-	now := of(7, "cpu.time_ms", "memory.pss_kb", "startup.ttid_ms")
+	now := of(7, "cpu.time_ms", "memory.pss_kb", "startup.ttid_ms", "startup.ttfd_ms")
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...)
-	if want := "time to initial display, memory (PSS) have 3 comparable runs of the 5 that are needed"; v.Reason != want || !strings.HasPrefix(v.Hint, "accept 2 more, or ") {
+	if want := "time to initial display, time to full display have 3 comparable runs of the 5 that are needed"; v.Reason != want || !strings.HasPrefix(v.Hint, "accept 2 more, or ") {
 		t.Errorf("%q, %q; want %q", v.Reason, v.Hint, want)
 	}
 	v = checkOne(gatetest.Policy(t, gate.PresetDefault), now, history[:3]...)
 	if want := "the history has 3 accepted runs in this context, and 5 are needed to tell a change from noise"; v.Reason != want {
 		t.Errorf("%q, want %q", v.Reason, want)
 	}
-	moved := gatetest.On("a", "cpu.time_ms", 100, 101, 99, 100, 102, 101, 80, 81, 79)
+	moved := gatetest.On("a", "cpu.time_ms", 100, 101, 99, 80, 81)
 	v = checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "cpu.time_ms", 80), moved...)
 	if !strings.HasPrefix(v.Reason, "the level of this context changed with run a") || !strings.Contains(v.Reason, " since, and 5 are needed") {
 		t.Errorf("after an improvement: %q", v.Reason)
@@ -213,11 +213,14 @@ func TestNineOfTenWouldShow(t *testing.T) {
 	for name, c := range map[string]struct {
 		metric string
 		values []float64
+		least  float64 // what matters, as a share of what is expected
 	}{
-		"times":  {perFrame, []float64{10, 10.3, 9.8, 10.1, 10, 9.9, 10.2}},
-		"noisy":  {perFrame, []float64{10, 13, 8, 11, 10, 9, 14}},
-		"frames": {"frames.count", []float64{600, 610, 595, 605, 600, 598}},
-		"ratio":  {"frames.smooth_ratio", []float64{0.95, 0.93, 0.94, 0.96, 0.95, 0.94}},
+		"times":  {perFrame, []float64{10, 10.3, 9.8, 10.1, 10, 9.9, 10.2}, 0.05},
+		"noisy":  {perFrame, []float64{10, 13, 8, 11, 10, 9, 14}, 0.05},
+		"frames": {"frames.count", []float64{600, 610, 595, 605, 600, 598}, 0.05},
+		"tail":   {"frames.duration_ms.p95", []float64{20, 22, 18.5, 20.5, 20, 19, 21.5}, 0.1025}, // 1.05 twice
+		// 5 % are 1.23 times the bad frames: of 5 to 95, 6.15 to 95, which leaves 93.9 of 100.
+		"ratio": {"frames.smooth_ratio", []float64{0.95, 0.93, 0.94, 0.96, 0.95, 0.94}, 0.011},
 	} {
 		p := gatetest.Judging(t, gate.PresetDefault, c.metric)
 		at := func(x float64) *judgement {
@@ -235,7 +238,7 @@ func TestNineOfTenWouldShow(t *testing.T) {
 			k := at(j.scale.Back(worse))
 			return k.worsening() >= 0.05*(1-1e-9) && k.Screen == gate.Open
 		}
-		if d := j.Detectable; !(d > 0.05) || !shows(1.01*d) || shows(0.97*d) {
+		if d := j.Detectable; !(d > c.least) || !shows(1.01*d) || shows(0.97*d) {
 			t.Errorf("%s: %.1f %% would have been seen; seen is 1.01 of it %t, 0.97 of it %t", name, 100*d, shows(1.01*d), shows(0.97*d))
 		}
 	}
@@ -340,5 +343,20 @@ func TestRareEventsThatBecomeMore(t *testing.T) {
 		if d := checkOne(gatetest.Policy(t, gate.PresetDefault), c.now, many...).Comparisons[0]; d.Direction != c.want || d.Low != nil || d.Detectable != 0 {
 			t.Errorf("%s: %s, want %s (p %g, missed %g)", name, d.Direction, c.want, d.P, gatetest.End(d.Missed))
 		}
+	}
+}
+
+// Of shares a pass tells how many more bad frames it would have seen, and one that would not
+// have seen several times as many is none, however little of the smooth ratio that is.
+func TestAPassOfSharesTellsOfBadFrames(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	const name = "frames.smooth_ratio"
+	calm := gatetest.On("a", name, 0.99, 0.9905, 0.9895, 0.99, 0.9902, 0.9898)
+	if v := checkOne(p, gatetest.Nearly("a", name, 0.99), calm...); v.Verdict != gate.Pass || !strings.Contains(v.Reason, "would have been seen of smooth ratio to 1.") || !strings.HasSuffix(v.Reason, " times as many bad frames") {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+	p.MinEffect = 1.5 // 52 times as many
+	if v := checkOne(p, gatetest.Nearly("a", name, 0.99), calm...); v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, "no worsening of less than 25 % would have been seen") {
+		t.Errorf("where 52 times as many are excluded: %s: %s", v.Verdict, v.Reason)
 	}
 }

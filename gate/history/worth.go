@@ -3,11 +3,13 @@ package history
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -40,11 +42,21 @@ func (c *check) whole() []*judgement {
 func (c *check) blind() bool {
 	all := c.whole()
 	for _, j := range all {
-		if j.Expected == 0 || j.metric.Signed || j.metric.Mean || (j.Detectable > 0 && j.Detectable < blindChange) {
+		if j.Expected == 0 || j.metric.Signed || j.metric.Mean || (j.Detectable > 0 && j.asOfMean() < blindChange) {
 			return false
 		}
 	}
 	return len(all) > 0
+}
+
+// asOfMean is what would have been seen, as the share of a mean that matters as much.
+func (j *judgement) asOfMean() float64 { return seenOf(j.metric, j.Expected, j.Detectable) }
+
+func seenOf(m metric.Metric, expected, detectable float64) float64 {
+	if m.Direction == metric.HigherIsBetter {
+		detectable = -detectable
+	}
+	return gate.Worsening(m, expected, detectable*math.Abs(expected), detectable)
 }
 
 func (c *check) nothingDeviates() string {
@@ -58,7 +70,11 @@ func (c *check) describePass() string {
 	for _, d := range c.done {
 		if d.Event == "" && d.Detectable > 0 {
 			m, _ := c.catalogue.Lookup(d.Metric)
-			seen = append(seen, fmt.Sprintf("%s by %.0f %%", m.Title, 100*d.Detectable))
+			by := fmt.Sprintf("by %.0f %%", 100*d.Detectable)
+			if m.Odds {
+				by = fmt.Sprintf("to %.2g times as many bad frames", math.Exp(m.Step(seenOf(m, d.Expected, d.Detectable))))
+			}
+			seen = append(seen, m.Title+" "+by)
 		}
 	}
 	text := c.nothingDeviates()
@@ -103,20 +119,18 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 		}
 		return 1
 	})
-	effect := fmt.Sprintf("%.0f %%", 100*max(c.policy.MinEffect, worst.policy.MinChange))
+	gotWorse := gate.GotWorse(worst.metric, worst.share)
 	switch {
 	case worst.metric.Mean:
-		effect = fmt.Sprintf("%d in a run", fewestEvents)
-	case worst.metric.Ratio:
-		effect = fmt.Sprintf("%.0f points", 100*max(c.policy.MinEffect, worst.policy.MinChange))
+		gotWorse = fmt.Sprintf("got worse by %.0f in a run", math.Ceil(worst.moreEvents()))
 	case worst.metric.Signed:
-		effect = worst.metric.Format(max(c.policy.MinEffect, worst.policy.MinChange) * 20 * worst.metric.Resolution)
+		gotWorse = "got worse by " + worst.metric.Format(worst.share*20*worst.metric.Resolution)
 	}
 	text := worst.metric.Title
 	if worst.Event != "" {
 		text += " after " + worst.Event
 	}
-	text = fmt.Sprintf("noise may hide that %s got worse by %s (with a chance of %.0f %%)", text, effect, max(100**worst.Missed, 1))
+	text = fmt.Sprintf("noise may hide that %s %s (with a chance of %.0f %%)", text, gotWorse, max(100**worst.Missed, 1))
 	if more := len(noisy) - 1; more > 0 {
 		text += fmt.Sprintf("; so it may in %d more of %d %s", more, len(c.judged), words.Plural(len(c.judged), "comparison", "comparisons"))
 	}
@@ -127,7 +141,7 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 // several runs are of one.
 func (c *check) describeFew(few []*judgement) string {
 	own := few[0].evidence.Own
-	alike := !slices.ContainsFunc(few, func(j *judgement) bool { return j.evidence.Own != own })
+	alike := !slices.ContainsFunc(c.judged, func(j *judgement) bool { return j.evidence.Own != own })
 	least := c.policy.LeastRuns()
 	runs, sessions := c.seen.OwnRuns, c.seen.OwnSessions
 	one, many, needed := "run", "runs", fmt.Sprintf("%d are needed to tell a change from noise", least)
@@ -137,11 +151,11 @@ func (c *check) describeFew(few []*judgement) string {
 	switch {
 	case !c.seen.Own:
 		return fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
-	case alike && len(few) == len(c.judged) && few[0].Since != "":
+	case alike && few[0].Since != "":
 		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %s", few[0].Since, own, words.Plural(own, one, many), needed)
-	case alike && len(few) == len(c.judged) && sessions < runs && own == sessions:
+	case alike && sessions < runs && own == sessions:
 		return fmt.Sprintf("the history has %d accepted runs of %d %s in this context, and %s", runs, own, words.Plural(own, one, many), needed)
-	case alike && len(few) == len(c.judged):
+	case alike:
 		return fmt.Sprintf("the history has %d accepted %s in this context, and %s", own, words.Plural(own, one, many), needed)
 	}
 	var parts []string

@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -18,6 +19,9 @@ import (
 func TestAFewRunsOfEachPhoneAreNoPass(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	events := []string{"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8"}
+	reason := func(each int) string {
+		return fmt.Sprintf("the history has %d accepted %s in this context, and 5 are needed to tell a change from noise", each, words.Plural(each, "run", "runs"))
+	}
 	for phones, each := range map[int]int{1: 2, 2: 1, 3: 1, 6: 1, 15: 1} {
 		for _, context := range []func(string) map[string]string{gatetest.Phone, func(model string) map[string]string { return map[string]string{"model": model} }} {
 			var history []run.Run
@@ -32,7 +36,7 @@ func TestAFewRunsOfEachPhoneAreNoPass(t *testing.T) {
 				subjects = append(subjects, Subject{Run: now, References: refs})
 			}
 			v := Check(p, metric.Default(), subjects)
-			if v.Verdict != gate.Inconclusive || !strings.Contains(v.Runs[0].Reason, "and 5 are needed to tell a change from noise") {
+			if v.Verdict != gate.Inconclusive || v.Runs[0].Reason != reason(each) {
 				t.Errorf("%d phones, %d runs of each: %s: %s", phones, each, v.Verdict, v.Runs[0].Reason)
 			}
 		}
@@ -117,7 +121,8 @@ func TestNothingToCheckIsNoPass(t *testing.T) {
 	}
 }
 
-// A pass is one of the whole run and of each event: what is all over the place is open.
+// A pass is one of the whole run, and of the events that its history can judge: one that is
+// all over the place has no say, but where somebody asks for it.
 func TestAPassIsWorthWhatEachShows(t *testing.T) {
 	runs := func(whole, event []float64) (out []run.Run) {
 		for i := range whole {
@@ -129,16 +134,26 @@ func TestAPassIsWorthWhatEachShows(t *testing.T) {
 	noisy, calm := []float64{8, 14, 9, 21, 11}, []float64{10, 10.2, 10.1, 9.9, 10}
 	for what, c := range map[string]struct {
 		history []run.Run
+		asked   bool
 		want    gate.Outcome
 		said    string
 	}{
-		"the whole run": {runs(noisy, calm), gate.Inconclusive, "that time per frame got worse"}, "an event": {runs(calm, noisy), gate.Inconclusive, "that time per frame after tap got worse"}, "neither": {runs(calm, calm), gate.Pass, ""},
+		"the whole run":              {runs(noisy, calm), false, gate.Inconclusive, "that time per frame got worse"},
+		"an event":                   {runs(calm, noisy), false, gate.Pass, "nothing deviates"},
+		"an event that is asked for": {runs(calm, noisy), true, gate.Inconclusive, "that time per frame after tap got worse by 10 %"},
+		"neither":                    {runs(calm, calm), false, gate.Pass, ""},
 	} {
+		p := gatetest.Policy(t, gate.PresetDefault)
+		if least := 0.05; c.asked {
+			p.Thresholds = []gate.Threshold{{Metric: "frames.duration_ms", Event: "tap", MinChange: &least}}
+		}
+
 		now := c.history[4]
 		now.ID = "new"
 		history := append(c.history, c.history[0])
 		history[5].ID = "h5"
-		if v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...); v.Verdict != c.want || !strings.Contains(v.Reason, c.said) {
+		v := checkOne(p, now, history...)
+		if v.Verdict != c.want || !strings.Contains(v.Reason, c.said) {
 			t.Errorf("%s is all over the place: %s: %s, want %s", what, v.Verdict, v.Reason, c.want)
 		}
 	}

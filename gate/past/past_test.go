@@ -281,12 +281,12 @@ func TestRunsOfOneSessionAreOne(t *testing.T) {
 	m, _ := metric.Default().Lookup(cell.Metric)
 	got := history.ValuesOf(cell, m, 8).sessions(p, cell, m)
 	// Four at √2·4, the centre of 2, 4, 8 and 16, and two at 8.
-	want := []session{{Number{(4*math.Log(4*math.Sqrt2) + 2*math.Log(8)) / 6, 0, 6}, time.Time{}, "early"}, {Number{math.Log(10), 0, 2}, time.Time{}, "alone too"}, {Number{math.Log(9), 0, 1}, time.Time{}, "alone"}}
+	want := []session{{Number{(4*math.Log(4*math.Sqrt2) + 2*math.Log(8)) / 6, 0, 6}, time.Time{}, "early", "s"}, {Number{math.Log(10), 0, 2}, time.Time{}, "alone too", ""}, {Number{math.Log(9), 0, 1}, time.Time{}, "alone", ""}}
 	if len(got) != len(want) {
 		t.Fatalf("%d sessions, want %d: %+v", len(got), len(want), got)
 	}
 	for i, w := range want {
-		if math.Abs(got[i].Centre-w.Centre) > 1e-9 || got[i].N != w.N || got[i].id != w.id {
+		if math.Abs(got[i].Centre-w.Centre) > 1e-9 || got[i].N != w.N || got[i].id != w.id || got[i].name != w.name {
 			t.Errorf("session %d: %+v, want %+v", i, got[i], w)
 		}
 	}
@@ -298,19 +298,19 @@ func TestRunsOfOneSessionAreOne(t *testing.T) {
 	// them is one.
 	p.Centre = run.Mean
 	s := gatetest.Summaries(p, runs[2])[0]
-	if n := (Scale{Log: true}).NumberOf(s, p, cell, m, 7.5); n.Centre != math.Log(7.5) || n.N != 4 {
+	if n := (Scale{m, metric.Log}).NumberOf(s, p, cell, m, 7.5); n.Centre != math.Log(7.5) || n.N != 4 {
 		t.Errorf("by means: %+v", n)
 	}
-	if n := (Scale{}).NumberOf(s, gatetest.Policy(t, gate.PresetDefault), cell, m, 7.5); math.Abs(n.Centre-4*math.Sqrt2) > 1e-9 || n.N != 4 || n.SD < 1 {
+	if n := (Scale{m, metric.Linear}).NumberOf(s, gatetest.Policy(t, gate.PresetDefault), cell, m, 7.5); math.Abs(n.Centre-4*math.Sqrt2) > 1e-9 || n.N != 4 || n.SD < 1 {
 		t.Errorf("of logarithms, where values are judged: %+v", n)
 	}
 	s.Cells = run.CellsOf(map[run.Cell]float64{cell: 7.5})
-	if n := (Scale{}).NumberOf(s, p, cell, m, 7.5); n != (Number{7.5, 0, 1}) {
+	if n := (Scale{m, metric.Linear}).NumberOf(s, p, cell, m, 7.5); n != (Number{7.5, 0, 1}) {
 		t.Errorf("of a run that doesn't tell of its repetitions: %+v", n)
 	}
 }
 
-// A worsening by 10 % on each scale: of the logarithm, of the value, in points of a ratio,
+// A worsening by 10 % on each scale: of the logarithm, of the odds, of the value, in points of a ratio,
 // in what a metric resolves that may be below zero; and never less than it resolves.
 func TestAWorseningOnItsScale(t *testing.T) {
 	of := func(better metric.Direction, set func(*metric.Metric)) metric.Metric {
@@ -322,26 +322,33 @@ func TestAWorseningOnItsScale(t *testing.T) {
 	}
 	ratio, signed := func(m *metric.Metric) { m.Ratio, m.Resolution = true, 0.001 }, func(m *metric.Metric) { m.Signed = true }
 	const lower, higher = metric.LowerIsBetter, metric.HigherIsBetter
+	span := math.Log(1.5) / math.Log(1.1) // 10 % is half as many bad frames again
+	share := func(m *metric.Metric) { m.Odds, m.Span, m.Resolution = true, span, 0.001 }
+	restless := func(m *metric.Metric) { share(m); m.Restless = 0.02 }
 	for name, c := range map[string]struct {
 		m                   metric.Metric
-		log                 bool
+		kind                metric.Scale
 		level, effect, unit float64
 		between, floor      float64
 	}{
-		"times":                    {of(lower, nil), true, math.Log(100), math.Log(1.1), 0.01, 0.02, 0.5 / math.Sqrt(12) / 100},
-		"rates":                    {of(higher, nil), true, math.Log(100), math.Log(0.9), 0.01, 0.02, 0.5 / math.Sqrt(12) / 100},
-		"times hardly resolved":    {of(lower, nil), true, math.Log(1), math.Log(1.5), 0.01, 0.02, 0.5 / math.Sqrt(12)},
-		"counts":                   {of(lower, nil), false, 100, 10, 1, 2, 0.5 / math.Sqrt(12)},
-		"frames":                   {of(higher, nil), false, 100, -10, 1, 2, 0.5 / math.Sqrt(12)},
-		"counts of nothing":        {of(lower, nil), false, 0, 0.5, 0.05, 0.1, 0.5 / math.Sqrt(12)},
-		"counts below nothing":     {of(lower, nil), false, -100, 10, 1, 2, 0.5 / math.Sqrt(12)},
-		"a ratio":                  {of(higher, ratio), false, 0.95, -0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
-		"janky frames, a ratio":    {of(lower, ratio), false, 0.02, 0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
-		"beyond the deadline":      {of(lower, signed), false, -8, 1, 0.1, 0.2, 0.5 / math.Sqrt(12)},
-		"a frame rate that wavers": {of(higher, func(m *metric.Metric) { m.Restless = 0.03 }), false, 60, -6, 0.6, 1.2, math.Hypot(0.5/math.Sqrt(12), 1.8)},
-		"a time that wavers":       {of(lower, func(m *metric.Metric) { m.Restless = 0.01 }), true, math.Log(100), math.Log(1.1), 0.01, 0.02, math.Hypot(0.005/math.Sqrt(12), 0.01)},
+		"times":                 {of(lower, nil), metric.Log, math.Log(100), math.Log(1.1), math.Log(1.01), 2 * math.Log(1.01), 0.5 / math.Sqrt(12) / 100},
+		"rates":                 {of(higher, nil), metric.Log, math.Log(100), math.Log(0.9), math.Log(1.01), 2 * math.Log(1.01), 0.5 / math.Sqrt(12) / 100},
+		"times hardly resolved": {of(lower, nil), metric.Log, math.Log(1), math.Log(1.5), math.Log(1.01), 2 * math.Log(1.01), 0.5 / math.Sqrt(12)},
+		"counts":                {of(lower, nil), metric.Linear, 100, 10, 1, 2, 0.5 / math.Sqrt(12)},
+		"frames":                {of(higher, nil), metric.Linear, 100, -10, 1, 2, 0.5 / math.Sqrt(12)},
+		"counts of nothing":     {of(lower, nil), metric.Linear, 0, 0.5, 0.05, 0.1, 0.5 / math.Sqrt(12)},
+		"counts below nothing":  {of(lower, nil), metric.Linear, -100, 10, 1, 2, 0.5 / math.Sqrt(12)},
+		"a ratio":               {of(higher, ratio), metric.Linear, 0.95, -0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
+		"janky frames, a ratio": {of(lower, ratio), metric.Linear, 0.02, 0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
+		// at 95 %, rounding by s/√12 moves the odds by as much over 0.95 times 0.05
+		"a share of frames":        {of(higher, share), metric.Odds, math.Log(19), -math.Log(1.5), math.Log(1.01) * span, 2 * math.Log(1.01) * span, 0.001 / math.Sqrt(12) / (0.95 * 0.05)},
+		"a share that wavers":      {of(higher, restless), metric.Odds, math.Log(19), -math.Log(1.5), math.Log(1.01) * span, 2 * math.Log(1.01) * span, math.Hypot(0.001/math.Sqrt(12)/(0.95*0.05), math.Log(1.02)*span)},
+		"a tail":                   {of(lower, func(m *metric.Metric) { m.Span = 2 }), metric.Log, math.Log(100), math.Log(1.21), math.Log(1.0201), 2 * math.Log(1.0201), 0.5 / math.Sqrt(12) / 100},
+		"beyond the deadline":      {of(lower, signed), metric.Linear, -8, 1, 0.1, 0.2, 0.5 / math.Sqrt(12)},
+		"a frame rate that wavers": {of(higher, func(m *metric.Metric) { m.Restless = 0.03 }), metric.Linear, 60, -6, 0.6, 1.2, math.Hypot(0.5/math.Sqrt(12), 1.8)},
+		"a time that wavers":       {of(lower, func(m *metric.Metric) { m.Restless = 0.01 }), metric.Log, math.Log(100), math.Log(1.1), math.Log(1.01), 2 * math.Log(1.01), math.Hypot(0.005/math.Sqrt(12), 0.01)},
 	} {
-		s := Scale{c.log}
+		s := Scale{c.m, c.kind}
 		gatetest.About(t, name, Effect(c.m, s, c.level, 0.1), c.effect)
 		gatetest.About(t, name+", its unit", Unit(c.m, s, c.level), c.unit)
 		p := PriorOf(c.m, s, c.level)
@@ -349,7 +356,7 @@ func TestAWorseningOnItsScale(t *testing.T) {
 		gatetest.About(t, name+", repetitions", p.Repetition, 2.5*c.between)
 		gatetest.About(t, name+", the least spread", p.Floor, c.floor)
 	}
-	if e := Effect(of(higher, nil), Scale{Log: true}, math.Log(0.1), 0.1); math.IsInf(e, 0) || math.IsNaN(e) || e > math.Log(0.1) {
+	if e := Effect(of(higher, nil), Scale{of(higher, nil), metric.Log}, math.Log(0.1), 0.1); math.IsInf(e, 0) || math.IsNaN(e) || e > math.Log(0.1) {
 		t.Errorf("all of a rate that is hardly resolved: %g", e)
 	}
 }
@@ -358,13 +365,15 @@ func TestAWorseningOnItsScale(t *testing.T) {
 // wakelocks one day and forty the next.
 func TestTheScaleOfWhatIsHardlyResolved(t *testing.T) {
 	m, _ := metric.Default().Lookup("wakelock.time_ms")
-	for want, values := range map[bool][]float64{true: {9000, 12_000, 8000}, false: {10, 40, 9999}} {
+	for want, values := range map[metric.Scale][]float64{metric.Log: {9000, 12_000, 8000}, metric.Linear: {10, 40, 9999}} {
 		cell := run.Cell{Metric: m.Name}
 		p := gatetest.Policy(t, gate.PresetDefault)
 		history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, gatetest.On("a", m.Name, values...)...), nil)
 		history.Tabulate([]run.Cell{cell})
-		if v := history.ValuesOf(cell, m, 10); v.Log != want {
-			t.Errorf("of %g: log %t, want %t", values, v.Log, want)
+		for _, x := range []float64{10, 600_000} {
+			if v := history.ValuesOf(cell, m, x); v.Kind != want {
+				t.Errorf("%g beside %g: scale %d, want %d", x, values, v.Kind, want)
+			}
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
 	}
 	if len(v.Numbers) > 0 {
 		v.Kind = m.ScaleOf(min(x, slices.Min(v.Numbers)))
-		if v.Kind == metric.Log && max(x, slices.Max(v.Numbers)) < 10*m.Resolution {
+		if v.Kind == metric.Log && slices.Max(v.Numbers) < 10*m.Resolution { // whatever the new run shows
 			v.Kind = metric.Linear
 		}
 	}

@@ -51,6 +51,8 @@ func TestWhatIsExcluded(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	cpu, _ := metric.Default().Lookup("cpu.time_ms")
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
+	p95, _ := metric.Default().Lookup("frames.duration_ms.p95")
+	hits := metric.Metric{Name: "cache.hits", Ratio: true, Direction: metric.HigherIsBetter}
 	anrs, _ := metric.Default().Lookup("anr.count")
 	gcs, _ := metric.Default().Lookup("gc.count")
 	janky, _ := metric.Default().Lookup("frames.janky")
@@ -73,9 +75,17 @@ func TestWhatIsExcluded(t *testing.T) {
 		"9 % of more that is better":                  {fps, 60, 60 * 0.91, none},
 		"11 % of more that is better":                 {fps, 60, 60 * 0.89, some},
 		"more of what is better":                      {fps, 60, 70, none},
-		"less smooth by 9 points":                     {smooth, 0.9, 0.81, none},
-		"less smooth by 11 points":                    {smooth, 0.9, 0.79, some},
-		"a tenth of a low ratio":                      {smooth, 0.2, 0.12, none},
+		"fewer hits by 9 points":                      {hits, 0.9, 0.81, none},
+		"fewer hits by 11 points":                     {hits, 0.9, 0.79, some},
+		"a tenth of a low ratio":                      {hits, 0.2, 0.12, none},
+		"1.4 times the bad frames of 1 to 9":          {smooth, 9. / 10, 9 / 10.4, none},
+		"1.6 times the bad frames of 1 to 9":          {smooth, 9. / 10, 9 / 10.6, some},
+		"1.4 times the bad frames of 1 to 99":         {smooth, 99. / 100, 99 / 100.4, none},
+		"1.6 times the bad frames of 1 to 99":         {smooth, 99. / 100, 99 / 100.6, some},
+		"1.4 times the bad frames of 4 to 1":          {smooth, 1. / 5, 1 / 6.6, none},
+		"fewer bad frames":                            {smooth, 0.9, 0.95, none},
+		"a tail that is 20 % longer":                  {p95, 20, 24, none},
+		"a tail that is 22 % longer":                  {p95, 20, 24.4, some},
 		"no ANR":                                      {anrs, 0, 0, none},
 		"an ANR in each repetition":                   {anrs, 0, 1, some},
 		"one more collection of 100":                  {gcs, 100, 101, none},
@@ -106,6 +116,8 @@ func TestWhatIsExcluded(t *testing.T) {
 func TestHowMuchWorseRoundsAre(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
+	p95, _ := metric.Default().Lookup("frames.duration_ms.p95")
+	hits := metric.Metric{Name: "cache.hits", Ratio: true, Direction: metric.HigherIsBetter}
 	anrs, _ := metric.Default().Lookup("anr.count")
 	base := []float64{10, 12, 14}
 	for name, c := range map[string]struct {
@@ -116,7 +128,9 @@ func TestHowMuchWorseRoundsAre(t *testing.T) {
 		"a fifth quicker":             {PairedOf(ms, base, times(base, 0.8)), -0.2},
 		"less than what is resolved":  {PairedOf(ms, []float64{0.04, 0.04}, []float64{0.045, 0.045}), 0},
 		"just what is resolved":       {PairedOf(ms, []float64{0.04, 0.04}, []float64{0.05, 0.05}), 0.25},
-		"points of a ratio":           {PairedOf(smooth, []float64{0.5, 0.5}, []float64{0.4, 0.4}), 0.1},
+		"points of a ratio":           {PairedOf(hits, []float64{0.5, 0.5}, []float64{0.4, 0.4}), 0.1},
+		"half as many bad frames":     {PairedOf(smooth, []float64{0.5, 0.5}, []float64{0.4, 0.4}), 0.1}, // again: 1 to 1, and 1.5 to 1
+		"a tail of 1.1 twice":         {PairedOf(p95, []float64{20, 20}, []float64{24.2, 24.2}), 0.1},
 		"mean of what is rare":        {PairedOf(anrs, []float64{0, 0, 1, 0}, []float64{0, 1, 1, 0}), 1},
 		"of nothing at all":           {PairedOf(ms, nil, nil), 0},
 		"the middle, and not the end": {PairedOf(ms, []float64{10, 10, 10, 10, 10}, []float64{10, 10, 10, 10, 40}), 0},
@@ -129,6 +143,7 @@ func TestHowMuchWorseRoundsAre(t *testing.T) {
 // sure it is that it is worse by no more.
 func TestWhatWouldFailIsNotExcluded(t *testing.T) {
 	ms, _ := metric.Default().Lookup("frames.duration_ms")
+	hits := metric.Metric{Name: "cache.hits", Ratio: true, Direction: metric.HigherIsBetter}
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
 	for name, c := range map[string]struct {
 		m           metric.Metric
@@ -142,9 +157,13 @@ func TestWhatWouldFailIsNotExcluded(t *testing.T) {
 		"4 % of 10, any":      {ms, 10, 10.4, 0.1, 0, true},
 		"6 % of 10, any":      {ms, 10, 10.6, 0.1, 0, false},
 		"15 % of 20, from 20": {ms, 10, 11.5, 0.2, 0.2, true},
-		"4 points":            {smooth, 0.9, 0.86, 0.1, 0.05, true},
-		"6 points":            {smooth, 0.9, 0.84, 0.1, 0.05, false},
-		"6 points better":     {smooth, 0.84, 0.9, 0.1, 0.05, true},
+		"4 points":            {hits, 0.9, 0.86, 0.1, 0.05, true},
+		"6 points":            {hits, 0.9, 0.84, 0.1, 0.05, false},
+		"6 points better":     {hits, 0.84, 0.9, 0.1, 0.05, true},
+		// Half of the way to 1.5 times the bad frames is the root of 1.5: 1.2247 times.
+		"1.2 times as many":       {smooth, 0.9, 9 / 10.2, 0.1, 0.05, true},
+		"1.25 times as many":      {smooth, 0.9, 9 / 10.25, 0.1, 0.05, false},
+		"1.25 times fewer of few": {smooth, 9 / 10.25, 0.9, 0.1, 0.05, true},
 	} {
 		p := PairedOf(c.m, []float64{c.base, c.base}, []float64{c.head, c.head})
 		if got := p.Below(c.effect, c.min); got != c.want {

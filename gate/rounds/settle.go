@@ -57,7 +57,7 @@ func (t *Trial) settle(p *place, level float64) string {
 	case len(t.plan.Looks) > 0 && p.measured < t.plan.Looks[0].Rounds:
 		return "allow more time (rounds.minutes in apkgate.yml)"
 	}
-	most, waver := 0, 0.0
+	most, waver, calm := 0, 0.0, 0.0
 	for _, q := range p.questions {
 		s := q.at(level)
 		if s.says != gate.SaysOpen {
@@ -71,7 +71,9 @@ func (t *Trial) settle(p *place, level float64) string {
 			most = max(most, n)
 		}
 		if x.scale == metric.Log {
-			waver = max(waver, stat.RobustSD(x.differences)/math.Sqrt2)
+			if w := stat.RobustSD(x.differences) / math.Sqrt2; w > waver {
+				waver, calm = w, t.calm(q)
+			}
 		}
 	}
 	switch {
@@ -81,14 +83,13 @@ func (t *Trial) settle(p *place, level float64) string {
 		return fmt.Sprintf("about %d rounds would settle it: allow more time (rounds.minutes in apkgate.yml)", most)
 	case waver > 0:
 		return fmt.Sprintf("%s: repetitions waver by %.0f %% here, and %d rounds settle it where they waver by less than %.0f %%",
-			calmer, 100*waver, t.plan.Most, 100*t.calm())
+			calmer, 100*waver, t.plan.Most, 100*calm)
 	}
 	return calmer
 }
 
-// calm is how much repetitions may waver, as a share, for all rounds of the plan to
-// exclude a worsening by MinEffect in nine of ten cases where there is none.
-func (t *Trial) calm() float64 {
-	margin := math.Log1p(t.policy.MinEffect)
-	return margin * math.Sqrt(float64(t.plan.Most)) / ((score(PassLevel) + score(0.1)) * math.Sqrt2)
+// calm is how much a turn's repetitions may waver, as a share, for all rounds of the plan to
+// exclude the worsening that is asked of a time in nine of ten cases where there is none.
+func (t *Trial) calm(q *question) float64 {
+	return q.size() * math.Sqrt(float64(t.plan.Most)) / ((score(PassLevel) + score(0.1)) * math.Sqrt2)
 }

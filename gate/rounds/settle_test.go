@@ -64,8 +64,12 @@ func TestHowManyRoundsWouldSettleIt(t *testing.T) {
 // repetition 0.110 of it.
 func TestHowCalmItHasToBe(t *testing.T) {
 	q, _ := with(0)
-	if got := trialOf(40, q).calm(); math.Abs(got-0.1105) > 0.0005 {
+	if got := trialOf(40, q).calm(q); math.Abs(got-0.1105) > 0.0005 {
 		t.Errorf("%g, want 0.1105", got)
+	}
+	q.effect = 0.21 // 1.1 twice
+	if got := trialOf(40, q).calm(q); math.Abs(got-0.221) > 0.001 {
+		t.Errorf("to exclude twice as much: %g, want 0.221", got)
 	}
 }
 

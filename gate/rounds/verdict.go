@@ -40,9 +40,7 @@ func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*ques
 	r.Comparisons = slices.Clone(r.Comparisons)
 	for i := range r.Comparisons {
 		c := &r.Comparisons[i]
-		at := slices.IndexFunc(p.questions, func(q *question) bool { return q.cell == run.Cell{Event: c.Event, Metric: c.Metric} })
-		if at >= 0 {
-			q := p.questions[at]
+		if q := p.question(run.Cell{Event: c.Event, Metric: c.Metric}); q != nil {
 			t.answer(c, q, p, level, ps[q])
 		}
 	}
@@ -127,8 +125,8 @@ func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 		r.Hint = t.settle(p, level)
 	case len(open) > 0:
 		r.Verdict = gate.Inconclusive
-		r.Reason = fmt.Sprintf("%d %s beside the base build %s not exclude that %s got worse by %.0f %%%s", p.measured,
-			words.Plural(p.measured, "round", "rounds"), words.Plural(p.measured, "does", "do"), t.titles(open), 100*t.policy.MinEffect, p.why())
+		r.Reason = fmt.Sprintf("%d %s beside the base build %s not exclude that %s%s", p.measured,
+			words.Plural(p.measured, "round", "rounds"), words.Plural(p.measured, "does", "do"), t.gotWorse(open, p), p.why())
 		r.Hint = t.settle(p, level)
 	case r.Missing != "":
 		r.Verdict, r.Reason = gate.Inconclusive, r.Missing
@@ -175,6 +173,39 @@ func openOf(all []gate.Comparison) []gate.Comparison {
 	})
 }
 
+// gotWorse says by how much which of the comparisons may have got worse: by what was asked
+// of each.
+func (t *Trial) gotWorse(open []gate.Comparison, p *place) string {
+	by := map[string][]gate.Comparison{}
+	var order []string
+	for _, c := range open {
+		m, _ := t.catalogue.Lookup(c.Metric)
+		effect := max(t.policy.MinEffect, c.Effect)
+		if q := p.question(run.Cell{Event: c.Event, Metric: c.Metric}); q != nil {
+			effect = q.effect
+		}
+		words := gate.GotWorse(m, effect)
+		if by[words] == nil {
+			order = append(order, words)
+		}
+		by[words] = append(by[words], c)
+	}
+	var clauses []string
+	for _, words := range order {
+		clauses = append(clauses, t.titles(by[words])+" "+words)
+	}
+	return strings.Join(clauses, ", or that ")
+}
+
+// question is the place's of a cell, nil where there is none.
+func (p *place) question(cell run.Cell) *question {
+	at := slices.IndexFunc(p.questions, func(q *question) bool { return q.cell == cell })
+	if at < 0 {
+		return nil
+	}
+	return p.questions[at]
+}
+
 // titles are those of the comparisons, each once.
 func (t *Trial) titles(cs []gate.Comparison) string {
 	cells := make([]run.Cell, len(cs))
@@ -217,6 +248,12 @@ func (t *Trial) bound(c gate.Comparison) string {
 		return fmt.Sprintf("%s %s (base %s)", name, m.Format(r.Head), m.Format(r.Base))
 	case m.Signed || r.Base == 0:
 		return fmt.Sprintf("%s changed by %s at most", name, gate.Signed(m, *shift))
+	case m.Odds:
+		worse := math.Exp(m.Step(max(0, gate.Worsening(m, r.Base, *shift, *share))))
+		return fmt.Sprintf("%s has %.3g times as many bad frames at most", name, worse)
+	case m.Ratio:
+		return fmt.Sprintf("%s got worse by %.1f points at most", name, 100*max(0, gate.Worsening(m, r.Base, *shift, *share)))
 	}
+	m.Span = 0 // in its own terms
 	return fmt.Sprintf("%s got worse by %.1f %% at most", name, 100*max(0, gate.Worsening(m, r.Base, *shift, *share)))
 }
