@@ -22,6 +22,7 @@ func TestTheWorseSideIsCorrectedTogether(t *testing.T) {
 	alone.Context = map[string]string{"model": "a"}
 	d := drifting{policy: gatetest.Policy(t, gate.PresetDefault), tests: []*test{frames, cpu, alone}}
 	d.correct(false)
+	gatetest.About(t, "what is not its turn yet", alone.P, 1)
 	d.correct(true)
 	// Half of the false alarms for all together, half for each alone; Holm over two.
 	gatetest.About(t, "frames", frames.P, 0.004)
@@ -30,6 +31,25 @@ func TestTheWorseSideIsCorrectedTogether(t *testing.T) {
 	for _, l := range d.tests {
 		if l.Direction != gate.ToRegression {
 			t.Errorf("%s: %s", l.cell.Metric, l.Direction)
+		}
+	}
+}
+
+// Where there is one context, all of the false alarms are for it.
+func TestOneContextHasThemAll(t *testing.T) {
+	m, _ := metric.Default().Lookup("cpu.time_ms")
+	one := &test{metric: m, cell: run.Cell{Metric: m.Name}, rise: rise{rising: 0.004, falling: 0.996}}
+	one.Creep = &Shift{From: 100, Change: 0.2, Shift: 20}
+	budget := 0.1
+	for share, want := range map[float64]gate.Direction{0.05: gate.None, 0.1: gate.ToRegression, 0.2: gate.ToRegression} {
+		one.Direction, one.Creep = gate.None, &Shift{From: 100, Change: share, Shift: 100 * share}
+		p := gatetest.Policy(t, gate.PresetDefault)
+		p.DriftBudget = &budget
+		d := drifting{policy: p, tests: []*test{one}}
+		d.correct(false)
+		gatetest.About(t, "chance", one.P, 0.004)
+		if one.Direction != want || one.Creeps() != (want == gate.ToRegression) {
+			t.Errorf("a rise of %g with a budget of %g: %s", share, budget, one.Direction)
 		}
 	}
 }

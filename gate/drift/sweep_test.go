@@ -70,6 +70,9 @@ func (q quarters) sweep(trials int) (eight, twelve, all int) {
 // quarters. APKGATE_QUARTERS sets how many are simulated of each (5,000 in the table).
 func TestSweepOfCreeps(t *testing.T) {
 	trials := 400
+	if testing.Short() {
+		trials = 80
+	}
 	if n, err := strconv.Atoi(os.Getenv("APKGATE_QUARTERS")); err == nil {
 		trials = n
 	}
