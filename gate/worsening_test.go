@@ -20,8 +20,9 @@ func TestWorsening(t *testing.T) {
 	overrun.Direction = metric.LowerIsBetter
 	hits := metric.Metric{Name: "cache.hits", Unit: "ratio", Direction: metric.HigherIsBetter}
 	plain, _ := metric.Default().With(overrun, hits)
-	// an odds ratio of 1.5 is a worsening by 10 %
+	// an odds ratio of 1.5 is a worsening by 10 %, with half a per cent added to either share
 	odds := func(ratio float64) float64 { return math.Pow(ratio, math.Log(1.1)/math.Log(1.5)) - 1 }
+	bad := func(share float64) float64 { return (share + 0.005) / (1 - share + 0.005) }
 	inPercent, _ := plain.With(percent)
 	for name, c := range map[string]struct {
 		metric      string
@@ -32,12 +33,12 @@ func TestWorsening(t *testing.T) {
 		"more frames":             {"frames.count", 600, 660, -0.1},
 		"half of a small ratio":   {"cache.hits", 0.04, 0.02, 0.02},
 		"a better ratio":          {"cache.hits", 0.9, 0.95, -0.05},
-		"half as many bad frames": {"frames.smooth_ratio", 99. / 100, 99 / 100.5, 0.1},  // again: 1 to 99, and 1.5 to 99
-		"of many":                 {"frames.smooth_ratio", 4. / 5, 8. / 11, 0.1},        // 1 to 4, and 1.5 to 4
-		"of nearly all":           {"frames.smooth_ratio", 0.04, 0.02, odds(49. / 24)},  // 24 to 1, and 49 to 1
-		"fewer bad frames":        {"frames.smooth_ratio", 0.9, 0.95, -odds(19. / 9)},   // 1 to 9, and 1 to 19
-		"no bad frames, and one":  {"frames.smooth_ratio", 1, 0.999, odds(1999. / 999)}, // half a thousandth stands for none
-		"a tail of p95":           {"frames.duration_ms.p95", 20, 24.2, 0.1},            // 1.1 twice
+		"half as many bad frames": {"frames.smooth_ratio", 0.99, 1 - 0.0175, odds(bad(0.0175) / bad(0.01))}, // again, and a quarter of a per cent: about 0.1
+		"of many":                 {"frames.smooth_ratio", 0.8, 8. / 11, odds(bad(3./11) / bad(0.2))},
+		"of nearly all":           {"frames.smooth_ratio", 0.04, 0.02, odds(bad(0.98) / bad(0.96))},
+		"fewer bad frames":        {"frames.smooth_ratio", 0.9, 0.95, -odds(bad(0.1) / bad(0.05))},
+		"no bad frames, and one":  {"frames.smooth_ratio", 1, 0.999, odds(bad(0.001) / bad(0))}, // of a thousand
+		"a tail of p95":           {"frames.duration_ms.p95", 20, 24.2, 0.1},                    // 1.1 twice
 		"a better tail":           {"frames.duration_ms.p95", 24.2, 20, -0.1},
 		"a tail of p99":           {"frames.duration_ms.p99", 100, 133.1, 0.1}, // 1.1 thrice
 		"slower":                  {"cpu.time_ms", 100, 120, 0.2},

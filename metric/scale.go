@@ -34,6 +34,7 @@ func (m Metric) On(s Scale, v float64) float64 {
 	case Log:
 		return math.Log(v)
 	case Odds:
+		v = min(max(v, 0), 1)
 		return math.Log((v + fewShare) / (1 - v + fewShare))
 	}
 	return v
@@ -48,6 +49,7 @@ func (m Metric) Slope(s Scale, v float64) float64 {
 	case Log:
 		return 1 / v
 	case Odds:
+		v = min(max(v, 0), 1)
 		return 1/(v+fewShare) + 1/(1-v+fewShare)
 	}
 	return 1

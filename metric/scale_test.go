@@ -12,26 +12,22 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Odds of 4 to 1 at 80 %, and the end of the scale at half of what the metric resolves.
+// Odds of 80.5 to 20.5 at 80 %: half a per cent is added to either share, so that none has odds.
 func TestValuesOnTheirScale(t *testing.T) {
 	smooth, _ := Default().Lookup("frames.smooth_ratio") // in thousandths
-	coarse := Metric{Odds: true, Resolution: 0.01}
-	silent := Metric{Odds: true}
 	for name, c := range map[string]struct {
 		m           Metric
 		scale       Scale
 		value, want float64
 	}{
-		"a value as it is":         {smooth, Linear, 0.8, 0.8},
-		"a time":                   {Metric{Log: true}, Log, 8, math.Log(8)},
-		"four of five":             {smooth, Odds, 0.8, math.Log(4)},
-		"one of five":              {smooth, Odds, 0.2, -math.Log(4)},
-		"all":                      {smooth, Odds, 1, math.Log(0.9995 / 0.0005)},
-		"none":                     {smooth, Odds, 0, -math.Log(0.9995 / 0.0005)},
-		"more than all":            {smooth, Odds, 1.2, math.Log(0.9995 / 0.0005)},
-		"all, in hundredths":       {coarse, Odds, 1, math.Log(0.995 / 0.005)},
-		"all, of who knows what":   {silent, Odds, 1, math.Log(0.9995 / 0.0005)},
-		"nearly all, and not less": {smooth, Odds, 0.999, math.Log(999)},
+		"a value as it is": {smooth, Linear, 0.8, 0.8},
+		"a time":           {Metric{Log: true}, Log, 8, math.Log(8)},
+		"four of five":     {smooth, Odds, 0.8, math.Log(0.805 / 0.205)},
+		"one of five":      {smooth, Odds, 0.2, -math.Log(0.805 / 0.205)},
+		"all":              {smooth, Odds, 1, math.Log(1.005 / 0.005)},
+		"none":             {smooth, Odds, 0, -math.Log(1.005 / 0.005)},
+		"more than all":    {smooth, Odds, 1.2, math.Log(1.005 / 0.005)},
+		"nearly all":       {smooth, Odds, 0.999, math.Log(1.004 / 0.006)},
 	} {
 		near(t, name, c.m.On(c.scale, c.value), c.want)
 	}

@@ -340,9 +340,9 @@ func TestAWorseningOnItsScale(t *testing.T) {
 		"counts below nothing":  {of(lower, nil), metric.Linear, -100, 10, 1, 2, 0.5 / math.Sqrt(12)},
 		"a ratio":               {of(higher, ratio), metric.Linear, 0.95, -0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
 		"janky frames, a ratio": {of(lower, ratio), metric.Linear, 0.02, 0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
-		// at 95 %, rounding by s/√12 moves the odds by as much over 0.95 times 0.05
-		"a share of frames":        {of(higher, share), metric.Odds, math.Log(19), -math.Log(1.5), math.Log(1.01) * span, 2 * math.Log(1.01) * span, 0.001 / math.Sqrt(12) / (0.95 * 0.05)},
-		"a share that wavers":      {of(higher, restless), metric.Odds, math.Log(19), -math.Log(1.5), math.Log(1.01) * span, 2 * math.Log(1.01) * span, math.Hypot(0.001/math.Sqrt(12)/(0.95*0.05), math.Log(1.02)*span)},
+		// near 95 %, half a per cent added to either share: odds move by 1/p + 1/(1-p) of them
+		"a share of frames":        {of(higher, share), metric.Odds, math.Log(0.955 / 0.055), -math.Log(1.5), math.Log(1.01) * span, 2 * math.Log(1.01) * span, 0.001 / math.Sqrt(12) * (1/0.955 + 1/0.055)},
+		"a share that wavers":      {of(higher, restless), metric.Odds, math.Log(0.955 / 0.055), -math.Log(1.5), math.Log(1.01) * span, 2 * math.Log(1.01) * span, math.Hypot(0.001/math.Sqrt(12)*(1/0.955+1/0.055), math.Log(1.02)*span)},
 		"a tail":                   {of(lower, func(m *metric.Metric) { m.Span = 2 }), metric.Log, math.Log(100), math.Log(1.21), math.Log(1.0201), 2 * math.Log(1.0201), 0.5 / math.Sqrt(12) / 100},
 		"beyond the deadline":      {of(lower, signed), metric.Linear, -8, 1, 0.1, 0.2, 0.5 / math.Sqrt(12)},
 		"a frame rate that wavers": {of(higher, func(m *metric.Metric) { m.Restless = 0.03 }), metric.Linear, 60, -6, 0.6, 1.2, math.Hypot(0.5/math.Sqrt(12), 1.8)},

@@ -81,7 +81,7 @@ func TestWhatIsExcluded(t *testing.T) {
 		"1.4 times the bad frames of 1 to 9":          {smooth, 9. / 10, 9 / 10.4, none},
 		"1.6 times the bad frames of 1 to 9":          {smooth, 9. / 10, 9 / 10.6, some},
 		"1.4 times the bad frames of 1 to 99":         {smooth, 99. / 100, 99 / 100.4, none},
-		"1.6 times the bad frames of 1 to 99":         {smooth, 99. / 100, 99 / 100.6, some},
+		"twice the bad frames of 1 in 100":            {smooth, 0.99, 0.98, some}, // 0.025 to 0.985, from 0.015 to 0.995
 		"1.4 times the bad frames of 4 to 1":          {smooth, 1. / 5, 1 / 6.6, none},
 		"fewer bad frames":                            {smooth, 0.9, 0.95, none},
 		"a tail that is 20 % longer":                  {p95, 20, 24, none},
@@ -129,7 +129,7 @@ func TestHowMuchWorseRoundsAre(t *testing.T) {
 		"less than what is resolved":  {PairedOf(ms, []float64{0.04, 0.04}, []float64{0.045, 0.045}), 0},
 		"just what is resolved":       {PairedOf(ms, []float64{0.04, 0.04}, []float64{0.05, 0.05}), 0.25},
 		"points of a ratio":           {PairedOf(hits, []float64{0.5, 0.5}, []float64{0.4, 0.4}), 0.1},
-		"half as many bad frames":     {PairedOf(smooth, []float64{0.5, 0.5}, []float64{0.4, 0.4}), 0.1}, // again: 1 to 1, and 1.5 to 1
+		"half as many bad frames":     {PairedOf(smooth, []float64{0.5, 0.5}, []float64{0.4, 0.4}), math.Pow(0.605/0.405, math.Log(1.1)/math.Log(1.5)) - 1},
 		"a tail of 1.1 twice":         {PairedOf(p95, []float64{20, 20}, []float64{24.2, 24.2}), 0.1},
 		"mean of what is rare":        {PairedOf(anrs, []float64{0, 0, 1, 0}, []float64{0, 1, 1, 0}), 1},
 		"of nothing at all":           {PairedOf(ms, nil, nil), 0},

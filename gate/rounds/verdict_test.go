@@ -90,7 +90,7 @@ func TestWhatRoundsDecide(t *testing.T) {
 			"time per frame: 8.20 ms where the base build has 10.25 ms in 6 rounds (−20 %, between −20 % and −20 %)", ""},
 		"less smooth": {"frames.smooth_ratio", 0.9, 0.7, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-", "smooth ratio: ", ""},
 		"a bit less smooth": {"frames.smooth_ratio", 0.9, 0.895, gate.SaysExcluded, gate.None, gate.Pass, "N",
-			"nothing got worse in 1 comparison: in 6 rounds beside the base build smooth ratio has 1.1 times as many bad frames at most", ""},
+			"nothing got worse in 1 comparison: in 6 rounds beside the base build smooth ratio has 1.09 times as many bad frames at most", ""},
 		"smoother": {"frames.smooth_ratio", 0.7, 0.9, gate.SaysExcluded, gate.ToImprovement, gate.Improvement, "Outlier+", "smooth ratio: ", ""},
 		"no ANR": {"anr.count", 0, 0, gate.SaysExcluded, gate.None, gate.Pass, "N",
 			"nothing got worse in 1 comparison: in 6 rounds beside the base build ANRs 0 (base 0)", ""},
