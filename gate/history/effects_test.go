@@ -1,0 +1,141 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// wavering is a run of nine repetitions whose logarithms are normal with that deviation.
+func wavering(id, model string, day int, ms, sd float64) run.Run {
+	var values []float64
+	for _, z := range []float64{-1.28, -0.84, -0.52, -0.25, 0, 0.25, 0.52, 0.84, 1.28} {
+		values = append(values, ms*math.Exp(z*sd/0.82)) // 0.82 is what these deviate by
+	}
+	r := gatetest.Repeated(id, "", model, values...)
+	r.Started = time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)
+	return r
+}
+
+// budgeted is a verdict on one unchanged run of each phone, whose nights differ by half and
+// whose repetitions waver by as much as is given, with so many minutes for rounds of a minute.
+func budgeted(t *testing.T, minutes float64, most int, sds map[string]float64) map[string]gate.Comparison {
+	t.Helper()
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.Budget = gate.Budget{Rounds: most, Minutes: minutes, Lasts: map[string]gate.Lasts{"": {Repetition: 0.5}}}
+	var subjects []Subject
+	for model, sd := range sds {
+		var history []run.Run
+		for day, luck := range lucks {
+			history = append(history, wavering(fmt.Sprint(model, day), model, day, 8*math.Exp(0.5*luck), sd))
+		}
+		subjects = append(subjects, Subject{Run: wavering("new of "+model, model, 99, 8, sd), References: gatetest.Summaries(p, history...)})
+	}
+	out := map[string]gate.Comparison{}
+	for _, r := range Check(p, metric.Default(), subjects).Runs {
+		out[r.Context["model"]] = r.Comparisons[0]
+	}
+	return out
+}
+
+// Repetitions that waver by 4.5 % take 6.95 rounds to exclude 10 %, 4.55 to exclude 12.5, 3.23
+// for 15 and 1.90 for 20 (see gate/rounds, TestHowManyRepetitionsATurnHas), each even and of
+// one minute; an unchanged build may be expected to take three tenths of the budget.
+func TestTheBudgetSetsWhatIsExcluded(t *testing.T) {
+	const tenth = 0.1
+	for name, c := range map[string]struct {
+		planned float64 // three tenths of the minutes
+		most    int
+		want    float64
+	}{
+		"no budget":           {0, 60, tenth},
+		"no round":            {1, 0, tenth},
+		"time for all of it":  {8.1, 60, tenth},
+		"time for six rounds": {6.9, 60, 1.25 * tenth},
+		"time for four":       {4.9, 60, 1.5 * tenth},
+		"time for two":        {2.5, 60, 2 * tenth},
+		"time for none":       {0.1, 60, 3.5 * tenth},
+	} {
+		got := budgeted(t, c.planned/0.3, c.most, map[string]float64{"a": 0.045})["a"]
+		if math.Abs(got.Known.Repetition-0.045) > 0.002 {
+			t.Fatalf("repetitions waver by %g, want 0.045", got.Known.Repetition)
+		}
+		if math.Abs(got.Effect-c.want) > 1e-9 || got.Screen != gate.Open {
+			t.Errorf("%s: %g is to be excluded, %s; want %g", name, got.Effect, got.Screen, c.want)
+		}
+	}
+	// Each device has the minutes for itself, and each scenario of one a share of them; what
+	// takes longest is asked for less.
+	two := budgeted(t, 8.1/0.3, 60, map[string]float64{"a": 0.045, "b": 0.045})
+	if math.Abs(two["a"].Effect-tenth) > 1e-9 || math.Abs(two["b"].Effect-tenth) > 1e-9 {
+		t.Errorf("two devices: %g and %g, want 0.1", two["a"].Effect, two["b"].Effect)
+	}
+}
+
+// Of two numbers of a device the one that takes longest is asked for less, until both fit.
+func TestWhatTakesLongestIsAskedForLess(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.Budget = gate.Budget{Rounds: 60, Minutes: 7 / 0.3, Lasts: map[string]gate.Lasts{"": {Repetition: 0.5}}}
+	both := func(id string, day int, factor float64) run.Run {
+		r := wavering(id, "a", day, 8*factor, 0.045)
+		for i, it := range wavering(id, "a", day, 300*factor, 0.01).Iterations {
+			r.Iterations[i].Metrics["startup.ttid_ms"] = it.Metrics[perFrame]
+		}
+		return r
+	}
+	var history []run.Run
+	for day, luck := range lucks {
+		history = append(history, both(fmt.Sprint(day), day, math.Exp(0.5*luck)))
+	}
+	v := checkOne(p, both("new", 99, 1), history...)
+	if noisy, calm := comparisonOf(v, perFrame).Effect, comparisonOf(v, "startup.ttid_ms").Effect; math.Abs(noisy-0.15) > 1e-9 || math.Abs(calm-0.1) > 1e-9 {
+		t.Errorf("%g of the noisy one (four rounds), %g of the calm one (two); want 0.15 and 0.1", noisy, calm)
+	}
+}
+
+// UI events have a say at a quarter, where the history clears an unchanged one nearly always;
+// where nothing else was measured they have one anyway, and where somebody asks, at as much
+// as is asked.
+func TestWhichEventsHaveASay(t *testing.T) {
+	at := func(id string, whole bool, waver float64) run.Run {
+		r := gatetest.Run(id, nil, run.Bucket{Name: "tap", Metrics: map[string]float64{perFrame: 8 * waver}})
+		if whole {
+			r.Iterations[0].Metrics = map[string]float64{perFrame: 8}
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		spread float64 // of nights
+		whole  bool
+		asked  bool
+		shown  bool
+		effect float64
+		screen gate.Screen
+	}{
+		"quiet":                  {0.02, true, false, false, 0.25, gate.Cleared},
+		"loud":                   {0.15, true, false, true, 0.25, ""},
+		"loud, and nothing else": {0.15, false, false, false, 0.1, gate.Open},
+		"loud, and asked for":    {0.15, true, true, false, 0.1, gate.Open},
+		"quiet, and asked for":   {0.02, true, true, false, 0.1, gate.Cleared},
+	} {
+		p := gatetest.Policy(t, gate.PresetDefault)
+		if least := 0.05; c.asked {
+			p.Thresholds = []gate.Threshold{{Metric: perFrame, Event: "tap", MinChange: &least}}
+		}
+		var history []run.Run
+		for i, luck := range lucks {
+			history = append(history, at(fmt.Sprint(i), c.whole, math.Exp(c.spread*luck)))
+		}
+		v := checkOne(p, at("new", c.whole, 1), history...)
+		got := v.Comparisons[len(v.Comparisons)-1]
+		if got.Event != "tap" || got.Shown != c.shown || math.Abs(got.Effect-c.effect) > 1e-9 || got.Screen != c.screen {
+			t.Errorf("%s: shown %t at %g, %q (missed with %g); want %t at %g, %q", name, got.Shown, got.Effect, got.Screen, gatetest.End(got.Missed), c.shown, c.effect, c.screen)
+		}
+	}
+}

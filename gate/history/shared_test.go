@@ -1,0 +1,228 @@
+package history
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+const smoothRatio = "frames.smooth_ratio"
+
+// night is what one session measures of a scenario: three repetitions that waver by 1 %,
+// longer by a factor. Bad frames become more with it, at its fourth power.
+func night(scenario int, name string, day int, factor float64) run.Run {
+	r := gatetest.Run(fmt.Sprint(name, " of ", scenario), nil)
+	r.Scenario, r.Session, r.Context = fmt.Sprint("s", scenario), name, gatetest.Phone("a")
+	r.Started = time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)
+	r.Iterations = nil
+	for _, waver := range []float64{0.99, 1, 1.01} {
+		by := factor * waver
+		bad := 0.05 / 0.95 * math.Pow(by, 4)
+		ms := 8 * float64(scenario+1) * by
+		tap := run.Bucket{Name: "tap", Metrics: map[string]float64{perFrame: ms}}
+		r.Iterations = append(r.Iterations, run.Iteration{Metrics: map[string]float64{perFrame: ms, smoothRatio: 1 / (1 + bad)}, Events: []run.Bucket{tap}})
+	}
+	return r
+}
+
+// lucks are what nights share: a mean of none and a standard deviation of one.
+var lucks = []float64{0.3, -1.1, 0.9, -0.2, 1.6, -0.7, 0.1, -1.5, 1.0, 0.4, -0.9, 0.1}
+
+// own is what a number has by itself that night: half a per cent, another for each scenario.
+func own(scenario, day int) float64 { return 0.005 * math.Sin(float64(13*day+5*scenario)) }
+
+// nightly is a verdict on one session of so many scenarios, with what each is longer by
+// today, where nights differ by spread in all of their scenarios.
+func nightly(t *testing.T, spread float64, now ...float64) gate.Verdict {
+	t.Helper()
+	p := gatetest.Policy(t, gate.PresetDefault)
+	var subjects []Subject
+	for s, by := range now {
+		var history []run.Run
+		for day, luck := range lucks {
+			history = append(history, night(s, fmt.Sprint("night ", day), day, math.Exp(spread*luck+own(s, day))))
+		}
+		subjects = append(subjects, Subject{Run: night(s, "today", 99, 1+by), References: gatetest.Summaries(p, history...)})
+	}
+	return Check(p, metric.Default(), subjects)
+}
+
+// speakers are the scenarios that keep what all share of a metric, with how many do.
+func speakers(v gate.Verdict, name string) map[int]int {
+	out := map[int]int{}
+	for i, r := range v.Runs {
+		for _, c := range r.Comparisons {
+			if c.Metric == name && c.Event == "" && c.Common > 0 {
+				out[i] = c.Common
+			}
+		}
+	}
+	return out
+}
+
+func of(v gate.Verdict, scenario int, event, name string) gate.Comparison {
+	for _, c := range v.Runs[scenario].Comparisons {
+		if c.Event == event && c.Metric == name {
+			return c
+		}
+	}
+	return gate.Comparison{}
+}
+
+// A phone that is slower today in all scenarios by what nights differ by is no reason to
+// measure all of them: one is asked on behalf of all, the others are cleared.
+func TestAPhoneThatIsSlowerTodayIsAskedOnce(t *testing.T) {
+	const slower = 0.04
+	v := nightly(t, 0.04, slower, slower, slower, slower, slower, slower)
+	for _, name := range []string{perFrame, smoothRatio} {
+		who := speakers(v, name)
+		if len(who) != 1 {
+			t.Fatalf("%s: %v speak for all, want one", name, who)
+		}
+		for i := range v.Runs {
+			c := of(v, i, "", name)
+			if n, speaks := who[i]; speaks {
+				if n != 6 || c.Screen != gate.Open || c.Direction != gate.None {
+					t.Errorf("%s: the one that speaks for %d is %s, %s; want it asked, for six", name, n, c.Screen, c.Direction)
+				}
+				continue
+			}
+			if c.Screen != gate.Cleared {
+				t.Errorf("%s of scenario %d is %q, missed with %g; want it cleared", name, i, c.Screen, gatetest.End(c.Missed))
+			}
+		}
+	}
+	if a, b := speakers(v, perFrame), speakers(v, smoothRatio); !maps.Equal(a, b) {
+		t.Errorf("%v speak of times and %v of shares, want one scenario of both", a, b)
+	}
+	// What is expected is told as it is today, of UI events too.
+	for i := range v.Runs {
+		if _, speaks := speakers(v, perFrame)[i]; speaks {
+			continue
+		}
+		for _, event := range []string{"", "tap"} {
+			want := 8 * float64(i+1) * (1 + slower)
+			if c := of(v, i, event, perFrame); math.Abs(c.Expected/want-1) > 0.01 || math.Abs(c.Change) > 0.01 {
+				t.Errorf("scenario %d, %q: %g is expected, want about %g; changed by %g", i, event, c.Expected, want, c.Change)
+			}
+		}
+	}
+	// By itself no scenario is cleared.
+	if alone := nightly(t, 0.04, slower); of(alone, 0, "", perFrame).Screen != gate.Open || len(speakers(alone, perFrame)) > 0 {
+		t.Errorf("one scenario alone: %+v", of(alone, 0, "", perFrame))
+	}
+}
+
+// Where nights hardly differ the history clears what all share, and nobody has to ask it.
+func TestWhatQuietNightsShareIsCleared(t *testing.T) {
+	v := nightly(t, 0.01, 0, 0.005, -0.005, 0.002)
+	if v.Verdict != gate.Pass || len(speakers(v, perFrame)) > 0 {
+		t.Errorf("%s: %s; %v speak", v.Verdict, v.Runs[0].Reason, speakers(v, perFrame))
+	}
+}
+
+// A build that is slower all over is no quiet day of a phone: one scenario shows it, as bad
+// as it is.
+func TestASlowdownOfTheWholeAppIsNotHidden(t *testing.T) {
+	for name, c := range map[string]struct {
+		spread, by float64
+		want       gate.Direction
+		verdict    gate.Outcome
+	}{
+		"quiet nights, by 12 %": {0.01, 0.12, gate.Suspect, gate.Inconclusive},
+		"quiet nights, by 30 %": {0.01, 0.3, gate.ToRegression, gate.Regression},
+		"loud nights, by 15 %":  {0.04, 0.15, gate.Suspect, gate.Inconclusive},
+		"loud nights, by 6 %":   {0.04, 0.06, gate.None, gate.Inconclusive},
+	} {
+		v := nightly(t, c.spread, c.by, c.by, c.by, c.by)
+		who := speakers(v, perFrame)
+		if len(who) != 1 || v.Verdict != c.verdict {
+			t.Errorf("%s: %v speak, %s; want one, %s", name, who, v.Verdict, c.verdict)
+		}
+		for i := range who {
+			got := of(v, i, "", perFrame)
+			if got.Direction != c.want || got.Screen != gate.Open || math.Abs(got.Change-c.by) > 0.02 {
+				t.Errorf("%s: it is %s, %s, changed by %g; want %s", name, got.Direction, got.Screen, got.Change, c.want)
+			}
+		}
+	}
+	// A build that is faster all over is no question.
+	if v := nightly(t, 0.01, -0.2, -0.2, -0.2, -0.2); v.Verdict != gate.Improvement && v.Verdict != gate.Pass || len(speakers(v, perFrame)) > 0 {
+		t.Errorf("faster all over: %s, %v speak", v.Verdict, speakers(v, perFrame))
+	}
+}
+
+// One scenario that is slower stands out of the others, on a day on which all are slower too.
+func TestOneScenarioStandsOut(t *testing.T) {
+	for _, slower := range []int{0, 3} {
+		now := []float64{0.03, 0.03, 0.03, 0.03, 0.03, 0.03}
+		now[slower] = 1.03*1.1 - 1
+		v := nightly(t, 0.04, now...)
+		for i := range v.Runs {
+			c := of(v, i, "", perFrame)
+			if worse := c.Direction == gate.Suspect; worse != (i == slower) {
+				t.Errorf("where scenario %d is 10 %% slower, %d is %s (%s, p %g)", slower, i, c.Direction, c.Screen, c.P)
+			}
+		}
+	}
+}
+
+// Two scenarios have no middle, and runs without a session nothing in common, nor do two runs
+// of one scenario.
+func TestWhatHasNothingInCommon(t *testing.T) {
+	if v := nightly(t, 0.04, 0.04, 0.04); len(speakers(v, perFrame)) > 0 || of(v, 0, "", perFrame).Screen != gate.Open || of(v, 1, "", perFrame).Screen != gate.Open {
+		t.Errorf("two scenarios: %s", v.Runs[0].Reason)
+	}
+	p := gatetest.Policy(t, gate.PresetDefault)
+	for name, change := range map[string]func(r, ref *run.Run, s int){
+		"runs that name no session":   func(r, _ *run.Run, _ int) { r.Session = "" },
+		"nights that name no session": func(_, ref *run.Run, _ int) { ref.Session = "" },
+		"one scenario, thrice":        func(r, ref *run.Run, _ int) { r.Scenario, ref.Scenario = "s", "s" },
+		"three devices":               func(r, ref *run.Run, s int) { r.Context = gatetest.Phone(fmt.Sprint(s)); ref.Context = r.Context },
+		"nights of one scenario each": func(_, ref *run.Run, s int) { ref.Session += fmt.Sprint(" of ", s) },
+		"three sessions":              func(r, _ *run.Run, s int) { r.Session += fmt.Sprint(s) },
+	} {
+		var subjects []Subject
+		for s := range 3 {
+			now := night(s, "today", 99, 1.04)
+			var history []run.Run
+			for day, luck := range lucks {
+				ref := night(s, fmt.Sprint("night ", day), day, math.Exp(0.04*luck+own(s, day)))
+				change(&now, &ref, s)
+				history = append(history, ref)
+			}
+			subjects = append(subjects, Subject{Run: now, References: gatetest.Summaries(p, history...)})
+		}
+		v := Check(p, metric.Default(), subjects)
+		for i := range v.Runs {
+			if c := of(v, i, "", perFrame); c.Common != 0 || c.Screen != gate.Open || math.Abs(c.Change-0.04) > 0.03 {
+				t.Errorf("%s: scenario %d is %q, for %d, changed by %g; want it judged by itself", name, i, c.Screen, c.Common, c.Change)
+			}
+		}
+	}
+}
+
+// Of four scenarios what the others share is the middle of three, of each night that two of
+// them have.
+func TestMiddlesOfTheOthers(t *testing.T) {
+	before := []map[string]float64{{"a": 1, "b": 10}, {"a": 2, "c": 7}, {"a": 4}, {"a": 9, "b": 20}}
+	if got, want := middles(before, 0), map[string]float64{"a": 4}; !maps.Equal(got, want) {
+		t.Errorf("but for the first %v, want %v", got, want)
+	}
+	if got, want := middles(before, 1), map[string]float64{"a": 4, "b": 15}; !maps.Equal(got, want) {
+		t.Errorf("but for the second %v, want %v", got, want)
+	}
+	if got, want := middles(before, -1), map[string]float64{"a": 3, "b": 15}; !maps.Equal(got, want) {
+		t.Errorf("of all %v, want %v", got, want)
+	}
+	if got := middleBut([]float64{1, 2, 4, 9}, 3); got != 2 {
+		t.Errorf("the middle of 1, 2 and 4 is %g", got)
+	}
+}
