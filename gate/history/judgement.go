@@ -46,6 +46,8 @@ func judge(p gate.Policy, c run.Cell, s run.Summary, x float64, before past.Runs
 func (j *judgement) ask(share float64) {
 	e := j.evidence
 	switch {
+	case j.foretold():
+		j.askForetold(share)
 	case e.Counts.Known():
 		repetitions := float64(j.x.N)
 		events := j.Value * repetitions

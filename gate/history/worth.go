@@ -130,7 +130,7 @@ func (c *check) describeFew(few []*judgement) string {
 	least := c.policy.LeastRuns()
 	switch {
 	case !c.seen.Own:
-		return fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
+		return c.describeForetold(few)
 	case alike && len(few) == len(c.judged) && few[0].Since != "":
 		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %d are needed to tell a change from noise", few[0].Since, own, words.Plural(own, "run", "runs"), least)
 	case alike && len(few) == len(c.judged):

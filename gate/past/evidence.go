@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/contexts"
 	"github.com/apkgate/apkgate/gate/level"
 	"github.com/apkgate/apkgate/gate/screen"
 	"github.com/apkgate/apkgate/metric"
@@ -43,6 +44,9 @@ type Evidence struct {
 	Outlook screen.Outlook
 	// Counts is the same of a metric that counts rare events.
 	Counts screen.Counts
+	// Foretold is what other contexts let expect where the own one was never measured; nil
+	// where it was, or they let expect nothing.
+	Foretold *contexts.Predicted
 }
 
 // enoughOfOwn is from how many sessions of its own on a context's spread is a matter
@@ -54,7 +58,7 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 	at := policy.ForCell(c)
 	sessions := v.sessions(policy, c, m)
 	if len(sessions) == 0 {
-		return v.elsewhere(at.OutlierFactor)
+		return v.foretold(policy, c, m, at)
 	}
 	if m.Mean {
 		e := Evidence{Own: len(sessions), Counts: countsOf(sessions)}
@@ -107,8 +111,7 @@ func centresOf(sessions []session) []float64 {
 	return out
 }
 
-// elsewhere is the evidence where the own context was never measured: what every other
-// shows, for a reader. It says nothing of this one.
+// elsewhere is what every other context shows, for a reader.
 func (v Values) elsewhere(factor float64) Evidence {
 	e := Evidence{N: len(v.Numbers)}
 	if e.N == 0 {
