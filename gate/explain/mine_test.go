@@ -2,7 +2,6 @@ package explain_test
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -83,7 +82,7 @@ func TestManyRulesAreCutAndCounted(t *testing.T) {
 	for _, r := range runs {
 		subjects = append(subjects, history.Subject{Run: r, References: before(100)})
 	}
-	v := history.Check(slowest(gatetest.Policy(t, gate.PresetDefault)), metric.Default(), subjects)
+	v := history.Check(slowest(gatetest.Policy(t, gate.PresetDune)), metric.Default(), subjects)
 	if len(v.Rules) != explain.MaxRules || v.RulesTotal < 40*60 || len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, "the 1000 with the most runs are listed") {
 		t.Errorf("%d rules of %d, warnings %v; want %d of at least 2400 and a warning", len(v.Rules), v.RulesTotal, v.Warnings, explain.MaxRules)
 	}
@@ -101,7 +100,7 @@ func TestRulesFollowTheLabels(t *testing.T) {
 			runs[i].Context[fmt.Sprint("serial", p)] = fmt.Sprint(i)
 		}
 	}
-	p := slowest(gatetest.Policy(t, gate.PresetDefault))
+	p := slowest(gatetest.Policy(t, gate.PresetDune))
 	var subjects []history.Subject
 	for _, r := range runs {
 		subjects = append(subjects, history.Subject{Run: r, References: before(100)})
@@ -148,11 +147,10 @@ func TestRulesNameTheContext(t *testing.T) {
 	}
 }
 
-// Four phones are worse, and the fifth may be: its doubt is neither for a rule
-// nor against it. 42 accepted runs are normal, 10 of each of four and 2 of the fifth.
-func TestADoubtIsNoCounterExampleToARule(t *testing.T) {
+// Four phones are worse, and the fifth may be: its doubt is no counter-example, and that
+// all are worse is said once, in place of rules.
+func TestWhatIsWorseEverywhereIsSaidOnce(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
-	p.MinConfidence = 0
 	var subjects []history.Subject
 	for i, n := range []int{10, 10, 10, 10, 2} {
 		context := map[string]string{"model": fmt.Sprint("m", i), "sdk": "5.0"}
@@ -162,11 +160,11 @@ func TestADoubtIsNoCounterExampleToARule(t *testing.T) {
 	if v.Runs[0].Verdict != gate.Regression || v.Runs[4].Verdict != gate.Inconclusive {
 		t.Fatalf("the phones are %s … %s, want regression … inconclusive", v.Runs[0].Verdict, v.Runs[4].Verdict)
 	}
-	at := slices.IndexFunc(v.Rules, func(r gate.Rule) bool { return len(r.If) == 1 && r.If["sdk"] == "5.0" })
-	if at < 0 {
-		t.Fatalf("no rule of sdk 5.0: %+v", v.Rules)
+	if want := "All 5 runs are worse, in each of 5 contexts; 1 of them perhaps."; v.Everywhere != want || len(v.Rules) != 0 {
+		t.Errorf("%q, rules %+v; want %q and no rules", v.Everywhere, v.Rules, want)
 	}
-	if r := v.Rules[at]; r.Count != 4 || math.Abs(r.Confidence-4.0/46) > 1e-9 {
-		t.Errorf("%+v, want 4 runs of 46", r)
+	v = history.Check(p, metric.Default(), subjects[:1])
+	if v.Everywhere != "" {
+		t.Errorf("of one phone: %q", v.Everywhere)
 	}
 }
