@@ -34,9 +34,9 @@ var system = []string{"api", "sdk"}
 // measured: Told, with how surely its width is known.
 type Predicted struct {
 	Told
-	DF      float64  // degrees of freedom behind SD
-	Session float64  // standard deviation of a session's centre about the level
-	new     []string // values of the unlike properties, as keys: whose effect SD is of
+	DF      float64    // degrees of freedom behind SD
+	Session float64    // standard deviation of a session's centre about the level
+	new     []property // the unlike properties, with own's values: whose effect SD is of
 }
 
 // Predict is what the runs of other contexts let expect of own, which has none. groups are
@@ -74,10 +74,8 @@ func (c *Contexts) Predict(own int, groups [][]float64, prior Prior) (Predicted,
 	}
 	best := slices.MinFunc(sources, func(a, b source) int { return cmp.Compare(a.worth(), b.worth()) })
 	p := Predicted{Told: told, DF: df[best.kind], Session: math.Sqrt(within)}
-	for i, name := range c.names {
-		if best.kind&(1<<min(i, lastBit)) != 0 {
-			p.new = append(p.new, name+"\x00"+level(code[i:i+1], 1))
-		}
+	for _, name := range c.namesOf(best.kind) {
+		p.new = append(p.new, property{name, c.distinct[own][name]})
 	}
 	return p, true
 }
@@ -168,7 +166,7 @@ func (p Predicted) variance(noise float64) float64 {
 // much noise: contexts that share a value which was never measured share the one draw of
 // its effect. 0 where they share none.
 func (p Predicted) Correlation(q Predicted, noise float64) float64 {
-	if !slices.ContainsFunc(p.new, func(v string) bool { return slices.Contains(q.new, v) }) {
+	if !slices.ContainsFunc(p.new, func(v property) bool { return slices.Contains(q.new, v) }) {
 		return 0
 	}
 	both := min(p.SD, q.SD)
