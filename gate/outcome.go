@@ -60,6 +60,9 @@ const (
 	LabelNormal = "N"
 )
 
+// LabelSuspect is what a run that is perhaps worse bears in rules, and nowhere else.
+const LabelSuspect = "Suspect-"
+
 // outcomes and directions in the order of their gravity.
 var (
 	outcomes   = []Outcome{Pass, Improvement, Inconclusive, Invalid, Regression}

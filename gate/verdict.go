@@ -27,6 +27,8 @@ type Verdict struct {
 	Runs  []RunVerdict `json:"runs"`
 	// Rules tell in which contexts the outliers arise (paper, section 5.4).
 	Rules []Rule `json:"rules"`
+	// Everywhere says that all runs of several contexts are worse; "" where they are not.
+	Everywhere string `json:"everywhere,omitempty"`
 	// Accepted are the accepted runs that the runs were compared with, by their contexts:
 	// what rules are mined from beside the runs themselves. It is no part of the JSON.
 	Accepted []Accepted `json:"-"`
@@ -169,6 +171,7 @@ type Comparison struct {
 // bear this label.
 type Rule struct {
 	If         map[string]string `json:"if"`
+	Same       map[string]string `json:"same,omitempty"` // properties that the very same runs have
 	Then       string            `json:"then"`
 	Support    float64           `json:"support"`    // share of all runs that have both
 	Confidence float64           `json:"confidence"` // share of the runs with If that have Then

@@ -18,8 +18,9 @@ import (
 // Contexts are the distinct contexts of a history. They may be asked by several at
 // the same time.
 type Contexts struct {
-	names []string // of the properties, sorted
-	coded [][]int  // by context, then by property: the value as a number, 0 where it has none
+	names    []string // of the properties, sorted
+	coded    [][]int  // by context, then by property: the value as a number, 0 where it has none
+	distinct []devctx.Properties
 }
 
 type property struct{ name, value string }
@@ -42,7 +43,7 @@ func Of(distinct []devctx.Properties) *Contexts {
 			}
 		}
 	}
-	c := &Contexts{names: slices.Sorted(maps.Keys(names))}
+	c := &Contexts{names: slices.Sorted(maps.Keys(names)), distinct: distinct}
 	for _, d := range distinct {
 		code := make([]int, len(c.names))
 		for i, name := range c.names {

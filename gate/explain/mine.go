@@ -24,29 +24,19 @@ const MaxRules = 1_000
 
 // FindRules sets the verdict's rules: the contexts in which outliers arise, over the runs
 // that were checked with their labels and the accepted ones that they were compared with,
-// which are normal (paper, section 5.4). Runs of which nothing can be said count neither
-// as outliers nor as normal. What was found before, of other labels, is forgotten.
+// which are normal (paper, section 5.4). By the default, the build's own runs are mined by
+// themselves too, so that a long history does not outweigh them, and what is worse everywhere
+// is said once. Runs of which nothing can be said count neither as outliers nor as normal. What was found before, of other labels, is forgotten.
 func FindRules(v *gate.Verdict, p gate.Policy) {
 	v.Rules, v.RulesTotal = []gate.Rule{}, 0
 	v.Warnings = slices.DeleteFunc(slices.Clone(v.Warnings), ofRules)
-	rows, outliers := checkedRows(p, v.Runs)
-	if !outliers {
-		return
+	var found []gate.Rule
+	var cut []rules.Cut
+	if v.Everywhere = ""; p.Preset == gate.PresetDune {
+		found, cut = ofPaper(v, p)
+	} else {
+		found, cut, v.Everywhere = ofBuild(v, p)
 	}
-	options := rules.Options{MinConfidence: p.MinConfidence, Ignore: gate.LabelNormal}
-	switch {
-	case p.SupportOfAll:
-		options.MinSupport = p.MinSupport
-	default: // forty runs that are bad alike mean the same beside a long history
-		options.MinCount = max(1, int(math.Ceil(p.MinSupport*float64(len(rows))-1e-9)))
-	}
-	if p.Preset != gate.PresetDune {
-		options.MinTogether = 2
-	}
-	for _, past := range v.Accepted {
-		rows = append(rows, rules.Row{Context: past.Context, Labels: []string{gate.LabelNormal}, Times: past.Runs})
-	}
-	found, cut := rules.Mine(rows, options)
 	for _, c := range cut {
 		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf(
 			"rules of %d properties and more were not looked for: the runs that are %s have too many combinations%s", c.Items, c.Then, tooMany)})
@@ -56,13 +46,35 @@ func FindRules(v *gate.Verdict, p gate.Policy) {
 		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf("of %d rules, the %d%s", len(found), MaxRules, listed)})
 		found = mostTelling(found)
 	}
+	v.Rules = append(v.Rules, found...)
+}
+
+// ofPaper are the rules as the paper has them: over the runs that were checked and the
+// accepted ones alike.
+func ofPaper(v *gate.Verdict, p gate.Policy) (out []gate.Rule, cut []rules.Cut) {
+	rows, outliers := checkedRows(p, v.Runs)
+	if !outliers {
+		return nil, nil
+	}
+	options := rules.Options{MinConfidence: p.MinConfidence, Ignore: gate.LabelNormal}
+	switch {
+	case p.SupportOfAll:
+		options.MinSupport = p.MinSupport
+	default: // forty runs that are bad alike mean the same beside a long history
+		options.MinCount = max(1, int(math.Ceil(p.MinSupport*float64(len(rows))-1e-9)))
+	}
+	for _, past := range v.Accepted {
+		rows = append(rows, rules.Row{Context: past.Context, Labels: []string{gate.LabelNormal}, Times: past.Runs})
+	}
+	found, cut := rules.Mine(rows, options)
 	for _, r := range found {
 		rule := gate.Rule{If: map[string]string{}, Then: r.Then, Support: r.Support, Confidence: r.Confidence, Lift: r.Lift, Count: r.Count}
 		for _, item := range r.If {
 			rule.If[item.Property] = item.Value
 		}
-		v.Rules = append(v.Rules, rule)
+		out = append(out, rule)
 	}
+	return out, cut
 }
 
 // How the warnings of rules end, by which they are known again.
@@ -90,7 +102,7 @@ func checkedRows(p gate.Policy, verdicts []gate.RunVerdict) (rows []rules.Row, o
 
 // mostTelling are the MaxRules rules with the most runs and the fewest properties,
 // in their order.
-func mostTelling(found []rules.Rule) []rules.Rule {
+func mostTelling(found []gate.Rule) []gate.Rule {
 	places := make([]int, len(found))
 	for i := range places {
 		places[i] = i
@@ -100,7 +112,7 @@ func mostTelling(found []rules.Rule) []rules.Rule {
 	})
 	places = places[:MaxRules]
 	slices.Sort(places)
-	out := make([]rules.Rule, MaxRules)
+	out := make([]gate.Rule, MaxRules)
 	for i, place := range places {
 		out[i] = found[place]
 	}

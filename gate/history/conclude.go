@@ -168,5 +168,5 @@ func (c *check) warnUnmatched() {
 // describe says a deviation in a sentence: what, how much, how sure.
 func (c *check) describe(d gate.Comparison) string {
 	m, _ := c.catalogue.Lookup(d.Metric)
-	return gate.Describe(d, m, 1-c.policy.Alpha)
+	return gate.Describe(d, m, 1-c.policy.Alpha) + c.unmeasured(d)
 }

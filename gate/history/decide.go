@@ -39,7 +39,8 @@ func decide(p gate.Policy, j *judgement) {
 	defer j.onlyShown(p)
 	worsening := j.worsening()
 	switch {
-	case j.evidence.N == 0 || j.evidence.Own == 0: // nothing is known of the level
+	case j.evidence.N == 0 || j.evidence.Own == 0: // nothing is known of the level but by others
+		j.decideForetold(p)
 		return
 	case !j.enough(p) && !j.lent(p):
 		if j.means() && worsening >= max(j.policy.MinChange, gate.SuspectChange) {

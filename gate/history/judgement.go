@@ -54,6 +54,8 @@ func (j *judgement) ask(share float64) {
 	e := j.evidence
 	j.share = share
 	switch {
+	case j.foretold():
+		j.askForetold(share)
 	case e.Counts.Known():
 		repetitions := float64(j.x.N)
 		events := j.Value * repetitions

@@ -21,7 +21,7 @@ func together(p gate.Policy, js []*judgement, share float64) {
 	cells := map[run.Cell][]*judgement{}
 	var order []run.Cell
 	for _, j := range js {
-		if !j.enough(p) {
+		if !j.enough(p) && !j.foretold() {
 			continue
 		}
 		cell := run.Cell{Event: j.Event, Metric: j.Metric}
@@ -87,6 +87,8 @@ func combined(group []*judgement) family.Sides {
 		switch {
 		case a.unit() == b.unit():
 			return 1
+		case a.foretold() && b.foretold():
+			return sharedDraw(a, b)
 		case a.context == b.context && a.within == b.within:
 			return 1 / (1 + float64(min(a.evidence.N, b.evidence.N)))
 		}

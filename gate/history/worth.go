@@ -150,7 +150,7 @@ func (c *check) describeFew(few []*judgement) string {
 	}
 	switch {
 	case !c.seen.Own:
-		return fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
+		return c.describeForetold(few)
 	case alike && few[0].Since != "":
 		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %s", few[0].Since, own, words.Plural(own, one, many), needed)
 	case alike && sessions < runs && own == sessions:

@@ -92,10 +92,15 @@ func TestNoMoreThanAllFramesCanBeLost(t *testing.T) {
 func TestAMetricWithTooFewValuesIsSaid(t *testing.T) {
 	history := append(gatetest.On("a", "cpu.time_ms", 100, 101, 102, 103, 104, 105, 106, 107, 108, 109), gatetest.On("b", "startup.ttid_ms", 100)...)
 	now := gatetest.Nearly("a", "cpu.time_ms", 103)
-	now.Iterations[0].Metrics["startup.ttid_ms"] = 1000
+	now.Iterations[0].Metrics["startup.ttid_ms"] = 150
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...)
 	if !strings.Contains(v.Reason, "time to initial display has no comparable run of this context") {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+	now.Iterations[0].Metrics["startup.ttid_ms"] = 1000
+	v = checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...)
+	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, "perhaps worse: time to initial display") || !strings.Contains(v.Reason, "no accepted run of this context has it") {
+		t.Errorf("ten times as long: %s: %s", v.Verdict, v.Reason)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/contexts"
 	"github.com/apkgate/apkgate/gate/level"
 	"github.com/apkgate/apkgate/gate/screen"
 	"github.com/apkgate/apkgate/metric"
@@ -48,6 +49,9 @@ type Evidence struct {
 	Sessions []Session
 	Within   screen.Within
 	prior    screen.Prior
+	// Foretold is what other contexts let expect where the own one was never measured; nil
+	// where it was, or they let expect nothing.
+	Foretold *contexts.Predicted
 }
 
 // Session is what one accepted session says of a number, on the judged scale.
@@ -92,7 +96,7 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 	at := policy.ForCell(c)
 	sessions := v.sessions(policy, c, m)
 	if len(sessions) == 0 {
-		return v.elsewhere(at.OutlierFactor)
+		return v.foretold(policy, c, m, at)
 	}
 	if m.Mean {
 		e := Evidence{Own: len(sessions), Counts: countsOf(sessions)}
@@ -156,8 +160,7 @@ func centresOf(sessions []session) []float64 {
 	return out
 }
 
-// elsewhere is the evidence where the own context was never measured: what every other
-// shows, for a reader. It says nothing of this one.
+// elsewhere is what every other context shows, for a reader.
 func (v Values) elsewhere(factor float64) Evidence {
 	e := Evidence{N: len(v.Numbers)}
 	if e.N == 0 {

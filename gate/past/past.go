@@ -4,7 +4,7 @@
 //
 // It takes a stand: like is compared with like. Other contexts tell of the run's own only
 // where that has few sessions, and no more than they have shown; where it has none they
-// are shown to a reader and decide nothing. It makes no verdict.
+// let expect a level, with the width of what nobody has measured. It makes no verdict.
 package past
 
 import (
@@ -28,6 +28,7 @@ type Runs struct {
 	Refs     []*run.Summary            // in the order of ranked
 	Groups   []int                     // context of each ref
 	contexts func() *contexts.Contexts // of the groups, made when they are asked for
+	withNow  func() *contexts.Contexts // and the new run's own behind them
 	Own      int                       // the group that has the new run's own context, or -1
 	count    int                       // of groups
 
@@ -49,6 +50,7 @@ func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
 	}
 	p.Own, p.count = g.Find(now), len(g.Distinct())
 	p.contexts = sync.OnceValue(func() *contexts.Contexts { return contexts.Of(g.Distinct()) })
+	p.withNow = sync.OnceValue(func() *contexts.Contexts { return contexts.With(g.Distinct(), devctx.Only(now, use)) })
 	return p
 }
 

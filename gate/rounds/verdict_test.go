@@ -316,17 +316,18 @@ func TestSignedMetricsInRounds(t *testing.T) {
 }
 
 // Rules are of what the rounds decided: of two phones on a new SDK, beside eight runs that
-// were accepted on the SDK before, so that two of ten bear a label or one does.
+// were accepted on the SDK before: where both bear a label, these are two of ten, and where
+// one does, it is one of the build's own two.
 func TestRulesAreOfWhatRoundsDecide(t *testing.T) {
 	one := asking(ms).Runs[0]
 	for name, c := range map[string]struct {
 		heads [2]float64
 		want  string
 	}{
-		"both are worse": {[2]float64{12, 12}, "[{map[sdk:15] Outlier- 0.2 1 5 2} {map[model:a] Outlier- 0.1 1 5 1} {map[model:b] Outlier- 0.1 1 5 1}]"},
-		"one is worse":   {[2]float64{12, 10}, "[{map[model:a] Outlier- 0.1 1 10 1}]"},
+		"both are worse": {[2]float64{12, 12}, "[{map[sdk:15] map[] Outlier- 0.2 1 5 2} {map[model:a] map[] Outlier- 0.1 1 5 1} {map[model:b] map[] Outlier- 0.1 1 5 1}]"},
+		"one is worse":   {[2]float64{12, 10}, "[{map[model:a] map[] Outlier- 0.5 1 2 1}]"},
 		"neither is":     {[2]float64{10, 10}, "[]"},
-		"one is better":  {[2]float64{10, 8}, "[{map[model:b] Outlier+ 0.1 1 10 1}]"},
+		"one is better":  {[2]float64{10, 8}, "[{map[model:b] map[] Outlier+ 0.5 1 2 1}]"},
 	} {
 		v := gate.Verdict{Rules: []gate.Rule{{Then: "Outlier-"}, {Then: "Outlier+"}}, Accepted: []gate.Accepted{{Context: map[string]string{"sdk": "14", "model": "c"}, Runs: 8}}}
 		for _, model := range []string{"a", "b"} {

@@ -38,6 +38,7 @@ func (s story) facts(in Input) []document.Fact {
 	}
 	add("Measured", decided(in))
 	out = append(out, s.Why.Facts()...)
+	add("Everywhere", wording.Name(in.Verdict.Everywhere))
 	if len(s.Rules) > 0 {
 		text := s.Rules[0].sentence()
 		if n := len(s.Rules) - 1; n > 0 {

@@ -17,6 +17,8 @@ import (
 const (
 	labelWorse  = "Outlier-"
 	labelBetter = "Outlier+"
+	// labelSuspect is what rules call a run that is perhaps worse.
+	labelSuspect = "Suspect-"
 )
 
 // label is a class label taken apart.
@@ -26,7 +28,7 @@ type label struct {
 }
 
 func parseLabel(s string) label {
-	for _, kind := range []string{labelWorse, labelBetter} {
+	for _, kind := range []string{labelWorse, labelBetter, labelSuspect} {
 		if event, ok := strings.CutSuffix(s, kind); ok {
 			return label{event, kind}
 		}
@@ -127,6 +129,8 @@ func (p pattern) word() string {
 		return "worse"
 	case labelBetter:
 		return "better"
+	case labelSuspect:
+		return "perhaps worse"
 	}
 	return "labelled " + wording.Name(p.Kind)
 }
@@ -154,6 +158,9 @@ func (p pattern) node() string {
 // (support 4.4 %, confidence 100 %, lift 9)."
 func (p pattern) sentence() string {
 	condition := words.Few(items(p.Rule), maxItems)
+	if same := items(gate.Rule{If: p.Same}); len(same) > 0 {
+		condition += " (the same runs: " + words.Few(same, maxItems) + ")"
+	}
 	if condition == "" {
 		condition = "any context"
 	}

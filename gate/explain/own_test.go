@@ -1,0 +1,99 @@
+package explain_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/explain"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/history"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Eighty phones that have a history each, half of them on Android 16, where this build is
+// slow: that is the rule, whatever the history holds of Android 16 and however long it is.
+func TestOnlyOneAndroidIsWorse(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	var accepted, now []run.Run
+	for i := range 80 {
+		sdk, api, ms := "15", "35", 8.0
+		if i >= 40 {
+			sdk, api, ms = "16", "36", 16
+		}
+		context := map[string]string{"model": fmt.Sprint("phone", i%40), "sdk": sdk, "api": api, "recorded": "perfetto", "compiled": "speed"}
+		for n := range 8 {
+			accepted = append(accepted, gatetest.Timed(fmt.Sprint("old", i, "-", n), context, 8+float64(n%4)/50))
+		}
+		now = append(now, gatetest.Timed(fmt.Sprint("new", i), context, ms))
+	}
+	refs := gatetest.Summaries(p, accepted...)
+	var subjects []history.Subject
+	for _, r := range now {
+		subjects = append(subjects, history.Subject{Run: r, References: refs})
+	}
+	v := history.Check(p, metric.Default(), subjects)
+	if len(v.Rules) != 1 || v.Everywhere != "" {
+		t.Fatalf("rules %+v, everywhere %q; want the one of Android 16", v.Rules, v.Everywhere)
+	}
+	r := v.Rules[0]
+	if !maps.Equal(r.If, map[string]string{"sdk": "16"}) || !maps.Equal(r.Same, map[string]string{"api": "36"}) || r.Then != gate.LabelWorse || r.Count != 40 || r.Confidence != 1 || r.Lift != 2 {
+		t.Errorf("%+v, want all 40 of 40 on Android 16, whose API says the same", r)
+	}
+}
+
+// verdictOf has one run for each context, worse (w), perhaps worse (s), normal (n) or of
+// which nothing is known (u).
+func verdictOf(of string, context func(i int) map[string]string, accepted ...gate.Accepted) *gate.Verdict {
+	v := &gate.Verdict{Accepted: accepted}
+	for i, kind := range of {
+		r := gate.RunVerdict{Context: context(i), Verdict: gate.Pass, Labels: []string{gate.LabelNormal}}
+		switch kind {
+		case 'w':
+			r.Verdict, r.Labels = gate.Regression, []string{gate.LabelWorse}
+		case 's':
+			r.Verdict, r.Deviations = gate.Inconclusive, []gate.Comparison{{Direction: gate.Suspect}}
+		case 'u':
+			r.Verdict = gate.Inconclusive
+		}
+		v.Runs = append(v.Runs, r)
+	}
+	return v
+}
+
+// Which rules the build's own runs give, and which they don't.
+func TestRulesOfTheBuildsOwnRuns(t *testing.T) {
+	half := func(name string) func(i int) map[string]string {
+		return func(i int) map[string]string { return map[string]string{name: fmt.Sprint(i / 4), "cpu": "arm"} }
+	}
+	history := gate.Accepted{Context: map[string]string{"sdk": "0", "cpu": "arm"}, Runs: 100}
+	for name, c := range map[string]struct {
+		of       string
+		context  func(i int) map[string]string
+		accepted []gate.Accepted
+		want     string
+	}{
+		"one half":                           {"nnnnwwww", half("sdk"), nil, "[map[sdk:1] Outlier- 4]"},
+		"one half, perhaps":                  {"nnnnssss", half("sdk"), nil, "[map[sdk:1] Suspect- 4]"},
+		"one half, some perhaps":             {"nnnnwwss", half("sdk"), nil, "[map[sdk:1] Outlier- 2]"},
+		"a half of which nothing is known":   {"uuuuwwww", half("sdk"), nil, "[]"},
+		"the same beside accepted runs":      {"uuuuwwww", half("sdk"), []gate.Accepted{history}, "[map[sdk:1] Outlier- 4]"},
+		"nearly as many of the other half":   {"wwwnwwww", half("sdk"), nil, "[]"},
+		"nothing is worse":                   {"nnnnnnnn", half("sdk"), []gate.Accepted{history}, "[]"},
+		"by how it was recorded":             {"nnnnwwww", half("recorded"), nil, "[]"},
+		"by how it was compiled":             {"nnnnwwww", half("compiled"), nil, "[]"},
+		"all are worse, and none was before": {"wwwwwwww", half("sdk"), []gate.Accepted{{Context: map[string]string{"sdk": "9", "cpu": "arm"}, Runs: 100}}, "[map[sdk:0] Outlier- 4 map[sdk:1] Outlier- 4]"},
+	} {
+		v := verdictOf(c.of, c.context, c.accepted...)
+		explain.FindRules(v, gatetest.Policy(t, gate.PresetDefault))
+		var got []string
+		for _, r := range v.Rules {
+			got = append(got, fmt.Sprintf("%v %s %d", r.If, r.Then, r.Count))
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %v, want %s", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/past"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// foretold reports whether the level is what other contexts let expect, as the own one was
+// never measured.
+func (j *judgement) foretold() bool { return j.evidence.Foretold != nil }
+
+// askForetold asks what other contexts let expect: how likely they make a build that is worse by
+// the share look as good as this, and one that is unchanged as bad.
+func (j *judgement) askForetold(share float64) {
+	e := j.evidence
+	j.effect = past.Effect(j.metric, j.scale, e.Expected, share)
+	up := j.effect > 0
+	missed := e.Foretold.Chance(j.x.Centre-j.effect, j.noise(), !up)
+	j.Missed = &missed
+	j.tails = family.Sides{Worse: e.Foretold.Chance(j.x.Centre, j.noise(), up), Better: e.Foretold.Chance(j.x.Centre, j.noise(), !up)}
+}
+
+// noise is the standard deviation of the run's centre, as its repetitions show it.
+func (j *judgement) noise() float64 { return j.x.SD / math.Sqrt(float64(max(j.x.N, 1))) }
+
+// decideForetold decides a number of a context that was never measured: what lies beyond
+// what like contexts let expect is a regression, and what they explain stays open. They
+// clear nothing.
+func (j *judgement) decideForetold(p gate.Policy) {
+	worsening := j.worsening()
+	switch {
+	case !j.foretold() || !j.means() || worsening < j.policy.MinChange:
+	case j.P <= p.Alpha && j.worse() && !j.denied:
+		j.Direction = gate.ToRegression
+	case j.tails.Worse <= suspectLevel:
+		j.Direction = gate.Suspect
+	}
+}
+
+// sharedDraw is the correlation of two scores by what was foretold: two sessions of one
+// context share all of what is not known of it.
+func sharedDraw(a, b *judgement) float64 {
+	return a.evidence.Foretold.Correlation(*b.evidence.Foretold, math.Min(a.noise(), b.noise()))
+}
+
+// unmeasured says whose runs a level was foretold by, "" where the context was measured.
+func (c *check) unmeasured(d gate.Comparison) string {
+	for _, j := range c.judged {
+		if j.foretold() && j.Event == d.Event && j.Metric == d.Metric && d.Limit == nil {
+			t, why := j.evidence.Foretold, "this context was never measured"
+			if c.seen.Own {
+				why = "no accepted run of this context has it"
+			}
+			return fmt.Sprintf("; %s: that is what %d accepted %s of others let expect, unlike in %s", why,
+				t.Runs, words.Plural(t.Runs, "session", "sessions"), strings.Join(t.Unlike, ", "))
+		}
+	}
+	return ""
+}
+
+// describeForetold says how much a never-measured context may differ for no fault of the
+// build.
+func (c *check) describeForetold(few []*judgement) string {
+	text := fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
+	for _, j := range few {
+		if j.foretold() {
+			t := j.evidence.Foretold
+			reach := t.Reach(suspectLevel, j.noise())
+			share := math.Abs(reach / j.evidence.Expected)
+			switch {
+			case j.metric.Odds:
+				return fmt.Sprintf("%s, and may have %.1f times as many bad frames, as it is unlike in %s", text, math.Exp(reach), strings.Join(t.Unlike, ", "))
+			case j.scale.Multiplies():
+				share = math.Expm1(reach)
+			case j.metric.Ratio:
+				return fmt.Sprintf("%s, and may differ by %.0f points in %s, as it is unlike in %s", text, 100*reach, j.metric.Title, strings.Join(t.Unlike, ", "))
+			}
+			return fmt.Sprintf("%s, and may differ by %.0f %% in %s, as it is unlike in %s", text, 100*share, j.metric.Title, strings.Join(t.Unlike, ", "))
+		}
+	}
+	return text
+}

@@ -1,0 +1,117 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// newAndroid is a lab of phones with nights of accepted runs each on one Android, and the
+// same phones on the next, where frames take so many times as long.
+type newAndroid struct {
+	phones, nights int
+	slower         float64
+	own            float64 // what the new Android makes on each phone by itself, as a logarithm
+}
+
+func (l newAndroid) check(t *testing.T, random *rand.Rand) gate.Verdict {
+	t.Helper()
+	p := gatetest.Policy(t, gate.PresetDefault)
+	var before, now []run.Run
+	for i := range l.phones {
+		level := 8 * math.Exp(0.3*random.NormFloat64())
+		at := func(id, sdk string, level float64) run.Run {
+			level *= math.Exp(0.03 * random.NormFloat64())
+			r := gatetest.Timed(id, map[string]string{"model": fmt.Sprint("phone", i), "sdk": sdk}, level)
+			r.Session = id
+			return r
+		}
+		for n := range l.nights {
+			r := at(fmt.Sprint("old", i, "-", n), "15", level)
+			r.Started = time.Date(2026, 1, 1+n, i%24, 0, 0, 0, time.UTC)
+			before = append(before, r)
+		}
+		now = append(now, at(fmt.Sprint("new", i), "16", level*l.slower*math.Exp(l.own*random.NormFloat64())))
+	}
+	refs := gatetest.Summaries(p, before...)
+	var subjects []Subject
+	for _, r := range now {
+		subjects = append(subjects, Subject{Run: r, References: refs})
+	}
+	return Check(p, metric.Default(), subjects)
+}
+
+// Forty phones that are three times as slow on a new Android as nine hundred accepted runs
+// on the one before are a regression, each of them, and it is said whose runs say so.
+func TestANewAndroidThreeTimesSlower(t *testing.T) {
+	v := newAndroid{phones: 40, nights: 23, slower: 3, own: 0.05}.check(t, rand.New(rand.NewPCG(1, 7)))
+	worse := 0
+	for _, r := range v.Runs {
+		if r.Verdict == gate.Regression {
+			worse++
+		}
+	}
+	if v.Verdict != gate.Regression || worse != 40 {
+		t.Errorf("%s, %d of 40 regressions: %s", v.Verdict, worse, v.Runs[0].Reason)
+	}
+	if reason := v.Runs[0].Reason; !strings.Contains(reason, "let expect, unlike in sdk") || !strings.Contains(reason, "was never measured") {
+		t.Errorf("reason %q", reason)
+	}
+}
+
+// What a new Android makes of an unchanged build is no regression of the build: at most one
+// check of a hundred fails, where the truth is drawn as it was measured. Forty phones share
+// one draw, and are no forty proofs.
+func TestAnUnchangedBuildOnANewAndroid(t *testing.T) {
+	checks := 200
+	if testing.Short() {
+		checks = 40
+	}
+	for _, phones := range []int{1, 8} {
+		random := rand.New(rand.NewPCG(2, uint64(phones)))
+		failed := 0
+		for range checks {
+			v := newAndroid{phones: phones, nights: 6, slower: math.Exp(0.15 * random.NormFloat64()), own: 0.03}.check(t, random)
+			if v.Verdict == gate.Regression {
+				failed++
+			}
+			if v.Verdict == gate.Pass {
+				t.Errorf("%d phones: passes, of which nothing was ever measured", phones)
+			}
+		}
+		if most := 0.01*float64(checks) + 2.5*math.Sqrt(0.01*0.99*float64(checks)); float64(failed) > most {
+			t.Errorf("%d phones: %d of %d unchanged builds fail, want at most 1 %%", phones, failed, checks)
+		}
+		t.Logf("%d phones: %d of %d unchanged builds fail", phones, failed, checks)
+	}
+}
+
+// A change within what a new Android may make by itself stays open, and how much that is
+// is said; one near its edge is a doubt.
+func TestWhatANewAndroidMayMake(t *testing.T) {
+	v := newAndroid{phones: 5, nights: 9, slower: 1.15, own: 0.01}.check(t, rand.New(rand.NewPCG(3, 7)))
+	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Runs[0].Reason, "never measured") || !strings.Contains(v.Runs[0].Reason, "may differ by") || !strings.Contains(v.Runs[0].Reason, "unlike in sdk") {
+		t.Errorf("15 %%: %s: %s", v.Verdict, v.Runs[0].Reason)
+	}
+	v = newAndroid{phones: 5, nights: 9, slower: 1.5, own: 0.01}.check(t, rand.New(rand.NewPCG(3, 7)))
+	if v.Verdict != gate.Inconclusive || !strings.HasPrefix(v.Runs[0].Reason, "perhaps worse: ") {
+		t.Errorf("50 %%: %s: %s", v.Verdict, v.Runs[0].Reason)
+	}
+}
+
+// A phone of a new model may be far slower than all others.
+func TestANewPhoneMayBeSlow(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	v := checkOne(p, gatetest.Nearly("b", perFrame, 20), gatetest.On("a", perFrame, 8, 8.1, 7.9, 8, 8.2, 8)...)
+	if v.Verdict != gate.Inconclusive {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+}
