@@ -7,8 +7,13 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/gate"
+	gatehistory "github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
 )
 
 // Page faults and waits are counted on every phone, what a trace tells where one is
@@ -62,4 +67,61 @@ func workOf(m map[string]float64) string {
 		}
 	}
 	return b.String()
+}
+
+// On an emulator with a hosted runner's noise, a tenth more of an app's work stands out by
+// what is counted, in one run against eight, where the time of frames shows nothing; that
+// of an unchanged build does not.
+func TestMoreWorkStandsOutWhereTimesWaver(t *testing.T) {
+	t.Parallel()
+	const history = 8
+	measured := func(seed uint64, every int) run.Run {
+		s, job := seeded(t, "sdk-gphone64-x86-android-14", seed, simlab.Options{})
+		job.Evidence.Keep = config.KeepAnomalies
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 5, 0
+		job.App.APK = demoWith(t, fmt.Sprintf("noise session 10%% repetition 15%% frame 14%% tail 0.4%%x3\nwork inflate 500us after open-list,scroll,open-message,scroll-message,back every %d\n", every))
+		r := collect.Collect(t.Context(), job, collect.Options{Evidence: evidence.At(t.TempDir(), evidence.Default)})
+		_ = s.Close()
+		wantComplete(t, r, 5)
+		return r.Run
+	}
+	catalogue := metric.Default()
+	policy := func(metrics ...string) gate.Policy {
+		p, _ := gate.PolicyOf(gate.PresetDefault)
+		p.Metrics = metrics
+		matters := 0.05
+		p.Thresholds = []gate.Threshold{{Metric: metrics[0], MinChange: &matters}}
+		return p
+	}
+	runs := make([]run.Run, history)
+	for i := range runs {
+		runs[i] = measured(uint64(i+1), 8)
+		runs[i].ID = fmt.Sprint("accepted ", i)
+	}
+	for _, c := range []struct {
+		metric string
+		every  int
+		found  bool
+	}{
+		{"work.inflations", 7, true},
+		{"work.inflations", 8, false},
+		{"frames.duration_ms", 7, false},
+	} {
+		p := policy(c.metric)
+		var before []run.Summary
+		for _, r := range runs {
+			before = append(before, run.Summarize(r, p.Centre, catalogue))
+		}
+		now := measured(100, c.every)
+		v := gatehistory.Check(p, catalogue, []gatehistory.Subject{{Run: now, References: before}})
+		found := false
+		for _, r := range v.Runs {
+			for _, d := range r.Deviations {
+				found = found || d.Metric == c.metric && d.Value > d.Upper
+			}
+		}
+		if found != c.found {
+			t.Errorf("%s of a build that inflates every %d frames stands out: %v, want %v (%s)", c.metric, c.every, found, c.found, v.Verdict)
+		}
+	}
 }

@@ -82,7 +82,7 @@ func (r *reader) begun(name string) {
 		r.Measures++
 	case name == "layout":
 		r.Layouts++
-	case name == "draw", strings.HasPrefix(name, "draw-VRI["): // the latter since Android 14
+	case name == "draw", strings.HasPrefix(name, "draw-VRI["): // the latter in later versions
 		r.Draws++
 	case name == "inflate":
 		r.Inflations++
