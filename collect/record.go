@@ -165,6 +165,7 @@ func (m measurement) iteration() run.Iteration {
 		it.Metrics["memory.peak_rss_kb"] = float64(m.peakKB)
 	}
 	m.collected.addTo(&it)
+	addWork(&it, m.counted, m.done)
 	if m.pssKB > 0 {
 		it.Metrics["memory.pss_kb"] = float64(m.pssKB)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/gc"
+	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
 
 // startRecording starts what records beside the workload, for all that need it.
@@ -153,4 +154,49 @@ func (c *collector) readCollected(ctx context.Context, a *attempt) (*collected, 
 		out.took += r.For
 	}
 	return out, nil
+}
+
+// addWork puts what was counted of the app's work into the record, as far as it is known.
+func addWork(it *run.Iteration, traced *work.Counts, done *frames.Done) {
+	if done != nil {
+		it.Metrics["work.page_faults"], it.Metrics["work.waits"] = float64(done.Faults), float64(done.Waits)
+	}
+	if traced == nil {
+		return
+	}
+	for name, n := range map[string]int{
+		"work.frames": traced.Frames, "work.measures": traced.Measures, "work.layouts": traced.Layouts, "work.draws": traced.Draws,
+		"work.inflations": traced.Inflations, "work.recompositions": traced.Recompositions,
+	} {
+		it.Metrics[name] = float64(n)
+	}
+	if traced.Called {
+		it.Metrics["work.transactions"] = float64(traced.Transactions)
+	}
+}
+
+// readWork counts the app's work in what was recorded as evidence. nil where nothing was
+// recorded, or not all of it.
+func (c *collector) readWork(ctx context.Context, a *attempt) (*work.Counts, error) {
+	if a.watched == nil {
+		return nil, nil
+	}
+	var found work.Counts
+	err := c.perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
+		found, err = work.Read(trace, func(pid int) bool { return a.frames.PIDs[pid] })
+		return err
+	})
+	switch {
+	case loss.IsGone(err), ctxEnded(err):
+		return nil, err
+	case err != nil:
+		c.journal.Warnf("repetition %d: the app's work is not counted: %v", a.n, err)
+		return nil, nil
+	case found.Lost > 0:
+		c.journal.Warnf("the trace did not hold all of each repetition: the app's work is not counted in those of which it lost a part")
+		return nil, nil
+	case !found.Traced:
+		return nil, nil
+	}
+	return &found, nil
 }

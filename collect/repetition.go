@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/logcat"
+	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
 
 // measurement is one repetition as it was seen.
@@ -32,6 +33,8 @@ type measurement struct {
 	rssKB       int64         // 0: not seen
 	peakKB      int64         // 0: not seen
 	collected   *collected    // nil: not known
+	counted     *work.Counts  // nil: not known
+	done        *frames.Done  // nil: not known
 	energy      *power.Spent  // nil: not measured
 	unseen      bool          // nobody looked at the frames
 	whole       frames.Whole  // what Android counted of them
@@ -185,6 +188,9 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		startup: seen.Startup, fullStart: seen.FullStart, cpu: c.cpuSince(a.frames.CPU()), pssKB: a.frames.MemoryKB(), unseen: unseen, whole: a.frames.Whole(),
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
+	if done, ok := a.frames.Done(); ok && c.cpuBefore == 0 { // else the process did some of it before
+		out.done = &done
+	}
 	a.frames.TellUnread(a.n)
 	var err error
 	if start := a.workload.Started; start != nil {
@@ -198,6 +204,9 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		}
 	}
 	if out.collected, err = c.readCollected(ctx, a); err != nil {
+		return fail(loss.Infrastructure, err)
+	}
+	if out.counted, err = c.readWork(ctx, a); err != nil {
 		return fail(loss.Infrastructure, err)
 	}
 	if err = c.readPaths(ctx, a, seen); err != nil {

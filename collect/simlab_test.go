@@ -39,7 +39,13 @@ func patience(o simlab.Options) adb.Options {
 // the real adb client.
 func simulated(t testing.TB, profile string, o simlab.Options) (*simlab.Simulated, collect.Job) {
 	t.Helper()
-	s, err := simlab.Start(profile, 1, o)
+	return seeded(t, profile, 1, o)
+}
+
+// seeded is simulated for a phone of that seed: another day of the same phone.
+func seeded(t testing.TB, profile string, seed uint64, o simlab.Options) (*simlab.Simulated, collect.Job) {
+	t.Helper()
+	s, err := simlab.Start(profile, seed, o)
 	if err != nil {
 		t.Fatal(err)
 	}

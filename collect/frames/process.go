@@ -23,6 +23,9 @@ func processQuestion(pid int) string {
 func (s *Sampler) readProcess(text []byte) {
 	stat, status, _ := bytes.Cut(bytes.TrimLeft(text, "\r\n"), []byte("\n"))
 	s.readCPU(stat)
+	if d, ok := DoneOf(text); ok {
+		s.done[s.pid] = d
+	}
 	s.readRSS(status)
 }
 

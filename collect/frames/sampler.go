@@ -60,6 +60,7 @@ type Sampler struct {
 	slept     time.Duration         // what CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC
 	pid       int                   // the app's, 0: not seen in the last dump
 	ticks     map[int]time.Duration // CPU time by process
+	done      map[int]Done          // what the kernel counts of the work, by process
 	rssKB     int64                 // what its process had in RAM at the last dump
 	peakKB    int64                 // and at most, as the kernel counts it
 	pssKB     int64                 // the app's memory when it was last read
@@ -77,7 +78,7 @@ type Sampler struct {
 // uptime is CLOCK_MONOTONIC, where it is known already.
 func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 	s.passed(uptime)
-	s.PIDs, s.ticks = map[int]bool{}, map[int]time.Duration{}
+	s.PIDs, s.ticks, s.done = map[int]bool{}, map[int]time.Duration{}, map[int]Done{}
 	if s.ByTimeline {
 		return s.beginTimeline(ctx)
 	}

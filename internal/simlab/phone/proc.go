@@ -47,6 +47,6 @@ func (p *Phone) procStat(pr *process) string {
 	ticks := int64(busy / (10 * time.Millisecond))
 	comm := pr.app.Package
 	comm = comm[max(0, len(comm)-15):]
-	return fmt.Sprintf("%d (%s) S 600 600 0 0 -1 1077936448 41000 0 20 0 %d %d 0 0 10 -10 27 0 %d 1480000000 22500 18446744073709551615 1 1 0 0 0 0 4612 0 1098945784 0 0 0 17 2 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		pr.PID, comm, ticks*4/5, ticks/5, int64(pr.Since/(10*time.Millisecond)))
+	return fmt.Sprintf("%d (%s) S 600 600 0 0 -1 1077936448 %d 0 20 0 %d %d 0 0 10 -10 27 0 %d 1480000000 22500 18446744073709551615 1 1 0 0 0 0 4612 0 1098945784 0 0 0 17 2 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		pr.PID, comm, p.faults(pr), ticks*4/5, ticks/5, int64(pr.Since/(10*time.Millisecond)))
 }
