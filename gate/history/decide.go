@@ -64,12 +64,13 @@ func decide(p gate.Policy, j *judgement) {
 }
 
 // onlyShown withdraws the questions of a comparison that has no say in the verdict, unless the
-// history all but calls it a regression, however many are shown beside it.
+// history all but calls it a regression, however many are shown beside it; or is so short that
+// what looks worse is all that it tells.
 func (j *judgement) onlyShown(p gate.Policy) {
 	if !j.Shown || j.Screen != gate.Open || j.Direction == gate.ToRegression {
 		return
 	}
-	if j.Direction == gate.Suspect && j.enough(p) && j.P <= suspectLevel {
+	if short := !j.enough(p) && !j.lent(p); j.Direction == gate.Suspect && (short || j.P <= suspectLevel) {
 		return
 	}
 	j.Screen, j.Direction = "", gate.None

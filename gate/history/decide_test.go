@@ -49,7 +49,8 @@ func TestASuspectTakesMoreWhereAWorseningIsExcluded(t *testing.T) {
 	}
 }
 
-// What is only shown asks nothing of rounds, unless the history all but calls it a regression.
+// What is only shown asks nothing of rounds, unless the history all but calls it a regression,
+// or is too short to tell more than that it looks worse.
 func TestWhatIsOnlyShownAsksNothing(t *testing.T) {
 	type is struct {
 		direction gate.Direction
@@ -67,7 +68,8 @@ func TestWhatIsOnlyShownAsksNothing(t *testing.T) {
 		"open":                        {false, gate.None, gate.Open, 0.01, 5, nothing},
 		"a suspect, surely":           {false, gate.Suspect, gate.Open, 0.05, 5, is{gate.Suspect, gate.Open}},
 		"a suspect among many":        {false, gate.Suspect, gate.Open, 0.06, 5, nothing},
-		"a suspect of a few sessions": {false, gate.Suspect, gate.Open, 0.01, 4, nothing},
+		"a suspect of a few sessions": {false, gate.Suspect, gate.Open, 1, 4, is{gate.Suspect, gate.Open}},
+		"open, of a few sessions":     {false, gate.None, gate.Open, 1, 4, nothing},
 		"a regression":                {false, gate.ToRegression, gate.Open, 0.2, 5, is{gate.ToRegression, gate.Open}},
 		"cleared":                     {false, gate.None, gate.Cleared, 1, 5, is{gate.None, gate.Cleared}},
 		"better":                      {false, gate.ToImprovement, gate.Cleared, 0.001, 5, is{gate.ToImprovement, gate.Cleared}},

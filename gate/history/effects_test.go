@@ -139,3 +139,29 @@ func TestWhichEventsHaveASay(t *testing.T) {
 		}
 	}
 }
+
+// Where the next session is normal about what is expected, with a standard deviation of s, an
+// unchanged build lies 2.054 of them short of the effect with the chance that it is cleared: 99 %
+// where the effect is 2.054 and 2.326 more; as much for what should be more.
+func TestHowOftenAnUnchangedBuildIsCleared(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	for _, name := range []string{perFrame, smoothRatio} {
+		value := func(luck float64) float64 {
+			if name == smoothRatio { // 1.5 is to the odds what 1.1 is to a time
+				return 1 / (1 + 0.25*math.Exp(luck*math.Log(1.5)/math.Log(1.1)))
+			}
+			return 8 * math.Exp(luck)
+		}
+		var history []float64
+		for i := range 60 {
+			history = append(history, value(0.02*lucks[(5*i)%len(lucks)]))
+		}
+		c := newCheck(p, metric.Default(), Subject{Run: gatetest.Nearly("a", name, value(0)), References: gatetest.Summaries(p, gatetest.On("a", name, history...)...)})
+		j := c.judged[0]
+		for share, want := range map[float64][2]float64{0.01: {0, 0.1}, 0.042: {0.4, 0.65}, 0.1: {0.985, 1}} {
+			if got := j.cleared(share); got < want[0] || got > want[1] {
+				t.Errorf("%s: %g of unchanged builds are cleared where %g is to be excluded, want %g to %g", name, got, share, want[0], want[1])
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/screen"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -224,5 +225,35 @@ func TestMiddlesOfTheOthers(t *testing.T) {
 	}
 	if got := middleBut([]float64{1, 2, 4, 9}, 3); got != 2 {
 		t.Errorf("the middle of 1, 2 and 4 is %g", got)
+	}
+}
+
+// The scenario that has most to be asked anyway speaks, of equals the one whose repetitions
+// waver least in what wavers most.
+func TestWhoSpeaks(t *testing.T) {
+	a, b, c := &check{}, &check{}, &check{}
+	number := func(missed, sd float64) *judgement {
+		j := &judgement{}
+		j.Missed, j.evidence.Within = &missed, screen.Within{Squares: sd * sd, DF: 1}
+		return j
+	}
+	of := func(js ...*judgement) *shared { return &shared{of: js, checks: []*check{a, b, c}} }
+	unknown := number(1, 0.01)
+	unknown.Missed = nil
+	for name, x := range map[string]struct {
+		of   []*shared
+		want *check
+	}{
+		"nobody":                  {nil, nil},
+		"the calmest":             {[]*shared{of(number(1, 0.05), number(1, 0.02), number(1, 0.03))}, b},
+		"the one that is open":    {[]*shared{of(number(0.01, 0.01), number(0.01, 0.02), number(0.5, 0.09))}, c},
+		"just cleared is not":     {[]*shared{of(number(mostMissed, 0.01), number(0.03, 0.02), number(mostMissed, 0.01))}, b},
+		"open twice":              {[]*shared{of(number(1, 0.05), number(1, 0.02), number(1, 0.03)), of(number(1, 0.05), number(0, 0.02), number(0, 0.03))}, a},
+		"its loudest number":      {[]*shared{of(number(1, 0.01), number(1, 0.02), number(1, 0.03)), of(number(1, 0.09), number(1, 0.02), number(1, 0.03))}, b},
+		"what is unknown is none": {[]*shared{of(unknown, number(1, 0.05), number(1, 0.06))}, b},
+	} {
+		if got := speakerOf(x.of); got != x.want {
+			t.Errorf("%s: another speaks", name)
+		}
 	}
 }

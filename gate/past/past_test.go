@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
 )
 
 const frames = "frames.count"
@@ -423,5 +424,93 @@ func TestRareEventsAreCounted(t *testing.T) {
 	e := of(t, "anr.count", 0, map[string][]float64{"a": {0, 0, 1, 0, 0}})
 	if !e.Counts.Known() || e.Outlook.Known() || math.Abs(e.Expected-0.2) > 1e-9 || e.Own != 5 {
 		t.Errorf("%+v, want a rate of 0.2 by five", e)
+	}
+}
+
+// A level that is new is told how its sessions vary by those of the one before, where these
+// are four or more; then a build at the new level is as good as expected, and one at the old
+// level is not.
+func TestAnEarlierLevelLendsItsSpread(t *testing.T) {
+	before := []float64{100, 101, 99, 100, 102, 98, 100, 101}
+	at := func(values ...float64) Evidence {
+		return of(t, "cpu.time_ms", 80, map[string][]float64{"a": values})
+	}
+	lent := at(append(slices.Clone(before), 80)...)
+	if lent.Own != 1 || !lent.Lent || lent.Since != "a8" || !lent.Outlook.Known() {
+		t.Fatalf("%+v, want one session that is lent its spread", lent)
+	}
+	if math.Abs(math.Exp(lent.Expected)-80) > 1 {
+		t.Errorf("%g is expected, want 80", math.Exp(lent.Expected))
+	}
+	// One session of the new level, and one more like it, differ by √2 of what they vary by.
+	sd := stat.SD([]float64{math.Log(1), math.Log(1.01), math.Log(0.99), 0, math.Log(1.02), math.Log(0.98), 0, math.Log(1.01)})
+	if got := (lent.Outlook.Quantile(0.84) - lent.Outlook.Quantile(0.16)) / 2; got < sd || got > 2.5*sd {
+		t.Errorf("the next session is %g off, of sessions that vary by %g", got, sd)
+	}
+	if missed := lent.Outlook.Above(math.Log(100)); missed > 0.001 {
+		t.Errorf("what was before the improvement is expected with a chance of %g", missed)
+	}
+	// Wider sessions before lend more.
+	if wide := at(100, 110, 91, 100, 112, 89, 103, 97, 60); !wide.Lent || wide.Outlook.Quantile(0.9)-wide.Outlook.Quantile(0.1) < 3*(lent.Outlook.Quantile(0.9)-lent.Outlook.Quantile(0.1)) {
+		t.Errorf("lent %t by sessions that vary by a tenth", wide.Lent)
+	}
+	if few := at(100, 101, 99, 80); few.Since == "" || few.Lent {
+		t.Errorf("three sessions lend their spread: %+v", few)
+	}
+	if four := at(100, 101, 99, 100, 80); four.Since == "" || !four.Lent {
+		t.Errorf("four sessions lend nothing: %+v", four)
+	}
+	if none := at(100, 101, 99); none.Lent {
+		t.Errorf("without a level before: %+v", none)
+	}
+	many := at(append(slices.Clone(before), 80, 80.5, 79.5, 80.2, 79.8)...)
+	if many.Own != 5 || many.Lent {
+		t.Errorf("five of its own: %+v", many)
+	}
+}
+
+// What all scenarios share is taken off the sessions that have names, and no others count.
+func TestEvidenceLessWhatIsShared(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	var runs []run.Run
+	shared := map[string]float64{}
+	for i, by := range []float64{0.1, -0.1, 0.05, -0.05, 0.08, -0.08, 0} {
+		name := fmt.Sprint("night ", i)
+		r := gatetest.Repeated(fmt.Sprint(i), name, "a", 8*math.Exp(by)*0.99, 8*math.Exp(by), 8*math.Exp(by)*1.01)
+		r.Context, r.Started = gatetest.Phone("a"), time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)
+		shared[name] = by
+		runs = append(runs, r)
+	}
+	cell := run.Cell{Metric: "frames.duration_ms"}
+	history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, runs...), nil)
+	history.Tabulate([]run.Cell{cell})
+	m, _ := metric.Default().Lookup(cell.Metric)
+	v := history.ValuesOf(cell, m, 8)
+	x := Number{Centre: math.Log(8), SD: 0.01, N: 3}
+	e := history.EvidenceOf(p, cell, m, v, x)
+	less, ok := e.Less(shared, x, 5)
+	if !ok || len(less.Sessions) != 7 || math.Abs(less.Expected-math.Log(8)) > 0.003 {
+		t.Fatalf("%t, %+v", ok, less)
+	}
+	for _, s := range less.Sessions {
+		if math.Abs(s.Centre-math.Log(8)) > 1e-4 {
+			t.Errorf("%s lies at %g, want 8", s.Name, math.Exp(s.Centre))
+		}
+	}
+	width := func(e Evidence) float64 { return e.Outlook.Quantile(0.9) - e.Outlook.Quantile(0.1) }
+	if width(less) > width(e)/2 {
+		t.Errorf("the next is within %g, and was within %g with what nights share", width(less), width(e))
+	}
+	if math.Abs(e.Sessions[0].Centre-math.Log(8)-0.1) > 1e-4 {
+		t.Error("the evidence itself was changed")
+	}
+	delete(shared, "night 0")
+	delete(shared, "night 1")
+	if five, ok := e.Less(shared, x, 5); !ok || len(five.Sessions) != 5 {
+		t.Errorf("of five: %t, %d", ok, len(five.Sessions))
+	}
+	delete(shared, "night 2")
+	if four, ok := e.Less(shared, x, 5); ok || len(four.Sessions) != 7 {
+		t.Errorf("of four: %t, %d sessions; want it as it was", ok, len(four.Sessions))
 	}
 }

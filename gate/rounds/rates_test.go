@@ -79,7 +79,13 @@ const spent = 60
 
 // trials draws pairs of builds, the head worse by a share, whose repetitions waver by cv,
 // and which of them is first in each round.
-func trials(t *testing.T, n int, seed uint64, of noise, cv, worse float64) (out outcomes) {
+func trials(t *testing.T, n int, seed uint64, of noise, cv, worse float64) outcomes {
+	t.Helper()
+	return knowing(t, n, seed, of, cv, worse, func(*rand.Rand) gate.Known { return gate.Known{} })
+}
+
+// knowing does so where the history knows something of the number, drawn for each trial.
+func knowing(t *testing.T, n int, seed uint64, of noise, cv, worse float64, knows func(*rand.Rand) gate.Known) (out outcomes) {
 	t.Helper()
 	p := strict(t)
 	plan, err := rounds.PlanOf(p, spent, 1)
@@ -102,7 +108,9 @@ func trials(t *testing.T, n int, seed uint64, of noise, cv, worse float64) (out 
 				base[i], head[i] = head[i], base[i]
 			}
 		}
-		trial := rounds.New(p, metric.Default(), open(1), plan)
+		first := open(1)
+		first.Runs[0].Comparisons[0].Known = knows(r)
+		trial := rounds.New(p, metric.Default(), first, plan)
 		trial.Add(0, gatetest.Rounds("b", spent, func(i int) map[string]float64 { return map[string]float64{ms: base[i]} }),
 			gatetest.Rounds("h", spent, func(i int) map[string]float64 { return map[string]float64{ms: head[i] * (1 + worse)} }))
 		v := trial.Verdict()
@@ -157,6 +165,36 @@ func TestRates(t *testing.T) {
 			}
 			if both := max(same.outside, worse.outside); both > within(n, 0.04) {
 				t.Errorf("%s, %.0f %%: %.2f %% of intervals leave out what is true", name, 100*cv, 100*both)
+			}
+		}
+	}
+}
+
+// So it is where the history knows the noise, as well as twenty degrees of freedom tell, and
+// how the new run compares with what was expected. Where every third repetition is slower that
+// noise is no matter of chance, and up to eleven in a hundred are passed.
+func TestRatesOfWhatIsKnown(t *testing.T) {
+	n := draws(300)
+	for name, of := range noises {
+		missed := 0.03
+		if name == "every third" {
+			missed = 0.11
+		}
+		for _, cv := range []float64{0.06, 0.12} {
+			for _, sd := range []float64{0, 0.05} {
+				knows := func(worse float64) func(*rand.Rand) gate.Known {
+					return func(r *rand.Rand) gate.Known {
+						chi := distuv.ChiSquared{K: 20, Src: r}.Rand()
+						return gate.Known{Repetition: cv * math.Sqrt(chi/20), DF: 20, Beyond: math.Log1p(worse) + sd*r.NormFloat64(), SD: sd}
+					}
+				}
+				same, worse := knowing(t, n, 5, of, cv, 0, knows(0)), knowing(t, n, 6, of, cv, 0.1, knows(0.1))
+				if same.failed > within(n, 0.01) {
+					t.Errorf("%s, %.0f %%: %.2f %% of unchanged builds fail", name, 100*cv, 100*same.failed)
+				}
+				if worse.passed > within(n, missed) {
+					t.Errorf("%s, %.0f %%: %.2f %% of builds that are worse by 10 %% pass", name, 100*cv, 100*worse.passed)
+				}
 			}
 		}
 	}

@@ -391,6 +391,52 @@ func TestTheEventThatIsOpenIsNamed(t *testing.T) {
 	}
 }
 
+// What is not excluded is told by what was asked of each, in its own terms.
+func TestWhatIsOpenIsToldByItsOwnEffect(t *testing.T) {
+	open := func(metrics ...string) gate.Verdict {
+		v := asking(metrics...)
+		for i := range v.Runs[0].Comparisons {
+			v.Runs[0].Comparisons[i].Direction = gate.None
+		}
+		return v
+	}
+	v := open(ms, "cpu.time_ms", "frames.smooth_ratio", "frames.duration_ms.p95", "anr.count")
+	v.Runs[0].Comparisons[1].Effect = 0.25
+	v.Runs[0].Comparisons[3].Effect = 0.2
+	r := decided(t, v, build(nil), build(nil)).Runs[0]
+	want := "6 rounds beside the base build do not exclude that time per frame got worse by 10 %, or that CPU time got worse by 25 %, " +
+		"or that smooth ratio got worse, to 1.5 times as many bad frames, or that time per frame, 95th percentile got worse by 44 %, or that ANRs became more frequent"
+	if r.Verdict != gate.Inconclusive || r.Reason != want {
+		t.Errorf("%q, want %q", r.Reason, want)
+	}
+	both := open(ms, "cpu.time_ms")
+	if r, want := decided(t, both, build(nil), build(nil)).Runs[0], "6 rounds beside the base build do not exclude that time per frame, CPU time got worse by 10 %"; r.Reason != want {
+		t.Errorf("%q, want %q", r.Reason, want)
+	}
+}
+
+// A pass bounds a tail in its own terms, and a ratio in points.
+func TestWhatAPassBounds(t *testing.T) {
+	hits := metric.Metric{Name: "cache.hits", Title: "cache hits", Unit: "ratio", Direction: metric.HigherIsBetter}
+	catalogue, err := metric.Default().With(hits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		base, head float64
+		want       string
+	}{
+		"frames.duration_ms.p95": {20, 21, "time per frame, 95th percentile got worse by 5.0 % at most"},
+		hits.Name:                {0.5, 0.48, "cache hits got worse by 2.1 points at most"}, // 2 of 100 in the first round, 2.1 in the last
+	} {
+		trial := rounds.New(lenient(t), catalogue, asking(name), atOnce())
+		trial.Add(0, build(map[string]float64{name: c.base}), build(map[string]float64{name: c.head}))
+		if r := trial.Verdict().Runs[0]; r.Verdict != gate.Pass || !strings.HasSuffix(r.Reason, c.want) {
+			t.Errorf("%s: %s: %q, want %q", name, r.Verdict, r.Reason, c.want)
+		}
+	}
+}
+
 // What a place that is lost, or whose time is spent, leaves open is said so.
 func TestRoundsThatEndEarly(t *testing.T) {
 	plan := rounds.Plan{Most: 20, Looks: []rounds.Look{{Rounds: 12, Fail: 0.01, Pass: 0.001}, {Rounds: 20, Fail: 0.04, Pass: 0.001}}}
