@@ -2,8 +2,11 @@ package gate
 
 import "github.com/apkgate/apkgate/gate/screen"
 
-// Budget is what may be measured beside the base build. The zero value is nothing.
+// Budget is what may be measured beside the base build. The zero value says nothing of it.
 type Budget struct {
+	// Alone says that nothing can be measured: the history decides alone, each number at the
+	// least worsening that it can exclude.
+	Alone bool
 	// Rounds at most, of each scenario on each device.
 	Rounds int
 	// Minutes for all scenarios of a device together; 0 is no bound.

@@ -35,6 +35,11 @@ func chooseEffects(p gate.Policy, checks []*check) {
 			}
 		}
 	}
+	if p.Budget.Alone {
+		for _, c := range checks {
+			clearable(c)
+		}
+	}
 	if p.Budget.Minutes <= 0 || p.Budget.Rounds <= 0 {
 		return
 	}
@@ -66,6 +71,24 @@ func (c *check) letAllDecide() {
 	for _, j := range c.judged {
 		if j.Event == "" {
 			j.Shown = false
+		}
+	}
+}
+
+// oftenCleared is how often the history alone has to clear an unchanged build's number, where
+// nothing else can.
+const oftenCleared = 0.95
+
+// clearable finds for each number that decides the least worsening that the history alone
+// excludes of nearly every unchanged build; where it excludes none, the policy's stays.
+func clearable(c *check) {
+	for _, j := range c.judged {
+		if !j.decides() || j.Event != "" || !j.evidence.Outlook.Known() || !j.scale.Multiplies() {
+			continue
+		}
+		at := slices.IndexFunc(ladder, func(step float64) bool { return j.cleared(j.share*step) >= oftenCleared })
+		if at > 0 {
+			j.ask(j.share * ladder[at])
 		}
 	}
 }

@@ -97,6 +97,7 @@ func check(c console.Console, cmd *cobra.Command, f checkFlags) error {
 		return err
 	}
 	defer done()
+	set.Policy.Budget = gate.Budget{Alone: true}
 	in, err := judging.Judge(runs, before, set)
 	if err != nil {
 		return err

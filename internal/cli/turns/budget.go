@@ -11,11 +11,11 @@ import (
 )
 
 // BudgetOf is what may be measured in turns with the base build, where there is one, as long
-// as the runs that were just measured say of each scenario that a round takes: nothing where
-// no base build is there.
+// as the runs that were just measured say of each scenario that a round takes: where
+// no base build is there, the history decides alone.
 func BudgetOf(cfg *config.Config, base Base, m lab.Measured) gate.Budget {
 	if cfg == nil || base.APK == "" || cfg.App.APK == "" || cfg.Rounds.Max == 0 {
-		return gate.Budget{}
+		return gate.Budget{Alone: true}
 	}
 	b := gate.Budget{Rounds: cfg.Rounds.Max, Minutes: cfg.Rounds.Within().Minutes(), Lasts: map[string]gate.Lasts{}}
 	setUps, repetitions := map[string][]time.Duration{}, map[string][]time.Duration{}
