@@ -11,8 +11,8 @@ import (
 )
 
 // BudgetOf is what may be measured in turns with the base build, where there is one, as long
-// as the runs that were just measured say of each scenario that a round takes: where
-// no base build is there, the history decides alone.
+// as the runs that were just measured say of each scenario that a round takes. Where
+// there is none, the history decides alone.
 func BudgetOf(cfg *config.Config, base Base, m lab.Measured) gate.Budget {
 	if cfg == nil || base.APK == "" || cfg.App.APK == "" || cfg.Rounds.Max == 0 {
 		return gate.Budget{Alone: true}
