@@ -64,7 +64,8 @@ func TestHowAWorseningIsTold(t *testing.T) {
 		t.Errorf("a ratio: %q", got)
 	}
 	smooth, _ := metric.Default().Lookup("frames.smooth_ratio")
-	if amount, share := Change(smooth, 0.5, -math.Log(1.5), metric.Odds); math.Abs(amount+0.1) > 1e-9 || math.Abs(share+0.2) > 1e-9 {
-		t.Errorf("from 1 to 1, to 1.5 to 1: %g, %g; want -0.1 and -0.2", amount, share)
+	// With half a per cent added to either share, 50.5 to 50.5 becomes 40.4 to 60.6.
+	if amount, share := Change(smooth, 0.5, -math.Log(1.5), metric.Odds); math.Abs(amount+0.101) > 1e-9 || math.Abs(share+0.202) > 1e-9 {
+		t.Errorf("from 1 to 1, to 1.5 to 1: %g, %g; want -0.101 and -0.202", amount, share)
 	}
 }

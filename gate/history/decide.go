@@ -43,7 +43,7 @@ func decide(p gate.Policy, j *judgement) {
 		j.decideForetold(p)
 		return
 	case !j.enough(p) && !j.lent(p):
-		if j.means() && worsening >= max(j.policy.MinChange, gate.SuspectChange) {
+		if j.means() && worsening >= max(j.policy.MinChange, gate.SuspectChange) && !j.fewFrames() {
 			j.Direction = gate.Suspect
 		}
 		return
@@ -74,6 +74,13 @@ func (j *judgement) onlyShown(p gate.Policy) {
 		return
 	}
 	j.Screen, j.Direction = "", gate.None
+}
+
+// fewFrames reports whether a share of so few frames differs no more than by frames that were
+// late by chance: of seventy frames one that is late and none are much the same.
+func (j *judgement) fewFrames() bool {
+	const errors = 2 // standard errors of the difference between two sessions
+	return j.metric.Odds && math.Abs(j.x.Centre-j.evidence.Expected) < errors*math.Sqrt2*j.noise()
 }
 
 // suspect reports whether the number looks worse than an unchanged build's. Where a worsening

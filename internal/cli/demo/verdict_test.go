@@ -18,7 +18,7 @@ func TestTheDemoFindsTheWorseBuild(t *testing.T) {
 	}
 	keep := filepath.Join(t.TempDir(), "demo")
 	got := clitest.Run(t, nil, "demo", "--keep", keep)
-	for _, want := range []string{"measured in turns with 1.4.0", "Regression: in read-mail, the time per frame is", "Regression: energy after open-message"} {
+	for _, want := range []string{"measured in turns with 1.4.0", "Regression: in read-mail, the smooth ratio is", "Regression: energy after open-message"} {
 		if got.Status != exit.StatusPass || !strings.Contains(got.Stdout, want) {
 			t.Errorf("exit status %d, %q is not in\n%s%s", got.Status, want, got.Stdout, got.Stderr)
 		}
