@@ -141,10 +141,15 @@ func effortsOf(p gate.Policy, c *check) []*effort {
 // fit raises what is excluded of the number that is expected to take longest, until the
 // device's are expected to take no more than these minutes together.
 func fit(all []*effort, minutes float64) {
+	top := len(ladder) - 1
 	for {
 		sum := 0.0
 		var longest *effort
 		for _, e := range all {
+			if e.expected(top) > minutes { // no budget settles it: the others don't pay for that
+				e.step = top
+				continue
+			}
 			sum += e.minutes
 			if e.step+1 < len(ladder) && (longest == nil || e.minutes > longest.minutes) {
 				longest = e
