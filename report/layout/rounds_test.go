@@ -110,7 +110,7 @@ func TestWhyAComparisonIsOpen(t *testing.T) {
 		"no accepted run":                     {},
 		"too few accepted runs":               {N: 3},
 		"24 % chance to overlook a worsening": {N: 9, Missed: new(0.24)},
-		"undecided after 1 round":                  {N: 9, Missed: new(0.24), Rounds: &gate.RoundsOf{Rounds: 1}},
+		"undecided after 1 round":             {N: 9, Missed: new(0.24), Rounds: &gate.RoundsOf{Rounds: 1}},
 	} {
 		if got := strings.ReplaceAll(openBecause(c), wording.NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)
