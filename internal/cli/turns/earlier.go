@@ -37,25 +37,45 @@ func (s Settler) earlierParts(ctx context.Context, v gate.Verdict, places []int,
 	out := map[int][]part{}
 	for _, place := range places {
 		at := v.Runs[place]
-		var sessions []string
-		pairs := map[string]*part{}
-		for _, r := range runs {
-			if r.Scenario != at.Scenario || !sameContext(r.Context, at.Context) || len(r.Iterations) == 0 {
-				continue
-			}
-			if pairs[r.Session] == nil {
-				sessions, pairs[r.Session] = append(sessions, r.Session), &part{}
-			}
-			if r.Source.Commit == base {
-				pairs[r.Session].base = r
-			} else {
-				pairs[r.Session].head = r
-			}
+		its := slices.DeleteFunc(slices.Clone(runs), func(r run.Run) bool {
+			return r.Scenario != at.Scenario || !sameContext(r.Context, at.Context) || len(r.Iterations) == 0
+		})
+		if parts := pairUp(its, base); len(parts) > 0 {
+			out[place] = parts
 		}
-		for _, name := range sessions {
-			if p := *pairs[name]; len(p.base.Iterations) > 0 && len(p.head.Iterations) > 0 && len(out[place]) < mostParts {
-				out[place] = append(out[place], p)
-			}
+	}
+	return out
+}
+
+// pairUp are the parts that runs of both builds make, at most mostParts: the n-th of each build
+// in a session are of one.
+func pairUp(runs []run.Run, base string) []part {
+	type nth struct {
+		session string
+		n       int
+	}
+	var order []nth
+	parts, bases, heads := map[nth]*part{}, map[string]int{}, map[string]int{}
+	for _, r := range runs {
+		count := heads
+		if r.Source.Commit == base {
+			count = bases
+		}
+		at := nth{r.Session, count[r.Session]}
+		count[r.Session]++
+		if parts[at] == nil {
+			order, parts[at] = append(order, at), &part{}
+		}
+		if r.Source.Commit == base {
+			parts[at].base = r
+		} else {
+			parts[at].head = r
+		}
+	}
+	var out []part
+	for _, at := range order {
+		if p := *parts[at]; len(p.base.Iterations) > 0 && len(p.head.Iterations) > 0 && len(out) < mostParts {
+			out = append(out, p)
 		}
 	}
 	return out

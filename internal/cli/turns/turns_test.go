@@ -84,6 +84,60 @@ func (b *bench) settle(t *testing.T, places ...int) gate.Verdict {
 	return in.Verdict
 }
 
+// Rounds that could settle nothing are kept, and the next job that measures the same two
+// commits goes on with them: one more round is enough. Of another commit it begins anew.
+func TestRoundsAreGoneOnWith(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	store, err := stores.Open(t.Context(), b.Console, filepath.Join(b.dir, "rounds.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	b.Store, b.Base = store, turns.Base{APK: b.apk("demo-good"), Source: run.Source{Commit: "base"}}
+	b.Config.Rounds.Max = 7 // by their order alone eight exclude anything
+	push := func(session, commit string) gate.RunVerdict {
+		t.Helper()
+		b.Flags.Session, b.Flags.Commit = session, commit
+		in, m := b.open(1)
+		in.Verdict.Runs[1].Context = map[string]string{"model": "Nexus 5X"}
+		for i := range m.Runs {
+			m.Runs[i].Source.Commit = commit
+		}
+		in, err := b.Settle(t.Context(), in, m)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b.say)
+		}
+		return in.Verdict.Runs[1]
+	}
+	if r := push("first", "head"); r.Verdict != gate.Inconclusive || r.Rounds == nil || r.Rounds.Measured != 7 {
+		t.Fatalf("%s after %+v: %s", r.Verdict, r.Rounds, r.Reason)
+	}
+	b.say.Reset()
+	if r := push("second", "head"); r.Verdict != gate.Pass || r.Rounds.Measured != 8 || !strings.Contains(b.say.String(), "rounds of these two commits that the history keeps count too") {
+		t.Errorf("%s after %+v: %s\n%s", r.Verdict, r.Rounds, r.Reason, b.say)
+	}
+	if r := push("third", "another"); r.Verdict != gate.Inconclusive || r.Rounds.Measured != 7 {
+		t.Errorf("of another commit: %s after %+v: %s", r.Verdict, r.Rounds, r.Reason)
+	}
+}
+
+// The time for rounds goes to what it can settle: the scenario that would take longer is
+// reported before anything is measured, and not begun.
+func TestWhatTheTimeCanNotSettleIsNotBegun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	b.Base = turns.Base{APK: b.apk("demo-good")}
+	b.Config.Rounds.Minutes = 1 // eight rounds are assumed to take ten
+	v := b.settle(t, 1)
+	if r := v.Runs[1]; r.Verdict != gate.Inconclusive || r.Rounds == nil || r.Rounds.Measured != 0 || !strings.Contains(r.Reason, "about 10 more minutes of rounds beside the base build would settle it") {
+		t.Errorf("%s after %+v: %s", r.Verdict, r.Rounds, r.Reason)
+	}
+	if !strings.Contains(b.say.String(), "that time is not likely to settle read-mail: about 9 more minutes would (rounds.minutes)") {
+		t.Errorf("it says\n%s", b.say)
+	}
+}
+
 // Only the phone on which something is open is measured, and a build that is like its
 // base is settled before the rounds are spent.
 func TestAnUnchangedBuildIsClearedOnTheDeviceConcerned(t *testing.T) {
