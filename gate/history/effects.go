@@ -37,7 +37,7 @@ func chooseEffects(p gate.Policy, checks []*check) {
 	}
 	if p.Budget.Alone {
 		for _, c := range checks {
-			clearable(c)
+			clearable(p, c)
 		}
 	}
 	if p.Budget.Minutes <= 0 || p.Budget.Rounds <= 0 {
@@ -80,16 +80,30 @@ func (c *check) letAllDecide() {
 const oftenCleared = 0.95
 
 // clearable finds for each number that decides the least worsening that the history alone
-// excludes of nearly every unchanged build; where it excludes none, the policy's stays.
-func clearable(c *check) {
+// excludes of nearly every unchanged build. A number of which it excludes none, beside others,
+// would leave every build undecided: it is shown.
+func clearable(p gate.Policy, c *check) {
+	var never []*judgement
+	some := false
 	for _, j := range c.judged {
 		if !j.decides() || j.Event != "" || !j.evidence.Outlook.Known() || !j.scale.Multiplies() {
 			continue
 		}
 		at := slices.IndexFunc(ladder, func(step float64) bool { return j.cleared(j.share*step) >= oftenCleared })
-		if at > 0 {
+		switch {
+		case at < 0:
+			never = append(never, j)
+			continue
+		case at > 0:
 			j.ask(j.share * ladder[at])
 		}
+		some = true
+	}
+	if !some {
+		return
+	}
+	for _, j := range never {
+		j.Shown = !p.Named(j.Event, j.Metric)
 	}
 }
 
