@@ -45,7 +45,7 @@ type Progress struct {
 	Left, Round time.Duration
 }
 
-// Interleave measures both builds in turns: rounds of one repetition of each, or of several, so that
+// Interleave measures both builds in turns, in rounds of one or more repetitions of each, so that
 // heat and drift are the same for both. Which build is first is drawn for each round,
 // by its session (see headFirst). A build is installed anew when its turn comes, without the data of the one
 // before (an older build can't replace a newer one, nor one with another key),

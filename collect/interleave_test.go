@@ -93,7 +93,7 @@ func TestATurnOfTwoRepetitions(t *testing.T) {
 	}
 }
 
-// A job that nobody wants a round of leaves the device alone.
+// Where no round of a job is asked for, the device is left alone.
 func TestAJobThatIsNotWantedIsNotBegun(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)

@@ -81,7 +81,8 @@ const oftenCleared = 0.95
 
 // clearable finds for each number that decides the least worsening that the history alone
 // excludes of nearly every unchanged build. A number of which it excludes none, beside others,
-// would leave every build undecided: it is shown.
+// would leave every build undecided: it is shown, unless it is judged on behalf of a whole
+// session, in which a build that is slower all over would hide.
 func clearable(p gate.Policy, c *check) {
 	var never []*judgement
 	some := false
@@ -103,7 +104,7 @@ func clearable(p gate.Policy, c *check) {
 		return
 	}
 	for _, j := range never {
-		j.Shown = !p.Named(j.Event, j.Metric)
+		j.Shown = j.Common == 0 && !p.Named(j.Event, j.Metric)
 	}
 }
 
