@@ -257,3 +257,36 @@ func TestWhoSpeaks(t *testing.T) {
 		}
 	}
 }
+
+// Without a base build a number that no history clears is shown beside one that it can, but
+// not where it speaks for a whole session: all scenarios that take 30 % longer would
+// pass.
+func TestASlowdownOfTheWholeAppIsNotHiddenWithoutABase(t *testing.T) {
+	const loud, scenarios, start = 0.2, 4, "startup.ttid_ms"
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.Budget = gate.Budget{Alone: true}
+	with := func(r run.Run) run.Run {
+		for i := range r.Iterations {
+			r.Iterations[i].Metrics[start] = 400 + float64(i)
+		}
+		return r
+	}
+	var subjects []Subject
+	for s := range scenarios {
+		var history []run.Run
+		for day, luck := range lucks {
+			history = append(history, with(night(s, fmt.Sprint("night ", day), day, math.Exp(loud*luck+own(s, day)))))
+		}
+		subjects = append(subjects, Subject{Run: with(night(s, "today", 99, 1.3)), References: gatetest.Summaries(p, history...)})
+	}
+	v := Check(p, metric.Default(), subjects)
+	who := speakers(v, perFrame)
+	if v.Verdict == gate.Pass || len(who) != 1 {
+		t.Errorf("%s, %v speak: %s", v.Verdict, who, v.Runs[0].Reason)
+	}
+	for i := range who {
+		if got := of(v, i, "", perFrame); got.Shown || got.Screen != gate.Open {
+			t.Errorf("it is shown %t and %q", got.Shown, got.Screen)
+		}
+	}
+}
