@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 )
 
@@ -114,9 +115,16 @@ func Rank(now Properties, history []Properties, use []string) []Ranked {
 	now = Only(now, use)
 	ranked := make([]Ranked, len(history))
 	sum := 0.0
+	similar := map[uintptr]float64{} // by the map, which runs of one context mostly share
 	for i, past := range history {
-		ranked[i] = Ranked{Index: i, Similarity: Degree(Shared(now, past, use))}
-		sum += ranked[i].Similarity
+		same := reflect.ValueOf(past).Pointer()
+		similarity, known := similar[same]
+		if !known {
+			similarity = Degree(Shared(now, past, use))
+			similar[same] = similarity
+		}
+		ranked[i] = Ranked{Index: i, Similarity: similarity}
+		sum += similarity
 	}
 	slices.SortStableFunc(ranked, func(a, b Ranked) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	cluster := 0

@@ -25,6 +25,10 @@ type Verdict struct {
 	// the preset has none.
 	Level float64      `json:"level,omitempty"`
 	Runs  []RunVerdict `json:"runs"`
+	// Lost says what is not here of what was to be measured or compared with, and why; ""
+	// where all is. Rest is what the runs that are here came to, "" where all is here.
+	Lost string  `json:"lost,omitempty"`
+	Rest Outcome `json:"rest,omitempty"`
 	// Rules tell in which contexts the outliers arise (paper, section 5.4).
 	Rules []Rule `json:"rules"`
 	// Everywhere says that all runs of several contexts are worse; "" where they are not.
@@ -72,6 +76,10 @@ type RunVerdict struct {
 	Comparisons []Comparison `json:"comparisons"`
 	// ComparisonsTotal counts them where the list is cut; 0 where it is whole.
 	ComparisonsTotal int `json:"comparisons_total,omitempty"`
+	// Work is what was counted of the app's work that is clearly more than accepted runs, or
+	// the base build in rounds, let expect, where nobody asked for it to be judged. It has no
+	// say in the verdict, and is not shown to be the cause of anything.
+	Work []Comparison `json:"work,omitempty"`
 	// Rounds is how far the rounds beside the base build went; nil where none were measured.
 	Rounds *RoundsMeasured `json:"rounds,omitempty"`
 	// Missing is what the run has lost of what accepted runs or the rounds of the base

@@ -70,6 +70,12 @@ type Metric struct {
 	// default: fewer frames are worse where frames are lost, and better where needless
 	// ones are left out.
 	OnRequest bool
+	// Traced says that nothing but a system trace tells the metric: runs have it where one
+	// was recorded.
+	Traced bool
+	// Counted says that the metric counts the app's work: where there is clearly more of it,
+	// a report shows that beside the times that got worse, whoever judges it.
+	Counted bool
 	// Log says that the metric's noise multiplies rather than adds (times,
 	// joules), so that differences are judged on the log scale.
 	Log bool
@@ -149,8 +155,10 @@ func (m Metric) Way(context map[string]string) string {
 // source are like each other and unlike all that do.
 func (m Metric) Comparable(a, b map[string]string) bool { return m.Way(a) == m.Way(b) }
 
+// countDecimals are the digits after the point of a count: of a whole one none, though it
+// was worked out by logarithms.
 func countDecimals(v float64, decimals int) int {
-	if v == math.Trunc(v) {
+	if math.Abs(v-math.Round(v)) <= 1e-9*math.Abs(v) {
 		return decimals
 	}
 	return max(decimals, 1)
@@ -212,17 +220,17 @@ var builtin = []Metric{
 	{Name: "memory.pss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (PSS)", Decimals: 0, Log: true, Resolution: 1},
 	{Name: "memory.peak_rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "most memory (RSS)", Decimals: 0, Log: true, Of: "memory.pss_kb", Resolution: 256, Restless: 0.02},
 	{Name: "memory.rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (RSS)", Decimals: 0, Log: true, OnRequest: true, Resolution: 256},
-	{Name: "gc.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time of garbage collections", Sums: true, Decimals: 1, Log: true, OnRequest: true, Resolution: 1},
-	{Name: "gc.count", Direction: LowerIsBetter, Title: "garbage collections", Sums: true, Mean: true, OnRequest: true, Resolution: 1},
-	{Name: "work.frames", Direction: LowerIsBetter, Title: "frames begun", Sums: true, Mean: true, Log: true, OnRequest: true, Resolution: 2, Restless: 0.01},
-	{Name: "work.measures", Direction: LowerIsBetter, Title: "passes of measure", Sums: true, Mean: true, Log: true, OnRequest: true, Resolution: 2, Restless: 0.01},
-	{Name: "work.layouts", Direction: LowerIsBetter, Title: "passes of layout", Sums: true, Mean: true, Log: true, OnRequest: true, Resolution: 2, Restless: 0.01},
-	{Name: "work.draws", Direction: LowerIsBetter, Title: "draws of a window", Sums: true, Mean: true, Log: true, OnRequest: true, Resolution: 2, Restless: 0.01},
-	{Name: "work.inflations", Direction: LowerIsBetter, Title: "layouts inflated", Sums: true, Mean: true, Log: true, OnRequest: true, Resolution: 1, Restless: 0.01},
-	{Name: "work.recompositions", Direction: LowerIsBetter, Title: "recompositions", Sums: true, Mean: true, Log: true, OnRequest: true, Resolution: 1, Restless: 0.01},
-	{Name: "work.transactions", Direction: LowerIsBetter, Title: "binder transactions of the main thread", Sums: true, Mean: true, Log: true, OnRequest: true, Resolution: 2, Restless: 0.01},
-	{Name: "work.page_faults", Direction: LowerIsBetter, Title: "minor page faults", Sums: true, Mean: true, Log: true, OnRequest: true, Resolution: 100, Restless: 0.01},
-	{Name: "work.waits", Direction: LowerIsBetter, Title: "waits of the main thread", Sums: true, Mean: true, Log: true, OnRequest: true, Resolution: 10, Restless: 0.01},
+	{Name: "gc.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time of garbage collections", Sums: true, Decimals: 1, Log: true, OnRequest: true, Traced: true, Resolution: 1},
+	{Name: "gc.count", Direction: LowerIsBetter, Title: "garbage collections", Sums: true, Mean: true, OnRequest: true, Traced: true, Resolution: 1},
+	{Name: "work.frames", Direction: LowerIsBetter, Title: "frames begun", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 2, Restless: 0.01},
+	{Name: "work.measures", Direction: LowerIsBetter, Title: "passes of measure", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 2, Restless: 0.01},
+	{Name: "work.layouts", Direction: LowerIsBetter, Title: "passes of layout", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 2, Restless: 0.01},
+	{Name: "work.draws", Direction: LowerIsBetter, Title: "draws of a window", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 2, Restless: 0.01},
+	{Name: "work.inflations", Direction: LowerIsBetter, Title: "layouts inflated", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 1, Restless: 0.01},
+	{Name: "work.recompositions", Direction: LowerIsBetter, Title: "recompositions", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 1, Restless: 0.01},
+	{Name: "work.transactions", Direction: LowerIsBetter, Title: "binder transactions of the main thread", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 2, Restless: 0.01},
+	{Name: "work.page_faults", Direction: LowerIsBetter, Title: "minor page faults", Sums: true, Log: true, OnRequest: true, Counted: true, Resolution: 100, Restless: 0.01},
+	{Name: "work.waits", Direction: LowerIsBetter, Title: "waits of the main thread", Sums: true, Log: true, OnRequest: true, Counted: true, Resolution: 10, Restless: 0.01},
 	{Name: "apk.size_bytes", Unit: "B", Direction: LowerIsBetter, Title: "size of the app's APKs", OnRequest: true, Exact: true, Resolution: 1},
 	{Name: "apk.installed_bytes", Unit: "B", Direction: LowerIsBetter, Title: "size of the app as installed", OnRequest: true, Exact: true, Resolution: 1},
 	{Name: "apk.dex_files", Direction: LowerIsBetter, Title: "dex files", OnRequest: true, Exact: true, Resolution: 1},

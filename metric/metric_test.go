@@ -15,6 +15,7 @@ func TestFormat(t *testing.T) {
 		{"frames.smooth_ratio", 0.954, "95.4 %"},
 		{"frames.count", 148, "148"},
 		{"frames.count", 148.5, "148.5"},
+		{"work.inflations", 30.000000000000004, "30"}, // what exp(log(30)) comes to
 		{"energy.total_j", 12.3456, "12.35 J"},
 		{"frames.count", math.NaN(), "–"},
 	} {
@@ -33,6 +34,9 @@ func TestTheCatalogueIsConsistent(t *testing.T) {
 		}
 		if of, ok := c.Lookup(m.Of); m.Of != "" && (!ok || of.Of != "") {
 			t.Errorf("%s details %q, want a summary metric", m.Name, m.Of)
+		}
+		if m.Mean && m.Log {
+			t.Errorf("%s is judged as a count of rare events and by its logarithm: want one of both", m.Name)
 		}
 	}
 }

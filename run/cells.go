@@ -103,20 +103,36 @@ type Column struct {
 // NewColumn finds that cell.
 func NewColumn(cell Cell) *Column { return &Column{cell: cell, at: -1} }
 
+// Cell is the one that it finds.
+func (f *Column) Cell() Cell { return f.cell }
+
 // In is the cell's number in c; false where there is none.
 func (f *Column) In(c Cells) (float64, bool) {
-	if c.layout != f.last {
-		f.last, f.at = c.layout, -1
-		if c.layout != nil {
-			if i, ok := c.layout.at[f.cell]; ok {
-				f.at = i
-			}
-		}
-	}
-	if f.at < 0 {
+	if f.find(c); f.at < 0 {
 		return 0, false
 	}
 	return c.values[f.at], true
+}
+
+// Repeated is what the repetitions of the cell say in c; false where that is not known.
+func (f *Column) Repeated(c Cells) (Repeated, bool) {
+	if f.find(c); f.at < 0 || c.repeated == nil {
+		return Repeated{}, false
+	}
+	return c.repeated[f.at].unpack(), true
+}
+
+// find is where the cell is in c.
+func (f *Column) find(c Cells) {
+	if c.layout == f.last {
+		return
+	}
+	f.last, f.at = c.layout, -1
+	if c.layout != nil {
+		if i, ok := c.layout.at[f.cell]; ok {
+			f.at = i
+		}
+	}
 }
 
 // Table is the numbers of each cell over n summaries, in their order: NaN where one

@@ -44,6 +44,14 @@ func TestAColumnFindsItsCellInSummariesOfAnyLayout(t *testing.T) {
 			t.Errorf("summary %d: %v, %v, want %v", i, x, ok, want)
 		}
 	}
+	// And what repetitions say of it, where that is told.
+	told := []Repeated{{N: 5, Centre: 7, SD: 1}, {N: 4, Centre: 8, SD: 2}}
+	summaries = []Cells{shared.Cells([]Cell{count, time}, []float64{1, 10}, told), shared.Cells([]Cell{time, count}, []float64{10, 1}, told), summaries[0], summaries[3], {}}
+	for i, want := range []Repeated{told[0], told[1], {}, {}, {}} {
+		if got, known := column.Repeated(summaries[i]); got != want || known != (want.N > 0) {
+			t.Errorf("summary %d: %+v, %v, want %+v", i, got, known, want)
+		}
+	}
 }
 
 func TestATableHasTheNumbersOfSummariesOfAnyLayout(t *testing.T) {

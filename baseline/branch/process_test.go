@@ -192,16 +192,24 @@ func TestOrphanedGitHangs(t *testing.T) {
 
 // TestKilledWritersWithOtherClocks: see storetest.Writers. Every other time the
 // git of the killed writer dies too, but not that of the other side, which on a
-// server would go on.
+// server would go on: a server's git is at no pipe that breaks with the writer's, which now and
+// then would end it between making a lock and knowing of it.
 func TestKilledWritersWithOtherClocks(t *testing.T) {
 	remote := newRemote(t)
+	server := filepath.Join(t.TempDir(), "server")
+	const lasting = `#!/bin/sh
+exec setsid sh -c 'git-receive-pack "$1" 2>/dev/null | { trap "" PIPE; cat; cat >/dev/null; } 2>/dev/null' server "$@"
+`
+	if err := os.WriteFile(server, []byte(lasting), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	w := storetest.Writers{
 		Address: remote,
 		Open:    func(t *testing.T) baseline.Store { return open(t, remote) },
 		Start: func(cmd *exec.Cmd) {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			// TestMain has set the first one.
-			cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_1=remote.history.receivepack", "GIT_CONFIG_VALUE_1=setsid git-receive-pack")
+			cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_1=remote.history.receivepack", "GIT_CONFIG_VALUE_1="+server)
 		},
 		Kill: func(cmd *exec.Cmd, random *rand.Rand) {
 			whom := cmd.Process.Pid

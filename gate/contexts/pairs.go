@@ -1,5 +1,7 @@
 package contexts
 
+import "sync"
+
 // pair are two contexts that are unlike in some properties.
 type pair struct {
 	difference
@@ -27,13 +29,16 @@ func pairsOf(means []mean, kind unlike) pairs {
 	return out
 }
 
-// spread is what contexts differ by that have these two values; nil where too few
-// contexts show it.
-func (ps pairs) spread(a, b string) *spread {
-	if s := ps.alike(a, b); s != nil {
-		return s
+// spreads is what contexts differ by that have two values; nil where too few contexts show it.
+// What any two differ by is worked out once, however many values are asked for.
+func (ps pairs) spreads() func(a, b string) *spread {
+	general := sync.OnceValue(ps.general)
+	return func(a, b string) *spread {
+		if s := ps.alike(a, b); s != nil {
+			return s
+		}
+		return general()
 	}
-	return ps.general()
 }
 
 // alike is what contexts differ by that have just these two values, and agree in all

@@ -49,9 +49,6 @@ func (c *Contexts) Predict(own int, groups [][]float64, prior Prior) (Predicted,
 	if means == nil {
 		means, within = c.single(groups, prior.Session), prior.Session*prior.Session
 	}
-	if len(means) == 0 || !(within < math.Inf(1)) {
-		return Predicted{}, false
-	}
 	code := c.coded[own]
 	means = nearest(means, code)
 	var sources []source
@@ -65,11 +62,8 @@ func (c *Contexts) Predict(own int, groups [][]float64, prior Prior) (Predicted,
 			}
 		}
 	}
-	if len(sources) == 0 {
-		return Predicted{}, false
-	}
 	told, found := c.told(sources)
-	if !found || math.IsNaN(told.Centre) || math.IsInf(told.Centre, 0) {
+	if !found || !(math.Abs(told.Centre) < math.Inf(1)) {
 		return Predicted{}, false
 	}
 	best := slices.MinFunc(sources, func(a, b source) int { return cmp.Compare(a.worth(), b.worth()) })

@@ -138,6 +138,18 @@ func TestWhatIsSharedOfANewValue(t *testing.T) {
 	}
 }
 
+// Of two predictions that share a draw one may be the surer: what both are off by is no more than
+// that, 0.3² of the 0.3·0.5 that they vary by.
+func TestWhatAWiderPredictionShares(t *testing.T) {
+	android := []property{{"sdk", "16"}}
+	sure, wide := Predicted{Told: Told{SD: 0.3}, new: android}, Predicted{Told: Told{SD: 0.5}, new: android}
+	for _, got := range []float64{sure.Correlation(wide, 0), wide.Correlation(sure, 0)} {
+		if math.Abs(got-0.6) > 1e-12 {
+			t.Errorf("correlation %g, want 0.6", got)
+		}
+	}
+}
+
 func TestNothingIsExpected(t *testing.T) {
 	c := With([]devctx.Properties{phoneOn("a", "15")}, phoneOn("a", "16"))
 	for name, groups := range map[string][][]float64{
@@ -146,6 +158,15 @@ func TestNothingIsExpected(t *testing.T) {
 		"of infinite pairs": {{math.Inf(1), 1}, nil},
 	} {
 		if p, known := c.Predict(1, groups, aPrior); known {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	three := With([]devctx.Properties{phoneOn("a", "15"), phoneOn("a", "14"), phoneOn("b", "15")}, phoneOn("a", "16"))
+	for name, groups := range map[string][][]float64{
+		"of an infinite one beside others": {{math.Inf(1)}, even(2), even(2), nil},
+		"of two that are infinite":         {{math.Inf(1)}, {math.Inf(-1)}, even(2), nil},
+	} {
+		if p, known := three.Predict(3, groups, aPrior); known {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}

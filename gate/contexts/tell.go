@@ -113,7 +113,7 @@ func kindsOf(means []mean, own []int) []unlike {
 
 // sourcesOf are the contexts that are unlike own in just these properties.
 func sourcesOf(means []mean, own []int, kind unlike) []source {
-	pairs, mine := pairsOf(means, kind), level(own, kind)
+	spreads, mine := pairsOf(means, kind).spreads(), level(own, kind)
 	known := map[string]*spread{} // by the values of the others
 	var out []source
 	for _, m := range means {
@@ -122,7 +122,7 @@ func sourcesOf(means []mean, own []int, kind unlike) []source {
 		}
 		theirs := level(m.code, kind)
 		if _, tried := known[theirs]; !tried {
-			known[theirs] = pairs.spread(mine, theirs)
+			known[theirs] = spreads(mine, theirs)
 		}
 		if s := known[theirs]; s != nil {
 			out = append(out, source{m, kind, s.high})

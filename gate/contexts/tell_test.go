@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	devctx "github.com/apkgate/apkgate/context"
@@ -195,6 +196,19 @@ func TestWhoTells(t *testing.T) {
 	}
 }
 
+// Five other phones of three runs each tell of a sixth: each context counts once.
+func TestEachContextTellsOnce(t *testing.T) {
+	var contexts []devctx.Properties
+	var groups [][]float64
+	for i := range 6 {
+		contexts = append(contexts, devctx.Properties{"model": fmt.Sprint(i)})
+		groups = append(groups, []float64{1, 1.01, 0.99})
+	}
+	if told, ok := Of(contexts).Tell(0, groups); !ok || told.Contexts != 5 || told.Runs != 15 || math.Abs(told.Centre-1) > 1e-12 {
+		t.Errorf("%+v, %t; want 1 by 15 runs of five phones", told, ok)
+	}
+}
+
 // Of one other phone on wifi alone nobody knows what a phone makes; of five phones of which
 // each is on a network of its own it is no more than what they differ by.
 func TestPhonesThatAreUnlikeInMoreTell(t *testing.T) {
@@ -208,8 +222,8 @@ func TestPhonesThatAreUnlikeInMoreTell(t *testing.T) {
 		groups = append(groups, []float64{at, at + 0.01, at - 0.01})
 	}
 	told, ok := Of(contexts).Tell(0, groups)
-	if !ok || told.SD < 0.1 || told.SD > 0.6 {
-		t.Errorf("%+v, %t; want about what the five differ by, at the most that is likely", told, ok)
+	if !ok || told.SD < 0.1 || told.SD > 0.6 || math.Abs(told.Centre-1.1) > 1e-12 || !slices.Equal(told.Unlike, []string{"model"}) {
+		t.Errorf("%+v, %t; want the other phone on wifi, about as far off as the five differ, at the most that is likely", told, ok)
 	}
 }
 

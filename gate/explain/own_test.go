@@ -44,8 +44,8 @@ func TestOnlyOneAndroidIsWorse(t *testing.T) {
 	}
 }
 
-// verdictOf has one run for each context, worse (w), perhaps worse (s), normal (n) or of
-// which nothing is known (u).
+// verdictOf has one run for each context, worse (w), perhaps worse (s), and so after a tap (a),
+// better (b), normal (n), of which some is cleared (c) or of which nothing is known (u).
 func verdictOf(of string, context func(i int) map[string]string, accepted ...gate.Accepted) *gate.Verdict {
 	v := &gate.Verdict{Accepted: accepted}
 	for i, kind := range of {
@@ -55,8 +55,14 @@ func verdictOf(of string, context func(i int) map[string]string, accepted ...gat
 			r.Verdict, r.Labels = gate.Regression, []string{gate.LabelWorse}
 		case 's':
 			r.Verdict, r.Deviations = gate.Inconclusive, []gate.Comparison{{Direction: gate.Suspect}}
+		case 'a':
+			r.Verdict, r.Deviations = gate.Inconclusive, []gate.Comparison{{Direction: gate.Suspect}, {Event: "tap", Direction: gate.Suspect, AfterEffectOf: "start"}}
+		case 'b':
+			r.Verdict, r.Labels, r.Deviations = gate.Improvement, []string{gate.LabelBetter}, []gate.Comparison{{Direction: gate.ToImprovement}}
+		case 'c':
+			r.Verdict, r.Comparisons = gate.Inconclusive, []gate.Comparison{{Screen: gate.Open}, {Screen: gate.Cleared}}
 		case 'u':
-			r.Verdict = gate.Inconclusive
+			r.Verdict, r.Comparisons = gate.Inconclusive, []gate.Comparison{{Screen: gate.Open}}
 		}
 		v.Runs = append(v.Runs, r)
 	}
@@ -78,6 +84,8 @@ func TestRulesOfTheBuildsOwnRuns(t *testing.T) {
 		"one half":                           {"nnnnwwww", half("sdk"), nil, "[map[sdk:1] Outlier- 4]"},
 		"one half, perhaps":                  {"nnnnssss", half("sdk"), nil, "[map[sdk:1] Suspect- 4]"},
 		"one half, some perhaps":             {"nnnnwwss", half("sdk"), nil, "[map[sdk:1] Outlier- 2]"},
+		"one half, perhaps, with a tap":      {"nnnnaaaa", half("sdk"), nil, "[map[sdk:1] Suspect- 4]"},
+		"a half of which some is cleared":    {"ccccwwww", half("sdk"), nil, "[map[sdk:1] Outlier- 4]"},
 		"a half of which nothing is known":   {"uuuuwwww", half("sdk"), nil, "[]"},
 		"the same beside accepted runs":      {"uuuuwwww", half("sdk"), []gate.Accepted{history}, "[map[sdk:1] Outlier- 4]"},
 		"nearly as many of the other half":   {"wwwnwwww", half("sdk"), nil, "[]"},
@@ -95,5 +103,40 @@ func TestRulesOfTheBuildsOwnRuns(t *testing.T) {
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%s: %v, want %s", name, got, c.want)
 		}
+	}
+}
+
+// What is better is not worse, nor perhaps: runs of which some are better are not worse
+// everywhere.
+func TestWhatIsBetterIsNotWorseEverywhere(t *testing.T) {
+	context := func(i int) map[string]string { return map[string]string{"model": fmt.Sprint(i)} }
+	for of, want := range map[string]string{
+		"wwww": "All 4 runs are worse, in each of 4 contexts.",
+		"wwss": "All 4 runs are worse, in each of 4 contexts; 2 of them perhaps.",
+		"wwbb": "",
+		"wwnn": "",
+		"ssss": "",
+	} {
+		v := verdictOf(of, context)
+		explain.FindRules(v, gatetest.Policy(t, gate.PresetDefault))
+		if v.Everywhere != want {
+			t.Errorf("%s: %q, want %q", of, v.Everywhere, want)
+		}
+	}
+}
+
+// Runs of the history count once each, whatever they were compared with, and those that are
+// checked themselves not as accepted ones.
+func TestAcceptedRunsAreCountedOnce(t *testing.T) {
+	ran := func(id, sdk string) run.Summary { return run.Summary{ID: id, Context: map[string]string{"sdk": sdk}} }
+	census := explain.NewCensus(nil)
+	census.Count([]run.Summary{ran("a", "14"), ran("b", "14"), ran("c", "15")})
+	census.Count([]run.Summary{ran("b", "14"), ran("c", "15"), ran("d", "16")})
+	got := map[string]int{}
+	for _, a := range census.Accepted([]gate.RunVerdict{{ID: "a"}, {ID: "a"}, {ID: "d"}, {ID: "new"}}) {
+		got[a.Context["sdk"]] = a.Runs
+	}
+	if want := map[string]int{"14": 1, "15": 1}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

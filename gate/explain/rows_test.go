@@ -2,6 +2,7 @@ package explain_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/explain"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/run"
 )
 
 // judged are n runs of a context that were found to be so.
@@ -38,7 +40,6 @@ func rulesOf(p gate.Policy, runs ...[]gate.RunVerdict) string {
 // Runs of a check that are well speak against a rule as the history does; those of which
 // nothing can be said speak neither for it nor against it.
 func TestRunsThatAreWellSpeakAgainstARule(t *testing.T) {
-	p := gatetest.Policy(t, gate.PresetDefault)
 	bad, elsewhere := judged(4, gate.Regression, gate.LabelWorse, "sdk", "15"), judged(4, gate.Pass, gate.LabelNormal, "sdk", "14")
 	const rule = "map[sdk:15] => Outlier-"
 	for name, c := range map[string]struct {
@@ -52,23 +53,66 @@ func TestRunsThatAreWellSpeakAgainstARule(t *testing.T) {
 		"as many that broke":               {judged(4, gate.Invalid, gate.LabelNormal, "sdk", "15"), rule},
 		"as many doubts with improvements": {judged(4, gate.Inconclusive, gate.LabelBetter, "sdk", "15"), ""},
 	} {
-		if got := rulesOf(p, bad, elsewhere, c.beside); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+		for _, preset := range []string{gate.PresetDefault, gate.PresetDune} {
+			if got := rulesOf(gatetest.Policy(t, preset), bad, elsewhere, c.beside); got != c.want {
+				t.Errorf("%s, %s: %q, want %q", preset, name, got, c.want)
+			}
 		}
 	}
 }
 
-// The least support is a share of the checked runs: of 40, a tenth are four.
+// The least support is a share of the checked runs: of 40, a tenth are four. Beside sixty
+// accepted ones four are enough too, unless the policy asks for a share of all.
 func TestSupportIsAShareOfTheCheckedRuns(t *testing.T) {
-	p := gatetest.Policy(t, gate.PresetDefault)
-	p.MinSupport = 0.1
 	well := func(n int) []gate.RunVerdict { return judged(n, gate.Pass, gate.LabelNormal, "sdk", "14") }
 	bad := func(n int) []gate.RunVerdict { return judged(n, gate.Regression, gate.LabelWorse, "sdk", "15") }
-	if got := rulesOf(p, bad(3), well(37)); got != "" {
-		t.Errorf("three of forty: %q, want no rule", got)
+	sixty := gate.Accepted{Context: map[string]string{"sdk": "14"}, Runs: 60}
+	for _, preset := range []string{gate.PresetDefault, gate.PresetDune} {
+		for name, c := range map[string]struct {
+			bad   int
+			ofAll bool
+			want  int // rules
+		}{
+			"three of forty": {3, false, 0}, "four of forty": {4, false, 1}, "four of a hundred": {4, true, 0}, "ten of a hundred": {10, true, 1},
+		} {
+			p := gatetest.Policy(t, preset)
+			p.MinSupport, p.SupportOfAll = 0.1, c.ofAll
+			v := gate.Verdict{Runs: slices.Concat(bad(c.bad), well(40-c.bad)), Accepted: []gate.Accepted{sixty}}
+			explain.FindRules(&v, p)
+			if len(v.Rules) != c.want {
+				t.Errorf("%s, %s: rules %v, want %d", preset, name, v.Rules, c.want)
+			}
+		}
 	}
-	if got := rulesOf(p, bad(4), well(36)); got == "" {
-		t.Error("four of forty: no rule")
+}
+
+// What an earlier search warned of is forgotten with its rules, and no other warning is.
+func TestWarningsOfRulesGoWithThem(t *testing.T) {
+	v := gate.Verdict{Runs: judged(4, gate.Pass, gate.LabelNormal, "sdk", "15"), Warnings: []run.Warning{
+		{Text: "of 1201 rules, the 1000 with the most runs are listed"},
+		{Text: "the disk is slow"},
+		{Text: "rules of 2 properties and more were not looked for: the runs that are Outlier- have too many combinations (context.rules chooses the properties that rules are made of)"},
+	}}
+	explain.FindRules(&v, gatetest.Policy(t, gate.PresetDefault))
+	if len(v.Warnings) != 1 || v.Warnings[0].Text != "the disk is slow" {
+		t.Errorf("warnings %v, want the one of the disk alone", v.Warnings)
+	}
+}
+
+// Of runs with 2,600 properties of two values each, 5,200 would have to be combined, where 5,000
+// can be: that is told once, however often rules were looked for.
+func TestWhatIsNotLookedForIsToldOnce(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	v := gate.Verdict{Runs: slices.Concat(judged(10, gate.Regression, gate.LabelWorse), judged(10, gate.Pass, gate.LabelNormal))}
+	for p := range 2600 {
+		for i := range v.Runs {
+			v.Runs[i].Context[fmt.Sprint("chance", p)] = fmt.Sprint(random.IntN(2))
+		}
+	}
+	explain.FindRules(&v, gatetest.Policy(t, gate.PresetDefault))
+	const want = "rules of 2 properties and more were not looked for: the runs that are Outlier- have too many combinations"
+	if len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0].Text, want) {
+		t.Errorf("warnings %v, want one: %s", v.Warnings, want)
 	}
 }
 

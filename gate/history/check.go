@@ -28,6 +28,7 @@ type check struct {
 	context   string         // as a key
 	order     map[string]int // events by their place in the run
 	judged    []*judgement
+	work      []gate.Comparison // what there is clearly more of
 	done      []gate.Comparison // in the order of events, then of the catalogue
 	apart     []apart
 	kinds     []kind
@@ -59,12 +60,13 @@ func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
 		c.order[name] = i
 	}
 	c.context = devctx.Key(devctx.Only(c.summary.Context, p.Use))
-	cells, frames := c.cells(), c.framesOfCells()
-	c.past.Tabulate(slices.Concat(cells, frames))
+	cells, frames, counted := c.cells(), c.framesOfCells(), c.counted()
+	c.past.Tabulate(slices.Concat(cells, frames, counted))
 	for _, cell := range cells {
 		c.judge(cell)
 	}
 	c.letAllDecide()
+	c.work = c.clearlyMore(counted)
 	c.kinds = c.kindsOf(cells)
 	c.warnMissingEvents()
 	c.gone = c.goneEvents()
@@ -130,6 +132,38 @@ func (c *check) cells() []run.Cell {
 		}
 	}
 	slices.SortFunc(out, c.inOrder)
+	return out
+}
+
+// counted are the cells that count the work of the whole run and are not judged.
+func (c *check) counted() []run.Cell {
+	if c.policy.Preset == gate.PresetDune { // it knows no intervals
+		return nil
+	}
+	var out []run.Cell
+	for cell := range c.summary.Cells.All() {
+		m, _ := c.catalogue.Lookup(cell.Metric)
+		if m.Counted && cell.Event == "" && !c.policy.Judged(cell, c.summary, c.catalogue) {
+			out = append(out, cell)
+		}
+	}
+	slices.SortFunc(out, c.inOrder)
+	return out
+}
+
+// clearlyMore are the comparisons of these cells that lie above what the own context's
+// sessions let expect: by a change that matters, and with all of their interval.
+func (c *check) clearlyMore(cells []run.Cell) []gate.Comparison {
+	var out []gate.Comparison
+	for _, cell := range cells {
+		x, _ := c.summary.Cells.Get(cell)
+		j := judge(c.policy, cell, c.summary, x, c.past, c.catalogue)
+		fill(c.policy, j)
+		if j.enough(c.policy) && j.means() && j.worsening() >= j.policy.MinChange && j.Low != nil && *j.Low > 0 {
+			j.Sample, j.Shown = nil, true
+			out = append(out, j.Comparison)
+		}
+	}
 	return out
 }
 

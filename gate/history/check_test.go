@@ -95,6 +95,10 @@ func TestRunsOfItsSessionAreNoHistory(t *testing.T) {
 	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, "to compare with, but of this run's own session") || strings.Contains(v.Hint, "accept") {
 		t.Errorf("beside accepted runs of its own session: %s: %s", v.Verdict, v.Reason)
 	}
+	v = checkOne(gatetest.Policy(t, gate.PresetDefault), history[0], history[0])
+	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, "there is no accepted run of") || strings.Contains(v.Reason, "session") {
+		t.Errorf("beside itself alone: %s: %s", v.Verdict, v.Reason)
+	}
 }
 
 // A phone is the same phone when its battery has waned by a step.

@@ -78,6 +78,16 @@ func TestMemoryDoesNotGrowWithTheReferencesOfEachRun(t *testing.T) {
 	runtime.KeepAlive(history)
 }
 
+// Of up to a hundred runs each comparison keeps all values that a verdict may list, of more as
+// many fewer as there are runs, and a tenth of them at least.
+func TestManyRunsKeepFewerValues(t *testing.T) {
+	for runs, want := range map[int]int{0: gate.MaxListed, 1: gate.MaxListed, 100: gate.MaxListed, 200: gate.MaxListed / 2, 5000: gate.MaxListed / 10} {
+		if got := NewChecker(gatetest.Policy(t, gate.PresetDefault), metric.Default(), runs).sampled(); got != want {
+			t.Errorf("%d runs: %d values, want %d", runs, got, want)
+		}
+	}
+}
+
 // heap is what is in use after a collection, in bytes.
 func heap() int64 {
 	runtime.GC()

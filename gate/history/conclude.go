@@ -16,7 +16,7 @@ func (c *check) verdict() gate.RunVerdict {
 	v := gate.RunVerdict{
 		ID: c.run.ID, App: c.run.App, Scenario: c.run.Scenario, Context: c.run.Context,
 		Comparisons: c.done, Reference: c.seen.List, Warnings: c.warnings,
-		ReferenceTotal: c.seen.Total,
+		ReferenceTotal: c.seen.Total, Work: c.work,
 	}
 	if v.Comparisons == nil {
 		v.Comparisons = []gate.Comparison{}

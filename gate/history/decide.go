@@ -104,6 +104,9 @@ func (j *judgement) known() gate.Known {
 	if e.Outlook.Known() {
 		k.Beyond, k.SD = j.x.Centre-e.Expected, (e.Outlook.Quantile(0.84)-e.Outlook.Quantile(0.16))/2
 	}
+	if e.Foretold != nil {
+		k.Beyond, k.SD = j.x.Centre-e.Expected, math.Hypot(math.Hypot(e.Foretold.SD, e.Foretold.Session), j.noise())
+	}
 	return k
 }
 
@@ -174,10 +177,7 @@ func (j *judgement) detectable() float64 {
 	e := j.evidence
 	sign := math.Copysign(1, j.effect)
 	chance := func(p float64) float64 { // how far the next session lies on the worse side, at that quantile
-		if sign < 0 {
-			return e.Expected - e.Outlook.Quantile(1-p)
-		}
-		return e.Outlook.Quantile(p) - e.Expected
+		return sign * (e.Outlook.Quantile(0.5+sign*(p-0.5)) - e.Expected)
 	}
 	matters := math.Abs(past.Effect(j.metric, j.scale, e.Expected, j.policy.MinChange))
 	shows := max(chance(mostMissed)+math.Abs(j.effect), matters)

@@ -43,16 +43,23 @@ func chooseEffects(p gate.Policy, checks []*check) {
 	if p.Budget.Minutes <= 0 || p.Budget.Rounds <= 0 {
 		return
 	}
-	byDevice := map[string][]*effort{}
-	var order []string
+	byDevice := map[string][]*check{}
 	for _, c := range checks {
-		if byDevice[c.context] == nil {
-			order = append(order, c.context)
-		}
-		byDevice[c.context] = append(byDevice[c.context], effortsOf(p, c)...)
+		byDevice[c.context] = append(byDevice[c.context], c)
 	}
-	for _, device := range order {
-		fit(byDevice[device], planned*p.Budget.Minutes)
+	for _, of := range byDevice {
+		var known []*effort
+		var unknown [][]*effort // of each scenario that is new there
+		for _, c := range of {
+			k, u := effortsOf(p, c)
+			if known = append(known, k...); len(u) > 0 {
+				unknown = append(unknown, u)
+			}
+		}
+		fit(known, planned*p.Budget.Minutes)
+		for _, scenario := range unknown {
+			fitEach(scenario, planned*p.Budget.Minutes/float64(len(unknown)))
+		}
 	}
 }
 
@@ -121,16 +128,11 @@ func (j *judgement) cleared(share float64) float64 {
 	if !e.Outlook.Known() {
 		return 0
 	}
-	effect := math.Abs(j.effectOf(share))
-	up := j.effect > 0
-	hidden := e.Expected - e.Outlook.Quantile(mostMissed)
-	if !up {
-		hidden = e.Outlook.Quantile(1-mostMissed) - e.Expected
+	effect := j.effectOf(share)
+	if effect > 0 {
+		return e.Outlook.Below(effect + e.Outlook.Quantile(mostMissed))
 	}
-	if up {
-		return e.Outlook.Below(e.Expected + effect - hidden)
-	}
-	return e.Outlook.Above(e.Expected - effect + hidden)
+	return e.Outlook.Above(effect + e.Outlook.Quantile(1-mostMissed))
 }
 
 // effort is what it takes to settle one number of a scenario that decides.
@@ -141,16 +143,23 @@ type effort struct {
 	minutes float64
 }
 
-func effortsOf(p gate.Policy, c *check) []*effort {
-	var out []*effort
+// effortsOf are those of a scenario's numbers, apart where the history knows nothing of their
+// context.
+func effortsOf(p gate.Policy, c *check) (known, unknown []*effort) {
 	for _, j := range c.judged {
-		if j.decides() && j.Event == "" && j.evidence.Outlook.Known() && j.scale.Multiplies() {
-			e := &effort{judgement: j, lasts: p.Budget.LastsOf(c.run.Scenario)}
+		if !j.decides() || j.Event != "" || !j.scale.Multiplies() {
+			continue
+		}
+		e := &effort{judgement: j, lasts: p.Budget.LastsOf(c.run.Scenario)}
+		switch {
+		case j.evidence.Outlook.Known():
 			e.minutes = e.expected(0)
-			out = append(out, e)
+			known = append(known, e)
+		case j.evidence.Within.SD() > 0:
+			unknown = append(unknown, e)
 		}
 	}
-	return out
+	return known, unknown
 }
 
 // fit raises what is excluded of the number that is expected to take longest, until the
@@ -183,10 +192,23 @@ func fit(all []*effort, minutes float64) {
 	}
 }
 
+// fitEach raises what is excluded of each number until rounds of the scenario, which serve them
+// all, are likely to settle it within these minutes.
+func fitEach(all []*effort, minutes float64) {
+	for _, e := range all {
+		for e.step+1 < len(ladder) && e.expected(e.step) > minutes {
+			e.step++
+		}
+		if e.step > 0 {
+			e.ask(e.share * ladder[e.step])
+		}
+	}
+}
+
 // expected are the minutes that rounds for the number are expected to take of an unchanged
 // build, where that step of the ladder is to be excluded.
 func (e *effort) expected(step int) float64 {
 	share := e.share * ladder[step]
-	_, minutes := rounds.Settling(e.evidence.Within.SD(), math.Abs(e.effectOf(share)), e.lasts)
+	minutes := rounds.Settling(e.evidence.Within, math.Abs(e.effectOf(share)), e.lasts)
 	return (1 - e.cleared(share)) * minutes
 }

@@ -44,9 +44,10 @@ func budgeted(t *testing.T, minutes float64, most int, sds map[string]float64) m
 	return out
 }
 
-// Repetitions that waver by 4.5 % take 6.95 rounds to exclude 10 %, 4.55 to exclude 12.5, 3.23
-// for 15 and 1.90 for 20 (see gate/rounds, TestHowManyRepetitionsATurnHas), each even and of
-// one minute; an unchanged build may be expected to take three tenths of the budget.
+// Repetitions that waver by 4.5 % take eight rounds to exclude 10 %, six to exclude 12.5, four
+// for 15 and two for 25 (see gate/rounds, TestHowLongSettlingTakes): 0.0933, 0.1082, 0.1331 and
+// 0.1894 are excluded then. Each is of one minute; an unchanged build may be expected to take
+// three tenths of the budget.
 func TestTheBudgetSetsWhatIsExcluded(t *testing.T) {
 	const tenth = 0.1
 	for name, c := range map[string]struct {
@@ -59,7 +60,7 @@ func TestTheBudgetSetsWhatIsExcluded(t *testing.T) {
 		"time for all of it":  {8.1, 60, tenth},
 		"time for six rounds": {6.9, 60, 1.25 * tenth},
 		"time for four":       {4.9, 60, 1.5 * tenth},
-		"time for two":        {2.5, 60, 2 * tenth},
+		"time for two":        {2.5, 60, 2.5 * tenth},
 		"time for none":       {0.1, 60, 3.5 * tenth},
 	} {
 		got := budgeted(t, c.planned/0.3, c.most, map[string]float64{"a": 0.045})["a"]
@@ -96,6 +97,105 @@ func TestWhatTakesLongestIsAskedForLess(t *testing.T) {
 	v := checkOne(p, both("new", 99, 1), history...)
 	if noisy, calm := comparisonOf(v, perFrame).Effect, comparisonOf(v, "startup.ttid_ms").Effect; math.Abs(noisy-0.15) > 1e-9 || math.Abs(calm-0.1) > 1e-9 {
 		t.Errorf("%g of the noisy one (four rounds), %g of the calm one (two); want 0.15 and 0.1", noisy, calm)
+	}
+}
+
+// A number that is only shown takes nothing of the budget, however much it wavers, and is asked
+// for as much as ever: eight rounds for the one that decides fit.
+func TestWhatIsOnlyShownTakesNothingOfTheBudget(t *testing.T) {
+	const cpu = "cpu.time_ms"
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.Budget = gate.Budget{Rounds: 60, Minutes: 8.1 / 0.3, Lasts: map[string]gate.Lasts{"": {Repetition: 0.5}}}
+	both := func(id string, day int, factor float64) run.Run {
+		r := wavering(id, "a", day, 8*factor, 0.045)
+		for i, it := range wavering(id, "a", day, 300*factor, 0.045).Iterations {
+			r.Iterations[i].Metrics[cpu] = it.Metrics[perFrame]
+		}
+		return r
+	}
+	var history []run.Run
+	for day, luck := range lucks {
+		history = append(history, both(fmt.Sprint(day), day, math.Exp(0.5*luck)))
+	}
+	v := checkOne(p, both("new", 99, 1), history...)
+	frames, shown := comparisonOf(v, perFrame), comparisonOf(v, cpu)
+	if frames.Shown || !shown.Shown || math.Abs(frames.Effect-0.1) > 1e-9 || math.Abs(shown.Effect-0.1) > 1e-9 {
+		t.Errorf("%g of what decides (shown alone: %t), %g of what is shown (%t); want 0.1 of both", frames.Effect, frames.Shown, shown.Effect, shown.Shown)
+	}
+}
+
+// Where the history decides alone, a number is asked for the least worsening that it excludes of
+// nearly every unchanged build. Where twelve nights differ by 4.7 %, the next differs by 4.9 with
+// eleven degrees of freedom: (2.328 + 1.796)·0.049 = 0.202 takes a quarter (0.2231), as a fifth is
+// 0.1823. One of which it excludes nothing is only shown, where another of the whole run that has
+// a say is not; one that has hardly a history, or no scale, stays what it is.
+func TestWhatAHistoryAloneIsAskedFor(t *testing.T) {
+	const (
+		start, cpu, count = "startup.ttid_ms", "cpu.time_ms", "frames.count"
+		quiet, loud       = 0.005, 0.5
+	)
+	type night map[string]float64 // how much each number differs from night to night
+	for name, c := range map[string]struct {
+		spread night
+		tap    float64 // the same of the time per frame after a tap; 0: there is none
+		named  bool    // a threshold names the time per frame
+		metric string
+		shown  bool
+		effect float64
+		screen gate.Screen
+	}{
+		"a quiet one":                           {night{perFrame: quiet}, 0, false, perFrame, false, 0.1, gate.Cleared},
+		"one that wavers":                       {night{perFrame: 0.047}, 0, false, perFrame, false, 0.25, gate.Cleared},
+		"a loud one alone":                      {night{perFrame: loud}, 0, false, perFrame, false, 0.1, gate.Open},
+		"a loud one beside a quiet one":         {night{perFrame: loud, start: quiet}, 0, false, perFrame, true, 0.1, ""},
+		"the quiet one beside it":               {night{perFrame: loud, start: quiet}, 0, false, start, false, 0.1, gate.Cleared},
+		"one that is asked for":                 {night{perFrame: loud, start: quiet}, 0, true, perFrame, false, 0.1, gate.Open},
+		"a loud one beside a number to show":    {night{perFrame: loud, cpu: quiet}, 0, false, perFrame, false, 0.1, gate.Open},
+		"a loud one beside a quiet event":       {night{perFrame: loud}, quiet, false, perFrame, false, 0.1, gate.Open},
+		"a loud number of frames beside a time": {night{perFrame: quiet, count: loud}, 0, false, count, false, 0.1, gate.Open},
+	} {
+		p := gatetest.Policy(t, gate.PresetDefault)
+		p.Budget = gate.Budget{Alone: true}
+		if least := 0.05; c.named {
+			p.Thresholds = []gate.Threshold{{Metric: perFrame, MinChange: &least}}
+		}
+		if c.spread[count] > 0 {
+			p.Metrics = []string{perFrame, count}
+		}
+		at := func(id string, luck float64) run.Run {
+			r := gatetest.Run(id, map[string]float64{})
+			for metric, spread := range c.spread {
+				r.Iterations[0].Metrics[metric] = 400 * math.Exp(spread*luck)
+			}
+			if c.tap > 0 {
+				r.Iterations[0].Events = []run.Bucket{{Name: "tap", Metrics: map[string]float64{perFrame: 8 * math.Exp(c.tap*luck)}}}
+			}
+			return r
+		}
+		var history []run.Run
+		for i, luck := range lucks {
+			history = append(history, at(fmt.Sprint(i), luck))
+		}
+		got := comparisonOf(checkOne(p, at("new", 0), history...), c.metric)
+		if got.Shown != c.shown || math.Abs(got.Effect-c.effect) > 1e-9 || got.Screen != c.screen {
+			t.Errorf("%s: shown %t at %g, %q (missed with %g); want %t at %g, %q", name, got.Shown, got.Effect, got.Screen, gatetest.End(got.Missed), c.shown, c.effect, c.screen)
+		}
+	}
+}
+
+// A number that hardly any run of the history has is no loud one: it is asked for.
+func TestWhatHasNoHistoryIsNotShownAlone(t *testing.T) {
+	const start = "startup.ttid_ms"
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.Budget = gate.Budget{Alone: true}
+	at := func(id string, totals map[string]float64) run.Run { return gatetest.Run(id, totals) }
+	history := []run.Run{at("first", map[string]float64{perFrame: 8, start: 400})}
+	for i, luck := range lucks {
+		history = append(history, at(fmt.Sprint(i), map[string]float64{perFrame: 8 * math.Exp(0.005*luck)}))
+	}
+	v := checkOne(p, at("new", map[string]float64{perFrame: 8, start: 400}), history...)
+	if frames, got := comparisonOf(v, perFrame), comparisonOf(v, start); frames.Screen != gate.Cleared || got.Shown || got.Screen != gate.Open {
+		t.Errorf("shown %t, %q, beside what is %q; want it open", got.Shown, got.Screen, frames.Screen)
 	}
 }
 

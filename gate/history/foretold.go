@@ -27,7 +27,7 @@ func (j *judgement) askForetold(share float64) {
 }
 
 // noise is the standard deviation of the run's centre, as its repetitions show it.
-func (j *judgement) noise() float64 { return j.x.SD / math.Sqrt(float64(max(j.x.N, 1))) }
+func (j *judgement) noise() float64 { return j.x.SD / math.Sqrt(float64(j.x.N)) }
 
 // decideForetold decides a number of a context that was never measured: what lies beyond
 // what like contexts let expect is a regression, and what they explain stays open. They
@@ -35,7 +35,7 @@ func (j *judgement) noise() float64 { return j.x.SD / math.Sqrt(float64(max(j.x.
 func (j *judgement) decideForetold(p gate.Policy) {
 	worsening := j.worsening()
 	switch {
-	case !j.foretold() || !j.means() || worsening < j.policy.MinChange:
+	case !j.means() || worsening < j.policy.MinChange:
 	case j.P <= p.Alpha && j.worse() && !j.denied:
 		j.Direction = gate.ToRegression
 	case j.tails.Worse <= suspectLevel:

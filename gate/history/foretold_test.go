@@ -107,6 +107,59 @@ func TestWhatANewAndroidMayMake(t *testing.T) {
 	}
 }
 
+// onNewAndroid is the verdict on one run for each scenario, half as slow again, of a phone whose
+// Android the history lacks, with as many nights of two phones; repetitions waver by 4.5 %.
+// Three tenths of the time for rounds, of a minute each, are four minutes.
+func onNewAndroid(t *testing.T, scenarios ...string) []gate.Comparison {
+	t.Helper()
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.Budget = gate.Budget{Rounds: 60, Minutes: 4 / 0.3, Lasts: map[string]gate.Lasts{"": {Repetition: 0.5}}}
+	at := func(id, scenario, model, sdk string, day int, ms float64) run.Run {
+		r := wavering(id+scenario, model, day, ms, 0.045)
+		r.Scenario, r.Session = scenario, id
+		r.Context = map[string]string{"model": model, "sdk": sdk}
+		return r
+	}
+	var subjects []Subject
+	for _, scenario := range scenarios {
+		var history []run.Run
+		for day, luck := range lucks {
+			for _, model := range []string{"a", "b"} {
+				history = append(history, at(fmt.Sprint(model, day), scenario, model, "15", day, 8*math.Exp(0.02*luck)))
+			}
+		}
+		subjects = append(subjects, Subject{Run: at("new", scenario, "a", "16", 99, 12), References: gatetest.Summaries(p, history...)})
+	}
+	var out []gate.Comparison
+	for _, r := range Check(p, metric.Default(), subjects).Runs {
+		out = append(out, r.Comparisons[0])
+	}
+	return out
+}
+
+// Rounds are told what a new Android's own run showed: how its nine repetitions waver, and how
+// far it lies beyond what others let expect. Its rounds may take three tenths of the budget: four
+// minutes are four rounds, which exclude 20 % (0.1429, of 15 % it would be 0.1398; see
+// gate/rounds, TestHowLongSettlingTakes), and two for each of two scenarios 25 % (0.2087).
+func TestWhatRoundsAreToldOfANewAndroid(t *testing.T) {
+	one := onNewAndroid(t, "scroll")[0]
+	k := one.Known
+	if math.Abs(k.Repetition-0.045) > 0.002 || k.DF != 8 {
+		t.Errorf("repetitions waver by %g with %g degrees of freedom, want 0.045 with 8", k.Repetition, k.DF)
+	}
+	if math.Abs(k.Beyond-math.Log(1.5)) > 0.02 || k.SD < 0.1 || k.SD > 0.3 {
+		t.Errorf("it lies %g beyond, and may by %g; want %g and what two Androids differ by", k.Beyond, k.SD, math.Log(1.5))
+	}
+	if math.Abs(one.Effect-0.2) > 1e-9 {
+		t.Errorf("%g is to be excluded, want 0.2", one.Effect)
+	}
+	for _, c := range onNewAndroid(t, "scroll", "search") {
+		if math.Abs(c.Effect-0.25) > 1e-9 {
+			t.Errorf("of two: %g is to be excluded, want 0.25", c.Effect)
+		}
+	}
+}
+
 // A phone of a new model may be far slower than all others.
 func TestANewPhoneMayBeSlow(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)

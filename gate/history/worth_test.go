@@ -59,6 +59,9 @@ func TestAPassThatSeesNothingIsNone(t *testing.T) {
 	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, " got worse by 10 % (with a chance of ") || v.Hint == "" {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
+	if want := fmt.Sprintf("(with a chance of %.0f %%)", 100*gatetest.End(v.Comparisons[0].Missed)); !strings.Contains(v.Reason, want) {
+		t.Errorf("%s, want %s", v.Reason, want)
+	}
 	calm := gatetest.On("a", "frames.duration_ms", 10, 10.2, 10.1, 9.9, 10)
 	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "frames.duration_ms", 10), calm...); v.Verdict != gate.Pass {
 		t.Errorf("of a calm history %s: %s", v.Verdict, v.Reason)

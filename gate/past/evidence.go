@@ -96,7 +96,11 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 	at := policy.ForCell(c)
 	sessions := v.sessions(policy, c, m)
 	if len(sessions) == 0 {
-		return v.foretold(policy, c, m, at)
+		e := v.foretold(policy, c, m, at)
+		if !m.Mean {
+			e.Within.Add(x.SD, x.N)
+		}
+		return e
 	}
 	if m.Mean {
 		e := Evidence{Own: len(sessions), Counts: countsOf(sessions)}

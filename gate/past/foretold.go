@@ -20,7 +20,7 @@ const (
 // nothing is expected.
 func (v Values) foretold(policy gate.Policy, c run.Cell, m metric.Metric, at gate.CellPolicy) Evidence {
 	e := v.elsewhere(at.OutlierFactor)
-	if e.N == 0 || m.Mean || m.Signed || m.Exact {
+	if m.Mean || m.Signed || m.Exact {
 		return e
 	}
 	others := v.elsewhereBySession(policy, c, m)

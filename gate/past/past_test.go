@@ -108,6 +108,84 @@ func TestWhatIsToldOfTheHistory(t *testing.T) {
 	}
 }
 
+// Runs of one session are told as one, and each run that names none as one of its own; those
+// of other contexts are not its own.
+func TestHowManySessionsAreItsOwn(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	runs := gatetest.On("a", frames, 600, 610, 605, 590, 600, 620)
+	for i, session := range []string{"monday", "monday", "tuesday", "monday", "", ""} {
+		runs[i].Session = session
+	}
+	runs = append(runs, gatetest.On("b", frames, 500, 500, 500)...)
+	for model, want := range map[string][2]int{"a": {6, 4}, "b": {3, 3}, "c": {0, 0}} {
+		if seen := RunsOf(gatetest.Phone(model), gatetest.Summaries(p, runs...), nil).Seen(); seen.OwnRuns != want[0] || seen.OwnSessions != want[1] {
+			t.Errorf("phone %s: %d runs of %d sessions, want %d of %d", model, seen.OwnRuns, seen.OwnSessions, want[0], want[1])
+		}
+	}
+}
+
+// Of a number that not every run has, and that came about in two ways, those count that have it
+// as the new run does; of one that comes about in one way all that have it.
+func TestOnlyRunsThatHaveANumberCount(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	joules := append(gatetest.HungryRuns(3, "rails", 8, 30), gatetest.HungryRuns(2, "battery", 8, 20)...)
+	busy := append(gatetest.On("a", "cpu.time_ms", 100, 110), gatetest.On("a", frames, 600)...)
+	for name, c := range map[string]struct {
+		runs []run.Run
+		now  map[string]string
+		want int
+	}{
+		"energy.total_j": {joules, gatetest.Hungry("now", "rails", 8, 30).Context, 3},
+		"cpu.time_ms":    {busy, gatetest.Phone("a"), 2},
+	} {
+		cell := run.Cell{Metric: name}
+		history := RunsOf(c.now, gatetest.Summaries(p, c.runs...), nil)
+		history.Tabulate([]run.Cell{cell})
+		m, _ := metric.Default().Lookup(name)
+		got := SampleOf(history.ValuesOf(cell, m, 100), 10)
+		if len(got) != c.want || slices.ContainsFunc(got, math.IsNaN) {
+			t.Errorf("%s: values %v, want %d", name, got, c.want)
+		}
+	}
+}
+
+// Values by context: a phone that was never measured has none of its own.
+func TestValuesAreDividedByContext(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	runs := append(gatetest.On("a", frames, 600, 610), gatetest.On("b", frames, 500)...)
+	m, _ := metric.Default().Lookup(frames)
+	for model, want := range map[string][]float64{"a": {600, 610}, "b": {500}, "c": nil} {
+		history := RunsOf(gatetest.Phone(model), gatetest.Summaries(p, runs...), nil)
+		history.Tabulate([]run.Cell{{Metric: frames}})
+		own, groups := history.ValuesOf(run.Cell{Metric: frames}, m, 600).Split()
+		if slices.Sort(own); !slices.Equal(own, want) || len(groups) != 2 {
+			t.Errorf("phone %s: its own are %v of %d contexts, want %v of 2", model, own, len(groups), want)
+		}
+	}
+}
+
+// Four repetitions of 100 frames without a bad one vary as if half a frame of each were bad:
+// a share of 0.005 has √(0.005·0.995/100) = 0.00705, which its odds (half a per cent added to
+// either share) multiply by 1/1.005 + 1/0.005. Where nobody knows how many frames they were, they
+// don't vary.
+func TestSharesVaryAsFramesThatAreDrawn(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	cell := run.Cell{Metric: "frames.smooth_ratio"}
+	m, _ := metric.Default().Lookup(cell.Metric)
+	of := func(metrics map[string]float64) Number {
+		r := gatetest.Run("r", metrics)
+		r.Iterations = slices.Repeat(r.Iterations[:1], 4)
+		return Scale{m, metric.Odds}.NumberOf(gatetest.Summaries(p, r)[0], p, cell, m, 1)
+	}
+	drawn := math.Sqrt(0.005*0.995/100) * (1/1.005 + 1/0.005)
+	if n := of(map[string]float64{cell.Metric: 1, frames: 100}); n.N != 4 || math.Abs(n.SD-drawn) > 1e-6 {
+		t.Errorf("%+v, want four that vary by %g", n, drawn)
+	}
+	if n := of(map[string]float64{cell.Metric: 1}); n.N != 4 || n.SD != 0 {
+		t.Errorf("of unknown frames: %+v, want four that don't vary", n)
+	}
+}
+
 // The values of a cell may be asked for more than once.
 func TestAskingChangesNoValue(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
@@ -512,5 +590,33 @@ func TestEvidenceLessWhatIsShared(t *testing.T) {
 	delete(shared, "night 2")
 	if four, ok := e.Less(shared, x, 5); ok || len(four.Sessions) != 7 {
 		t.Errorf("of four: %t, %d sessions; want it as it was", ok, len(four.Sessions))
+	}
+}
+
+// Sessions are in the order of time however they come; those of one time stay as they came.
+func TestSessionsAreInTheOrderOfTime(t *testing.T) {
+	for _, c := range []struct {
+		days []int // of the sessions as they come
+		want []int // their places in the order of time
+	}{
+		{nil, nil},
+		{[]int{3}, []int{0}},
+		{[]int{1, 2, 3}, []int{0, 1, 2}},
+		{[]int{3, 2, 1}, []int{2, 1, 0}},
+		{[]int{3, 1, 2}, []int{1, 2, 0}},
+		{[]int{3, 2, 2, 1}, []int{3, 1, 2, 0}},
+		{[]int{2, 2}, []int{0, 1}},
+	} {
+		var j joining
+		for i, day := range c.days {
+			j.add("", session{Number: Number{N: i}, at: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)})
+		}
+		var got []int
+		for _, s := range j.inTime() {
+			got = append(got, s.N)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("of days %v: %v, want %v", c.days, got, c.want)
+		}
 	}
 }

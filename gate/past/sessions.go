@@ -42,16 +42,31 @@ func (j *joining) add(name string, one session) {
 
 // inTime are the sessions in the order of time.
 func (j *joining) inTime() []session {
+	if newestFirst(j.sessions) { // as stores give them
+		slices.Reverse(j.sessions)
+		return j.sessions
+	}
 	slices.SortStableFunc(j.sessions, func(a, b session) int { return a.at.Compare(b.at) })
 	return j.sessions
+}
+
+// newestFirst reports whether each session is older than the one before it.
+func newestFirst(sessions []session) bool {
+	for i := 1; i < len(sessions); i++ {
+		if !sessions[i].at.Before(sessions[i-1].at) {
+			return false
+		}
+	}
+	return true
 }
 
 // sessions are those of the own context, in the order of time.
 func (v Values) sessions(p gate.Policy, c run.Cell, m metric.Metric) []session {
 	var own joining
+	cell := run.NewColumn(c)
 	for i, group := range v.groups {
 		if group == v.past.Own {
-			own.add(v.runOf(i, p, c, m))
+			own.add(v.runOf(i, p, cell, m))
 		}
 	}
 	return own.inTime()
@@ -60,23 +75,25 @@ func (v Values) sessions(p gate.Policy, c run.Cell, m metric.Metric) []session {
 // elsewhereBySession are the sessions of the other contexts, by the number of these and in
 // the order of time.
 func (v Values) elsewhereBySession(p gate.Policy, c run.Cell, m metric.Metric) [][]session {
-	of := make([]joining, v.past.count)
+	groups := make([]joining, v.past.count)
+	cell := run.NewColumn(c)
 	for i, group := range v.groups {
 		if group != v.past.Own {
-			of[group].add(v.runOf(i, p, c, m))
+			groups[group].add(v.runOf(i, p, cell, m))
 		}
 	}
-	out := make([][]session, len(of))
-	for g := range of {
-		out[g] = of[g].inTime()
+	out := make([][]session, len(groups))
+	for g := range groups {
+		out[g] = groups[g].inTime()
 	}
 	return out
 }
 
-// runOf is what the run of the i-th value says of it, and the name of its session.
-func (v Values) runOf(i int, p gate.Policy, c run.Cell, m metric.Metric) (name string, one session) {
+// runOf is what the run of the i-th value, one of the cell, says of it, and the name of its
+// session.
+func (v Values) runOf(i int, p gate.Policy, cell *run.Column, m metric.Metric) (name string, one session) {
 	r := v.past.Refs[v.ref(i)]
-	return r.Session, session{v.numberOf(*r, p, c, m, v.Numbers[i]), r.Started, r.ID, r.Session}
+	return r.Session, session{v.numberOf(r.Cells, p, cell, m, v.Numbers[i]), r.Started, r.ID, r.Session}
 }
 
 // and joins two parts of one session.
@@ -97,12 +114,10 @@ func (s session) and(o session) session {
 // numberOf is what a run says of a cell: x is its value on the judged scale. A run whose
 // repetitions are not known is one of them. Where a policy sums repetitions up by their
 // mean, that is their centre.
-func (s Scale) numberOf(r run.Summary, p gate.Policy, c run.Cell, m metric.Metric, x float64) Number {
-	told, known := r.Repeated(c)
-	if known {
-		told, known = s.repeated(told, framesOf(r, c))
-	}
-	if !known || told.N < 1 {
+func (s Scale) numberOf(r run.Cells, p gate.Policy, cell *run.Column, m metric.Metric, x float64) Number {
+	told, _ := cell.Repeated(r)
+	told = s.repeated(told, r, cell.Cell())
+	if told.N < 1 {
 		return Number{Centre: x, N: 1}
 	}
 	n := Number{Centre: told.Centre, SD: told.SD, N: told.N}
@@ -112,30 +127,31 @@ func (s Scale) numberOf(r run.Summary, p gate.Policy, c run.Cell, m metric.Metri
 	return n
 }
 
-// repeated is what repetitions say on the scale; false where they can't be there.
+// repeated is what a run's repetitions say of its cell on the scale; none where they can't be
+// there.
 //
 // Repetitions with no bad frame at all look as if nothing varied: a share of so many frames
 // varies at least as frames that are drawn by chance do.
-func (s Scale) repeated(r run.Repeated, frames float64) (run.Repeated, bool) {
+func (s Scale) repeated(r run.Repeated, of run.Cells, c run.Cell) run.Repeated {
+	r, _ = r.On(s.Kind == metric.Log)
 	if s.Kind != metric.Odds {
-		return r.On(s.Kind == metric.Log)
+		return r
 	}
-	r, known := r.On(false)
 	sd := r.SD
-	if frames > 0 {
+	if frames := framesOf(of, c); frames > 0 {
 		bad := math.Max(math.Min(r.Centre, 1-r.Centre), 1/(2*frames))
 		sd = math.Max(sd, math.Sqrt(bad*(1-bad)/frames))
 	}
-	return run.Repeated{N: r.N, Centre: s.On(r.Centre), SD: sd * s.metric.Slope(s.Kind, r.Centre)}, known
+	return run.Repeated{N: r.N, Centre: s.On(r.Centre), SD: sd * s.metric.Slope(s.Kind, r.Centre)}
 }
 
 // framesOf is how many frames the cell's event has in a repetition; 0 where that is not known.
-func framesOf(r run.Summary, c run.Cell) float64 {
-	n, _ := r.Cells.Get(run.Cell{Event: c.Event, Metric: "frames.count"})
+func framesOf(of run.Cells, c run.Cell) float64 {
+	n, _ := of.Get(run.Cell{Event: c.Event, Metric: "frames.count"})
 	return n
 }
 
 // NumberOf is what the new run says of a cell whose value is x.
 func (s Scale) NumberOf(r run.Summary, p gate.Policy, c run.Cell, m metric.Metric, x float64) Number {
-	return s.numberOf(r, p, c, m, s.On(x))
+	return s.numberOf(r.Cells, p, run.NewColumn(c), m, s.On(x))
 }

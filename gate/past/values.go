@@ -67,10 +67,7 @@ func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
 // somewhereElse reports whether some run lacks the number, or has one that came
 // about in another way.
 func (p Runs) somewhereElse(numbers []float64, m metric.Metric) bool {
-	if slices.ContainsFunc(numbers, math.IsNaN) {
-		return true
-	}
-	return m.Within != "" && slices.Contains(p.comparable(m), false)
+	return slices.ContainsFunc(numbers, math.IsNaN) || slices.Contains(p.comparable(m), false)
 }
 
 // way is how a metric's values come about: see metric.Metric.Way.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/stat"
 )
 
 // Order are the places with questions, the most suspect first: the hour goes to what the
@@ -54,28 +53,35 @@ func (q *question) worse(distance float64) float64 {
 	return distance
 }
 
-// Turn is how many repetitions of each build a round at the place is to have: as many as
-// settle its questions in the least time.
+// Turn is how many repetitions of each build a round at the place is to have: as many as are
+// likely to settle it in the least time. What is measured there is taken to have them from now
+// on.
 func (t *Trial) Turn(at int, lasts gate.Lasts) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	turn, most := 1, 0.0
 	p := t.places[at]
 	switch {
 	case p == nil:
-		return turn
+		return 1
 	case p.before != nil:
 		return p.before.turn
 	}
-	for _, q := range p.questions {
-		if q.known.DF <= 0 {
-			continue
-		}
-		if k, minutes := Settling(q.known.Repetition, q.size(), lasts); minutes > most {
-			turn, most = k, minutes
+	turn, least := 1, math.Inf(1)
+	for k := 1; k <= mostRepetitions; k++ {
+		p.turn = k
+		if takes := asMany(t.forecast(p, likely)) * lasts.Round(k); takes < least {
+			turn, least = k, takes
 		}
 	}
+	p.turn = turn
 	return turn
+}
+
+// roundsToFail is how many rounds show with that chance that a number is worse by the shift, if
+// differences vary so far.
+func (t *Trial) roundsToFail(level, chance, noise, shift float64) int {
+	z := (score(level*spending[len(spending)-1]) + score(1-chance)) * noise / shift
+	return max(t.plan.firstFail(), even(int(math.Ceil(min(z*z, mostAdvised)))))
 }
 
 // size is the worsening to exclude, on the judged scale.
@@ -95,8 +101,12 @@ func (t *Trial) Within(at int, left, round float64) (rounds int, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.places[at]
-	if takes := asMany(t.forecast(p)) * round; takes > left {
-		p.short = takes
+	chance := likely
+	if p.measured > p.before.rounds() {
+		chance = hopeful
+	}
+	if asMany(t.forecast(p, chance))*round > left {
+		p.short = asMany(t.forecast(p, likely)) * round
 		return p.measured, false
 	}
 	p.short = 0
@@ -112,7 +122,7 @@ func (t *Trial) Forecast(at int) float64 {
 	if p == nil {
 		return 0
 	}
-	return asMany(t.forecast(p))
+	return asMany(t.forecast(p, likely))
 }
 
 // asMany is a forecast as a number that may be infinite.
@@ -123,16 +133,16 @@ func asMany(rounds int) float64 {
 	return float64(rounds)
 }
 
-// forecast is how many more rounds are likely to settle a place: to fail by what looks worst,
-// or to answer every question.
-func (t *Trial) forecast(p *place) int {
+// forecast is how many more rounds settle a place with a chance: fail by what looks worst, or
+// answer every question.
+func (t *Trial) forecast(p *place, chance float64) int {
 	all, fail := 0, math.MaxInt
 	level := t.level()
 	for _, q := range p.questions {
 		if q.at(level).says != gate.SaysOpen {
 			continue
 		}
-		pass, worse := t.forecastOf(q, p, level)
+		pass, worse := t.forecastOf(q, p, level, chance)
 		all, fail = max(all, min(pass, worse)), min(fail, worse)
 	}
 	return max(passEvery, min(all, fail)-p.measured)
@@ -140,14 +150,14 @@ func (t *Trial) forecast(p *place) int {
 
 // forecastOf is at how many rounds a question is likely to pass, and to fail, as far as is
 // known; math.MaxInt where that is not to be expected.
-func (t *Trial) forecastOf(q *question, p *place, level float64) (pass, fail int) {
+func (t *Trial) forecastOf(q *question, p *place, level, chance float64) (pass, fail int) {
 	switch {
-	case q.known.Counts.Known():
+	case q.metric.Mean && (q.known.Counts.Known() || q.known.Repetitions > 0):
 		return t.forecastRare(q, p, level)
-	case q.known.DF <= 0 || q.size() == 0:
+	case q.size() == 0, q.known.DF <= 0 && p.measured < firstByOrder:
 		return t.forecastUnknown(q, p, level)
 	}
-	noise := math.Sqrt2 * q.known.Repetition / math.Sqrt(float64(max(p.turn, 1)))
+	noise := noiseOf(q.known.Repetition, p.turn)
 	shift, history := 0.0, 0.0
 	if q.known.SD > 0 {
 		shift, history = q.worse(q.known.Beyond), 1/(q.known.SD*q.known.SD)
@@ -156,47 +166,43 @@ func (t *Trial) forecastOf(q *question, p *place, level float64) (pass, fail int
 	unsure := 0.0 // how far off the shift may be
 	if p.measured >= leastRounds {
 		x := q.paired(p.measured)
-		if x.known != nil {
-			far, se, _ := x.estimated()
-			shift, unsure = q.worse(far), se
-		}
-		noise = max(noise, stat.SD(x.differences))
+		far, se, _ := x.estimated()
+		shift, unsure = q.worse(far), se
+		noise, _ = x.waver()
 	}
 	if least := q.metric.Step(q.minChange); shift >= least {
-		z := (score(level*spending[len(spending)-1]) + score(1-likely)) * noise / shift
-		fail = max(t.firstFail(), even(int(math.Ceil(min(z*z, mostAdvised)))))
+		fail = t.roundsToFail(level, chance, noise, shift)
 	}
 	hoped := max(shift-unsure, min(shift, 0))
-	if p.measured < leastRounds {
+	if p.measured < leastRounds && q.suspicion() < surelyWorse {
 		hoped = 0 // that it is as it was is to be expected, whatever one session says
 	}
 	if room := q.size() - hoped; hoped < q.size()/2 {
-		z := (score(PassLevel) + score(1-likely)) / room
-		if n := noise * noise / efficiency * (z*z - history); n <= mostAdvised {
-			pass = max(leastRounds, even(int(math.Ceil(n))))
+		if n := roundsToPass(passing{noise: noise, df: q.known.DF, room: room, history: history, chance: chance}); n <= mostAdvised {
+			pass = n
 		}
 	}
 	return pass, fail
 }
 
-// firstFail is the first look at which a question can fail.
-func (t *Trial) firstFail() int {
-	for _, look := range t.plan.Looks {
-		if look.Fail > 0 {
-			return look.Rounds
-		}
-	}
-	return t.plan.Most
-}
+const (
+	// likely is the chance with which a forecast is to hold, and a place is begun.
+	likely = 0.8
+	// hopeful is the same of a place that was begun: what its first rounds say of the rest
+	// wavers, and what they cost is spent.
+	hopeful = 0.3
+	// surelyWorse is the suspicion from which rounds are expected to find what the new run shows.
+	surelyWorse = 4
+)
 
-// likely is the chance with which a forecast is to hold.
-const likely = 0.8
+// firstByOrder are the rounds that exclude by their order alone.
+const firstByOrder = 8
 
-// forecastUnknown is the same of a number whose noise nobody knows yet.
+// forecastUnknown is the same of a number whose noise nobody knows yet, or which has no
+// scale.
 func (t *Trial) forecastUnknown(q *question, p *place, level float64) (pass, fail int) {
-	const first = 8 // rounds that exclude by their order alone
-	if p.measured < first {
-		return first, math.MaxInt
+	if p.measured < firstByOrder {
+		return firstByOrder, math.MaxInt
 	}
 	n := t.enough(q, q.paired(p.measured), level)
 	if n == 0 {
@@ -208,20 +214,21 @@ func (t *Trial) forecastUnknown(q *question, p *place, level float64) (pass, fai
 // forecastRare is the same of rare events: until so few more as there are to be expected of
 // an unchanged build exclude that they are frequent.
 func (t *Trial) forecastRare(q *question, p *place, level float64) (pass, fail int) {
-	x := rareOf(q.known, max(p.turn, 1), q.paired(p.measured))
+	x := rareOf(q.known, p.turn, q.paired(p.measured))
 	pass, fail = math.MaxInt, math.MaxInt
 	rate := (x.events + 1) / x.repetitions // as if the next one were as near
 	for n := leastRounds; n <= mostAdvised; n += passEvery {
-		more := float64(max(p.turn, 1) * max(0, n-p.measured))
-		as, worse := *x, *x
-		as.repetitions += more
-		worse.repetitions += more
-		worse.events += rate * more
-		if as.excludes() <= PassLevel {
+		more := float64(p.turn * max(0, n-p.measured))
+		if x.after(more, 0).excludes() <= PassLevel {
 			pass = min(pass, n)
 		}
-		if worse.worse() <= level*spending[len(spending)-1] {
-			fail = min(fail, max(n, t.firstFail()))
+		if !x.alone && x.after(more, rate*more).worse() <= level*spending[len(spending)-1] {
+			fail = min(fail, max(n, t.plan.firstFail()))
+		}
+	}
+	if x.alone && p.measured >= firstByOrder {
+		if n := t.enough(q, q.paired(p.measured), level); n > 0 {
+			fail = n
 		}
 	}
 	return pass, fail

@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -68,14 +69,16 @@ func TestTheMostSuspectComesFirst(t *testing.T) {
 	}
 }
 
-// As many repetitions a turn as settle the place's hardest question soonest (see
-// TestHowManyRepetitionsATurnHas).
+// As many repetitions a turn as are likely to settle the place soonest (see
+// TestHowLongSettlingTakes). What is surely worse fails at the first look that can, of which
+// the rounds are to be short.
 func TestATurnServesTheHardestQuestion(t *testing.T) {
 	long, none := gate.Lasts{SetUp: 1, Repetition: 0.1}, gate.Lasts{Repetition: 1}
 	noisy, calm := known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9}), known("frames.duration_ms", gate.Known{Repetition: 0.001, DF: 9})
 	wide := noisy
 	wide.Effect = math.Expm1(3 * math.Log(1.1)) // a third of the way takes a ninth of the rounds
-	trial := knownTrial(t, noisy, calm, known("frames.duration_ms", gate.Known{}), wide)
+	worse := known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9, Beyond: 0.41, SD: 0.1})
+	trial := knownTrial(t, noisy, calm, known("frames.duration_ms", gate.Known{}), wide, worse)
 	for name, c := range map[string]struct {
 		at    int
 		lasts gate.Lasts
@@ -86,6 +89,7 @@ func TestATurnServesTheHardestQuestion(t *testing.T) {
 		"hardly any noise":          {1, long, 1},
 		"of which nothing is known": {2, long, 1},
 		"a greater effect":          {3, long, 1},
+		"four errors worse":         {4, long, 1},
 		"nowhere":                   {9, long, 1},
 	} {
 		if got := trial.Turn(c.at, c.lasts); got != c.want {
@@ -98,28 +102,34 @@ func TestATurnServesTheHardestQuestion(t *testing.T) {
 	}
 }
 
-// Repetitions that waver by 5 % pass in eight of ten cases after 2·0.0025/0.955·((2.5758+
-// 0.8416)/0.0953)² = 6.73 rounds, even. A history as good as a standard error of 4 % saves
-// 625·0.005236 = 3.27 of them. Without any, the order of eight rounds excludes. What looks
-// no better than the effect fails at the first look that can or is measured to the end.
+// Repetitions that waver by 5 %, as well as nine degrees of freedom tell, pass in eight of ten
+// cases where (t+0.8416)·√(0.005/0.955/n) is 0.0953 at most: 0.0851 after ten rounds (t of 18
+// is 2.8784), 0.0962 after eight. With a history of a standard error of 4 % it is 0.0907 after
+// six and 0.1045 after four. Without any, the order of eight rounds excludes. What looks no
+// better than the effect fails at the first look that can or is measured to the end. Where one
+// ANR in ten repetitions is usual and the new run has one in its ten, 16 rounds exclude one in
+// five more: one at most of 7.8 has 0.0036, and of 7.2 after 14 rounds 0.0061. That they are more
+// than usual would take some hundred rounds.
 func TestWhatCannotBeSettledIsNotBegun(t *testing.T) {
-	noise := gate.Known{Repetition: 0.05, DF: 9}
+	noise := gate.Known{Repetition: 0.05, DF: 9, Repetitions: 10}
 	told, conflict := noise, noise
 	told.SD, conflict.Beyond, conflict.SD = 0.04, 0.5, 0.04
 	hopeless := gate.Known{Repetition: 1, DF: 9} // takes 2693 rounds
-	never := screen.CountsOf([]screen.Count{{Events: 0, Repetitions: 1e7}})
+	never, usual := screen.CountsOf([]screen.Count{{Events: 0, Repetitions: 1e7}}), screen.CountsOf([]screen.Count{{Events: 1e6, Repetitions: 1e7}})
 	trial := knownTrial(t,
 		known("frames.duration_ms", noise), known("frames.duration_ms", told), known("frames.duration_ms", gate.Known{}), known("frames.duration_ms", hopeless),
-		known("anr.count", gate.Known{Counts: never, Events: 0, Repetitions: 1}), known("anr.count", gate.Known{Counts: never, Events: 1, Repetitions: 10}))
+		known("anr.count", gate.Known{Counts: never, Events: 0, Repetitions: 1}), known("anr.count", gate.Known{Counts: never, Events: 1, Repetitions: 10}),
+		known("anr.count", gate.Known{Counts: usual, Events: 1, Repetitions: 10}))
 	for name, c := range map[string]struct {
 		at   int
 		most float64 // rounds that it is likely to take
 	}{
-		"by rounds alone":        {0, 8},
-		"with the history":       {1, 4},
+		"by rounds alone":        {0, 10},
+		"with the history":       {1, 6},
 		"of what nobody knows":   {2, 8},
-		"none in one repetition": {4, 10},                         // e to the -5.5 with ten more and one, which eight more are not enough for
-		"one in ten repetitions": {5, float64(trial.firstFail())}, // it fails by one more, before 28 rounds without any exclude it
+		"none in one repetition": {4, 10},                              // e to the -5.5 with ten more and one, which eight more are not enough for
+		"one in ten repetitions": {5, float64(trial.plan.firstFail())}, // it fails by one more, before 28 rounds without any exclude it
+		"one in ten, as usual":   {6, 16},
 	} {
 		const round = 1.5
 		if n, more := trial.Within(c.at, c.most*round, round); !more || n != 2 {
@@ -137,7 +147,7 @@ func TestWhatCannotBeSettledIsNotBegun(t *testing.T) {
 	}
 	// Of what looks a tenth worse after eight rounds, the first look that can fail is far enough.
 	trial = knownTrial(t, known("frames.duration_ms", noise))
-	first := trial.firstFail()
+	first := trial.plan.firstFail()
 	trial.Add(0, timed(0, 10, 10, 10, 10), timed(0, 12, 12.2, 12.1, 12.3))
 	if _, more := trial.Within(0, float64(first-4), 1); !more {
 		t.Errorf("what looks worse is not measured until %d rounds", first)
@@ -149,6 +159,193 @@ func TestWhatCannotBeSettledIsNotBegun(t *testing.T) {
 	trial.Add(0, timed(0, 10, 10, 10, 10, 10, 10, 10, 10), timed(0, 10, 10, 10, 10, 10, 10, 10, 10))
 	if n, more := trial.Within(0, 1000, 1); more || n != 8 {
 		t.Errorf("%d rounds, more %t, of what is excluded", n, more)
+	}
+}
+
+// Four rounds that came out alike leave 0.0061 of two degrees of freedom less than they need
+// (t of 12 is 3.0545, 0.0313 the standard error). Two more settle it in nearly half of the
+// cases, four in eight of ten: a place that was begun goes on where two have room, and one that
+// another job has measured is begun where four have.
+func TestWhatIsBegunGoesOnWhileThereIsHope(t *testing.T) {
+	const round = 1.5
+	noise := known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9})
+	alike := timed(0, 10, 10, 10, 10)
+	begun, resumed := knownTrial(t, noise), knownTrial(t, noise)
+	begun.Add(0, alike, alike)
+	resumed.Resume(0, []run.Run{alike}, []run.Run{alike})
+	if got := begun.Forecast(0); got != 4 {
+		t.Errorf("%g more rounds are likely to settle it, want 4", got)
+	}
+	if n, more := begun.Within(0, 2*round, round); !more || n != 6 {
+		t.Errorf("begun: until %d rounds, more %t; want six", n, more)
+	}
+	if _, more := begun.Within(0, 2*round-0.1, round); more {
+		t.Error("begun: more than there is room for")
+	}
+	if got := resumed.Verdict().Runs[0].Comparisons[0].Rounds; got == nil || got.Rounds != 4 {
+		t.Errorf("resumed: %+v is told of what was measured before, want four rounds", got)
+	}
+	if n, more := resumed.Within(0, 4*round, round); !more || n != 6 {
+		t.Errorf("resumed: until %d rounds, more %t; want six", n, more)
+	}
+	if _, more := resumed.Within(0, 4*round-0.1, round); more {
+		t.Error("resumed: begun where it is unlikely to be settled")
+	}
+}
+
+// Of a number that the history does not know eight rounds tell the noise: distances of which
+// the middle is 0 or 0.2, and 34 rounds as such are likely to settle it, (2.7333+0.8416)·0.1483/
+// √(0.955·34) being 0.0930, and 0.0962 two rounds earlier.
+func TestRoundsForecastWhatNobodyKnew(t *testing.T) {
+	trial := knownTrial(t, known("frames.duration_ms", gate.Known{}))
+	up, down := 10*math.Exp(0.1), 10*math.Exp(-0.1)
+	trial.Add(0, timed(0, 10, 10, 10, 10, 10, 10, 10, 10), timed(0, up, down, up, down, up, down, up, down))
+	x := trial.places[0].questions[0].paired(8)
+	sd, df := x.waver()
+	about(t, "degrees of freedom", df, 7)
+	if sd < 0.1 || sd > 0.25 {
+		t.Fatalf("values of ±0.1 waver by %g", sd)
+	}
+	want := 8.0
+	for ; (passScore(7+want-8)+0.8416)*sd/math.Sqrt(0.955*want) > math.Log(1.1); want += 2 {
+	}
+	if got := trial.Forecast(0); got != want-8 {
+		t.Errorf("%g more rounds, want %g", got, want-8)
+	}
+}
+
+// What is likely to fail ends a place, whatever else is open there: a number of the largest noise
+// is never settled, and a slowdown of four standard errors fails at the first look that can. Of
+// three questions that is after 14 rounds: a tenth of 1 % over three is 1/3000, which takes 12
+// signs alike, and 13 where they need not be the most extreme order, and an even number.
+func TestWhatFailsFirstSettlesAPlace(t *testing.T) {
+	noisy, worse := gate.Known{Repetition: 1, DF: 9}, gate.Known{Repetition: 0.05, DF: 9, Beyond: 0.41, SD: 0.1}
+	plan, err := PlanOf(strictly(t), 40, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		known []gate.Known
+		want  float64
+	}{
+		"one that is never settled": {[]gate.Known{noisy}, math.Inf(1)},
+		"beside a sure slowdown":    {[]gate.Known{worse, noisy}, 14},
+		"in another order":          {[]gate.Known{noisy, worse, noisy}, 14},
+	} {
+		var r gate.RunVerdict
+		for i, k := range c.known {
+			r.Comparisons = append(r.Comparisons, gate.Comparison{Event: fmt.Sprint("tap ", i), Metric: "frames.duration_ms", Screen: gate.Open, Known: k})
+		}
+		trial := New(strictly(t), metric.Default(), gate.Verdict{Runs: []gate.RunVerdict{r}}, plan)
+		if got := trial.Forecast(0); got != c.want {
+			t.Errorf("%s: %g rounds, want %g", name, got, c.want)
+		}
+	}
+}
+
+// Two rounds of which the standard error is √(9·0.005/10/0.955/2) = 0.0485 (nine degrees of
+// freedom and one, and their own noise is none): what looks 2 % quicker has 0.1153 to what is to
+// be excluded, and passes after six rounds (3.8184·0.0671/√(0.955·6) = 0.1070; after four
+// 0.1338). What looks as much slower may as well be as it was: eight (0.0913 of 0.0953).
+func TestWhatTheFirstRoundsLookLike(t *testing.T) {
+	for look, want := range map[float64]float64{-0.02: 6 - 2, 0.02: 8 - 2} {
+		trial := knownTrial(t, known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9}))
+		head := 10 * math.Exp(look)
+		trial.Add(0, timed(1, 10, 10), timed(1, head, head))
+		if got := trial.Forecast(0); got != want {
+			t.Errorf("a shift of %g: %g more rounds, want %g", look, got, want)
+		}
+	}
+}
+
+// Without any history eight rounds exclude by their order. In a context that was never measured
+// ten repetitions of the new run without an ANR and n rounds without any exclude half of one a
+// repetition where a negative binomial has none with 0.5 % at most: after two rounds, of which
+// half an ANR is assumed, (1/3)^4.5 = 0.0071; after four (10/17)^12.5 = 0.0013. Where the head
+// has three in eight rounds, the order of which has 1/8 (1.150), 0.6 of 1 % (2.512) takes
+// 8·(2.512/1.150)² = 38.1 rounds, and an even number. Two in ten, where ninety accepted ones had
+// none, go on as three in ten: four of 22 have 0.0005 after twelve rounds, and fail at the first
+// look that can.
+func TestHowManyRoundsRareEventsTake(t *testing.T) {
+	never := screen.CountsOf([]screen.Count{{Events: 0, Repetitions: 90}})
+	of := func(perRound ...float64) run.Run { return rounded("anr.count", perRound...) }
+	none := of(0, 0, 0, 0, 0, 0, 0, 0)
+	for name, c := range map[string]struct {
+		known      gate.Known
+		base, head run.Run
+		want       float64
+	}{
+		"nothing is known":                 {gate.Known{}, of(), of(), 8},
+		"a context never measured":         {gate.Known{Repetitions: 10}, of(), of(), 4},
+		"three in the head's eight rounds": {gate.Known{Repetitions: 10}, none, of(1, 1, 1, 0, 0, 0, 0, 0), 40 - 8},
+		"two, and eight rounds without":    {gate.Known{Counts: never, Events: 2, Repetitions: 10}, none, none, 12 - 8},
+	} {
+		trial := knownTrial(t, known("anr.count", c.known))
+		trial.Add(0, c.base, c.head)
+		if got := trial.Forecast(0); got != c.want {
+			t.Errorf("%s: %g more rounds, want %g", name, got, c.want)
+		}
+	}
+}
+
+// rounded is a run of a round for each value of the metric.
+func rounded(name string, values ...float64) run.Run {
+	r := run.Run{Status: run.Complete, Turn: 1}
+	for _, x := range values {
+		r.Iterations = append(r.Iterations, run.Iteration{Metrics: map[string]float64{name: x}})
+	}
+	return r
+}
+
+// Of a number without a scale the order of eight rounds tells how many it takes: of 40 orders
+// in 256 fifty (see TestHowManyRoundsWouldSettleIt), and no number of them where four of eight
+// are worse.
+func TestRoundsForecastWhatHasNoScale(t *testing.T) {
+	const overrun = "frames.overrun_ms"
+	for name, c := range map[string]struct {
+		head []float64
+		want float64
+	}{
+		"worse, and hardly sure": {[]float64{30, -20, 31, -21, 32, -22, 33, -23}, 50 - 8},
+		"as likely as not":       {[]float64{-10, 12, -13, 13.5, -14, 15, -16, 16.1}, math.Inf(1)},
+	} {
+		trial := knownTrial(t, known(overrun, gate.Known{}))
+		if got := trial.Forecast(0); got != 8 {
+			t.Errorf("before any round: %g rounds, want 8", got)
+		}
+		trial.Add(0, rounded(overrun, make([]float64, 8)...), rounded(overrun, c.head...))
+		if got := trial.Forecast(0); got != c.want {
+			t.Errorf("%s: %g more rounds, want %g", name, got, c.want)
+		}
+	}
+}
+
+// Rounds that an earlier job measured count as far as both builds' runs go, and only those with
+// as many repetitions a turn.
+func TestRoundsOfAnEarlierJobCount(t *testing.T) {
+	of := func(turn, n int) run.Run { return timed(turn, alike(n)...) }
+	for name, c := range map[string]struct {
+		at           int
+		bases, heads []run.Run
+		want         int
+	}{
+		"one part":                      {0, []run.Run{of(1, 4)}, []run.Run{of(1, 4)}, 4},
+		"two parts":                     {0, []run.Run{of(1, 4), of(1, 2)}, []run.Run{of(1, 4), of(1, 2)}, 6},
+		"in turns of two":               {0, []run.Run{of(2, 4)}, []run.Run{of(2, 4)}, 2},
+		"the head has one less":         {0, []run.Run{of(1, 4)}, []run.Run{of(1, 3)}, 3},
+		"the base has one less":         {0, []run.Run{of(1, 3)}, []run.Run{of(1, 4)}, 3},
+		"half a turn":                   {0, []run.Run{of(2, 4)}, []run.Run{of(2, 3)}, 1},
+		"the head's turns differ":       {0, []run.Run{of(1, 4), of(1, 2)}, []run.Run{of(1, 4), of(2, 2)}, 4},
+		"the base's turns differ":       {0, []run.Run{of(1, 4), of(2, 2)}, []run.Run{of(1, 4), of(1, 2)}, 4},
+		"none":                          {0, nil, nil, 0},
+		"a part of the head is missing": {0, []run.Run{of(1, 4), of(1, 4)}, []run.Run{of(1, 4)}, 0},
+		"where nothing is asked":        {9, []run.Run{of(1, 4)}, []run.Run{of(1, 4)}, 0},
+	} {
+		trial := knownTrial(t, known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9}))
+		trial.Resume(c.at, c.bases, c.heads)
+		if got := trial.Before(c.at); got != c.want {
+			t.Errorf("%s: %d rounds, want %d", name, got, c.want)
+		}
 	}
 }
 

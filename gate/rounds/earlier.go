@@ -31,7 +31,8 @@ func (t *Trial) Resume(at int, bases, heads []run.Run) {
 		e.base, e.head = append(e.base, bases[i].Iterations[:n]...), append(e.head, heads[i].Iterations[:n]...)
 	}
 	p.before = e
-	p.turn, p.measured = e.turn, len(e.base)/e.turn
+	none := run.Run{Status: run.Complete}
+	t.add(p, none, none, nil, nil)
 }
 
 // with are the runs with what was measured before them.
@@ -46,8 +47,16 @@ func (e *earlier) with(base, head run.Run) (run.Run, run.Run) {
 func (t *Trial) Before(at int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p := t.places[at]; p != nil && p.before != nil {
-		return len(p.before.base) / p.before.turn
+	if p := t.places[at]; p != nil {
+		return p.before.rounds()
 	}
 	return 0
+}
+
+// rounds counts them; there are none in nil.
+func (e *earlier) rounds() int {
+	if e == nil {
+		return 0
+	}
+	return len(e.base) / e.turn
 }

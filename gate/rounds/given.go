@@ -16,9 +16,9 @@ import (
 // excluded by all of that together; what fails a build is the rounds alone, or of rare events
 // all that were ever counted.
 func (p Paired) given(k gate.Known, turn int) Paired {
-	p.turn = max(turn, 1)
+	p.turn = turn
 	switch {
-	case p.metric.Mean && k.Counts.Known():
+	case p.metric.Mean && (k.Counts.Known() || k.Repetitions > 0 && len(p.differences) > 0):
 		p.rare = rareOf(k, p.turn, p)
 		p.Base, p.Head = p.rare.past.Rate(), p.rare.events/p.rare.repetitions
 	case !p.metric.Mean && k.DF > 0 && k.Repetition > 0:
@@ -38,17 +38,27 @@ const (
 	apart = 2.5
 )
 
+// waver is the standard deviation of a difference by the history and the rounds together, and
+// its degrees of freedom. The rounds' own is robust, as their estimate is: a repetition in
+// twenty that something else on the device slowed down moves neither.
+func (p Paired) waver() (sd, df float64) {
+	var known gate.Known
+	if p.known != nil {
+		known = *p.known
+	}
+	seen, own := min(known.DF, mostDF), max(float64(len(p.differences))-1, 0)
+	before, now := known.Repetition, stat.RobustSD(p.differences)
+	return math.Sqrt((seen*2*before*before/float64(p.turn) + own*now*now) / (seen + own)), seen + own
+}
+
 // estimated is what rounds and the history say together of the head build: how far it lies
 // above the base build, the standard error of that, and its degrees of freedom.
 func (p Paired) estimated() (shift, se, df float64) {
-	n := float64(len(p.differences))
-	seen, own := min(p.known.DF, mostDF), n-1
-	variance := seen * 2 * p.known.Repetition * p.known.Repetition / float64(max(p.turn, 1))
-	if own > 0 {
-		variance += own * stat.Variance(p.differences)
+	waver, df := p.waver()
+	shift, se = p.middle, waver/math.Sqrt(efficiency*float64(len(p.differences)))
+	if p.known == nil {
+		return shift, se, df
 	}
-	df = seen + own
-	shift, se = stat.HodgesLehmann(p.differences), math.Sqrt(variance/df/efficiency/n)
 	sd := p.known.SD
 	if sd > 0 && math.Abs(shift-p.known.Beyond) <= apart*math.Hypot(se, sd) {
 		a, b := 1/(se*se), 1/(sd*sd)
@@ -76,7 +86,7 @@ func (p Paired) reach(level float64) float64 {
 	if p.metric.Direction == metric.HigherIsBetter {
 		worse = -1
 	}
-	if len(p.differences) < leastRounds || level <= 0 {
+	if len(p.differences) < leastRounds {
 		return math.Inf(int(worse))
 	}
 	shift, se, df := p.estimated()
@@ -87,13 +97,32 @@ func (p Paired) reach(level float64) float64 {
 // accepted builds, in the history and in rounds.
 type rare struct {
 	past                screen.Counts
+	alone               bool // the past is the base build's in these rounds alone: nothing of this context is in the history
 	events, repetitions float64
 }
 
 func rareOf(k gate.Known, turn int, p Paired) *rare {
 	each := float64(turn)
 	repetitions := each * float64(len(p.differences))
-	return &rare{past: k.Counts.With(each*p.baseEvents, repetitions), events: k.Events + each*p.headEvents, repetitions: k.Repetitions + repetitions}
+	r := &rare{events: k.Events + each*p.headEvents, repetitions: k.Repetitions + repetitions, alone: !k.Counts.Known()}
+	if r.alone {
+		r.past = screen.CountsOf([]screen.Count{{Events: each * p.baseEvents, Repetitions: repetitions}})
+	} else {
+		r.past = k.Counts.With(each*p.baseEvents, repetitions)
+	}
+	return r
+}
+
+// after are those after so many more repetitions of each build, with these events of the head.
+func (r *rare) after(repetitions, events float64) *rare {
+	out := *r
+	out.repetitions += repetitions
+	out.events += events
+	if r.alone {
+		now := r.past.Repetitions()
+		out.past = screen.CountsOf([]screen.Count{{Events: r.past.Rate() * now, Repetitions: now + repetitions}})
+	}
+	return &out
 }
 
 // worse is the chance that a build as before has as many. One is no more than that.
@@ -113,8 +142,12 @@ const (
 )
 
 // excludes is the chance that a build with so many more has no more than this: one in five
-// repetitions, or twice as many as ever.
+// repetitions, or twice as many as ever. What accepted builds never had and this one had more
+// than once is not explained away by repetitions without it: 1.
 func (r *rare) excludes() float64 {
+	if r.events >= leastEvents && r.past.Rate() == 0 {
+		return 1
+	}
 	more := fewCounts
 	if r.events > 0 {
 		more = oneInFive

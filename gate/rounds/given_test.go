@@ -93,6 +93,9 @@ func TestWhatTheHistorySaysOfTheNewRunCounts(t *testing.T) {
 	if x := PairedOf(duration, alike(2), alike(2)).given(gate.Known{Repetition: r, DF: 20}, 1).Tell(at); x.ShiftLow != nil || x.ChangeHigh == nil || math.Abs(*x.ChangeHigh-math.Expm1(tOf21*se)) > 1e-6 {
 		t.Errorf("of times: %+v", x)
 	}
+	if x := PairedOf(duration, alike(1), alike(1)).given(gate.Known{Repetition: r, DF: 20}, 1).Tell(at); x.ChangeHigh != nil {
+		t.Errorf("one round is told to bound it: %+v", x)
+	}
 	fps := metric.Metric{Name: "fps", Direction: metric.HigherIsBetter, Log: true}
 	if x := PairedOf(fps, alike(2), alike(2)).given(gate.Known{Repetition: r, DF: 20}, 1).Tell(at); x.ShiftHigh != nil || x.ChangeLow == nil || math.Abs(*x.ChangeLow-math.Expm1(-tOf21*se)) > 1e-6 {
 		t.Errorf("of what should be more: %+v", x)
@@ -144,7 +147,7 @@ func TestRareEventsAreCountedTogether(t *testing.T) {
 }
 
 // Where an ANR was seen, one in five repetitions has to be excluded; where none was, half of
-// one a repetition. Of a past of ten million the distribution is Poisson's: of 5 none has
+// one a repetition. Two that no accepted build ever had are excluded by no number without any. Of a past of ten million the distribution is Poisson's: of 5 none has
 // 0.0067 and of 5.5 0.0041; one at most of 7 has 0.0073, and of 7.6 0.0043.
 func TestWhatIsExcludedOfRareEvents(t *testing.T) {
 	anrs, _ := metric.Default().Lookup("anr.count")
@@ -160,6 +163,7 @@ func TestWhatIsExcludedOfRareEvents(t *testing.T) {
 		"none in eleven":       {never, 0, 11, math.Exp(-5.5)},
 		"one in 35":            {never, 1, 35, 8 * math.Exp(-7)},
 		"one in 38":            {never, 1, 38, 8.6 * math.Exp(-7.6)},
+		"two in a thousand":    {never, 2, 1000, 1},
 		"as many, of frequent": {often, 4, 4, math.Exp(-8) * (1 + 8 + 32 + 512.0/6 + 4096.0/24)}, // twice as many are 8
 	} {
 		p := PairedOf(anrs, []float64{0, 0}, []float64{0, 0}).given(gate.Known{Counts: c.past, Events: c.events, Repetitions: c.repetitions - 2}, 1)
@@ -173,5 +177,22 @@ func TestWhatIsExcludedOfRareEvents(t *testing.T) {
 	// Without any past it is the rounds alone.
 	if p := PairedOf(anrs, []float64{0, 0}, []float64{0, 0}).given(gate.Known{}, 1); p.rare != nil || p.Excludes(0.1) != 1.0/4 {
 		t.Errorf("of no past: %g", p.Excludes(0.1))
+	}
+}
+
+// Where the history has no repetition of a context, what was accepted is the base build of the
+// rounds: none in eight, of which half of one is assumed, and none of the head in these and ten
+// of the new run. Half a one a repetition are 9 more than 1.125, with a variance of 12.65625, of
+// which a negative binomial (of the size 40.5) has none with 0.8 to the 40.5. What fails is the
+// rounds alone, by their order.
+func TestRareEventsOfAContextNeverMeasured(t *testing.T) {
+	anrs, _ := metric.Default().Lookup("anr.count")
+	none, three := make([]float64, 8), []float64{1, 1, 1, 0, 0, 0, 0, 0}
+	k := gate.Known{Repetitions: 10}
+	about(t, "none in any", PairedOf(anrs, none, none).given(k, 1).Excludes(0.1), math.Pow(0.8, 40.5))
+	about(t, "none in turns of two", PairedOf(anrs, none[:4], none[:4]).given(k, 2).Excludes(0.1), math.Pow(0.8, 40.5))
+	about(t, "three in the head's rounds", PairedOf(anrs, none, three).given(k, 1).Worse(), 1.0/8)
+	if p := PairedOf(anrs, nil, nil).given(k, 1); p.rare != nil || p.Excludes(0.1) != 1 {
+		t.Errorf("no round: %g", p.Excludes(0.1))
 	}
 }

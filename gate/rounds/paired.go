@@ -19,6 +19,7 @@ type Paired struct {
 	metric                 metric.Metric
 	scale                  metric.Scale // of the differences
 	differences            []float64
+	middle                 float64     // of them: the median of the means of all pairs (Hodges and Lehmann 1963)
 	known                  *gate.Known // nil: nothing is known beside the values
 	baseEvents, headEvents float64
 	turn                   int   // repetitions that a value is the middle of
@@ -37,6 +38,7 @@ func PairedOf(m metric.Metric, base, head []float64) Paired {
 		p.baseEvents, p.headEvents = p.baseEvents+b, p.headEvents+head[i]
 		p.differences = append(p.differences, m.On(p.scale, head[i])-m.On(p.scale, b))
 	}
+	p.middle = stat.HodgesLehmann(p.differences)
 	return p
 }
 
@@ -60,7 +62,7 @@ func (p Paired) Test() stat.RankTest { return stat.SignedRank(p.differences) }
 
 // Worse is the chance that builds which are alike come out as far for the worse.
 func (p Paired) Worse() float64 {
-	if p.rare != nil {
+	if p.rare != nil && !p.rare.alone {
 		return p.rare.worse()
 	}
 	return p.worseSide(p.Test())
@@ -150,13 +152,12 @@ func (p Paired) Below(effect, minChange float64) bool {
 // IsBelow reports whether a share of the way to the effect lies below what would fail.
 func IsBelow(way, effect, minChange float64) bool { return way < max(minChange, effect/2)/effect }
 
-// estimate is how far the head lies above the base, on the scale of the differences:
-// the median of the means of all pairs of them (Hodges and Lehmann 1963).
+// estimate is how far the head lies above the base, on the scale of the differences.
 func (p Paired) estimate() float64 {
 	if p.metric.Mean { // of rare things: the middle shift is none
 		return p.Head - p.Base
 	}
-	return stat.HodgesLehmann(p.differences)
+	return p.middle
 }
 
 // Ends are the one-sided levels of an interval's ends: of the one towards the better, which

@@ -215,3 +215,17 @@ func TestWhatIsToldOfRounds(t *testing.T) {
 		t.Errorf("of nothing %+v", x)
 	}
 }
+
+// Work that is counted in the hundreds is judged by its share, as a time is: 44 layouts
+// that are inflated where there were 40 are a tenth more, log(44/40) in each round, and
+// all of eight rounds are alike by one chance in 2⁸.
+func TestCountedWorkInRounds(t *testing.T) {
+	inflations, _ := metric.Default().Lookup("work.inflations")
+	base := []float64{40, 40, 40, 40, 40, 40, 40, 40}
+	p := PairedOf(inflations, base, times(base, 1.1))
+	about(t, "the chance", p.Worse(), 1.0/256)
+	about(t, "the worsening", p.Worsening(), 0.1)
+	said := p.Tell(Ends{Better: 0.005, Worse: 0.005})
+	about(t, "the shift", said.Shift, 4)
+	about(t, "the change", said.Change, 0.1)
+}

@@ -70,6 +70,30 @@ func PlanAfter(p gate.Policy, parts, before, most, questions int) (Plan, error) 
 	return planOf(p, shareOf(parts), most+before, questions)
 }
 
+// PlanWithin is PlanAfter where there is time for no more than so many rounds at any place. A
+// plan by which a question could fail only after them would fail none: it is then made for these
+// rounds alone, if so few can prove anything.
+func PlanWithin(p gate.Policy, parts, before, most, fit, questions int) (Plan, error) {
+	plan, err := PlanAfter(p, parts, before, most, questions)
+	if err != nil || plan.firstFail() <= before+fit {
+		return plan, err
+	}
+	if short, tooFew := PlanAfter(p, parts, before, fit, questions); tooFew == nil {
+		return short, nil
+	}
+	return plan, nil
+}
+
+// firstFail is the first look at which a question can fail.
+func (p Plan) firstFail() int {
+	for _, look := range p.Looks {
+		if look.Fail > 0 {
+			return look.Rounds
+		}
+	}
+	return p.Most
+}
+
 // planOf is the plan that may spend a share of the policy's false alarms.
 func planOf(p gate.Policy, share float64, most, questions int) (Plan, error) {
 	alpha := WithDefaults(p).Alpha * share

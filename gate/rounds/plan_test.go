@@ -57,6 +57,35 @@ func TestWhenAQuestionMayFail(t *testing.T) {
 	}
 }
 
+// Nine tenths of 1 % are 0.0009 for each of ten questions, and a tenth of that needs 14 rounds
+// with all signs alike (1/16384), and 15 for more than that one order: 16 is the first look.
+// Where there is time for fewer they are planned for alone if they can prove 0.0009, as 11 can
+// (1/2048) and nine can't. A second part has a twentieth of 1 %: 0.00005 needs 15 rounds
+// (1/32768), a tenth of it 18, so that 20 is its first look; rounds that there were before count.
+func TestAPlanFitsTheTime(t *testing.T) {
+	for _, c := range []struct{ parts, before, fit, want int }{
+		{0, 0, 30, 60}, {0, 0, 16, 60}, {0, 0, 15, 15}, {0, 0, 12, 12}, {0, 0, 11, 11}, {0, 0, 9, 60},
+		{1, 12, 12, 72}, {1, 12, 5, 17}, {1, 2, 9, 62},
+	} {
+		plan, err := PlanWithin(strictly(t), c.parts, c.before, 60, c.fit, 10)
+		if err != nil || plan.Most != c.want {
+			t.Errorf("time for %d rounds after %d: planned are %d, want %d (%v)", c.fit, c.before, plan.Most, c.want, err)
+		}
+		if c.want == c.before+c.fit && plan.firstFail() > c.want {
+			t.Errorf("time for %d rounds after %d: none may fail", c.fit, c.before)
+		}
+	}
+	// Twelve rounds prove 1/4096: 0.009 of 36 questions is more, of 37 it is less.
+	for questions, want := range map[int]int{36: 12, 37: 60} {
+		if plan, err := PlanWithin(strictly(t), 0, 0, 60, 12, questions); err != nil || plan.Most != want {
+			t.Errorf("%d questions: planned are %d rounds, want %d (%v)", questions, plan.Most, want, err)
+		}
+	}
+	if _, err := PlanWithin(strictly(t), 0, 0, 9, 30, 10); err == nil {
+		t.Error("nine rounds of ten questions are taken")
+	}
+}
+
 // What is known of the noise can exclude a worsening from the second round on.
 func TestWhenAWorseningIsExcluded(t *testing.T) {
 	for most, want := range map[int][]int{13: {2, 4, 6, 8, 10, 12, 13}, 12: {2, 4, 6, 8, 10, 12}, 8: {2, 4, 6, 8}, 7: {2, 4, 6, 7}} {
@@ -136,6 +165,25 @@ func TestTooFewRoundsAreRefused(t *testing.T) {
 	dune, _ := gate.PolicyOf(gate.PresetDune) // which sets no level: the default's counts
 	if _, err := PlanOf(dune, 3, 1); err == nil {
 		t.Error("three rounds are taken")
+	}
+}
+
+// The first part of rounds may spend nine tenths of the false alarms, the next a twentieth, and
+// each one after it half of that: however often rounds are gone on with, they are kept. What was
+// measured before counts among the rounds at most.
+func TestPartsShareTheFalseAlarms(t *testing.T) {
+	for parts, want := range []float64{0.009, 0.0005, 0.00025, 0.000125} {
+		plan, err := PlanAfter(strictly(t), parts, 12*parts, 40, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent := 0.0
+		for _, look := range plan.Looks {
+			spent += look.Fail
+		}
+		if math.Abs(spent/want-1) > 1e-9 || plan.Most != 40+12*parts {
+			t.Errorf("after %d parts: %d rounds spend %g, want %d and %g", parts, plan.Most, spent, 40+12*parts, want)
+		}
 	}
 }
 

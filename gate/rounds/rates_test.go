@@ -48,6 +48,18 @@ func warmingUp(r *rand.Rand, n int) []float64 {
 	return out
 }
 
+// interrupted is noise on a phone on which one repetition in twenty is slower by five standard
+// deviations of the rest.
+func interrupted(r *rand.Rand, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		if out[i] = 0.68 * r.NormFloat64(); r.IntN(20) == 0 {
+			out[i] += 3.4
+		}
+	}
+	return out
+}
+
 // alternating is noise on a phone on which every third repetition is slower.
 func alternating(r *rand.Rand, n int) []float64 {
 	out := make([]float64, n)
@@ -66,6 +78,7 @@ var noises = map[string]noise{
 	"hanging on":   hangingOn,
 	"warming up":   warmingUp,
 	"every third":  alternating,
+	"interrupted":  interrupted,
 	"of few steps": each(func(r *rand.Rand) float64 { return math.Round(1.5*r.NormFloat64()) / 1.5 }),
 }
 
@@ -171,13 +184,18 @@ func TestRates(t *testing.T) {
 }
 
 // So it is where the history knows the noise, as well as twenty degrees of freedom tell, and
-// how the new run compares with what was expected. Where every third repetition is slower that
-// noise is no matter of chance, and up to eleven in a hundred are passed.
+// how the new run compares with what was expected. Of noise with heavy tails, or with a wild
+// repetition now and then, that is less than of normal noise, and up to 4.5 in a hundred are
+// passed. Where every third repetition is slower that noise is no matter of chance, and up to
+// eleven are.
 func TestRatesOfWhatIsKnown(t *testing.T) {
 	n := draws(300)
 	for name, of := range noises {
 		missed := 0.03
-		if name == "every third" {
+		switch name {
+		case "heavy tails", "interrupted":
+			missed = 0.045
+		case "every third":
 			missed = 0.11
 		}
 		for _, cv := range []float64{0.06, 0.12} {

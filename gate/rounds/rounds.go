@@ -69,6 +69,7 @@ type place struct {
 	gone       string // what the base has in most rounds and the head has not, "" for nothing
 	fewer      string // of which events the head lost most frames, "" for none
 	questions  []*question
+	counted    []*question // what was counted of the app's work; it settles nothing
 }
 
 // question is one comparison on its way.
@@ -93,6 +94,12 @@ func (v *values) add(round int, value float64) {
 	v.round, v.value = append(v.round, round), append(v.value, value)
 }
 
+// goOn reports whether these are the values of before, and maybe more behind them.
+func (v values) goOn(before values) bool {
+	n := len(before.value)
+	return len(v.value) >= n && slices.Equal(v.round[:n], before.round) && slices.Equal(v.value[:n], before.value)
+}
+
 // before are the values of the first rounds.
 func (v values) before(rounds int) []float64 {
 	n, _ := slices.BinarySearch(v.round, rounds)
@@ -106,12 +113,12 @@ func New(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict, plan Plan) 
 	for _, q := range Questions(v) {
 		c := comparisonOf(v, q)
 		if t.places[q.Place] == nil {
-			t.places[q.Place] = &place{}
+			t.places[q.Place] = &place{turn: 1, counted: t.counted()}
 		}
 		m, _ := catalogue.Lookup(q.Cell.Metric)
 		least := p.ForCell(q.Cell).MinChange
 		t.places[q.Place].questions = append(t.places[q.Place].questions,
-			&question{cell: q.Cell, metric: m, effect: max(p.MinEffect, least, c.Effect), minChange: least, known: c.Known})
+			&question{cell: q.Cell, metric: m, effect: max(p.MinEffect, least, c.Effect), minChange: least, known: c.Known, turn: 1})
 		t.asked++
 	}
 	return t
@@ -145,10 +152,12 @@ func (t *Trial) Add(at int, base, head run.Run) {
 func (t *Trial) AddCells(at int, base, head run.Run, bs, hs []run.Cells) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.places[at]
-	if p == nil {
-		return
+	if p := t.places[at]; p != nil {
+		t.add(p, base, head, bs, hs)
 	}
+}
+
+func (t *Trial) add(p *place, base, head run.Run, bs, hs []run.Cells) {
 	p.base, p.head = base, head
 	if p.before != nil {
 		base, head = p.before.with(base, head)
@@ -156,19 +165,9 @@ func (t *Trial) AddCells(at int, base, head run.Run, bs, hs []run.Cells) {
 	}
 	p.turn = max(1, base.Turn)
 	p.measured = min(len(base.Iterations), len(head.Iterations)) / p.turn
-	for _, q := range p.questions {
-		q.base, q.head, q.turn = values{}, values{}, p.turn
-	}
 	bs, hs = bs[:p.turn*p.measured], hs[:p.turn*p.measured]
-	for i := range p.measured {
-		for _, q := range p.questions {
-			x, okBase := q.turnOf(bs[p.turn*i : p.turn*(i+1)])
-			y, okHead := q.turnOf(hs[p.turn*i : p.turn*(i+1)])
-			if okBase && okHead {
-				q.base.add(i, x)
-				q.head.add(i, y)
-			}
-		}
+	for _, q := range slices.Concat(p.questions, p.counted) {
+		q.take(bs, hs, p.turn)
 	}
 	for _, r := range []run.Run{base, head} {
 		if r.Status != run.Complete {
@@ -177,6 +176,24 @@ func (t *Trial) AddCells(at int, base, head run.Run, bs, hs []run.Cells) {
 	}
 	p.gone, p.fewer = t.gone(base, bs, hs), t.fewer(bs, hs)
 	t.look(p)
+}
+
+// take takes the question's values of both builds, whose repetitions stand side by side. What
+// earlier looks showed is kept where these go on with what it was of.
+func (q *question) take(bs, hs []run.Cells, turn int) {
+	base, head := values{}, values{}
+	for i := range len(bs) / turn {
+		x, okBase := q.turnOf(bs[turn*i : turn*(i+1)])
+		y, okHead := q.turnOf(hs[turn*i : turn*(i+1)])
+		if okBase && okHead {
+			base.add(i, x)
+			head.add(i, y)
+		}
+	}
+	if turn != q.turn || !base.goOn(q.base) || !head.goOn(q.head) {
+		q.path = nil
+	}
+	q.base, q.head, q.turn = base, head, turn
 }
 
 // turnOf is the question's value in the repetitions of one turn: their mean, of what is judged
@@ -254,7 +271,7 @@ func (t *Trial) settled(p *place) bool {
 
 // seen is what a question showed at one look.
 type seen struct {
-	rounds    int     // of the look
+	Look
 	spent     float64 // chance that builds which are alike show as much up to this look, over its share of the false alarms
 	worsening float64
 	excluded  bool
@@ -265,11 +282,18 @@ type seen struct {
 func (t *Trial) look(p *place) {
 	looks := t.plan.until(p.measured, p.ended)
 	for _, q := range p.questions {
-		q.path = q.path[:0]
+		known := 0
+		for known < min(len(q.path), len(looks)) && q.path[known].Look == looks[known] {
+			known++
+		}
+		q.path = q.path[:known]
 		least := 1.0
-		for _, look := range looks {
+		if known > 0 {
+			least = q.path[known-1].spent
+		}
+		for _, look := range looks[known:] {
 			x := q.paired(look.Rounds)
-			s := seen{rounds: look.Rounds, worsening: x.Worsening(), excluded: x.Below(q.effect, q.minChange) && x.Excludes(q.effect) <= look.Pass}
+			s := seen{Look: look, worsening: x.Worsening(), excluded: x.Below(q.effect, q.minChange) && x.Excludes(q.effect) <= look.Pass}
 			if look.Fail > 0 {
 				least = min(least, x.Worse()*t.policy.Alpha/look.Fail)
 			}

@@ -63,7 +63,7 @@ func (t *Trial) settle(p *place, level float64) string {
 		if s.says != gate.SaysOpen {
 			continue
 		}
-		x := q.paired(s.rounds)
+		x := q.paired(s.Rounds)
 		n := t.enough(q, x, level)
 		if n == 0 || most < 0 {
 			most = -1

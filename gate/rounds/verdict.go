@@ -46,6 +46,7 @@ func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*ques
 	}
 	keepAfterEffects(r.Comparisons)
 	r.Deviations, r.Labels = gate.Deviations(r.Comparisons), gate.Labels(r.Comparisons)
+	r.Work = t.work(r.Work, p)
 	r.Rounds = &gate.RoundsMeasured{
 		Base: gate.RoundsBase{App: p.base.App, Source: p.base.Source}, Measured: p.measured, Most: t.plan.Most,
 		Stopped: t.stopped(p), Repetitions: len(p.base.Iterations) + len(p.head.Iterations),
@@ -64,20 +65,21 @@ func (t *Trial) stopped(p *place) gate.Stopped {
 	return gate.StoppedBudget
 }
 
-// answer is what the rounds say of a comparison. Where no round showed it, what the
-// history says stays, as a doubt at most.
+// answer is what the rounds say of a comparison. Where none was measured, what the history says
+// stays: a base build makes no verdict weaker. Where rounds were and don't show the number, a
+// regression is a doubt at most.
 func (t *Trial) answer(c *gate.Comparison, q *question, at *place, level, p float64) {
 	s := q.at(level)
-	x := q.paired(s.rounds)
+	x := q.paired(s.Rounds)
 	if len(x.differences) == 0 {
-		if c.Direction == gate.ToRegression {
+		if c.Direction == gate.ToRegression && at.measured > 0 {
 			c.Direction = gate.Suspect
 		}
 		return
 	}
-	ends := t.plan.ends(s.rounds, t.plan.until(at.measured, at.ended))
+	ends := t.plan.ends(s.Rounds, t.plan.until(at.measured, at.ended))
 	out := x.Tell(ends)
-	out.P, out.Says, out.Values = p, s.says, q.sideBySide(s.rounds)
+	out.P, out.Says, out.Values = p, s.says, q.sideBySide(s.Rounds)
 	if s.says == gate.SaysOpen {
 		out.Enough = t.enough(q, x, level)
 	}
@@ -88,8 +90,8 @@ func (t *Trial) answer(c *gate.Comparison, q *question, at *place, level, p floa
 		c.Direction = gate.ToRegression
 	case s.says == gate.SaysOpen && s.worsening >= q.minChange:
 		c.Direction = gate.Suspect
-	case s.worsening <= -q.minChange && x.better(ends):
-		c.Direction = gate.ToImprovement
+	case s.worsening <= -q.minChange && x.better(Ends{Better: ends.Better, Worse: ends.Worse / float64(t.asked)}):
+		c.Direction = gate.ToImprovement // of many questions some look better by chance
 	}
 }
 
@@ -117,6 +119,9 @@ func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 	switch {
 	case gravest == gate.ToRegression:
 		r.Verdict, r.Reason = gate.Regression, t.describe(r.Deviations[0])
+		if p.measured == 0 {
+			r.Reason, r.Hint = r.Reason+p.why(), t.settle(p, level)
+		}
 	case gravest == gate.Suspect:
 		r.Verdict, r.Reason = gate.Inconclusive, "perhaps worse: "+t.describe(r.Deviations[0])+p.why()
 		r.Hint = t.settle(p, level)
@@ -180,11 +185,7 @@ func (t *Trial) gotWorse(open []gate.Comparison, p *place) string {
 	var order []string
 	for _, c := range open {
 		m, _ := t.catalogue.Lookup(c.Metric)
-		effect := max(t.policy.MinEffect, c.Effect)
-		if q := p.question(run.Cell{Event: c.Event, Metric: c.Metric}); q != nil {
-			effect = q.effect
-		}
-		words := gate.GotWorse(m, effect)
+		words := gate.GotWorse(m, p.question(run.Cell{Event: c.Event, Metric: c.Metric}).effect)
 		if by[words] == nil {
 			order = append(order, words)
 		}

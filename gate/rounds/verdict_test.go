@@ -2,6 +2,7 @@ package rounds_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -64,6 +65,52 @@ func TestQuestionsAreWhatIsOpen(t *testing.T) {
 	want := []rounds.Question{{Place: 1, Cell: run.Cell{Metric: "c"}}, {Place: 1, Cell: run.Cell{Event: "tap", Metric: "c"}}}
 	if got := rounds.Questions(v); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A trial keeps what its looks showed while rounds go on, and looks anew where they are others:
+// what it says is always what a trial says that saw nothing else.
+func TestOtherRoundsAreLookedAtAnew(t *testing.T) {
+	plan := rounds.Plan{Most: 8, Looks: []rounds.Look{{Rounds: 6, Fail: 0.04, Pass: 1.0 / 64}, {Rounds: 8, Fail: 0.01, Pass: 1.0 / 64}}}
+	runOf := func(n, turn int, from, later float64) run.Run {
+		r := gatetest.Rounds("r", n*turn, func(i int) map[string]float64 {
+			level := from
+			if i >= 6*turn {
+				level = later
+			}
+			return map[string]float64{ms: level * (1 + 0.01*float64(i%3))}
+		})
+		r.Turn = turn
+		return r
+	}
+	base := runOf(6, 1, 10, 10)
+	for name, then := range map[string]struct {
+		base, head run.Run
+		want       gate.Says
+	}{
+		"the same":             {base, runOf(6, 1, 12, 0), gate.SaysWorse},
+		"two more":             {runOf(8, 1, 10, 10), runOf(8, 1, 12, 12), gate.SaysWorse},
+		"another head":         {base, runOf(6, 1, 10, 0), gate.SaysExcluded},
+		"another base":         {runOf(6, 1, 12, 0), runOf(6, 1, 12, 0), gate.SaysExcluded},
+		"two more, another":    {runOf(8, 1, 10, 10), runOf(8, 1, 10, 10), gate.SaysExcluded},
+		"fewer than one look":  {runOf(2, 1, 10, 0), runOf(2, 1, 12, 0), ""},
+		"of two to a turn":     {runOf(6, 2, 10, 0), runOf(6, 2, 10, 0), gate.SaysExcluded},
+		"two to a turn, worse": {runOf(6, 2, 10, 0), runOf(6, 2, 12, 0), gate.SaysWorse},
+	} {
+		trial := rounds.New(lenient(t), metric.Default(), asking(ms), plan)
+		trial.Add(0, base, runOf(6, 1, 12, 0))
+		trial.Next(0)
+		trial.Add(0, then.base, then.head)
+		fresh := rounds.New(lenient(t), metric.Default(), asking(ms), plan)
+		fresh.Add(0, then.base, then.head)
+		got, want := trial.Verdict().Runs[0].Comparisons[0], fresh.Verdict().Runs[0].Comparisons[0]
+		says := gate.Says("")
+		if got.Rounds != nil {
+			says = got.Rounds.Says
+		}
+		if !reflect.DeepEqual(got, want) || says != then.want {
+			t.Errorf("%s: %+v, want %q as %+v", name, got.Rounds, then.want, want.Rounds)
+		}
 	}
 }
 
@@ -294,6 +341,20 @@ func TestRoundsThatAreNotWholeAreLeftOut(t *testing.T) {
 	}
 }
 
+// Of many numbers some look better by chance: six rounds of one sign (1/64) show it of the one
+// question of a plan that asks for as much, and not of one of two.
+func TestWhatLooksBetterAmongOthers(t *testing.T) {
+	for _, c := range []struct {
+		asked []string
+		want  gate.Direction
+	}{{[]string{ms}, gate.ToImprovement}, {[]string{ms, "cpu.time_ms"}, gate.None}} {
+		r := decided(t, asking(c.asked...), build(map[string]float64{ms: 10, "cpu.time_ms": 10}), build(map[string]float64{ms: 8, "cpu.time_ms": 10})).Runs[0]
+		if got := r.Comparisons[0]; got.Direction != c.want || got.Rounds.Says != gate.SaysExcluded {
+			t.Errorf("%q: %s, %s; want %s, excluded", c.asked, got.Direction, got.Rounds.Says, c.want)
+		}
+	}
+}
+
 // What may lie below zero is told in its unit.
 func TestSignedMetricsInRounds(t *testing.T) {
 	p, catalogue := gatetest.Overruns(t, gate.PresetDefault)
@@ -319,7 +380,8 @@ func TestSignedMetricsInRounds(t *testing.T) {
 // were accepted on the SDK before: where both bear a label, these are two of ten, and where
 // one does, it is one of the build's own two.
 func TestRulesAreOfWhatRoundsDecide(t *testing.T) {
-	one := asking(ms).Runs[0]
+	one, plan := asking(ms).Runs[0], atOnce()
+	plan.Looks[0].Pass = 1.0 / 32 // for two questions: six rounds of one sign have a chance of 1/64
 	for name, c := range map[string]struct {
 		heads [2]float64
 		want  string
@@ -335,7 +397,7 @@ func TestRulesAreOfWhatRoundsDecide(t *testing.T) {
 			r.ID, r.Context = model, map[string]string{"sdk": "15", "model": model}
 			v.Runs = append(v.Runs, r)
 		}
-		trial := rounds.New(lenient(t), metric.Default(), v, atOnce())
+		trial := rounds.New(lenient(t), metric.Default(), v, plan)
 		for place, head := range c.heads {
 			trial.Add(place, build(map[string]float64{ms: 10}), build(map[string]float64{ms: head}))
 		}
@@ -357,12 +419,15 @@ func TestWhatNoRoundShowsStaysAsItWas(t *testing.T) {
 		lost         string
 		was          gate.Direction
 		direction    gate.Direction
+		verdict      gate.Outcome
 		reason, hint string
 	}{
-		"the base build is broken": {none, none, "the base build: it does not install", gate.None, gate.None, "open; the rounds ended early: the base build: it does not install", "put right what ended the rounds, and measure again"},
-		"it looked worse":          {none, none, "the base build: it does not install", gate.ToRegression, gate.Suspect, "perhaps worse: time per frame: 11.00 ms where 10.00 ms was expected", "put right what ended the rounds, and measure again"},
-		"there was no time":        {none, none, "", gate.None, gate.None, "open; there was no time for a round beside the base build", "allow more time (rounds.minutes in apkgate.yml)"},
-		"rounds without it":        {build(nil), build(nil), "", gate.None, gate.None, "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
+		"the base build is broken": {none, none, "the base build: it does not install", gate.None, gate.None, gate.Inconclusive, "open; the rounds ended early: the base build: it does not install", "put right what ended the rounds, and measure again"},
+		"it looked worse":          {none, none, "the base build: it does not install", gate.ToRegression, gate.ToRegression, gate.Regression, "time per frame: 11.00 ms where 10.00 ms was expected", "put right what ended the rounds, and measure again"},
+		"there was no time":        {none, none, "", gate.None, gate.None, gate.Inconclusive, "open; there was no time for a round beside the base build", "allow more time (rounds.minutes in apkgate.yml)"},
+		"worse, and no time":       {none, none, "", gate.ToRegression, gate.ToRegression, gate.Regression, "time per frame: 11.00 ms where 10.00 ms was expected", "allow more time (rounds.minutes in apkgate.yml)"},
+		"worse, rounds without it": {build(nil), build(nil), "", gate.ToRegression, gate.Suspect, gate.Inconclusive, "perhaps worse: time per frame: 11.00 ms where 10.00 ms was expected", "measure on a calmer device"},
+		"rounds without it":        {build(nil), build(nil), "", gate.None, gate.None, gate.Inconclusive, "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
 	} {
 		v := asking(ms)
 		open := &v.Runs[0].Comparisons[0]
@@ -375,7 +440,7 @@ func TestWhatNoRoundShowsStaysAsItWas(t *testing.T) {
 		if got.Rounds != nil || got.Direction != c.direction || got.Value != 11 || got.Expected != 10 {
 			t.Errorf("%s: %s, %+v", name, got.Direction, got)
 		}
-		if r.Verdict != gate.Inconclusive || !strings.HasPrefix(r.Reason, c.reason) || r.Hint != c.hint {
+		if r.Verdict != c.verdict || !strings.HasPrefix(r.Reason, c.reason) || r.Hint != c.hint {
 			t.Errorf("%s: %s, %q, %q", name, r.Verdict, r.Reason, r.Hint)
 		}
 	}
@@ -476,6 +541,20 @@ func TestRoundsThatEndEarly(t *testing.T) {
 	}
 }
 
+// Six rounds exclude by their order with 1/64 (a score of 2.154), where a pass takes 0.005
+// (2.576): 6·(2.576/2.154)² = 8.6 rounds, and an even number, are told to be enough. What is
+// settled needs none.
+func TestHowManyRoundsAreToldToBeEnough(t *testing.T) {
+	plan := rounds.Plan{Most: 20, Looks: []rounds.Look{{Rounds: 6, Fail: 0.05, Pass: 0.005}, {Rounds: 20, Pass: 0.005}}}
+	for head, want := range map[float64]int{10: 10, 13: 0} {
+		trial := rounds.New(lenient(t), metric.Default(), asking(ms), plan)
+		trial.Add(0, build(map[string]float64{ms: 10}), build(map[string]float64{ms: head}))
+		if got := trial.Verdict().Runs[0].Comparisons[0].Rounds; got.Enough != want {
+			t.Errorf("a head of %g ms: %d rounds are told to be enough (%s), want %d", head, got.Enough, got.Says, want)
+		}
+	}
+}
+
 // Of two metrics one fails: nothing that the other says changes the verdict.
 func TestAPlaceEndsWhereSomethingFails(t *testing.T) {
 	base, head := map[string]float64{ms: 10, "cpu.time_ms": 1000}, map[string]float64{ms: 13, "cpu.time_ms": 1060}
@@ -542,6 +621,7 @@ func TestABuildThatLosesANumberIsNoPass(t *testing.T) {
 		"nothing":                      {whole, whole, ""},
 		"its joules":                   {whole, lacks, "measured of the base build and not of the head build: energy"},
 		"what it alone has":            {lacks, whole, ""},
+		"all that it has":              {lacks, build(nil), "measured of the base build and not of the head build: time per frame"},
 		"an event":                     {tapped(6), tapped(3), "measured of the base build and not of the head build: time per frame after tap"},
 		"an event of some rounds":      {tapped(6), tapped(4), ""},
 		"an event that few rounds had": {tapped(3), tapped(0), ""},

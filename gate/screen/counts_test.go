@@ -42,6 +42,22 @@ func TestCountsByHand(t *testing.T) {
 	}
 }
 
+// Two more events in five repetitions make it five and a half in fifteen: of five more there are
+// none with (15/20)^5.5 = 0.2054.
+func TestCountsOfMoreRepetitions(t *testing.T) {
+	c := CountsOf([]Count{{2, 5}, {1, 5}})
+	more := c.With(2, 5)
+	if got := more.AtMost(0, 5, 0); math.Abs(got-math.Pow(0.75, 5.5)) > 1e-9 || math.Abs(more.Rate()-5.0/15) > 1e-12 || more.Repetitions() != 15 {
+		t.Errorf("none in five with %g, a rate of %g of %g repetitions; want 0.2054, a third and 15", got, more.Rate(), more.Repetitions())
+	}
+	if c.With(1, 0) != c {
+		t.Error("what was counted in no repetition counts")
+	}
+	if (Counts{}).With(1, 5).Known() {
+		t.Error("of no past it is not known how sessions differ")
+	}
+}
+
 // Of a long past the rate is known: Poisson's distribution, with four more to be expected.
 func TestCountsOfALongPast(t *testing.T) {
 	never := CountsOf([]Count{{0, 1e7}})

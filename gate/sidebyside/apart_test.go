@@ -58,6 +58,75 @@ func TestComparesWhatItCan(t *testing.T) {
 	}
 }
 
+// Runs of a source that one build alone has are left out beside those that both have: six of
+// each build, and not the two that came with the battery.
+func TestRunsOfAnotherSourceAreLeftOut(t *testing.T) {
+	base, head := gatetest.HungryRuns(6, "rails", 8, 30), append(gatetest.HungryRuns(6, "rails", 8, 30), gatetest.HungryRuns(2, "battery", 8, 90)...)
+	v := compareBoth(t, base, head)
+	at := slices.IndexFunc(v.Scenarios[0].Comparisons, func(d Comparison) bool { return d.Metric == "energy.total_j" })
+	if at < 0 {
+		t.Fatalf("%+v", v.Scenarios[0].Comparisons)
+	}
+	if d := v.Scenarios[0].Comparisons[at]; d.N != 12 || d.Change != 0 {
+		t.Errorf("%d values that changed by %g, want the twelve of the rails, which did not", d.N, d.Change)
+	}
+}
+
+// Phones whose builds differ in different ways are told each by its own.
+func TestEachWayOfDifferingIsTold(t *testing.T) {
+	on := func(model, source string, joules float64) run.Run {
+		r := gatetest.HungryRounds(source, joules)
+		r.Context["model"], r.Session = model, "together on "+model
+		return r
+	}
+	v := compareBoth(t,
+		gatetest.Runs(on("a", "rails", 30), on("b", "rails", 30), on("c", "rails", 30)),
+		gatetest.Runs(on("a", "battery", 30), on("b", "platform", 30), on("c", "battery", 30)))
+	var told []string
+	for _, w := range v.Warnings {
+		told = append(told, w.Text)
+	}
+	all := strings.Join(told, "\n")
+	if len(told) != 2 || !strings.Contains(all, `"battery" of the head build on a, c`) || !strings.Contains(all, `"platform" of the head build on b`) {
+		t.Errorf("%q, want one of the battery on a and c, and one of the platform on b", told)
+	}
+}
+
+// What one build has not on a phone, or never in the same round as the other, is not of another
+// way: nothing keeps it apart.
+func TestWhatIsNotThereIsNotApart(t *testing.T) {
+	on := func(model string, joules bool) run.Run {
+		r := gatetest.HungryRounds("rails", 30)
+		r.Context["model"], r.Session = model, "together on "+model
+		for i := range r.Iterations {
+			if !joules {
+				delete(r.Iterations[i].Metrics, "energy.total_j")
+			}
+		}
+		return r
+	}
+	inRounds := func(odd int) run.Run {
+		r := gatetest.HungryRounds("rails", 30)
+		for i := range r.Iterations {
+			if i%2 == odd {
+				r.Iterations[i].Metrics["cpu.time_ms"] = 100
+			}
+		}
+		return r
+	}
+	for name, c := range map[string]struct{ base, head []run.Run }{
+		"the base has no joules on b": {gatetest.Runs(on("a", true), on("b", false)), gatetest.Runs(on("a", true), on("b", true))},
+		"the head has no joules on b": {gatetest.Runs(on("a", true), on("b", true)), gatetest.Runs(on("a", true), on("b", false))},
+		"in every other round":        {gatetest.Runs(inRounds(0)), gatetest.Runs(inRounds(1))},
+	} {
+		for _, w := range compareBoth(t, c.base, c.head).Warnings {
+			if strings.Contains(w.Text, "can't be compared") {
+				t.Errorf("%s: %s", name, w.Text)
+			}
+		}
+	}
+}
+
 // The same of two builds.
 func TestWakelocksOutOfNothing(t *testing.T) {
 	held := func(id string, ms float64) run.Run {

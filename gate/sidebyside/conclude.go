@@ -270,14 +270,17 @@ func (s *scenario) describePass(out Scenario) string {
 
 // bound is by how much the interval says that the test's number is worse at most.
 func (t *test) bound() string {
-	if !t.metric.Signed {
-		return fmt.Sprintf("%.1f %%", 100*max(0, t.worstCase()))
-	}
 	worst := max(0, *t.ShiftHigh)
 	if t.metric.Direction == metric.HigherIsBetter {
 		worst = max(0, -*t.ShiftLow)
 	}
-	return t.metric.Format(worst)
+	switch {
+	case t.metric.Signed:
+		return t.metric.Format(worst)
+	case t.metric.Ratio:
+		return fmt.Sprintf("%.1f points", 100*worst)
+	}
+	return fmt.Sprintf("%.1f %%", 100*max(0, t.worstCase()))
 }
 
 // conclude makes the verdict over all scenarios: the gravest of theirs.

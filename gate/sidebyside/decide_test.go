@@ -75,6 +75,7 @@ func TestDirections(t *testing.T) {
 		"better and sure":                   {0.99, 0.001, -0.2, nil, gate.ToImprovement, false},
 		"a shift against the ranks":         {0.01, 0.001, -0.2, nil, gate.None, false},
 		"below what the metric resolves":    {0.01, 0.001, 0.2, func(t *test) { t.Shift = 0.009 }, gate.None, false},
+		"as far, and it is not resolved":    {0.25, 0.25, 0.2, func(t *test) { t.Shift = 0.009 }, gate.None, false},
 		"one session tells no builds apart": {0.01, 0.001, 0.2, func(t *test) { t.minChange, t.surely = 0.1, 0.25 }, gate.Suspect, false},
 		"beyond a budget":                   {0.9, 0.001, 0, func(t *test) { t.Limit = new(11.0) }, gate.ToRegression, false},
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
 )
 
 // wavering is a build of n rounds whose values swing by the share up and down: the base's
@@ -100,6 +101,41 @@ func TestWhatIsNoDoubt(t *testing.T) {
 	}
 }
 
+// Samples that lie half-way to the worsening or beyond are not below what would fail, however
+// little they waver: of 10 % that is 5 %, or log 1.05 of log 1.1, 0.51 of the way.
+func TestWhatLiesBelowWhatWouldFail(t *testing.T) {
+	ms, _ := metric.Default().Lookup("frames.duration_ms")
+	for change, below := range map[float64]bool{-0.2: true, 0: true, 0.03: true, 0.08: false} {
+		x := &test{metric: ms, effect: 0.1, minChange: 0.05}
+		head := 8 * (1 + change)
+		x.measure([]stat.Pair{{X: []float64{8, 8, 8, 8, 8}, Y: []float64{head, head, head, head, head}}}, 0.05)
+		if x.below != below {
+			t.Errorf("changed by %+.0f %%: below what would fail %t, want %t", 100*change, x.below, below)
+		}
+	}
+}
+
+// What is open is so over all contexts, and of what deviates there is more to say.
+func TestWhichTestsAreOpen(t *testing.T) {
+	ms, _ := metric.Default().Lookup("frames.duration_ms")
+	of := func(alone bool, direction gate.Direction) *test {
+		return &test{metric: ms, alone: alone, Direction: direction, below: true, missed: 0.5}
+	}
+	for name, c := range map[string]struct {
+		test *test
+		want bool
+	}{
+		"not excluded":                {of(false, gate.None), true},
+		"not excluded in one context": {of(true, gate.None), false},
+		"a doubt":                     {of(false, gate.Suspect), false},
+		"a regression":                {of(false, gate.ToRegression), false},
+	} {
+		if got := c.test.open(); got != c.want {
+			t.Errorf("%s: open %t, want %t", name, got, c.want)
+		}
+	}
+}
+
 // Of five comparisons that are open three are told, that which may be worst first, and
 // what would settle all of them; of one that nothing would settle no number is told.
 func TestWhatIsOpenInWords(t *testing.T) {
@@ -129,5 +165,20 @@ func TestWhatIsOpenInWords(t *testing.T) {
 	few.ShiftHigh, few.N = nil, 3
 	if got := few.leftOpen(); got != "time per frame has 3 values and too few values for a bound" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What a pass leaves possible of a ratio is shown in points: 89.5 % of smooth frames where the
+// base has 90 % are half a point worse, and not 0.56 %.
+func TestAPassShowsRatiosInPoints(t *testing.T) {
+	of := func(id string, share float64) []run.Run {
+		r := gatetest.Rounds(id, 16, func(int) map[string]float64 { return map[string]float64{"frames.smooth_ratio": share} })
+		r.Session = "s"
+		return gatetest.Runs(r)
+	}
+	base, head := of("b", 0.9), of("h", 0.895)
+	v := Compare(gatetest.Policy(t, gate.PresetDefault), metric.Default(), base, head)
+	if want := "worse by at most 0.5 points (smooth ratio)"; v.Verdict != gate.Pass || !strings.Contains(v.Reason, want) {
+		t.Errorf("%s: %q, want %q", v.Verdict, v.Reason, want)
 	}
 }

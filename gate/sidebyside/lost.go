@@ -56,7 +56,7 @@ func (c *comparing) hasMost(units, others []unit) []string {
 	var out []string
 	for _, m := range c.catalogue.All() {
 		cell := run.Cell{Metric: m.Name}
-		if has[cell] && c.policy.Judged(cell, all, c.catalogue) && mostHave(units, cell) && !mostHave(others, cell) {
+		if c.policy.Judged(cell, all, c.catalogue) && mostHave(units, cell) && !mostHave(others, cell) {
 			out = append(out, m.Title)
 		}
 	}

@@ -47,6 +47,24 @@ func TestAMetricThatGotLostIsADoubt(t *testing.T) {
 	}
 }
 
+// What nobody judges is not missed.
+func TestAMetricThatIsLeftOutIsNotLost(t *testing.T) {
+	p := gatetest.Lenient(t)
+	p.Thresholds = []gate.Threshold{{Metric: "memory.pss_kb", Ignore: true}}
+	of := func(id string, metrics ...string) []run.Run {
+		return gatetest.Runs(gatetest.Rounds(id, 12, func(i int) map[string]float64 {
+			out := map[string]float64{}
+			for _, name := range metrics {
+				out[name] = 600 + float64(i%4)
+			}
+			return out
+		}))
+	}
+	if v := Compare(p, metric.Default(), of("b", "cpu.time_ms", "memory.pss_kb"), of("h", "cpu.time_ms")); v.Verdict != gate.Pass || len(v.Warnings) != 0 {
+		t.Errorf("%s: %s, %v", v.Verdict, v.Reason, v.Warnings)
+	}
+}
+
 func TestSeveralLostMetrics(t *testing.T) {
 	all := func(i int) map[string]float64 {
 		return map[string]float64{"cpu.time_ms": 600 + float64(i%4), "memory.pss_kb": 600, "startup.ttid_ms": 300}

@@ -176,12 +176,10 @@ func (t *test) measure(strata []stat.Pair, alpha float64) {
 	t.exclude(strata, s.Estimate, scale)
 }
 
-// tell takes over what rounds say; an interval has both ends or none.
+// tell takes over what rounds say: at one level for both, the interval has both ends or none.
 func (t *test) tell(x gate.RoundsOf) {
 	t.Base, t.Head, t.Shift, t.Change = x.Base, x.Head, x.Shift, x.Change
-	if x.ShiftLow != nil && x.ShiftHigh != nil {
-		t.ShiftLow, t.ShiftHigh, t.ChangeLow, t.ChangeHigh = x.ShiftLow, x.ShiftHigh, x.ChangeLow, x.ChangeHigh
-	}
+	t.ShiftLow, t.ShiftHigh, t.ChangeLow, t.ChangeHigh = x.ShiftLow, x.ShiftHigh, x.ChangeLow, x.ChangeHigh
 }
 
 func onScale(m metric.Metric, scale metric.Scale, strata []stat.Pair) []stat.Pair {

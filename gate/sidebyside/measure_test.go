@@ -194,9 +194,9 @@ func TestContextsOfOneBuildAlone(t *testing.T) {
 		r.Context = context
 		return r
 	}
-	a := map[string]string{"model": "a", "sdk": "34", "compiled": "speed"}
-	b := map[string]string{"model": "a", "sdk": "34", "compiled": "verify"}
-	other := map[string]string{"model": "b", "sdk": "30", "compiled": "other"}
+	a := map[string]string{"model": "a", "sdk": "34", "screen": "1080p", "compiled": "speed"}
+	b := map[string]string{"model": "a", "sdk": "34", "screen": "1080p", "compiled": "verify"}
+	other := map[string]string{"model": "b", "sdk": "30", "screen": "1080p", "compiled": "other"}
 	v := compareBoth(t, gatetest.Runs(in("1", a)), gatetest.Runs(in("2", b), in("3", other)))
 	var told []string
 	for _, w := range v.Warnings {
@@ -212,6 +212,30 @@ func TestContextsOfOneBuildAlone(t *testing.T) {
 	}
 	if got := v.Scenarios[0].Reason; !strings.Contains(got, "another value of compiled") {
 		t.Errorf("%s", got)
+	}
+	all := strings.Join(told, "\n")
+	if bases, heads := strings.Count(all, "measured the base build alone"), strings.Count(all, "measured the head build alone"); bases != 1 || heads != 2 {
+		t.Errorf("%d contexts of the base alone and %d of the head, want one and two: %q", bases, heads, told)
+	}
+}
+
+// Comparisons are told in the order in which the events came.
+func TestEventsAreInTheirOrder(t *testing.T) {
+	of := func(id string) []run.Run {
+		r := gatetest.Repeated(id, "s", "a", gatetest.Rising(12, 1)...)
+		for i := range r.Iterations {
+			for _, event := range []string{"start", "open", "back"} {
+				r.Iterations[i].Events = append(r.Iterations[i].Events, run.Bucket{Name: event, Metrics: map[string]float64{"frames.duration_ms": 8}})
+			}
+		}
+		return gatetest.Runs(r)
+	}
+	var got []string
+	for _, d := range compareBoth(t, of("b"), of("h")).Scenarios[0].Comparisons {
+		got = append(got, d.Event)
+	}
+	if want := []string{"", "start", "open", "back"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

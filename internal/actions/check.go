@@ -53,14 +53,6 @@ func Conclude(o gate.Outcome, failOn gate.FailOn) string {
 	return "failure"
 }
 
-// conclusion is the content's, which is no success where something was lost.
-func (c Content) conclusion(failOn gate.FailOn) string {
-	if c.Lost && c.Outcome != gate.Regression {
-		return Conclude(gate.Invalid, failOn)
-	}
-	return Conclude(c.Outcome, failOn)
-}
-
 // StartCheck begins a check run on the commit, in progress. external tells runs
 // of the same name apart.
 func (c *Client) StartCheck(ctx context.Context, name, head, external, details string) (*Check, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 func TestConclude(t *testing.T) {
@@ -65,19 +66,19 @@ func TestCheckRunGoesFromProgressToItsConclusion(t *testing.T) {
 
 func TestWhatWasLostIsNoSuccess(t *testing.T) {
 	for _, c := range []struct {
-		in     func() actions.Content
+		in     layout.Input
 		failOn gate.FailOn
 		want   string
 	}{
-		{func() actions.Content { return actions.ContentOf(fine(), nil) }, "regression", "failure"},
-		{func() actions.Content { return actions.ContentOf(fine(), nil) }, "never", "neutral"},
-		{func() actions.Content { return actions.ContentOf(worse(1), nil) }, "regression", "failure"},
+		{fine(), "regression", "failure"},
+		{fine(), "never", "neutral"},
+		{worse(1), "regression", "failure"},
 	} {
 		g := newGitHub(t)
 		j := g.job(100, 1, commit("a"))
 		j.FailOn = c.failOn
-		content := c.in()
-		content.Lost = true
+		c.in.Verdict = c.in.Verdict.Lacking("a phone is gone")
+		content := actions.ContentOf(c.in, nil)
 		j.Begin(t.Context())
 		if err := j.Publish(t.Context(), content); err != nil {
 			t.Fatal(err)

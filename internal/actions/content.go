@@ -17,9 +17,6 @@ type Content struct {
 	Markdown func(w io.Writer, limit int) error
 	Notes    []Note
 	Counts   map[gate.Outcome]int // how many runs have which verdict, for the outputs
-	// Lost says that some of what was to be measured was lost. What is left can
-	// be a regression, but no success.
-	Lost bool
 }
 
 // ContentOf is a verdict on runs, with each finding at the place of its scenario.

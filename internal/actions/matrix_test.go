@@ -194,12 +194,12 @@ func TestALegThatLostADevice(t *testing.T) {
 	g := newGitHub(t)
 	g.leg(100, 1, commit("a"), "whole").publish(t, fine())
 	j := g.leg(100, 1, commit("a"), "lost")
-	c := content(fine())
-	c.Lost = true
-	if err := j.Publish(t.Context(), c); err != nil {
+	in := fine()
+	in.Verdict = in.Verdict.Lacking("1 of 2 runs is missing: the phone is gone")
+	if err := j.Publish(t.Context(), content(in)); err != nil {
 		t.Fatal(err)
 	}
-	if got := rows(g.only(t).Body); len(got) != 2 || !strings.HasPrefix(got[0], "| lost | ⚠️ Invalid | not everything was measured") {
+	if got := rows(g.only(t).Body); len(got) != 2 || !strings.HasPrefix(got[0], "| lost | ⚠️ Invalid | Invalid: 1 of 2 runs is missing: the phone is gone; the rest passes") {
 		t.Errorf("the rows are %q, want the leg that lost a device first, and not as a pass", got)
 	}
 }

@@ -131,12 +131,25 @@ func (r *Reporter) PostComment(ctx context.Context, c Content) error {
 
 // text is the report as Markdown of at most limit bytes, with the links below it.
 func (r *Reporter) text(c Content, limit int) (string, error) {
-	links := r.links()
+	below := r.whatNow(c) + r.links()
 	var b strings.Builder
-	if err := c.Markdown(&b, limit-len(links)); err != nil {
+	if err := c.Markdown(&b, limit-len(below)); err != nil {
 		return "", err
 	}
-	return r.Runner.redact(b.String() + links), nil
+	return r.Runner.redact(b.String() + below), nil
+}
+
+// whatNow says of a pull request that is worse whether that holds it up, and how it gets through
+// where it is meant so.
+func (r *Reporter) whatNow(c Content) string {
+	if c.Outcome != gate.Regression || r.Job.Pull == nil {
+		return ""
+	}
+	text := "If this is intended, merge it, and let the next refresh of the main branch accept it once (`accept-regression: true`)."
+	if r.FailOn == gate.FailNever {
+		text = "This holds nothing up (`fail-on: never`). " + text
+	}
+	return "\n" + text + "\n"
 }
 
 // links lead to the full report.
@@ -170,9 +183,6 @@ func (r *Reporter) comment(ctx context.Context, c Content) string {
 		return ""
 	}
 	row := board.Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
-	if c.Lost && c.Outcome != gate.Regression {
-		row.Outcome, row.Headline = gate.Invalid, "not everything was measured; of the rest: "+row.Headline
-	}
 	return r.postRow(ctx, row, true)
 }
 
@@ -219,7 +229,7 @@ func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok 
 	summary, err := r.text(c, maxCheckSummary)
 	if err == nil {
 		err = r.Client.CompleteCheck(ctx, r.check, CheckResult{
-			Conclusion: c.conclusion(r.FailOn), Title: c.Headline, Summary: summary, Notes: located(c.Notes),
+			Conclusion: Conclude(c.Outcome, r.FailOn), Title: c.Headline, Summary: summary, Notes: located(c.Notes),
 		})
 	}
 	if err != nil {

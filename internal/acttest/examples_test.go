@@ -59,7 +59,12 @@ func TestPullRequestThatIsFixed(t *testing.T) {
 	r := newRepository(t, "demo-worse")
 	r.onOnePhone()
 	r.commit("measure on one phone")
-	r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100", "GITHUB_RUN_NUMBER=1")
+	if j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100", "GITHUB_RUN_NUMBER=1"); !j.failed {
+		t.Error("the workflow passed, though the build is worse")
+	}
+	if kept := files(t, r.cache); len(kept) != 1 || !strings.HasPrefix(kept[0], "apkgate-base-") {
+		t.Errorf("a job that ends red keeps %q, want the build before the change", kept)
+	}
 	r.copy(filepath.Join(demo(t), "demo-good.apk"), filepath.Join(r.dir, "app.simapp"))
 	r.commit("fix it")
 	j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=101", "GITHUB_RUN_NUMBER=2")

@@ -81,7 +81,10 @@ func TestWorkflowsPassActionlint(t *testing.T) {
 	}
 }
 
-var pinned = regexp.MustCompile(`uses: ([\w.-]+/[\w.-]+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+\n`)
+var pinned = regexp.MustCompile(`uses: ([\w.-]+(?:/[\w.-]+)+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+\n`)
+
+// folder is an action's folder in its repository.
+var folder = regexp.MustCompile(`^([\w.-]+/[\w.-]+)/[\w./-]+@`)
 
 // A tag of somebody else's can be moved; a commit can't.
 func TestEveryActionOfOthersIsPinnedToACommit(t *testing.T) {
@@ -101,7 +104,7 @@ func TestEveryActionOfOthersIsPinnedToACommit(t *testing.T) {
 			case !commits[s.Uses]:
 				t.Errorf("%s uses %s, want a commit of 40 digits, with the version behind it: # v1.2.3", file, s.Uses)
 			}
-			seen[s.Uses] = true
+			seen[s.Uses], seen[folder.ReplaceAllString(s.Uses, "$1@")] = true, true
 		}
 	}
 	for name, action := range pins {

@@ -38,6 +38,7 @@ type repository struct {
 	bin       string // programs that come before all others
 	action    string // apkgate, as a workflow would use it
 	artifacts string // what was uploaded
+	cache     string // what was kept for later jobs
 	github    *githubtest.Server
 	api       string
 	releases  string          // where the released binaries are
@@ -52,7 +53,7 @@ func newRepository(t *testing.T, build string) *repository {
 	t.Helper()
 	tool(t, "act")
 	r := &repository{
-		t: t, dir: t.TempDir(), home: t.TempDir(), bin: t.TempDir(), artifacts: t.TempDir(),
+		t: t, dir: t.TempDir(), home: t.TempDir(), bin: t.TempDir(), artifacts: t.TempDir(), cache: t.TempDir(),
 		github: githubtest.New(owner, name, token),
 	}
 	api := httptest.NewServer(r.github)
@@ -138,7 +139,7 @@ func (r *repository) releaseAction() {
 func (r *repository) environment() []string {
 	env := []string{
 		"GITHUB_API_URL=" + r.api, "GITHUB_GRAPHQL_URL=" + r.api + "/graphql", "GITHUB_REPOSITORY=" + owner + "/" + name,
-		"APKGATE_RELEASES=" + r.releases, "TEST_ARTIFACTS=" + r.artifacts, "TEST_REPOSITORY=" + r.dir,
+		"APKGATE_RELEASES=" + r.releases, "TEST_ARTIFACTS=" + r.artifacts, "TEST_CACHE=" + r.cache, "TEST_REPOSITORY=" + r.dir,
 	}
 	if r.lab == nil {
 		return env

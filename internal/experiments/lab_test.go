@@ -63,10 +63,13 @@ func build(t *testing.T, s subject) string {
 // measureBuild is measure of a build of the app.
 func measureBuild(t *testing.T, s subject, text string, phones []profile.Profile, repetitions int, seed uint64, networks ...string) []run.Run {
 	t.Helper()
-	apk := filepath.Join(t.TempDir(), s.app+".apk")
-	if err := os.WriteFile(apk, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return collected(t, s, text, phones, repetitions, seed, networks...).runs()
+}
+
+// collected is measureBuild with how long each run took.
+func collected(t *testing.T, s subject, text string, phones []profile.Profile, repetitions int, seed uint64, networks ...string) session {
+	t.Helper()
+	apk := apkOf(t, s, text)
 	var jobs []collect.Job
 	var stations []fleet.Station
 	for i, p := range phones {
@@ -85,17 +88,13 @@ func measureBuild(t *testing.T, s subject, text string, phones []profile.Profile
 		for _, network := range networks {
 			jobs = append(jobs, collect.Job{
 				Device: p.Name, Network: network,
-				App: config.App{Package: s.pkg, APK: apk},
-				Scenario: config.Scenario{
-					Name: s.scenario, Repetitions: repetitions, WarmUp: 0, Timeout: 5 * time.Minute, Retries: 2,
-					Workload: config.Workload{Instrumentation: &config.Instrumentation{TestPackage: s.pkg, Runner: config.DefaultRunner, Class: s.class}},
-				},
+				App: config.App{Package: s.pkg, APK: apk}, Scenario: s.played(repetitions),
 				Extra: map[string]string{devctx.Simulated: "true"},
 			})
 		}
 	}
-	var runs []run.Run
-	for _, r := range (fleet.Lab{Jobs: jobs, Stations: stations}).Collect(context.Background()) {
+	results := fleet.Lab{Jobs: jobs, Stations: stations}.Collect(context.Background())
+	for i, r := range results {
 		if r.Err != nil {
 			t.Fatalf("%s: %v", r.Device, r.Err)
 		}
@@ -103,9 +102,27 @@ func measureBuild(t *testing.T, s subject, text string, phones []profile.Profile
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs = append(runs, named)
+		results[i].Run = named
 	}
-	return runs
+	return results
+}
+
+// apkOf is a file with a build of the app.
+func apkOf(t *testing.T, s subject, text string) string {
+	t.Helper()
+	apk := filepath.Join(t.TempDir(), s.app+".apk")
+	if err := os.WriteFile(apk, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return apk
+}
+
+// played is the app's scenario, repeated so often.
+func (s subject) played(repetitions int) config.Scenario {
+	return config.Scenario{
+		Name: s.scenario, Repetitions: repetitions, WarmUp: 0, Timeout: 5 * time.Minute, Retries: 2,
+		Workload: config.Workload{Instrumentation: &config.Instrumentation{TestPackage: s.pkg, Runner: config.DefaultRunner, Class: s.class}},
+	}
 }
 
 var noKeys = adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }}

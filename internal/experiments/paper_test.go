@@ -22,7 +22,7 @@ type reading struct {
 // nearest cluster by the letter of the paper: by every property of the context, and by
 // the network alone, with rules of every property.
 var readings = []reading{
-	{"default", gate.PresetDefault, func(*gate.Policy) {}},
+	{"default", gate.PresetDefault, func(p *gate.Policy) { p.Budget.Alone = true }}, // without a base build
 	{"dune", gate.PresetDune, func(*gate.Policy) {}},
 	{"dune, literal", gate.PresetDune, func(p *gate.Policy) { p.Cluster = gate.ClusterLiteral }},
 	{"dune, literal, by the network", gate.PresetDune, func(p *gate.Policy) {
@@ -60,8 +60,8 @@ func rulesOf(v gate.Verdict) []string {
 
 // measured is an app before and after.
 type measured struct {
-	app               string
-	history, upgraded []run.Run
+	subject
+	history, upgraded session
 }
 
 // Experiments A to C (sections 8.1 to 8.3): both apps are slow on Android 5 and
@@ -69,26 +69,34 @@ type measured struct {
 func TestExperimentsAToC(t *testing.T) {
 	var apps []measured
 	for _, s := range []subject{k9, blaster} {
-		apps = append(apps, measured{s.app,
-			measure(t, s, lab(t, "device-lab"), repetitions(5), 1, "wifi", "3g"),
-			measure(t, s, lab(t, "upgraded-lab"), repetitions(5), 100, "wifi"),
+		text := build(t, s)
+		apps = append(apps, measured{s,
+			collected(t, s, text, lab(t, "device-lab"), repetitions(5), 1, "wifi", "3g"),
+			collected(t, s, text, lab(t, "upgraded-lab"), repetitions(5), 100, "wifi"),
 		})
 	}
-	t.Run("A", func(t *testing.T) { experimentA(t, apps) })
-	t.Run("B", func(t *testing.T) { experimentB(t, apps) })
+	var a, b string
+	if !testing.Short() {
+		a, b = besideBaseAAndB(t, apps)
+	}
+	t.Run("A", func(t *testing.T) { experimentA(t, apps, a) })
+	t.Run("B", func(t *testing.T) { experimentB(t, apps, b) })
 	t.Run("C", func(t *testing.T) { experimentC(t, apps) })
+	if everything() {
+		besideTheSameBuild(t, apps)
+	}
 }
 
 // A: each of the degraded runs is flagged; ten of ten over both apps. To the letter none
 // is: the nearest cluster is the one or two runs of the same model. By default all are:
 // they lie beyond what like phones let expect of an Android on which nothing was accepted.
-func experimentA(t *testing.T, apps []measured) {
+func experimentA(t *testing.T, apps []measured, besideBase string) {
 	want := map[string]int{"default": 10, "dune": 10, "dune, literal": 0, "dune, literal, by the network": 10}
 	row := "| A: degraded runs flagged | 10 of 10 |"
 	for _, by := range readings {
 		flagged := 0
 		for _, app := range apps {
-			for _, r := range check(t, by, app.upgraded, app.history, coarse).Runs {
+			for _, r := range check(t, by, app.upgraded.runs(), app.history.runs(), coarse).Runs {
 				if r.Verdict == gate.Regression && r.Labels[0] == gate.LabelWorse {
 					flagged++
 				}
@@ -99,22 +107,32 @@ func experimentA(t *testing.T, apps []measured) {
 		}
 		row += fmt.Sprintf(" %d of 10 |", flagged)
 	}
-	documented(t, row, 0)
+	documented(t, row+besideBase, 0)
+}
+
+// rulesAt are the paper's rules by their least support.
+func rulesAt(support float64) []string {
+	two := []string{"api=21 => Outlier-", "api=22 => Outlier-", "sdk=5.0.0 => Outlier-", "sdk=5.1.0 => Outlier-"}
+	one := []string{"api=23 => Outlier-", "model=Nexus 5X => Outlier-", "sdk=6.0.0 => Outlier-"}
+	switch support {
+	case 0.01:
+		return slices.Sorted(slices.Values(slices.Concat(two, one)))
+	case 0.03:
+		return two
+	}
+	return nil
 }
 
 // B: exactly the paper's seven rules at support 0.01, those of Android 6.0.0
 // gone at 0.03, and none at 0.07. (Of the paper's five at 0.03 one can't be: see
 // docs/design.md.)
-func experimentB(t *testing.T, apps []measured) {
-	two := []string{"api=21 => Outlier-", "api=22 => Outlier-", "sdk=5.0.0 => Outlier-", "sdk=5.1.0 => Outlier-"}
-	one := []string{"api=23 => Outlier-", "model=Nexus 5X => Outlier-", "sdk=6.0.0 => Outlier-"}
-	want := map[float64][]string{0.01: slices.Sorted(slices.Values(slices.Concat(two, one))), 0.03: two, 0.07: nil}
+func experimentB(t *testing.T, apps []measured, besideBase string) {
 	row := "| B: context rules at support 0.01 / 0.03 / 0.07 | 7 / 5 / 0 |"
 	for _, by := range readings {
 		var counts []string
 		for _, support := range []float64{0.01, 0.03, 0.07} {
 			for _, app := range apps {
-				v, rules := check(t, by, app.upgraded, app.history, coarse, atSupport(support)), want[support]
+				v, rules := check(t, by, app.upgraded.runs(), app.history.runs(), coarse, atSupport(support)), rulesAt(support)
 				if by.name == "dune, literal" { // nothing is flagged
 					rules = nil
 				}
@@ -133,7 +151,7 @@ func experimentB(t *testing.T, apps []measured) {
 		}
 		row += " " + strings.Join(counts, " / ") + " |"
 	}
-	documented(t, row, 0)
+	documented(t, row+besideBase, 0)
 }
 
 // C: against the degraded runs, one of the history is an optimization. The paper swaps
@@ -143,14 +161,17 @@ func experimentC(t *testing.T, apps []measured) {
 		row := "| C: swapped runs that are optimizations, " + app.app + " | 1 of 1 |"
 		for _, by := range readings {
 			outcomes := map[gate.Outcome]int{}
-			for _, swapped := range app.history {
-				outcomes[check(t, by, []run.Run{swapped}, app.upgraded, coarse).Verdict]++
+			for _, swapped := range app.history.runs() {
+				outcomes[check(t, by, []run.Run{swapped}, app.upgraded.runs(), coarse).Verdict]++
 			}
 			t.Logf("%s, %s: %v", app.app, by.name, outcomes)
 			row += fmt.Sprintf(" %d of 40 |", outcomes[gate.Improvement])
 			if by.name == "default" && outcomes[gate.Inconclusive] != len(app.history) {
 				t.Errorf("%s: %v, want doubts: no run was accepted on their Android", app.app, outcomes)
 			}
+		}
+		if !testing.Short() {
+			row += besideBaseC(t, app)
 		}
 		documented(t, row, 2)
 	}
@@ -168,7 +189,9 @@ func TestExperimentD(t *testing.T) {
 	history := measure(t, player, phones, repetitions(10), 1, "wifi", "3g")
 	rng := rand.New(rand.NewPCG(8, 4))
 	rng.Shuffle(len(phones), func(i, j int) { phones[i], phones[j] = phones[j], phones[i] })
-	runs := measure(t, mutated, phones[:15], repetitions(10), 200, "wifi")
+	text := build(t, mutated)
+	head := collected(t, mutated, text, phones[:15], repetitions(10), 200, "wifi")
+	runs := head.runs()
 	precisions, recalls := "| D: precision of the events flagged | 0.53 |", "| D: recall of the events flagged | 0.83 |"
 	for _, by := range readings {
 		precision, recall := score(check(t, by, runs, history, bothGrains))
@@ -183,8 +206,18 @@ func TestExperimentD(t *testing.T) {
 		}
 		precisions, recalls = precisions+cell(precision, recall > 0), recalls+fmt.Sprintf(" %.2f |", recall)
 	}
-	documented(t, precisions, 0.06)
-	documented(t, recalls, 0.06)
+	beside := pull{subject: mutated, base: build(t, player), head: text, phones: phones[:15], network: "wifi", measured: head}
+	precision, recall := score(beside.besideBase(t, history, bothGrains))
+	if recall != 0 {
+		t.Errorf("beside the base: recall %.2f, want none: a round takes 3.6 of 45 minutes", recall)
+	}
+	one := beside
+	one.phones, one.measured = beside.phones[:1], beside.measured[:1]
+	if r := one.besideBase(t, history, bothGrains).Runs[0]; r.Verdict != gate.Inconclusive || r.Rounds == nil || r.Rounds.Measured != 0 {
+		t.Errorf("a phone by itself: %s after %+v, want a doubt and no rounds", r.Verdict, r.Rounds)
+	}
+	documented(t, precisions+cell(precision, recall > 0), 0.06)
+	documented(t, recalls+fmt.Sprintf(" %.2f |", recall), 0.06)
 	unchanged := measure(t, player, phones[:5], repetitions(10), 300, "wifi")
 	if v := check(t, readings[0], unchanged, history, bothGrains); v.Verdict == gate.Regression {
 		t.Errorf("the unchanged build is called a regression: %s", worst(v))

@@ -20,7 +20,10 @@ func (s story) facts(in Input) []document.Fact {
 			out = append(out, document.Fact{Label: label, Text: text})
 		}
 	}
-	switch s.Outcome {
+	if s.Outcome == gate.Regression {
+		add("Missing", wording.Sentence(in.Verdict.Lost)) // else the headline says it
+	}
+	switch s.Rest {
 	case gate.Regression:
 		add("Events", eventsOf(with(s.Findings, gate.ToRegression)))
 		add("Devices", devicesOf(with(s.Findings, gate.ToRegression)))
@@ -36,6 +39,7 @@ func (s story) facts(in Input) []document.Fact {
 	case gate.Invalid:
 		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
+	add("Counted beside it", workBeside(in))
 	add("Measured", decided(in))
 	out = append(out, s.Why.Facts()...)
 	add("Everywhere", wording.Name(in.Verdict.Everywhere))
@@ -46,10 +50,10 @@ func (s story) facts(in Input) []document.Fact {
 		}
 		out = append(out, document.Fact{Label: "Rule", Text: text, Of: rulesID})
 	}
-	if s.Outcome == gate.Regression {
+	if s.Rest == gate.Regression {
 		add("Next", inTurn(hints(in.Verdict, gate.Regression)))
 	}
-	if s.Outcome != gate.Improvement {
+	if s.Rest != gate.Improvement {
 		add("Also better", betterOf(with(s.Findings, gate.ToImprovement), in))
 	}
 	return out
@@ -90,7 +94,7 @@ func unjudged(in Input) string {
 	for _, r := range in.Verdict.Runs {
 		ofRun := map[string]bool{}
 		for _, c := range r.Comparisons {
-			if c.Event == "" && c.N == 0 && !ofRun[c.Metric] {
+			if c.Event == "" && !isCompared(c) && !ofRun[c.Metric] {
 				ofRun[c.Metric] = true
 				runs[c.Metric]++
 			}
@@ -185,4 +189,43 @@ func devicesOf(fs []finding) string {
 		return "" // the headline has said it
 	}
 	return words.Few(out, 5)
+}
+
+// workBeside says what was counted of the app's work that there is clearly more of, in the
+// runs in which a time or its like is worse or a suspect.
+func workBeside(in Input) string {
+	var parts []string
+	for _, f := range grouped(in.Verdict, in.catalogue(), in.workOf) {
+		c := f.middle()
+		text := fmt.Sprintf("%s %s (%s where ", wording.Amount(c.Change, "more", "fewer"), wording.Name(f.Metric.Title), f.amountOf(c.Value))
+		if c.Rounds != nil {
+			text += "the base build has " + f.amountOf(c.Expected) + ")"
+		} else {
+			text += f.amountOf(c.Expected) + " were expected)"
+		}
+		if f.scenarios {
+			text = wording.Brief(f.Scenario) + ": " + text
+		}
+		if len(in.Verdict.Runs) > 1 {
+			text += " in " + words.Count(len(f.Hits), "run", "runs")
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return words.Few(parts, 4) + ". That need not be the cause."
+}
+
+// workOf is what a run has clearly more work of, where something is worse that work can take:
+// a time, joules, memory, or the share of smooth frames.
+func (in Input) workOf(r gate.RunVerdict) []gate.Comparison {
+	worse := slices.ContainsFunc(r.Deviations, func(c gate.Comparison) bool {
+		m, _ := in.catalogue().Lookup(c.Metric)
+		return (m.Log || m.Odds) && !m.Counted && (c.Direction == gate.ToRegression || c.Direction == gate.Suspect)
+	})
+	if !worse {
+		return nil
+	}
+	return r.Work
 }

@@ -32,6 +32,7 @@ func OutcomeWord(o gate.Outcome) string {
 // safe to show on one line, not yet escaped for any language.
 type story struct {
 	Outcome  gate.Outcome
+	Rest     gate.Outcome    // what the runs that are here came to; the outcome where all are
 	Word     string          // "Regression"
 	Lead     string          // the answer: what, where, in how many runs
 	Sure     string          // how sure it is, "" where there is nothing to say
@@ -50,6 +51,7 @@ func tell(in Input) story {
 	v := in.Verdict
 	s := story{
 		Outcome:  v.Verdict,
+		Rest:     v.OfRuns(),
 		Word:     OutcomeWord(v.Verdict),
 		Counts:   runCounts(v),
 		Title:    title(in),
@@ -58,6 +60,9 @@ func tell(in Input) story {
 		Why:      explainedRuns(in),
 	}
 	s.Lead, s.Sure = s.headline(in)
+	if v.Lost != "" && s.Outcome != gate.Regression {
+		s.Lead = fmt.Sprintf("%s; the rest %s: %s", strings.TrimSuffix(wording.Sentence(v.Lost), "."), restWord(s.Rest), s.Lead)
+	}
 	s.Facts = s.facts(in)
 	return s
 }
@@ -80,8 +85,20 @@ func title(in Input) string {
 	return strings.TrimPrefix(strings.TrimSuffix(words.Few(scenarios, 3)+" · "+words.Few(apps, 3), " · "), " · ")
 }
 
+// restWord says what the runs came to that are here, where others are not.
+func restWord(o gate.Outcome) string {
+	switch o {
+	case gate.Pass:
+		return "passes"
+	case gate.Improvement:
+		return "improved"
+	}
+	return "is " + string(o)
+}
+
+// headline is of the runs that are here.
 func (s story) headline(in Input) (lead, sure string) {
-	switch s.Outcome {
+	switch s.Rest {
 	case gate.Regression:
 		if worse := with(s.Findings, gate.ToRegression); len(worse) > 0 {
 			return worse[0].lead(), worse[0].evidence(in)
@@ -95,10 +112,10 @@ func (s story) headline(in Input) (lead, sure string) {
 			return suspects[0].lead(), strings.TrimPrefix(suspects[0].evidence(in)+"; not enough to be sure", "; ")
 		}
 	case gate.Pass:
-		return passHeadline(in.Verdict), ""
+		return passHeadline(in.Verdict) + news(in), ""
 	}
-	if reasons := reasons(in.Verdict, s.Outcome); len(reasons) > 0 {
-		return reasons[0], ""
+	if reasons := reasons(in.Verdict, s.Rest); len(reasons) > 0 {
+		return reasons[0] + news(in), ""
 	}
 	return "no reason is recorded", ""
 }
@@ -129,7 +146,7 @@ func passHeadline(v gate.Verdict) string {
 	for _, r := range v.Runs {
 		history = max(history, r.ReferenceTotal, len(r.Reference))
 		for _, c := range r.Comparisons {
-			if c.N > 0 {
+			if isCompared(c) {
 				compared++
 			}
 		}
@@ -143,6 +160,40 @@ func passHeadline(v gate.Verdict) string {
 	}
 	return text
 }
+
+// news names rare events that neither accepted runs nor the base build had, whatever the rest of
+// the verdict is; "" where there are none.
+func news(in Input) string {
+	var parts []string
+	for _, r := range in.Verdict.Runs {
+		for _, c := range r.Comparisons {
+			m, _ := in.catalogue().Lookup(c.Metric)
+			if !m.Mean || c.Event != "" || !isNew(c) {
+				continue
+			}
+			what := wording.Name(m.Title) + " in " + wording.Name(r.Scenario)
+			if !slices.Contains(parts, what) {
+				parts = append(parts, what)
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; new: " + words.Few(parts, 3)
+}
+
+// isNew reports whether a rare event is there that was not there before.
+func isNew(c gate.Comparison) bool {
+	if x := c.Rounds; x != nil && x.Rounds > 0 {
+		return x.Base == 0 && x.Head > 0
+	}
+	return c.N > 0 && c.Expected == 0 && c.Value > 0
+}
+
+// isCompared reports whether anything stands beside the number: accepted runs, or the base build
+// in rounds.
+func isCompared(c gate.Comparison) bool { return c.N > 0 || c.Rounds != nil && c.Rounds.Rounds > 0 }
 
 // reasons are the distinct reasons of the runs with that outcome, each with the
 // number of runs that share it.

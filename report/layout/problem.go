@@ -31,8 +31,8 @@ func problems(in Input, all []finding, why explained) []document.Problem {
 	return out
 }
 
-// invalidProblems are the scenarios of which a run is invalid, each with its
-// reasons.
+// invalidProblems are what was lost, and the scenarios of which a run is invalid, each with
+// its reasons.
 func invalidProblems(v gate.Verdict) []document.Problem {
 	byScenario := map[string]*document.Problem{}
 	var order []string
@@ -54,9 +54,14 @@ func invalidProblems(v gate.Verdict) []document.Problem {
 			p.Text += "; " + why
 		}
 	}
-	out := make([]document.Problem, len(order))
-	for i, scenario := range order {
-		out[i] = *byScenario[scenario]
+	var out []document.Problem
+	if v.Lost != "" {
+		out = append(out, document.Problem{
+			Rule: invalidRule.ID, Worse: true, Title: "not everything was measured", Text: wording.Sentence(v.Lost), Fingerprint: digest("lost"),
+		})
+	}
+	for _, scenario := range order {
+		out = append(out, *byScenario[scenario])
 	}
 	return out
 }

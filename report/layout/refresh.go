@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
@@ -74,6 +75,9 @@ func refreshLead(r saved.Refresh) string {
 	}
 	if r.DriftFails {
 		lead += ", and the history creeps for the worse"
+	}
+	if r.Lost != "" {
+		lead += "; " + strings.TrimSuffix(wording.Sentence(r.Lost), ".")
 	}
 	return lead
 }

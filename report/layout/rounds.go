@@ -183,21 +183,37 @@ func excluded(in Input) string {
 				continue
 			}
 			m, _ := in.catalogue().Lookup(c.Metric)
-			end, worse := x.ChangeHigh, 1.0
-			if m.Direction == metric.HigherIsBetter {
-				end, worse = x.ChangeLow, -1
-			}
-			if x.Base != 0 && !m.Signed && end != nil {
-				most[c.Metric] = max(most[c.Metric], worse**end, 0)
+			if worse, known := worstOf(m, x); x.Base != 0 && !m.Signed && known {
+				most[c.Metric] = max(most[c.Metric], worse, 0)
 			}
 		}
 	}
 	var parts []string
 	for _, name := range slices.SortedFunc(maps.Keys(most), in.catalogue().Compare) {
 		m, _ := in.catalogue().Lookup(name)
-		parts = append(parts, fmt.Sprintf("%s worse by more than %s", wording.Name(m.Title), wording.Percent(most[name])))
+		by := wording.Percent(most[name])
+		if m.Ratio {
+			by = wording.Points(most[name])
+		}
+		parts = append(parts, fmt.Sprintf("%s worse by more than %s", wording.Name(m.Title), by))
 	}
 	return words.Few(parts, 5)
+}
+
+// worstOf is how much worse the rounds leave possible, as a share, of a ratio in points; false
+// where their interval has no such end.
+func worstOf(m metric.Metric, x *gate.RoundsOf) (worse float64, known bool) {
+	low, high := x.ChangeLow, x.ChangeHigh
+	if m.Ratio {
+		low, high = x.ShiftLow, x.ShiftHigh
+	}
+	switch {
+	case m.Direction == metric.HigherIsBetter && low != nil:
+		return -*low, true
+	case m.Direction != metric.HigherIsBetter && high != nil:
+		return *high, true
+	}
+	return 0, false
 }
 
 // maxRounds is how many pictures of rounds there are at most.

@@ -84,6 +84,33 @@ func TestACommentOnWhatRoundsExclude(t *testing.T) {
 	if strings.Contains(got, "Undecided") {
 		t.Errorf("all is settled:\n%s", got)
 	}
+	// Of a ratio it is points: 97.5 % where the base has 99 % are 1.5, and not 1.515 %.
+	ratio := beside(compared("", "frames.smooth_ratio", 0.99, 0.01, 0.985, gate.None), -0.01, 40, gate.SaysExcluded)
+	ratio.Rounds.Base, ratio.Rounds.ShiftLow, ratio.Rounds.ShiftHigh = 0.99, new(-0.015), new(0.002)
+	lacks(t, commentOf(t, settled(gate.Pass, gate.StoppedSettled, 40, ratio)), "- **Excluded:** smooth ratio worse by more than 1.5 points\n")
+}
+
+// An ANR that no accepted run had is in the headline, whatever the verdict is: by the new run
+// alone, and by rounds of which the base build had none. One that the base has too is not new.
+func TestANewKindOfANRIsInTheHeadline(t *testing.T) {
+	none := compared("", "anr.count", 0, 0, 0, gate.None)
+	seen, everywhere := none, none
+	seen.Value = 0.1
+	everywhere.Rounds = &gate.RoundsOf{Rounds: 8, Base: 0.1, Head: 0.1, Says: gate.SaysExcluded}
+	inRounds := none
+	inRounds.Rounds = &gate.RoundsOf{Rounds: 8, Base: 0, Head: 0.02, Says: gate.SaysExcluded}
+	const new = "; new: ANRs in open-message"
+	for name, c := range map[string]struct {
+		anrs gate.Comparison
+		says bool
+	}{"none": {none, false}, "one in ten": {seen, true}, "in rounds": {inRounds, true}, "in rounds of both": {everywhere, false}} {
+		for _, outcome := range []gate.Outcome{gate.Pass, gate.Inconclusive} {
+			heading, _, _ := strings.Cut(commentOf(t, settled(outcome, gate.StoppedSettled, 8, c.anrs)), "\n")
+			if strings.HasSuffix(heading, new) != c.says {
+				t.Errorf("%s, %s: %q, want it to end with %q: %t", name, outcome, heading, new, c.says)
+			}
+		}
+	}
 }
 
 // What the rounds left open is shown with its numbers, and what would settle it.

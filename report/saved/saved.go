@@ -68,6 +68,9 @@ const RefreshFormat = "apkgate.refresh/1"
 type Refresh struct {
 	Format  string       `json:"format"`
 	Verdict gate.Outcome `json:"verdict"` // the gate's, on the new runs
+	// Lost says what is not here of what was to be measured or compared with, and why; "" where
+	// all is.
+	Lost string `json:"lost,omitempty"`
 	// Accepted are the ids of the new runs that count from now on, Refused those
 	// that were kept and do not, with the reason.
 	Accepted []string     `json:"accepted"`
@@ -81,12 +84,13 @@ type Refresh struct {
 }
 
 // Outcome is the gate's on the new runs, or a regression where a drift was to fail and
-// does.
+// does. Where something was lost, only a regression stands.
 func (r Refresh) Outcome() gate.Outcome {
+	v := gate.Verdict{Verdict: r.Verdict}
 	if r.DriftFails {
-		return gate.Regression
+		v.Verdict = gate.Regression
 	}
-	return r.Verdict
+	return v.Lacking(r.Lost).Verdict
 }
 
 // Refusal is a run that was not accepted.

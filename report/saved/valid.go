@@ -45,6 +45,20 @@ func validate(v gate.Verdict) error {
 			return fmt.Errorf("runs[%d].%w", i, err)
 		}
 	}
+	return validateLost(v)
+}
+
+// validateLost refuses a verdict that what was lost does not allow.
+func validateLost(v gate.Verdict) error {
+	if v.Lost == "" {
+		return nil
+	}
+	if err := knownOutcome(v.Rest); err != nil {
+		return fmt.Errorf("rest: %w", err)
+	}
+	if want := (gate.Verdict{Verdict: v.Rest}).Lacking(v.Lost).Verdict; v.Verdict != want {
+		return fmt.Errorf("verdict is %s where something was lost and the rest is %s, want %s", v.Verdict, v.Rest, want)
+	}
 	return nil
 }
 
@@ -55,7 +69,7 @@ func validateRun(r gate.RunVerdict) error {
 	if len(r.Context) > run.MaxContext {
 		return fmt.Errorf("context has %d properties, at most %d are allowed", len(r.Context), run.MaxContext)
 	}
-	for field, list := range map[string][]gate.Comparison{"deviations": r.Deviations, "comparisons": r.Comparisons} {
+	for field, list := range map[string][]gate.Comparison{"deviations": r.Deviations, "comparisons": r.Comparisons, "work": r.Work} {
 		for i, c := range list {
 			if err := knownDirection(c.Direction); err != nil {
 				return fmt.Errorf("%s[%d].%w", field, i, err)

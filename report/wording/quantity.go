@@ -19,7 +19,7 @@ func Shift(m metric.Metric, shift, share float64) string {
 	}
 	switch {
 	case m.Ratio:
-		return sign + Minus(OneDecimal(100*shift)) + Unit("points")
+		return sign + Points(shift)
 	case m.Signed, share == 0 && shift != 0:
 		return sign + Value(m, shift)
 	case share >= Manifold:
@@ -27,6 +27,9 @@ func Shift(m metric.Metric, shift, share float64) string {
 	}
 	return Signed(share)
 }
+
+// Points is a shift of a ratio in points of a hundred: "0.5 points".
+func Points(shift float64) string { return Minus(OneDecimal(100*shift)) + Unit("points") }
 
 // joules shows an energy with two or three digits: "12.4 J", "0.66 J", "34 mJ".
 func joules(v float64) string {

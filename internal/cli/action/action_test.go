@@ -401,7 +401,7 @@ func TestCommitsThatAPullRequestDoesNotStandOn(t *testing.T) {
 	for range 3 {
 		w.apkgate("run", "--commit", later)
 	}
-	w.want(w.apkgate("baseline", "accept", "--where", "model=Pixel 7", "--commit", later), exit.StatusPass)
+	w.want(w.apkgate("baseline", "accept", "--where", "model=Pixel 7", "--commit", later, "--note", "the test wants it"), exit.StatusPass)
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
 	contains(t, "the comment", w.Comments(7)[0].Body, " accepted runs are of commits that this build does not stand on (the newest: dddddddddd) and are left out")
 	measured := w.apkgate("baseline", "list", "--commit", headSHA, "--format", "json")

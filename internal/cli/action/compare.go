@@ -79,7 +79,7 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 // comparisonContent is a comparison as GitHub shows it.
 func comparisonContent(v sidebyside.Verdict, answer document.Document) actions.Content {
 	content := actions.Content{
-		Outcome: v.Verdict, Headline: fmt.Sprintf("%s: %s", v.Verdict, v.Reason),
+		Outcome: v.Verdict, Headline: answer.Headline(),
 		Markdown: actions.Comment(answer), Counts: map[gate.Outcome]int{},
 	}
 	for _, s := range v.Scenarios {

@@ -1,6 +1,7 @@
 package action_test
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -51,6 +52,40 @@ func TestActionRefresh(t *testing.T) {
 	}
 	if n := len(w.Comments(7)); n != 0 {
 		t.Errorf("%d comments, though it is about no pull request", n)
+	}
+}
+
+// GitHub names the main branch's commit for a comment's event too, and a workflow that is
+// started by hand may check out anything: neither is what others are compared with.
+func TestActionRefreshesFromTheBranchAlone(t *testing.T) {
+	w := newWorkspace(t)
+	w.env["INPUT_MODE"], w.env["GITHUB_REF"] = "refresh", "refs/heads/main"
+	for _, event := range []string{"issue_comment", "issues", "release", "pull_request_target", "workflow_run", "merge_group"} {
+		w.env["GITHUB_EVENT_NAME"] = event
+		w.event(map[string]any{})
+		r := w.apkgate("action", "run")
+		w.want(r, exit.StatusUsage)
+		contains(t, "the error", r.Stderr, "mode refresh on the event "+event, "run it on schedule, push, workflow_dispatch and repository_dispatch")
+	}
+	git := func(args ...string) string {
+		out, err := exec.Command("git", append([]string{"-C", w.dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Skipf("git %v: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "a feature")
+	w.env["GITHUB_EVENT_NAME"] = "workflow_dispatch"
+	w.event(map[string]any{"repository": map[string]any{"default_branch": "main"}})
+	r := w.apkgate("action", "run")
+	w.want(r, exit.StatusUsage)
+	head := git("rev-parse", "HEAD")
+	contains(t, "the error", r.Stderr, head[:10]+" is checked out, and refs/heads/main is at ffffffffff")
+	w.env["GITHUB_SHA"] = head
+	w.want(w.apkgate("action", "run"), exit.StatusPass)
+	if w.accepted() == 0 {
+		t.Error("no run is accepted of the commit that GitHub names")
 	}
 }
 

@@ -87,7 +87,6 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	if err != nil {
 		return result{}, err
 	}
-	loss := measured.Lost
 	if note := measured.Note(); note != "" {
 		set.Notes = append(set.Notes, note)
 	}
@@ -105,18 +104,19 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	if err != nil && ctx.Err() != nil {
 		return result{}, err
 	}
-	loss = errors.Join(loss, err) // what was measured is shown all the same
+	loss := errors.Join(measured.Lost, err, stores.Damage(c, sound)) // what was measured is shown all the same
+	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
 	in.Kept = kept.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
 	if err := output.Write(c, layout.Verdict(in), output.Text()); err != nil {
 		return result{}, err
 	}
-	loss = errors.Join(loss, stores.Damage(c, sound))
+	if err := stores.Reject(ctx, into, in.Verdict); err != nil {
+		return result{}, err
+	}
 	in.Meta.Repository = a.Job.Repository()
 	known := places.Find(c, cfg, cmp.Or(f.Config, config.FileName))
-	content := actions.ContentOf(in, known)
-	content.Lost = loss != nil
 	return result{
-		content: content, failOn: set.FailOn, loss: loss,
+		content: actions.ContentOf(in, known), failOn: set.FailOn, loss: loss,
 		folder: func(dir string) (artifact.Folder, error) { return artifact.WriteFolder(dir, a.Leg, in, known) },
 	}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/worktree"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
@@ -27,11 +28,10 @@ import (
 // mayRefresh refuses to accept what is not a build of one of the branches; where
 // none is named, of the repository's default branch. Anybody who may start a
 // workflow by hand can start it on a branch of their own.
-func (a *call) mayRefresh(ctx context.Context, branches []string) error {
-	switch a.Job.Event {
-	case "pull_request", "pull_request_target", "workflow_run", "merge_group":
-		return exit.Usage(fmt.Errorf("mode refresh on the event %s: what others are compared with comes from the main branch alone", a.Job.Event),
-			"run it on schedule, push or workflow_dispatch")
+func (a *call) mayRefresh(ctx context.Context, dir string, branches []string) error {
+	if !slices.Contains(refreshing, a.Job.Event) {
+		return exit.Usage(fmt.Errorf("mode refresh on the event %s: what others are compared with comes from the main branch alone", words.Short(cmp.Or(a.Job.Event, "none"))),
+			"run it on "+words.List(refreshing))
 	}
 	if len(branches) == 0 {
 		main, err := a.defaultBranch(ctx)
@@ -45,7 +45,22 @@ func (a *call) mayRefresh(ctx context.Context, branches []string) error {
 		return exit.Usage(fmt.Errorf("mode refresh on %s: what others are compared with comes from %s alone", words.Short(cmp.Or(a.Job.Ref, "no branch")), words.Short(strings.Join(branches, ", "))),
 			"the input branches names those whose builds may be accepted")
 	}
-	return nil
+	return a.builtFromTip(ctx, dir)
+}
+
+// refreshing are the events that run on a branch's own commits: on others, such as a comment,
+// GitHub names the main branch whatever the workflow checks out.
+var refreshing = []string{"schedule", "push", "workflow_dispatch", "repository_dispatch"}
+
+// builtFromTip refuses a checkout of another commit than the one that GitHub names. Where
+// nothing is checked out, nothing is known.
+func (a *call) builtFromTip(ctx context.Context, dir string) error {
+	out := first(worktree.StandsOn(ctx, dir, "").Commits)
+	if out == "" || out == a.Job.HeadSHA {
+		return nil
+	}
+	return exit.Usage(fmt.Errorf("mode refresh: %.10s is checked out, and %s is at %.10s: what others are compared with is built from the branch itself", out, a.Job.Ref, a.Job.HeadSHA),
+		"check out without another ref, and start the workflow on the branch instead")
 }
 
 // defaultBranch is the repository's; on a schedule, which runs on no other branch,
@@ -65,7 +80,7 @@ func (a *call) defaultBranch(ctx context.Context) (string, error) {
 // refresh measures the main branch and accepts its runs, as `apkgate
 // baseline refresh` does. What a pull request's event measures is never accepted.
 func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
-	if err := a.mayRefresh(cmd.Context(), f.branches); err != nil {
+	if err := a.mayRefresh(cmd.Context(), c.Dir, f.branches); err != nil {
 		return result{}, err
 	}
 	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
@@ -85,10 +100,8 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, errors.Join(err, done.Loss)
 	}
-	content := refreshContent(done.Refresh, answer)
-	content.Lost = done.Loss != nil
 	return result{
-		content: content, failOn: done.FailOn, loss: done.Loss,
+		content: refreshContent(done.Refresh, answer), failOn: done.FailOn, loss: done.Loss,
 		folder: folderOf(c, answer, places.Of(c, set.Config, f.ConfigFlags.File())),
 	}, nil
 }
@@ -96,12 +109,8 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 // refreshContent is a refresh as GitHub shows it.
 func refreshContent(did saved.Refresh, answer document.Document) actions.Content {
 	content := actions.Content{
-		Outcome:  did.Outcome(),
-		Headline: fmt.Sprintf("%s: %d %s accepted, %d refused", did.Outcome(), len(did.Accepted), words.Plural(len(did.Accepted), "run", "runs"), len(did.Refused)),
-		Counts:   map[gate.Outcome]int{}, Markdown: actions.Comment(answer),
-	}
-	if did.DriftFails {
-		content.Headline += ", and the history creeps for the worse"
+		Outcome: did.Outcome(), Headline: answer.Headline(),
+		Counts: map[gate.Outcome]int{}, Markdown: actions.Comment(answer),
 	}
 	for _, x := range did.Refused {
 		content.Counts[x.Verdict]++

@@ -95,6 +95,9 @@ func cellsOf(e baseline.Entry) []string {
 // stateOf says what was decided about a run, and why it may not count all the same.
 func stateOf(e baseline.Entry) string {
 	state := cmp.Or(string(e.Mark.State), "unmarked")
+	if stores.RejectedByGate(e.Mark) {
+		state += " by the gate"
+	}
 	if e.Retired && e.Mark.State.Reference() {
 		state += ", before the new level"
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
@@ -27,7 +28,9 @@ func acceptCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 	return markCommand(c, f, baseline.Accepted, &cobra.Command{
 		Use: "accept {RUN … | --session S | --commit C | --all}", Short: "Make runs part of what later ones are compared with",
 		Long: `Accepts the runs that are named, or those of a session or a commit, or all: of
-these the complete ones that nobody has decided on yet.`,
+these the complete ones that nobody has decided on yet. Rounds of two builds are no
+reference, whichever build it is, and what the gate called a regression or invalid is
+accepted only with a --note, and never by --all.`,
 		Example: `  apkgate baseline accept 4f2a
   apkgate baseline accept --session run-20260131T220000.000Z
   apkgate baseline accept --all --scenario read-mail --where network=wifi`,
@@ -82,6 +85,9 @@ func markCommand(c console.Console, f *settings.ConfigFlags, state baseline.Stat
 	return cmd
 }
 
+// forced reports whether the user says why what the gate called worse is accepted all the same.
+func (f markFlags) forced() bool { return f.note != "" && !f.all }
+
 // check reports what makes the command choose no runs, or choose them twice.
 func (f *markFlags) check(cmd *cobra.Command, ids []string) error {
 	choosing := 0
@@ -103,7 +109,7 @@ func (f *markFlags) check(cmd *cobra.Command, ids []string) error {
 
 // mark marks the runs of the ids, or those that the filter chooses.
 func mark(ctx context.Context, c console.Console, s baseline.Store, state baseline.State, ids []string, filter baseline.Filter, f markFlags) error {
-	chosen, left, err := chooseRuns(ctx, s, state, ids, filter, f.all)
+	chosen, left, err := chooseRuns(ctx, s, state, ids, filter, f)
 	if err != nil {
 		return err
 	}
@@ -138,6 +144,13 @@ func mark(ctx context.Context, c console.Console, s baseline.Store, state baseli
 	if left.broken > 0 {
 		fmt.Fprintf(c.Stdout, "%d %s not whole and can't be accepted\n", left.broken, words.Plural(left.broken, "is", "are"))
 	}
+	if left.byGate > 0 {
+		fmt.Fprintf(c.Stdout, "%d %s accepted: the gate called %s a regression or invalid; --note says why to accept all the same, and apkgate baseline rebaseline makes an intended change the new level\n",
+			left.byGate, words.Plural(left.byGate, "is not", "are not"), words.Plural(left.byGate, "it", "them"))
+	}
+	if left.inRounds > 0 {
+		fmt.Fprintf(c.Stdout, "%d %s measured in turns with another build and can't be accepted\n", left.inRounds, words.Plural(left.inRounds, "was", "were"))
+	}
 	return nil
 }
 
@@ -153,14 +166,22 @@ func leveled(entries []baseline.Entry) int {
 }
 
 // leftOut counts runs that were chosen and can't be marked, or need not be.
-type leftOut struct{ decided, broken int }
+type leftOut struct{ decided, broken, inRounds, byGate int }
 
 // chooseRuns are the runs of the ids, or else those of the filter that the mark is for.
-func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids []string, filter baseline.Filter, all bool) (chosen []baseline.Entry, left leftOut, err error) {
+func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids []string, filter baseline.Filter, f markFlags) (chosen []baseline.Entry, left leftOut, err error) {
 	for _, id := range ids {
 		e, err := s.Get(ctx, id)
 		if err != nil {
 			return nil, left, stores.Error(err)
+		}
+		if state.Reference() && turns.MeasuredInTurns(e.Run) {
+			return nil, left, exit.Usage(fmt.Errorf("run %s was measured in turns with another build, and can't be %s", e.Run.ID, state),
+				"apkgate baseline list shows the runs that were measured by themselves")
+		}
+		if state == baseline.Accepted && e.Run.Status == run.Complete && stores.RejectedByGate(e.Mark) && !f.forced() {
+			return nil, left, exit.Usage(fmt.Errorf("run %s can't be accepted without a word: %s", e.Run.ID, e.Mark.Note),
+				"--note says why it is accepted all the same; apkgate baseline rebaseline makes it the new level")
 		}
 		e.Run.Iterations, e.Run.Energy = nil, nil // there may be many runs
 		chosen = append(chosen, e)
@@ -172,10 +193,14 @@ func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids
 		switch {
 		case err != nil:
 			return nil, left, stores.Error(err)
-		case !open(e.Mark.State, state, all):
-			left.decided++
-		case e.Run.Status != run.Complete && state.Reference():
+		case e.Run.Status != run.Complete && state.Reference() && (e.Mark.State == baseline.Unmarked || stores.RejectedByGate(e.Mark)):
 			left.broken++
+		case state == baseline.Accepted && stores.RejectedByGate(e.Mark) && !f.forced():
+			left.byGate++
+		case !open(e.Mark, state, f):
+			left.decided++
+		case turns.MeasuredInTurns(e.Run) && state.Reference():
+			left.inRounds++
 		default:
 			chosen = append(chosen, e)
 		}
@@ -189,14 +214,16 @@ func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids
 
 // open reports whether a run of that state is to be marked where it is not named
 // itself. What somebody decided is not undone by the way.
-func open(is, wanted baseline.State, all bool) bool {
+func open(is baseline.Mark, wanted baseline.State, f markFlags) bool {
 	switch {
-	case is == baseline.Unmarked:
+	case is.State == baseline.Unmarked:
 		return true
 	case wanted == baseline.Rejected:
-		return !all && is != baseline.Rejected
+		return !f.all && is.State != baseline.Rejected
+	case wanted == baseline.Accepted:
+		return f.forced() && stores.RejectedByGate(is)
 	case wanted == baseline.Rebaselined:
-		return is == baseline.Accepted
+		return is.State == baseline.Accepted || stores.RejectedByGate(is)
 	}
 	return false
 }

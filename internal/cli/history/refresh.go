@@ -151,6 +151,7 @@ func Refresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags, set
 		return nil, errors.Join(err, store.Close())
 	}
 	done.Loss = errors.Join(measured.Lost, done.Loss, stores.Damage(c, sound), store.Close())
+	done.Refresh.Lost = measured.Lacking(done.Loss)
 	return done, nil
 }
 

@@ -117,17 +117,29 @@ type Measured struct {
 	Took []collect.Took
 }
 
-// Note says in a report what is missing of it, and why: "" where all is there.
+// Note lists in a report which runs are missing, "" where none is. The verdict says why.
 func (m Measured) Note() string {
-	if m.Lost == nil {
+	if len(m.Missing) == 0 {
 		return ""
 	}
-	note := "Not everything was measured: " + m.Lost.Error()
-	if len(m.Missing) > 0 {
-		note += fmt.Sprintf(". %s missing: %s", words.Count(len(m.Missing), "run is", "runs are"), words.Few(m.Missing, mostMissing))
-	}
-	return note
+	return fmt.Sprintf("%s missing: %s", words.Count(len(m.Missing), "run is", "runs are"), words.Few(m.Missing, mostMissing))
 }
+
+// Lacking says what is not here of what was to be measured or compared with, where loss is why:
+// "" where it is nil.
+func (m Measured) Lacking(loss error) string {
+	if loss == nil {
+		return ""
+	}
+	text := words.Clip(words.OneLine(loss.Error()), mostLoss)
+	if n := len(m.Missing); n > 0 {
+		return fmt.Sprintf("%d of %s %s missing: %s", n, words.Count(n+len(m.Runs), "run", "runs"), words.Plural(n, "is", "are"), text)
+	}
+	return "not everything could be done: " + text
+}
+
+// mostLoss bounds the characters of an error in a verdict.
+const mostLoss = 300
 
 // mostMissing bounds the units that a note lists.
 const mostMissing = 10

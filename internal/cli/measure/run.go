@@ -151,18 +151,23 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 		return err
 	}
 	in, unsettled := s.Settle(ctx, in, measured) // what was measured has its report all the same
+	loss := errors.Join(measured.Lost, unsettled, stores.Damage(c, sound))
+	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
 	in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), kept.InHistory(in.Runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
 	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}
 	verdict := in.Verdict
+	if err := stores.Reject(ctx, store, verdict); err != nil {
+		return err
+	}
 	if f.accept {
 		if err := acceptAll(ctx, c, store, verdict); err != nil {
 			return err
 		}
 	}
 	tellNext(c, verdict, f)
-	return exit.Of(verdict.Verdict, set.FailOn, errors.Join(measured.Lost, unsettled, stores.Damage(c, sound)))
+	return exit.Of(verdict.Verdict, set.FailOn, loss)
 }
 
 // acceptAll accepts the runs that are neither a regression nor in pieces.

@@ -28,7 +28,7 @@ const aPhone = "pixel-7-android-14"
 const (
 	quiet    = "session 0.5% repetition 1% phone x0.2"
 	ordinary = "session 3% repetition 2% phone x1"
-	wild     = "session 3% repetition 40% phone x1"
+	wild     = "session 3% repetition 80% phone x1"
 )
 
 func openPullRequests(t *testing.T, noise string, nights int) *pullRequests {
@@ -111,7 +111,7 @@ func TestPullRequestsOnAPhoneOfOrdinaryQuiet(t *testing.T) {
 	}
 }
 
-// On a phone whose repetitions waver by 40 % the rounds settle nothing: the verdict
+// On a phone whose repetitions waver by 80 % the rounds settle nothing: the verdict
 // says so, what would settle it, and fails nothing.
 func TestAPullRequestOnANoisyPhone(t *testing.T) {
 	t.Parallel()

@@ -15,9 +15,10 @@ type Loudness struct {
 	Scenario string `json:"scenario"`
 	Event    string `json:"event,omitempty"`
 	Metric   string `json:"metric"`
-	// Comparisons are those of it that had a history; the history cleared Cleared of them,
-	// and Open were still open after simulated rounds.
+	// Comparisons are those of it that had a history. It had a say in Decides of them, of
+	// which the history cleared Cleared, and Open were still open after simulated rounds.
 	Comparisons int `json:"comparisons"`
+	Decides     int `json:"decides"`
 	Cleared     int `json:"cleared"`
 	Open        int `json:"open"`
 	// Detectable is the middle worsening of which nine of ten builds would have shown to
@@ -36,6 +37,9 @@ const (
 	TooNoisy   Advice = "noisy"  // rounds leave it open in more than one of ten
 	NeedsTurns Advice = "rounds" // the history clears less than half
 )
+
+// HasSay reports whether it decides by itself in most checks.
+func (m Loudness) HasSay() bool { return 2*m.Decides > m.Comparisons }
 
 // loudness gathers the metrics of an app.
 type loudness struct {
@@ -56,7 +60,7 @@ func newLoudness(set settings.Settings) *loudness {
 func (l *loudness) add(first, then gate.Verdict) {
 	for i, r := range first.Runs {
 		for k, c := range r.Comparisons {
-			if c.N == 0 || c.Screen == "" {
+			if c.N == 0 || c.Screen == "" && !c.Shown {
 				continue
 			}
 			key := [3]string{r.Scenario, c.Event, c.Metric}
@@ -69,7 +73,10 @@ func (l *loudness) add(first, then gate.Verdict) {
 			if c.Detectable > 0 {
 				l.shows[key] = append(l.shows[key], c.Detectable)
 			}
-			if c.Screen == gate.Cleared {
+			if c.Shown {
+				continue
+			}
+			if m.Decides++; c.Screen == gate.Cleared {
 				m.Cleared++
 			} else if after := then.Runs[i].Comparisons[k]; after.Rounds == nil || after.Rounds.Says == gate.SaysOpen {
 				m.Open++
@@ -78,7 +85,7 @@ func (l *loudness) add(first, then gate.Verdict) {
 	}
 }
 
-// told are the metrics, those first that are left open most.
+// told are the metrics, those first that are left open most, then those that are cleared least.
 func (l *loudness) told() []Loudness {
 	out := []Loudness{}
 	for key, m := range l.by {
@@ -86,16 +93,16 @@ func (l *loudness) told() []Loudness {
 			m.Detectable = stat.Median(shows)
 		}
 		switch {
-		case 10*m.Open > m.Comparisons:
+		case 10*m.Open > m.Decides:
 			m.Advice = TooNoisy
-		case 2*m.Cleared < m.Comparisons:
+		case 2*m.Cleared < m.Decides:
 			m.Advice = NeedsTurns
 		}
 		out = append(out, *m)
 	}
-	share := func(n int, m Loudness) float64 { return float64(n) / float64(m.Comparisons) }
+	left := func(n int, m Loudness) float64 { return float64(n) / float64(max(m.Decides, 1)) }
 	slices.SortFunc(out, func(a, b Loudness) int {
-		return cmp.Or(cmp.Compare(share(b.Open, b), share(a.Open, a)), cmp.Compare(share(a.Cleared, a), share(b.Cleared, b)),
+		return cmp.Or(cmp.Compare(left(b.Open, b), left(a.Open, a)), cmp.Compare(left(b.Decides-b.Cleared, b), left(a.Decides-a.Cleared, a)),
 			cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(min(len(a.Event), 1), min(len(b.Event), 1)), l.catalogue.Compare(a.Metric, b.Metric), cmp.Compare(a.Event, b.Event))
 	})
 	return out

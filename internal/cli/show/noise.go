@@ -45,8 +45,9 @@ request's: its runs together, with their repetitions, metrics and devices. Since
 were accepted, every regression that is called is a false alarm, or a bad run that was
 accepted by mistake: look at the ones it names. What the history leaves open would be
 measured in turns with the base build; here that is simulated, from the repetitions of
-the session itself, and said to be so. It names the metrics that are too noisy to gate,
-and those that creep: by how much within the quarter. --fail-on drift makes one that
+the session itself, and said to be so. It lists which numbers and UI events have a say
+in the verdict, and the worsening that each would have shown. It names the metrics that
+are too noisy to gate, and those that creep: by how much within the quarter. --fail-on drift makes one that
 creeps for the worse beyond gate.drift-budget the exit status 1.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return noise(c, cmd, f) },

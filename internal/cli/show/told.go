@@ -1,6 +1,7 @@
 package show
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -53,7 +54,7 @@ func (a AppNoise) show(c console.Console) error {
 	if 2*a.WithRounds.Inconclusive > a.Checks && !slices.ContainsFunc(a.Metrics, func(m Loudness) bool { return m.Advice == TooNoisy }) {
 		fmt.Fprintln(c.Stdout, "Mostly inconclusive: the history has too few runs in like contexts to tell a change from noise, or its runs repeat too seldom.")
 	}
-	if err := a.showMetrics(c); err != nil {
+	if err := errors.Join(a.showDeciding(c), a.showMetrics(c)); err != nil {
 		return err
 	}
 	for _, l := range a.Drift {
@@ -92,12 +93,8 @@ func (a AppNoise) showMetrics(c console.Console) error {
 		if m.Event != "" {
 			name += " after " + m.Event
 		}
-		of := func(n int) string { return fmt.Sprintf("%d of %d", n, m.Comparisons) }
-		shows := "–"
-		if m.Detectable > 0 {
-			shows = wording.Signed(m.Detectable)
-		}
-		if err := table.Append(console.Plain(name), console.Plain(m.Scenario), of(m.Cleared), of(m.Open), console.Plain(shows), advice[m.Advice]); err != nil {
+		of := func(n int) string { return fmt.Sprintf("%d of %d", n, m.Decides) }
+		if err := table.Append(console.Plain(name), console.Plain(m.Scenario), of(m.Cleared), of(m.Open), a.shows(m), advice[m.Advice]); err != nil {
 			return err
 		}
 	}

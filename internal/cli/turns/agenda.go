@@ -1,10 +1,12 @@
 package turns
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/apkgate/apkgate/collect"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -23,14 +25,25 @@ type agenda struct {
 func (s Settler) agendaOf(trial *rounds.Trial, v gate.Verdict) agenda {
 	a := agenda{places: trial.Order()}
 	for _, place := range a.places {
-		lasts := s.Set.Policy.Budget.LastsOf(v.Runs[place].Scenario)
-		if lasts == (gate.Lasts{}) {
-			lasts = assumed
-		}
+		lasts := s.lastsOf(v.Runs[place].Scenario)
 		a.lasts = append(a.lasts, lasts)
 		a.turns = append(a.turns, trial.Turn(place, lasts))
 	}
 	return a
+}
+
+// lastsOf is how long the parts of a round of a scenario take.
+func (s Settler) lastsOf(scenario string) gate.Lasts {
+	return cmp.Or(s.Set.Policy.Budget.LastsOf(scenario), assumed)
+}
+
+// fitting is for how many rounds there is time where they are shortest.
+func (s Settler) fitting(v gate.Verdict, questions []rounds.Question) int {
+	most := 0.0
+	for _, q := range questions {
+		most = max(most, s.Config.Rounds.Within().Minutes()/s.lastsOf(v.Runs[q.Place].Scenario).Round(1))
+	}
+	return int(most)
 }
 
 // round is how long a round takes in minutes: as the rounds so far did, or as the new run lets
@@ -71,21 +84,24 @@ func (s Settler) tellAgenda(trial *rounds.Trial, a agenda, v gate.Verdict, quest
 // would; "" where all are.
 func (a agenda) unsettled(trial *rounds.Trial, v gate.Verdict, minutes float64) string {
 	var names []string
-	left, missing, never := minutes, 0.0, false
+	missing, never := 0.0, false
+	spent, wanted := map[string]float64{}, map[string]float64{} // of each device, which has the minutes for itself
 	for i, place := range a.places {
 		takes := trial.Forecast(place) * a.lasts[i].Round(a.turns[i])
-		if takes <= left {
-			left -= takes
+		device := devctx.Key(v.Runs[place].Context)
+		wanted[device] += takes
+		if spent[device]+takes <= minutes {
+			spent[device] += takes
 			continue
 		}
 		names = append(names, v.Runs[place].Scenario)
 		never = never || math.IsInf(takes, 1)
-		missing += takes
+		missing = max(missing, wanted[device]-minutes)
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	would := fmt.Sprintf("about %.0f more minutes would (rounds.minutes), or fewer scenarios, or a calmer device", math.Ceil(missing-left))
+	would := fmt.Sprintf("about %.0f more minutes would (rounds.minutes), or fewer scenarios, or a calmer device", math.Ceil(missing))
 	if never {
 		would = "a calmer device would"
 	}

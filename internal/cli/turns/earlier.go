@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/gate"
@@ -55,14 +54,11 @@ func pairUp(runs []run.Run, base string) []part {
 		n       int
 	}
 	var order []nth
-	parts, bases, heads := map[nth]*part{}, map[string]int{}, map[string]int{}
+	parts, seen := map[nth]*part{}, map[[2]string]int{}
 	for _, r := range runs {
-		count := heads
-		if r.Source.Commit == base {
-			count = bases
-		}
-		at := nth{r.Session, count[r.Session]}
-		count[r.Session]++
+		build := [2]string{r.Session, r.Source.Commit}
+		at := nth{r.Session, seen[build]}
+		seen[build]++
 		if parts[at] == nil {
 			order, parts[at] = append(order, at), &part{}
 		}
@@ -93,7 +89,7 @@ func (s Settler) roundsOfCommits(ctx context.Context, base, head string) ([]run.
 			if err != nil {
 				return nil, err
 			}
-			if !strings.HasSuffix(e.Run.Session, roundsSession) && !strings.HasPrefix(e.Run.Session, roundsSession) {
+			if !MeasuredInTurns(e.Run) {
 				continue
 			}
 			whole, err := s.Store.Get(ctx, e.Run.ID)

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
@@ -68,7 +69,7 @@ func (s Settler) Settle(ctx context.Context, in layout.Input, m lab.Measured) (l
 	}
 	earlier := s.earlierParts(ctx, in.Verdict, placesOf(questions), sourceOf(m.Runs))
 	parts, before := mostOf(earlier)
-	plan, err := rounds.PlanAfter(s.Set.Policy, parts, before, s.Config.Rounds.Max, len(questions))
+	plan, err := rounds.PlanWithin(s.Set.Policy, parts, before, s.Config.Rounds.Max, s.fitting(in.Verdict, questions), len(questions))
 	if err != nil {
 		return s.noted(in, "What is open was not measured in turns with the base build: "+err.Error()+" (rounds.max)."), nil
 	}
@@ -101,6 +102,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 	bases, heads, lost := lab.Interleave(ctx, s.Console, s.Config, lab.InTurns{
 		Base: s.Base.APK, BaseFrom: s.Base.Source, From: origin.Source, Session: s.session(roundsSession),
 		Parallel: s.Flags.Parallel, Pool: s.Flags.Pool, Rounds: s.Config.Rounds.Max, Again: s.Flags.Again + 1, Only: only,
+		Reads: s.Config.Evidence.Keeps() && slices.ContainsFunc(questions, traced(catalogue)),
 		Turns: fleet.Turns{Within: s.Config.Rounds.Within(), Repetitions: agenda.turns, More: func(job int, so collect.Progress) int {
 			trial.Add(places[job], so.Base, so.Head)
 			return s.until(trial, places[job], agenda.round(job, so), so)
@@ -131,8 +133,22 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 	return in, lost
 }
 
+// traced reports of a question whether nothing but a recording of the rounds can settle it.
+func traced(catalogue *metric.Catalogue) func(rounds.Question) bool {
+	return func(q rounds.Question) bool {
+		m, _ := catalogue.Lookup(q.Cell.Metric)
+		return m.Traced
+	}
+}
+
 // roundsSession is how the sessions of rounds are told from others.
 const roundsSession = "rounds"
+
+// MeasuredInTurns reports whether a run was measured in turns with another build: it shows how the two
+// compare, and is no session like those that later runs are compared with.
+func MeasuredInTurns(r run.Run) bool {
+	return strings.HasSuffix(r.Session, roundsSession) || strings.HasPrefix(r.Session, roundsSession)
+}
 
 // sourceOf is the source that the runs are of.
 func sourceOf(runs []run.Run) run.Source {

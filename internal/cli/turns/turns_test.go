@@ -122,6 +122,31 @@ func TestRoundsAreGoneOnWith(t *testing.T) {
 	}
 }
 
+// Where there is no time to go on with earlier rounds, these are what there is: four of the eight
+// that exclude anything, and four more are assumed to take five minutes.
+func TestEarlierRoundsStayWhereThereIsNoTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	b.Store, b.Base = memory.New(nil), turns.Base{APK: b.apk("demo-good"), Source: run.Source{Commit: "base"}}
+	b.Config.Rounds.Minutes = 1
+	in, m := b.open(1)
+	for _, commit := range []string{"base", "head"} {
+		r := turns.InRounds(commit, "first rounds", 4)
+		r.App.Package, r.Scenario, r.Context = b.Config.App.Package, in.Verdict.Runs[1].Scenario, in.Verdict.Runs[1].Context
+		if _, err := b.Store.Add(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Runs[0].Source.Commit, m.Runs[1].Source.Commit = "head", "head"
+	in, err := b.Settle(t.Context(), in, m)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b.say)
+	}
+	if r := in.Verdict.Runs[1]; r.Verdict != gate.Inconclusive || r.Rounds.Measured != 4 || r.Rounds.Stopped != gate.StoppedBudget || !strings.Contains(r.Reason, "about 5 more minutes of rounds") {
+		t.Errorf("%s after %+v: %s\n%s", r.Verdict, r.Rounds, r.Reason, b.say)
+	}
+}
+
 // The time for rounds goes to what it can settle: the scenario that would take longer is
 // reported before anything is measured, and not begun.
 func TestWhatTheTimeCanNotSettleIsNotBegun(t *testing.T) {
@@ -135,6 +160,18 @@ func TestWhatTheTimeCanNotSettleIsNotBegun(t *testing.T) {
 	}
 	if !strings.Contains(b.say.String(), "that time is not likely to settle read-mail: about 9 more minutes would (rounds.minutes)") {
 		t.Errorf("it says\n%s", b.say)
+	}
+}
+
+// Looks at which a build can fail lie within the minutes: rounds of 1.25 minutes, as is assumed
+// where nothing is known, of which eight are ten minutes and prove one question (1/256, of 0.9 %).
+func TestLooksLieWithinTheTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-worse")
+	b.Base = turns.Base{APK: b.apk("demo-good")}
+	b.Config.Rounds.Minutes = 10
+	if r := b.settle(t, 1).Runs[1]; r.Verdict != gate.Regression || r.Rounds == nil || r.Rounds.Most != 8 || r.Rounds.Measured != 8 {
+		t.Errorf("%s after %+v: %s", r.Verdict, r.Rounds, r.Reason)
 	}
 }
 

@@ -50,12 +50,15 @@ func (w World) first(ph *phone, p gate.Policy) (Outcome, gate.Verdict) {
 	n := w.repetitions()
 	out := Outcome{}
 	accepted := make([][]run.Summary, w.Scenarios)
-	for night := range w.Nights {
-		s := ph.session()
-		for i := range w.Scenarios {
-			r := ph.record(s, i, fmt.Sprint("night ", night), night, n, false)
-			accepted[i] = append(accepted[i], run.Summarize(r, p.Centre, metric.Default()))
+	ph.use(0, 0)
+	if w.Change.Unseen {
+		for model := range phones { // the pull request is measured on the last
+			ph.use(model, phonesApart*ph.rng.NormFloat64())
+			w.accept(ph, p, accepted)
 		}
+		ph.update()
+	} else {
+		w.accept(ph, p, accepted)
 	}
 	var subjects []history.Subject
 	s := ph.session()
@@ -67,10 +70,21 @@ func (w World) first(ph *phone, p gate.Policy) (Outcome, gate.Verdict) {
 	return out, history.Check(p, metric.Default(), subjects)
 }
 
+// accept adds the nights of a phone to the scenarios' accepted runs.
+func (w World) accept(ph *phone, p gate.Policy, accepted [][]run.Summary) {
+	for night := range w.Nights {
+		s := ph.session()
+		for i := range w.Scenarios {
+			r := ph.record(s, i, fmt.Sprint(ph.context["model"], " night ", night), night, w.repetitions(), false)
+			accepted[i] = append(accepted[i], run.Summarize(r, p.Centre, metric.Default()))
+		}
+	}
+}
+
 // settle measures rounds, the most suspect scenario first, for as long as they can settle it.
 func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, out Outcome) Outcome {
 	questions := rounds.Questions(v)
-	plan, err := rounds.PlanAfter(p, 0, 0, w.budget().Rounds, len(questions))
+	plan, err := rounds.PlanWithin(p, 0, 0, w.budget().Rounds, int(w.Minutes/w.Lasts.Round(1)), len(questions))
 	if len(questions) == 0 || err != nil {
 		out.Verdict = v.Verdict
 		return out

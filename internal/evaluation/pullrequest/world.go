@@ -10,6 +10,7 @@ package pullrequest
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -62,6 +63,9 @@ type Change struct {
 	Janky float64
 	// ANRs is how often the first scenario ends a repetition in an ANR.
 	ANRs float64
+	// Unseen measures it on an Android that the history lacks, of a phone that it has beside
+	// others.
+	Unseen bool
 	// Repetitions of the new run; 0 is the world's.
 	Repetitions int
 }
@@ -77,7 +81,14 @@ func Changes() []Change {
 		{Name: "all +10 %", All: 0.1},
 		{Name: "janky frames 1 to 4 %", Janky: 0.04},
 		{Name: "an ANR in 3 of 10", ANRs: 0.3, Repetitions: 10},
+		{Name: "a new Android, none", Unseen: true},
+		{Name: "a new Android, all +200 %", Unseen: true, All: 2},
 	}
+}
+
+// Matters reports whether worlds of other numbers of scenarios are tried with the change too.
+func (c Change) Matters() bool {
+	return c == Change{Name: c.Name} || c.First >= 0.2 || c.ANRs > 0
 }
 
 // World is a team's project as a pull request meets it.
@@ -102,12 +113,33 @@ const (
 	wider      = 1.5 // the tail varies so many times as far as the mean
 )
 
+// Of a history with several phones: how many they are, and the standard deviations of what
+// they differ by, and what one differs by from one Android to the next.
+const (
+	phones        = 4
+	phonesApart   = 0.57
+	androidsApart = 0.15
+)
+
 // phone draws what one device measures.
 type phone struct {
 	World
 	rng *rand.Rand
 	// slow says that the clock is stuck at the slower one.
-	slow bool
+	slow    bool
+	context map[string]string
+	level   float64 // the logarithm of its times, beside those of the app
+}
+
+// use takes another phone of the history's.
+func (p *phone) use(model int, level float64) {
+	p.context, p.level = map[string]string{"model": fmt.Sprint("phone ", model), "sdk": "34"}, level
+}
+
+// update gives it an Android that the history lacks.
+func (p *phone) update() {
+	p.context = map[string]string{"model": p.context["model"], "sdk": "35"}
+	p.level += androidsApart * p.rng.NormFloat64()
 }
 
 // session is the luck of one session.
@@ -118,6 +150,27 @@ type session struct {
 
 func (p *phone) session() session {
 	return session{p.rng.NormFloat64() * p.Noise.Session, map[run.Cell]float64{}}
+}
+
+// Accepted draws the runs of a history: the world's nights, in each of which so many phones,
+// that are as far apart as those of one history are, make a session of all its scenarios.
+func (w World) Accepted(rng *rand.Rand, phones int) []run.Run {
+	ph := &phone{World: w, rng: rng}
+	levels := make([]float64, phones)
+	for i := range levels {
+		levels[i] = phonesApart * rng.NormFloat64()
+	}
+	var out []run.Run
+	for night := range w.Nights {
+		for model, level := range levels {
+			ph.use(model, level)
+			s := ph.session()
+			for i := range w.Scenarios {
+				out = append(out, ph.record(s, i, fmt.Sprint(ph.context["model"], " night ", night), night, w.Repetitions, false))
+			}
+		}
+	}
+	return out
 }
 
 // cellOf is what the session does to one number of a scenario.
@@ -134,7 +187,7 @@ func (p *phone) record(s session, scenario int, name string, day, repetitions in
 	r := run.Run{
 		Format: run.Format, ID: fmt.Sprint(name, "-", scenario), Started: began.AddDate(0, 0, day), App: run.App{Package: "app"},
 		Source: run.Source{Commit: fmt.Sprintf("%040x", day+1)}, Scenario: fmt.Sprint("scenario ", scenario), Session: name, Status: run.Complete,
-		Context: map[string]string{"model": "phone", "sdk": "34"}, Warnings: []run.Warning{},
+		Context: maps.Clone(p.context), Warnings: []run.Warning{},
 	}
 	for range repetitions {
 		r.Iterations = append(r.Iterations, p.repetition(s, scenario, head))
@@ -147,6 +200,7 @@ var began = time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC)
 // repetition draws one: its times share what the repetition had.
 func (p *phone) repetition(s session, scenario int, head bool) run.Iteration {
 	common := p.waver()*math.Sqrt(sharedPart) + p.clock()
+	lies := s.all + p.level // of all times
 	own := func(wide float64) float64 { return wide * p.waver() * math.Sqrt(1-sharedPart) }
 	c := p.Change
 	worse := 0.0
@@ -157,14 +211,14 @@ func (p *phone) repetition(s session, scenario int, head bool) run.Iteration {
 		}
 	}
 	times := func(event, metric string, level, wide, more float64) float64 {
-		return level * math.Exp(s.all+p.cellOf(s, scenario, event, metric)+wide*common+own(wide)+more)
+		return level * math.Exp(lies+p.cellOf(s, scenario, event, metric)+wide*common+own(wide)+more)
 	}
 	shares := func(event string, drawn int) float64 {
 		share := janky
 		if head && scenario == 0 && c.Janky > 0 {
 			share = c.Janky
 		}
-		odds := math.Log(share/(1-share)) + steeper*(s.all+p.cellOf(s, scenario, event, ratio)+common+own(1))
+		odds := math.Log(share/(1-share)) + steeper*(lies+p.cellOf(s, scenario, event, ratio)+common+own(1))
 		bad := distuv.Binomial{N: float64(drawn), P: 1 / (1 + math.Exp(-odds)), Src: p.rng}.Rand()
 		return 1 - bad/float64(drawn)
 	}

@@ -19,7 +19,7 @@ import (
 func main() {
 	trials := flag.Int("trials", 500, "pull requests of each row")
 	seed := flag.Uint64("seed", 1, "what chance begins with")
-	whole := flag.Bool("whole", false, "all scenarios and lengths of rounds, not only the rows that aims are set for")
+	others := flag.Bool("others", false, "other numbers of scenarios and short rounds, of the changes that matter most")
 	flag.Parse()
 	if *trials < 1 || *trials > 1_000_000 {
 		fmt.Fprintf(os.Stderr, "table: trials are %d, want 1 to 1000000\n", *trials)
@@ -27,23 +27,24 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := print(ctx, worlds(*whole), *seed, *trials); err != nil {
+	if err := print(ctx, worlds(*others), *seed, *trials); err != nil {
 		fmt.Fprintln(os.Stderr, "table:", err)
 		os.Exit(1)
 	}
 }
 
-// worlds are those of the table.
-func worlds(whole bool) (out []pullrequest.World) {
-	scenarios, lasts := []int{6}, []gate.Lasts{pullrequest.Long}
-	if whole {
-		scenarios, lasts = []int{1, 3, 6, 12}, []gate.Lasts{pullrequest.Short, pullrequest.Long}
-	}
-	for _, l := range lasts {
-		for _, n := range scenarios {
+// worlds are those of the table: six scenarios and long rounds, or the others.
+func worlds(others bool) (out []pullrequest.World) {
+	for _, lasts := range []gate.Lasts{pullrequest.Long, pullrequest.Short} {
+		for _, scenarios := range []int{1, 3, 6, 12} {
+			if standard := lasts == pullrequest.Long && scenarios == 6; standard == others {
+				continue
+			}
 			for _, noise := range append(pullrequest.Noises(), pullrequest.Unkind()...) {
 				for _, change := range pullrequest.Changes() {
-					out = append(out, pullrequest.Standard(noise, n, l, change))
+					if !others || change.Matters() {
+						out = append(out, pullrequest.Standard(noise, scenarios, lasts, change))
+					}
 				}
 			}
 		}
