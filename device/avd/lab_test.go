@@ -700,6 +700,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// freePort is a port of the loopback that nobody listens at. It is below those that systems
+// give to connections: of them another test may get it, and one that connects to it while
+// nobody listens can even be connected to itself.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for port := 20000 + os.Getpid()%4000; port < 32000; port++ {
+		if listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			listener.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
+
 // An adb server that does not run is started before the emulator, which tells it of itself.
 func TestTheADBServerIsStarted(t *testing.T) {
 	t.Parallel()
@@ -708,12 +723,7 @@ func TestTheADBServerIsStarted(t *testing.T) {
 	if _, err := os.Stat(program); err != nil {
 		t.Skip("there is no adb on this machine")
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.ADB = listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
+	c.ADB = freePort(t)
 	variables := c.Variables() // with that port
 	var env []string
 	for name, value := range variables {
