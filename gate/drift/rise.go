@@ -30,7 +30,7 @@ var sinceDays = []float64{quarterDays, 63, 42}
 // and TestSweepOfCreeps holds them.
 func looks(sessions, days float64) float64 {
 	const soon = 42
-	return min(34, 10+0.4*sessions) * max(1, soon/days)
+	return (10 + 0.4*sessions) * max(1, soon/days)
 }
 
 // point is what one session says of a number in one context, on the scale on which it is
