@@ -25,6 +25,7 @@ const Format = "apkgate.evidence/1"
 const (
 	formatFile = "format"
 	lockFile   = "lock"
+	totalFile  = "total"    // what it came to when it was last looked at
 	filesDir   = "files"    // files by digest: two digits, then the others
 	runsDir    = "runs"     // which run has which files
 	inDir      = "incoming" // what is being written

@@ -22,8 +22,13 @@ import (
 
 // Limits on what is read back.
 const (
-	maxOwner  = 64 << 10 // bytes of one file in runs
-	maxOwners = 100_000
+	maxOwner = 64 << 10 // bytes of one file in runs
+	// maxRuns is how many runs have files; of more, the oldest lose theirs.
+	maxRuns = 100_000
+	// maxOwners is how many of their files are read, ten times what apkgate writes.
+	maxOwners = 10 * maxRuns
+	// portion is how many names of a folder are read at a time.
+	portion = 4096
 )
 
 // owner is a file in runs: which files a run has.
@@ -76,7 +81,7 @@ func (f *Folder) Attach(ctx context.Context, r run.Run) (Gone, error) {
 		if err := own.write(root); err != nil {
 			return err
 		}
-		gone, err = f.shrink(root, r.ID)
+		gone, err = f.attached(root, own)
 		return err
 	})
 	if err != nil {
@@ -118,8 +123,10 @@ func ownerName(id string) string {
 }
 
 // write writes the file whole or not at all.
-func (o owner) write(root *os.Root) error {
-	data, err := json.Marshal(o)
+func (o owner) write(root *os.Root) error { return writeJSON(root, ownerName(o.Run), o) }
+
+func writeJSON(root *os.Root, name string, v any) error {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
@@ -127,7 +134,7 @@ func (o owner) write(root *os.Root) error {
 	if _, _, err := writeNew(context.Background(), root, tmp, bytes.NewReader(data), maxOwner); err != nil {
 		return err
 	}
-	return root.Rename(tmp, ownerName(o.Run))
+	return root.Rename(tmp, name)
 }
 
 // ownersIn reads which run has which files, the oldest run first. A file that is none
@@ -138,23 +145,29 @@ func ownersIn(root *os.Root) ([]owner, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(maxOwners + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if len(names) > maxOwners {
-		return nil, fmt.Errorf("it has files of more than %d runs", maxOwners)
-	}
 	var out []owner
-	for _, name := range names {
-		if o, ok := readOwner(root, path.Join(runsDir, name)); ok {
-			out = append(out, o)
+	for {
+		names, err := dir.Readdirnames(portion)
+		for _, name := range names {
+			if digest, isJSON := strings.CutSuffix(name, ".json"); !isJSON || !validDigest(digest) {
+				continue
+			}
+			if o, ok := readOwner(root, path.Join(runsDir, name)); ok {
+				out = append(out, o)
+			}
+		}
+		switch {
+		case len(out) > maxOwners:
+			return nil, fmt.Errorf("it has files of more than %d runs", maxOwners)
+		case errors.Is(err, io.EOF):
+			slices.SortFunc(out, func(a, b owner) int {
+				return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.Run, b.Run))
+			})
+			return out, nil
+		case err != nil:
+			return nil, err
 		}
 	}
-	slices.SortFunc(out, func(a, b owner) int {
-		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.Run, b.Run))
-	})
-	return out, nil
 }
 
 func readOwner(root *os.Root, name string) (owner, bool) {

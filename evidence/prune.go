@@ -27,22 +27,18 @@ func (f *Folder) Prune(ctx context.Context, keep func(run string) bool) (Gone, e
 	defer root.Close()
 	var gone Gone
 	err = f.locked(ctx, root, func() error {
-		owners, err := ownersIn(root)
+		a, err := accountOf(root)
 		if err != nil {
 			return err
 		}
-		var stay, leave []owner
-		for _, o := range owners {
-			if keep(o.Run) {
-				stay = append(stay, o)
-			} else {
-				leave = append(leave, o)
+		for _, o := range a.owners {
+			if !keep(o.Run) {
+				if err := gone.remove(root, a, o); err != nil {
+					return err
+				}
 			}
 		}
-		if err := gone.remove(root, leave, stay); err != nil {
-			return err
-		}
-		return gone.sweep(root, stay)
+		return gone.settle(root, a)
 	})
 	if err != nil {
 		return gone, f.failed("remove kept files", err)
@@ -50,73 +46,74 @@ func (f *Folder) Prune(ctx context.Context, keep func(run string) bool) (Gone, e
 	return gone, nil
 }
 
+// attached keeps the folder within its limits after a run got files. All that is there is
+// looked at only where it may be too much, and once a day.
+func (f *Folder) attached(root *os.Root, o owner) (Gone, error) {
+	t, known := readTotal(root)
+	t.Runs++
+	for _, digest := range o.Digests {
+		if info, err := root.Lstat(placeOf(digest)); err == nil {
+			t.Bytes += info.Size()
+		}
+	}
+	if known && t.Bytes <= f.limits.Total && t.Runs <= maxRuns {
+		return Gone{}, t.write(root)
+	}
+	return f.shrink(root, o.Run)
+}
+
 // shrink removes the files of the oldest runs, but of the one that was just attached,
-// until all files of runs together are within the limit, and what no run has.
+// until the runs and all their files together are within the limits, and what no run has.
 func (f *Folder) shrink(root *os.Root, attached string) (Gone, error) {
-	owners, err := ownersIn(root)
+	a, err := accountOf(root)
 	if err != nil {
 		return Gone{}, err
 	}
 	var gone Gone
-	for i := 0; i < len(owners) && sizeOf(root, owners) > f.limits.Total; {
-		if owners[i].Run == attached {
-			i++
+	for _, o := range a.owners {
+		if a.bytes <= f.limits.Total && a.runs <= maxRuns {
+			break
+		}
+		if o.Run == attached {
 			continue
 		}
-		oldest := owners[i]
-		owners = append(owners[:i:i], owners[i+1:]...)
-		if err := gone.remove(root, []owner{oldest}, owners); err != nil {
+		if err := gone.remove(root, a, o); err != nil {
 			return gone, err
 		}
 	}
-	return gone, gone.sweep(root, owners)
+	return gone, gone.settle(root, a)
 }
 
-// sizeOf is the size of all files of runs, each once.
-func sizeOf(root *os.Root, owners []owner) (total int64) {
-	for digest := range digestsOf(owners) {
-		if info, err := root.Lstat(placeOf(digest)); err == nil {
-			total += info.Size()
-		}
+// settle removes what no run has, and writes down what is left.
+func (g *Gone) settle(root *os.Root, a *account) error {
+	if err := g.sweep(root, a); err != nil {
+		return err
 	}
-	return total
+	return total{Bytes: a.bytes, Runs: a.runs, At: time.Now()}.write(root)
 }
 
-func digestsOf(owners []owner) map[string]bool {
-	out := map[string]bool{}
-	for _, o := range owners {
-		for _, digest := range o.Digests {
-			out[digest] = true
+// remove removes a run, with the files that no other has. A file that was kept again since
+// belongs to somebody who has not said so yet.
+func (g *Gone) remove(root *os.Root, a *account, o owner) error {
+	for _, digest := range a.leave(o) {
+		info, err := root.Lstat(placeOf(digest))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-	}
-	return out
-}
-
-// remove removes the runs that leave, with the files that none has that stays. A file
-// that was kept again since belongs to somebody who has not said so yet.
-func (g *Gone) remove(root *os.Root, leave, stay []owner) error {
-	wanted := digestsOf(stay)
-	for _, o := range leave {
-		for _, digest := range o.Digests {
-			info, err := root.Lstat(placeOf(digest))
-			if errors.Is(err, fs.ErrNotExist) || wanted[digest] {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if info.ModTime().After(o.written) {
-				continue
-			}
-			if err := g.removeFile(root, placeOf(digest), info); err != nil {
-				return err
-			}
-		}
-		if err := root.Remove(o.name); err != nil {
+		if err != nil {
 			return err
 		}
-		g.Runs = append(g.Runs, o.Run)
+		if info.ModTime().After(o.written) {
+			continue
+		}
+		if err := g.removeFile(root, placeOf(digest), info); err != nil {
+			return err
+		}
 	}
+	if err := root.Remove(o.name); err != nil {
+		return err
+	}
+	g.Runs = append(g.Runs, o.Run)
 	return nil
 }
 
@@ -130,8 +127,7 @@ func (g *Gone) removeFile(root *os.Root, name string, info fs.FileInfo) error {
 }
 
 // sweep removes what no run has and nobody can still be writing.
-func (g *Gone) sweep(root *os.Root, stay []owner) error {
-	wanted := digestsOf(stay)
+func (g *Gone) sweep(root *os.Root, a *account) error {
 	dirs, err := namesIn(root, filesDir)
 	if err != nil {
 		return err
@@ -142,7 +138,7 @@ func (g *Gone) sweep(root *os.Root, stay []owner) error {
 			continue // no folder of ours
 		}
 		for _, name := range names {
-			if digest := dir + name; validDigest(digest) && !wanted[digest] {
+			if digest := dir + name; validDigest(digest) && a.files[digest].uses == 0 {
 				if err := g.removeOld(root, placeOf(digest)); err != nil {
 					return err
 				}
@@ -176,7 +172,7 @@ func namesIn(root *os.Root, dir string) ([]string, error) {
 		return nil, err
 	}
 	defer d.Close()
-	names, err := d.Readdirnames(maxOwners)
+	names, err := d.Readdirnames(maxRuns)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
