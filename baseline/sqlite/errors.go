@@ -20,7 +20,7 @@ func explain(err error) error {
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	if errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return readOnly(err)
 	}
 	if errors.Is(err, syscall.ENOSPC) {

@@ -87,7 +87,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if errors.Is(err, errOutdated) {
 		s, err = openUpdated(ctx, path, o)
 	}
-	if o.ReadOnly && errors.Is(explain(err), baseline.ErrReadOnly) {
+	if known := explain(err); o.ReadOnly && (errors.Is(known, baseline.ErrReadOnly) || errors.Is(known, baseline.ErrFull)) {
 		s, err = openUnwritable(ctx, path, o)
 	}
 	if err != nil {
@@ -122,7 +122,8 @@ func openUpdated(ctx context.Context, path string, o Options) (*Store, error) {
 	return open(ctx, path, o, toRead)
 }
 
-// openUnwritable opens a file that we may not write to, or not beside.
+// openUnwritable opens a file that we may not write to, or not beside, or that lies on a
+// disk without room for SQLite's index of the log.
 func openUnwritable(ctx context.Context, path string, o Options) (*Store, error) {
 	if hasLog(path) {
 		return open(ctx, path, o, asLeft)

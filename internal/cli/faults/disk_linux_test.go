@@ -3,8 +3,10 @@ package faults_test
 import (
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,4 +94,59 @@ func TestTheHistorysDiskIsFull(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever only reads a history works where nothing can be written: on a mount that is
+// read-only, and on a disk without a byte left.
+func TestAHistoryIsReadWhereNothingCanBeWritten(t *testing.T) {
+	l := clitest.NewLab(t, "demo-good", "")
+	disk := smallDisk(t)
+	if err := os.CopyFS(disk, os.DirFS(l.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	l.Dir = disk
+	runs := filepath.Join(t.TempDir(), "runs.jsonl")
+	reading := [][]string{
+		{"baseline", "list"},
+		{"baseline", "verify"},
+		{"baseline", "contexts"},
+		{"baseline", "export"},
+		{"noise"},
+		{"check", "--run", runs},
+	}
+	exported := l.Apkgate("baseline", "export")
+	if exported.Status != exit.StatusPass {
+		t.Fatalf("%+v", exported)
+	}
+	if err := os.WriteFile(runs, []byte(exported.Stdout), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stored := l.Export()
+	want := map[int]clitest.Result{}
+	for i, args := range reading {
+		want[i] = l.Apkgate(args...)
+	}
+	check := func(t *testing.T) {
+		t.Helper()
+		for i, args := range reading {
+			if got := l.Apkgate(args...); got.Status != want[i].Status || got.Stdout != want[i].Stdout {
+				t.Errorf("%q: status %d, %.300s\nwant %d, %.300s\nit says %.300s", args, got.Status, got.Stdout, want[i].Status, want[i].Stdout, got.Stderr)
+			}
+		}
+	}
+	t.Run("full disk", func(t *testing.T) {
+		ballast := fillUp(t, disk, 0)
+		defer os.Remove(ballast)
+		check(t)
+	})
+	t.Run("read-only mount", func(t *testing.T) {
+		if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+			t.Skipf("mount it read-only: %v", err)
+		}
+		check(t)
+		got := l.Apkgate("baseline", "reject", slices.Sorted(maps.Keys(stored))[0])
+		if message, _ := clitest.Complaint(t, got); got.Status != exit.StatusInfrastructure || !strings.Contains(message, "can't be written") {
+			t.Errorf("a command that writes: %+v", got)
+		}
+	})
 }
