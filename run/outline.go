@@ -1,9 +1,13 @@
 package run
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"strings"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // maxSectionValues bounds the values of one section: more than one has that is within
@@ -30,12 +34,14 @@ var bounds = []bound{
 }
 
 // checkOutline goes over a record's text before encoding/json recurses into it and
-// makes values of it: how deep it is nested, and how much its members hold. What is
-// not JSON it leaves to encoding/json.
+// makes values of it: how deep it is nested, how much its members hold, and whether an
+// object has a name twice, of which encoding/json would take the last. What is not JSON it
+// leaves to encoding/json.
 func checkOutline(data []byte, depthLimit int) error {
 	depth, inString, escaped := 0, false, false
 	text, member := 0, bound{} // where the last string begins, and what the place is in
 	commas, values := 0, 0     // in the member: between its own entries, and all
+	names := newNames(depthLimit)
 	for i, c := range data {
 		switch {
 		case escaped:
@@ -52,10 +58,17 @@ func checkOutline(data []byte, depthLimit int) error {
 				return fmt.Errorf("byte %d: nested deeper than %d", i, depthLimit)
 			}
 			values++
+			names.begin(depth)
 		case c == '}' || c == ']':
 			depth--
-		case c == ':' && depth == 1:
-			member, commas, values = boundOf(data[text:i]), 0, 0
+		case c == ':' && depth > 0:
+			quoted := bytes.TrimRight(data[text:i], " \t\r\n")
+			if names.has(depth, quoted) {
+				return fmt.Errorf("byte %d: %s is there twice, want each name once", text, words.Short(string(quoted)))
+			}
+			if depth == 1 {
+				member, commas, values = boundOf(quoted), 0, 0
+			}
 		case c == ',':
 			if values++; depth == 2 {
 				commas++
@@ -66,6 +79,41 @@ func checkOutline(data []byte, depthLimit int) error {
 		}
 	}
 	return nil
+}
+
+// names are those of the objects that are open, by depth, as hashes.
+type names struct {
+	seed maphash.Seed
+	seen []map[uint64]bool
+}
+
+func newNames(depthLimit int) names {
+	return names{maphash.MakeSeed(), make([]map[uint64]bool, depthLimit+1)}
+}
+
+// begin begins an object.
+func (n names) begin(depth int) {
+	if depth > 0 { // else it is no JSON
+		clear(n.seen[depth])
+	}
+}
+
+// has reports whether the open object had the name, a JSON string, before.
+func (n names) has(depth int, quoted []byte) bool {
+	if bytes.IndexByte(quoted, '\\') >= 0 { // one name may be written in several ways
+		var name string
+		if json.Unmarshal(quoted, &name) != nil {
+			return false
+		}
+		quoted = []byte(`"` + name + `"`)
+	}
+	if n.seen[depth] == nil {
+		n.seen[depth] = map[uint64]bool{}
+	}
+	hash := maphash.Bytes(n.seed, quoted)
+	had := n.seen[depth][hash]
+	n.seen[depth][hash] = true
+	return had
 }
 
 func (b bound) check(entries, values int) error {

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -140,7 +141,7 @@ func (l *Lab) ask(ctx context.Context, doing string, within time.Duration, args 
 		return answer{}, &refusedError{said, said.failed(doing)}
 	case r.Cut:
 		return answer{}, &boot.Error{Lab: called, What: doing + ": gmsaas printed more than apkgate reads"}
-	case len(strings.TrimSpace(string(r.Stdout))) == 0 && args[1] == "adbconnect":
+	case len(strings.TrimSpace(string(r.Stdout))) == 0 && slices.Contains(args, "adbconnect"):
 		return answer{}, nil
 	}
 	a, err := readAnswer(r.Stdout)

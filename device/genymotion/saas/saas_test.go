@@ -496,6 +496,15 @@ func TestCheckSaysWhatIsMissing(t *testing.T) {
 	if len(got) != 1 || got[0].OK || !strings.Contains(got[0].Detail, "gmsaas is not in the PATH") || got[0].Hint != "pip install gmsaas" {
 		t.Errorf("without gmsaas: %+v", got)
 	}
+	silent := t.TempDir() // a wrapper that swallows what gmsaas prints
+	if err := os.WriteFile(filepath.Join(silent, "gmsaas"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	wrapped := New(genymotion.Computer{Getenv: func(name string) string { return map[string]string{"PATH": silent}[name] }})
+	got = wrapped.Check(t.Context())
+	if len(got) != 1 || got[0].OK || !strings.Contains(got[0].Detail, "ask gmsaas for its version: ") {
+		t.Errorf("a gmsaas that prints nothing: %+v", got)
+	}
 }
 
 // A boot that is given up leaves what its lease tells of.

@@ -1,12 +1,15 @@
 package hostile_test
 
 import (
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -62,6 +65,36 @@ func TestThousandRuns(t *testing.T) {
 	}
 	if n := strings.Count(got.Stdout, "\n"); n > 40 {
 		t.Errorf("the report of runs that pass has %d lines", n)
+	}
+}
+
+// A small file can hold hundreds of thousands of runs: more than are judged together are
+// refused at once, and not read to their end.
+func TestMoreRunsThanAreJudgedTogether(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "r.jsonl.gz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := gzip.NewWriter(f)
+	for range 50 {
+		if _, err := io.WriteString(packed, clitest.Sound(4000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(packed.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	history := clitest.WriteFile(t, filepath.Join(dir, "h.jsonl"), clitest.Sound(6))
+	began := time.Now()
+	got := clitest.Run(t, nil, "check", "--history", history, "--run", path)
+	message, hint := clitest.Complaint(t, got)
+	if got.Status != exit.StatusUsage || !strings.Contains(message, "more than 5000 runs") || !strings.Contains(hint, "--history") {
+		t.Errorf("status %d, %q, %q", got.Status, message, hint)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %v to refuse them", took)
 	}
 }
 

@@ -75,7 +75,11 @@ func parseTime(s string) (time.Time, error) {
 	return time.Parse(time.RFC3339, s)
 }
 
-// Runs reads every run of the files, each named; "-" is standard input.
+// MaxRuns is how many runs are judged or reported together: a hundred devices with fifty
+// scenarios each. A few bytes of a compressed file can be far more.
+const MaxRuns = 5000
+
+// Runs reads every run of the files, each named, of MaxRuns at most; "-" is standard input.
 func Runs(c console.Console, paths []string, f ImportFlags) ([]run.Run, error) {
 	options, err := f.Options()
 	if err != nil {
@@ -86,6 +90,10 @@ func Runs(c console.Console, paths []string, f ImportFlags) ([]run.Run, error) {
 		for r, err := range RunsIn(c, path, options) {
 			if err != nil {
 				return nil, err
+			}
+			if len(out) == MaxRuns {
+				err := fmt.Errorf("read runs of %s: with it there are more than %d runs, which are at most taken together", console.Plain(path), MaxRuns)
+				return nil, exit.Usage(err, "check those of one session at a time; accepted runs are given with --history")
 			}
 			out = append(out, r)
 		}
