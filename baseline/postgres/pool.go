@@ -13,16 +13,23 @@ const connections = 8
 // pool lends connections: idle ones that are still open, else new ones.
 type pool struct {
 	config *pgx.ConnConfig
-	slots  chan struct{} // one for each connection that is lent
-	idle   chan *pgx.Conn
+	silent func(since, patience time.Duration) // told of a server that does not answer
+	slots  chan struct{}                       // one for each connection that is lent
+	idle   chan *connection
 }
 
-func newPool(config *pgx.ConnConfig) *pool {
-	return &pool{config: config, slots: make(chan struct{}, connections), idle: make(chan *pgx.Conn, connections)}
+// connection is one to the server, with its socket.
+type connection struct {
+	*pgx.Conn
+	line *line
 }
 
-// take lends a connection. The caller gives it back.
-func (p *pool) take(ctx context.Context) (*pgx.Conn, error) {
+func newPool(config *pgx.ConnConfig, silent func(since, patience time.Duration)) *pool {
+	return &pool{config: config, silent: silent, slots: make(chan struct{}, connections), idle: make(chan *connection, connections)}
+}
+
+// take lends a connection, on which nothing may come for so long. The caller gives it back.
+func (p *pool) take(ctx context.Context, patience time.Duration) (*connection, error) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -32,21 +39,25 @@ func (p *pool) take(ctx context.Context) (*pgx.Conn, error) {
 		select {
 		case conn := <-p.idle:
 			if !conn.IsClosed() {
+				conn.line.wait(patience)
 				return conn, nil
 			}
 		default:
-			conn, err := pgx.ConnectConfig(ctx, p.config.Copy())
+			config := p.config.Copy()
+			line := dialling(config, patience, p.silent)
+			conn, err := pgx.ConnectConfig(ctx, config)
 			if err != nil {
 				<-p.slots
+				return nil, err
 			}
-			return conn, err
+			return &connection{conn, *line}, nil
 		}
 	}
 }
 
 // give takes a connection back. One that is in the middle of something is of no
 // more use.
-func (p *pool) give(conn *pgx.Conn) {
+func (p *pool) give(conn *connection) {
 	const idle = 'I' // the server's "Message Formats", ReadyForQuery
 	if conn.IsClosed() || conn.PgConn().TxStatus() != idle {
 		closeConn(conn)
@@ -68,7 +79,7 @@ func (p *pool) close() {
 	}
 }
 
-func closeConn(conn *pgx.Conn) {
+func closeConn(conn *connection) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = conn.Close(ctx) // it is gone in any case

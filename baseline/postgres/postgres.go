@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,7 +47,8 @@ type Store struct {
 	options Options
 	pool    *pool
 	names   *names
-	opened  bool // it was there once
+	opened  bool                      // it was there once
+	told    atomic.Pointer[time.Time] // when a silence of the server was told last
 }
 
 var _ baseline.Store = (*Store)(nil)
@@ -94,7 +96,8 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 15 * time.Second
 	}
-	s := &Store{name: nameOf(config), options: o, pool: newPool(config), names: newNames()}
+	s := &Store{name: nameOf(config), options: o, names: newNames()}
+	s.pool = newPool(config, s.silent)
 	if err := s.prepare(ctx); err != nil {
 		return nil, s.wrap("open", errors.Join(err, s.Close()))
 	}
@@ -134,27 +137,70 @@ func (s *Store) wrap(doing string, err error) error {
 	return fmt.Errorf("%s history in PostgreSQL at %s: %w", doing, s.name, explain(err))
 }
 
+// silent tells that the server has not answered, of one silence at a time.
+func (s *Store) silent(since, patience time.Duration) {
+	now := time.Now()
+	last := s.told.Swap(&now)
+	if s.options.Waiting != nil && (last == nil || now.Sub(*last) > patience) {
+		s.options.Waiting(s.waiting(patience), fmt.Errorf("%w for %v", errSilent, since.Round(time.Second)))
+	}
+}
+
+func (s *Store) waiting(wait time.Duration) string {
+	return fmt.Sprintf("waiting up to %v for PostgreSQL at %s", wait, s.name)
+}
+
 // write runs f in a transaction, which is durable when write returns no error.
 // Where the server goes away or others are in the way, f runs again.
 func (s *Store) write(ctx context.Context, f func(pgx.Tx) error) error {
+	return s.writeFor(ctx, s.options.Wait, f)
+}
+
+// writeFor is write with statements that may take so long.
+func (s *Store) writeFor(ctx context.Context, patience time.Duration, f func(pgx.Tx) error) error {
 	if s.options.ReadOnly {
 		return fmt.Errorf("%w: it was opened to be read", baseline.ErrReadOnly)
 	}
-	return s.transact(ctx, pgx.TxOptions{}, f)
+	return s.transact(ctx, "BEGIN", patience, f)
 }
 
 // read runs f on one state of the history, whatever is written meanwhile.
 func (s *Store) read(ctx context.Context, f func(pgx.Tx) error) error {
-	return s.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+	return s.transact(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", s.options.Wait, f)
 }
 
-func (s *Store) transact(ctx context.Context, o pgx.TxOptions, f func(pgx.Tx) error) error {
+// Limits that the server keeps itself: on waiting for others' locks, after which the same is
+// tried again, and on a transaction of a process that was stopped. That of a statement ends
+// somewhat before this side gives it up, so that its reason comes back.
+const (
+	lockLimit = 10 * time.Second
+	idleLimit = 5 * time.Minute
+)
+
+func (s *Store) transact(ctx context.Context, begin string, patience time.Duration, f func(pgx.Tx) error) error {
+	// They come with the beginning, since a pooler before the server passes on no parameters
+	// of a session.
+	begin = fmt.Sprintf("%s; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d",
+		begin, min(lockLimit, patience/3).Milliseconds(), (patience * 9 / 10).Milliseconds(), idleLimit.Milliseconds())
 	return s.again(ctx, func() error {
-		conn, err := s.pool.take(ctx)
+		conn, err := s.pool.take(ctx, patience)
 		if err != nil {
 			return err
 		}
 		defer s.pool.give(conn)
-		return pgx.BeginTxFunc(ctx, conn, o, f)
+		return conn.line.why(within(ctx, conn, begin, f))
 	})
+}
+
+// within runs f in a transaction.
+func within(ctx context.Context, conn *connection, begin string, f func(pgx.Tx) error) error {
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		_ = tx.Rollback(ctx) // where the connection is gone, so is the transaction
+		return err
+	}
+	return tx.Commit(ctx)
 }

@@ -46,7 +46,7 @@ func (s *Store) again(ctx context.Context, f func() error) error {
 		}
 		if !told && time.Since(began) > min(waitUntold, wait) {
 			told = true
-			s.options.Waiting(fmt.Sprintf("waiting up to %v for PostgreSQL at %s", wait, s.name), err)
+			s.options.Waiting(s.waiting(wait), err)
 		}
 		pause := time.NewTimer(rand.N(min(longPause, firstPause<<min(attempt, 10))))
 		select {
@@ -66,6 +66,8 @@ const (
 	codeNoDatabase    = "3D000"
 	codeReadOnly      = "25006"
 	codeFull          = "53100"
+	codeLocked        = "55P03" // lock_timeout
+	codeTooLong       = "57014" // statement_timeout
 )
 
 // passingCodes are errors that come of the moment: the server ends or begins, or
@@ -74,6 +76,7 @@ var passingCodes = []string{
 	"57P01", "57P02", "57P03", // shut down, crashed, starting up
 	"53300",          // too many connections
 	"40001", "40P01", // serialization, deadlock
+	codeLocked,
 }
 
 // passing reports whether the same may succeed a little later.
@@ -105,6 +108,9 @@ func explain(err error) error {
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
+	if errors.Is(err, errSilent) {
+		return hinted(err, "Look at the server, and at what lies before it: a proxy or a firewall may drop what is sent. What was acknowledged is kept; the same command may be run again.")
+	}
 	var answer *pgconn.PgError
 	if !errors.As(err, &answer) {
 		var connect *pgconn.ConnectError
@@ -120,6 +126,10 @@ func explain(err error) error {
 		return hinted(err, "Check the user of the address, and the password in PGPASSWORD or ~/.pgpass.")
 	case codeNoDatabase:
 		return hinted(err, "Make the database first: createdb, see docs/postgres.md.")
+	case codeLocked:
+		return hinted(fmt.Errorf("%w: another session holds what this needs: %w", baseline.ErrBusy, err), "SELECT pid, query FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' says which; run the same command again when it has ended.")
+	case codeTooLong:
+		return hinted(err, "The server took too long to answer: see what else it is doing (pg_stat_activity), and docs/postgres.md for the sizes that were measured.")
 	case codeFull:
 		return hinted(fmt.Errorf("%w: %w", baseline.ErrFull, err), "Free some space on the server. What was acknowledged before is kept.")
 	}

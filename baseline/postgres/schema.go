@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,6 +32,10 @@ const derivation = 4
 // ofSummaries is the first of these versions whose summaries are as today's: what came
 // later are ANRs beside the records.
 const ofSummaries = 3
+
+// migrationLimit is how long one statement of a migration may take: an index of a million
+// runs takes minutes.
+const migrationLimit = time.Hour
 
 // lockKey is the advisory lock that migrations hold: "apkgate" in ASCII.
 const lockKey = 0x61706b67617465
@@ -70,7 +75,7 @@ func (s *Store) prepare(ctx context.Context) error {
 			baseline.ErrReadOnly, found.schema, len(migrations), found.derivation, derivation),
 			"Open it once as its owner, which brings it up to date.")
 	}
-	err = s.write(ctx, func(tx pgx.Tx) error { return migrate(ctx, tx) })
+	err = s.writeFor(ctx, migrationLimit, func(tx pgx.Tx) error { return migrate(ctx, tx) })
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && answer.Code == codeNoPrivilege {
 		return hinted(fmt.Errorf("%w: its schema is version %d of %d, and this role may not change it: %w", baseline.ErrReadOnly, found.schema, len(migrations), err),
