@@ -33,7 +33,7 @@ var Kind = baseline.Kind{
 		if err != nil {
 			return nil, &baseline.Error{Err: &baseline.AddressError{Err: err}, Advice: Scheme + DefaultRemote + "#" + DefaultBranch}
 		}
-		return Open(ctx, where, Options{Dir: o.Copies, WorkDir: o.WorkDir, ReadOnly: o.ReadOnly, Now: o.Now})
+		return Open(ctx, where, Options{Dir: o.Copies, WorkDir: o.WorkDir, ReadOnly: o.ReadOnly, Now: o.Now, Waiting: o.Waiting})
 	},
 	Shown: func(address string) string {
 		where, err := ParseAddress(address)

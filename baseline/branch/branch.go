@@ -43,6 +43,10 @@ type Options struct {
 	ReadOnly bool
 	// Wait is how long to go on trying while others write; 0: five minutes.
 	Wait time.Duration
+	// Silence is for how long the remote may say nothing; 0: a minute.
+	Silence time.Duration
+	// Waiting is told of a remote that is waited for, and why; nil: nobody.
+	Waiting func(what string, why error)
 	// Now dates runs, marks and commits; nil: time.Now.
 	Now func() time.Time
 }
@@ -78,6 +82,9 @@ func Open(ctx context.Context, a Address, o Options) (*Store, error) {
 	if o.Wait == 0 {
 		o.Wait = 5 * time.Minute
 	}
+	if o.Silence == 0 {
+		o.Silence = silenceLimit
+	}
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
@@ -107,7 +114,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.repo = repository{dir: repo, url: remote.url, branch: s.address.Branch}
+	s.repo = repository{dir: repo, url: remote.url, branch: s.address.Branch, silence: s.options.Silence, waiting: s.options.Waiting}
 	s.repo.env = gitEnv(s.options.Env, repo, remote.url, remote.access)
 	if err := s.openState(ctx); err != nil {
 		return copyError(s.dir, err)

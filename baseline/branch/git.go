@@ -30,6 +30,9 @@ type repository struct {
 	branch string
 	env    []string
 	guard  *os.File // inherited by each git, see takeGuard; nil where there is none
+
+	silence time.Duration                // for how long the remote may say nothing
+	waiting func(what string, why error) // is told of a silent remote; nil: nobody
 }
 
 // Names inside the private repository.
@@ -105,6 +108,9 @@ type gitError struct {
 }
 
 func (e *gitError) Error() string {
+	if errors.Is(e.err, errSilent) {
+		return fmt.Sprintf("git %s: %v", e.verb, e.err)
+	}
 	if e.stderr == "" {
 		return fmt.Sprintf("git %s: %v", e.verb, e.err)
 	}
@@ -114,9 +120,13 @@ func (e *gitError) Error() string {
 func (e *gitError) Unwrap() error { return e.err }
 
 // tail keeps the last bytes that are written to it.
-type tail struct{ data []byte }
+type tail struct {
+	data  []byte
+	heard func()
+}
 
 func (t *tail) Write(p []byte) (int, error) {
+	t.heard()
 	t.data = append(t.data, p...)
 	if len(t.data) > maxStderr {
 		t.data = slices.Clone(t.data[len(t.data)-maxStderr:])
@@ -128,15 +138,17 @@ func (t *tail) Write(p []byte) (int, error) {
 // (nil: nothing), and each reads standard output; where it returns an error, git
 // is stopped.
 func (r *repository) run(ctx context.Context, in io.Reader, each func(io.Reader) error, args ...string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Env = r.env
 	cmd.Stdin = in
 	if r.guard != nil {
 		cmd.ExtraFiles = []*os.File{r.guard}
 	}
-	var stderr tail
+	watched := r.watch(args[0], cancel)
+	defer watched.stop()
+	stderr := tail{heard: func() { watched.heard(r.silence) }}
 	cmd.Stderr = &stderr
 	// A git that is asked to end removes its lock files.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -150,19 +162,28 @@ func (r *repository) run(ctx context.Context, in io.Reader, each func(io.Reader)
 	}
 	readErr := each(out)
 	if readErr != nil {
-		cancel()
+		cancel(nil)
 	} else {
 		_, readErr = io.Copy(io.Discard, out)
 	}
 	err = cmd.Wait()
 	early := errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF) // then git's own words say why
 	switch {
-	case readErr != nil && !(early && len(stderr.data) > 0):
-		return fmt.Errorf("git %s: %w", args[0], readErr)
 	case readErr == nil && err == nil:
 		return nil
+	case errors.Is(context.Cause(ctx), errSilent):
+	case readErr != nil && !(early && len(stderr.data) > 0):
+		return fmt.Errorf("git %s: %w", args[0], readErr)
 	}
-	return &gitError{verb: args[0], status: cmd.ProcessState.ExitCode(), stderr: r.redact(string(stderr.data)), err: errors.Join(readErr, err, ctx.Err())}
+	return &gitError{verb: args[0], status: cmd.ProcessState.ExitCode(), stderr: r.redact(string(stderr.data)), err: r.ended(ctx, readErr, err)}
+}
+
+// ended is why a git did not come to a good end.
+func (r *repository) ended(ctx context.Context, errs ...error) error {
+	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+		return cause
+	}
+	return errors.Join(append(errs, ctx.Err())...)
 }
 
 // output is what git prints, without the space around it; at most limit bytes.
@@ -196,13 +217,14 @@ func (r *repository) redact(text string) string {
 	}
 	var lines []string
 	for line := range strings.Lines(text) {
+		line = line[strings.LastIndexByte(strings.TrimRight(line, "\r\n"), '\r')+1:] // progress overwrites itself
 		line = strings.Map(func(c rune) rune {
 			if !unicode.IsPrint(c) {
 				return ' '
 			}
 			return c
 		}, line)
-		if line = strings.TrimSpace(strings.TrimPrefix(line, "remote:")); line != "" && !strings.HasPrefix(line, "hint:") {
+		if line = strings.TrimSpace(strings.TrimPrefix(line, "remote:")); line != "" && !progress.MatchString(line) && !strings.HasPrefix(line, "hint:") {
 			lines = append(lines, line)
 		}
 	}
@@ -312,6 +334,12 @@ func (r *repository) remoteTip(ctx context.Context) (string, error) {
 }
 
 func unreachable(err error) error {
+	if errors.Is(err, errSilent) {
+		return &baseline.Error{
+			Err:    err,
+			Advice: "Look at the network, and at the remote: git ls-remote shows whether it answers. The same command may be run again; what was acknowledged is kept.",
+		}
+	}
 	return &baseline.Error{
 		Err:    err,
 		Advice: "Check the remote's address and that git may reach it without asking: git ls-remote shows.",
@@ -326,7 +354,7 @@ func validOID(s string) bool {
 // Files that are larger than a segment may be stay where the remote can leave
 // them out.
 func (r *repository) fetch(ctx context.Context) (string, error) {
-	_, err := r.output(ctx, 1<<20, nil, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+	_, err := r.output(ctx, 1<<20, nil, "fetch", "--progress", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
 		fmt.Sprintf("--filter=blob:limit=%d", maxSegment+1), "--end-of-options", remoteName, "+refs/heads/"+r.branch+":"+tipRef)
 	if err != nil {
 		return "", unreachable(err)
@@ -376,7 +404,7 @@ func (r *repository) push(ctx context.Context, from, to string) error {
 	err := r.run(ctx, nil, func(stdout io.Reader) (err error) {
 		out, err = io.ReadAll(io.LimitReader(stdout, 1<<20))
 		return err
-	}, "push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no",
+	}, "push", "--porcelain", "--progress", "--no-verify", "--no-signed", "--recurse-submodules=no",
 		"--force-with-lease="+ref+":"+from, "--end-of-options", remoteName, to+":"+ref)
 	var known *gitError
 	if errors.As(err, &known) {

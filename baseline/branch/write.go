@@ -34,7 +34,7 @@ func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) err
 	if s.options.ReadOnly {
 		return fmt.Errorf("%w: it was opened to be read", baseline.ErrReadOnly)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Wait, errGaveUp)
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Wait, errTooLong)
 	defer cancel()
 	return s.alone(ctx, func(w *work) error {
 		// A push tells whether the index still follows the tip. What needs none
@@ -45,7 +45,7 @@ func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) err
 				return err
 			}
 		}
-		stuck := 0
+		stuck, overtaken := 0, false
 		for attempt := 0; ; attempt++ {
 			c, err := plan(w)
 			if (err != nil || len(c.files) == 0) && !looked {
@@ -63,14 +63,20 @@ func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) err
 			if err == nil {
 				return c.apply()
 			}
+			if errors.Is(err, errSilent) {
+				return unreachable(err)
+			}
 			arrived, syncErr := w.catchUp(ctx, attempt, c)
 			if arrived {
 				return c.apply()
 			}
 			if stuck++; w.tip != before {
-				stuck = 0
+				stuck, overtaken = 0, true
 			}
 			if cause := context.Cause(ctx); cause != nil {
+				if overtaken && errors.Is(cause, errTooLong) {
+					cause = errOvertaken
+				}
 				return fmt.Errorf("%w: %w", cause, err)
 			}
 			if stuck == maxStuck {
@@ -80,7 +86,11 @@ func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) err
 	})
 }
 
-var errGaveUp = errors.New("give up, since others write all the time")
+// Why writing was given up after its time.
+var (
+	errTooLong   = errors.New("the remote took too long")
+	errOvertaken = errors.New("give up, since others write all the time")
+)
 
 func refused(err error) error {
 	return &baseline.Error{
