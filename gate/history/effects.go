@@ -97,7 +97,8 @@ func clearable(p gate.Policy, c *check) {
 		if !j.decides() || j.Event != "" || !j.evidence.Outlook.Known() || !j.scale.Multiplies() {
 			continue
 		}
-		at := slices.IndexFunc(ladder, func(step float64) bool { return j.cleared(j.share*step) >= oftenCleared })
+		clearing := j.clearing()
+		at := slices.IndexFunc(ladder, func(step float64) bool { return clearing.of(j.share*step) >= oftenCleared })
 		switch {
 		case at < 0:
 			never = append(never, j)
@@ -119,28 +120,46 @@ func clearable(p gate.Policy, c *check) {
 func (j *judgement) decides() bool { return !j.Shown }
 
 // mostlyCleared reports whether the history clears an unchanged build's number nearly always.
-func (j *judgement) mostlyCleared() bool { return j.cleared(j.share) >= mostlyCleared }
+func (j *judgement) mostlyCleared() bool { return j.clearing().of(j.share) >= mostlyCleared }
 
-// cleared is the chance that the history clears the number of an unchanged build, where the
-// worsening is to be excluded.
-func (j *judgement) cleared(share float64) float64 {
-	e := j.evidence
-	if !e.Outlook.Known() {
+// clearing is how often the history clears the number of an unchanged build.
+type clearing struct {
+	*judgement
+	lucky float64 // what a session lies on the better side of with the chance that may be missed
+}
+
+func (j *judgement) clearing() clearing {
+	c := clearing{judgement: j}
+	switch o := j.evidence.Outlook; {
+	case !o.Known():
+	case j.effectOf(j.share) > 0:
+		c.lucky = o.Quantile(mostMissed)
+	default:
+		c.lucky = o.Quantile(1 - mostMissed)
+	}
+	return c
+}
+
+// of is the chance that such a worsening is excluded.
+func (c clearing) of(share float64) float64 {
+	o := c.evidence.Outlook
+	if !o.Known() {
 		return 0
 	}
-	effect := j.effectOf(share)
+	effect := c.effectOf(share)
 	if effect > 0 {
-		return e.Outlook.Below(effect + e.Outlook.Quantile(mostMissed))
+		return o.Below(c.lucky + effect)
 	}
-	return e.Outlook.Above(effect + e.Outlook.Quantile(1-mostMissed))
+	return o.Above(c.lucky + effect)
 }
 
 // effort is what it takes to settle one number of a scenario that decides.
 type effort struct {
-	*judgement
+	clearing
 	lasts   gate.Lasts
 	step    int // of the ladder
 	minutes float64
+	least   float64 // minutes, at the top of the ladder
 }
 
 // effortsOf are those of a scenario's numbers, apart where the history knows nothing of their
@@ -150,10 +169,10 @@ func effortsOf(p gate.Policy, c *check) (known, unknown []*effort) {
 		if !j.decides() || j.Event != "" || !j.scale.Multiplies() {
 			continue
 		}
-		e := &effort{judgement: j, lasts: p.Budget.LastsOf(c.run.Scenario)}
+		e := &effort{clearing: j.clearing(), lasts: p.Budget.LastsOf(c.run.Scenario)}
 		switch {
 		case j.evidence.Outlook.Known():
-			e.minutes = e.expected(0)
+			e.minutes, e.least = e.expected(0), e.expected(len(ladder)-1)
 			known = append(known, e)
 		case j.evidence.Within.SD() > 0:
 			unknown = append(unknown, e)
@@ -170,7 +189,7 @@ func fit(all []*effort, minutes float64) {
 		sum := 0.0
 		var longest *effort
 		for _, e := range all {
-			if e.expected(top) > minutes { // no budget settles it: the others don't pay for that
+			if e.least > minutes { // no budget settles it: the others don't pay for that
 				e.step = top
 				continue
 			}
@@ -210,5 +229,5 @@ func fitEach(all []*effort, minutes float64) {
 func (e *effort) expected(step int) float64 {
 	share := e.share * ladder[step]
 	minutes := rounds.Settling(e.evidence.Within, math.Abs(e.effectOf(share)), e.lasts)
-	return (1 - e.cleared(share)) * minutes
+	return (1 - e.of(share)) * minutes
 }

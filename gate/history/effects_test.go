@@ -259,7 +259,7 @@ func TestHowOftenAnUnchangedBuildIsCleared(t *testing.T) {
 		c := newCheck(p, metric.Default(), Subject{Run: gatetest.Nearly("a", name, value(0)), References: gatetest.Summaries(p, gatetest.On("a", name, history...)...)})
 		j := c.judged[0]
 		for share, want := range map[float64][2]float64{0.01: {0, 0.1}, 0.042: {0.4, 0.65}, 0.1: {0.985, 1}} {
-			if got := j.cleared(share); got < want[0] || got > want[1] {
+			if got := j.clearing().of(share); got < want[0] || got > want[1] {
 				t.Errorf("%s: %g of unchanged builds are cleared where %g is to be excluded, want %g to %g", name, got, share, want[0], want[1])
 			}
 		}
