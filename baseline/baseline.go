@@ -15,10 +15,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 	"unicode/utf8"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -40,6 +42,12 @@ type Store interface {
 	// those who marked the runs before. Only a complete run can be accepted or
 	// rebaselined (ErrNotComplete).
 	Mark(ctx context.Context, ids []string, m Mark) error
+	// Judge keeps with each run, by its whole id, what the gate said of it, all or
+	// none. It changes nothing of how a run is marked. What has a time of its own
+	// (run.Judged.At) was said elsewhere, and counts where it counts over what is
+	// there (run.Judged.Over); else it counts from now on. Runs are listed and
+	// exported with what counts.
+	Judge(ctx context.Context, said map[string]run.Judged) error
 	// Get returns one run in full.
 	Get(ctx context.Context, id string) (Entry, error)
 	// List returns what the filter lets through, newest first, as
@@ -114,6 +122,34 @@ type Mark struct {
 	Batch string
 }
 
+// Said is what counts of a run once the outcome is told of it, of which before was told
+// last, nil for nothing; and whether that is anything new. An outcome without a time was
+// told just now, and so after the one before, whatever the clocks say.
+func Said(now time.Time, before *run.Judged, j run.Judged) (_ run.Judged, isNew bool) {
+	if j.At.IsZero() {
+		if j.At = now; before != nil && !now.After(before.At) {
+			j.At = before.At.Add(time.Nanosecond)
+		}
+	}
+	j.At = j.At.UTC()
+	return j, j.Over(before)
+}
+
+// CheckSaid reports what makes the outcomes ones that no store keeps. Those without a
+// time are of now.
+func CheckSaid(said map[string]run.Judged) error {
+	for _, id := range slices.Sorted(maps.Keys(said)) {
+		j := said[id]
+		if j.At.IsZero() {
+			j.At = time.Unix(0, 0)
+		}
+		if err := j.Check(); err != nil {
+			return fmt.Errorf("judge run %q: %w", words.Short(id), err)
+		}
+	}
+	return nil
+}
+
 // lastYear bounds the dates of marks: what is decided after a mark has to be
 // dated after it, and times are kept with four digits of a year.
 const lastYear = 9998
@@ -168,10 +204,10 @@ func LevelOf(together []Entry) map[Subject]time.Time {
 
 // Entry is a run as a store holds it.
 type Entry struct {
-	Run        run.Run
-	Mark       Mark   // the one that counts; its State is Unmarked where there is none
-	Digest     string // SHA-256 in hexadecimal, see run.Run.Digest
-	Iterations int    // how many the run has, also where List leaves them out
+	Run        run.Run // with what the gate said of it, where it has been judged
+	Mark       Mark    // the one that counts; its State is Unmarked where there is none
+	Digest     string  // SHA-256 in hexadecimal, see run.Run.Digest
+	Iterations int     // how many the run has, also where List leaves them out
 	AddedAt    time.Time
 	// Retired is whether the run started before the level of its app and scenario
 	// (see Rebaselined), so that it is no reference, however it is marked.

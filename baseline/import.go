@@ -12,6 +12,7 @@ type Imported struct {
 	Read   int // runs read
 	Added  int // of these, new to the store
 	Marked int // of these, marked
+	Left   int // of these, not marked since they are left (see Import)
 }
 
 // An import is acknowledged in batches: one sync of the disk for each, and
@@ -23,14 +24,14 @@ const (
 
 // Import adds every run of the sequence to the store. Where mark is not nil it
 // marks those that are complete and that nobody has decided on yet, also those
-// that the store held before. What is done when it is stopped stays done; doing
+// that the store held before, but for those that leave, unless it is nil, tells. What is done when it is stopped stays done; doing
 // it again completes it.
-func Import(ctx context.Context, s Store, runs iter.Seq2[run.Run, error], mark *Mark) (Imported, error) {
+func Import(ctx context.Context, s Store, runs iter.Seq2[run.Run, error], mark *Mark, leave func(Entry) bool) (Imported, error) {
 	var done Imported
 	var batch []run.Run
 	held := 0
 	flush := func() error {
-		err := importBatch(ctx, s, batch, mark, &done)
+		err := importBatch(ctx, s, batch, mark, leave, &done)
 		clear(batch)
 		batch, held = batch[:0], 0
 		return err
@@ -50,7 +51,7 @@ func Import(ctx context.Context, s Store, runs iter.Seq2[run.Run, error], mark *
 	return done, flush()
 }
 
-func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, done *Imported) error {
+func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, leave func(Entry) bool, done *Imported) error {
 	if len(batch) == 0 {
 		return nil
 	}
@@ -62,7 +63,7 @@ func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, done
 		}
 		batch[i], ids[i] = named, named.ID
 	}
-	added, err := s.Add(ctx, batch...)
+	added, err := addJudged(ctx, s, batch)
 	if err != nil {
 		return err
 	}
@@ -75,6 +76,10 @@ func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, done
 	for e, err := range s.List(ctx, Filter{IDs: ids, Status: run.Complete, States: []State{Unmarked}}) {
 		if err != nil {
 			return err
+		}
+		if leave != nil && leave(e) {
+			done.Left++
+			continue
 		}
 		undecided = append(undecided, e.Run.ID)
 	}
@@ -118,6 +123,20 @@ func Take(ctx context.Context, to Store, entries iter.Seq2[Entry, error]) (Impor
 	return done, flush()
 }
 
+// addJudged adds runs, which have ids, with what was said of them where they come from.
+func addJudged(ctx context.Context, s Store, runs []run.Run) (added []string, err error) {
+	said := map[string]run.Judged{}
+	for _, r := range runs {
+		if r.Judged != nil {
+			said[r.ID] = *r.Judged
+		}
+	}
+	if added, err = s.Add(ctx, runs...); err != nil || len(said) == 0 {
+		return added, err
+	}
+	return added, s.Judge(ctx, said)
+}
+
 func copyBatch(ctx context.Context, to Store, batch []Entry, done *Imported) error {
 	if len(batch) == 0 {
 		return nil
@@ -126,7 +145,7 @@ func copyBatch(ctx context.Context, to Store, batch []Entry, done *Imported) err
 	for i, e := range batch {
 		runs[i], ids[i] = e.Run, e.Run.ID
 	}
-	added, err := to.Add(ctx, runs...)
+	added, err := addJudged(ctx, to, runs)
 	if err != nil {
 		return err
 	}

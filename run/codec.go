@@ -81,9 +81,11 @@ func Encode(r Run) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Digest is the SHA-256 of the record's canonical JSON without its id, in
-// lower-case hexadecimal: the name by which a store knows the run.
+// Digest is the SHA-256 of the record's canonical JSON without its id and without
+// what was said of it since, in lower-case hexadecimal: the name by which a store
+// knows the run.
 func (r Run) Digest() (string, error) {
+	r = r.Recorded()
 	r.ID = ""
 	data, err := Encode(r)
 	if err != nil {

@@ -31,6 +31,7 @@ var bounds = []bound{
 	{"tasks", 0, maxSectionValues},
 	{"method_traces", 0, maxSectionValues},
 	{"evidence", MaxEvidence, maxSectionValues},
+	{"judged", 0, maxJudgedValues},
 }
 
 // checkOutline goes over a record's text before encoding/json recurses into it and

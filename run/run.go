@@ -64,6 +64,9 @@ type Run struct {
 	MethodTraces *MethodTraces `json:"method_traces,omitempty"`
 	// Evidence names the files that were kept with the run.
 	Evidence []Evidence `json:"evidence,omitempty"`
+	// Judged is what a gate said of the run, where a history tells; nil for nothing. It is
+	// no part of the record: see Recorded.
+	Judged *Judged `json:"judged,omitempty"`
 }
 
 // Listed is the run as a list of runs shows it: without the metrics that it
@@ -71,7 +74,7 @@ type Run struct {
 func (r Run) Listed() Run {
 	return Run{
 		Format: r.Format, ID: r.ID, Started: r.Started, App: r.App, Source: r.Source.Listed(),
-		Scenario: r.Scenario, Session: r.Session, Context: r.Context, Status: r.Status,
+		Scenario: r.Scenario, Session: r.Session, Context: r.Context, Status: r.Status, Judged: r.Judged,
 	}
 }
 

@@ -34,6 +34,9 @@ func (r Run) sections() (out []section) {
 	for i, e := range r.Evidence {
 		out = append(out, section{fmt.Sprintf("evidence[%d]", i), e.validate})
 	}
+	if r.Judged != nil {
+		out = append(out, section{"judged", r.Judged.Check})
+	}
 	return out
 }
 
@@ -60,6 +63,7 @@ type rawSections struct {
 	Tasks        json.RawMessage `json:"tasks"`
 	MethodTraces json.RawMessage `json:"method_traces"`
 	Evidence     json.RawMessage `json:"evidence"`
+	Judged       json.RawMessage `json:"judged"`
 }
 
 // checkNulls refuses null where a number or a text belongs.
@@ -67,7 +71,7 @@ func (s rawSections) checkNulls() error {
 	for _, part := range []struct {
 		name string
 		data json.RawMessage
-	}{{"energy", s.Energy}, {"frames", s.Frames}, {"anrs", s.ANRs}, {"tasks", s.Tasks}, {"method_traces", s.MethodTraces}, {"evidence", s.Evidence}} {
+	}{{"energy", s.Energy}, {"frames", s.Frames}, {"anrs", s.ANRs}, {"tasks", s.Tasks}, {"method_traces", s.MethodTraces}, {"evidence", s.Evidence}, {"judged", s.Judged}} {
 		if hasNull(part.data) {
 			return fmt.Errorf("%s has a null; what was not measured is left out", part.name)
 		}

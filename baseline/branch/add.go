@@ -56,6 +56,7 @@ type namedRun struct {
 }
 
 func newNamedRun(r run.Run) (namedRun, error) {
+	r = r.Recorded()
 	digest, err := r.Digest()
 	if err != nil {
 		return namedRun{}, err
@@ -96,13 +97,23 @@ const maxAsked = 1_000
 
 // digestsOf are the digests of those of the runs that the index holds, by id.
 func (w *work) digestsOf(ctx context.Context, ids []string) (map[string]string, error) {
-	out := map[string]string{}
+	there, err := w.listed(ctx, ids)
+	out := make(map[string]string, len(there))
+	for id, e := range there {
+		out[id] = e.Digest
+	}
+	return out, err
+}
+
+// listed are those of the runs that the index holds, by id.
+func (w *work) listed(ctx context.Context, ids []string) (map[string]baseline.Entry, error) {
+	out := map[string]baseline.Entry{}
 	for some := range slices.Chunk(ids, maxAsked) {
 		for e, err := range w.current().List(ctx, baseline.Filter{IDs: some}) {
 			if err != nil {
 				return nil, err
 			}
-			out[e.Run.ID] = e.Digest
+			out[e.Run.ID] = e
 		}
 	}
 	return out, nil

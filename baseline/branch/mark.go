@@ -3,6 +3,8 @@ package branch
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -106,4 +108,110 @@ func earliest(together []baseline.Entry, e baseline.Entry) time.Time {
 		first = first.Add(-time.Nanosecond)
 	}
 	return first.UTC()
+}
+
+// Judge implements baseline.Store: one push for all the runs. Where nothing is new,
+// nothing is pushed.
+func (s *Store) Judge(ctx context.Context, said map[string]run.Judged) error {
+	if err := baseline.CheckSaid(said); err != nil {
+		return err
+	}
+	err := s.write(ctx, func(w *work) (change, error) {
+		lines, err := w.newOutcomes(ctx, said)
+		if err != nil || len(lines) == 0 {
+			return change{}, err
+		}
+		segments := packing{folder: outcomesFolder}
+		var placed []placedOutcome
+		for _, l := range lines {
+			data, err := l.encode()
+			if err != nil {
+				return change{}, err
+			}
+			segments.add(data)
+			placed = append(placed, placedOutcome{outcomeLine: l})
+		}
+		return change{
+			message: fmt.Sprintf("Keep %d outcomes", len(lines)),
+			files:   segments.flush(),
+			apply:   func() error { return w.takeOutcomes(ctx, placed, map[string][]error{}) },
+		}, nil
+	})
+	if err != nil {
+		return s.wrap("keep outcomes in", err)
+	}
+	return nil
+}
+
+// newOutcomes are those that count over what is on the branch, in the order of ids.
+func (w *work) newOutcomes(ctx context.Context, said map[string]run.Judged) ([]outcomeLine, error) {
+	there, err := w.listed(ctx, slices.Collect(maps.Keys(said)))
+	if err != nil {
+		return nil, err
+	}
+	now := w.options.Now()
+	var lines []outcomeLine
+	for _, id := range slices.Sorted(maps.Keys(said)) {
+		e, ok := there[id]
+		if !ok {
+			return nil, fmt.Errorf("run %q: %w", id, baseline.ErrNotFound)
+		}
+		if j, isNew := baseline.Said(now, e.Run.Judged, said[id]); isNew {
+			lines = append(lines, outcomeLine{Run: id, Digest: e.Digest, Outcome: j.Outcome, At: j.At})
+		}
+	}
+	return lines, nil
+}
+
+// placedOutcome is an outcome and the segment that it is from.
+type placedOutcome struct {
+	outcomeLine
+	path string
+}
+
+// takeOutcomes takes outcomes into the index, which keeps what counts of each run. One
+// of a run that is not there is damage.
+func (w *work) takeOutcomes(ctx context.Context, outcomes []placedOutcome, damage map[string][]error) error {
+	ids := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		ids[i] = o.Run
+	}
+	digests, err := w.digestsOf(ctx, ids)
+	if err != nil {
+		return err
+	}
+	said := map[string]run.Judged{}
+	for _, o := range outcomes {
+		if digests[o.Run] != o.Digest {
+			damage[o.path] = append(damage[o.path], fmt.Errorf("an outcome of run %.60q with digest %.16s: %w", o.Run, o.Digest, baseline.ErrNotFound))
+			continue
+		}
+		j := o.judged()
+		if before, ok := said[o.Run]; !ok || j.Over(&before) {
+			said[o.Run] = j
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return w.current().Judge(ctx, said)
+}
+
+// keptOutcomes are the segments of what was said of all runs but those that are gone.
+func (w *work) keptOutcomes(ctx context.Context, gone map[string]bool) ([]file, error) {
+	segments := packing{folder: outcomesFolder}
+	for e, err := range w.current().List(ctx, baseline.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Run.Judged == nil || gone[e.Run.ID] {
+			continue
+		}
+		line, err := outcomeLine{Run: e.Run.ID, Digest: e.Digest, Outcome: e.Run.Judged.Outcome, At: e.Run.Judged.At}.encode()
+		if err != nil {
+			return nil, err
+		}
+		segments.add(line)
+	}
+	return segments.flush(), nil
 }

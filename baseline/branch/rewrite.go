@@ -87,12 +87,16 @@ func (w *work) rewriting(ctx context.Context, gone map[string]bool, apply func()
 		if gone[e.Run.ID] {
 			continue
 		}
-		line, err := run.Encode(e.Run)
+		line, err := run.Encode(e.Run.Recorded())
 		if err != nil {
 			return change{}, err
 		}
 		runs.add(line)
 		n++
+	}
+	outcomes, err := w.keptOutcomes(ctx, gone)
+	if err != nil {
+		return change{}, err
 	}
 	marks := packing{folder: marksFolder}
 	for e, err := range w.current().List(ctx, baseline.Filter{States: baseline.States()}) {
@@ -110,7 +114,7 @@ func (w *work) rewriting(ctx context.Context, gone map[string]bool, apply func()
 		}
 		marks.add(line)
 	}
-	files = slices.Concat(files, runs.flush(), marks.flush())
+	files = slices.Concat(files, runs.flush(), outcomes, marks.flush())
 	return change{message: fmt.Sprintf("Keep %d runs", n), files: files, root: true, apply: apply}, nil
 }
 

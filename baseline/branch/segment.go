@@ -109,14 +109,18 @@ func (l markLine) encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Bounds on a segment of marks.
+// Bounds on a segment of marks or outcomes.
 const (
 	maxMarkLine = 64 << 10 // a note of run.MaxText may be six times as long in JSON
 	maxMarks    = 64 << 20 // bytes when expanded
 )
 
 // marksOf reads a segment of marks. What comes before an error is sound.
-func marksOf(data []byte) (marks []markLine, err error) {
+func marksOf(data []byte) ([]markLine, error) { return linesOf(data, parseMark) }
+
+// linesOf reads the lines of a segment that is not of runs. What comes before an error
+// is sound.
+func linesOf[T any](data []byte, parse func(line []byte) (T, error)) (lines []T, err error) {
 	z, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxMarks))
 	if err != nil {
 		return nil, err
@@ -126,19 +130,19 @@ func marksOf(data []byte) (marks []markLine, err error) {
 	in := bufio.NewScanner(plain)
 	in.Buffer(nil, maxMarkLine)
 	for in.Scan() {
-		l, err := parseMark(in.Bytes())
+		l, err := parse(in.Bytes())
 		if err != nil {
-			return marks, fmt.Errorf("line %d: %w", len(marks)+1, err)
+			return lines, fmt.Errorf("line %d: %w", len(lines)+1, err)
 		}
-		marks = append(marks, l)
+		lines = append(lines, l)
 	}
 	switch {
 	case errors.Is(in.Err(), bufio.ErrTooLong):
-		return marks, fmt.Errorf("line %d: it is longer than %d KiB", len(marks)+1, maxMarkLine>>10)
+		return lines, fmt.Errorf("line %d: it is longer than %d KiB", len(lines)+1, maxMarkLine>>10)
 	case plain.N == 0:
-		return marks, fmt.Errorf("it expands to more than %d MiB", maxMarks>>20)
+		return lines, fmt.Errorf("it expands to more than %d MiB", maxMarks>>20)
 	}
-	return marks, in.Err()
+	return lines, in.Err()
 }
 
 func parseMark(line []byte) (markLine, error) {
@@ -149,11 +153,10 @@ func parseMark(line []byte) (markLine, error) {
 	if err := json.Unmarshal(line, &l); err != nil {
 		return l, fmt.Errorf("the mark is not valid JSON: %w", err)
 	}
-	digest, err := hex.DecodeString(l.Digest)
 	switch {
 	case l.Format != markFormat:
 		return l, fmt.Errorf("format is %.40q, want %q", l.Format, markFormat)
-	case err != nil || len(digest) != sha256.Size || strings.ToLower(l.Digest) != l.Digest:
+	case !isDigest(l.Digest):
 		return l, fmt.Errorf("digest is %.80q, want a SHA-256 in lower-case hexadecimal", l.Digest)
 	case l.Run == "":
 		return l, errors.New("run is missing")
@@ -167,9 +170,59 @@ func parseMark(line []byte) (markLine, error) {
 	return l, l.mark().Check()
 }
 
+func isDigest(s string) bool {
+	digest, err := hex.DecodeString(s)
+	return err == nil && len(digest) == sha256.Size && strings.ToLower(s) == s
+}
+
 // inOrder compares marks by when they were made; of equals, by what they say, so
 // that every reader comes to the same end.
 func inOrder(a, b markLine) int {
 	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.State, b.State), a.Since.Compare(b.Since),
 		cmp.Compare(a.Note, b.Note), cmp.Compare(a.Batch, b.Batch), cmp.Compare(a.Run, b.Run))
+}
+
+// outcomeFormat is the format and version of a line that holds what the gate said.
+const outcomeFormat = "apkgate.outcome/1"
+
+// outcomeLine is what the gate said of a run as a line of a segment.
+type outcomeLine struct {
+	Format  string    `json:"format"`
+	Run     string    `json:"run"`    // the run's whole id
+	Digest  string    `json:"digest"` // the run's digest: it was said of no other run of that id
+	Outcome string    `json:"outcome"`
+	At      time.Time `json:"at"`
+}
+
+func (l outcomeLine) judged() run.Judged { return run.Judged{Outcome: l.Outcome, At: l.At.UTC()} }
+
+func (l outcomeLine) encode() ([]byte, error) {
+	l.Format = outcomeFormat
+	data, err := json.Marshal(l)
+	if err != nil {
+		return nil, fmt.Errorf("encode the outcome of run %q: %w", l.Run, err)
+	}
+	return append(data, '\n'), nil
+}
+
+// outcomesOf reads a segment of outcomes. What comes before an error is sound.
+func outcomesOf(data []byte) ([]outcomeLine, error) { return linesOf(data, parseOutcome) }
+
+func parseOutcome(line []byte) (outcomeLine, error) {
+	var l outcomeLine
+	if !utf8.Valid(line) {
+		return l, errors.New("the outcome is not valid UTF-8")
+	}
+	if err := json.Unmarshal(line, &l); err != nil {
+		return l, fmt.Errorf("the outcome is not valid JSON: %w", err)
+	}
+	switch {
+	case l.Format != outcomeFormat:
+		return l, fmt.Errorf("format is %.40q, want %q", l.Format, outcomeFormat)
+	case !isDigest(l.Digest):
+		return l, fmt.Errorf("digest is %.80q, want a SHA-256 in lower-case hexadecimal", l.Digest)
+	case l.Run == "":
+		return l, errors.New("run is missing")
+	}
+	return l, l.judged().Check()
 }

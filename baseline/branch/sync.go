@@ -63,7 +63,7 @@ func (w *work) syncEmpty(ctx context.Context) error {
 }
 
 // take takes the segments of a commit into the index, but for the known ones:
-// first all runs, then all marks in their order.
+// first all runs, then what was said of them, then all marks in their order.
 func (w *work) take(ctx context.Context, tip string, there contents, known map[string]string) error {
 	var paths []string
 	for path := range there.segments {
@@ -78,11 +78,12 @@ func (w *work) take(ctx context.Context, tip string, there contents, known map[s
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(paths, func(a, b string) int { // runs, then marks
+	slices.SortFunc(paths, func(a, b string) int { // runs, then the rest, which is of runs
 		return cmp.Or(strings.Compare(b[:len(runsFolder)], a[:len(runsFolder)]), strings.Compare(a, b))
 	})
 	damage := map[string][]error{}
 	var marks []placedMark
+	var outcomes []placedOutcome
 	err = w.read(ctx, paths, there.segments, missing, func(path string, data []byte, err error) error {
 		switch isRuns := strings.HasPrefix(path, runsFolder); {
 		case isRuns && data != nil:
@@ -92,6 +93,12 @@ func (w *work) take(ctx context.Context, tip string, there contents, known map[s
 			}
 			damage[path] = bad
 		case err != nil:
+		case strings.HasPrefix(path, outcomesFolder):
+			var lines []outcomeLine
+			lines, err = outcomesOf(data)
+			for _, l := range lines {
+				outcomes = append(outcomes, placedOutcome{l, path})
+			}
 		default:
 			var lines []markLine
 			lines, err = marksOf(data)
@@ -105,6 +112,9 @@ func (w *work) take(ctx context.Context, tip string, there contents, known map[s
 		return nil
 	})
 	if err != nil {
+		return err
+	}
+	if err := w.takeOutcomes(ctx, outcomes, damage); err != nil {
 		return err
 	}
 	if err := w.takeMarks(ctx, marks, damage); err != nil {

@@ -35,13 +35,14 @@ const (
 	maxListing = 64 << 20 // bytes of what git lists
 )
 
-// folders hold the segments: of runs, and of marks.
+// folders hold the segments: of runs, of what the gate said of them, and of marks.
 const (
-	runsFolder  = "runs"
-	marksFolder = "marks"
+	runsFolder     = "runs"
+	outcomesFolder = "outcomes"
+	marksFolder    = "marks"
 )
 
-var segmentPath = regexp.MustCompile(`^(runs|marks)/[0-9a-f]/[0-9a-f]{39}\.jsonl\.zst$`)
+var segmentPath = regexp.MustCompile(`^(runs|outcomes|marks)/[0-9a-f]/[0-9a-f]{39}\.jsonl\.zst$`)
 
 // treeEntry is one name in a commit's tree.
 type treeEntry struct{ mode, kind, oid, path string }
@@ -66,7 +67,7 @@ func (r *repository) list(ctx context.Context, commit string) (contents, error) 
 		case e.path == formatPath && e.kind == "blob":
 			format = e.oid
 		case e.path == readmePath:
-		case e.kind == "tree" && (e.path == runsFolder || e.path == marksFolder):
+		case e.kind == "tree" && (e.path == runsFolder || e.path == outcomesFolder || e.path == marksFolder):
 			folders = append(folders, e.path+"/")
 		default:
 			out.strays = append(out.strays, e.path)

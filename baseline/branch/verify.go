@@ -56,9 +56,13 @@ func (w *work) verifySegments(ctx context.Context, there contents) (found []base
 	}
 	slices.Sort(paths)
 	err = w.read(ctx, paths, there.segments, missing, func(path string, data []byte, err error) error {
-		if err == nil && strings.HasPrefix(path, runsFolder) {
+		switch {
+		case err != nil:
+		case strings.HasPrefix(path, runsFolder):
 			err = w.verifyRuns(ctx, data)
-		} else if err == nil {
+		case strings.HasPrefix(path, outcomesFolder):
+			_, err = outcomesOf(data)
+		default:
 			_, err = marksOf(data)
 		}
 		if ctx.Err() != nil {

@@ -72,7 +72,7 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 }
 
 func (s *Store) newEntry(r run.Run) (*entry, error) {
-	r, err := r.Named()
+	r, err := r.Recorded().Named()
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +125,29 @@ func (s *Store) Mark(_ context.Context, ids []string, m baseline.Mark) error {
 		own.Since = own.Since.UTC()
 		e.marks = append(e.marks, own)
 		e.Mark = newest(e.marks)
+	}
+	return nil
+}
+
+// Judge implements baseline.Store.
+func (s *Store) Judge(_ context.Context, said map[string]run.Judged) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := baseline.CheckSaid(said); err != nil {
+		return err
+	}
+	judged := map[*entry]run.Judged{}
+	for id, j := range said {
+		i := slices.IndexFunc(s.entries, func(e *entry) bool { return e.Run.ID == id })
+		if i < 0 {
+			return fmt.Errorf("judge run %q: %w", id, baseline.ErrNotFound)
+		}
+		if j, isNew := baseline.Said(s.now(), s.entries[i].Run.Judged, j); isNew {
+			judged[s.entries[i]] = j
+		}
+	}
+	for e, j := range judged {
+		e.Run.Judged = &j
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func validText(s string) bool { return utf8.ValidString(s) }
 func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, where string, args ...any) ([]baseline.Entry, error) {
 	rows, err := tx.Query(ctx, `SELECT r.id, r.digest, s.package, s.scenario, r.context, r.started, r.session, r.status,
 			r.version, r.build, r.repository, r.revision, r.ref, r.iterations, r.added,
-			r.started < `+levelOf+`, m.state, m.at, m.since, m.note, m.batch
+			r.started < `+levelOf+`, m.state, m.at, m.since, m.note, m.batch, `+s.said()+`
 		FROM apkgate.runs r JOIN apkgate.subjects s ON s.id = r.subject `+newestMark+" "+where, args...)
 	if err != nil {
 		return nil, err
@@ -147,13 +147,13 @@ func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, where string, args
 	var e baseline.Entry
 	var digest []byte
 	var context int64
-	var started, status, added string
+	var started, status, added, outcome, judged string
 	var c markColumns
 	r := &e.Run
 	if _, err := pgx.ForEachRow(rows, []any{
 		&r.ID, &digest, &r.App.Package, &r.Scenario, &context, &started, &r.Session, &status,
 		&r.App.Version, &r.App.Build, &r.Source.Repository, &r.Source.Commit, &r.Source.Ref, &e.Iterations, &added,
-		&e.Retired, &c.state, &c.at, &c.since, &c.note, &c.batch,
+		&e.Retired, &c.state, &c.at, &c.since, &c.note, &c.batch, &outcome, &judged,
 	}, func() (err error) {
 		for _, text := range []*string{
 			&r.ID, &r.App.Package, &r.Scenario, &r.Session, &r.App.Version, &r.App.Build,
@@ -166,6 +166,9 @@ func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, where string, args
 			return err
 		}
 		if e.AddedAt, err = records.ParseStamp(added); err != nil {
+			return err
+		}
+		if r.Judged, err = records.JudgedOf(outcome, judged); err != nil {
 			return err
 		}
 		e.Mark, err = c.mark()

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -138,4 +140,73 @@ func earliest(runs []markable, r markable) string {
 		}
 	}
 	return first
+}
+
+// Judge implements baseline.Store: one transaction for all the runs.
+func (s *Store) Judge(ctx context.Context, said map[string]run.Judged) error {
+	if err := baseline.CheckSaid(said); err != nil {
+		return err
+	}
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		there, err := lockSaid(ctx, tx, slices.Collect(maps.Keys(said)))
+		if err != nil {
+			return err
+		}
+		batch := &pgx.Batch{}
+		for id, j := range said {
+			before, ok := there[id]
+			if !ok {
+				return fmt.Errorf("run %q: %w", id, baseline.ErrNotFound)
+			}
+			if j, isNew := baseline.Said(s.options.Now(), before, j); isNew {
+				batch.Queue("UPDATE apkgate.runs SET outcome = $2, judged = $3 WHERE id = $1", toText(id), j.Outcome, records.Stamp(j.At))
+			}
+		}
+		return tx.SendBatch(ctx, batch).Close()
+	})
+	if err != nil {
+		return s.wrap("keep outcomes in", err)
+	}
+	return nil
+}
+
+// lockSaid locks the runs of the ids in the order of their numbers, as Mark does, and
+// tells what was said of each that is there.
+func lockSaid(ctx context.Context, tx pgx.Tx, ids []string) (map[string]*run.Judged, error) {
+	var texts []string
+	for _, id := range ids {
+		if validText(id) {
+			texts = append(texts, toText(id))
+		}
+	}
+	rows, err := tx.Query(ctx, "SELECT id, outcome, judged FROM apkgate.runs WHERE id = ANY($1) ORDER BY number FOR UPDATE", texts)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]*run.Judged{}
+	var id, outcome, at string
+	_, err = pgx.ForEachRow(rows, []any{&id, &outcome, &at}, func() (err error) {
+		there[fromText(id)], err = records.JudgedOf(outcome, at)
+		return err
+	})
+	return there, err
+}
+
+// said are the columns of what was said of a run r, as nothing where the database has
+// none.
+func (s *Store) said() string {
+	if s.mute {
+		return "'', ''"
+	}
+	return "r.outcome, r.judged"
+}
+
+// addSaid fills in what was said of the run of that number.
+func (s *Store) addSaid(ctx context.Context, tx pgx.Tx, number int64, r *run.Run) error {
+	var outcome, at string
+	err := tx.QueryRow(ctx, "SELECT "+s.said()+" FROM apkgate.runs r WHERE number = $1", number).Scan(&outcome, &at)
+	if err == nil {
+		r.Judged, err = records.JudgedOf(outcome, at)
+	}
+	return err
 }

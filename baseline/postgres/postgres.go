@@ -48,6 +48,7 @@ type Store struct {
 	pool    *pool
 	names   *names
 	opened  bool                      // it was there once
+	mute    bool                      // it has no columns for outcomes, and gets none
 	told    atomic.Pointer[time.Time] // when a silence of the server was told last
 }
 

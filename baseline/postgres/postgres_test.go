@@ -235,6 +235,12 @@ func TestRoles(t *testing.T) {
 	if err := w.Mark(t.Context(), []string{"a", "b"}, baseline.Mark{State: baseline.Accepted}); err != nil {
 		t.Fatal(err)
 	}
+	if err := w.Judge(t.Context(), map[string]run.Judged{"a": {Outcome: "inconclusive"}, "b": {Outcome: "pass"}}); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := r.Get(t.Context(), "b"); err != nil || e.Run.Judged == nil || e.Run.Judged.Outcome != "pass" {
+		t.Errorf("a reader is told that run b was judged as %+v, %v", e.Run.Judged, err)
+	}
 	if n, err := w.Prune(t.Context(), baseline.Retention{Keep: 1}, nil); n != 1 || err != nil {
 		t.Errorf("%d pruned, %v", n, err)
 	}
@@ -243,11 +249,53 @@ func TestRoles(t *testing.T) {
 	}
 	_, addErr := r.Add(t.Context(), newRun("c", 3))
 	for what, err := range map[string]error{
-		"adds": addErr, "marks": r.Mark(t.Context(), []string{"b"}, baseline.Mark{State: baseline.Rejected}),
+		"adds": addErr, "judges": r.Judge(t.Context(), map[string]run.Judged{"b": {Outcome: "pass"}}), "marks": r.Mark(t.Context(), []string{"b"}, baseline.Mark{State: baseline.Rejected}),
 	} {
 		if !errors.Is(err, baseline.ErrReadOnly) || hint(err) == "" {
 			t.Errorf("a reader %s: %v, want %v with a hint", what, err, baseline.ErrReadOnly)
 		}
+	}
+}
+
+// TestOutcomesNeedNoNewVersion: a history from before outcomes is read as it is, gets their columns
+// from who may change its tables, and is still of the version that an apkgate from before them
+// reads and writes.
+func TestOutcomesNeedNoNewVersion(t *testing.T) {
+	url := theServerURL(t)
+	s := open(t, url)
+	if _, err := s.Add(t.Context(), newRun("a", 1)); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	execAs(t, url, "ALTER TABLE apkgate.runs DROP COLUMN outcome, DROP COLUMN judged")
+	old, err := postgres.Open(t.Context(), url, postgres.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	if e, err := old.Get(t.Context(), "a"); err != nil || e.Run.Judged != nil {
+		t.Errorf("read as it is: %+v, %v", e.Run.Judged, err)
+	}
+	for e, err := range old.List(t.Context(), baseline.Filter{}) {
+		if err != nil || e.Run.Judged != nil {
+			t.Errorf("listed as it is: %+v, %v", e.Run.Judged, err)
+		}
+	}
+	s = open(t, url)
+	if err := s.Judge(t.Context(), map[string]run.Judged{"a": {Outcome: "regression"}}); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := s.Get(t.Context(), "a"); err != nil || e.Run.Judged == nil || e.Run.Judged.Outcome != "regression" {
+		t.Errorf("brought up to date: %+v, %v", e.Run.Judged, err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	var schema, derivation int
+	if err := conn.QueryRow(t.Context(), "SELECT schema, derivation FROM apkgate.history").Scan(&schema, &derivation); err != nil || schema != 4 || derivation != 4 {
+		t.Errorf("the schema is version %d, its summaries of rules %d (%v), want 4 and 4: an older apkgate refuses newer ones", schema, derivation, err)
 	}
 }
 

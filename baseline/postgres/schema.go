@@ -25,6 +25,12 @@ var migrations = []string{
 	mustRead("schema/0004_anrs.sql"),
 }
 
+// addJudged are columns that every reader of this version of the schema may leave aside,
+// so that an apkgate from before them still reads and writes the history: it knows of no
+// outcomes, and changes none.
+const addJudged = `ALTER TABLE apkgate.runs ADD COLUMN IF NOT EXISTS outcome text COLLATE "C" NOT NULL DEFAULT '';
+	ALTER TABLE apkgate.runs ADD COLUMN IF NOT EXISTS judged text COLLATE "C" NOT NULL DEFAULT ''`
+
 // derivation is the version of the rules by which summaries, and what else repeats
 // records, are made of them. Raise it when they change: histories are then derived anew.
 const derivation = 4
@@ -48,8 +54,12 @@ func mustRead(name string) string {
 	return string(data)
 }
 
-// versions are those of the schema and of the summaries; 0, 0 for no history.
-type versions struct{ schema, derivation int }
+// versions are those of the schema and of the summaries, 0, 0 for no history, and whether
+// it has columns for outcomes.
+type versions struct {
+	schema, derivation int
+	judged             bool
+}
 
 // prepare brings the schema up to date, or says why not.
 func (s *Store) prepare(ctx context.Context) error {
@@ -67,8 +77,9 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := found.check(); err != nil {
 		return err
 	}
-	switch {
-	case found.schema == len(migrations) && found.derivation == derivation:
+	switch current := found.schema == len(migrations) && found.derivation == derivation; {
+	case current && (found.judged || s.options.ReadOnly):
+		s.mute = !found.judged
 		return nil
 	case s.options.ReadOnly:
 		return hinted(fmt.Errorf("%w: its schema is version %d of %d, its summaries follow rules %d of %d",
@@ -78,7 +89,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	err = s.writeFor(ctx, migrationLimit, func(tx pgx.Tx) error { return migrate(ctx, tx) })
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && answer.Code == codeNoPrivilege {
-		return hinted(fmt.Errorf("%w: its schema is version %d of %d, and this role may not change it: %w", baseline.ErrReadOnly, found.schema, len(migrations), err),
+		return hinted(fmt.Errorf("%w: its schema is version %d of %d%s, and this role may not change it: %w", baseline.ErrReadOnly, found.schema, len(migrations), found.lacking(), err),
 			"Open it once as its owner: apkgate baseline list --store postgres://OWNER@…, see docs/postgres.md.")
 	}
 	return err
@@ -101,7 +112,9 @@ func readVersions(ctx context.Context, tx pgx.Tx) (v versions, err error) {
 	if err := tx.QueryRow(ctx, "SELECT to_regclass('apkgate.history') IS NOT NULL").Scan(&there); err != nil || !there {
 		return v, err
 	}
-	err = tx.QueryRow(ctx, "SELECT schema, derivation FROM apkgate.history").Scan(&v.schema, &v.derivation)
+	err = tx.QueryRow(ctx, `SELECT schema, derivation, (SELECT count(*) = 2 FROM pg_attribute
+			WHERE attrelid = to_regclass('apkgate.runs') AND attname IN ('outcome', 'judged') AND NOT attisdropped)
+		FROM apkgate.history`).Scan(&v.schema, &v.derivation, &v.judged)
 	if errors.Is(err, pgx.ErrNoRows) { // it was made after this transaction's state of the database
 		err = errMeanwhile
 	}
@@ -111,6 +124,14 @@ func readVersions(ctx context.Context, tx pgx.Tx) (v versions, err error) {
 // errMeanwhile is that another one has made the history while this one looked: it
 // is there now.
 var errMeanwhile = errors.New("another apkgate makes the history's tables")
+
+// lacking says what the tables lack beside a step of the schema.
+func (v versions) lacking() string {
+	if v.judged || v.schema < len(migrations) {
+		return ""
+	}
+	return ", without columns for outcomes"
+}
 
 // check reports what makes a history one that this apkgate leaves alone. An older
 // one neither guesses nor takes back what a newer one has made.
@@ -157,6 +178,9 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, migrations[step]); err != nil {
 			return fmt.Errorf("bring the schema from version %d to %d: %w", step, step+1, err)
 		}
+	}
+	if _, err := tx.Exec(ctx, addJudged); err != nil {
+		return fmt.Errorf("add columns for outcomes: %w", err)
 	}
 	switch {
 	case v.derivation == derivation || v.schema == 0:

@@ -21,7 +21,9 @@ func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 		if err != nil {
 			return err
 		}
-		e, err = getEntry(ctx, tx, number)
+		if e, err = getEntry(ctx, tx, number); err == nil {
+			err = s.addSaid(ctx, tx, number, &e.Run)
+		}
 		return err
 	})
 	if err != nil {

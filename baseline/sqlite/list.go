@@ -129,7 +129,7 @@ func inOrder(a, b baseline.Entry) int {
 func (s *Store) pages(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
 	return records.List(f.Limit, page, func(after *records.Cursor, n int) (found []baseline.Entry, err error) {
 		err = s.read(ctx, func(tx *prepared.Tx) (err error) {
-			found, err = listPage(ctx, tx, f, newestFirst, after, n)
+			found, err = s.listPage(ctx, tx, f, newestFirst, after, n)
 			return err
 		})
 		if err != nil {
@@ -140,7 +140,7 @@ func (s *Store) pages(ctx context.Context, f baseline.Filter, newestFirst bool) 
 }
 
 // listPage reads the next entries that the filter lets through.
-func listPage(ctx context.Context, tx *prepared.Tx, f baseline.Filter, newestFirst bool, after *records.Cursor, limit int) ([]baseline.Entry, error) {
+func (s *Store) listPage(ctx context.Context, tx *prepared.Tx, f baseline.Filter, newestFirst bool, after *records.Cursor, limit int) ([]baseline.Entry, error) {
 	where, args := conditions(f)
 	order, than := "ASC", ">"
 	if newestFirst {
@@ -150,13 +150,31 @@ func listPage(ctx context.Context, tx *prepared.Tx, f baseline.Filter, newestFir
 		where = append(where, "(started, r.id) "+than+" (?, ?)")
 		args = append(args, after.Started, after.ID)
 	}
-	return selectEntries(ctx, tx, names.NewReader(tx), fmt.Sprintf("WHERE %s ORDER BY started %s, r.id %s LIMIT ?",
+	rows, err := selectRows(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY started %s, r.id %s LIMIT ?",
 		strings.Join(where, " AND "), order, order), append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	out, err := complete(ctx, tx, names.NewReader(tx), rows)
+	for i := range out {
+		if err := s.addSaid(ctx, tx, rows[i].number, &out[i].Run); err != nil {
+			return nil, err
+		}
+	}
+	return out, err
 }
 
 // selectEntries reads the runs that the end of the query says, without what
-// only their records hold.
+// only their records hold and without what was said of them.
 func selectEntries(ctx context.Context, tx *prepared.Tx, names *names.Reader, where string, args ...any) ([]baseline.Entry, error) {
+	rows, err := selectRows(ctx, tx, where, args...)
+	if err != nil {
+		return nil, err
+	}
+	return complete(ctx, tx, names, rows)
+}
+
+func selectRows(ctx context.Context, tx *prepared.Tx, where string, args ...any) ([]row, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT number, r.id, digest, package, scenario, context, started, session, status,
 			version, build, repository, revision, ref, iterations, added, started < `+levelOf+`
 		FROM runs r JOIN subjects s ON s.id = subject `+where, args...)
@@ -172,10 +190,7 @@ func selectEntries(ctx context.Context, tx *prepared.Tx, names *names.Reader, wh
 		}
 		found = append(found, r)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return complete(ctx, tx, names, found)
+	return found, rows.Err()
 }
 
 // levelOf is the start of the level of a run r, "" where there is none.

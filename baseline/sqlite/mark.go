@@ -150,3 +150,57 @@ func newestMark(ctx context.Context, tx *prepared.Tx, number int64) (baseline.Ma
 	m.At, m.Since, err = records.Times(at, since)
 	return m, err
 }
+
+// Judge implements baseline.Store: one transaction for all the runs.
+func (s *Store) Judge(ctx context.Context, said map[string]run.Judged) error {
+	if err := baseline.CheckSaid(said); err != nil {
+		return err
+	}
+	err := s.write(ctx, func(tx *prepared.Tx) error {
+		for id, j := range said {
+			if err := s.judge(ctx, tx, id, j); err != nil {
+				return fmt.Errorf("run %q: %w", id, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return s.wrap("keep outcomes in", err)
+	}
+	return nil
+}
+
+func (s *Store) judge(ctx context.Context, tx *prepared.Tx, id string, j run.Judged) error {
+	var number int64
+	var outcome, at string
+	err := tx.QueryRowContext(ctx, "SELECT number, outcome, judged FROM runs WHERE id = ?", id).Scan(&number, &outcome, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = baseline.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	before, err := records.JudgedOf(outcome, at)
+	if err != nil {
+		return err
+	}
+	j, isNew := baseline.Said(s.now(), before, j)
+	if !isNew {
+		return nil
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE runs SET outcome = ?, judged = ? WHERE number = ?", j.Outcome, records.Stamp(j.At), number)
+	return err
+}
+
+// addSaid fills in what was said of the run of that number, where the file has it.
+func (s *Store) addSaid(ctx context.Context, tx *prepared.Tx, number int64, r *run.Run) error {
+	if s.mute {
+		return nil
+	}
+	var outcome, at string
+	err := tx.QueryRowContext(ctx, "SELECT outcome, judged FROM runs WHERE number = ?", number).Scan(&outcome, &at)
+	if err == nil {
+		r.Judged, err = records.JudgedOf(outcome, at)
+	}
+	return err
+}

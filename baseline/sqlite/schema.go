@@ -32,6 +32,12 @@ var migrations = []step{
 	{script: mustRead("schema/0006_anrs.sql")},
 }
 
+// addJudged are columns that every reader of this version of the schema may leave aside,
+// so that an apkgate from before them still reads and writes the history: it knows of no
+// outcomes, and changes none.
+const addJudged = `ALTER TABLE runs ADD COLUMN outcome TEXT NOT NULL DEFAULT '';
+	ALTER TABLE runs ADD COLUMN judged TEXT NOT NULL DEFAULT '';`
+
 // step is one migration. needed is a query that says whether a history needs the
 // script; "" is always.
 type step struct{ script, needed string }
@@ -64,7 +70,7 @@ func (s *Store) prepare(ctx context.Context, o Options, how access) error {
 	if err != nil {
 		return err
 	}
-	outdated := found.schema < len(migrations) || found.derivation < derivation
+	outdated := found.schema < len(migrations) || found.derivation < derivation || !found.judged
 	switch {
 	case how == toWrite:
 	case found.fresh:
@@ -77,7 +83,7 @@ func (s *Store) prepare(ctx context.Context, o Options, how access) error {
 			Advice: "Open it once where it can be written, which brings it up to date.",
 		}
 	default:
-		s.stale, s.bare = found.derivation < ofSummaries, found.derivation < derivation
+		s.stale, s.bare, s.mute = found.derivation < ofSummaries, found.derivation < derivation, !found.judged
 		return nil
 	}
 	if found.fresh {
@@ -88,14 +94,38 @@ func (s *Store) prepare(ctx context.Context, o Options, how access) error {
 	if err := s.migrate(ctx, migrations); err != nil {
 		return err
 	}
+	if err := s.addJudged(ctx); err != nil {
+		return err
+	}
 	return s.derive(ctx)
+}
+
+// addJudged adds the columns of outcomes where there are none yet.
+func (s *Store) addJudged(ctx context.Context) error {
+	if there, err := hasJudged(ctx, s.db); err != nil || there {
+		return err
+	}
+	return s.write(ctx, func(tx *prepared.Tx) error {
+		there, err := hasJudged(ctx, tx)
+		if err != nil || there { // another one was faster
+			return err
+		}
+		_, err = tx.Tx.ExecContext(ctx, addJudged)
+		return err
+	})
+}
+
+func hasJudged(ctx context.Context, q queryer) (there bool, err error) {
+	err = q.QueryRowContext(ctx, "SELECT count(*) = 2 FROM pragma_table_info('runs') WHERE name IN ('outcome', 'judged')").Scan(&there)
+	return there, err
 }
 
 // versions are what a file says of itself.
 type versions struct {
 	fresh      bool // it holds nothing yet
 	schema     int
-	derivation int // by which rules its summaries were made
+	derivation int  // by which rules its summaries were made
+	judged     bool // it has columns for outcomes
 }
 
 // identify reads the versions, all in one state of the file, since another
@@ -123,6 +153,9 @@ func (s *Store) identify(ctx context.Context) (v versions, err error) {
 			return newer("its schema is version %d, this one knows up to %d", v.schema, len(migrations))
 		}
 		if v.derivation, err = derivedBy(ctx, tx); err != nil {
+			return err
+		}
+		if v.judged, err = hasJudged(ctx, tx); err != nil {
 			return err
 		}
 		if v.derivation > derivation {

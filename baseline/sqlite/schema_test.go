@@ -238,3 +238,86 @@ func schemaOf(t *testing.T, path string) (out []string) {
 	}
 	return out
 }
+
+// TestOutcomesNeedNoNewVersion: a history with outcomes is of the version that an apkgate from
+// before them reads and writes, and what that writes has none. A history without their columns
+// gets them once it can be written, and is read as it is before.
+func TestOutcomesNeedNoNewVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	soundHistory(t, path, 2)
+	rawSQL(t, path, "ALTER TABLE runs DROP COLUMN outcome", "ALTER TABLE runs DROP COLUMN judged")
+	old, err := openUnwritable(t.Context(), path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutcomes(t, old, map[string]string{"run-00": "", "run-01": ""})
+	old.Close()
+	s, err := Open(t.Context(), path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutcomes(t, s, map[string]string{"run-00": "", "run-01": ""})
+	s.Close()
+	s = openTest(t, path)
+	if err := s.Judge(t.Context(), map[string]run.Judged{"run-01": {Outcome: "regression"}}); err != nil {
+		t.Fatal(err)
+	}
+	// As version 6 adds a run and reads its list.
+	rawSQL(t, path, `INSERT INTO runs
+		(id, digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added, anrs)
+		SELECT 'older', digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added, anrs FROM runs WHERE id = 'run-00'`,
+		"INSERT INTO records SELECT (SELECT number FROM runs WHERE id = 'older'), data FROM records WHERE run = (SELECT number FROM runs WHERE id = 'run-00')",
+		"INSERT INTO summaries SELECT subject, 0, context, started, 'older', session, median, mean, revision, repeated FROM summaries WHERE id = 'run-00'")
+	checkOutcomes(t, s, map[string]string{"run-00": "", "run-01": "regression", "older": ""})
+	if found, err := s.identify(t.Context()); err != nil || found.schema != 6 || !found.judged {
+		t.Errorf("the schema is version %d with outcomes %v (%v), want 6 with them: an older apkgate refuses a newer one", found.schema, found.judged, err)
+	}
+}
+
+func checkOutcomes(t *testing.T, s *Store, want map[string]string) {
+	t.Helper()
+	for id, outcome := range want {
+		e, err := s.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if e.Run.Judged != nil {
+			got = e.Run.Judged.Outcome
+		}
+		if got != outcome {
+			t.Errorf("run %s was judged as %q, want %q", id, got, outcome)
+		}
+	}
+	n := 0
+	for e, err := range s.List(t.Context(), baseline.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (e.Run.Judged != nil) != (want[e.Run.ID] != "") {
+			t.Errorf("run %s is listed with %+v, want %q", e.Run.ID, e.Run.Judged, want[e.Run.ID])
+		}
+		n++
+	}
+	if n != len(want) {
+		t.Errorf("%d runs are listed, want %d", n, len(want))
+	}
+}
+
+// TestRepairKeepsOutcomes: of a history whose trees lead nowhere, what was said of a run is read
+// from its row.
+func TestRepairKeepsOutcomes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	soundHistory(t, path, 4)
+	s := openTest(t, path)
+	if err := s.Judge(t.Context(), map[string]run.Judged{"run-01": {Outcome: "regression"}, "run-02": {Outcome: "pass"}}); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	rawSQL(t, path, "PRAGMA foreign_keys = OFF; DELETE FROM contexts")
+	repaired, err := Repair(t.Context(), path, Options{})
+	if err != nil || repaired.Kept != 4 {
+		t.Fatalf("%+v, %v, want 4 runs kept", repaired, err)
+	}
+	checkOutcomes(t, openTest(t, path), map[string]string{"run-00": "", "run-01": "regression", "run-02": "pass", "run-03": ""})
+}

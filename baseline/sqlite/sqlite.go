@@ -58,6 +58,7 @@ type Store struct {
 	now     func() time.Time
 	stale   bool        // its summaries follow older rules than ours, and stay so
 	bare    bool        // it has no ANRs beside its records, and gets none
+	mute    bool        // it has no columns for outcomes, and gets none
 	still   fs.FileInfo // what the file was when it was opened, where nobody is to write to it; else nil
 	// writing keeps the writers of this process from polling for the lock.
 	writing sync.Mutex

@@ -232,7 +232,7 @@ func runsAfter(ctx context.Context, tx *prepared.Tx, last int64) (runs []verifyR
 // checkPage checks the runs of a page.
 func (s *Store) checkPage(ctx context.Context, p verifyPage) (found []baseline.Damage, err error) {
 	err = s.read(ctx, func(tx *prepared.Tx) error {
-		c := runChecker{tx: tx, names: names.NewReader(tx), stale: s.stale, bare: s.bare}
+		c := runChecker{tx: tx, names: names.NewReader(tx), stale: s.stale, bare: s.bare, said: s.addSaid}
 		for _, r := range p.runs {
 			if err := noteDamage(&found, r.id, c.check(ctx, r.number)); err != nil {
 				return err
@@ -250,6 +250,7 @@ type runChecker struct {
 	names *names.Reader
 	stale bool // summaries follow older rules, so that they can't be compared
 	bare  bool // there are no ANRs beside the records
+	said  func(ctx context.Context, tx *prepared.Tx, number int64, r *run.Run) error
 }
 
 func (c runChecker) check(ctx context.Context, number int64) error {
@@ -266,6 +267,9 @@ func (c runChecker) check(ctx context.Context, number int64) error {
 	}
 	if what := records.Differs(e, listed[0]); what != "" {
 		return records.Damaged(fmt.Errorf("its %s is listed otherwise than its record says", what))
+	}
+	if err := c.said(ctx, c.tx, number, &e.Run); err != nil {
+		return err
 	}
 	return c.checkSummary(ctx, number, e)
 }

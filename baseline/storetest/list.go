@@ -113,7 +113,7 @@ func exportAndImport(t *testing.T, s baseline.Store) {
 		r.Iterations[0].Frames = []run.Frame{{DurationMS: 16.67, Bucket: 0}}
 		return r
 	})
-	done, err := baseline.Import(t.Context(), s, sequence(runs), nil)
+	done, err := baseline.Import(t.Context(), s, sequence(runs), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func exportAndImport(t *testing.T, s baseline.Store) {
 		t.Fatal(err)
 	}
 	wantEqual(t, "exported", got, runs)
-	done, err = baseline.Import(t.Context(), s, sequence(got), nil)
+	done, err = baseline.Import(t.Context(), s, sequence(got), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func importCompletesItself(t *testing.T, s baseline.Store) {
 	d.Status = run.Partial
 	add(t, s, a, b)
 	mark(t, s, baseline.Mark{State: baseline.Rejected}, "b")
-	done, err := baseline.Import(t.Context(), s, sequence([]run.Run{a, b, c, d}), &baseline.Mark{State: baseline.Accepted})
+	done, err := baseline.Import(t.Context(), s, sequence([]run.Run{a, b, c, d}), &baseline.Mark{State: baseline.Accepted}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func importCompletesItself(t *testing.T, s baseline.Store) {
 	wantEqual(t, "accepted", list(t, s, baseline.Filter{States: []baseline.State{baseline.Accepted}}), []string{"c", "a"})
 
 	broken := errors.New("the line is broken")
-	_, err = baseline.Import(t.Context(), s, func(yield func(run.Run, error) bool) { yield(run.Run{}, broken) }, nil)
+	_, err = baseline.Import(t.Context(), s, func(yield func(run.Run, error) bool) { yield(run.Run{}, broken) }, nil, nil)
 	wantError(t, "an import that breaks off", err, broken)
 }
 

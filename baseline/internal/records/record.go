@@ -29,6 +29,7 @@ type Record struct {
 
 // New makes the record of a run. A run without an id is named by its digest.
 func New(r run.Run) (Record, error) {
+	r = r.Recorded()
 	plain := r
 	plain.ID = ""
 	data, err := run.Encode(plain)

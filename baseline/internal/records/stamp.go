@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
 )
 
 // stampLayout is how times are kept: UTC and of fixed width, so that they sort
@@ -51,6 +52,23 @@ func Times(at, since string) (time.Time, time.Time, error) {
 	}
 	b, err := ParseStamp(since)
 	return a, b, err
+}
+
+// JudgedOf reads what was said of a run and the stamp of when; nil where it was never
+// judged.
+func JudgedOf(outcome, at string) (*run.Judged, error) {
+	if outcome == "" {
+		return nil, nil
+	}
+	t, err := ParseStamp(at)
+	if err != nil {
+		return nil, err
+	}
+	j := run.Judged{Outcome: outcome, At: t}
+	if err := j.Check(); err != nil {
+		return nil, Damaged(err)
+	}
+	return &j, nil
 }
 
 // Damaged says of an error that the history is damaged.

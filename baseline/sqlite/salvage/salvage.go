@@ -37,6 +37,7 @@ type Run struct {
 	ids, starts, states votes
 	digests             votes // as the bytes
 	added, since        string
+	judged              *run.Judged
 	marks               []foundMark
 	Page                uint32 // of the record; 0 where there is none
 	Cell                int
@@ -138,6 +139,9 @@ func (s *Runs) take(row pages.Row, page uint32, cell int, free bool) {
 		f.starts.add(text(5))
 		f.added, f.since = text(14), text(16)
 		f.states.add(text(15))
+		if len(row.Values) >= 20 && row.Values[18].IsText() && row.Values[19].IsText() {
+			f.judged, _ = records.JudgedOf(text(18), text(19)) // what can't be read was never said
+		}
 	case isTable && (shape == "-itttt" || shape == "-ittttt"):
 		s.run(number(1)).takeMark(row, len(shape) == 7)
 	case isTable:
@@ -225,6 +229,7 @@ func (s *Runs) entry(f *Run, r run.Run, digest []byte) baseline.Entry {
 		e.Run.ID = e.Digest[:16]
 	}
 	e.AddedAt, _ = records.ParseStamp(f.added)
+	e.Run.Judged = f.judged
 	e.Mark, _ = f.newest()
 	if r.Status != run.Complete && e.Mark.State != baseline.Rejected {
 		e.Mark = baseline.Mark{} // none other can be

@@ -110,7 +110,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	if err := output.Write(c, layout.Verdict(in), output.Text()); err != nil {
 		return result{}, err
 	}
-	if err := stores.Reject(ctx, into, in.Verdict); err != nil {
+	if err := stores.Judged(ctx, into, in.Verdict); err != nil {
 		return result{}, err
 	}
 	in.Meta.Repository = a.Job.Repository()

@@ -196,7 +196,7 @@ func (d demo) history(ctx context.Context, cfg *config.Config, store baseline.St
 	if err != nil {
 		return err
 	}
-	_, err = baseline.Import(ctx, store, lab.RunsOf(results), &baseline.Mark{State: baseline.Accepted, Note: "demo"})
+	_, err = baseline.Import(ctx, store, lab.RunsOf(results), &baseline.Mark{State: baseline.Accepted, Note: "demo"}, nil)
 	return exit.InfrastructureIf(err)
 }
 

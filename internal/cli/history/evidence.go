@@ -64,9 +64,9 @@ The page reads the file from this computer while apkgate waits.`,
 func openEvidence(ctx context.Context, c console.Console, s baseline.Store, folder *evidence.Folder, ids []string, name string, part viewer.Span) error {
 	found := map[string]run.Evidence{}
 	for _, id := range ids {
-		e, err := s.Get(ctx, id)
+		e, err := runNamed(ctx, s, id)
 		if err != nil {
-			return stores.Error(err)
+			return err
 		}
 		for _, file := range e.Run.Evidence {
 			if file.Kind == run.PerfettoTrace && (file.Name == name || len(name) >= baseline.MinPrefix && strings.HasPrefix(file.Digest, name)) {
@@ -101,9 +101,9 @@ func openEvidence(ctx context.Context, c console.Console, s baseline.Store, fold
 func showEvidence(ctx context.Context, c console.Console, s baseline.Store, folder *evidence.Folder, ids []string, out string) error {
 	var runs []run.Run
 	for _, id := range ids {
-		e, err := s.Get(ctx, id)
+		e, err := runNamed(ctx, s, id)
 		if err != nil {
-			return stores.Error(err)
+			return err
 		}
 		runs = append(runs, e.Run)
 		if len(e.Run.Evidence) == 0 {

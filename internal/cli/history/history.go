@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +31,7 @@ func Command(c console.Console) *cobra.Command {
 		Short: "Look at and change the history that runs are compared with",
 		Long: `The history holds every run that was measured. Only accepted ones are compared
 with. Runs never change, and only prune removes any: accept and reject mark them.`,
-		Args: arguments.OnlyCommands,
+		Args: onlyCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.Config, "config", "", "the configuration (default apkgate.yml where there is one)")
@@ -42,6 +43,33 @@ with. Runs never change, and only prune removes any: accept and reject mark them
 	)
 	return cmd
 }
+
+// onlyCommands are the Args of baseline itself: what others call a command of theirs that removes
+// runs is none here.
+func onlyCommands(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && slices.Contains([]string{"rm", "remove", "delete", "del"}, args[0]) {
+		return exit.Usage(fmt.Errorf("%s has no command %q: a run is never removed by itself", cmd.CommandPath(), args[0]),
+			"apkgate baseline reject keeps a run out of what later ones are compared with; apkgate baseline prune removes old runs")
+	}
+	return arguments.OnlyCommands(cmd, args)
+}
+
+// runNamed is the run of an id, or of the beginning of one.
+func runNamed(ctx context.Context, s baseline.Store, id string) (baseline.Entry, error) {
+	e, err := s.Get(ctx, id)
+	switch {
+	case err == nil:
+		return e, nil
+	case errors.Is(err, baseline.ErrNotFound) && len(id) < baseline.MinPrefix:
+		return e, exit.Usage(fmt.Errorf("%w: %q is too short to be the beginning of an id, want %d characters or more", baseline.ErrNotFound, id, baseline.MinPrefix), listsRuns)
+	case errors.Is(err, baseline.ErrNotFound):
+		return e, exit.Usage(err, listsRuns)
+	}
+	return e, stores.Error(err)
+}
+
+// listsRuns says where the ids of runs are shown.
+const listsRuns = "apkgate baseline list --by run shows each run with its id"
 
 // withStore runs do on the sound part of the history, which has to be there. What
 // was damaged is told when it is done.
@@ -101,7 +129,7 @@ func verifyCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 
 func atLeastOneRun(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return exit.Usage(fmt.Errorf("%s takes the id of a run", cmd.CommandPath()), "apkgate baseline list shows them")
+		return exit.Usage(fmt.Errorf("%s takes the id of a run", cmd.CommandPath()), listsRuns)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
@@ -26,7 +27,8 @@ func importCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 		Use: "import FILE [FILE …]", Short: "Add runs from files to the history, as accepted",
 		Long: `Adds the runs of apkgate.run/1 files (JSON, JSON Lines, .gz, .zst), of androidx
 *-benchmarkData.json, of flashlight results and of lists of {name,unit,value}.
-Importing a file twice changes nothing. Files that were kept with runs, such as
+Importing a file twice changes nothing. What the gate called a regression or invalid
+before it was exported, and rounds of two builds, are kept and not accepted. Files that were kept with runs, such as
 traces, are copied from the folder FILE.evidence to a history that is a file.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -68,7 +70,7 @@ func importFiles(ctx context.Context, c console.Console, f settings.ConfigFlags,
 	for _, file := range files {
 		runs := passOver(c, input.RunsIn(c, file, options), &damaged)
 		var load kept.Load
-		done, err := baseline.Import(ctx, store, load.Passing(counting(runs, &broken)), mark)
+		done, err := baseline.Import(ctx, store, load.Passing(counting(runs, &broken)), mark, isNoReference)
 		if err == nil && file != "-" {
 			err = carry(ctx, c, &load, file, path)
 		}
@@ -76,17 +78,25 @@ func importFiles(ctx context.Context, c console.Console, f settings.ConfigFlags,
 			return errors.Join(importError(err), store.Close())
 		}
 		total.Read, total.Added, total.Marked = total.Read+done.Read, total.Added+done.Added, total.Marked+done.Marked
+		total.Left += done.Left
 	}
 	fmt.Fprintf(c.Stdout, "%d %s read, %d new, %d accepted; the history is %s\n",
 		total.Read, words.Plural(total.Read, "run", "runs"), total.Added, total.Marked, console.Plain(stores.Shown(path)))
 	if accept && broken > 0 {
 		fmt.Fprintf(c.Stdout, "%d of them not whole: kept, but never compared with\n", broken)
 	}
+	if total.Left > 0 {
+		fmt.Fprintf(c.Stdout, "%d of them not accepted: called a regression or invalid by the gate, or measured in turns with another build\n", total.Left)
+	}
 	if damaged > 0 {
 		err = exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("%d %s damaged and passed over", damaged, words.Plural(damaged, "record was", "records were")), "")
 	}
 	return errors.Join(err, store.Close())
 }
+
+// isNoReference reports whether a run is not accepted by the way: the gate refused it, or it was
+// measured in turns with another build.
+func isNoReference(e baseline.Entry) bool { return stores.Refused(e) || turns.MeasuredInTurns(e.Run) }
 
 // passOver leaves out the records of a file that are damaged, names and counts them.
 func passOver(c console.Console, runs iter.Seq2[run.Run, error], count *int) iter.Seq2[run.Run, error] {

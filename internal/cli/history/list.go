@@ -20,43 +20,79 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
 func listCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 	var ff filterFlags
-	var format string
+	var format, by string
 	cmd := &cobra.Command{
-		Use: "list", Short: "List runs, newest first", Args: arguments.None,
-		Long: `Lists runs, newest first. An accepted run "before the new level" started before
-what apkgate baseline rebaseline has accepted, and no longer counts.
+		Use: "list", Short: "List what was measured, newest first", Args: arguments.None,
+		Long: `Lists what was measured together, a session a line, newest first: when it began, of
+which commit, ref and build, on which devices, the gravest outcome of its runs, and
+what was decided about them. "rounds" were measured in turns with another build and
+are never compared with; "old level" is from before what apkgate baseline rebaseline
+has accepted, and no longer counts.
 
-With --format json each run is a JSON object on a line of its own.`,
+With --by run each run has a line. With --format json each run, or with --by session
+each session, is a JSON object on a line of its own, with all names in full.`,
+		Example: `  apkgate baseline list
+  apkgate baseline list --by run --scenario read-mail --state accepted`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := ff.filter()
 			if err == nil {
 				err = arguments.OneOf("format", output.Format(format), []output.Format{output.FormatText, output.FormatJSON})
 			}
+			if err == nil {
+				by = cmp.Or(by, defaultBy(output.Format(format)))
+				err = arguments.OneOf("by", by, []string{bySession, byRun})
+			}
 			if err != nil {
 				return err
 			}
 			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+				if by == bySession {
+					return listSessions(cmd.Context(), c, s, filter, output.Format(format))
+				}
 				return list(cmd.Context(), c, s, filter, output.Format(format))
 			})
 		},
 	}
 	ff.register(cmd)
 	cmd.Flags().StringVar(&format, "format", string(output.FormatText), "what to print: text or json")
+	cmd.Flags().StringVar(&by, "by", "", "what has a line: session or run (default session, with --format json run)")
 	return cmd
 }
+
+// What has a line in the list.
+const (
+	bySession = "session"
+	byRun     = "run"
+)
+
+// defaultBy is what has a line where nobody asks: scripts read runs.
+func defaultBy(f output.Format) string {
+	if f == output.FormatJSON {
+		return byRun
+	}
+	return bySession
+}
+
+// What stands in the place of an outcome where no gate has judged a run, and where it was
+// measured in turns with another build, as part of what is judged.
+const (
+	notJudged = "not judged"
+	rounds    = "rounds"
+)
 
 // list prints each run as it is read: a history may have more than memory holds.
 func list(ctx context.Context, c console.Console, s baseline.Store, filter baseline.Filter, format output.Format) error {
 	out := bufio.NewWriter(c.Stdout)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	table := console.Columns{Out: out, Rows: [][]string{{"run", "started", "app", "scenario", "context", "state"}}}
+	table := console.Columns{Out: out, Rows: [][]string{{"run", "started", "app", "scenario", "context", "outcome", "state"}}}
 	n := 0
 	for e, err := range s.List(ctx, filter) {
 		if err != nil {
@@ -89,7 +125,18 @@ func cellsOf(e baseline.Entry) []string {
 		started = e.Run.Started.UTC().Format("2006-01-02 15:04")
 	}
 	app := strings.TrimSpace(e.Run.App.Package + " " + e.Run.App.Version)
-	return []string{console.Plain(e.Run.ID), started, console.Plain(app), console.Plain(e.Run.Scenario), console.Plain(devctx.Name(e.Run.Context, devctx.Named)), stateOf(e)}
+	return []string{console.Plain(e.Run.ID), started, console.Plain(app), console.Plain(e.Run.Scenario), console.Plain(devctx.Name(e.Run.Context, devctx.Named)), outcomeOf(e.Run), stateOf(e)}
+}
+
+// outcomeOf is what the gate said of a run, in a word.
+func outcomeOf(r run.Run) string {
+	switch {
+	case turns.MeasuredInTurns(r):
+		return rounds
+	case r.Judged == nil:
+		return notJudged
+	}
+	return r.Judged.Outcome
 }
 
 // stateOf says what was decided about a run, and why it may not count all the same.
@@ -120,6 +167,8 @@ type listed struct {
 	State    string            `json:"state"`
 	Retired  bool              `json:"retired"`
 	Note     string            `json:"note,omitempty"`
+	Judged   *run.Judged       `json:"judged,omitempty"`
+	InRounds bool              `json:"in_rounds"`
 }
 
 func listedOf(e baseline.Entry) listed {
@@ -127,6 +176,7 @@ func listedOf(e baseline.Entry) listed {
 		ID: e.Run.ID, Started: e.Run.Started.UTC(), App: e.Run.App, Source: e.Run.Source, Scenario: e.Run.Scenario,
 		Session: e.Run.Session, Context: e.Run.Context, Status: e.Run.Status,
 		State: cmp.Or(string(e.Mark.State), "unmarked"), Retired: e.Retired, Note: e.Mark.Note,
+		Judged: e.Run.Judged, InRounds: turns.MeasuredInTurns(e.Run),
 	}
 }
 

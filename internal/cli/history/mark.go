@@ -98,7 +98,7 @@ func (f *markFlags) check(cmd *cobra.Command, ids []string) error {
 	}
 	switch refined := f.pkg != "" || f.scenario != "" || len(f.where) > 0; {
 	case choosing == 0:
-		return exit.Usage(fmt.Errorf("%s takes the id of a run, a --session or a --commit", cmd.CommandPath()), "apkgate baseline list shows the runs")
+		return exit.Usage(fmt.Errorf("%s takes the id of a run, a --session or a --commit", cmd.CommandPath()), listsRuns)
 	case len(ids) > 0 && (choosing > 1 || refined):
 		return exit.Usage(fmt.Errorf("%s takes the ids of runs or flags that choose them, not both", cmd.CommandPath()), "")
 	case f.all && choosing > 1:
@@ -145,7 +145,7 @@ func mark(ctx context.Context, c console.Console, s baseline.Store, state baseli
 		fmt.Fprintf(c.Stdout, "%d %s not whole and can't be accepted\n", left.broken, words.Plural(left.broken, "is", "are"))
 	}
 	if left.byGate > 0 {
-		fmt.Fprintf(c.Stdout, "%d %s accepted: the gate called %s a regression or invalid; --note says why to accept all the same, and apkgate baseline rebaseline makes an intended change the new level\n",
+		fmt.Fprintf(c.Stdout, "%d %s accepted: the gate refused %s as a regression, as invalid, or with another run that is; --note says why to accept all the same, and apkgate baseline rebaseline makes an intended change the new level\n",
 			left.byGate, words.Plural(left.byGate, "is not", "are not"), words.Plural(left.byGate, "it", "them"))
 	}
 	if left.inRounds > 0 {
@@ -171,16 +171,16 @@ type leftOut struct{ decided, broken, inRounds, byGate int }
 // chooseRuns are the runs of the ids, or else those of the filter that the mark is for.
 func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids []string, filter baseline.Filter, f markFlags) (chosen []baseline.Entry, left leftOut, err error) {
 	for _, id := range ids {
-		e, err := s.Get(ctx, id)
+		e, err := runNamed(ctx, s, id)
 		if err != nil {
-			return nil, left, stores.Error(err)
+			return nil, left, err
 		}
 		if state.Reference() && turns.MeasuredInTurns(e.Run) {
 			return nil, left, exit.Usage(fmt.Errorf("run %s was measured in turns with another build, and can't be %s", e.Run.ID, state),
-				"apkgate baseline list shows the runs that were measured by themselves")
+				"apkgate baseline list --by run shows the runs that were measured by themselves")
 		}
-		if state == baseline.Accepted && e.Run.Status == run.Complete && stores.RejectedByGate(e.Mark) && !f.forced() {
-			return nil, left, exit.Usage(fmt.Errorf("run %s can't be accepted without a word: %s", e.Run.ID, e.Mark.Note),
+		if state == baseline.Accepted && e.Run.Status == run.Complete && stores.Refused(e) && !f.forced() {
+			return nil, left, exit.Usage(fmt.Errorf("run %s can't be accepted without a reason: %s", e.Run.ID, stores.WhyRefused(e)),
 				"--note says why it is accepted all the same; apkgate baseline rebaseline makes it the new level")
 		}
 		e.Run.Iterations, e.Run.Energy = nil, nil // there may be many runs
@@ -193,11 +193,11 @@ func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids
 		switch {
 		case err != nil:
 			return nil, left, stores.Error(err)
-		case e.Run.Status != run.Complete && state.Reference() && (e.Mark.State == baseline.Unmarked || stores.RejectedByGate(e.Mark)):
+		case e.Run.Status != run.Complete && state.Reference() && (e.Mark.State == baseline.Unmarked || stores.Refused(e)):
 			left.broken++
-		case state == baseline.Accepted && stores.RejectedByGate(e.Mark) && !f.forced():
+		case state == baseline.Accepted && stores.Refused(e) && !f.forced():
 			left.byGate++
-		case !open(e.Mark, state, f):
+		case !open(e, state, f):
 			left.decided++
 		case turns.MeasuredInTurns(e.Run) && state.Reference():
 			left.inRounds++
@@ -214,16 +214,16 @@ func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids
 
 // open reports whether a run of that state is to be marked where it is not named
 // itself. What somebody decided is not undone by the way.
-func open(is baseline.Mark, wanted baseline.State, f markFlags) bool {
+func open(e baseline.Entry, wanted baseline.State, f markFlags) bool {
 	switch {
-	case is.State == baseline.Unmarked:
+	case e.Mark.State == baseline.Unmarked:
 		return true
 	case wanted == baseline.Rejected:
-		return !f.all && is.State != baseline.Rejected
+		return !f.all && e.Mark.State != baseline.Rejected
 	case wanted == baseline.Accepted:
-		return f.forced() && stores.RejectedByGate(is)
+		return f.forced() && stores.Refused(e)
 	case wanted == baseline.Rebaselined:
-		return is.State == baseline.Accepted || stores.RejectedByGate(is)
+		return e.Mark.State == baseline.Accepted || stores.Refused(e)
 	}
 	return false
 }

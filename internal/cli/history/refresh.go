@@ -66,8 +66,8 @@ func refreshCommand(c console.Console, cf *settings.ConfigFlags) *cobra.Command 
 		Short: "Measure the main branch, accept its runs, and say what drifts",
 		Long: `Measures as run does, checks the runs against the history, and accepts them: what
 later runs are compared with stays new. Where the gate calls one of them a
-regression none is accepted, since all are of one build; they are kept unmarked,
-and --accept-regression accepts them after all.
+regression none is accepted, since all are of one build; they are kept, marked with
+why they were refused, and --accept-regression accepts them after all.
 
 It then says how each metric moved since the last refresh, since all that was
 accepted before, and by its trend within the quarter: a slow creep that no single
@@ -239,6 +239,9 @@ func refreshWith(ctx context.Context, store *baseline.Sound, measured lab.Measur
 	did.DriftFails = set.FailOn == gate.FailDrift && slices.ContainsFunc(did.Drift, drift.Line.Creeps)
 	did.Warnings = append(did.Warnings, stores.DamageWarnings(store)...)
 	did.Simulated = judging.Simulated(runs)
+	if err := keepRefused(ctx, store, verdict, did); err != nil {
+		return nil, err
+	}
 	if ids := did.Accepted; len(ids) > 0 {
 		if err := store.Mark(ctx, ids, refreshMark(ids)); err != nil {
 			return nil, stores.Error(err)
@@ -253,6 +256,23 @@ func refreshWith(ctx context.Context, store *baseline.Sound, measured lab.Measur
 		done.FailOn = gate.FailNever
 	}
 	return &done, nil
+}
+
+// withAnother is why a refresh refuses a run that is no regression itself.
+const withAnother = "another run of this refresh is a regression"
+
+// keepRefused keeps what the gate called each run, and why runs were refused.
+func keepRefused(ctx context.Context, store baseline.Store, v gate.Verdict, did saved.Refresh) error {
+	if err := stores.Judged(ctx, store, v); err != nil {
+		return err
+	}
+	var others []string
+	for _, r := range did.Refused {
+		if r.Reason == withAnother {
+			others = append(others, r.ID)
+		}
+	}
+	return stores.Refuse(ctx, store, others, "refused by baseline refresh: "+withAnother)
 }
 
 // refreshMark accepts the runs of a refresh as one batch. Its name follows from
@@ -272,7 +292,7 @@ func sortOut(v gate.Verdict, acceptRegression bool) saved.Refresh {
 		case x.Verdict == gate.Invalid, refuse && x.Verdict == gate.Regression:
 			r.Refused = append(r.Refused, saved.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: x.Reason})
 		case refuse:
-			r.Refused = append(r.Refused, saved.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: "another run of this refresh is a regression"})
+			r.Refused = append(r.Refused, saved.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: withAnother})
 		default:
 			r.Accepted = append(r.Accepted, x.ID)
 		}

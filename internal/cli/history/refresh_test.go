@@ -65,15 +65,23 @@ func TestRefreshRefusesARegression(t *testing.T) {
 	if got.Status != exit.StatusRegression || !strings.HasPrefix(got.Stdout, "Regression: 0 runs accepted, 3 runs refused") || !strings.Contains(got.Stdout, "--accept-regression") {
 		t.Fatalf("status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
 	}
-	listed := clitest.RunAtNight(t, 6, "baseline", "list", "--store", store, "--state", "unmarked")
-	if n := strings.Count(listed.Stdout, "unmarked"); n != 3 {
-		t.Errorf("%d runs are kept unmarked, want the 3 refused\n%s", n, listed.Stdout)
+	// The refused runs are marked with why, whether it is the run itself or another of its build,
+	// and nobody accepts them by the way.
+	listed := clitest.RunAtNight(t, 6, "baseline", "list", "--store", store, "--format", "json", "--state", "rejected")
+	if n, m := strings.Count(listed.Stdout, `"note":"the gate's verdict: regression"`), strings.Count(listed.Stdout, `"note":"refused by baseline refresh: another run of this refresh is a regression"`); n == 0 || n+m != 3 {
+		t.Errorf("%d runs are marked as a regression and %d as refused with it, want 3 together\n%s", n, m, listed.Stdout)
+	}
+	if n := strings.Count(listed.Stdout, `"judged":{"outcome":"`); n != 3 {
+		t.Errorf("the outcome is kept with %d runs, want 3\n%s", n, listed.Stdout)
+	}
+	if got := clitest.RunAtNight(t, 6, "baseline", "accept", "--store", store, "--all"); !strings.Contains(got.Stdout, "accepted: 0 runs") || !strings.Contains(got.Stdout, "3 are not accepted") {
+		t.Errorf("accept --all after a refusal says:\n%s%s", got.Stdout, got.Stderr)
 	}
 	got = clitest.RunAtNight(t, 6, "baseline", "refresh", "--store", store, "--run", slow, "--accept-regression", "--format", "json")
 	if r := refreshed(t, got); got.Status != exit.StatusPass || len(r.Accepted) != 3 || r.Verdict != gate.Regression {
 		t.Errorf("told to accept: status %d, %+v", got.Status, r)
 	}
-	if listed = clitest.RunAtNight(t, 6, "baseline", "list", "--store", store, "--state", "unmarked"); !strings.Contains(listed.Stdout, "no run matches") {
+	if listed = clitest.RunAtNight(t, 6, "baseline", "list", "--store", store, "--state", "rejected"); !strings.Contains(listed.Stdout, "no run matches") {
 		t.Errorf("not all are accepted:\n%s", listed.Stdout)
 	}
 }

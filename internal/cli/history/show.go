@@ -15,8 +15,9 @@ import (
 func showCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "show RUN", Short: "Print one run as JSON", Args: atLeastOneRun,
-		Long: `Prints a run's record as JSON. Files that were kept with it, such as traces, are
-listed on the standard error; apkgate baseline evidence copies them.`,
+		Long: `Prints a run's record as JSON, with what the gate said of it last ("judged"). On the
+standard error it says what was decided about the run, and lists files that were kept
+with it, such as traces; apkgate baseline evidence copies them.`,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			address, err := settings.StoreAddress(*f)
 			if err != nil {
@@ -24,9 +25,9 @@ listed on the standard error; apkgate baseline evidence copies them.`,
 			}
 			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
 				for _, id := range ids {
-					e, err := s.Get(cmd.Context(), id)
+					e, err := runNamed(cmd.Context(), s, id)
 					if err != nil {
-						return stores.Error(err)
+						return err
 					}
 					data, err := run.Encode(e.Run)
 					if err != nil {
@@ -35,6 +36,7 @@ listed on the standard error; apkgate baseline evidence copies them.`,
 					if _, err := c.Stdout.Write(data); err != nil {
 						return exit.Infrastructure(err)
 					}
+					tell(c, fateOf(e))
 					if len(e.Run.Evidence) > 0 {
 						_ = kept.List(c.Stderr, stores.Kept(address), e.Run) // beside what was asked for
 					}
@@ -43,4 +45,21 @@ listed on the standard error; apkgate baseline evidence copies them.`,
 			})
 		},
 	}
+}
+
+// fateOf says what the gate said of a run last, and what was decided about it since when and why.
+func fateOf(e baseline.Entry) string {
+	const day = "2006-01-02 15:04 UTC"
+	text := "run " + e.Run.ID + ": " + outcomeOf(e.Run)
+	if e.Run.Judged != nil {
+		text += " on " + e.Run.Judged.At.UTC().Format(day)
+	}
+	text += ", " + stateOf(e)
+	if e.Mark.State != baseline.Unmarked {
+		text += " on " + e.Mark.At.UTC().Format(day)
+	}
+	if e.Mark.Note != "" {
+		text += ": " + e.Mark.Note
+	}
+	return text
 }

@@ -158,7 +158,7 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 		return err
 	}
 	verdict := in.Verdict
-	if err := stores.Reject(ctx, store, verdict); err != nil {
+	if err := stores.Judged(ctx, store, verdict); err != nil {
 		return err
 	}
 	if f.accept {

@@ -27,7 +27,7 @@ func TestTheGateRejectsWhatNobodyDecidedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.Runs = append(v.Runs, gate.RunVerdict{ID: "in no history", Verdict: gate.Regression})
-	if err := Reject(t.Context(), store, v); err != nil {
+	if err := Judged(t.Context(), store, v); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]baseline.State{
@@ -37,8 +37,11 @@ func TestTheGateRejectsWhatNobodyDecidedOn(t *testing.T) {
 		if err != nil || e.Mark.State != want || RejectedByGate(e.Mark) != (want == baseline.Rejected) {
 			t.Errorf("%s is %+v (%v), want %q", id, e.Mark, err, want)
 		}
+		if said := map[string]string{"worse": "regression", "broken": "invalid", "accepted": "regression", "fine": "pass", "open": "inconclusive"}[id]; e.Run.Judged == nil || e.Run.Judged.Outcome != said {
+			t.Errorf("%s was judged as %+v, want %q", id, e.Run.Judged, said)
+		}
 	}
-	if err := Reject(t.Context(), nil, v); err != nil {
+	if err := Judged(t.Context(), nil, v); err != nil {
 		t.Errorf("of no history: %v", err)
 	}
 }
