@@ -27,6 +27,9 @@ const (
 type Frames struct {
 	// Source is what the stages come from, such as "gfxinfo" or "frametimeline".
 	Source string `json:"source"`
+	// Wakers says what tells who woke a thread that slept (Wakers*): "" where nothing says so,
+	// as in records of versions of apkgate that did not ask.
+	Wakers string `json:"wakers,omitempty"`
 	// Groups are the frames of each UI event and class, of all iterations together.
 	// What normal frames take is what late ones are held against.
 	Groups []FrameGroup `json:"groups,omitempty"`
@@ -40,6 +43,13 @@ type Frames struct {
 	// Views are what stood on the screen, one entry of each event in which it was read.
 	Views []Views `json:"views,omitempty"`
 }
+
+// What tells who woke a thread (Frames.Wakers).
+const (
+	WakersWaking = "waking" // sched_waking: each waker
+	WakersWakeup = "wakeup" // sched_wakeup: no waker of another process, and none on a CPU that shares no cache
+	WakersNone   = "none"   // nothing: what a thread waited for as it slept is not known
+)
 
 // Classes of frames (FrameGroup.Class).
 const (
@@ -236,7 +246,7 @@ func (f Frames) validate() error {
 	for _, l := range slices.Concat(f.Worst, f.Usual) {
 		steps += len(l.Path)
 	}
-	if err := errors.Join(word("source", f.Source), atMost("groups", len(f.Groups), MaxFrameGroups),
+	if err := errors.Join(word("source", f.Source), maybeWord("wakers", f.Wakers), atMost("groups", len(f.Groups), MaxFrameGroups),
 		atMost("worst", len(f.Worst), MaxWorstFrames), atMost("usual", len(f.Usual), MaxUsualFrames), atMost("views", len(f.Views), MaxViews),
 		atMost("path of all groups", parts, MaxAllParts), atMost("path of all frames", steps, MaxAllSteps), counts("left_out", f.LeftOut)); err != nil {
 		return first(err)

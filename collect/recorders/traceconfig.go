@@ -25,6 +25,7 @@ type Source struct {
 	Config string
 	Every  map[string]time.Duration // fields that are periods, in ms
 	On     []string                 // flags that are set
+	Within []string                 // messages whose flag "enabled" is set
 	Enums  map[string][]string      // repeated fields, of names of an enum
 	Texts  map[string][]string      // and of strings
 	// BufferKB is the buffer that it needs. Sources that need the same share one, so
@@ -152,7 +153,7 @@ func join(sources []Source, s Source) []Source {
 	}
 	o.Every = every
 	o.BytesPerSecond, o.whole = max(o.BytesPerSecond, s.BytesPerSecond), o.whole || s.whole
-	o.On = union(o.On, s.On)
+	o.On, o.Within = union(o.On, s.On), union(o.Within, s.Within)
 	o.Enums, o.Texts = unions(o.Enums, s.Enums), unions(o.Texts, s.Texts)
 	return sources
 }
@@ -187,6 +188,9 @@ func (s Source) write(b *strings.Builder, buffer int) {
 		}
 		for _, field := range s.On {
 			fmt.Fprintf(b, "  %s: true\n", field)
+		}
+		for _, message := range s.Within {
+			fmt.Fprintf(b, "  %s { enabled: true }\n", message)
 		}
 		for _, field := range slices.Sorted(maps.Keys(s.Enums)) {
 			for _, name := range s.Enums[field] {

@@ -34,13 +34,14 @@ func TestOneConfigurationServesAllThatAsk(t *testing.T) {
 			Enums: map[string][]string{"battery_counters": {"BATTERY_COUNTER_CURRENT", "BATTERY_COUNTER_VOLTAGE"}}},
 		Source{Name: "linux.ftrace", Config: "ftrace_config", BufferKB: 32768, Texts: map[string][]string{"ftrace_events": {"sched/sched_switch"}}})
 	cpu := asked("cpu", false,
-		Source{Name: "linux.ftrace", Config: "ftrace_config", BufferKB: 32768, Texts: map[string][]string{"ftrace_events": {"sched/sched_switch", "sched/sched_waking"}}})
+		Source{Name: "linux.ftrace", Config: "ftrace_config", BufferKB: 32768, Within: []string{"compact_sched"}, Texts: map[string][]string{"ftrace_events": {"sched/sched_switch", "sched/sched_waking"}}})
 	got := merge([]Ask{power, heat, cpu}, Known{}, 10*time.Minute)
 	for word, want := range map[string][]string{
 		"data_sources":      {`data_sources { config { name: "android.power" target_buffer: 0 android_power_config {`, `data_sources { config { name: "linux.ftrace" target_buffer: 1 ftrace_config {`},
 		"battery_poll_ms":   {"battery_poll_ms: 250"}, // the fastest
 		"battery_counters":  {"battery_counters: BATTERY_COUNTER_CURRENT", "battery_counters: BATTERY_COUNTER_VOLTAGE"},
 		"collect_power":     {"collect_power_rails: true"},
+		"compact_sched":     {"compact_sched { enabled: true }"},
 		"ftrace_events":     {`ftrace_events: "sched/sched_switch"`, `ftrace_events: "sched/sched_waking"`},
 		"buffers":           {"buffers { size_kb: 4096 fill_policy: RING_BUFFER }", "buffers { size_kb: 32768 fill_policy: RING_BUFFER }"},
 		"duration_ms":       {"duration_ms: 600000"},

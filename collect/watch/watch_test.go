@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/logcat"
@@ -218,6 +219,19 @@ func TestALongFrameIsNoticedByTheLog(t *testing.T) {
 		}
 		if more, also := f.stream.Next(); also {
 			t.Errorf("frames by the log: %v: and %+v", frames, more)
+		}
+	}
+}
+
+// Below Android 12 sched_waking is closed on phones as they are sold, and sched_wakeup stands
+// in. Later it would say twice who woke whom.
+func TestWhatTellsWhoWokeAThreadIsAskedForByTheVersion(t *testing.T) {
+	t.Parallel()
+	for api, want := range map[int]bool{29: true, 30: true, 31: false, 35: false} {
+		kernel := sources([]string{"com.example.app"}, api)(recorders.Known{})[0]
+		events := kernel.Texts["ftrace_events"]
+		if slices.Contains(events, "sched/sched_wakeup") != want || !slices.Contains(events, "sched/sched_waking") || !slices.Contains(kernel.Within, "compact_sched") {
+			t.Errorf("Android API %d: %v, columns: %v", api, events, kernel.Within)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) 
 		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: there is no trace to keep before Android 10")
 		return false, nil
 	}
-	w.Perfetto.Ask(recorders.Ask{Who: asker, Sources: sources(packages)})
+	w.Perfetto.Ask(recorders.Ask{Who: asker, Sources: sources(packages, w.Target.Facts.API)})
 	err := w.Perfetto.Ready(ctx)
 	if errors.Is(err, recorders.ErrNoPerfetto) {
 		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: %v", err)
@@ -61,19 +61,25 @@ func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) 
 	return err == nil, err
 }
 
+// opensWaking is the version of Android that opens sched_waking to traces of the shell.
+const opensWaking = 31
+
 // sources are what tells why an app was slow: who ran when on each CPU, how fast that
 // was, and what they waited for; whom they called, and what they read and wrote; what the
 // app and the system did by their own words; and the frames' timeline (Android 12).
 //
 // What a kernel does not have, or the system's policy closes, is passed over
-// (src/traced/probes/ftrace/ftrace_config_muxer.cc); all of these are open since Android 10,
+// (src/traced/probes/ftrace/ftrace_config_muxer.cc). All of these are open since Android 10,
 // where the first perfetto is of use (system/sepolicy/private/genfs_contexts, and
-// frameworks/native/cmds/atrace/atrace.rc). What has to outlast the ring, such as the names of processes,
+// frameworks/native/cmds/atrace/atrace.rc), but for sched_waking: Android 12 opens it, and
+// before that sched_wakeup stands in, which tells nearly the same. Switches and wakings are asked
+// for as columns, a ninth of what they are one by one: perfetto writes them so by itself
+// since its version 42 alone. What has to outlast the ring, such as the names of processes,
 // has a buffer of its own.
 //
 // Format: protos/perfetto/config/ftrace/ftrace_config.proto and
 // process_stats/process_stats_config.proto.
-func sources(packages []string) func(recorders.Known) []recorders.Source {
+func sources(packages []string, api int) func(recorders.Known) []recorders.Source {
 	const (
 		ringKB  = 32 << 10 // some 15 s of a busy phone
 		namesKB = 8 << 10
@@ -81,6 +87,7 @@ func sources(packages []string) func(recorders.Known) []recorders.Source {
 	return func(known recorders.Known) []recorders.Source {
 		kernel := recorders.Source{
 			Name: "linux.ftrace", Config: "ftrace_config", BufferKB: ringKB,
+			Within: []string{"compact_sched"},
 			Texts: map[string][]string{
 				"ftrace_events": {
 					"sched/sched_switch", "sched/sched_waking", "sched/sched_blocked_reason", "sched/sched_process_exit",
@@ -92,6 +99,9 @@ func sources(packages []string) func(recorders.Known) []recorders.Source {
 				"atrace_categories": {"am", "wm", "gfx", "view", "input", "binder_driver", "aidl", "dalvik", "res"},
 				"atrace_apps":       packages,
 			},
+		}
+		if api < opensWaking {
+			kernel.Texts["ftrace_events"] = append(kernel.Texts["ftrace_events"], "sched/sched_wakeup")
 		}
 		if known.Symbols {
 			kernel.On = []string{"symbolize_ksyms"}

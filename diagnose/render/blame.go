@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -80,6 +81,41 @@ func ownWork(p run.FramePart) blame {
 		return blame{DrawKind, p.What}
 	}
 	return blame{WorkKind, p.What}
+}
+
+// wakers is what tells who woke threads, in the runs that are looked at.
+func (t teller) wakers() string {
+	if t.head.Frames == nil {
+		return ""
+	}
+	return t.head.Frames.Wakers
+}
+
+// surely is how sure a cause can be, by what the record tells of who woke threads: a thread
+// that slept, woken by nobody knows whom, may have waited for anything.
+func (t teller) surely(sure diagnose.Sure, kind string) diagnose.Sure {
+	wakers := t.wakers()
+	switch {
+	case kind != SleepKind || sure == diagnose.Possible:
+	case wakers == run.WakersNone:
+		return diagnose.Possible
+	case wakers == run.WakersWakeup:
+		return diagnose.Likely
+	}
+	return sure
+}
+
+// untold is what to hold against a cause by what the record tells of who woke threads, nil for
+// nothing.
+func (t teller) untold(kind string) diagnose.Phrase {
+	switch wakers := t.wakers(); {
+	case kind != SleepKind:
+	case wakers == run.WakersNone:
+		return say("Who woke threads was not recorded (sched_waking, or sched_wakeup): what was slept for is not known.")
+	case wakers == run.WakersWakeup:
+		return say("Android 10 and 11 tell of wake-ups by sched_wakeup alone, which does not say who woke a thread from another process or from CPUs that share no cache: what was slept for may be another thing.")
+	}
+	return nil
 }
 
 // isWork reports whether the time is the app's own, running: what a slower core makes

@@ -531,3 +531,33 @@ func FuzzExplain(f *testing.F) {
 		}
 	})
 }
+
+// A thread that slept may have waited for anything where nothing tells who woke it: such a
+// cause is never clear, and says so.
+func TestASleepWhoseWakerIsUnknownIsNeverClear(t *testing.T) {
+	before := past(ordinary(), 2, 10)
+	w := ordinary()
+	w.extra = every(4, step(20, run.StageInput, run.WaitSleep, ""))
+	head := w.record("head", 77)
+	for wakers, c := range map[string]struct {
+		sure  diagnose.Sure
+		doubt string
+	}{
+		"":               {diagnose.Clear, "does not say what woke"}, // of a version that did not say
+		run.WakersWaking: {diagnose.Clear, "does not say what woke"},
+		run.WakersWakeup: {diagnose.Likely, "by sched_wakeup alone"},
+		run.WakersNone:   {diagnose.Possible, "Who woke threads was not recorded"},
+	} {
+		head.Frames.Wakers = wakers
+		causes := Explain(head, before, flagged)
+		if len(causes) == 0 || causes[0].Kind != SleepKind || causes[0].Explains.Sure != c.sure || len(causes[0].Doubts) != 1 || !strings.Contains(plain(causes[0].Doubts[0]), c.doubt) {
+			t.Errorf("%q: %+v", wakers, causes)
+		}
+	}
+	w.extra = every(4, step(20, run.StageInput, run.WaitBinder, "com.example.peer IFeed::query"))
+	head = w.record("head", 77)
+	head.Frames.Wakers = run.WakersNone
+	if causes := Explain(head, before, flagged); len(causes) == 0 || causes[0].Explains.Sure != diagnose.Clear || len(causes[0].Doubts) > 0 {
+		t.Errorf("a call, which the kernel tells by itself: %+v", causes)
+	}
+}

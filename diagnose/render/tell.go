@@ -37,7 +37,7 @@ func (t teller) cause(s suspect) diagnose.Cause {
 	value, share, low, high := s.more.mean, s.share, s.low, s.high
 	c := diagnose.Cause{
 		Kind: s.kind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: subject(s)},
-		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, ShareLow: &low, ShareHigh: &high, Level: level, Sure: s.sure},
+		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, ShareLow: &low, ShareHigh: &high, Level: level, Sure: t.surely(s.sure, s.kind)},
 		Title:    say("slow frames: ", title(s)), Sentence: t.sentence(s), Basis: t.basis(),
 		Evidence: t.links(s), Doubts: t.doubts(s), Tables: t.tables(s),
 	}
@@ -234,7 +234,10 @@ func (t teller) doubts(s suspect) []diagnose.Phrase {
 	if s.kind == OverdrawKind {
 		out = append(out, say("Which views are opaque is taken from their kinds: look at them before you remove one."))
 	}
-	if s.kind == SleepKind {
+	switch doubt := t.untold(s.kind); {
+	case doubt != nil:
+		out = append(out, doubt)
+	case s.kind == SleepKind:
 		out = append(out, say("The trace does not say what woke the thread up."))
 	}
 	return out

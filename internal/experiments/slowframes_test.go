@@ -163,7 +163,7 @@ test com.example.feed.ScrollTest#scrolls scroll
 // slowConfig is what a trace is asked for: what collect asks of frames and their causes.
 const slowConfig = `buffers { size_kb: 65536 fill_policy: RING_BUFFER }
 data_sources { config { name: "linux.ftrace" ftrace_config {
-  ftrace_events: "sched/sched_switch" ftrace_events: "sched/sched_waking" ftrace_events: "sched/sched_blocked_reason"
+  ftrace_events: "sched/sched_switch" ftrace_events: "sched/sched_waking" ftrace_events: "sched/sched_wakeup" ftrace_events: "sched/sched_blocked_reason" compact_sched { enabled: true }
   ftrace_events: "power/cpu_frequency" ftrace_events: "binder/binder_transaction" ftrace_events: "binder/binder_transaction_received"
   ftrace_events: "block/block_rq_issue" ftrace_events: "block/block_rq_complete"
   atrace_categories: ["am", "wm", "gfx", "view", "input", "binder_driver", "aidl", "dalvik", "res"] atrace_apps: "com.example.feed" } } }
@@ -180,7 +180,7 @@ func recordSlow(t *testing.T, c slowCase, session uint64, repetitions int) run.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := slowPhone{T: t, Phone: phone.New(pr, session, phone.Options{})}
+	p := slowPhone{T: t, Phone: phone.New(pr, session, phone.Options{Production: true})}
 	defer p.Close()
 	if err := p.Install([]byte(c.app)); err != nil {
 		t.Fatal(err)

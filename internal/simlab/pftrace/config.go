@@ -136,6 +136,8 @@ func (c *Config) kernel(b block, api int) {
 				f.Switches = true
 			case "sched/sched_waking", "sched_waking":
 				f.Wakings = true
+			case "sched/sched_wakeup", "sched_wakeup":
+				f.Wakeups = true
 			case "power/cpu_frequency", "cpu_frequency":
 				f.Speeds = true
 			case "binder/binder_transaction", "binder_transaction":
@@ -164,7 +166,7 @@ func (c *Config) kernel(b block, api int) {
 			f.Apps = append(f.Apps, name.value)
 		}
 		f.Symbols = f.Symbols || config.inner.value("symbolize_ksyms") == "true"
-		// Columns are the rule since Android 13, before that they are asked for.
+		// Columns are the rule since perfetto 42 (its CHANGELOG), before that they are asked for.
 		f.Compact = f.Switches && api >= columnsSince
 		for _, compact := range config.inner.all("compact_sched") {
 			f.Compact = f.Switches && compact.inner.value("enabled") == "true"
@@ -172,8 +174,9 @@ func (c *Config) kernel(b block, api int) {
 	}
 }
 
-// columnsSince is the version that writes the scheduler's events as columns by itself.
-const columnsSince = 33
+// columnsSince is the version that writes the scheduler's events as columns by itself:
+// Android 15 came with a perfetto later than 42.
+const columnsSince = 35
 
 func (c *Config) power(b block, api int) error {
 	if poll := millis(b.value("battery_poll_ms")); poll > 0 {

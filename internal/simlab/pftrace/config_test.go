@@ -84,10 +84,12 @@ func TestConfigSaysWhatTheKernelIsToTell(t *testing.T) {
 		want Ftrace
 	}{
 		{`ftrace_events: ["sched/sched_switch", "sched/sched_waking", "power/cpu_frequency", "task/task_rename"]`, 30, Ftrace{Switches: true, Wakings: true, Speeds: true}},
-		{`ftrace_events: "sched_switch"`, 33, Ftrace{Switches: true, Compact: true}},
-		{`ftrace_events: "sched_waking"`, 33, Ftrace{Wakings: true}}, // who wakes follows from switches alone
+		{`ftrace_events: "sched_switch"`, 34, Ftrace{Switches: true}}, // perfetto 42 was the first, and Android 15 the first with a later one
+		{`ftrace_events: "sched_switch"`, 35, Ftrace{Switches: true, Compact: true}},
+		{`ftrace_events: "sched/sched_wakeup"`, 29, Ftrace{Wakeups: true}},
+		{`ftrace_events: "sched_waking"`, 35, Ftrace{Wakings: true}}, // who wakes follows from switches alone
 		{`ftrace_events: "sched_switch" compact_sched { enabled: true }`, 30, Ftrace{Switches: true, Compact: true}},
-		{`ftrace_events: "sched_switch" compact_sched { enabled: false }`, 33, Ftrace{Switches: true}},
+		{`ftrace_events: "sched_switch" compact_sched { enabled: false }`, 35, Ftrace{Switches: true}},
 		{`atrace_categories: ["sched", "freq"]`, 30, Ftrace{Switches: true, Wakings: true, Reasons: true, Speeds: true, Categories: []string{"sched", "freq"}}},
 		{`atrace_categories: "view" atrace_apps: "*"`, 30, Ftrace{Categories: []string{"view"}, Apps: []string{"*"}}},
 	} {

@@ -25,6 +25,7 @@ const (
 	eventSwitch    = 4
 	eventFrequency = 11
 	eventWaking    = 20
+	eventWakeup    = 17
 	eventSent      = 50 // binder.proto
 	eventReceived  = 51
 	eventReason    = 18 // sched.proto
@@ -47,6 +48,7 @@ const (
 // is asked for.
 type Ftrace struct {
 	Switches, Wakings, Speeds bool
+	Wakeups                   bool // that a thread was put into a CPU's queue, once it was woken
 	Sent, Received            bool // transactions of binder
 	Reasons                   bool // where threads slept that could not be interrupted
 	Requests, Bios            bool // of block devices, at two levels
@@ -142,7 +144,7 @@ func bundle(cpu int8, list []event, compact bool, ahead time.Duration) []byte {
 			continue
 		case e.kind == eventSwitch:
 			e.body = switchEvent(e.move)
-		case e.kind == eventWaking:
+		case e.kind == eventWaking, e.kind == eventWakeup:
 			e.body = wakingEvent(e.move)
 		}
 		one := number(number(nil, eventTime, at), eventPID, uint64(e.pid))
@@ -164,7 +166,7 @@ func switchEvent(m move) []byte {
 	return number(number(message(b, 5, []byte(m.nextName)), 6, uint64(m.next)), 7, priority)
 }
 
-// wakingEvent is a SchedWakingFtraceEvent.
+// wakingEvent is a SchedWakingFtraceEvent, and a SchedWakeupFtraceEvent, whose fields are the same.
 func wakingEvent(m move) []byte {
 	b := number(message(nil, 1, []byte(m.nextName)), 2, uint64(m.next))
 	return number(number(number(b, 3, priority), 4, 1), 5, uint64(m.target))

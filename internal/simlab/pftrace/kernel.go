@@ -19,6 +19,8 @@ type kernel struct {
 	of      map[int32][]timeline.Run // by thread
 	events  []event
 	symbols []string // functions of the kernel, by their numbers
+	// clusters are changes of speed, one of each cluster: its CPUs are told with them.
+	clusters []timeline.Speed
 }
 
 func newKernel(t *timeline.Timeline, asked Ftrace, api int, during timeline.Interval) *kernel {
@@ -40,6 +42,11 @@ func newKernel(t *timeline.Timeline, asked Ftrace, api int, during timeline.Inte
 	for cpu := range int8(maxCPUs) {
 		for _, r := range k.byCPU[cpu] {
 			k.of[r.TID] = append(k.of[r.TID], r)
+		}
+	}
+	for _, s := range t.Speeds {
+		if !slices.ContainsFunc(k.clusters, func(one timeline.Speed) bool { return one.CPU == s.CPU }) {
+			k.clusters = append(k.clusters, s)
 		}
 	}
 	for tid := range k.of {
@@ -90,6 +97,9 @@ func (k *kernel) schedule() {
 			if k.asked.Wakings && r.Woken > 0 {
 				k.wake(r)
 			}
+			if k.asked.Wakeups && r.Woken > 0 {
+				k.wakeup(r)
+			}
 		}
 	}
 }
@@ -113,6 +123,33 @@ func (k *kernel) wake(r timeline.Run) {
 		e.pid, e.move.interrupt = k.on(r.CPU, r.Woken), inInterrupt
 	}
 	k.add(e)
+}
+
+// wakeup adds that a thread came into a CPU's queue. A CPU that shares no cache with the one
+// that wakes it does that itself, in an interrupt that the other one sends, so that the event is
+// in the name of whoever runs there (ttwu_queue of the kernel's kernel/sched/core.c).
+func (k *kernel) wakeup(r timeline.Run) {
+	e := event{at: r.Woken, cpu: r.CPU, rank: wakes, kind: eventWakeup, move: move{next: r.TID, nextName: k.name(r.TID, r.CPU), target: r.CPU}}
+	if by, ok := k.running(r.Waker, r.Woken); ok && k.cluster(by.CPU) == k.cluster(r.CPU) {
+		e.cpu, e.pid = by.CPU, by.TID
+	} else {
+		const sent = 2 * time.Microsecond
+		if r.Woken+sent < r.From {
+			e.at += sent
+		}
+		e.pid = k.on(r.CPU, e.at)
+	}
+	k.add(e)
+}
+
+// cluster is the first of the CPUs that share a cache with one.
+func (k *kernel) cluster(cpu int8) int {
+	for _, s := range k.clusters {
+		if int(cpu) >= s.CPU && int(cpu) < s.CPU+s.Count {
+			return s.CPU
+		}
+	}
+	return 0
 }
 
 // running is the run that a thread is in at a time, its end included.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/clock"
+	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
@@ -20,7 +21,7 @@ const kernelTrace = "/data/misc/perfetto-traces/kernel.pftrace"
 // kernelConfig asks for what the kernel, apps and the list of processes tell.
 const kernelConfig = `buffers { size_kb: 32768 fill_policy: RING_BUFFER }
 data_sources { config { name: "linux.ftrace" ftrace_config {
-  ftrace_events: "sched/sched_switch" ftrace_events: "sched/sched_waking" ftrace_events: "power/cpu_frequency"
+  ftrace_events: "sched/sched_switch" ftrace_events: "sched/sched_waking" ftrace_events: "sched/sched_wakeup" ftrace_events: "power/cpu_frequency"
   atrace_categories: "view" atrace_categories: "gfx" atrace_apps: "com.example.still" } } }
 data_sources { config { name: "linux.process_stats" process_stats_config { scan_all_processes_on_start: true } } }`
 
@@ -52,7 +53,7 @@ func readKernel(t *testing.T, p *Phone, pid string, from time.Duration) recordin
 	f := packets.New()
 	r := recording{truth: p.Timeline(), during: timeline.Interval{From: from, To: until}}
 	r.threads = threads.New(f)
-	r.sched = sched.New(f, r.threads, sched.Keep{Turns: true, States: true})
+	r.sched = sched.New(f, r.threads, sched.Keep{Turns: true, States: true, Wakeups: true})
 	r.slices = slices.New(f, r.threads)
 	if err := f.ReadInOrder(bytes.NewReader([]byte(output(t, p, "cat "+kernelTrace))), r.threads, r.sched, r.slices); err != nil {
 		t.Fatal(err)
@@ -110,6 +111,47 @@ func TestATraceTellsWhoWokeWhom(t *testing.T) {
 			if woken[edge] < 30 {
 				t.Errorf("%s: %s %d times: %v", phone, edge, woken[edge], woken)
 			}
+		}
+	}
+}
+
+// Android 12 opens sched_waking to the shell of a phone as it is sold (private/genfs_contexts).
+// Before, sched_wakeup tells of it: in the name of the one that wakes where both CPUs share a
+// cache, else in that of whoever the other one's interrupt finds.
+func TestOlderPhonesAsTheyAreSoldTellOfWakeupsAlone(t *testing.T) {
+	for _, c := range []struct {
+		phone      string
+		production bool
+		wakings    bool
+	}{{"pixel-5-android-11", true, false}, {"nord-android-10", true, false}, {"pixel-5-android-11", false, true}, {"galaxy-s21-android-13", true, true}} {
+		pr, err := profile.Find(c.phone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := New(pr, 1, Options{Production: c.production})
+		t.Cleanup(p.Close)
+		if err := p.Install([]byte(hungry)); err != nil {
+			t.Fatal(err)
+		}
+		r := recordKernel(t, p)
+		if (r.sched.Wakings > 0) != c.wakings || r.sched.Wakeups < 100 {
+			t.Errorf("%s, as sold: %t: %d wakings, %d wakeups", c.phone, c.production, r.sched.Wakings, r.sched.Wakeups)
+		}
+		if c.wakings {
+			continue
+		}
+		queued, named := 0, 0
+		for _, s := range r.sched.States {
+			if s.Waker > 0 && r.threads.Threads[s.Thread].Name == "RenderThread" {
+				if s.Queued {
+					queued++
+				} else if r.threads.Threads[s.Waker].Name == "m.example.still" {
+					named++
+				}
+			}
+		}
+		if named < 30 {
+			t.Errorf("%s: %d times the UI thread is told to wake the render thread, and %d times its CPU's queue is", c.phone, named, queued)
 		}
 	}
 }

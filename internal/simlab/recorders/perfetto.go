@@ -239,8 +239,12 @@ func (t *tracing) schedule(w *pftrace.Writer, from, until time.Duration) {
 	if t.config.Kernel {
 		// Only init of a build for developers opens /proc/kallsyms to traced_probes
 		// (security.lower_kptr_restrict in Android's sepolicy).
-		t.config.Ftrace.Symbols = t.config.Ftrace.Symbols && t.phone.Property("ro.debuggable") == "1"
-		w.Ftrace(t.phone.Scheduled(), t.config.Ftrace, t.phone.Profile.API, during, clock.Slept)
+		asked, forDevelopers := t.config.Ftrace, t.phone.Property("ro.debuggable") == "1"
+		asked.Symbols = asked.Symbols && forDevelopers
+		// private/genfs_contexts opens sched_waking since Android 12, sched_wakeup always; a
+		// build for developers opens all (traced_probes.te).
+		asked.Wakings = asked.Wakings && (t.phone.Profile.API >= 31 || forDevelopers)
+		w.Ftrace(t.phone.Scheduled(), asked, t.phone.Profile.API, during, clock.Slept)
 	}
 }
 

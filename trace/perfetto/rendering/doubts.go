@@ -1,6 +1,10 @@
 package rendering
 
-import "time"
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+)
 
 // doubts count what makes the frames of a trace less than certain.
 type doubts struct {
@@ -28,6 +32,9 @@ func (c *doubts) say(r *reader, monotonic bool) {
 	}
 	if len(r.done) > 0 && len(r.sched.States) == 0 {
 		w.Addf(0, "scheduling was not recorded (sched_switch, sched_waking): what threads waited for is told by slices alone, and a thread within a slice is taken to run")
+	}
+	if len(r.done) > 0 && r.wakers() == run.WakersNone {
+		w.Addf(0, "who woke threads was not recorded (sched_waking, or sched_wakeup): what a thread waited for as it slept is not known")
 	}
 	count(c.lostFrames,
 		"packets of the frame timeline are missing in %d place: frames may be",

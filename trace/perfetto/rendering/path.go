@@ -271,14 +271,17 @@ func (w *walker) handed(thread int32, s *sched.State, at time.Duration) int32 {
 	if thread == w.d.main || thread == w.d.composer || w.h.within(thread, at) != none || w.h.callAt(thread, at) != nil {
 		return none
 	}
-	next := w.h.next(thread, at)
-	if next == nil || next.Waker <= 0 || next.IRQ == 1 || next.Waker == thread || slices.Contains(w.chain, next.Waker) {
+	waker := w.waker(thread, at)
+	if d := w.d; waker == none && d.do != none && d.draw != none && thread == w.h.spans[d.draw].thread && at <= w.h.spans[d.draw].at {
+		waker = d.main // which hands each frame to the render thread (DrawFrameTask::drawFrame)
+	}
+	if waker == none || waker == thread || slices.Contains(w.chain, waker) {
 		return none
 	}
-	if pid := w.h.pid(thread); pid == 0 || w.h.pid(next.Waker) != pid {
+	if pid := w.h.pid(thread); pid == 0 || w.h.pid(waker) != pid {
 		return none
 	}
-	return next.Waker
+	return waker
 }
 
 // bySlices adds a time of which only slices tell, down to where one of another thread goes

@@ -125,6 +125,13 @@ func (p *phone) wake(at float64, tid, by int64) {
 	p.event(at, by, field.EventSchedWaking, message(nil).Num(field.SchedWakingPID, tid).Num(field.SchedWakingPrio, 120))
 }
 
+// queue has a CPU tell that a thread was put into its queue, in the name of whoever runs there,
+// or into that of another, in the name of the one that woke it.
+func (p *phone) queue(at float64, cpu, target int, tid, ran int64) {
+	p.event(at, ran, field.EventSchedWakeup, message(nil).Num(field.SchedWakingPID, tid).Num(field.SchedWakingPrio, 120).Num(field.SchedWakingTargetCPU, int64(target)))
+	p.events[len(p.events)-1].cpu = cpu
+}
+
 // call has a thread call another one, which answers.
 func (p *phone) call(id int64, from, to int64, sent, received, replied float64) {
 	p.event(sent, from, field.EventBinderTransaction, message(nil).Num(field.BinderTransactionDebugID, id).Num(field.BinderTransactionToProc, process(to)))

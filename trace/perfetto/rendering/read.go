@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/frames"
@@ -146,7 +147,7 @@ func newReader(s *survey, rows int) *reader {
 		buffers: newBuffers(f, s.app.Package), names: map[string]string{},
 	}
 	r.threads = threads.New(f)
-	r.sched = sched.New(f, r.threads, sched.Keep{Turns: true, States: true})
+	r.sched = sched.New(f, r.threads, sched.Keep{Turns: true, States: true, Wakeups: true})
 	r.spans, r.calls = newSpans(f, r.threads), newCalls(f, r.threads)
 	r.counts.lostFrames = s.frames.Gaps + s.frames.Malformed + s.file.TooMany["frames"]
 	r.fromTimeline()
@@ -287,7 +288,7 @@ func (r *reader) settle(before time.Duration) {
 
 // trace is what was read, with its doubts.
 func (r *reader) trace(lostFrames, lostKernel int) Trace {
-	t := Trace{Source: r.source, Clusters: r.clusters()}
+	t := Trace{Source: r.source, Clusters: r.clusters(), Wakers: r.wakers()}
 	to, monotonic := r.file.Monotonic()
 	for _, d := range r.done {
 		if monotonic {
@@ -305,6 +306,19 @@ func (r *reader) trace(lostFrames, lostKernel int) Trace {
 	r.counts.say(r, monotonic)
 	t.Warnings = r.file.Warnings.List()
 	return t
+}
+
+// wakers is what tells who woke threads.
+func (r *reader) wakers() string {
+	switch {
+	case len(r.sched.States) == 0:
+		return ""
+	case r.sched.Wakings > 0:
+		return run.WakersWaking
+	case r.sched.Wakeups > 0:
+		return run.WakersWakeup
+	}
+	return run.WakersNone
 }
 
 // processOf is the name of the process with a number, "" where it has none. Where the trace

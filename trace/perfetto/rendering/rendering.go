@@ -21,6 +21,8 @@ type Trace struct {
 	// Source says what the frames are told by: FrameTimeline, or DoFrame where the trace
 	// has no frame timeline. "" where it tells of none.
 	Source string
+	// Wakers is run.Wakers*: what tells who woke threads; "" without scheduling.
+	Wakers string
 	// Frames are those that the app drew, by At.
 	Frames []Frame
 	// Clusters are the CPUs of the device by how fast they are, the slowest first; nil where the

@@ -156,12 +156,17 @@ func (w *walker) aside(thread, other int32, from, to time.Duration, kind, what s
 }
 
 // waker is the thread that woke another at a time, none where it was an interrupt or is not
-// known.
+// known. Of those that only a CPU's queue tells of, one of another process may have been
+// interrupted there.
 func (w *walker) waker(thread int32, at time.Duration) int32 {
-	if next := w.h.next(thread, at); next != nil && next.Waker > 0 && next.IRQ != 1 {
-		return next.Waker
+	next := w.h.next(thread, at)
+	if next == nil || next.Waker <= 0 || next.IRQ == 1 {
+		return none
 	}
-	return none
+	if pid := w.h.pid(thread); next.Queued && (pid == 0 || w.h.pid(next.Waker) != pid) {
+		return none
+	}
+	return next.Waker
 }
 
 // saysWhy is what the slices of a thread say that it waited for just before a time, and which

@@ -2,6 +2,7 @@ package rendering_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apkgate/apkgate/run"
@@ -195,4 +196,60 @@ func TestALongSleepIsNotIdle(t *testing.T) {
 	expect(t, "kinds", took(f.Path, func(s rendering.Step) string { return s.Kind + " " + s.What }), map[string]float64{
 		"sleep DefaultDispatch": 700, "running Choreographer#doFrame 5": 2, "running DrawFrames 5": 3,
 	})
+}
+
+// Android 10 and 11 open sched_wakeup alone. It is in the name of the one that wakes, unless
+// that is another CPU's interrupt: then of whoever runs on the CPU that is to run the thread.
+func TestWhoWokeAThreadByWakeupsAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		cpu, target int
+		waker       int64
+		want        string // who was slept for, and on whose thread the path goes on
+	}{
+		{"on its own CPU, for another", 3, 0, worker, "DefaultDispatch sleep DefaultDispatch"},
+		{"a thread of the app, on the CPU that it is for", 0, 0, worker, "DefaultDispatch sleep DefaultDispatch"},
+		{"a thread of another app, on its own CPU", 3, 0, rivalWorker, "crunch sleep com.example.rival: crunch"},
+		{"whoever was interrupted", 0, 0, rivalWorker, "main sleep "},
+		{"nobody ran there", 0, 0, 0, "main sleep "},
+	} {
+		p := newPhone()
+		p.run(0, ui, begun, 1003, asleep)
+		p.slice(ui, "input", begun, 1013)
+		if c.waker != 0 {
+			p.run(3, c.waker, 1003, 1012, asleep)
+		}
+		p.queue(1011, c.cpu, c.target, ui, c.waker)
+		p.run(0, ui, 1012, 1013, waiting)
+		p.drawnFrom(1013)
+		p.events = slices.DeleteFunc(p.events, func(e event) bool { return e.kind == field.EventSchedWaking })
+		p.queue(begun, 0, 0, ui, 0)
+		p.queue(1015, 0, 1, render, ui)
+		trace := p.read(t)
+		got := took(only(t, trace).Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind + " " + s.What })
+		if got[c.want] != 8 || trace.Wakers != run.WakersWakeup {
+			t.Errorf("%s, by %q: %v", c.name, trace.Wakers, got)
+		}
+	}
+}
+
+// A trace that tells of nobody who woke a thread leaves open what a thread slept for, and says
+// so; the render thread has its frame from the main thread all the same.
+func TestNobodyIsToldToHaveWokenAnyone(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.run(0, ui, begun, 1003, asleep)
+	p.slice(ui, "input", begun, 1013)
+	p.run(3, worker, 1003, 1012, asleep)
+	p.run(0, ui, 1012, 1013, waiting)
+	p.drawnFrom(1013)
+	p.events = slices.DeleteFunc(p.events, func(e event) bool { return e.kind == field.EventSchedWaking })
+	trace := p.read(t)
+	expect(t, "threads", took(only(t, trace).Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), map[string]float64{
+		"main idle": 1, "main running": 5, "main sleep": 9, "RenderThread running": 3, "GPU completion gpu": 2,
+	})
+	if trace.Wakers != run.WakersNone || len(trace.Warnings) != 1 || !strings.Contains(trace.Warnings[0].Text, "who woke threads was not recorded") {
+		t.Errorf("by %q: %+v", trace.Wakers, trace.Warnings)
+	}
 }

@@ -44,6 +44,10 @@ type State struct {
 	IRQ     int8   // 1 where it was woken from an interrupt, 0 where not, None if not told
 	// IOWait is 1 where it slept for I/O, 0 where not, None if not told.
 	IOWait int8
+	// Queued says that the CPU that was to run it told that it was woken. Waker is then who
+	// ran there: the one that woke it, or one that was interrupted by another CPU to do so
+	// (ttwu_queue of the kernel's kernel/sched/core.c).
+	Queued bool
 }
 
 // None stands for what is not told.
@@ -58,6 +62,9 @@ type Reader struct {
 	Names []string
 	// Functions are names of the kernel's functions; the first is "".
 	Functions []string
+	// Wakings and Wakeups count the events that say who woke a thread: as it did so, and once
+	// the thread was put into a CPU's queue.
+	Wakings, Wakeups int
 	// Disordered counts states that can't follow the one before them.
 	Disordered int
 
@@ -86,7 +93,13 @@ type latest struct {
 
 // Keep is what a reader keeps. Whatever it is, threads get the names that the scheduler
 // tells.
-type Keep struct{ Turns, States bool }
+type Keep struct {
+	Turns, States bool
+	// Wakeups has sched_wakeup begin the state of a thread that no sched_waking began:
+	// Android 10 and 11 close the latter (private/genfs_contexts of system/sepolicy).
+	// Perfetto's trace processor does not.
+	Wakeups bool
+}
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker, keep Keep) *Reader {
@@ -120,10 +133,14 @@ func (r *Reader) named(name string) uint16 {
 
 // Wants are the scheduler's events.
 func (r *Reader) Wants() packets.Wants {
+	events := []protowire.Number{field.EventSchedSwitch, field.EventSchedBlockedReason, field.EventSchedWaking, field.EventTaskNewtask}
+	if r.keep.Wakeups {
+		events = append(events, field.EventSchedWakeup)
+	}
 	return packets.Wants{
 		Packets:  []protowire.Number{field.PacketSystemInfo, field.PacketGenericKernelTaskStateEvent},
 		Interned: []protowire.Number{field.InternedKernelSymbols},
-		Events:   []protowire.Number{field.EventSchedSwitch, field.EventSchedBlockedReason, field.EventSchedWaking, field.EventTaskNewtask},
+		Events:   events,
 	}
 }
 
@@ -138,6 +155,8 @@ func (r *Reader) Event(e *packets.Event) {
 		r.compactWaking(e)
 	case e.Kind == field.EventSchedWaking:
 		r.fullWaking(e)
+	case e.Kind == field.EventSchedWakeup:
+		r.wakeup(e)
 	case e.Kind == field.EventSchedBlockedReason:
 		r.blocked(e)
 	case e.Kind == field.EventTaskNewtask:

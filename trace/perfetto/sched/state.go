@@ -30,38 +30,57 @@ func (r *Reader) run(e *packets.Event, thread int32) {
 
 // wake begins the state of a thread that another woke. One that did not sleep stays as it
 // is.
-func (r *Reader) wake(e *packets.Event, thread, waker int32, irq int8) {
+func (r *Reader) wake(e *packets.Event, thread, waker int32, irq int8, queued bool) {
 	if last := r.latest(thread); last.state != None {
 		if name := r.States[last.state].Name; name == isRunning || name == isRunnable {
 			return
 		}
 		r.close(e, thread)
 	}
-	r.open(e, thread, State{Name: isRunnable, CPU: None, Waker: waker, IRQ: irq})
+	r.open(e, thread, State{Name: isRunnable, CPU: None, Waker: waker, IRQ: irq, Queued: queued})
 }
 
 func (r *Reader) compactWaking(e *packets.Event) {
+	r.Wakings++
 	c := r.on(e.CPU)
 	if !c.known {
 		return // who wakes is not known
 	}
-	r.wake(e, int32(r.threads.Of(e.Compact.TID)), c.thread, irqOf(e.Compact.Flags))
+	r.wake(e, int32(r.threads.Of(e.Compact.TID)), c.thread, irqOf(e.Compact.Flags), false)
 }
 
 func (r *Reader) fullWaking(e *packets.Event) {
+	r.Wakings++
+	thread, _ := r.woken(e)
+	r.wake(e, thread, int32(r.threads.Of(e.TID)), None, false)
+}
+
+// wakeup reads that a thread was put into a CPU's queue, once it was woken.
+func (r *Reader) wakeup(e *packets.Event) {
+	r.Wakeups++
+	thread, target := r.woken(e)
+	r.wake(e, thread, int32(r.threads.Of(e.TID)), None, target == e.CPU)
+}
+
+// woken is the thread that a SchedWakingFtraceEvent or SchedWakeupFtraceEvent tells of, and the
+// CPU that it is for; None where that is not told. Their fields have the same numbers.
+func (r *Reader) woken(e *packets.Event) (thread, target int32) {
 	var tid int32
 	var name string
+	target = None
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
 		case field.SchedWakingComm:
 			name = f.Text()
 		case field.SchedWakingPID:
 			tid = int32(f.Value)
+		case field.SchedWakingTargetCPU:
+			target = int32(f.Value)
 		}
 	}
-	thread := r.threads.Of(tid)
-	r.threads.Call(thread, name)
-	r.wake(e, int32(thread), int32(r.threads.Of(e.TID)), None)
+	one := r.threads.Of(tid)
+	r.threads.Call(one, name)
+	return int32(one), target
 }
 
 // newTask begins the first state of a thread, which its parent wakes. The tracker has

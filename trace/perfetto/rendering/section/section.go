@@ -52,6 +52,7 @@ type Repetition struct {
 // Collector takes up the repetitions of a run. Its zero value has none.
 type Collector struct {
 	source string
+	wakers string // of the repetition that tells least
 	events []*event
 }
 
@@ -66,6 +67,7 @@ type event struct {
 // Add takes up the frames of one repetition.
 func (c *Collector) Add(r Repetition) {
 	c.source = cmp.Or(c.source, r.Trace.Source)
+	c.wakers = lessTold(c.wakers, r.Trace.Wakers)
 	for _, f := range r.Trace.Frames {
 		e := c.event(eventAt(r.Events, f.At))
 		g := e.classes[f.Class]
@@ -81,6 +83,16 @@ func (c *Collector) Add(r Repetition) {
 			e.late(r, f)
 		}
 	}
+}
+
+// lessTold is what two repetitions both tell of who woke threads.
+func lessTold(a, b string) string {
+	for _, one := range []string{run.WakersNone, run.WakersWakeup} {
+		if a == one || b == one {
+			return one
+		}
+	}
+	return cmp.Or(a, b)
 }
 
 // eventAt is the name of the event that a moment is of.
@@ -136,7 +148,7 @@ func (c *Collector) Frames() *run.Frames {
 	if len(c.events) == 0 {
 		return nil
 	}
-	out := &run.Frames{Source: cmp.Or(c.source, rendering.DoFrame)}
+	out := &run.Frames{Source: cmp.Or(c.source, rendering.DoFrame), Wakers: c.wakers}
 	late, groups := 0, 0
 	for _, e := range c.events {
 		groups += len(e.classes)
