@@ -1,13 +1,16 @@
 package collect_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -544,4 +547,83 @@ func TestTheGarbageCollectorsRunsAreCounted(t *testing.T) {
 			t.Errorf("%+v: %v runs of %v ms, want %d of %v", c, got, m["gc.time_ms"], count, took)
 		}
 	}
+}
+
+// Of an app that lets the shell not profile it a phone as it is sold traces no own section: the
+// run says so, with the line that the manifest lacks.
+func TestARunSaysThatTheAppsOwnSectionsAreMissing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		element, attribute string
+		production         bool
+		keep               string
+		want               bool
+	}{
+		{"application", "label", true, config.KeepWorst, true},
+		{"profileable", "shell", true, config.KeepWorst, false},
+		{"application", "debuggable", true, config.KeepWorst, false},
+		{"application", "label", false, config.KeepWorst, false},
+		{"application", "label", true, config.KeepNone, false},
+	} {
+		_, job, folder, _ := watched(t, "pixel-7-android-14", c.keep, simlab.Options{Production: c.production})
+		text, err := os.ReadFile(job.App.APK)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for name, data := range map[string][]byte{simapp.EntryName: text, "AndroidManifest.xml": manifestWith(c.element, c.attribute)} {
+			f, err := z.Create(name)
+			if err == nil {
+				_, err = f.Write(data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		job.App.APK = filepath.Join(t.TempDir(), "app.apk")
+		if err := os.WriteFile(job.App.APK, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
+		r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+		wantComplete(t, r, 1)
+		if said := slices.ContainsFunc(r.Run.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, `add <profileable android:shell="true"/>`) }); said != c.want {
+			t.Errorf("%+v: %q", c, r.Run.Warnings)
+		}
+	}
+}
+
+// manifestWith is a binary AndroidManifest.xml after Android's ResourceTypes.h: of a package, with
+// an element of which an attribute is true.
+func manifestWith(name, attribute string) []byte {
+	le := binary.LittleEndian
+	chunk := func(kind, head uint16, content []byte) []byte {
+		out := le.AppendUint16(le.AppendUint16(nil, kind), head)
+		return append(le.AppendUint32(out, uint32(8+len(content))), content...)
+	}
+	words := []string{"manifest", "package", "com.example.demo", name, attribute}
+	var offsets, texts []byte
+	for _, w := range words {
+		offsets = le.AppendUint32(offsets, uint32(len(texts)))
+		texts = append(append(append(texts, byte(len(w)), byte(len(w))), w...), 0)
+	}
+	var head []byte
+	for _, n := range []uint32{uint32(len(words)), 0, 1 << 8, uint32(28 + len(offsets)), 0} {
+		head = le.AppendUint32(head, n)
+	}
+	element := func(name, attribute uint32, kind byte, value uint32) []byte {
+		c := slices.Concat(le.AppendUint32(nil, 1), bytes.Repeat([]byte{0xff}, 8), le.AppendUint32(nil, name))
+		for _, n := range []uint16{20, 20, 1, 0, 0, 0} {
+			c = le.AppendUint16(c, n)
+		}
+		c = le.AppendUint32(append(c, 0xff, 0xff, 0xff, 0xff), attribute)
+		c = append(le.AppendUint16(append(c, 0xff, 0xff, 0xff, 0xff), 8), 0, kind)
+		return chunk(0x0102, 16, le.AppendUint32(c, value))
+	}
+	const text, flag = 0x03, 0x12
+	return chunk(0x0003, 8, slices.Concat(chunk(0x0001, 28, slices.Concat(head, offsets, texts)), element(0, 1, text, 2), element(3, 4, flag, 0xffffffff)))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/apkgate/apkgate/collect/workload"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/apk"
 )
 
 // station is the device as it stands ready, for one collector or for several
@@ -144,7 +145,29 @@ func (c *collector) records() bool {
 // prepareEvidence has what is kept as evidence recorded.
 func (c *collector) prepareEvidence(ctx context.Context) (err error) {
 	c.evident, err = c.watcher.Prepare(ctx, c.apps)
+	if c.evident && !c.traceable() {
+		c.journal.Warnf("the app's own sections are in no trace, so that causes of slow frames name none of its functions, composables and items: add %s to <application> in its manifest", apk.TraceableLine)
+	}
 	return err
+}
+
+// traceable reports whether the app's own sections get into a trace, as far as its APK tells: on
+// a build of Android for developers they do whatever the manifest says (libcutils,
+// atrace_is_app_tracing_enabled).
+func (c *collector) traceable() bool {
+	if c.target.Facts.Properties["ro.debuggable"] == "1" {
+		return true
+	}
+	known := false
+	for _, path := range c.job.App.APKs() {
+		if m, err := apk.ReadManifest(path); err == nil {
+			if m.Traceable() {
+				return true
+			}
+			known = true
+		}
+	}
+	return !known
 }
 
 // prepareEnergy finds out where joules can be had, and readies the device for them.

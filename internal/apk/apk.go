@@ -2,7 +2,7 @@
 // its test runners, and whether a class is in it.
 //
 // It owns the container and the binary form of AndroidManifest.xml, of which it
-// reads no more than that. It takes a stand: a file that it does not understand is
+// reads no more than that and whether the shell may trace the app. It takes a stand: a file that it does not understand is
 // no judgement on the file, since the device has the last word.
 package apk
 
@@ -25,7 +25,18 @@ type Manifest struct {
 	Package string
 	// Runners are its instrumentations: whole class names, in the order of the file.
 	Runners []string
+	// Debuggable and Shell say that it is a debug build, and that the shell may profile it:
+	// <profileable android:shell="true"/>.
+	Debuggable, Shell bool
 }
+
+// Traceable reports whether the app's own sections get into a trace on a phone as it is sold:
+// ActivityThread.handleBindApplication allows them where isProfileableByShell says so, which is
+// so of debug builds too.
+func (m Manifest) Traceable() bool { return m.Debuggable || m.Shell }
+
+// TraceableLine is what a manifest lacks that is not.
+const TraceableLine = `<profileable android:shell="true"/>`
 
 // ReadManifest reads the manifest of an APK file.
 func ReadManifest(file string) (Manifest, error) {

@@ -45,7 +45,12 @@ func encode(utf8 bool, elements ...element) []byte {
 		for _, a := range e.attributes {
 			c = le.AppendUint32(c, 0xFFFFFFFF)
 			c = le.AppendUint32(c, index(a.name))
-			c = le.AppendUint32(c, 0xFFFFFFFF) // no raw value: the typed one alone
+			c = le.AppendUint32(c, 0xFFFFFFFF)                       // no raw value: the typed one alone
+			if flag, is := strings.CutPrefix(a.value, "flag "); is { // TYPE_INT_BOOLEAN, which is all ones where it is true
+				c = append(le.AppendUint16(c, 8), 0, 0x12)
+				c = le.AppendUint32(c, map[string]uint32{"true": 0xFFFFFFFF}[flag])
+				continue
+			}
 			c = append(le.AppendUint16(c, 8), 0, 3)
 			c = le.AppendUint32(c, index(a.value))
 		}
@@ -175,4 +180,29 @@ func FuzzManifest(f *testing.F) {
 			t.Error("neither a package nor an error")
 		}
 	})
+}
+
+// A phone as it is sold traces the own sections of debug builds and of apps that the shell may
+// profile, which takes the manifest's word for it.
+func TestTellsWhetherTheShellMayTraceTheApp(t *testing.T) {
+	head := element{"manifest", []attribute{{"package", "com.example.mail"}}}
+	for _, c := range []struct {
+		name     string
+		elements []element
+		want     bool
+	}{
+		{"neither", []element{head, {"application", nil}}, false},
+		{"a debug build", []element{head, {"application", []attribute{{"debuggable", "flag true"}}}}, true},
+		{"a release build that says so", []element{head, {"application", []attribute{{"debuggable", "flag false"}}}}, false},
+		{"profileable", []element{head, {"application", nil}, {"profileable", []attribute{{"shell", "flag true"}}}}, true},
+		{"profileable, as text", []element{head, {"application", nil}, {"profileable", []attribute{{"shell", "true"}}}}, true},
+		{"profileable by the app alone", []element{head, {"application", nil}, {"profileable", []attribute{{"enabled", "flag true"}}}}, false},
+		{"not profileable", []element{head, {"application", nil}, {"profileable", []attribute{{"shell", "flag false"}}}}, false},
+		{"another element's attribute", []element{head, {"application", nil}, {"activity", []attribute{{"shell", "flag true"}}}}, false},
+	} {
+		m, err := ReadManifest(write(t, map[string][]byte{"AndroidManifest.xml": encode(true, c.elements...)}))
+		if err != nil || m.Traceable() != c.want {
+			t.Errorf("%s: %+v, %v", c.name, m, err)
+		}
+	}
 }

@@ -19,7 +19,10 @@ const (
 	attributeBytes   = 20
 	stringType       = 0x03
 	flagUTF8         = 1 << 8
+	booleanType      = 0x12
 	resourceOfName   = 0x01010003 // android:name
+	ofDebuggable     = 0x0101000f // android:debuggable
+	ofShell          = 0x01010594 // android:shell
 	maxStrings       = 1 << 20
 	maxRunners       = 1000
 	noString         = 0xFFFFFFFF
@@ -171,7 +174,9 @@ func (r *manifestReader) element(chunk []byte) error {
 	}
 	body := chunk[elementHeadBytes:]
 	name := r.text(u32(body[4:]))
-	if name != "manifest" && name != "instrumentation" {
+	switch name {
+	case "manifest", "instrumentation", "application", "profileable":
+	default:
 		return nil
 	}
 	at, each, count := u16(body[8:]), u16(body[10:]), u16(body[12:])
@@ -184,20 +189,29 @@ func (r *manifestReader) element(chunk []byte) error {
 		switch {
 		case name == "manifest" && r.text(key) == "package" && r.manifest.Package == "":
 			r.manifest.Package = value
-		case name == "instrumentation" && r.isName(key) && value != "" && len(r.manifest.Runners) < maxRunners:
+		case name == "application" && r.is(key, ofDebuggable, "debuggable"):
+			r.manifest.Debuggable = isTrue(attribute, value)
+		case name == "profileable" && r.is(key, ofShell, "shell"):
+			r.manifest.Shell = isTrue(attribute, value)
+		case name == "instrumentation" && r.is(key, resourceOfName, "name") && value != "" && len(r.manifest.Runners) < maxRunners:
 			r.manifest.Runners = append(r.manifest.Runners, Class(r.manifest.Package, value))
 		}
 	}
 	return nil
 }
 
-// isName reports whether an attribute is android:name, by its resource or, where the
-// file has no list of these, by its name.
-func (r *manifestReader) isName(key uint32) bool {
+// is reports whether an attribute is one of Android's, by its resource or, where the file has
+// no list of these, by its name.
+func (r *manifestReader) is(key, resource uint32, name string) bool {
 	if uint64(key) < uint64(len(r.resources)) {
-		return r.resources[key] == resourceOfName
+		return r.resources[key] == resource
 	}
-	return r.text(key) == "name"
+	return r.text(key) == name
+}
+
+// isTrue reports whether an attribute is true, as a value of its own type or as text.
+func isTrue(attribute []byte, text string) bool {
+	return attribute[15] == booleanType && u32(attribute[16:]) != 0 || text == "true"
 }
 
 // value is an attribute's text, "" for what is no text, such as a reference.

@@ -54,6 +54,21 @@ func apksFit(cfg *config.Config) error {
 	return errors.Join(problems...)
 }
 
+// Untraceable reports whether the app's own sections get into no trace on a phone as it is sold,
+// as far as its APKs tell: none of them is a debug build or lets the shell profile it.
+func Untraceable(app config.App) bool {
+	known := false
+	for _, path := range partsOf(app.APKs()) {
+		if facts, ok := apkFactsOf(path); ok {
+			if facts.Traceable() {
+				return false
+			}
+			known = true
+		}
+	}
+	return known
+}
+
 // partsOf are the APK files that can be looked into: those that are named, or those of
 // a folder. What is in an archive is left to the device.
 func partsOf(paths []string) []string {
@@ -105,7 +120,9 @@ func apkFactsOf(path string) (_ apkFacts, ok bool) {
 		return apkFacts{}, false
 	}
 	if app := simulatedApp(path); app != nil {
-		facts := apkFacts{path: path, Manifest: apk.Manifest{Package: app.Package, Runners: []string{app.Runner}}}
+		facts := apkFacts{path: path, Manifest: apk.Manifest{
+			Package: app.Package, Runners: []string{app.Runner}, Debuggable: app.Power.Debuggable, Shell: !app.Power.Unprofileable,
+		}}
 		facts.mayHave = func(class string) bool {
 			return slices.ContainsFunc(app.TestCases, func(t simapp.TestCase) bool { return t.Class == class })
 		}

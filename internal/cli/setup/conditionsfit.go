@@ -9,9 +9,12 @@ import (
 
 	"github.com/apkgate/apkgate/collect/dexopt"
 	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/apk"
+	"github.com/apkgate/apkgate/internal/cli/fit"
 	"github.com/apkgate/apkgate/internal/words"
 )
 
@@ -38,7 +41,30 @@ func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]
 		return nil, err
 	}
 	told, err := framesFinding(ctx, d, api)
-	return slices.Concat(code, warmUps(cfg.Scenarios), told, rate, startFindings(cfg.Scenarios, api)), err
+	if err != nil {
+		return nil, err
+	}
+	own, err := sectionsFinding(ctx, d, cfg, api)
+	return slices.Concat(code, warmUps(cfg.Scenarios), told, own, rate, startFindings(cfg.Scenarios, api)), err
+}
+
+// sectionsFinding tells that what the app says of itself gets into no trace, where traces are to
+// tell why frames are slow.
+func sectionsFinding(ctx context.Context, d device.Device, cfg *config.Config, api int) ([]device.Finding, error) {
+	if !cfg.Evidence.Keeps() || !recorders.HasPerfetto(target.Facts{API: api}) || !fit.Untraceable(cfg.App) {
+		return nil, nil
+	}
+	out, err := d.Exec(ctx, "getprop ro.debuggable")
+	if err != nil {
+		return nil, fmt.Errorf("look whether Android's build is for developers: %w", err)
+	}
+	if strings.TrimSpace(string(out.Stdout)) == "1" { // there all apps' sections are traced
+		return nil, nil
+	}
+	return []device.Finding{{
+		Name: "sections", OK: true, Detail: "the app's own sections are in no trace: causes of slow frames name none of its functions, composables and items",
+		Hint: "add " + apk.TraceableLine + " to <application> in the app's manifest",
+	}}, nil
 }
 
 // warmUps says how often each scenario runs before it is measured: the paper's warm-up, which

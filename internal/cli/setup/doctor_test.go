@@ -301,3 +301,36 @@ func TestDoctorTellsWhatARunDoes(t *testing.T) {
 		}
 	}
 }
+
+// An app whose own sections get into no trace is told of before a run, where traces are to tell
+// why frames are slow.
+func TestDoctorTellsThatTheAppsSectionsAreInNoTrace(t *testing.T) {
+	for _, c := range []struct {
+		flags, keep string
+		production  bool
+		want        bool
+	}{
+		{"unprofileable\n", "worst", true, true}, {"", "worst", true, false}, {"unprofileable\ndebuggable\n", "worst", true, false},
+		{"unprofileable\n", "none", true, false}, {"unprofileable\n", "worst", false, false},
+	} {
+		phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{Production: c.production})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { phone.Close() })
+		l := clitest.NewLab(t, "demo-good", "")
+		clitest.WriteFile(t, l.Path("demo.apk"), "apkgate-simulated-app/1\npackage com.example.demo\n"+c.flags)
+		clitest.WriteFile(t, l.Path("apkgate.yml"), "app: {package: com.example.demo, apk: demo.apk}\nscenarios:\n  - name: s\n    workload: {monkey: {events: 10}}\n"+
+			"evidence: {keep: "+c.keep+"}\ndevices: [{address: \""+phone.Address()+"\"}]\n")
+		var stdout, stderr bytes.Buffer
+		status := cli.Main(console.Console{
+			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(),
+			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
+		}, []string{"doctor", "--config", l.Path("apkgate.yml")})
+		said := strings.Contains(stdout.String(), "the app's own sections are in no trace")
+		hinted := strings.Contains(stdout.String(), `add <profileable android:shell="true"/> to <application>`)
+		if status != exit.StatusPass || said != c.want || hinted != c.want {
+			t.Errorf("%+v: exit status %d\n%s%s", c, status, &stdout, &stderr)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
@@ -66,9 +67,10 @@ func (k *kernel) composes(d *timeline.DisplayFrame) string {
 	return "handleMessageRefresh"
 }
 
-// asksFor reports whether a process's own sections are asked for.
+// asksFor reports whether a process's own sections are asked for, and its app lets them be told.
 func (k *kernel) asksFor(process string) bool {
-	return slices.Contains(k.asked.Apps, process) || slices.Contains(k.asked.Apps, "*")
+	app, _, _ := strings.Cut(process, ":")
+	return !slices.Contains(k.asked.Closed, app) && (slices.Contains(k.asked.Apps, process) || slices.Contains(k.asked.Apps, "*"))
 }
 
 // renderer is a process's render thread.

@@ -57,6 +57,7 @@ type Ftrace struct {
 	Compact                   bool // switches and wakings in columns
 	Categories                []string
 	Apps                      []string // whose own sections are told, "*" for all
+	Closed                    []string // whose are not, whatever is asked for
 }
 
 // event is one event on a CPU.

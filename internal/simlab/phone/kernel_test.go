@@ -223,3 +223,31 @@ func TestATraceHasTheAppsOwnSections(t *testing.T) {
 		t.Error("no section of the app")
 	}
 }
+
+// An app's own sections are told of debug builds and of what the shell may profile, unless
+// Android itself is built for developers; the framework's are in any case.
+func TestWhoseOwnSectionsAPhoneTraces(t *testing.T) {
+	pr, err := profile.Find("pixel-7-android-14")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags      string
+		production bool
+		want       bool
+	}{{"", true, true}, {"unprofileable\n", true, false}, {"unprofileable\ndebuggable\n", true, true}, {"unprofileable\n", false, true}} {
+		p := New(pr, 1, Options{Production: c.production})
+		t.Cleanup(p.Close)
+		if err := p.Install([]byte(hungry + c.flags)); err != nil {
+			t.Fatal(err)
+		}
+		r := recordKernel(t, p)
+		told := map[string]bool{}
+		for _, s := range r.slices.Slices {
+			told[r.slices.Names[s.Name]] = true
+		}
+		if told["com.example.still.Json.parse"] != c.want || !told["animation"] {
+			t.Errorf("%q, as sold: %t: own sections: %t, the framework's: %t", c.flags, c.production, told["com.example.still.Json.parse"], told["animation"])
+		}
+	}
+}

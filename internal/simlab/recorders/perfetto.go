@@ -244,8 +244,23 @@ func (t *tracing) schedule(w *pftrace.Writer, from, until time.Duration) {
 		// private/genfs_contexts opens sched_waking since Android 12, sched_wakeup always; a
 		// build for developers opens all (traced_probes.te).
 		asked.Wakings = asked.Wakings && (t.phone.Profile.API >= 31 || forDevelopers)
+		if !forDevelopers {
+			asked.Closed = t.phone.untraceable()
+		}
 		w.Ftrace(t.phone.Scheduled(), asked, t.phone.Profile.API, during, clock.Slept)
 	}
+}
+
+// untraceable are the apps whose own sections get into no trace: those that are neither debug
+// builds nor profileable (ActivityThread.handleBindApplication, Trace.setAppTracingAllowed). On
+// a build for developers all do (libcutils, atrace_is_app_tracing_enabled).
+func (p *Phone) untraceable() (packages []string) {
+	for _, d := range p.All() {
+		if w := d.App.Power; w.Unprofileable && !w.Debuggable && !slices.Contains(packages, d.App.Package) {
+			packages = append(packages, d.App.Package)
+		}
+	}
+	return packages
 }
 
 func clocks(at time.Duration) pftrace.Clocks {
