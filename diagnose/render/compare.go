@@ -39,6 +39,7 @@ type suspect struct {
 	latePart, usual  float64  // of the critical path of late frames, of those before
 	sure             diagnose.Sure
 	cores            *coreShift
+	ends             diagnose.Phrase // where the chain of waiting ends
 	views            *redundant
 }
 

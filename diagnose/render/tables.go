@@ -34,7 +34,7 @@ func (t teller) spending() diagnose.Table {
 	})
 	for _, b := range all[:min(len(all), maxRows)] {
 		more := now.mean(b) - before.mean(b)
-		out.Add(gate.None, row(b), say(ms(usual.mean(b))), say(ms(late.mean(b))), say(diagnose.Amount{Value: more, Unit: "ms", Signed: true}), nil)
+		out.Add(gate.None, say(row(b), t.rootOf(b).words(b)), say(ms(usual.mean(b))), say(ms(late.mean(b))), say(diagnose.Amount{Value: more, Unit: "ms", Signed: true}), nil)
 	}
 	if len(all) > maxRows {
 		out.Total = len(all)

@@ -34,11 +34,12 @@ func ratio(v float64) diagnose.Amount { return diagnose.Amount{Value: max(v, 0),
 
 // cause is a suspect with its evidence.
 func (t teller) cause(s suspect) diagnose.Cause {
+	s.ends = t.rootOf(s.blame).words(s.blame)
 	value, share, low, high := s.more.mean, s.share, s.low, s.high
 	c := diagnose.Cause{
 		Kind: s.kind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: subject(s)},
 		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, ShareLow: &low, ShareHigh: &high, Level: level, Sure: t.surely(s.sure, s.kind)},
-		Title:    say("slow frames: ", title(s)), Sentence: t.sentence(s), Basis: t.basis(),
+		Title:    say("slow frames: ", title(s), s.ends), Sentence: t.sentence(s), Basis: t.basis(),
 		Evidence: t.links(s), Doubts: t.doubts(s), Tables: t.tables(s),
 	}
 	if worst := t.shown(s); len(worst) > 0 {
@@ -108,9 +109,9 @@ func title(s suspect) diagnose.Phrase {
 	return say(strings.TrimPrefix(s.kind, Family.Name+"."), " in ", name)
 }
 
-// clause says who does or waits for what.
+// clause says who does or waits for what, and where the chain of waiting ends.
 func clause(s suspect) diagnose.Phrase {
-	who, in := say(diagnose.Named(threadOf(s))), in(s)
+	who, in := say(diagnose.Named(threadOf(s))), say(s.ends, in(s))
 	name := diagnose.Named(s.brief())
 	switch {
 	case s.kind == BinderKind:
