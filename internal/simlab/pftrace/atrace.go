@@ -38,6 +38,7 @@ func (k *kernel) sections(t *timeline.Timeline) {
 	}
 	if gfx {
 		k.buffers(t)
+		k.vsyncs(t)
 	}
 	if gfx {
 		for i := range t.Displays {

@@ -62,3 +62,24 @@ func (k *kernel) count(name string, changes []change) {
 		}
 	}
 }
+
+// vsyncs adds the counter that SurfaceFlinger's thread of the apps' vsyncs toggles with each
+// (DispSyncSource::onDispSyncEvent): there is one wherever some app has asked for it.
+func (k *kernel) vsyncs(t *timeline.Timeline) {
+	tid := k.named(surfaceFlingerPID, "app")
+	if tid == 0 {
+		return
+	}
+	var times []time.Duration
+	for _, l := range t.Layers {
+		for i := range l.Frames {
+			times = append(times, l.Frames[i].Expected.From)
+		}
+	}
+	slices.Sort(times)
+	for i, at := range slices.Compact(times) {
+		if r, writes, ok := k.writes(tid, at); ok {
+			k.print(r, writes, beginsBefore, fmt.Sprintf("C|%d|VSYNC-app|%d\n", surfaceFlingerPID, i%2))
+		}
+	}
+}

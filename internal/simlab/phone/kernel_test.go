@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
 	"github.com/apkgate/apkgate/trace/perfetto/slices"
+	"github.com/apkgate/apkgate/trace/perfetto/tables"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
@@ -250,4 +251,50 @@ func TestWhoseOwnSectionsAPhoneTraces(t *testing.T) {
 			t.Errorf("%q, as sold: %t: own sections: %t, the framework's: %t", c.flags, c.production, told["com.example.still.Json.parse"], told["animation"])
 		}
 	}
+}
+
+// SurfaceFlinger toggles a counter with each vsync that an app asked for, whether its UI thread is
+// free to begin a frame then or not.
+func TestATraceTellsOfVsyncs(t *testing.T) {
+	for _, phone := range []string{"pixel-7-android-14", "nord-android-10"} {
+		p := newPhone(t, phone, hungry+"jank 300ms after tap\n")
+		recordKernel(t, p)
+		read, err := tables.Read(strings.NewReader(output(t, p, "cat "+kernelTrace)), "counters")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, name := indexOf(read.Columns, "ts"), indexOf(read.Columns, "track_name")
+		told := map[time.Duration]bool{}
+		for row := range read.Rows {
+			if row[name] == "VSYNC-app" {
+				told[time.Duration(row[at].(int64))-clock.Slept] = true
+			}
+		}
+		held, missing := 0, 0
+		for _, f := range windowsOf(p, "com.example.still")[0].Frames {
+			const passesOn = time.Millisecond
+			near := false
+			for v := range told {
+				near = near || v >= f.Expected.From && v < f.Expected.From+passesOn
+			}
+			if !near {
+				missing++
+			}
+			if f.Held > 200*time.Millisecond && near {
+				held++
+			}
+		}
+		if held == 0 || missing > 3 {
+			t.Errorf("%s: %d vsyncs of frames that were held up are told, and %d of all are not", phone, held, missing)
+		}
+	}
+}
+
+func indexOf(all []string, one string) int {
+	for i, s := range all {
+		if s == one {
+			return i
+		}
+	}
+	return -1
 }

@@ -231,7 +231,10 @@ func (a *App) begin(at, until time.Duration) {
 	}}
 	f := &a.half.Frame
 	f.Little, f.SlowClock = w.Little, w.SlowClock
-	ready := at + w.Held + w.Wake
+	ready := at + w.Held
+	if w.Held == 0 { // a thread that was at something else goes on at once
+		ready += w.Wake
+	}
 	switch {
 	case w.Layout:
 		f.Flags = timeline.WindowChanged

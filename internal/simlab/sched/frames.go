@@ -87,13 +87,17 @@ func (c *Cast) Frame(f *timeline.Frame) []Item {
 func (c *Cast) threads(f *timeline.Frame, stops []Call) []Item {
 	ui, render, vsync, b := c.UI, c.Render, c.Vsync, c.Binder
 	calls := inOrder(append(stops, b.laysOut(f)...))
-	tells := Item{Thread: vsync, Woken: f.Vsync, From: f.Vsync + unblocks, To: f.Vsync + vsyncTakes, Kind: power.Service}
-	woken := min(f.Vsync+passesOn, f.Input)
+	at := f.Expected.From // whether the UI thread is free then or not
+	tells := Item{Thread: vsync, Woken: at, From: at + unblocks, To: at + vsyncTakes, Kind: power.Service}
+	woken, waker := min(f.Vsync+passesOn, f.Input), vsync.TID
+	if f.Held > 0 && f.Kind != timeline.RenderThread { // it did not sleep
+		woken, waker = 0, 0
+	}
 	if f.Kind == timeline.RenderThread {
 		return append(draw(render, b, f, woken, vsync.TID), tells)
 	}
 	if render == ui {
-		it := Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued, Method: power.Mixed, Calls: calls}
+		it := Item{Thread: ui, Woken: woken, Waker: waker, From: f.Input, To: f.SyncQueued, Method: power.Mixed, Calls: calls}
 		rest := draw(ui, b, f, 0, 0)
 		for i := range rest {
 			rest[i].Method = power.Mixed
@@ -102,7 +106,7 @@ func (c *Cast) threads(f *timeline.Frame, stops []Call) []Item {
 	}
 	tail := min(afterSync, max(0, f.Actual.To-f.Issue-unblocks))
 	return append(draw(render, b, f, f.SyncQueued, ui.TID), tells,
-		Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued + parks, Method: power.Mixed, Share: uiShare, Calls: calls},
+		Item{Thread: ui, Woken: woken, Waker: waker, From: f.Input, To: f.SyncQueued + parks, Method: power.Mixed, Share: uiShare, Calls: calls},
 		Item{Thread: ui, Woken: f.Issue, Waker: render.TID, From: f.Issue + unblocks, To: f.Issue + unblocks + tail, Method: power.Mixed, Share: uiShare, Calls: b.drawn(f, f.Issue+unblocks+tail/2)},
 	)
 }

@@ -192,7 +192,7 @@ func TestAFramesThreadsWakeEachOther(t *testing.T) {
 	p := newPhone(3)
 	ui, render, vsync := p.threads[0], p.threads[1], p.threads[2]
 	f := timeline.Frame{
-		Vsync: 16 * ms, Input: 16*ms + 300*time.Microsecond, SyncQueued: 20 * ms, Sync: 20*ms + 50*time.Microsecond, Issue: 21 * ms, Queued: 25 * ms,
+		Expected: timeline.Interval{From: 16 * ms}, Vsync: 16 * ms, Input: 16*ms + 300*time.Microsecond, SyncQueued: 20 * ms, Sync: 20*ms + 50*time.Microsecond, Issue: 21 * ms, Queued: 25 * ms,
 		Actual: timeline.Interval{From: 16*ms + 300*time.Microsecond, To: 26 * ms},
 	}
 	p.items = (&Cast{UI: ui, Render: render, Vsync: vsync, Binder: &Binder{Flinger: p.pool(500, 1), Blast: true}}).Frame(&f)

@@ -147,6 +147,9 @@ func (r *reader) look(h *history, d *drawing) {
 	if d.told == nil {
 		d.Layer = r.buffers.filled(&r.work, []string{r.app.Package, processOf(r.threads, r.roster, d.PID)}, d.slices[1].at, d.end+settled)
 	}
+	if d.told == nil {
+		d.meantFor(h.asked(d, r.vsyncs))
+	}
 	period := d.Deadline
 	if period <= 0 {
 		period = frame.SlowLimit
