@@ -27,6 +27,7 @@ type drawing struct {
 	do, draw int32 // slices of Choreographer and of the render thread, none where not found
 	gpu      int32 // the slice of the wait for the GPU
 	queued   time.Duration
+	behind   bool // it waited for the buffer before it, and was ready by when its own turn came
 	use      use
 	turns    bool     // use has what ran on the CPUs
 	slices   [2]slice // in traces without a frame timeline: doFrame and DrawFrame
@@ -124,7 +125,7 @@ func (d *drawing) class() string {
 	}
 	// Android's own word, where it has one, goes before what counters tell: it knows when
 	// the frame was shown.
-	if late && d.Ready > 0 && (d.told == nil || d.told.Untold()) {
+	if late && (d.told == nil && d.behind || d.told != nil && d.told.Untold() && d.Ready > 0) {
 		late = false
 	}
 	switch {
@@ -159,6 +160,7 @@ func (r *reader) look(h *history, d *drawing) {
 	// deadline it has taken that of the period before, and not yet the one that this frame
 	// was to be.
 	d.Ready = d.ready(h, r.buffers, d.At+period-min(period, frame.SlowLimit)/4)
+	d.behind = d.told == nil && d.isBehind(r.buffers, period)
 	d.Class = d.class()
 	if r.work < maxWork {
 		if r.stages < allStages {
@@ -196,6 +198,14 @@ func (d *drawing) ready(h *history, b *buffers, at time.Duration) int {
 		}
 	}
 	return n
+}
+
+// isBehind reports that the compositor took the buffer before the frame's own only after the
+// frame was due, and that its own was there by a period after that: what Android 12 and later
+// call stuffing, and no miss of the app (FrameTimeline.cpp, SurfaceFrame::classifyJankLocked).
+func (d *drawing) isBehind(b *buffers, period time.Duration) bool {
+	taken, told := b.before(d.Layer, d.queued)
+	return told && taken >= d.At+period && d.end < taken+period
 }
 
 // find finds the slices of the frame on the app's threads.

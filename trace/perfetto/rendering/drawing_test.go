@@ -169,18 +169,24 @@ func TestFramesOfOlderAndroidsEndWithTheGPU(t *testing.T) {
 }
 
 // A buffer that the GPU has not done with can't be shown: the frame's own, or one before it
-// and all behind that.
+// and all behind that. A frame is late by itself where it is not there a period after the
+// compositor took the one before it; else that one was, and this one waited its turn.
 func TestBuffersThatTheGPUHasAreNotReady(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		before, own float64 // when the GPU is done with the frame before, and with this one
 		counted     int
+		taken       float64 // when the compositor takes the first of these
 		want        int
+		class       string
 	}{
-		{"its own", 1002, 1030, 1, 0},
-		{"one before it is ready", 1002, 1030, 2, 1},
-		{"one before it is not", 1020, 1030, 2, 0},
+		{"its own", 1002, 1030, 1, 1032, 0, run.SlowFrames},
+		{"one before it is ready", 1002, 1030, 2, 1018, 1, run.BufferedFrames},
+		{"one before it is ready, and is not enough", 1002, 1035, 2, 1018, 1, run.SlowFrames},
+		{"two before it are ready", 1002, 1044, 3, 1018, 2, run.BufferedFrames},
+		{"one before it is not ready, and late for both", 1020, 1030, 2, 1032, 0, run.BufferedFrames},
+		{"one before it was taken in time", 1002, 1030, 2, 1012, 1, run.SlowFrames},
 	} {
 		p := newPhone()
 		for i := range 20 {
@@ -189,15 +195,18 @@ func TestBuffersThatTheGPUHasAreNotReady(t *testing.T) {
 		p.slice(ui, "Choreographer#doFrame", 1001, 1005)
 		p.slice(render, "DrawFrame", 1004, 1009)
 		p.slice(render, "queueBuffer", 1008, 1009)
+		p.count(1008, layer, c.counted-1)
 		p.count(1009, layer, c.counted)
+		for i := range c.counted { // one each vsync
+			p.count(c.taken+16*float64(i), layer, c.counted-1-i)
+		}
 		p.slice(gpuThread, "waiting for GPU completion 4", 990, c.before)
 		p.slice(gpuThread, "waiting for GPU completion 5", max(c.before, 1009), c.own)
 		f := only(t, p.read(t))
-		class := run.SlowFrames
-		if c.want > 0 {
-			class = run.BufferedFrames
+		if c.taken < 1016 {
+			c.want-- // it is gone by then
 		}
-		if f.Ready != c.want || f.Class != class || f.Took != 30*time.Millisecond {
+		if f.Ready != c.want || f.Class != c.class || f.Took != time.Duration(c.own-1000)*time.Millisecond {
 			t.Errorf("%s: %d ready, %s, took %v", c.name, f.Ready, f.Class, f.Took)
 		}
 	}
