@@ -13,6 +13,7 @@ var (
 	ErrDamaged     = errors.New("the history is damaged")
 	ErrFull        = errors.New("the disk is full")
 	ErrReadOnly    = errors.New("the history can't be written")
+	ErrExplains    = errors.New("it was recorded to explain a verdict, and judges nothing")
 	ErrBusy        = errors.New("another process keeps the history locked")
 )
 

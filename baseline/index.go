@@ -48,8 +48,8 @@ func NewIndex(centre run.Centre) *Index {
 }
 
 // Add takes a run. It reports false of one that it has already, and ErrConflict
-// where it has another one of the same id. A run that is not complete is known
-// from then on, and is no reference.
+// where it has another one of the same id. A run that is not complete, or that
+// only explains a verdict, is known from then on, and is no reference.
 func (ix *Index) Add(r run.Run) (added bool, err error) {
 	digest, err := r.Digest()
 	if err != nil {
@@ -65,7 +65,7 @@ func (ix *Index) Add(r run.Run) (added bool, err error) {
 		return false, nil
 	}
 	ix.digestOf[r.ID] = digest
-	if r.Status != run.Complete {
+	if r.Status != run.Complete || r.Explains {
 		return true, nil
 	}
 	s := Summarize(r, ix.centre)

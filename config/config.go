@@ -336,7 +336,7 @@ type Report struct {
 func Default() Config {
 	return Config{
 		Rounds:     Rounds{Max: 60, Minutes: 45},
-		Evidence:   Evidence{Keep: KeepNone},
+		Evidence:   Evidence{Keep: KeepNone, Why: DefaultWhy},
 		Conditions: Conditions{Policy: PolicyWarn, FixedPerformance: PerformanceAuto, IdleWithin: time.Minute},
 		Gate:       DefaultGate(gate.PresetDefault),
 		Store:      Store{SQLite: ".apkgate/history.db"},

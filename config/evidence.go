@@ -1,5 +1,7 @@
 package config
 
+import "time"
+
 // What is kept of what was recorded.
 const (
 	KeepNone      = "none"      // nothing, and nothing is recorded for it
@@ -14,7 +16,16 @@ type Evidence struct {
 	Keep string `yaml:"keep,omitempty" jsonschema:"enum=none,enum=worst,enum=anomalies,enum=all,default=none"`
 	// Have a refresh of the main branch keep the build that it accepts, for pull requests to be measured against in turns.
 	APK bool `yaml:"apk,omitempty" jsonschema:"default=false"`
+	// How long both builds are recorded at most to explain a regression, where there is a base build: a few more rounds, which judge nothing. 0s records none.
+	Why time.Duration `yaml:"why" jsonschema:"default=5m"`
 }
+
+// The time for recording what explains a regression, where nobody says another, and the most
+// that can be said.
+const (
+	DefaultWhy = 5 * time.Minute
+	MostWhy    = 24 * time.Hour
+)
 
 // Keeps reports whether anything that is recorded may be kept.
 func (e Evidence) Keeps() bool { return e.Keep != "" && e.Keep != KeepNone }
@@ -24,6 +35,7 @@ func (d *decoder) evidence(e *Evidence) reader {
 		d.mapping(n, path,
 			may("keep", oneOf(d, &e.Keep, KeepNone, KeepWorst, KeepAnomalies, KeepAll)),
 			may("apk", d.boolean(&e.APK)),
+			may("why", d.duration(&e.Why, 0, MostWhy)),
 		)
 	}
 }

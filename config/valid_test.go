@@ -44,7 +44,7 @@ func TestDefaults(t *testing.T) {
 		}},
 		Rounds:     config.Rounds{Max: 60, Minutes: 45},
 		Conditions: config.Conditions{Policy: config.PolicyWarn, FixedPerformance: config.PerformanceAuto, IdleWithin: time.Minute},
-		Evidence:   config.Evidence{Keep: config.KeepNone},
+		Evidence:   config.Evidence{Keep: config.KeepNone, Why: 5 * time.Minute},
 		Gate: config.Gate{
 			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.01,
 			MinHistory: 5, MinChange: 0.05, MinEffect: 0.1, Summary: run.Median, FailOn: "regression",
@@ -119,7 +119,7 @@ func everything() *config.Config {
 		},
 		Base:     "../main/mail.apk",
 		Rounds:   config.Rounds{Max: 0, Minutes: 15},
-		Evidence: config.Evidence{Keep: config.KeepAnomalies, APK: true},
+		Evidence: config.Evidence{Keep: config.KeepAnomalies, APK: true, Why: 0},
 		Conditions: config.Conditions{
 			Policy: config.PolicyRefuse, FixedPerformance: config.PerformanceAlways, BackgroundDexopt: true, Brightness: 0.4, Rotation: new(0), IdleWithin: 90 * time.Second,
 		},

@@ -47,6 +47,9 @@ type Run struct {
 	// Turn is how many repetitions were measured one after the other before it was another
 	// build's turn: so many iterations are of one round. 0 is 1.
 	Turn int `json:"turn,omitempty"`
+	// Explains says that the run was recorded after a verdict, to explain it. Nothing is
+	// judged by it: no history takes it, and it is compared with nothing.
+	Explains bool `json:"explains,omitempty"`
 	// Declared tells of metrics that the built-in catalogue does not hold.
 	Declared   []Declared  `json:"declared,omitempty"`
 	Status     Status      `json:"status"`

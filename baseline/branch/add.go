@@ -56,6 +56,9 @@ type namedRun struct {
 }
 
 func newNamedRun(r run.Run) (namedRun, error) {
+	if r.Explains {
+		return namedRun{}, baseline.ErrExplains
+	}
 	r = r.Recorded()
 	digest, err := r.Digest()
 	if err != nil {

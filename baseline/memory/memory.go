@@ -72,6 +72,9 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 }
 
 func (s *Store) newEntry(r run.Run) (*entry, error) {
+	if r.Explains {
+		return nil, baseline.ErrExplains
+	}
 	r, err := r.Recorded().Named()
 	if err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 		"IDsTellRunsApart":         idsTellRunsApart,
 		"AddIsAllOrNone":           addIsAllOrNone,
 		"AddNamesRuns":             addNamesRuns,
+		"AddRefusesExplanations":   addRefusesExplanations,
 		"AddAtTheSameTime":         addAtTheSameTime,
 		"GetByPrefix":              getByPrefix,
 		"NewestMarkCounts":         newestMarkCounts,
@@ -180,3 +181,16 @@ func exported(ctx context.Context, s baseline.Store) ([]run.Run, error) {
 }
 
 func sorted(ids []string) []string { return slices.Sorted(slices.Values(ids)) }
+
+// A run that was recorded to explain a verdict is taken by no history, nor is what is added
+// with it.
+func addRefusesExplanations(t *testing.T, s baseline.Store) {
+	judged, recorded := newRun("judged", day(1), nil, 1), newRun("recorded", day(2), nil, 2)
+	recorded.Explains = true
+	if _, err := s.Add(t.Context(), judged, recorded); !errors.Is(err, baseline.ErrExplains) {
+		t.Errorf("adding it says %v", err)
+	}
+	for e, err := range s.List(t.Context(), baseline.Filter{}) {
+		t.Errorf("the history holds %q, %v", e.Run.ID, err)
+	}
+}

@@ -30,6 +30,8 @@ type ComparisonInput struct {
 	Catalogue *metric.Catalogue
 	// Notes are said near the top, such as "The devices are simulated."
 	Notes []string
+	// Why is as that of Input.
+	Why string
 	// Version is the apkgate that made the report.
 	Version string
 }
@@ -54,6 +56,9 @@ func Comparison(in ComparisonInput) document.Document {
 	why := explainedBuilds(in)
 	d.Facts = append(d.Facts, document.Fact{Label: "Intervals", Text: "of " + wording.Percent(v.Level) + " each; p is corrected for all comparisons"})
 	d.Facts = append(d.Facts, why.Facts()...)
+	if in.Why != "" && v.Verdict == gate.Regression {
+		d.Facts = append(d.Facts, document.Fact{Label: "Why", Text: wording.Sentence(in.Why)})
+	}
 	if v.Hint != "" {
 		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: wording.Sentence(v.Hint)})
 	}

@@ -50,6 +50,9 @@ func (s story) facts(in Input) []document.Fact {
 		}
 		out = append(out, document.Fact{Label: "Rule", Text: text, Of: rulesID})
 	}
+	if s.Outcome == gate.Regression {
+		add("Why", wording.Sentence(in.Why))
+	}
 	if s.Rest == gate.Regression {
 		add("Next", inTurn(hints(in.Verdict, gate.Regression)))
 	}

@@ -41,7 +41,10 @@ type Input struct {
 	Title string
 	// Notes are said near the top, such as "The devices are simulated."
 	Notes []string
-	Meta  Meta
+	// Why says how to explain what got worse and nothing explains; "" where there is nothing
+	// to say.
+	Why  string
+	Meta Meta
 }
 
 // Meta is what was compared with what, where it is known.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -29,6 +30,9 @@ type Record struct {
 
 // New makes the record of a run. A run without an id is named by its digest.
 func New(r run.Run) (Record, error) {
+	if r.Explains {
+		return Record{}, baseline.ErrExplains
+	}
 	r = r.Recorded()
 	plain := r
 	plain.ID = ""

@@ -161,6 +161,9 @@ func records(path string, src io.Reader, hint string, yield func(run.Run, error)
 		if err == nil {
 			r, err = r.Named()
 		}
+		if err == nil && r.Explains {
+			err = fmt.Errorf("run %s: %w", r.ID, baseline.ErrExplains)
+		}
 		var damaged *baseline.DamagedRun
 		if err != nil {
 			err = exit.Usage(fmt.Errorf("read runs of %s: %w", console.Plain(path), err), hint)

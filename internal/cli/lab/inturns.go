@@ -36,6 +36,8 @@ type InTurns struct {
 	Profiles bool
 	// Reads has what evidence asks for recorded and read, of which no file is kept.
 	Reads bool
+	// Explains marks the runs as recorded to explain a verdict, and to judge nothing.
+	Explains bool
 	// Keep is given each run that is kept as soon as its pair has ended; nil for none.
 	Keep func(run.Run) error
 }
@@ -97,6 +99,9 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	}
 	base, head = pairs.Interleave(ctx, heads, t.Turns)
 	for i, results := range [][]collect.Result{base, head} {
+		for k := range results {
+			results[k].Run.Explains = t.Explains
+		}
 		if err := NameRuns(results); err != nil {
 			return nil, nil, errors.Join(kept, err)
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/recorded"
 	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
@@ -42,6 +43,7 @@ type runFlags struct {
 	output.OutputFlags
 	lab.CollectFlags
 	sessions session.Flags
+	why      recorded.Flags
 	accept   bool
 	// base is the build to measure against in turns, of the commit baseCommit, and keep
 	// the folder that gets what is then measured.
@@ -62,7 +64,8 @@ references once they are accepted.
 What the history does not clear is measured in turns with a base build, where there
 is one (--base, base in apkgate.yml, or the build that a refresh kept), until it is
 settled or rounds are spent; without one, what looks worse is measured once more in
-another session.
+another session. After a regression a few more rounds of both builds are recorded, to
+explain it (--why): they judge nothing.
 
 With --accept, as on a main branch, runs that are no regression are accepted.`,
 		Args: arguments.None,
@@ -73,6 +76,7 @@ With --accept, as on a main branch, runs that are no regression are accepted.`,
 	f.OutputFlags.Register(cmd)
 	f.CollectFlags.Register(cmd)
 	f.sessions.Register(cmd)
+	f.why.Register(cmd)
 	cmd.Flags().StringVar(&f.base, "base", "", "the build to measure against in turns, where the history does not clear the new one, instead of the configuration's")
 	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit the base was built from")
 	cmd.Flags().StringVar(&f.keep, "keep", "", "leave what is measured in turns in this folder, as base.jsonl and head.jsonl")
@@ -98,6 +102,10 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	written := slices.Concat(f.OutputFlags.Files(), turns.KeptFiles(f.keep))
 	read := append([]string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK, cmp.Or(f.base, cfg.Base)}, f.sessions.Merge...)
 	if err := files.KeepsInput(written, read, cfg.App.APKs()); err != nil {
+		return err
+	}
+	within, err := f.why.Within(cfg)
+	if err != nil {
 		return err
 	}
 	base, err := turns.Named(c, cfg, f.base, f.baseCommit)
@@ -133,7 +141,7 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 		}
 		set.Policy.Budget = turns.BudgetOf(cfg, base, measured)
 		s := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: store, Keep: f.keep}
-		err = gateRuns(ctx, s, store, measured, f)
+		err = gateRuns(ctx, s, store, measured, within, f)
 	}
 	return errors.Join(err, store.Close())
 }
@@ -141,7 +149,7 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 // gateRuns checks what was measured, measures more where that leaves something open,
 // accepts it where that was asked for, and fails for a run that was lost even if the
 // others pass.
-func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measured lab.Measured, f runFlags) error {
+func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measured lab.Measured, within time.Duration, f runFlags) error {
 	c, set, sound := s.Console, s.Set, baseline.SoundOf(store)
 	s.Judge = func(runs []run.Run) (layout.Input, error) {
 		return judging.Judge(runs, judging.OfStore(ctx, sound, set, f.standsOn), set)
@@ -154,17 +162,14 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 	loss := errors.Join(measured.Lost, unsettled, stores.Damage(c, sound))
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
 	in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), kept.InHistory(in.Runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
-	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
-		return err
-	}
 	verdict := in.Verdict
-	if err := stores.Judged(ctx, store, verdict); err != nil {
-		return err
+	marked := stores.Judged(ctx, store, verdict)
+	if f.accept && marked == nil {
+		marked = acceptAll(ctx, c, store, verdict)
 	}
-	if f.accept {
-		if err := acceptAll(ctx, c, store, verdict); err != nil {
-			return err
-		}
+	in = f.explained(ctx, s, in, measured, within) // from here on nothing is decided
+	if err := errors.Join(output.Write(c, layout.Verdict(in), f.OutputFlags), marked); err != nil {
+		return err
 	}
 	tellNext(c, verdict, f)
 	return exit.Of(verdict.Verdict, set.FailOn, loss)

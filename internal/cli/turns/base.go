@@ -60,6 +60,14 @@ func (b Base) name() string {
 	return b.APK
 }
 
+// Files are what there is of the build, nil for none.
+func (b Base) Files() []string {
+	if b.APK == "" {
+		return nil
+	}
+	return []string{b.APK}
+}
+
 // fits looks whether the build is one of the app that is measured.
 func (b Base) fits(cfg *config.Config) error {
 	own := *cfg
