@@ -13,8 +13,14 @@ import (
 
 // Cancel ends the check run as soon as the job is cancelled, whatever else is still
 // being put in order: a check run that stays in progress holds a pull request up
-// for ever.
+// for ever. A verdict that is shown stays.
 func (r *Reporter) Cancel() {
+	r.mu.Lock()
+	shown := r.shown
+	r.mu.Unlock()
+	if shown {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	r.end(ctx, "The job was cancelled.")
@@ -50,7 +56,7 @@ func (r *Reporter) conclude(ctx context.Context, result CheckResult) {
 func (r *Reporter) Abandon(ctx context.Context, cause error) {
 	defer r.warn("")
 	r.mu.Lock()
-	ended := r.ended
+	ended := r.ended || r.shown
 	r.mu.Unlock()
 	if ended || ctx.Err() != nil || errors.Is(cause, context.Canceled) {
 		if !ended {

@@ -34,6 +34,7 @@ type Reporter struct {
 	mu      sync.Mutex // held while the check run is ended
 	check   *Check
 	ended   bool   // the check run, without a verdict
+	shown   bool   // by PublishFirst: that there is a verdict stays true, whatever comes
 	pending string // the file that remembers it
 	mark    string // see jobMark
 	refused []string
@@ -101,10 +102,27 @@ func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 	return out, func() { stop(); cancel() }
 }
 
-// Publish shows the verdict. It returns an error only for what the runner's own
-// files refuse. The check run goes first: of all that is shown it is what a
-// cancelled job must not leave open.
+// PublishFirst shows a verdict that is to be explained yet, but for its annotations: those that
+// a check run has can't be taken back, and are to have the causes. Publish then shows it again.
+func (r *Reporter) PublishFirst(ctx context.Context, c Content) error {
+	r.mu.Lock()
+	r.shown = true
+	r.mu.Unlock()
+	c.Notes = nil
+	return r.publish(ctx, c)
+}
+
+// Publish shows the verdict, in place of one that was shown before. It returns an error only
+// for what the runner's own files refuse. The check run goes first: of all that is shown it is
+// what a cancelled job must not leave open.
 func (r *Reporter) Publish(ctx context.Context, c Content) error {
+	if !r.shown {
+		return r.publish(ctx, c)
+	}
+	return errors.Join(r.Runner.TakeBackSummary(), r.publish(ctx, c))
+}
+
+func (r *Reporter) publish(ctx context.Context, c Content) error {
 	ctx, cancel := outliving(ctx)
 	defer cancel()
 	err := r.Runner.Summary(func(limit int) (string, error) { return r.text(c, limit) })

@@ -31,6 +31,8 @@ type Runner struct {
 	out     io.Writer
 	getenv  func(string) string
 	secrets []string
+	// summaryAt is where the job summary ended before something was appended to it.
+	summaryAt int64
 }
 
 // NewRunner returns a Runner that reads variables with getenv and writes workflow
@@ -106,6 +108,18 @@ func inert(line string) string {
 // MaxSummary is what GitHub takes as the summary of one step, in bytes.
 const MaxSummary = 1 << 20
 
+// TakeBackSummary removes from the job summary what Summary has appended last.
+func (r *Runner) TakeBackSummary() error {
+	path := r.getenv("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	if err := os.Truncate(path, r.summaryAt); err != nil {
+		return fmt.Errorf("write the job summary anew: %w", err)
+	}
+	return nil
+}
+
 // Summary appends Markdown to the job summary. render is told how many bytes are
 // left of MaxSummary; with less than 1 KiB left it is not called.
 func (r *Runner) Summary(render func(limit int) (string, error)) error {
@@ -114,8 +128,10 @@ func (r *Runner) Summary(render func(limit int) (string, error)) error {
 		return nil
 	}
 	used := 0
+	r.summaryAt = 0
 	if info, err := os.Stat(path); err == nil {
 		used = int(min(info.Size(), MaxSummary))
+		r.summaryAt = info.Size()
 	}
 	left := MaxSummary - used - 1
 	if left < 1024 {

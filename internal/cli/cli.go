@@ -1,7 +1,7 @@
 // Package cli is apkgate's command line: it puts the commands together and runs
 // one. Each group of commands is a package below it, named for what one looks for:
 // measure (run, collect, compare), show (check, noise, report, inspect), history
-// (baseline), setup (init, doctor, devices), evaluate, energy, diagnosis (diagnose), demo,
+// (baseline), why, setup (init, doctor, devices), evaluate, energy, diagnosis (diagnose), demo,
 // and action for the workflow on GitHub. What several of them need has packages of its
 // own: console, arguments, settings, input, output, files and places; stores, judging
 // and lab; exit, secrets and version; kept and viewer for the files that were kept with runs.
@@ -41,6 +41,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/setup"
 	"github.com/apkgate/apkgate/internal/cli/show"
 	"github.com/apkgate/apkgate/internal/cli/version"
+	"github.com/apkgate/apkgate/internal/cli/why"
 )
 
 // Process is the command of this process.
@@ -144,7 +145,7 @@ store was lost.`,
 		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c),
 		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), history.Command(c),
 		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energy.Command(c), diagnosis.Command(c), show.InspectCommand(c),
-		show.ReportCommand(c), action.Command(c),
+		why.Command(c), show.ReportCommand(c), action.Command(c),
 	)
 	return root
 }

@@ -63,7 +63,11 @@ from INPUT_GITHUB_TOKEN or GITHUB_TOKEN.`,
 }
 
 // call is one call of the action.
-type call struct{ actions.Reporter }
+type call struct {
+	actions.Reporter
+	// first shows a result that is to be explained yet.
+	first func(result)
+}
 
 // enter reads the inputs into the flags and what the job is about.
 func enter(c console.Console, cmd *cobra.Command, f *flags) (*call, error) {

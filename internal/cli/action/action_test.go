@@ -213,8 +213,8 @@ func TestActionOnAPullRequest(t *testing.T) {
 	r := w.apkgate("action", "run")
 	w.want(r, exit.StatusRegression)
 	comments := w.Comments(7)
-	if len(comments) != 1 || comments[0].Edits != 1 {
-		t.Fatalf("%d comments, the first with %d edits, want one, edited once", len(comments), comments[0].Edits)
+	if len(comments) != 1 || comments[0].Edits != 2 {
+		t.Fatalf("%d comments, the first with %d edits, want one, edited by the verdict and by what explains it", len(comments), comments[0].Edits)
 	}
 	contains(t, "the comment", comments[0].Body, "❌ Regression", "| scroll: time per frame |", "commit "+headSHA[:10], "merge base [`"+baseSHA[:10]+"`](https://github.example/octo/app/commit/"+baseSHA+")")
 	check := w.Checks()[1]

@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/actions/artifact"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
@@ -17,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/measure"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/recorded"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
@@ -53,27 +56,40 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 	if err := builds.Check(); err != nil {
 		return result{}, err
 	}
+	builds.Session = measure.CompareSession(c)
+	builds.Pool = booted.NewPool(c, builds.Session)
+	defer builds.Pool.Close()
 	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return result{}, err
 	}
 	a.FailOn = set.FailOn
-	base, head, err := measure.Both(cmd.Context(), c, f.Config, builds)
+	within, err := f.why.Within(set.Config)
 	if err != nil {
 		return result{}, err
 	}
-	in, err := judging.Compare(base, head, set)
+	pair, err := measure.Both(cmd.Context(), c, f.Config, builds)
 	if err != nil {
 		return result{}, err
 	}
+	in, err := judging.Compare(pair.Base, pair.Head, set)
+	if err != nil {
+		return result{}, err
+	}
+	known := places.Of(c, set.Config, f.ConfigFlags.File())
+	found := func(answer document.Document, v sidebyside.Verdict) result {
+		return result{content: comparisonContent(v, answer), failOn: set.FailOn, folder: folderOf(c, answer, known)}
+	}
+	in = builds.Explain(cmd.Context(), c, pair, in, within, func(in layout.ComparisonInput) bool {
+		a.first(found(layout.Comparison(in), in.Verdict))
+		return true
+	})
+	in.Why = recorded.Next(judging.RegressedBuild(in, pair.Head), fmt.Sprintf("why: %s of the action records both builds for longer", words.Duration(max(2*within, config.DefaultWhy))))
 	answer := layout.Comparison(in)
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, err
 	}
-	return result{
-		content: comparisonContent(in.Verdict, answer), failOn: set.FailOn,
-		folder: folderOf(c, answer, places.Of(c, set.Config, f.ConfigFlags.File())),
-	}, nil
+	return found(answer, in.Verdict), nil
 }
 
 // comparisonContent is a comparison as GitHub shows it.

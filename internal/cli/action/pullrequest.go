@@ -19,10 +19,12 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/recorded"
 	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/turns"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
@@ -46,6 +48,10 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		return result{}, err
 	}
 	a.FailOn = set.FailOn
+	within, err := f.why.Within(cfg)
+	if err != nil {
+		return result{}, err
+	}
 	if f.Commit == "" {
 		f.Commit = a.Job.HeadSHA
 	}
@@ -107,18 +113,51 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	loss := errors.Join(measured.Lost, err, stores.Damage(c, sound)) // what was measured is shown all the same
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
 	in.Kept = kept.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
-	if err := output.Write(c, layout.Verdict(in), output.Text()); err != nil {
-		return result{}, err
-	}
-	if err := stores.Judged(ctx, into, in.Verdict); err != nil {
-		return result{}, err
-	}
+	marked := stores.Judged(ctx, into, in.Verdict)
 	in.Meta.Repository = a.Job.Repository()
 	known := places.Find(c, cfg, cmp.Or(f.Config, config.FileName))
-	return result{
-		content: actions.ContentOf(in, known), failOn: set.FailOn, loss: loss,
-		folder: func(dir string) (artifact.Folder, error) { return artifact.WriteFolder(dir, a.Leg, in, known) },
-	}, nil
+	found := func(in layout.Input) result {
+		return result{
+			content: actions.ContentOf(in, known), failOn: set.FailOn, loss: loss,
+			folder: func(dir string) (artifact.Folder, error) { return artifact.WriteFolder(dir, a.Leg, in, known) },
+		}
+	}
+	recorder := recorded.Recorder{
+		Console: c, Config: cfg, Base: base.APK, BaseFrom: base.Source, From: lab.OriginOf(c, f.CollectFlags).Source, Session: f.Session,
+		Parallel: f.Parallel, Pool: f.Pool, Within: within, Keep: kept.InReport(f.artifact),
+	}
+	if marked == nil {
+		in = explained(ctx, recorder, in, recorded.UnitsOf(cfg, measured, in.Verdict), func(in layout.Input) { a.first(found(in)) })
+	}
+	if err := errors.Join(output.Write(c, layout.Verdict(in), output.Text()), marked); err != nil {
+		return result{}, err
+	}
+	return found(in), nil
+}
+
+// explained records what explains a regression, once the verdict is shown as it is: nothing of
+// it changes by what is recorded, and nothing is lost where the job ends meanwhile.
+func explained(ctx context.Context, r recorded.Recorder, in layout.Input, units map[string]lab.Unit, first func(layout.Input)) layout.Input {
+	all := judging.RegressedIn(in)
+	in.Why = recorded.Next(all, inWorkflow(r))
+	if !r.Todo(all, units) || ctx.Err() != nil {
+		return in
+	}
+	first(in)
+	in, _ = r.Verdict(ctx, in, units) // what goes wrong is told
+	in.Why = recorded.Next(judging.RegressedIn(in), inWorkflow(r))
+	return in
+}
+
+// inWorkflow says how what nothing explains can be explained by a workflow.
+func inWorkflow(r recorded.Recorder) string {
+	switch {
+	case r.Base == "":
+		return "let the workflow build the commit that the change begins with, and give it to the action (base-apk): after a regression a few rounds of both builds are then recorded"
+	case r.Within == 0:
+		return "recording both builds is turned off; why: 5m of the action, or evidence.why in apkgate.yml, turns it on"
+	}
+	return fmt.Sprintf("why: %s of the action records both builds for longer, and apkgate compare does it on a computer with both builds and a device", words.Duration(2*r.Within))
 }
 
 // first is the first of some commits, "" of none.

@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/measure"
+	"github.com/apkgate/apkgate/internal/cli/recorded"
 	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 )
@@ -27,6 +28,7 @@ type runFlags struct {
 	settings.PolicyFlags
 	lab.CollectFlags
 	sessions          session.Flags
+	why               recorded.Flags
 	mode              string
 	comment, checkRun bool
 	base, head        string // APKs, for mode compare
@@ -49,6 +51,7 @@ func runCommand(c console.Console) *cobra.Command {
 	f.PolicyFlags.Register(cmd)
 	f.CollectFlags.Register(cmd)
 	f.sessions.Register(cmd)
+	f.why.Register(cmd)
 	cmd.Flags().StringVar(&f.mode, "mode", string(modePullRequest), "what to do: pull-request, refresh or compare")
 	cmd.Flags().StringVar(&f.base, "base", "", "for mode compare: the APK to compare with")
 	cmd.Flags().StringVar(&f.head, "head", "", "for mode compare: the APK that may be worse")
@@ -108,6 +111,11 @@ func runMode(c console.Console, cmd *cobra.Command, f *runFlags) (err error) {
 		a.Cancel()
 	})
 	resume := a.Runner.StopCommands() // until here and from there on, the lines are ours
+	a.first = func(r result) {
+		resume()
+		a.show(cmd.Context(), f.artifact, r, a.PublishFirst)
+		resume = a.Runner.StopCommands()
+	}
 	result, err := mode(c, cmd, f, a)
 	if !spared() { // from here on, what was found is shown
 		<-cancelled
@@ -117,13 +125,13 @@ func runMode(c console.Console, cmd *cobra.Command, f *runFlags) (err error) {
 		a.Abandon(cmd.Context(), err)
 		return err
 	}
-	a.show(cmd.Context(), f.artifact, result)
+	a.show(cmd.Context(), f.artifact, result, a.Publish)
 	return exit.Of(result.content.Outcome, result.failOn, result.loss)
 }
 
 // show leaves the report's files and posts the verdict. A file that the runner
 // refuses changes no verdict either.
-func (a *call) show(ctx context.Context, dir string, result result) {
+func (a *call) show(ctx context.Context, dir string, result result, publish func(context.Context, actions.Content) error) {
 	folder, err := result.folder(dir)
 	if err == nil {
 		err = errors.Join(
@@ -132,7 +140,7 @@ func (a *call) show(ctx context.Context, dir string, result result) {
 			a.Runner.Output("artifact-name", artifactName(dir, a.Leg)),
 		)
 	}
-	if err := errors.Join(err, a.Publish(ctx, result.content)); err != nil {
+	if err := errors.Join(err, publish(ctx, result.content)); err != nil {
 		a.Runner.Warn(err.Error())
 	}
 }

@@ -50,7 +50,7 @@ func (d demo) sideBySide(ctx context.Context) error {
 		return exit.Infrastructure(fmt.Errorf("write the demo's configuration: %w", err))
 	}
 	fmt.Fprintf(d.Stdout, "\n4. Energy: both builds in turns on two phones, %d rounds, methods sampled\n", rounds)
-	base, head, err := measure.Both(ctx, d.Console, d.path(energyFile), measure.Builds{
+	pair, err := measure.Both(ctx, d.Console, d.path(energyFile), measure.Builds{
 		Rounds: rounds, Session: "demo", Base: d.path(goodBuild + ".apk"), Head: d.path(worseBuild + ".apk"),
 	})
 	if err != nil {
@@ -58,7 +58,7 @@ func (d demo) sideBySide(ctx context.Context) error {
 	}
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	policy.Metrics = []string{"energy.total_j"}
-	in, err := judging.Compare(base, head, settings.Settings{Policy: policy, Catalogue: metric.Default()})
+	in, err := judging.Compare(pair.Base, pair.Head, settings.Settings{Policy: policy, Catalogue: metric.Default()})
 	if err != nil {
 		return err
 	}

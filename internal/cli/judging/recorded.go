@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/diagnose/render"
@@ -93,16 +94,23 @@ func RegressedBuild(in layout.ComparisonInput, head []run.Run) []Regressed {
 			continue
 		}
 		for _, h := range head {
-			if place := slices.IndexFunc(s.Contexts, func(c sidebyside.Context) bool { return agree(c.Context, h.Context) }); h.Scenario == s.Scenario && place >= 0 {
-				all = append(all, regressedOn(s, place, h))
+			if h.Scenario == s.Scenario && len(s.Contexts) > 0 {
+				all = append(all, regressedOn(s, h))
 			}
 		}
 	}
 	return foremost(all, in.Causes, in.Energy)
 }
 
-// regressedOn is what got worse in one context of a scenario: what did there, or over all.
-func regressedOn(s sidebyside.Scenario, place int, head run.Run) Regressed {
+// regressedOn is what got worse in a scenario, as large as it is in the context that is most
+// like the run's.
+func regressedOn(s sidebyside.Scenario, head run.Run) Regressed {
+	place, most := 0, -1
+	for i, c := range s.Contexts {
+		if n := devctx.Shared(c.Context, head.Context, nil); n > most {
+			place, most = i, n
+		}
+	}
 	r := Regressed{Run: head.ID, Scenario: s.Scenario, Context: head.Context}
 	for _, c := range s.Comparisons {
 		here := c.Difference
@@ -116,16 +124,6 @@ func regressedOn(s sidebyside.Scenario, place int, head run.Run) Regressed {
 		}
 	}
 	return r
-}
-
-// agree reports whether a run's context has all that the other one tells.
-func agree(of, run map[string]string) bool {
-	for name, value := range of {
-		if run[name] != value {
-			return false
-		}
-	}
-	return true
 }
 
 // foremost leaves one of each scenario, and says what of it is explained.

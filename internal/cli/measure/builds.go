@@ -6,16 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/fit"
+	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/recorded"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/turns"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -29,6 +34,21 @@ type Builds struct {
 	Keep                   string // the folder to leave the runs in, "" for none
 	Profiles               string // as of lab.CollectFlags
 	Session                string // "" for one of this moment, by which the order in each round is drawn
+	// Pool is as that of lab.CollectFlags.
+	Pool *booted.Pool
+}
+
+// Pair is what was measured of both builds.
+type Pair struct {
+	Base, Head []run.Run
+	Config     *config.Config
+	// Units are those of the head's runs, by their ids.
+	Units map[string]lab.Unit
+}
+
+// CompareSession names a comparison of this moment.
+func CompareSession(c console.Console) string {
+	return "compare " + c.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // Check refuses what can't be measured.
@@ -45,13 +65,13 @@ func (b Builds) Check() error {
 }
 
 // Both measures both builds in turns, on the devices of a configuration.
-func Both(ctx context.Context, c console.Console, configuration string, b Builds) (base, head []run.Run, err error) {
+func Both(ctx context.Context, c console.Console, configuration string, b Builds) (Pair, error) {
 	cfg, err := settings.LoadConfig(configuration, false)
 	if err != nil {
-		return nil, nil, err
+		return Pair{}, err
 	}
 	if err := errors.Join(lab.OnlyScenarios(cfg, b.Scenarios), bothThere(c, b, cfg)); err != nil {
-		return nil, nil, err
+		return Pair{}, err
 	}
 	if cfg.Evidence.Keeps() {
 		fmt.Fprintln(c.Stderr, "warning: evidence is not kept, but read: compare keeps no runs in a history")
@@ -59,15 +79,43 @@ func Both(ctx context.Context, c console.Console, configuration string, b Builds
 	lab.ProfilesTo(b.Profiles, cfg.Energy)
 	baseResults, headResults, err := interleave(ctx, c, cfg, b)
 	if err != nil {
-		return nil, nil, err
+		return Pair{}, err
 	}
 	if err := turns.KeepBoth(b.Keep, baseResults, headResults); err != nil {
-		return nil, nil, err
+		return Pair{}, err
 	}
 	if err := cmp.Or(lab.LossOf(headResults), lab.LossOf(baseResults)); err != nil {
-		return nil, nil, err
+		return Pair{}, err
 	}
-	return lab.MeasuredRuns(baseResults), lab.MeasuredRuns(headResults), nil
+	p := Pair{Base: lab.MeasuredRuns(baseResults), Head: lab.MeasuredRuns(headResults), Config: cfg, Units: map[string]lab.Unit{}}
+	for i, u := range lab.Units(cfg) {
+		if id := headResults[i].Run.ID; id != "" {
+			p.Units[id] = u
+		}
+	}
+	return p, nil
+}
+
+// Explain records what explains a regression of the head build, within the time; 0 records
+// nothing. Nothing of the verdict changes by it. before is called first, where there is
+// anything to record.
+func (b Builds) Explain(ctx context.Context, c console.Console, p Pair, in layout.ComparisonInput, within time.Duration, before func(layout.ComparisonInput) bool) layout.ComparisonInput {
+	base, head := b.from(c)
+	r := recorded.Recorder{
+		Console: c, Config: p.Config, Base: b.Base, Head: b.Head, BaseFrom: base, From: head,
+		Session: b.Session, Parallel: b.Parallel, Pool: b.Pool, Within: within, Keep: b.Keep,
+	}
+	if !r.Todo(judging.RegressedBuild(in, p.Head), p.Units) || ctx.Err() != nil || !before(in) {
+		return in
+	}
+	in, _ = r.Comparison(ctx, in, p.Head, p.Units) // what goes wrong is told
+	return in
+}
+
+// from is where the builds come from.
+func (b Builds) from(c console.Console) (base, head run.Source) {
+	repository := c.Getenv("GITHUB_REPOSITORY")
+	return run.Source{Repository: repository, Commit: b.BaseCommit}, run.Source{Repository: repository, Commit: b.HeadCommit, Ref: b.HeadRef}
 }
 
 // bothThere looks at both builds, and at what else the configuration names, before
@@ -93,11 +141,9 @@ func interleave(ctx context.Context, c console.Console, cfg *config.Config, b Bu
 			return nil, nil, err
 		}
 	}
-	repository := c.Getenv("GITHUB_REPOSITORY")
+	baseFrom, from := b.from(c)
 	return lab.Interleave(ctx, c, cfg, lab.InTurns{
-		Base: b.Base, Head: b.Head, Rounds: b.Rounds, Parallel: b.Parallel, Profiles: true, Reads: cfg.Evidence.Keeps(),
-		BaseFrom: run.Source{Repository: repository, Commit: b.BaseCommit},
-		From:     run.Source{Repository: repository, Commit: b.HeadCommit, Ref: b.HeadRef},
-		Session:  cmp.Or(b.Session, "compare "+c.Now().UTC().Format("2006-01-02T15:04:05.000Z")),
+		Base: b.Base, Head: b.Head, Rounds: b.Rounds, Parallel: b.Parallel, Pool: b.Pool, Profiles: true, Reads: cfg.Evidence.Keeps(),
+		BaseFrom: baseFrom, From: from, Session: cmp.Or(b.Session, CompareSession(c)),
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
@@ -17,6 +18,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/recorded"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/layout"
@@ -36,6 +38,7 @@ type compareFlags struct {
 	output.OutputFlags
 	input.ImportFlags
 	Builds
+	why                recorded.Flags
 	baseRuns, headRuns []string // files of runs
 }
 
@@ -48,7 +51,9 @@ func CompareCommand(c console.Console) *cobra.Command {
 		Long: `Measures two APKs in turns on the same devices, which of them first being drawn for
 each round, so that heat and drift are the same for both, and says whether the head is worse: for
 each metric and UI event the shift with its interval and a rank test, corrected
-for the number of comparisons. No history is needed, and none is written.
+for the number of comparisons. No history is needed, and none is written. After a
+regression a few more rounds of both are recorded, to explain it (--why): they judge
+nothing.
 
 With --base-run and --head-run it compares runs that were made elsewhere: files of
 apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`,
@@ -73,6 +78,7 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 	flags.StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
 	flags.StringVar(&f.Grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
 	f.OutputFlags.Register(cmd)
+	f.why.Register(cmd)
 	flags.StringVar(&f.Pkg, "package", "", "the app, for files that don't name it")
 	flags.StringArrayVar(&f.Context, "context", nil, "a context property, NAME=VALUE, for files that don't name it; may be repeated")
 	return cmd
@@ -97,18 +103,28 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	if f.HeadCommit == "" {
 		f.HeadCommit, f.HeadRef = c.Getenv("GITHUB_SHA"), c.Getenv("GITHUB_REF")
 	}
-	var base, head []run.Run
+	within, err := f.why.Within(set.Config)
+	if err != nil {
+		return err
+	}
+	var p Pair
 	if offline {
-		base, head, err = readBoth(c, f)
+		p.Base, p.Head, err = readBoth(c, f)
 	} else {
-		base, head, err = Both(cmd.Context(), c, f.Config, f.Builds)
+		f.Session = CompareSession(c)
+		f.Pool = booted.NewPool(c, f.Session)
+		defer f.Pool.Close()
+		p, err = Both(cmd.Context(), c, f.Config, f.Builds)
 	}
 	if err != nil {
 		return err
 	}
-	in, err := judging.Compare(base, head, set)
+	in, err := judging.Compare(p.Base, p.Head, set)
 	if err != nil {
 		return err
+	}
+	if !offline {
+		in = f.explained(cmd.Context(), c, p, in, within)
 	}
 	if err := output.Write(c, layout.Comparison(in), f.OutputFlags); err != nil {
 		return err

@@ -40,7 +40,7 @@ func TestCompareFindsTheWorseBuild(t *testing.T) {
 	dir := clitest.SimulatedBuilds(t, "pixel-5-android-11", "nexus-5x-android-6.0.0")
 	at := func(name string) string { return filepath.Join(dir, name) }
 	args := []string{"compare", "--config", at("apkgate.yml"), "--base", at("demo-good.apk"), "--head", at("demo-worse.apk"),
-		"--head-commit", "abc123", "--format", "json", "--keep", at("kept"), "--markdown", at("report.md"), "--html", at("report.html")}
+		"--head-commit", "abc123", "--format", "json", "--why", "0", "--keep", at("kept"), "--markdown", at("report.md"), "--html", at("report.html")}
 	got := clitest.Run(t, nil, args...)
 	v := compared(t, got.Stdout)
 	if got.Status != exit.StatusRegression || v.Verdict != gate.Regression || v.Format != "apkgate.compare/1" {

@@ -39,13 +39,36 @@ func (f runFlags) explained(ctx context.Context, s turns.Settler, in layout.Inpu
 		Reports: reportsOf(f.OutputFlags), Notes: in.Notes, Store: s.Set.Store,
 	}, s.Base.Files(), s.Config.App.APKs(), answer, in.Runs)
 	left := told(s.Console, err)
-	if !r.Todo(all, units) || !before(s.Console, answer, f.OutputFlags) {
+	if !r.Todo(all, units) || ctx.Err() != nil || !before(s.Console, answer, f.OutputFlags) {
 		return in
 	}
 	in, _ = r.Verdict(ctx, in, units) // what goes wrong is told
 	next()
 	if left {
 		told(s.Console, session.Save(layout.Verdict(in)))
+	}
+	return in
+}
+
+// explained is that of a comparison of two builds.
+func (f compareFlags) explained(ctx context.Context, c console.Console, p Pair, in layout.ComparisonInput, within time.Duration) layout.ComparisonInput {
+	if len(judging.RegressedBuild(in, p.Head)) == 0 {
+		return in
+	}
+	next := func() {
+		in.Why = recorded.Next(judging.RegressedBuild(in, p.Head), recorded.Command(f.Session, repeated(f.ConfigFlags), true))
+	}
+	next()
+	base, head := f.from(c)
+	session, err := recorded.Leave(recorded.Root(f.ConfigFlags.File()), recorded.Session{
+		Session: f.Session, Base: recorded.Build{Source: base}, Head: recorded.Build{Source: head}, Units: recorded.Names(p.Units),
+		Reports: reportsOf(f.OutputFlags), Notes: in.Notes,
+	}, []string{f.Base}, []string{f.Head}, layout.Comparison(in), p.Head)
+	left := told(c, err)
+	in = f.Explain(ctx, c, p, in, within, func(in layout.ComparisonInput) bool { return before(c, layout.Comparison(in), f.OutputFlags) })
+	next()
+	if left {
+		told(c, session.Save(layout.Comparison(in)))
 	}
 	return in
 }

@@ -33,12 +33,15 @@ func Next(all []judging.Regressed, command string) string {
 	return strings.Join(out, "; ")
 }
 
-// Command is the command that explains a session later. flags find its configuration, each
+// Command says how a session is explained later. flags find its configuration, each
 // after a space.
 func Command(session, flags string, base bool) string {
-	text := "apkgate why " + device.Quote(session) + flags
+	text := Again(session, flags)
 	if !base {
 		return text + " --base OLD.apk, with the build before the change, records both"
 	}
 	return text + " records both builds again, --why 20m for longer"
 }
+
+// Again is the command that explains a session later.
+func Again(session, flags string) string { return "apkgate why " + device.Quote(session) + flags }
