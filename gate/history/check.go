@@ -23,6 +23,7 @@ type check struct {
 	summary   run.Summary
 	past      past.Runs      // given up when all cells are judged
 	seen      past.Seen      // what is told of it
+	setting   setting        // of ours that alone tells the run's context from that of accepted ones
 	beside    int            // accepted runs of the same session
 	clusters  int            // of the nearest clusters, how many the preset dune took
 	context   string         // as a key
@@ -59,6 +60,7 @@ func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
 	for i, name := range run.EventOrder(s.Run) {
 		c.order[name] = i
 	}
+	c.setting = settingOf(p, c.summary.Context, others(s))
 	c.context = devctx.Key(devctx.Only(c.summary.Context, p.Use))
 	cells, frames, counted := c.cells(), c.framesOfCells(), c.counted()
 	c.past.Tabulate(slices.Concat(cells, frames, counted))

@@ -2,13 +2,16 @@ package history
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/family"
 	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
 )
 
 // foretold reports whether the level is what other contexts let expect, as the own one was
@@ -53,6 +56,9 @@ func sharedDraw(a, b *judgement) float64 {
 func (c *check) unmeasured(d gate.Comparison) string {
 	for _, j := range c.judged {
 		if j.foretold() && j.Event == d.Event && j.Metric == d.Metric && d.Limit == nil {
+			if c.setting.runs > 0 {
+				return "; " + c.setting.describe()
+			}
 			t, why := j.evidence.Foretold, "this context was never measured"
 			if c.seen.Own {
 				why = "no accepted run of this context has it"
@@ -67,6 +73,9 @@ func (c *check) unmeasured(d gate.Comparison) string {
 // describeForetold says how much a never-measured context may differ for no fault of the
 // build.
 func (c *check) describeForetold(few []*judgement) string {
+	if c.setting.runs > 0 {
+		return c.setting.describe()
+	}
 	text := fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
 	for _, j := range few {
 		if j.foretold() {
@@ -85,4 +94,51 @@ func (c *check) describeForetold(few []*judgement) string {
 		}
 	}
 	return text
+}
+
+// setting is how we measured, where a run's context differs from that of accepted runs in
+// nothing else: it costs time, so that the two are judged apart.
+type setting struct {
+	now, before string // values of keep, "" for none
+	runs        int    // accepted ones that were measured as before; 0: there is no such setting
+}
+
+// recordedAs is the property by which runs are told apart that were recorded.
+const recordedAs = "recorded"
+
+// settingOf looks for accepted runs of the very same context but for recording.
+func settingOf(p gate.Policy, own devctx.Properties, refs []run.Summary) (s setting) {
+	plain := func(of devctx.Properties) devctx.Properties {
+		out := maps.Clone(devctx.Telling(of, p.Use))
+		delete(out, recordedAs)
+		return out
+	}
+	now, its := devctx.Only(own, p.Use)[recordedAs], plain(own)
+	for _, r := range refs {
+		before := devctx.Only(r.Context, p.Use)[recordedAs]
+		switch {
+		case before == now && maps.Equal(plain(r.Context), its):
+			return setting{} // there are some to be compared with
+		case before != now && maps.Equal(plain(r.Context), its):
+			s = setting{now, before, s.runs + 1}
+		}
+	}
+	return s
+}
+
+// describe names the setting, its old value and its new one.
+func (s setting) describe() string {
+	runs := fmt.Sprintf("the %d accepted %s of this device", s.runs, words.Plural(s.runs, "run", "runs"))
+	if s.now == "" {
+		return fmt.Sprintf("%s %s recorded (evidence.keep was not none), and this run was not: recording takes time, so that the two are judged apart", runs, words.Plural(s.runs, "was", "were"))
+	}
+	return fmt.Sprintf("this run was recorded (evidence.keep), and %s %s not (evidence.keep was none): recording takes time, so that the two are judged apart", runs, words.Plural(s.runs, "was", "were"))
+}
+
+// hint says what to do about it.
+func (s setting) hint() string {
+	if s.now == "" {
+		return "set evidence.keep back to what it was, such as worst"
+	}
+	return "set evidence.keep back to none: a regression is explained without it, by rounds of both builds that are recorded after the verdict (apkgate run --base OLD.apk)"
 }

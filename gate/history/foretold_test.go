@@ -168,3 +168,34 @@ func TestANewPhoneMayBeSlow(t *testing.T) {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }
+
+// Where a run is recorded and the accepted ones of its phone were not, or the other way
+// round, the verdict names the setting, its old value and what to do. Another phone is another
+// matter, and runs of both kinds leave nothing to say.
+func TestRecordedRunsAreJudgedApart(t *testing.T) {
+	phone, taped := map[string]string{"model": "a"}, map[string]string{"model": "a", "recorded": "perfetto"}
+	p := gatetest.Policy(t, gate.PresetDefault)
+	for name, c := range map[string]struct {
+		now, before  map[string]string
+		reason, hint string
+	}{
+		"turned on":  {taped, phone, "the 10 accepted runs of this device were not (evidence.keep was none)", "set evidence.keep back to none"},
+		"turned off": {phone, taped, "the 10 accepted runs of this device were recorded (evidence.keep was not none), and this run was not", "set evidence.keep back to what it was, such as worst"},
+	} {
+		v := checkOne(p, gatetest.Timed("new", c.now, 8), gatetest.Steady(10, c.before, 8)...)
+		if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, c.reason) || !strings.HasPrefix(v.Hint, c.hint) {
+			t.Errorf("%s: %s: %s; hint: %s", name, v.Verdict, v.Reason, v.Hint)
+		}
+	}
+	other := checkOne(p, gatetest.Timed("new", map[string]string{"model": "b", "recorded": "perfetto"}, 8), gatetest.Steady(10, phone, 8)...)
+	if strings.Contains(other.Reason+other.Hint, "evidence.keep") {
+		t.Errorf("of another phone it says %s; hint: %s", other.Reason, other.Hint)
+	}
+	own := gatetest.Steady(10, taped, 8)
+	for i := range own {
+		own[i].ID += "recorded"
+	}
+	if v := checkOne(p, gatetest.Timed("new", taped, 8), append(own, gatetest.Steady(10, phone, 8)...)...); v.Verdict != gate.Pass {
+		t.Errorf("beside runs that were recorded too: %s: %s", v.Verdict, v.Reason)
+	}
+}

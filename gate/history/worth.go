@@ -201,8 +201,12 @@ func (c *check) settle() string {
 			missing = max(missing, c.policy.LeastRuns()-j.evidence.Own)
 		}
 	}
-	if missing > 0 {
-		return c.acceptMore(missing) + ", or " + inTurns
+	first := ""
+	if c.setting.runs > 0 {
+		first = c.setting.hint() + ", or "
 	}
-	return inTurns
+	if missing > 0 {
+		return first + c.acceptMore(missing) + ", or " + inTurns
+	}
+	return first + inTurns
 }

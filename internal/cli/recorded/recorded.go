@@ -157,8 +157,8 @@ func (r Recorder) record(ctx context.Context, targets []target) ([]outcome, erro
 		Parallel: r.Parallel, Pool: r.Pool, Rounds: Rounds, Again: again, Only: only, Reads: cfg.Evidence.Keeps(), Explains: true,
 		Turns: fleet.Turns{Within: r.Within},
 	})
-	if err == nil && bases != nil {
-		err = r.keep(bases, heads)
+	if bases != nil {
+		r.keep(bases, heads)
 	}
 	recorded := false
 	for i := range out {
@@ -226,17 +226,16 @@ func (r Recorder) plan(targets []target) (*config.Config, []int) {
 }
 
 // keep leaves the rounds where they were asked for.
-func (r Recorder) keep(bases, heads []collect.Result) error {
+func (r Recorder) keep(bases, heads []collect.Result) {
+	if r.Keep == "" {
+		return
+	}
 	for name, results := range map[string][]collect.Result{"why-base.jsonl": bases, "why-head.jsonl": heads} {
-		if r.Keep == "" {
-			continue
-		}
 		path := filepath.Join(r.Keep, name)
 		if err := files.Write(path, lab.JSONLines(results)); err != nil {
-			return files.Error("write the recorded rounds to", path, err)
+			fmt.Fprintf(r.Stderr, "warning: the rounds that explain the regression are not left in files: %s\n", console.Plain(files.Error("write", path, err).Error()))
 		}
 	}
-	return nil
 }
 
 // outcomeOf is what became of the rounds of one target.
