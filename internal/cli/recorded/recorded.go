@@ -23,6 +23,7 @@ import (
 	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -34,9 +35,21 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Rounds is how many rounds are recorded: enough to see a cause in more than one repetition of
-// each build, and few enough for a comment to wait for.
-const Rounds = 3
+// How many rounds are recorded: enough to see a cause in more than one repetition of each
+// build, and few enough for a comment to wait for. Methods are told apart by what they differ by
+// from repetition to repetition, of which three show too little.
+const (
+	frameRounds  = 3
+	methodRounds = 5
+)
+
+// roundsOf is how many are recorded of targets.
+func roundsOf(targets []target) int {
+	if slices.ContainsFunc(targets, func(t target) bool { return t.Energy }) {
+		return methodRounds
+	}
+	return frameRounds
+}
 
 // Recorder records both builds.
 type Recorder struct {
@@ -67,7 +80,7 @@ type target struct {
 // outcome is what became of a target.
 type outcome struct {
 	rounds judging.Rounds
-	n      int // rounds of both builds
+	n, of  int // rounds of both builds, and how many were to be recorded
 	why    error
 }
 
@@ -122,7 +135,7 @@ func (r Recorder) Verdict(ctx context.Context, in layout.Input, units map[string
 		causes, energy := judging.Recorded(t.Regressed, found[i].rounds)
 		in.Causes = judging.Replaced(in.Causes, causes)
 		in.Energy = judging.WithRecorded(in.Energy, energy)
-		in.Notes = append(slices.Clone(in.Notes), r.note(t, found[i], len(causes)+len(energy)))
+		in.Notes = append(slices.Clone(in.Notes), r.note(t, found[i], len(causes)+named(energy)))
 	}
 	return in, err
 }
@@ -135,9 +148,19 @@ func (r Recorder) Comparison(ctx context.Context, in layout.ComparisonInput, hea
 		causes, energy := judging.Recorded(t.Regressed, found[i].rounds)
 		in.Causes = judging.Replaced(in.Causes, causes)
 		in.Energy = judging.WithRecorded(in.Energy, energy)
-		in.Notes = append(slices.Clone(in.Notes), r.note(t, found[i], len(causes)+len(energy)))
+		in.Notes = append(slices.Clone(in.Notes), r.note(t, found[i], len(causes)+named(energy)))
 	}
 	return in, err
+}
+
+// named counts the changes of energy in which a method is named.
+func named(energy []hotspots.Change) (n int) {
+	for _, c := range energy {
+		if _, encloses := c.Enclosing(); encloses || len(c.Explaining()) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // record measures the targets' rounds. An error says why nothing at all was recorded; it is
@@ -147,14 +170,15 @@ func (r Recorder) record(ctx context.Context, targets []target) ([]outcome, erro
 	if len(targets) == 0 || ctx.Err() != nil {
 		return out, ctx.Err()
 	}
+	rounds := roundsOf(targets)
 	fmt.Fprintf(r.Stderr, "recording %d rounds of both builds of %s to explain what got worse: up to %s; they judge nothing\n",
-		Rounds, console.Plain(namesOf(targets)), words.Duration(r.Within))
+		rounds, console.Plain(namesOf(targets)), words.Duration(r.Within))
 	cfg, only := r.plan(targets)
 	own, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
 	bases, heads, err := lab.Interleave(own, r.Console, cfg, lab.InTurns{
 		Base: r.Base, Head: r.Head, BaseFrom: r.BaseFrom, From: r.From, Session: strings.TrimSpace(r.Session + " why"),
-		Parallel: r.Parallel, Pool: r.Pool, Rounds: Rounds, Again: again, Only: only, Reads: cfg.Evidence.Keeps(), Explains: true,
+		Parallel: r.Parallel, Pool: r.Pool, Rounds: rounds, Again: again, Only: only, Reads: cfg.Evidence.Keeps(), Explains: true,
 		Turns: fleet.Turns{Within: r.Within},
 	})
 	if bases != nil {
@@ -163,7 +187,7 @@ func (r Recorder) record(ctx context.Context, targets []target) ([]outcome, erro
 	recorded := false
 	for i := range out {
 		if i < len(bases) {
-			out[i] = r.outcomeOf(ctx, bases[i], heads[i])
+			out[i] = r.outcomeOf(ctx, bases[i], heads[i], rounds)
 		}
 		if out[i].n == 0 && out[i].why == nil {
 			out[i].why = err
@@ -239,10 +263,10 @@ func (r Recorder) keep(bases, heads []collect.Result) {
 }
 
 // outcomeOf is what became of the rounds of one target.
-func (r Recorder) outcomeOf(ctx context.Context, base, head collect.Result) outcome {
-	o := outcome{rounds: judging.Rounds{Base: base.Run, Head: head.Run}, n: min(len(base.Run.Iterations), len(head.Run.Iterations))}
+func (r Recorder) outcomeOf(ctx context.Context, base, head collect.Result, of int) outcome {
+	o := outcome{rounds: judging.Rounds{Base: base.Run, Head: head.Run}, n: min(len(base.Run.Iterations), len(head.Run.Iterations)), of: of}
 	switch {
-	case o.n == Rounds:
+	case o.n == of:
 	case ctx.Err() != nil:
 		o.why = errors.New("it was interrupted")
 	case errors.Is(base.Err, collect.ErrNoTime), errors.Is(head.Err, collect.ErrNoTime), errors.Is(base.Err, context.DeadlineExceeded), errors.Is(head.Err, context.DeadlineExceeded), base.Err == nil && head.Err == nil:
@@ -274,7 +298,7 @@ func (r Recorder) note(t target, o outcome, explained int) string {
 		text = fmt.Sprintf("The causes given for %s come from %s of both builds, recorded after the verdict; they judge nothing.", t.unit.Key(), rounds)
 	}
 	if why != "" {
-		text += fmt.Sprintf(" %d were to be recorded: %s.", Rounds, why)
+		text += fmt.Sprintf(" %d were to be recorded: %s.", o.of, why)
 	}
 	return text
 }

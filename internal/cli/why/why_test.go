@@ -9,8 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/apkgate/apkgate/internal/cli"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/report/saved"
 )
@@ -184,4 +187,42 @@ func TestAComparisonAndWhy(t *testing.T) {
 	if kept, err := filepath.Glob(p.at(".apkgate/why/*/session.json")); err != nil || len(kept) != 2 {
 		t.Errorf("%q are kept, %v", kept, err)
 	}
+}
+
+// Joules that got worse, of which nobody sampled the methods, are explained by the method.
+func TestEnergyIsExplainedByTheMethod(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	clitest.WriteFile(t, p.at("apkgate.yml"), p.read("apkgate.yml")+"energy: {source: auto}\ngate: {metrics: [energy.total_j]}\n")
+	got := p.in(1, "compare", "--base", p.at("demo-good.apk"), "--head", p.at("demo-worse.apk"))
+	if got.Status != exit.StatusRegression || !strings.Contains(got.Stderr, "recording 5 rounds of both builds") || !strings.Contains(onOneLine(got.Stdout), "Energy cause com.example.demo.MessageView.decodeImages") {
+		t.Errorf("status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
+	}
+}
+
+// What there is to report stands in its files before anything is recorded.
+func TestNothingIsLostWhileItIsRecorded(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	there := ""
+	var stdout bytes.Buffer
+	c := console.Console{
+		Stdin: strings.NewReader(""), Stdout: &stdout, Now: time.Now, Getenv: func(string) string { return "" },
+		Stderr: writer(func(said []byte) {
+			if bytes.Contains(said, []byte("recording 3 rounds")) {
+				there = p.read("compare.json")
+			}
+		}),
+	}
+	status := cli.Main(c, []string{"compare", "--config", p.at("apkgate.yml"), "--base", p.at("demo-good.apk"), "--head", p.at("demo-slow.apk"), "--json", p.at("compare.json")})
+	if status != exit.StatusRegression || !strings.Contains(there, `"verdict": "regression"`) || strings.Contains(there, "IFeed") || !strings.Contains(p.read("compare.json"), "IFeed") {
+		t.Errorf("status %d, and while it is recorded the file says\n%.500s", status, there)
+	}
+}
+
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) {
+	w(p)
+	return len(p), nil
 }
