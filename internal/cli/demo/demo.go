@@ -29,6 +29,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/cli/recorded"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/turns"
@@ -240,6 +241,7 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	if in, err = s.Settle(ctx, in, measured); err != nil {
 		return err
 	}
+	in.Why = recorded.Next(judging.RegressedIn(in), "")
 	f := output.Text().To(output.FormatHTML, cfg.Report.HTML).To(output.FormatJSON, d.path("verdict.json"))
 	return output.Write(d.Console, layout.Verdict(in), f)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/recorded"
+	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/report/document"
@@ -36,7 +37,7 @@ func (f runFlags) explained(ctx context.Context, s turns.Settler, in layout.Inpu
 	answer := layout.Verdict(in)
 	session, err := recorded.Leave(recorded.Root(f.ConfigFlags.File()), recorded.Session{
 		Session: f.Session, Base: recorded.Build{Source: r.BaseFrom}, Head: recorded.Build{Source: r.From}, Units: recorded.Names(units),
-		Reports: reportsOf(f.OutputFlags), Notes: in.Notes, Store: s.Set.Store,
+		Reports: reportsOf(f.OutputFlags), Notes: in.Notes, Store: historyFile(s.Set.Store),
 	}, s.Base.Files(), s.Config.App.APKs(), answer, in.Runs)
 	left := told(s.Console, err)
 	if !r.Todo(all, units) || ctx.Err() != nil || !before(s.Console, answer, f.OutputFlags) {
@@ -99,4 +100,13 @@ func reportsOf(f output.OutputFlags) map[string]string {
 		}
 	}
 	return out
+}
+
+// historyFile is a history that is a file; "" of a shared one, whose address may hold a
+// password.
+func historyFile(store string) string {
+	if stores.IsShared(store) {
+		return ""
+	}
+	return store
 }
