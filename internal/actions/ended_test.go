@@ -151,3 +151,29 @@ func TestWithoutAVerdictTheSameCommitsCommentStays(t *testing.T) {
 	j.Abandon(t.Context(), errors.New("no device is there"))
 	wantIn(t, "the comment", g.only(t).Body, "❌ Regression", "run=99")
 }
+
+// A verdict is shown before it is explained. Cancelled meanwhile it stays, and what explains it
+// takes its place: in the comment, the check run and the job summary there is one verdict.
+func TestAVerdictThatIsExplainedLater(t *testing.T) {
+	g := newGitHub(t)
+	j := g.job(100, 1, commit("a"))
+	j.Begin(t.Context())
+	if err := j.PublishFirst(t.Context(), content(worse(1))); err != nil {
+		t.Fatal(err)
+	}
+	j.Cancel()
+	j.Abandon(t.Context(), errors.New("the report could not be printed"))
+	if c := g.Checks()[0]; c.Conclusion != "failure" || len(c.Annotations) != 0 {
+		t.Errorf("the check run concludes %q with %d annotations, want failure, and none before it is explained", c.Conclusion, len(c.Annotations))
+	}
+	wantIn(t, "the comment", g.only(t).Body, "❌ Regression")
+	if err := j.Publish(t.Context(), content(worse(1))); err != nil {
+		t.Fatal(err)
+	}
+	if c := g.Checks()[0]; c.Conclusion != "failure" || len(c.Annotations) == 0 {
+		t.Errorf("explained, the check run concludes %q with %d annotations", c.Conclusion, len(c.Annotations))
+	}
+	if n := strings.Count(j.read("GITHUB_STEP_SUMMARY"), "❌ Regression"); n != 1 {
+		t.Errorf("the job summary has the verdict %d times", n)
+	}
+}

@@ -147,3 +147,23 @@ func TestContextsInWords(t *testing.T) {
 		}
 	}
 }
+
+// A regression that nothing explains says how it can be; what is no regression does not.
+func TestARegressionSaysHowToExplainIt(t *testing.T) {
+	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{{ID: "a", Verdict: gate.Regression}}}, Why: "nothing explains open-list yet: apkgate why pr"}
+	why := func() string {
+		for _, f := range Verdict(in).Facts {
+			if f.Label == "Why" {
+				return f.Text
+			}
+		}
+		return ""
+	}
+	if got := why(); got != in.Why {
+		t.Errorf("it says %q, want %q", got, in.Why)
+	}
+	in.Verdict.Verdict, in.Verdict.Runs[0].Verdict = gate.Pass, gate.Pass
+	if got := why(); got != "" {
+		t.Errorf("a pass says %q", got)
+	}
+}
