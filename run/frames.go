@@ -19,6 +19,9 @@ const (
 	MaxAllSteps    = 10_000 // the same of all frames
 	MaxViews       = 50
 	MaxHiddenViews = 50
+	// MaxApart are the repetitions that are told apart: of more, repetition n counts for
+	// the entry (n-1) modulo MaxApart.
+	MaxApart = 16
 )
 
 // Frames says where the time of frames went: of like frames together, and of the
@@ -100,6 +103,9 @@ type FrameGroup struct {
 	Class string `json:"class"`
 	// Frames counts them, in all iterations.
 	Frames int `json:"frames"`
+	// Repetitions are how many of them each iteration has, the first at 0: what happens
+	// once in each is told so from what happens by chance. nil in records of older versions.
+	Repetitions []int `json:"repetitions,omitempty"`
 	// Took is how long they took.
 	Took Spread `json:"took,omitzero"`
 	// Stages and Waits are what one frame takes. Stages of several threads overlap,
@@ -124,6 +130,9 @@ type FramePart struct {
 	Stage string `json:"stage,omitempty"`
 	What  string `json:"what,omitempty"`
 	Spread
+	// RepetitionsMS is what all frames of an iteration took together, in the order of
+	// FrameGroup.Repetitions and no more than there are; nil of stages.
+	RepetitionsMS []float64 `json:"repetitions_ms,omitempty"`
 }
 
 // FrameCPU says how the critical path of frames ran on processors. Shares are from 0
@@ -277,7 +286,7 @@ func (f Frames) validate() error {
 func (g FrameGroup) validate() error {
 	if err := errors.Join(word("class", g.Class), counts("frames", g.Frames), texts("event", g.Event),
 		atMost("stages", len(g.Stages), MaxFrameParts), atMost("waits", len(g.Waits), MaxFrameParts), atMost("path", len(g.Path), MaxPathParts),
-		g.CPU.validate()); err != nil {
+		atMost("repetitions", len(g.Repetitions), MaxApart), counts("repetitions", g.Repetitions...), g.CPU.validate()); err != nil {
 		return first(err)
 	}
 	if err := g.Took.validate(); err != nil {
@@ -285,7 +294,8 @@ func (g FrameGroup) validate() error {
 	}
 	for _, parts := range [][]FramePart{g.Stages, g.Waits, g.Path} {
 		for _, p := range parts {
-			if err := errors.Join(word("name", p.Name), texts("thread or what", p.Thread, p.What), maybeWord("stage", p.Stage), p.Spread.validate()); err != nil {
+			if err := errors.Join(word("name", p.Name), texts("thread or what", p.Thread, p.What), maybeWord("stage", p.Stage), p.Spread.validate(),
+				atMost("repetitions_ms", len(p.RepetitionsMS), len(g.Repetitions)), times("repetitions_ms", p.RepetitionsMS...)); err != nil {
 				return fmt.Errorf("stages, waits or path: %w", first(err))
 			}
 		}

@@ -164,7 +164,10 @@ func (r Run) Numbers() int {
 	}
 	if r.Frames != nil {
 		for _, g := range r.Frames.Groups {
-			n += 1 + (len(g.Stages)+len(g.Waits)+len(g.Path))*MaxQuantiles
+			n += 1 + len(g.Repetitions) + (len(g.Stages)+len(g.Waits)+len(g.Path))*MaxQuantiles
+			for _, p := range slices.Concat(g.Waits, g.Path) {
+				n += len(p.RepetitionsMS)
+			}
 		}
 		for _, l := range slices.Concat(r.Frames.Worst, r.Frames.Usual) {
 			n += 1 + len(l.Stages) + len(l.Waits) + len(l.Path)

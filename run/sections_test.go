@@ -175,6 +175,14 @@ func TestSectionsThatCanNotBe(t *testing.T) {
 		"many parts of paths": {func(r *Run) {
 			r.Frames.Groups = slices.Repeat([]FrameGroup{{Class: SlowFrames, Path: slices.Repeat(r.Frames.Groups[1].Path, 64)}}, 47)
 		}, "frames.path of all groups has 3008 entries, at most 3000"},
+		"endless repetitions":  {func(r *Run) { r.Frames.Groups[1].Repetitions = make([]int, 17) }, "frames.groups[1].repetitions has 17 entries, at most 16"},
+		"a repetition of less": {func(r *Run) { r.Frames.Groups[1].Repetitions = []int{1, -1} }, "frames.groups[1].repetitions is -1"},
+		"times of no repetition": {func(r *Run) {
+			r.Frames.Groups[1].Repetitions, r.Frames.Groups[1].Path[0].RepetitionsMS = []int{1}, []float64{1, 2}
+		}, "repetitions_ms has 2 entries, at most 1"},
+		"a repetition of no number": {func(r *Run) {
+			r.Frames.Groups[1].Repetitions, r.Frames.Groups[1].Path[0].RepetitionsMS = []int{1}, []float64{math.NaN()}
+		}, "repetitions_ms has the amount NaN"},
 		"negative times":        {func(r *Run) { r.Frames.Groups[1].Took.MeanMS = -1 }, "frames.groups[1].took: mean_ms or quantiles_ms has the amount -1"},
 		"more than all":         {func(r *Run) { r.Frames.Groups[1].CPU.LittleShare = new(1.5) }, "frames.groups[1].cpu.little_share is 1.5, want 0 to 1"},
 		"a share of no number":  {func(r *Run) { r.Frames.Worst[0].CPU = &FrameCPU{FrequencyShare: new(math.NaN())} }, "frames.worst[0].cpu.frequency_share is NaN"},

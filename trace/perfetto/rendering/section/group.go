@@ -29,6 +29,7 @@ type part struct{ kind, stage, thread, what string }
 // group is like frames.
 type group struct {
 	frames int
+	each   [run.MaxApart]int // frames of each repetition
 	took   sample
 	stages map[part]*sample
 	kinds  map[part]*sample
@@ -40,10 +41,11 @@ func newGroup() *group {
 	return &group{stages: map[part]*sample{}, kinds: map[part]*sample{}, path: map[part]*sample{}}
 }
 
-// add takes up a frame.
-func (g *group) add(f rendering.Frame) {
+// add takes up a frame of the repetition that has this place.
+func (g *group) add(f rendering.Frame, place int) {
 	g.frames++
-	g.took.add(ms(f.Took))
+	g.each[place]++
+	g.took.add(ms(f.Took), place)
 	stages, kinds, path := map[part]float64{}, map[part]float64{}, map[part]float64{}
 	for _, s := range f.Stages {
 		stages[part{kind: s.Name, thread: folded(s.Thread)}] += ms(s.To - s.From)
@@ -53,14 +55,14 @@ func (g *group) add(f rendering.Frame) {
 		kinds[part{kind: p.kind}] += took
 		path[p] += took
 	}
-	take(g.stages, stages)
-	take(g.kinds, kinds)
-	take(g.path, path)
+	take(g.stages, stages, place)
+	take(g.kinds, kinds, place)
+	take(g.path, path, place)
 	g.cores.add(f.Cores)
 }
 
 // take adds what one frame had of each part.
-func take(to map[part]*sample, of map[part]float64) {
+func take(to map[part]*sample, of map[part]float64, place int) {
 	for _, p := range slices.SortedFunc(maps.Keys(of), part.compare) {
 		key := p
 		if to[key] == nil && len(to) >= maxKeys {
@@ -69,7 +71,7 @@ func take(to map[part]*sample, of map[part]float64) {
 		if to[key] == nil {
 			to[key] = &sample{}
 		}
-		to[key].add(of[p])
+		to[key].add(of[p], place)
 	}
 }
 
@@ -77,22 +79,23 @@ func (p part) compare(o part) int {
 	return cmp.Or(cmp.Compare(p.kind, o.kind), cmp.Compare(p.stage, o.stage), cmp.Compare(p.thread, o.thread), cmp.Compare(p.what, o.what))
 }
 
-// group is what the record holds of it, with so many parts of its paths.
-func (g *group) group(event, class string, parts int) run.FrameGroup {
+// group is what the record holds of it, with so many parts of its paths and so many
+// repetitions told apart.
+func (g *group) group(event, class string, parts, apart int) run.FrameGroup {
 	return run.FrameGroup{
-		Event: event, Class: class, Frames: g.frames, Took: g.took.spread(11),
-		Stages: most(g.stages, maxStages), Waits: most(g.kinds, run.MaxFrameParts), Path: most(g.path, parts), CPU: g.cores.mean(),
+		Event: event, Class: class, Frames: g.frames, Repetitions: slices.Clone(g.each[:apart]), Took: g.took.spread(11),
+		Stages: most(g.stages, maxStages, 0), Waits: most(g.kinds, run.MaxFrameParts, apart), Path: most(g.path, parts, apart), CPU: g.cores.mean(),
 	}
 }
 
 // most are the parts that took most of all frames together.
-func most(of map[part]*sample, n int) []run.FramePart {
+func most(of map[part]*sample, n, apart int) []run.FramePart {
 	keys := slices.SortedFunc(maps.Keys(of), func(a, b part) int {
 		return cmp.Or(cmp.Compare(of[b].sum, of[a].sum), a.compare(b))
 	})
 	var out []run.FramePart
 	for _, p := range keys[:min(len(keys), n)] {
-		out = append(out, run.FramePart{Name: p.kind, Thread: p.thread, Stage: p.stage, What: p.what, Spread: of[p].spread(5)})
+		out = append(out, run.FramePart{Name: p.kind, Thread: p.thread, Stage: p.stage, What: p.what, Spread: of[p].spread(5), RepetitionsMS: of[p].repetitions(apart)})
 	}
 	return out
 }

@@ -40,14 +40,17 @@ func (t *thinned[T]) add(v func() T) {
 type sample struct {
 	thinned[float64]
 	sum, least, greatest float64
+	each                 [run.MaxApart]float64 // sums of repetitions
 }
 
-func (s *sample) add(ms float64) {
+// add takes up a time of the repetition that has this place.
+func (s *sample) add(ms float64, place int) {
 	if s.seen == 0 {
 		s.least, s.greatest = ms, ms
 	}
 	s.least, s.greatest = min(s.least, ms), max(s.greatest, ms)
 	s.sum += ms
+	s.each[place] += ms
 	s.thinned.add(func() float64 { return ms })
 }
 
@@ -75,6 +78,15 @@ func (s *sample) spread(n int) run.Spread {
 		out.QuantilesMS = append(out.QuantilesMS, rounded(low+(sorted[min(int(at)+1, len(sorted)-1)]-low)*(at-math.Floor(at))))
 	}
 	out.QuantilesMS[0], out.QuantilesMS[n-1] = rounded(s.least), rounded(s.greatest)
+	return out
+}
+
+// repetitions are the sums of the first n repetitions, nil for none.
+func (s *sample) repetitions(n int) []float64 {
+	var out []float64
+	for _, sum := range s.each[:n] {
+		out = append(out, rounded(sum))
+	}
 	return out
 }
 

@@ -54,6 +54,7 @@ type Collector struct {
 	source string
 	wakers string // of the repetition that tells least
 	events []*event
+	apart  int // repetitions that are told apart
 }
 
 // event is all frames of one event.
@@ -68,6 +69,8 @@ type event struct {
 func (c *Collector) Add(r Repetition) {
 	c.source = cmp.Or(c.source, r.Trace.Source)
 	c.wakers = lessTold(c.wakers, r.Trace.Wakers)
+	place := (max(r.Number, 1) - 1) % run.MaxApart
+	c.apart = max(c.apart, place+1)
 	for _, f := range r.Trace.Frames {
 		e := c.event(eventAt(r.Events, f.At))
 		g := e.classes[f.Class]
@@ -75,7 +78,7 @@ func (c *Collector) Add(r Repetition) {
 			g = newGroup()
 			e.classes[f.Class] = g
 		}
-		g.add(f)
+		g.add(f, place)
 		switch f.Class {
 		case run.NormalFrames:
 			e.usual.add(func() run.LateFrame { return single(r, f, e.name) })
@@ -157,7 +160,7 @@ func (c *Collector) Frames() *run.Frames {
 	for _, e := range c.events {
 		for _, class := range []string{run.NormalFrames, run.SlowFrames, run.FrozenFrames, run.BufferedFrames} {
 			if g := e.classes[class]; g != nil {
-				out.Groups = append(out.Groups, g.group(e.name, class, parts))
+				out.Groups = append(out.Groups, g.group(e.name, class, parts, c.apart))
 				if class == run.SlowFrames || class == run.FrozenFrames {
 					late += g.frames
 				}

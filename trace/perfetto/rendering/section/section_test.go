@@ -69,8 +69,8 @@ func TestLikeFramesOfAllRepetitionsAreOneGroup(t *testing.T) {
 		t.Fatalf("groups %+v", got.Groups)
 	}
 	want := []run.FramePart{
-		{Name: run.WaitBinder, Thread: "main", Stage: run.StageLayout, What: "system_server I::m", Spread: run.Spread{Count: 2, MeanMS: 15, QuantilesMS: []float64{10, 12.5, 15, 17.5, 20}}},
-		{Name: run.WaitRunning, Thread: "main", Stage: run.StageLayout, What: "layout", Spread: run.Spread{Count: 2, MeanMS: 10, QuantilesMS: []float64{10, 10, 10, 10, 10}}},
+		{Name: run.WaitBinder, Thread: "main", Stage: run.StageLayout, What: "system_server I::m", Spread: run.Spread{Count: 2, MeanMS: 15, QuantilesMS: []float64{10, 12.5, 15, 17.5, 20}}, RepetitionsMS: []float64{10, 20}},
+		{Name: run.WaitRunning, Thread: "main", Stage: run.StageLayout, What: "layout", Spread: run.Spread{Count: 2, MeanMS: 10, QuantilesMS: []float64{10, 10, 10, 10, 10}}, RepetitionsMS: []float64{10, 10}},
 	}
 	if diff := cmp.Diff(want, got.Groups[2].Path); diff != "" {
 		t.Errorf("path (-want +got):\n%s", diff)
@@ -78,8 +78,30 @@ func TestLikeFramesOfAllRepetitionsAreOneGroup(t *testing.T) {
 	if w := got.Groups[2].Waits; len(w) != 2 || w[0].Name != run.WaitBinder || w[0].What != "" || w[0].MeanMS != 15 {
 		t.Errorf("waits %+v", w)
 	}
+	if got := got.Groups[2].Repetitions; !slices.Equal(got, []int{1, 1}) {
+		t.Errorf("frames of each repetition %v", got)
+	}
 	if took := got.Groups[0].Took; took.Count != 2 || took.MeanMS != 8 {
 		t.Errorf("took %+v", took)
+	}
+}
+
+// Of many repetitions some share an entry, and one without such frames has none.
+func TestRepetitionsAreToldApartUpToABound(t *testing.T) {
+	var all []Repetition
+	for n := 1; n <= 20; n++ {
+		took := time.Duration(n) * each
+		if n == 3 {
+			all = append(all, repetition(n))
+			continue
+		}
+		all = append(all, repetition(n, frame(0, took, run.NormalFrames, running(took, "layout"))))
+	}
+	g := collected(t, all...).Groups[0]
+	frames := []int{2, 2, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+	times := []float64{1 + 17, 2 + 18, 19, 4 + 20, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+	if !slices.Equal(g.Repetitions, frames) || !slices.Equal(g.Path[0].RepetitionsMS, times) || !slices.Equal(g.Waits[0].RepetitionsMS, times) {
+		t.Errorf("frames %v, path %v", g.Repetitions, g.Path[0].RepetitionsMS)
 	}
 }
 
@@ -222,7 +244,7 @@ func TestHowFramesRanOnProcessors(t *testing.T) {
 func TestQuantilesOfMany(t *testing.T) {
 	var s sample
 	for i := range 100_000 {
-		s.add(float64((i * 7919) % 100_000))
+		s.add(float64((i*7919)%100_000), 0)
 	}
 	q := s.spread(5)
 	if q.Count != 100_000 || q.MeanMS != 49_999.5 || q.QuantilesMS[0] != 0 || q.QuantilesMS[4] != 99_999 || len(s.kept) > maxKept {
