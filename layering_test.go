@@ -32,7 +32,9 @@ var mayImport = map[string][]string{
 	"gate":     {"run", "metric", "context", "stat", "rules"},
 	"diagnose": {"run", "metric", "gate", "context"},
 	// What two stacks have in common is told once, where they are read.
-	"diagnose/anr": {"diagnose", "run", "gate", "context", "trace/anr/signature"},
+	// How far repetitions differ by chance is told by Student's distribution.
+	"diagnose/render": {"diagnose", "run", "gate", "stat"},
+	"diagnose/anr":    {"diagnose", "run", "gate", "context", "trace/anr/signature"},
 	"report":       {}, // the formats, which are its own
 
 	// How an answer is said, drawn and shown, whatever it is an answer to: none of these

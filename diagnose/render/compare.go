@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/run"
 )
 
 // What stands out. Each can be moved without changing what is found in the labelled
 // set; docs/evaluation.md shows by how much.
 const (
-	certain     = 3.0  // standard errors that a kind of time must have grown by to be named
+	certain     = 3.0  // errors that a kind of time must have grown by to be named
 	certainPart = 3.5  // the same of one of its parts, of which there are more
 	worth       = 0.1  // of the lost time that a cause must explain
 	leastPart   = 0.05 // of the critical path of late frames, where it explains less of all lost time
@@ -24,23 +25,31 @@ const (
 
 // comparison is an event's frames, and those of the runs before.
 type comparison struct {
-	event string
-	head  event
-	base  []event
+	event    string
+	timeline bool // frames are told by Android's frame timeline
+	head     event
+	base     []event
+	// worst are the head's late frames of the event with a path, the worst first, and
+	// frozen those of the runs before that froze.
+	worst, frozen []run.LateFrame
 }
 
 // suspect is what made frames late.
 type suspect struct {
 	blame
 	place
+	parts            []blame  // what its time is of
+	foremost         float64  // of its time, what is the subject's own
 	more             estimate // ms per frame
 	share, low, high float64  // of all the time that was lost
-	lateMS           float64  // in a late frame
-	latePart, usual  float64  // of the critical path of late frames, of those before
+	latePart         float64  // of the critical path of late frames
+	inLate           float64  // of its time, what lies in late frames
 	sure             diagnose.Sure
 	cores            *coreShift
 	ends             diagnose.Phrase // where the chain of waiting ends
 	views            *redundant
+	shown            *freeze // the frame that shows it by itself
+	behind           bool    // another one hides how much it would cost
 }
 
 // shift is by how much a kind of time changed.
@@ -79,31 +88,58 @@ func (c comparison) usual() tally {
 	return pooled(all)
 }
 
-// suspects are what stands out; nil where nothing does.
-func (c comparison) suspects() []suspect {
-	if c.head.late.frames == 0 || c.alone() && c.head.late.frames < fewFrames {
-		return nil
-	}
+// outcome is what stands out, and how much time there is to explain.
+type outcome struct {
+	shifts   []shift
+	suspects []suspect
+	whole    float64 // ms per frame that were lost
+}
+
+// explain says what stands out; nothing where nothing does. Whatever explains more than what
+// is sure stands with it, as possible.
+func (c comparison) explain() outcome {
 	now, before := c.sides()
-	var standing []shift
-	lost := 0.0
-	for _, s := range c.shifts(now, before) {
-		out, stands := s.standing(now, before)
-		if stands {
-			standing = append(standing, out)
-			lost += out.more.mean
-		} else if s.more.mean > s.more.err {
-			lost += s.more.mean
+	if now.frames == 0 {
+		return outcome{}
+	}
+	out := outcome{shifts: c.changes(now, before)}
+	var standing, unsure []shift
+	lost, most := 0.0, 0.0
+	for _, s := range out.shifts {
+		one, stands := s.standing(now, before)
+		switch {
+		case stands:
+			standing = append(standing, one)
+			lost += one.more.mean
+			most = max(most, one.more.mean)
+		case s.more.mean > 0:
+			unsure = append(unsure, s)
+			if s.more.mean > s.more.err {
+				lost += s.more.mean
+			}
 		}
 	}
-	var out []suspect
-	whole := max(lost, now.longer(before))
+	out.whole = max(lost, now.longer(before))
+	if c.alone() && c.head.late.frames < fewFrames {
+		standing, most = nil, 0
+	}
 	for _, s := range standing {
 		if s.more.mean >= worth*lost {
-			out = append(out, c.suspectsOf(s, whole)...)
+			out.suspects = append(out.suspects, c.suspectsOf(s, out.whole)...)
 		}
 	}
-	return c.withRedundant(slices.DeleteFunc(out, func(s suspect) bool { return s.latePart < leastPart && s.share < worth }))
+	for _, s := range unsure {
+		if most > 0 && s.more.mean > most {
+			for _, one := range c.suspectsOf(s, out.whole) {
+				one.sure = diagnose.Possible
+				out.suspects = append(out.suspects, one)
+			}
+		}
+	}
+	out.suspects = slices.DeleteFunc(out.suspects, func(s suspect) bool { return s.latePart < leastPart && s.share < worth })
+	out.suspects = c.withFreezes(out)
+	out.suspects = append(c.withRedundant(out.suspects), c.behind(out)...)
+	return out
 }
 
 // longer is by how much frames take longer than others in the mean, in ms, with what is
@@ -123,7 +159,7 @@ func (s shift) standing(now, before tally) (shift, bool) {
 		if b.subject == "" && now.unlisted+before.unlisted > 0 {
 			continue // the rest of one list may be what another lists
 		}
-		err := math.Hypot(now.of([]blame{b}).err, before.of([]blame{b}).err)
+		err := now.change(before, []blame{b}).err
 		if s.growth[b] >= max(certainPart*err, leastMS) {
 			out.parts = append(out.parts, b)
 			out.more = estimate{out.more.mean + s.growth[b], math.Hypot(out.more.err, err)}
@@ -132,9 +168,9 @@ func (s shift) standing(now, before tally) (shift, bool) {
 	return out, out.parts != nil
 }
 
-// shifts are by how much each kind of time changed. What slower cores made longer is
+// changes are by how much each kind of time changed. What slower cores made longer is
 // theirs, and buffers that were not given back are whose work took longer.
-func (c comparison) shifts(now, before tally) []shift {
+func (c comparison) changes(now, before tally) []shift {
 	byKind := map[string]*shift{}
 	var out []*shift
 	for _, b := range blames(now, before) {
@@ -148,25 +184,30 @@ func (c comparison) shifts(now, before tally) []shift {
 		s.growth[b] = growth(now, before, b)
 	}
 	for _, s := range out {
-		a, b := now.of(s.parts), before.of(s.parts)
-		s.more = estimate{a.mean - b.mean, math.Hypot(a.err, b.err)}
+		s.more = now.change(before, s.parts)
 		if isWork(s.kind) { // of what is not listed it is not known which kind it is
 			s.more.mean = 0
 			for _, one := range s.parts {
 				s.more.mean += s.growth[one]
 			}
 		}
-		slices.SortStableFunc(s.parts, func(x, y blame) int { return cmp.Compare(s.growth[y], s.growth[x]) })
+		s.sort()
 	}
 	out = c.withCores(out, now, before)
 	giveBuffers(byKind)
 	var list []shift
 	for _, s := range out {
 		if s.kind != bufferKind {
+			s.sort()
 			list = append(list, *s)
 		}
 	}
 	return list
+}
+
+// sort puts the part that grew most first.
+func (s *shift) sort() {
+	slices.SortStableFunc(s.parts, func(x, y blame) int { return cmp.Compare(s.growth[y], s.growth[x]) })
 }
 
 // giveBuffers adds what was waited for buffers to whose work kept them: the GPU's,
@@ -191,19 +232,17 @@ func giveBuffers(by map[string]*shift) {
 }
 
 // suspectsOf are the suspects of one kind: its foremost subject, or of calls, locks and
-// files each that has its part.
+// files each that has its part, and of work each thread that has.
 func (c comparison) suspectsOf(s shift, lost float64) []suspect {
-	subjects := [][]blame{s.parts}
-	switch s.kind {
-	case BinderKind, LockKind, IOKind:
-		subjects = apart(s)
-	}
 	var out []suspect
-	for _, parts := range subjects {
+	for _, parts := range c.apart(s) {
 		more := s.more
-		if len(subjects) > 1 {
-			of := s.growth[parts[0]] / s.more.mean
-			more = estimate{s.more.mean * of, s.more.err * of}
+		if len(parts) < len(s.parts) {
+			sum := 0.0
+			for _, b := range parts {
+				sum += s.growth[b]
+			}
+			more = estimate{sum, s.more.err * sum / s.more.mean}
 		}
 		out = append(out, c.suspect(s, parts, more, lost))
 	}
@@ -211,32 +250,61 @@ func (c comparison) suspectsOf(s shift, lost float64) []suspect {
 }
 
 // apart are the parts of a kind that are causes of their own; all of it where only one
-// is.
-func apart(s shift) [][]blame {
+// is, but of work what one thread does.
+func (c comparison) apart(s shift) [][]blame {
+	var groups [][]blame
+	switch {
+	case s.kind == BinderKind || s.kind == LockKind || s.kind == IOKind:
+		for _, b := range s.parts {
+			groups = append(groups, []blame{b})
+		}
+	case isWork(s.kind):
+		place := map[string]int{}
+		for _, b := range s.parts {
+			thread := c.placeOf([]blame{b}).thread
+			if _, known := place[thread]; !known {
+				place[thread] = len(groups)
+				groups = append(groups, nil)
+			}
+			groups[place[thread]] = append(groups[place[thread]], b)
+		}
+	default:
+		return [][]blame{s.parts}
+	}
 	var out [][]blame
-	for _, b := range s.parts {
-		if s.growth[b] >= ownShare*s.more.mean {
-			out = append(out, []blame{b})
+	for _, parts := range groups {
+		sum := 0.0
+		for _, b := range parts {
+			sum += s.growth[b]
+		}
+		if sum >= ownShare*s.more.mean {
+			out = append(out, parts)
 		}
 	}
-	if len(out) < 2 {
+	if len(out) == 0 || len(out) == 1 && !isWork(s.kind) {
 		return [][]blame{s.parts}
 	}
 	return out
 }
 
 func (c comparison) suspect(s shift, parts []blame, more estimate, lost float64) suspect {
-	out := suspect{blame: blame{s.kind, parts[0].subject}, more: more, sure: diagnose.Clear}
+	out := suspect{blame: blame{s.kind, parts[0].subject}, parts: parts, more: more, sure: diagnose.Clear}
 	out.place = c.placeOf(parts)
+	out.foremost = min(s.growth[parts[0]]/more.mean, 1)
 	out.share = min(more.mean/lost, 1)
 	rest := max(lost-more.mean, 0)
 	low, high := max(more.mean-z95*more.err, 0), more.mean+z95*more.err
 	out.low, out.high = low/max(low+rest, leastMS), high/(high+rest)
-	if c.alone() {
+	if now, before := c.sides(); c.alone() || !now.repeats(before) || c.runsOn(s.kind) {
 		out.sure = diagnose.Likely
 	}
-	out.lateMS, out.latePart = c.head.late.portion(parts)
-	_, out.usual = c.usual().portion(parts)
+	var late, all float64
+	for _, b := range parts {
+		late += c.head.late.parts[b].sum
+		all += c.head.late.parts[b].sum + c.head.normal.parts[b].sum
+	}
+	out.inLate = late / max(all, leastMS)
+	_, out.latePart = c.head.late.portion(parts)
 	if s.kind == LittleKind || s.kind == FrequencyKind {
 		out.cores = c.coreShift()
 		out.blame.subject = subjectOfCores[s.kind]
@@ -244,7 +312,14 @@ func (c comparison) suspect(s shift, parts []blame, more estimate, lost float64)
 	return out
 }
 
-// placeOf is where most of the blames' time lies in late frames.
+// runsOn reports whether a kind's time runs on into the frames that follow, so that it may
+// count for more than it cost: what is drawn and shown behind the app's threads, where no
+// frame timeline tells when each frame was shown.
+func (c comparison) runsOn(kind string) bool {
+	return !c.timeline && (kind == GPUKind || kind == CompositionKind)
+}
+
+// placeOf is where most of the first blame's time lies in late frames.
 func (c comparison) placeOf(parts []blame) place {
 	best := c.head.late.places[parts[0]]
 	if best.ms == 0 {

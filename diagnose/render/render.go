@@ -42,6 +42,8 @@ const (
 	OverdrawKind    = "render.overdraw"    // drawing what nobody sees
 	SleepKind       = "render.sleep"       // waiting for what nothing tells
 	BlockedKind     = "render.blocked"     // blocked in the kernel, not for I/O
+	// UnexplainedKind is no cause: it says that none is found, and why.
+	UnexplainedKind = "render.unexplained"
 )
 
 // Family is what they have in common.
@@ -64,6 +66,7 @@ var _ = diagnose.Register(
 	diagnose.Kind{Family: Family, Name: WorkKind, Rank: 33, Alert: true},
 	diagnose.Kind{Family: Family, Name: SleepKind, Rank: 34},
 	diagnose.Kind{Family: Family, Name: BlockedKind, Rank: 35},
+	diagnose.Kind{Family: Family, Name: UnexplainedKind, Rank: 36},
 )
 
 // Limits on what is explained of one run.
@@ -72,6 +75,9 @@ const (
 	maxFindings = 12 // that are explained
 	maxEach     = 4  // causes of one finding
 )
+
+// frameTimeline is run.Frames.Source of traces of Android 12 and later.
+const frameTimeline = "frametimeline"
 
 // lateMetric is what a cause is said to explain where nothing was flagged.
 const lateMetric = "frames.late"
@@ -122,23 +128,52 @@ func everyEvent(f *run.Frames) []diagnose.Finding {
 
 func isLate(class string) bool { return class == run.SlowFrames || class == run.FrozenFrames }
 
-// of are the causes of one finding.
+// of are the causes of one finding, or one entry that says why there is none.
 func of(head run.Run, base []run.Run, f diagnose.Finding) []diagnose.Cause {
-	c := comparison{event: f.Event, head: tallied(head.Frames, f.Event)}
+	c := comparison{event: f.Event, timeline: head.Frames.Source == frameTimeline, head: tallied(head.Frames, f.Event), worst: pathsOf(head.Frames.Worst, f.Event)}
 	for _, b := range base {
 		if p := tallied(b.Frames, f.Event); p.told() {
 			c.base = append(c.base, p)
+			c.frozen = append(c.frozen, frozen(pathsOf(b.Frames.Worst, f.Event))...)
 		}
 	}
-	t := teller{head: head, base: base, comparison: c}
+	t := teller{head: head, base: base, comparison: c, outcome: c.explain()}
+	for i, s := range t.suspects {
+		t.suspects[i].ends, t.suspects[i].sure = t.rootOf(s.blame).words(s.blame), t.surely(s.sure, s.kind)
+	}
 	var out []diagnose.Cause
-	for _, s := range c.suspects() {
-		cause := t.cause(s)
-		cause.Run, cause.Scenario, cause.Event, cause.Metric = head.ID, head.Scenario, f.Event, f.Metric
-		out = append(out, cause)
+	for _, s := range t.suspects {
+		out = append(out, t.cause(s))
+	}
+	if len(out) == 0 {
+		out = append(out, t.unexplained())
 	}
 	diagnose.Order(out)
-	return out[:min(len(out), maxEach)]
+	out = out[:min(len(out), maxEach)]
+	for i := range out {
+		out[i].Run, out[i].Scenario, out[i].Event, out[i].Metric = head.ID, head.Scenario, f.Event, f.Metric
+	}
+	return out
+}
+
+// pathsOf are the frames of an event, "" for all, of which the path is known.
+func pathsOf(all []run.LateFrame, event string) (out []run.LateFrame) {
+	for _, f := range all {
+		if (event == "" || f.Event == event) && len(f.Path) > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// frozen are those frames that froze.
+func frozen(all []run.LateFrame) (out []run.LateFrame) {
+	for _, f := range all {
+		if f.DurationMS >= frozenMS {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // beside are the runs before that the head's frames can be held against: of the same

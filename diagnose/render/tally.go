@@ -1,7 +1,6 @@
 package render
 
 import (
-	"math"
 	"slices"
 
 	"github.com/apkgate/apkgate/run"
@@ -45,6 +44,8 @@ type tally struct {
 	// with the least. listed is how much of that is of groups that do list a part.
 	unlisted float64
 	listed   map[blame]float64
+	// runs are the repetitions of each run; one of which they are not known has none.
+	runs [][]repetition
 }
 
 func newTally() tally {
@@ -55,6 +56,7 @@ func newTally() tally {
 func (t *tally) add(g run.FrameGroup) {
 	t.frames += float64(g.Frames)
 	t.took.add(momentsOf(g.Took, g.Frames))
+	t.addRepetitions(g)
 	listed := map[string]float64{}
 	for _, p := range g.Path {
 		m := momentsOf(p.Spread, g.Frames)
@@ -134,17 +136,19 @@ type event struct {
 	// How its late frames and its normal ones ran on processors.
 	lateCores, normalCores coreFacts
 	views                  *redundant
+	stages                 staged // of all frames
 }
 
 // tallied adds up the frames of an event, "" for all. One that was late while a buffer
 // was ready is left out: nobody saw it ("Aging or Glitching?", section 2.3).
 func tallied(f *run.Frames, name string) event {
-	out := event{late: newTally(), normal: newTally(), views: redundantIn(f, name)}
+	out := event{late: newTally(), normal: newTally(), views: redundantIn(f, name), stages: newStaged()}
 	for _, g := range f.Groups {
 		if name != "" && g.Event != name {
 			continue
 		}
 		out.frames += float64(g.Frames)
+		out.stages.add(g)
 		switch {
 		case isLate(g.Class):
 			out.late.add(g)
@@ -165,6 +169,7 @@ func (e event) told() bool { return len(e.late.parts)+len(e.normal.parts) > 0 }
 func pooled(all []tally) tally {
 	out := newTally()
 	for _, t := range all {
+		out.runs = append(out.runs, t.runs...)
 		out.frames += t.frames
 		out.took.add(t.took)
 		out.unlisted += t.unlisted
@@ -184,7 +189,11 @@ func pooled(all []tally) tally {
 }
 
 // seen are the event's frames that were shown, late or not.
-func (e event) seen() tally { return pooled([]tally{e.normal, e.late}) }
+func (e event) seen() tally {
+	out := pooled([]tally{e.normal, e.late})
+	out.runs = [][]repetition{joined(slices.Concat(out.runs...))}
+	return out
+}
 
 // blames are those of both, in a fixed order.
 func blames(all ...tally) []blame {
@@ -196,26 +205,4 @@ func blames(all ...tally) []blame {
 	}
 	slices.SortFunc(out, compareBlames)
 	return slices.Compact(out)
-}
-
-// estimate is a mean and its standard error.
-type estimate struct{ mean, err float64 }
-
-// Frames of one repetition are like each other, and repetitions of one session are: their
-// spread alone would promise more than it holds.
-const (
-	alike2  = 2.0  // by how much frames' likeness widens a variance
-	drifted = 0.05 // of its mean, by which any time may differ from session to session
-)
-
-// of estimates ms per frame of several blames together.
-func (t tally) of(all []blame) estimate {
-	n := max(t.frames, 1)
-	var mean, variance float64
-	for _, b := range all {
-		m := t.parts[b]
-		mean += m.sum / n
-		variance += max(m.squares/n-m.sum/n*m.sum/n, 0)
-	}
-	return estimate{mean, math.Sqrt(alike2*variance/n + drifted*drifted*mean*mean)}
 }

@@ -16,8 +16,12 @@ import (
 const (
 	maxLinks   = 5
 	maxRows    = 12 // of what frames spend their time on
-	fewLate    = 10 // late frames below which a cause is doubted
+	fewLate    = 10 // late frames below which a cause is doubted where nothing is known of before
+	fewEach    = 5  // late frames of a repetition up to which times are of a repetition
 	mostHidden = 10 // hidden views that are listed
+
+	wholly       = 0.9 // of a suspect's time from which on it is said to be all its subject's
+	mostlyInTime = 0.1 // of it that late frames have, below which it is said to be of others
 )
 
 // teller puts suspects into words.
@@ -25,6 +29,7 @@ type teller struct {
 	head run.Run
 	base []run.Run
 	comparison
+	outcome
 }
 
 var say = diagnose.Say
@@ -34,18 +39,26 @@ func ratio(v float64) diagnose.Amount { return diagnose.Amount{Value: max(v, 0),
 
 // cause is a suspect with its evidence.
 func (t teller) cause(s suspect) diagnose.Cause {
-	s.ends = t.rootOf(s.blame).words(s.blame)
 	value, share, low, high := s.more.mean, s.share, s.low, s.high
 	c := diagnose.Cause{
 		Kind: s.kind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: subject(s)},
-		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, ShareLow: &low, ShareHigh: &high, Level: level, Sure: t.surely(s.sure, s.kind)},
-		Title:    say("slow frames: ", title(s), s.ends), Sentence: t.sentence(s), Basis: t.basis(),
-		Evidence: t.links(s), Doubts: t.doubts(s), Tables: t.tables(s),
+		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, ShareLow: &low, ShareHigh: &high, Level: level, Sure: s.sure},
+		Title:    say("slow frames: ", title(s)), Sentence: t.sentence(s), Basis: t.basis(),
+		Evidence: t.links(s), Doubts: t.doubts(s), Tables: t.tables(s), Picture: t.picture(s),
 	}
-	if worst := t.shown(s); len(worst) > 0 {
-		c.Picture = diagnose.PictureOfFrames(pictureTitle(worst[0]), worst[0], usualOf(t.head, worst[0].Event), t.before(worst[0].Event))
+	if s.behind {
+		c.Explains = diagnose.Extent{Sure: s.sure}
 	}
 	return c
+}
+
+// picture is the frame that shows a suspect best, nil where none is known.
+func (t teller) picture(s suspect) *diagnose.Picture {
+	worst := t.pictured(s)
+	if len(worst) == 0 {
+		return nil
+	}
+	return diagnose.PictureOfFrames(pictureTitle(worst[0]), worst[0], usualOf(t.head, worst[0].Event), t.before(worst[0].Event))
 }
 
 func pictureTitle(f run.LateFrame) string {
@@ -63,34 +76,74 @@ func subject(s suspect) string {
 	return strings.TrimPrefix(s.kind, Family.Name+".")
 }
 
-// sentence is the cause in one: who did or waited for what, what that costs of a late
-// frame, and how much of the lost time it is.
+// scale is what a sentence and its table count by: by how many ms per frame is one.
+type scale struct {
+	one    string
+	factor float64
+}
+
+// scale is a frame; a repetition where few frames of each are late, since a call of 300 ms
+// that happens once is not understood as five of each frame.
+func (t teller) scale() scale {
+	if n := float64(t.repetitions()); !t.alone() && n > 0 && t.comparison.head.late.frames > 0 && t.comparison.head.late.frames <= fewEach*n {
+		return scale{"repetition", t.comparison.head.seen().frames / n}
+	}
+	return scale{"frame", 1}
+}
+
+// longer is by how much, in words: "7 ms more per frame".
+func (t teller) longer(v float64) diagnose.Phrase {
+	if t.alone() {
+		return say(ms(v), " more in a late frame")
+	}
+	s := t.scale()
+	return say(ms(v*s.factor), " more per ", s.one)
+}
+
+// sentence is the cause in one: who does or waits for what, by how much longer than
+// before, and how much of the slowdown that is.
 func (t teller) sentence(s suspect) diagnose.Phrase {
-	of := " of the time by which frames take longer than before"
+	if s.behind {
+		return t.hidden(s)
+	}
+	out := t.clause(s)
+	if s.sure == diagnose.Possible {
+		out = say("possible: ", out)
+	}
+	of := " of the slowdown"
 	if t.alone() {
-		of = " of the time by which late frames take longer than normal ones"
+		of = " of what makes them late"
 	}
-	out := say(clause(s), ": ", ms(s.lateMS), " of a late frame, ", ratio(s.latePart), " of its critical path")
-	if t.usual().frames > 0 {
-		out = say(out, " (", ratio(s.usual), " in normal frames", t.when(), ")")
+	out = say(out, ": ", ratio(s.share), of)
+	if math.Round(100*s.low) != math.Round(100*s.high) { // an interval without width says no more than the share
+		out = say(out, " (", diagnose.Range{Low: s.low, High: s.high, Unit: "ratio"}, ")")
 	}
-	out = say(out, "; ", ratio(s.share), of)
-	if math.Round(100*s.low) == math.Round(100*s.high) {
-		return out // an interval without width says no more than the share
+	switch {
+	case s.shown != nil:
+		out = say(out, "; ", s.shown.told())
+	case !t.alone() && s.inLate < mostlyInTime:
+		out = say(out, ", in frames that are still shown in time")
 	}
-	return say(out, " (", diagnose.Range{Low: s.low, High: s.high, Unit: "ratio"}, ")")
+	return out
 }
 
-// when says which normal frames are meant.
-func (t teller) when() string {
-	if t.alone() {
-		return ""
+// told says what a frame shows by itself.
+func (f freeze) told() diagnose.Phrase {
+	out := say(ms(f.ms), " of a frame of ", ms(f.frame.DurationMS))
+	if f.frame.DurationMS >= frozenMS {
+		out = say(ms(f.ms), " of a frozen frame of ", ms(f.frame.DurationMS))
 	}
-	return " before"
+	if f.of > 1 {
+		out = say(out, ", seen in ", diagnose.Amount{Value: float64(f.repetitions)}, " of ", diagnose.Amount{Value: float64(f.of)}, " repetitions")
+	}
+	return out
 }
 
-// title names a suspect in a few words.
-func title(s suspect) diagnose.Phrase {
+// title names a suspect in a few words, and where the chain of waiting ends.
+func title(s suspect) diagnose.Phrase { return say(inBrief(s), s.ends) }
+
+// inBrief names a suspect in a few words.
+func inBrief(s suspect) diagnose.Phrase {
 	name := diagnose.Part{Name: subject(s), Most: 80}
 	switch s.kind {
 	case BinderKind:
@@ -106,40 +159,47 @@ func title(s suspect) diagnose.Phrase {
 	case LittleKind, FrequencyKind, GCKind, GPUKind, CompositionKind:
 		return say(name)
 	}
-	return say(strings.TrimPrefix(s.kind, Family.Name+"."), " in ", name)
+	kind := strings.TrimPrefix(s.kind, Family.Name+".")
+	if s.brief() == "" {
+		return say(kind)
+	}
+	return say(kind, " in ", name)
 }
 
-// clause says who does or waits for what, and where the chain of waiting ends.
-func clause(s suspect) diagnose.Phrase {
-	who, in := say(diagnose.Named(threadOf(s))), say(s.ends, in(s))
+// clause says who does or waits for what, by how much longer, and where the chain of waiting
+// ends.
+func (t teller) clause(s suspect) diagnose.Phrase {
+	who, in, more := say(diagnose.Named(threadOf(s))), say(s.ends, in(s)), t.longer(s.more.mean)
 	name := diagnose.Named(s.brief())
 	switch {
 	case s.kind == BinderKind:
-		return say(who, " waits for ", named(name, "another process"), " (binder)", in)
+		return say(who, " waits ", more, " for ", named(name, "another process"), " (binder)", in)
 	case s.kind == IOKind:
-		return say(who, " waits for storage", at(" in ", name), in)
+		return say(who, " waits ", more, " for storage", at(" in ", name), in)
 	case s.kind == LockKind:
-		return say(who, " waits for a lock", at(" that is held by ", name), in)
+		return say(who, " waits ", more, " for a lock", at(" held by ", name), in)
 	case s.kind == CPUKind:
-		return say(who, " waits for a processor", at(", where most of the time there runs ", name), in)
+		return say(who, " waits ", more, " for a processor", at(", mostly behind ", name), in)
 	case s.kind == SleepKind && s.brief() == s.thread: // a timer of its own
-		return say(who, " sleeps", in)
+		return say(who, " sleeps ", more, in)
 	case s.kind == SleepKind:
-		return say(who, " sleeps", at(" waiting for ", name), in)
+		return say(who, " sleeps ", more, at(" waiting for ", name), in)
 	case s.kind == BlockedKind:
-		return say(who, " is blocked in the kernel", at(" in ", name), in)
+		return say(who, " is blocked in the kernel ", more, at(" in ", name), in)
 	case s.kind == GCKind:
-		return say(who, " is held up by garbage collection", in)
+		return say(who, " is held up ", more, " by garbage collection", in)
 	case s.kind == GPUKind:
-		return say("the GPU takes longer to draw")
+		return say("the GPU takes ", more, " to draw")
 	case s.kind == CompositionKind:
-		return say("SurfaceFlinger takes longer to compose")
+		return say("SurfaceFlinger takes ", more, " to compose")
 	case s.kind == OverdrawKind:
-		return overdrawn(*s.views)
+		return say(overdrawn(*s.views), "; drawing takes ", more)
 	case s.cores != nil:
-		return slower(s)
+		return say(slower(s), "; work takes ", more)
+	case s.foremost < wholly:
+		return say(who, " works ", more, at(", foremost in ", name), in)
 	}
-	return say(who, " works longer", at(" in ", name), in)
+	return say(who, " works ", more, at(" in ", name), in)
 }
 
 // slower says how processors were slower.
@@ -191,8 +251,11 @@ func at(before string, name diagnose.Part) diagnose.Phrase {
 }
 
 func threadOf(s suspect) string {
-	if s.thread == "" {
+	switch s.thread {
+	case "":
 		return "the app"
+	case "main":
+		return "main thread"
 	}
 	return s.thread
 }
@@ -211,26 +274,52 @@ func in(s suspect) diagnose.Phrase {
 	return say(" " + words[s.stage])
 }
 
-// basis is what the numbers rest on.
+// basis is what the numbers rest on, and what they leave.
 func (t teller) basis() diagnose.Phrase {
-	out := say("of ", diagnose.Count(int(t.comparison.head.late.frames), "late frame", "late frames"), " among ", diagnose.Amount{Value: t.comparison.head.frames})
+	out := say("based on ", diagnose.Count(int(t.comparison.head.late.frames), "late frame", "late frames"), " among ", diagnose.Amount{Value: t.comparison.head.frames})
+	if n := t.repetitions(); n > 1 {
+		out = say(out, " in ", diagnose.Amount{Value: float64(n)}, " repetitions")
+	}
 	if !t.alone() {
-		out = say(out, ", held against ", diagnose.Count(len(t.comparison.base), "run", "runs"), " before")
+		out = say(out, ", compared with ", diagnose.Count(len(t.comparison.base), "earlier run", "earlier runs"))
+	}
+	if left := t.left(); left >= worth && len(t.suspects) > 0 {
+		out = say(out, "; ", ratio(left), " of the slowdown has no cause found")
 	}
 	return out
+}
+
+// left is the share of lost time that nothing explains.
+func (t teller) left() float64 {
+	left := 1.0
+	for _, s := range t.suspects {
+		if s.kind != OverdrawKind || s.sure != diagnose.Possible { // what is only possible there is drawing's
+			left -= s.share
+		}
+	}
+	return max(left, 0)
 }
 
 // doubts are what to hold against a cause.
 func (t teller) doubts(s suspect) []diagnose.Phrase {
 	var out []diagnose.Phrase
 	if t.alone() && t.head.ID != "" {
-		out = append(out, say("No run before tells what its frames waited for: late frames are held against this run's own normal ones."))
+		out = append(out, say("No earlier run tells what its frames waited for: late frames are compared with this run's own normal ones."))
 	}
 	if t.usual().frames == 0 {
 		out = append(out, say("No frame was shown in time: what is usual is not known."))
 	}
-	if n := t.comparison.head.late.frames; n < fewLate {
-		out = append(out, say("Only ", diagnose.Count(int(n), "frame was", "frames were"), " late."))
+	if n := t.comparison.head.late.frames; t.alone() && n < fewLate {
+		out = append(out, say("Based on ", diagnose.Count(int(n), "late frame", "late frames"), ": treat it as a lead."))
+	}
+	if !t.alone() && s.sure == diagnose.Likely && s.views == nil && !t.runsOn(s.kind) && t.untold(s.kind) == nil {
+		out = append(out, say("Too few repetitions tell what each spent: frames of one repetition are taken for independent. Three repetitions beside three earlier runs are enough."))
+	}
+	if !t.alone() && s.sure == diagnose.Likely && t.runsOn(s.kind) {
+		out = append(out, say("Without a frame timeline (Android 12) its time runs on into the frames that follow: it may have cost less."))
+	}
+	if s.sure == diagnose.Possible && s.views == nil && !s.behind && t.untold(s.kind) == nil {
+		out = append(out, say("It differs so much from repetition to repetition that chance may have made it."))
 	}
 	if s.kind == OverdrawKind {
 		out = append(out, say("Which views are opaque is taken from their kinds: look at them before you remove one."))
@@ -244,10 +333,13 @@ func (t teller) doubts(s suspect) []diagnose.Phrase {
 	return out
 }
 
-// shown are the worst frames of the event that were listed, those with most of the
+// pictured are the worst frames of the event that were listed, those with most of the
 // suspect's time first. One of which the trace was kept stands before another that shows
 // as much, or up to twice as much.
-func (t teller) shown(s suspect) []run.LateFrame {
+func (t teller) pictured(s suspect) []run.LateFrame {
+	if s.shown != nil {
+		return append([]run.LateFrame{s.shown.frame}, t.pictured(suspect{blame: s.blame})...)
+	}
 	var out []run.LateFrame
 	for _, f := range t.head.Frames.Worst {
 		if (t.event == "" || f.Event == t.event) && len(f.Path) > 0 {
@@ -280,7 +372,7 @@ func spent(f run.LateFrame, s suspect) float64 {
 // links lead to the worst frames that were kept.
 func (t teller) links(s suspect) []diagnose.Link {
 	var out []diagnose.Link
-	for _, f := range t.shown(s) {
+	for _, f := range t.pictured(s) {
 		if f.Evidence != "" && len(out) < maxLinks {
 			out = append(out, diagnose.Link{Digest: f.Evidence, FromMS: f.AtMS, ToMS: f.AtMS + f.DurationMS})
 		}

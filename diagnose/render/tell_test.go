@@ -12,33 +12,40 @@ import (
 )
 
 func TestClauses(t *testing.T) {
-	at := func(kind, subject string) suspect {
-		return suspect{blame: blame{kind, subject}, place: place{stage: run.StageDraw, thread: "main"}}
+	of := func(kind, subject string) suspect {
+		return suspect{blame: blame{kind, subject}, place: place{stage: run.StageDraw, thread: "main"}, foremost: 1, more: estimate{mean: 4}}
 	}
 	cores := func(kind string, c coreShift) suspect {
-		s := at(kind, "")
+		s := of(kind, "")
 		s.cores = &c
 		return s
 	}
+	several := of(WorkKind, "inflate")
+	several.foremost = 0.6
+	now := teller{comparison: comparison{base: []event{{}}}}
 	for want, s := range map[string]suspect{
-		"main waits for feed I::m (binder) while views are drawn":                               at(BinderKind, "feed I::m"),
-		"main waits for another process (binder) while views are drawn":                         at(BinderKind, ""),
-		"main waits for storage in ext4 while views are drawn":                                  at(IOKind, "ext4"),
-		"main waits for a lock that is held by db while views are drawn":                        at(LockKind, "db"),
-		"main waits for a lock while views are drawn":                                           at(LockKind, ""),
-		"main waits for a processor, where most of the time there runs x while views are drawn": at(CPUKind, "x"),
-		"main is blocked in the kernel in mmap while views are drawn":                           at(BlockedKind, "mmap"),
-		"main sleeps waiting for pool while views are drawn":                                    at(SleepKind, "pool"),
-		"main sleeps while views are drawn":                                                     at(SleepKind, "main"), // it woke itself up
-		"main works longer in inflate while views are drawn":                                    at(WorkKind, "inflate"),
-		"the app works longer": {blame: blame{WorkKind, ""}},
-		"frames run at 0.5 ratio of the processors' highest frequency (before: 0.9 ratio)":       cores(FrequencyKind, coreShift{clock: 0.5, clockBefore: 0.9}),
-		"frames run on little cores 1 ratio of the time (before: 0.2 ratio)":                     cores(LittleKind, coreShift{little: 1, littleBefore: 0.2, bigBusy: -1}),
-		"frames run on little cores 1 ratio of the time while big ones are busy 0.1 ratio of it": cores(LittleKind, coreShift{little: 1, littleBefore: -1, bigBusy: 0.1}),
+		"main thread waits 4 ms more per frame for feed I::m (binder) while views are drawn":                                     of(BinderKind, "feed I::m"),
+		"main thread waits 4 ms more per frame for another process (binder) while views are drawn":                               of(BinderKind, ""),
+		"main thread waits 4 ms more per frame for storage in ext4 while views are drawn":                                        of(IOKind, "ext4"),
+		"main thread waits 4 ms more per frame for a lock held by db while views are drawn":                                      of(LockKind, "db"),
+		"main thread waits 4 ms more per frame for a lock while views are drawn":                                                 of(LockKind, ""),
+		"main thread waits 4 ms more per frame for a processor, mostly behind x while views are drawn":                           of(CPUKind, "x"),
+		"main thread is blocked in the kernel 4 ms more per frame in mmap while views are drawn":                                 of(BlockedKind, "mmap"),
+		"main thread sleeps 4 ms more per frame waiting for pool while views are drawn":                                          of(SleepKind, "pool"),
+		"main thread sleeps 4 ms more per frame while views are drawn":                                                           of(SleepKind, "main"), // it woke itself up
+		"main thread works 4 ms more per frame in inflate while views are drawn":                                                 of(WorkKind, "inflate"),
+		"main thread works 4 ms more per frame, foremost in inflate while views are drawn":                                       several,
+		"the app works 4 ms more per frame":                                                                                      {blame: blame{WorkKind, ""}, more: estimate{mean: 4}},
+		"frames run at 0.5 ratio of the processors' highest frequency (before: 0.9 ratio); work takes 4 ms more per frame":       cores(FrequencyKind, coreShift{clock: 0.5, clockBefore: 0.9}),
+		"frames run on little cores 1 ratio of the time (before: 0.2 ratio); work takes 4 ms more per frame":                     cores(LittleKind, coreShift{little: 1, littleBefore: 0.2, bigBusy: -1}),
+		"frames run on little cores 1 ratio of the time while big ones are busy 0.1 ratio of it; work takes 4 ms more per frame": cores(LittleKind, coreShift{little: 1, littleBefore: -1, bigBusy: 0.1}),
 	} {
-		if got := plain(clause(s)); got != want {
+		if got := plain(now.clause(s)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if got, want := plain((teller{}).clause(of(GPUKind, "GPU"))), "the GPU takes 4 ms more in a late frame to draw"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 	hidden := redundant{overdraw: 3, overdrawBefore: -1, hidden: []run.HiddenView{{Class: "A", CoveredBy: "B"}}, more: 2}
 	if got := plain(overdrawn(hidden)); got != "a pixel is drawn 3  times; A is drawn and covered by B, as 2  more views are" {
@@ -75,9 +82,9 @@ func TestDoubts(t *testing.T) {
 		want []string
 	}{
 		"nothing":              {teller{head: run.Run{ID: "a"}, comparison: with}, BinderKind, nil},
-		"no run before":        {teller{head: run.Run{ID: "a"}, comparison: few(50, 50)}, BinderKind, []string{"No run before"}},
+		"no run before":        {teller{head: run.Run{ID: "a"}, comparison: few(50, 50)}, BinderKind, []string{"No earlier run"}},
 		"a trace alone":        {teller{comparison: few(50, 50)}, BinderKind, nil},
-		"few late frames":      {teller{comparison: few(9, 50)}, BinderKind, []string{"Only 9"}},
+		"few late frames":      {teller{comparison: few(9, 50)}, BinderKind, []string{"Based on 9"}},
 		"no normal frames":     {teller{comparison: few(50, 0)}, BinderKind, []string{"No frame was shown in time"}},
 		"views that may shine": {teller{comparison: few(50, 50)}, OverdrawKind, []string{"Which views are opaque"}},
 		"a sleep":              {teller{comparison: few(50, 50)}, SleepKind, []string{"does not say what woke"}},
@@ -111,7 +118,7 @@ func TestFramesThatShowACause(t *testing.T) {
 	order := func(event string, s suspect) string {
 		c := teller{head: run.Run{Frames: &run.Frames{Worst: list}}, comparison: comparison{event: event}}
 		var out []string
-		for _, f := range c.shown(s) {
+		for _, f := range c.pictured(s) {
 			out = append(out, fmt.Sprint(f.DurationMS))
 		}
 		return strings.Join(out, " ")

@@ -98,7 +98,8 @@ func (c comparison) withRedundant(found []suspect) []suspect {
 		}
 		out.more.mean += s.more.mean
 		out.share, out.low, out.high = min(out.share+s.share, 1), min(out.low+s.low, 1), min(out.high+s.high, 1)
-		out.lateMS, out.latePart, out.usual = out.lateMS+s.lateMS, min(out.latePart+s.latePart, 1), min(out.usual+s.usual, 1)
+		out.parts = append(out.parts, s.parts...)
+		out.latePart, out.inLate = min(out.latePart+s.latePart, 1), max(out.inLate, s.inLate)
 	}
 	switch {
 	case out.share == 0:
