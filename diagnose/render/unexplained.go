@@ -31,8 +31,8 @@ func (t teller) why() diagnose.Phrase {
 		return say("the traces do not tell what its frames spent their time on")
 	case t.alone() && late.frames < fewFrames:
 		return say("only ", diagnose.Count(int(late.frames), "frame was", "frames were"), " late, and most of it is no one kind of work or waiting")
-	case t.whole < leastMS:
-		return say("its frames spend their time as before")
+	case t.whole < leastMS || !t.alone() && t.whole < drifted*t.usual().took.sum/max(t.usual().frames, 1):
+		return say("its frames take as long as before, within what sessions of one build differ by")
 	case most.parts == nil:
 		return say("frames take ", t.longer(t.whole), ", and the traces do not tell on what")
 	case most.more.mean < mostOf*t.whole:

@@ -164,7 +164,7 @@ func TestARegressionHasItsCauses(t *testing.T) {
 					kinds[c.Kind] = c
 				}
 			}
-			if c, ok := kinds["render.binder"]; !ok || c.Subject.Name != "com.example.feed IFeed::query" || !strings.Contains(said(c), "5 runs before") {
+			if c, ok := kinds["render.binder"]; !ok || c.Subject.Name != "com.example.feed IFeed::query" || !strings.Contains(said(c), "5 earlier runs") {
 				t.Errorf("the slow frames are explained by %q, want the call beside five runs before", said(c))
 			}
 			if c, ok := kinds["anr.lock"]; !ok || strings.Contains(said(c), "new") {
@@ -232,12 +232,12 @@ func TestRoundsExplainWhatTheySettle(t *testing.T) {
 		}
 		return n
 	}
-	if count(in.Causes, "R20", "render.binder", "5 runs before") == 0 || count(in.Causes, "R21", "render.binder", "5 runs before") == 0 {
+	if count(in.Causes, "R20", "render.binder", "5 earlier runs") == 0 || count(in.Causes, "R21", "render.binder", "5 earlier runs") == 0 {
 		t.Fatalf("before the rounds the causes are %q", saidAll(in.Causes))
 	}
 	in.Verdict.Runs[1].Deviations = nil
 	settled := judging.Settled(in, map[int]judging.Rounds{0: {Base: scrolled(30, time.Millisecond), Head: scrolled(31, 40*time.Millisecond)}})
-	if n := count(settled, "R20", "render.binder", "1 run before"); n == 0 {
+	if n := count(settled, "R20", "render.binder", "1 earlier run"); n == 0 {
 		t.Errorf("what the rounds settled is explained by %q, want it beside the base build's", saidAll(settled))
 	}
 	if count(settled, "R20", "anr.lock", "") != 1 || slices.ContainsFunc(settled, func(c diagnose.Cause) bool { return c.Run == "R21" }) {
@@ -245,7 +245,7 @@ func TestRoundsExplainWhatTheySettle(t *testing.T) {
 	}
 	in.Verdict.Runs[1] = in.Verdict.Runs[0]
 	in.Verdict.Runs[1].ID = "R21"
-	if kept := judging.Settled(in, nil); count(kept, "R21", "render.binder", "5 runs before") == 0 {
+	if kept := judging.Settled(in, nil); count(kept, "R21", "render.binder", "5 earlier runs") == 0 {
 		t.Errorf("where no rounds tell of frames, %q is left of what the history explained", saidAll(kept))
 	}
 }
