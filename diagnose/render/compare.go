@@ -19,6 +19,7 @@ const (
 	leastMS     = 0.05 // per frame that it must cost
 	fewFrames   = 3    // late ones that are too few to tell anything without runs before
 	ownShare    = 0.25 // of a kind's time from which on a subject is a cause of its own
+	manyUnseen  = 0.25 // more frames than before that were late and not seen, from which on the others are no fair choice
 	z95         = 1.96
 	level       = 0.95
 )
@@ -314,9 +315,18 @@ func (c comparison) suspect(s shift, parts []blame, more estimate, lost float64)
 
 // runsOn reports whether a kind's time runs on into the frames that follow, so that it may
 // count for more than it cost: what is drawn and shown behind the app's threads, where no
-// frame timeline tells when each frame was shown.
+// frame timeline tells when each frame was shown. So is all time where many more frames than
+// before were late and not seen: the ones that are left are no fair choice.
 func (c comparison) runsOn(kind string) bool {
-	return !c.timeline && (kind == GPUKind || kind == CompositionKind)
+	if c.timeline || c.alone() {
+		return false
+	}
+	var buffered, frames float64
+	for _, b := range c.base {
+		buffered, frames = buffered+b.buffered, frames+b.frames
+	}
+	unseen := c.head.buffered/max(c.head.frames, 1) - buffered/max(frames, 1)
+	return kind == GPUKind || kind == CompositionKind || unseen >= manyUnseen
 }
 
 // placeOf is where most of the first blame's time lies in late frames.

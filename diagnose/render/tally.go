@@ -132,6 +132,7 @@ func (t tally) mayHave(b blame) float64 {
 // event is what is known of an event's frames in one run.
 type event struct {
 	frames       float64 // all of them, with those that were late and nobody saw
+	buffered     float64 // those that were late and nobody saw
 	late, normal tally
 	// How its late frames and its normal ones ran on processors.
 	lateCores, normalCores coreFacts
@@ -156,6 +157,8 @@ func tallied(f *run.Frames, name string) event {
 		case g.Class == run.NormalFrames:
 			out.normal.add(g)
 			out.normalCores.add(g)
+		case g.Class == run.BufferedFrames:
+			out.buffered += float64(g.Frames)
 		}
 	}
 	return out

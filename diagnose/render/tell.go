@@ -46,6 +46,9 @@ func (t teller) cause(s suspect) diagnose.Cause {
 		Title:    say("slow frames: ", title(s)), Sentence: t.sentence(s), Basis: t.basis(),
 		Evidence: t.links(s), Doubts: t.doubts(s), Tables: t.tables(s), Picture: t.picture(s),
 	}
+	if s.shown != nil {
+		c.Explains.ShareLow, c.Explains.ShareHigh, c.Explains.Level = nil, nil, 0
+	}
 	if s.behind {
 		c.Explains = diagnose.Extent{Sure: s.sure}
 	}
@@ -115,7 +118,7 @@ func (t teller) sentence(s suspect) diagnose.Phrase {
 		of = " of what makes them late"
 	}
 	out = say(out, ": ", ratio(s.share), of)
-	if math.Round(100*s.low) != math.Round(100*s.high) { // an interval without width says no more than the share
+	if s.shown == nil && math.Round(100*s.low) != math.Round(100*s.high) { // an interval without width says no more than the share
 		out = say(out, " (", diagnose.Range{Low: s.low, High: s.high, Unit: "ratio"}, ")")
 	}
 	switch {
@@ -284,7 +287,7 @@ func (t teller) basis() diagnose.Phrase {
 		out = say(out, ", compared with ", diagnose.Count(len(t.comparison.base), "earlier run", "earlier runs"))
 	}
 	if left := t.left(); left >= worth && len(t.suspects) > 0 {
-		out = say(out, "; ", ratio(left), " of the slowdown has no cause found")
+		out = say(out, "; ", ratio(left), " of the slowdown is unexplained")
 	}
 	return out
 }
@@ -316,7 +319,7 @@ func (t teller) doubts(s suspect) []diagnose.Phrase {
 		out = append(out, say("Too few repetitions tell what each spent: frames of one repetition are taken for independent. Three repetitions beside three earlier runs are enough."))
 	}
 	if !t.alone() && s.sure == diagnose.Likely && t.runsOn(s.kind) {
-		out = append(out, say("Without a frame timeline (Android 12) its time runs on into the frames that follow: it may have cost less."))
+		out = append(out, say("Without a frame timeline (Android 12 and later) the time of one frame runs on into those that follow: it may have cost less."))
 	}
 	if s.sure == diagnose.Possible && s.views == nil && !s.behind && t.untold(s.kind) == nil {
 		out = append(out, say("It differs so much from repetition to repetition that chance may have made it."))

@@ -36,7 +36,7 @@ func (t teller) why() diagnose.Phrase {
 	case most.parts == nil:
 		return say("frames take ", t.longer(t.whole), ", and the traces do not tell on what")
 	case most.more.mean < mostOf*t.whole:
-		return say("frames take ", t.longer(t.whole), "; what grew most, ", row(most.parts[0]), ", is ", ratio(most.more.mean/t.whole), " of it")
+		return say("frames take ", t.longer(t.whole), "; what grew most (", row(most.parts[0]), ") is ", ratio(most.more.mean/t.whole), " of it")
 	}
 	return say("frames take ", t.longer(t.whole), "; ", row(most.parts[0]), " is ", ratio(most.more.mean/t.whole), " of it, and differs as much between repetitions of one build")
 }
