@@ -56,6 +56,7 @@ func Explain(causes []Cause) []Explanation {
 // gather puts together what the causes bring along.
 func (e *Explanation) gather() {
 	Order(e.Causes)
+	byFinding(e.Causes)
 	for _, c := range e.Causes {
 		e.Tables = append(e.Tables, c.Tables...)
 		if c.Picture != nil && !slices.ContainsFunc(e.Pictures, func(other Picture) bool { return reflect.DeepEqual(*c.Picture, other) }) {
@@ -70,6 +71,26 @@ func (e *Explanation) gather() {
 	first := e.Causes[0]
 	e.Lead = first.Sentence
 	e.Weight = max(share(first), 0)
+}
+
+// byFinding puts the finding first of which a cause explains the largest amount, where all
+// amounts are of one unit; the causes of one finding keep their order.
+func byFinding(causes []Cause) {
+	type finding struct{ event, metric string }
+	most := map[finding]float64{}
+	units := map[string]bool{}
+	for _, c := range causes {
+		if c.Explains.Value != nil {
+			units[c.Explains.Unit] = true
+			f := finding{c.Event, c.Metric}
+			most[f] = max(most[f], amount(c))
+		}
+	}
+	if len(units) == 1 {
+		slices.SortStableFunc(causes, func(a, b Cause) int {
+			return cmp.Compare(most[finding{b.Event, b.Metric}], most[finding{a.Event, a.Metric}])
+		})
+	}
 }
 
 // same reports whether both parts say the same.

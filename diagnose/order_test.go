@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -97,6 +98,25 @@ func TestAnExplanationHoldsWhatItsCausesBring(t *testing.T) {
 	e := Explain([]Cause{one, two})[0]
 	if e.Lead[0].Text != "sun.heat" || *e.Causes[0].Explains.Share != 0.4 || len(e.Doubts) != 2 || len(e.Tables) != 1 || len(e.Pictures) != 1 {
 		t.Errorf("the explanation is %+v, want two causes, two doubts, a table and a picture", e)
+	}
+}
+
+// What leads is of the finding in which a cause explains the largest amount, not of one of
+// which a cause explains nearly all.
+func TestTheLargestChangeLeads(t *testing.T) {
+	of := func(event string, share, ms float64) Cause {
+		c := cause("sun.heat", "A", &share)
+		c.Event, c.Sentence = event, Say(event)
+		c.Explains.Value, c.Explains.Unit = &ms, "ms"
+		return c
+	}
+	e := Explain([]Cause{of("tap", 0.98, 2), of("scroll", 0.3, 4), of("scroll", 0.6, 8)})[0]
+	var got []string
+	for _, c := range e.Causes {
+		got = append(got, fmt.Sprint(c.Event, " ", *c.Explains.Value))
+	}
+	if want := []string{"scroll 8", "scroll 4", "tap 2"}; !slices.Equal(got, want) || e.Lead[0].Text != "scroll" {
+		t.Errorf("the order is %q, and %q leads; want %q", got, e.Lead[0].Text, want)
 	}
 }
 

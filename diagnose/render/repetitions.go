@@ -115,7 +115,7 @@ func (t tally) scatter(all []blame) (repetitions, runs, squares float64) {
 func (t tally) repeats(before tally) bool {
 	k, _, _ := t.scatter(nil)
 	m, runs, _ := before.scatter(nil)
-	return len(t.runs) == 1 && k > 0 && m > 0 && int(runs) == len(before.runs) && waysToChoose(k, k+m) >= 1/byChance
+	return len(t.runs) == 1 && k > 0 && m > 0 && int(runs) == len(before.runs) && k+m-1-runs >= 1 && waysToChoose(k, k+m) >= 1/byChance
 }
 
 // waysToChoose is how many ways there are to choose k of n.

@@ -29,6 +29,8 @@ func (t teller) why() diagnose.Phrase {
 		return say("the traces have no frame of it")
 	case !t.told():
 		return say("the traces do not tell what its frames spent their time on")
+	case t.alone() && late.frames == 0:
+		return say("no frame of it was late, and no earlier run tells what its frames took")
 	case t.alone() && late.frames < fewFrames:
 		return say("only ", diagnose.Count(int(late.frames), "frame was", "frames were"), " late, and most of it is no one kind of work or waiting")
 	case t.whole < leastMS || !t.alone() && t.whole < drifted*t.usual().took.sum/max(t.usual().frames, 1):
