@@ -15,6 +15,7 @@ type Delay struct {
 // delays draws what the causes in the app's file add to a frame: those that strike the
 // n-th frame after its event. An app without causes draws nothing.
 func (s *stage) delays(w *Work) {
+	s.allocate(w)
 	if len(s.app.Causes) == 0 {
 		return
 	}
@@ -33,6 +34,29 @@ func (s *stage) delays(w *Work) {
 		}
 	}
 	s.stretch(w)
+}
+
+// A heap that fills: what the collector frees while a frame goes on, since 8 MiB take it two
+// and a half frames in the mean; what the heap has to spare beyond that; and for how long who
+// allocates waits for the collector then.
+const (
+	freedKB  = 3_000
+	spareKB  = 24 << 10
+	stallFor = 25 * time.Millisecond
+)
+
+// stall is that an allocation waits until the collector is done (art/runtime/gc/heap.cc,
+// Heap::AllocateInternalWithGc and WaitForGcToCompleteLocked, for kGcCauseForAlloc).
+var stall = simapp.Cause{Kind: simapp.GC, Stage: simapp.StageAnimation}
+
+// allocate fills the heap by what a frame allocates more than the collector frees meanwhile.
+// Once it is full the UI thread waits.
+func (s *stage) allocate(w *Work) {
+	s.filledKB = max(0, s.filledKB+s.app.AllocatesKB-freedKB)
+	if s.filledKB >= spareKB {
+		s.filledKB = 0
+		w.Delays = append(w.Delays, Delay{&stall, scale(stallFor, s.spread(simapp.GC))})
+	}
 }
 
 // inEvent is the event after which a frame comes, and the how many-th after it it is.

@@ -110,6 +110,7 @@ type stage struct {
 	unsteadyFactor float64
 
 	nextShow, nextBlock, nextLayout, nextMark int // while frames are asked for
+	filledKB                                  int // of the heap, beyond what the collector keeps up with
 	framesOf, frames                          int // which event's frames are counted, and how many there were
 }
 

@@ -511,3 +511,32 @@ func TestCausesKeepTheLawsOfScheduling(t *testing.T) {
 		}
 	}
 }
+
+// An app may allocate and have no methods. What it allocates more than the collector frees fills
+// its heap, and then its UI thread waits for the collector.
+func TestAHeapThatFillsStopsTheUIThread(t *testing.T) {
+	for allocates, want := range map[string]bool{"allocates 4000\n": true, "allocates 2500\n": false} {
+		p := newPhone(t, "pixel-7-android-14", still+allocates)
+		pid := strings.TrimSpace(output(t, p, "echo '"+strings.Replace(kernelConfig, `"view"`, `"view" atrace_categories: "dalvik"`, 1)+"' | perfetto --txt -c - -o "+kernelTrace+" --background"))
+		from := p.clock.Now()
+		start(p, instrument)
+		pass(t, p, 7*time.Second)
+		r := readKernel(t, p, pid, from)
+		output(t, p, "dumpsys batterystats") // the collector's work costs energy, and is no method's
+		waits, runs := 0, 0
+		for _, s := range r.slices.Slices {
+			switch r.slices.Names[s.Name] {
+			case "GC: Wait For Completion Alloc":
+				waits++
+				if s.For < 5*time.Millisecond || s.For > 100*time.Millisecond {
+					t.Errorf("%s: the UI thread waits for %v", allocates, s.For)
+				}
+			case "Background concurrent copying GC":
+				runs++
+			}
+		}
+		if (waits > 0) != want || runs == 0 {
+			t.Errorf("%s: %d waits for the collector, which runs %d times", allocates, waits, runs)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 	for _, c := range p.collections(pr, from, to) {
 		add(sched.Item{
 			Thread: pr.deeds.Threads[account.Heap], Woken: c.From, From: c.From, To: c.To,
-			Kind: power.Service, Background: true, Section: "Background concurrent copying GC", Category: "dalvik",
+			Kind: power.Service, Method: power.System, Background: true, Section: "Background concurrent copying GC", Category: "dalvik",
 		})
 	}
 	return out
