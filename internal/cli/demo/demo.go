@@ -46,10 +46,10 @@ func Command(c console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "The whole job on simulated devices, in seconds",
-		Long: `Builds a history of an app on 20 simulated phones over 2 networks, measures a
-worse build of it on five upgraded phones, and gates it; then measures the energy
-of both builds in turns, down to methods; and leaves a report of each. Nothing
-but apkgate is needed. The devices are simulated; everything else is the code that
+		Long: `Builds a history of an app on 12 simulated phones over 2 networks, measures a
+worse build of it on five phones with a newer Android, gates it, and records why it
+is slow; then measures the energy of both builds in turns, down to methods; and
+leaves a report of each. Nothing but apkgate is needed. The devices are simulated; everything else is the code that
 drives real ones.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return perform(cmd.Context(), c, keep) },
@@ -105,8 +105,8 @@ type demo struct {
 }
 
 const (
-	goodBuild  = "demo-good"
-	worseBuild = "demo-worse"
+	goodBuild  = "mail-good"
+	worseBuild = "mail-worse"
 	testOfBoth = "demo-test"
 )
 
@@ -173,7 +173,7 @@ devices:
 `
 
 func (d demo) play(ctx context.Context, store baseline.Store) error {
-	good, err := d.config("main-branch.yml", goodBuild, "", "device-lab", "wifi", "3g")
+	good, err := d.config("main-branch.yml", goodBuild, "", "today-lab", "wifi", "3g")
 	if err != nil {
 		return err
 	}
@@ -181,11 +181,11 @@ func (d demo) play(ctx context.Context, store baseline.Store) error {
 	if err := d.history(ctx, good, store); err != nil {
 		return err
 	}
-	worse, err := d.config(config.FileName, worseBuild, goodBuild, "upgraded-lab", "wifi")
+	worse, err := d.config(config.FileName, worseBuild, goodBuild, "today-upgraded", "wifi")
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Stdout, "2. Pull request: build 1.5.0 on %d phones upgraded to Android 5 and 6\n", len(worse.Devices))
+	fmt.Fprintf(d.Stdout, "2. Pull request: build 1.5.0 on %d phones upgraded to Android 15 and 16\n", len(worse.Devices))
 	if err := d.pullRequest(ctx, worse, store); err != nil {
 		return err
 	}
@@ -241,9 +241,24 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	if in, err = s.Settle(ctx, in, measured); err != nil {
 		return err
 	}
-	in.Why = recorded.Next(judging.RegressedIn(in), "")
+	fmt.Fprintf(d.Stdout, "4. Why: the main thread, processors and waits of both builds, recorded\n")
+	in = d.explained(ctx, s, in, measured)
+	fmt.Fprintln(d.Stdout)
 	f := output.Text().To(output.FormatHTML, cfg.Report.HTML).To(output.FormatJSON, d.path("verdict.json"))
 	return output.Write(d.Console, layout.Verdict(in), f)
+}
+
+// whyWithin is how long recording may take.
+const whyWithin = 5 * time.Minute
+
+// explained records a few more rounds of both builds.
+func (d demo) explained(ctx context.Context, s turns.Settler, in layout.Input, m lab.Measured) layout.Input {
+	r := recorded.Recorder{
+		Console: d.Console, Config: s.Config, Base: s.Base.APK, BaseFrom: s.Base.Source, Session: s.Flags.Session, Within: whyWithin,
+	}
+	in, _ = r.Verdict(ctx, in, recorded.UnitsOf(s.Config, m, in.Verdict)) // what goes wrong is told
+	in.Why = recorded.Next(judging.RegressedIn(in), "")
+	return in
 }
 
 func (d demo) farewell(keep string, took time.Duration) {
@@ -255,7 +270,7 @@ To play with what is in %s:
   cd %s
   apkgate run                                   # measure and gate the worse build again
   apkgate check --run pull-request.jsonl --min-support 0.03 --format markdown
-  apkgate baseline list --where model="Nexus 5"
+  apkgate baseline list --where model="Pixel 7"
   apkgate noise
   apkgate compare --config %s --base %s.apk --head %s.apk
   go tool pprof -http=: %s

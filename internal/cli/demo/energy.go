@@ -49,7 +49,7 @@ func (d demo) sideBySide(ctx context.Context) error {
 	if err := os.WriteFile(d.path(energyFile), []byte(energyConfig), 0o644); err != nil {
 		return exit.Infrastructure(fmt.Errorf("write the demo's configuration: %w", err))
 	}
-	fmt.Fprintf(d.Stdout, "\n4. Energy: both builds in turns on two phones, %d rounds, methods sampled\n", rounds)
+	fmt.Fprintf(d.Stdout, "\n5. Energy: both builds in turns on two phones, %d rounds, methods sampled\n", rounds)
 	pair, err := measure.Both(ctx, d.Console, d.path(energyFile), measure.Builds{
 		Rounds: rounds, Session: "demo", Base: d.path(goodBuild + ".apk"), Head: d.path(worseBuild + ".apk"),
 	})

@@ -81,8 +81,8 @@ func Find(name string) (Profile, error) {
 }
 
 // Lab returns the profiles of a lab: "device-lab" and "upgraded-lab" are the
-// paper's (section 7.2), "modern" are phones to play with, "emulators" two of
-// Android's emulator.
+// paper's (section 7.2), "today-lab" and "today-upgraded" the like of them with phones of
+// the 2020s, "modern" are phones to play with, "emulators" two of Android's emulator.
 func Lab(name string) ([]Profile, error) {
 	var out []Profile
 	for _, row := range table {
@@ -97,7 +97,7 @@ func Lab(name string) ([]Profile, error) {
 }
 
 // Labs are the names of the labs.
-func Labs() []string { return []string{"device-lab", "upgraded-lab", "modern", "emulators"} }
+func Labs() []string { return []string{"device-lab", "upgraded-lab", "today-lab", "today-upgraded", "modern", "emulators"} }
 
 func (r row) profile() Profile {
 	p := Profile{
