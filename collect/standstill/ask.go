@@ -1,26 +1,41 @@
 package standstill
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/run"
 )
 
 // told is what the device says.
 type told struct {
-	// last is the file of stacks of the last ANR, nil where it is none of these or can't be
-	// had, and lastIs the place of the ANR that it is of.
-	last   []byte
-	lastIs int
-	boxed  [][]byte // the drop box's text of each ANR, nil where it has none
-	exits  string
-	log    []byte
-	said   string // why there is no file, in the device's words
+	// files are the stacks that Android wrote of each ANR, boxed the drop box's text of it:
+	// nil where there is none of it, or it can't be had.
+	files, boxed [][]byte
+	exits        string
+	log          []byte
+	said         string // why there is no file, in the device's words
+}
+
+// add adds what the device says later: what it had before is not lost where it doesn't say
+// it again.
+func (t *told) add(later told) {
+	for i := range t.boxed {
+		if later.files[i] != nil {
+			t.files[i] = later.files[i]
+		}
+		if later.boxed[i] != nil {
+			t.boxed[i] = later.boxed[i]
+		}
+	}
+	t.said = cmp.Or(later.said, t.said)
 }
 
 // none says why there are no stacks.
@@ -35,21 +50,20 @@ func (t told) none(own string) string {
 	return text
 }
 
-// await asks until there are stacks for each ANR, or Android has had time to write them.
-func (a *Asker) await(ctx context.Context, r Repetition, anrs []run.ANR) (t told) {
+// await asks until there are stacks for each ANR, or Android has had time to write them. An
+// answer that fails ends the asking; what was had before it stays.
+func (a *Asker) await(ctx context.Context, r Repetition, anrs []run.ANR) told {
+	t := told{files: make([][]byte, len(anrs)), boxed: make([][]byte, len(anrs))}
 	_, err := a.Target.Poll(ctx, askEvery, writes, func() (bool, error) {
-		var err error
-		t, err = a.ask(ctx, r, anrs)
+		now, err := a.ask(ctx, r, anrs)
+		t.add(now)
 		return t.whole(), err
 	})
-	if err == nil {
-		err = a.askOnce(ctx, &t)
+	if err == nil || !loss.IsGone(err) {
+		err = errors.Join(err, a.askOnce(ctx, &t))
 	}
 	if err != nil {
 		a.Target.Journal.Warnf("repetition %d: what the device tells of an ANR could not be read: %v", r.N, err)
-	}
-	if len(t.boxed) == 0 {
-		t.boxed = make([][]byte, len(anrs))
 	}
 	return t
 }
@@ -68,7 +82,7 @@ func (t told) whole() bool {
 // DropBoxManagerService.java (dump, which asks for the permissions DUMP and
 // PACKAGE_USAGE_STATS, and the shell has both).
 func (a *Asker) ask(ctx context.Context, r Repetition, anrs []run.ANR) (t told, err error) {
-	t.boxed = make([][]byte, len(anrs))
+	t.files, t.boxed = make([][]byte, len(anrs)), make([][]byte, len(anrs))
 	file := "cat /data/anr/traces.txt"
 	if a.Target.Facts.API >= 26 {
 		file = "dumpsys activity lastanr-traces"
@@ -79,14 +93,12 @@ func (a *Asker) ask(ctx context.Context, r Repetition, anrs []run.ANR) (t told, 
 	}
 	for i, one := range slices.Backward(anrs) {
 		if len(out.Stdout) <= maxDump && shows(out.Stdout, one.PID) {
-			t.last, t.lastIs = out.Stdout, i
-			break
+			t.files[i] = out.Stdout
+			return t, a.askBox(ctx, r, anrs, t.boxed)
 		}
 	}
-	if t.last == nil {
-		if len(out.Stderr) > 0 {
-			t.said = journal.Line(target.LastLine(out.Stderr))
-		}
+	if len(out.Stderr) > 0 {
+		t.said = journal.Line(target.LastLine(out.Stderr))
 	}
 	return t, a.askBox(ctx, r, anrs, t.boxed)
 }

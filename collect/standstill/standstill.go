@@ -93,9 +93,9 @@ type explaining struct {
 // take keeps all that belongs to the ANR, and reads it.
 func (x *explaining) take(ctx context.Context, told told, i int) {
 	var dumps [][]byte
-	if told.last != nil && told.lastIs == i {
-		dumps = append(dumps, told.last)
-		x.keep(ctx, run.ThreadDump, ".txt", told.last)
+	if text := told.files[i]; text != nil {
+		dumps = append(dumps, text)
+		x.keep(ctx, run.ThreadDump, ".txt", text)
 	}
 	if text := told.boxed[i]; text != nil {
 		dumps = append(dumps, text)

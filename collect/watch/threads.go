@@ -51,9 +51,13 @@ const openCalls = "cat /dev/binderfs/binder_logs/transactions 2>/dev/null || cat
 
 func lastSaid(out device.Output) string { return target.LastLine(out.Stderr, out.Stdout) }
 
-// writtenTo is how tombstoned tells where stacks are, since Android 8
-// (system/core/debuggerd/tombstoned/tombstoned.cpp).
-var writtenTo = regexp.MustCompile(`^Traces for pid (\d{1,10}) written to: (/data/anr/[\w.-]{1,100})$`)
+// writtenTo is how tombstoned tells where stacks are: by their path in Android 8 to 11, and
+// since Android 12 by their name in that folder alone (CrashArtifactPaths of
+// system/core/debuggerd/tombstoned/tombstoned.cpp).
+var writtenTo = regexp.MustCompile(`^Traces for pid (\d{1,10}) written to: (?:` + tracesFolder + `)?(\w[\w.-]{0,99})$`)
+
+// tracesFolder is where they are.
+const tracesFolder = "/data/anr/"
 
 // keepThreads keeps the stacks that the app has written. Their files are root's: on
 // most phones they can't be had, which is said.
@@ -147,8 +151,8 @@ const maxDump = 16 << 20
 func pathOf(entries []logcat.Entry, a Anomaly, taken []string) string {
 	for _, e := range entries {
 		m := writtenTo.FindStringSubmatch(e.Message)
-		if m != nil && !e.App && e.Tag == "tombstoned" && e.Time >= a.From && m[1] == strconv.Itoa(a.PID) && !slices.Contains(taken, m[2]) {
-			return m[2]
+		if m != nil && !e.App && e.Tag == "tombstoned" && e.Time >= a.From && m[1] == strconv.Itoa(a.PID) && !slices.Contains(taken, tracesFolder+m[2]) {
+			return tracesFolder + m[2]
 		}
 	}
 	return ""

@@ -45,20 +45,22 @@ func TestStacksThatAreStillBeingWrittenAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	const app = "com.example.demo"
 	for name, c := range map[string]struct {
+		phone string
 		late  time.Duration // after the app was told to write them
 		after string        // what happens to the app then
 		kept  bool
 		most  time.Duration // that it may take in all
 	}{
-		"as soon as can be":  {0, "", true, time.Second},
-		"two seconds":        {2 * time.Second, "", true, 3 * time.Second},
-		"six seconds":        {6 * time.Second, "", true, 7 * time.Second},
-		"an hour":            {time.Hour, "", false, time.Minute},
-		"the app is stopped": {time.Hour, "am force-stop " + app, false, time.Second},
+		"as soon as can be":  {"pixel-5-android-11", 0, "", true, time.Second},
+		"Android 14":         {"pixel-7-android-14", 0, "", true, time.Second},
+		"two seconds":        {"pixel-5-android-11", 2 * time.Second, "", true, 3 * time.Second},
+		"six seconds":        {"pixel-7-android-14", 6 * time.Second, "", true, 7 * time.Second},
+		"an hour":            {"pixel-5-android-11", time.Hour, "", false, time.Minute},
+		"the app is stopped": {"pixel-5-android-11", time.Hour, "am force-stop " + app, false, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := simlab.Start("pixel-5-android-11", 1, simlab.Options{Root: true})
+			s, err := simlab.Start(c.phone, 1, simlab.Options{Root: true})
 			if err != nil {
 				t.Fatal(err)
 			}

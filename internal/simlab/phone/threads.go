@@ -42,6 +42,10 @@ const (
 	catcherFor = 6 * time.Millisecond
 )
 
+// traceNamesSince is the API level since which tombstoned logs the name of a file of stacks
+// without its folder: Android 12 (CrashArtifactPaths of tombstoned.cpp).
+const traceNamesSince = 31
+
 // dumpThreads has a process's runtime write its stacks, a moment later.
 func (p *Phone) dumpThreads(pr *process) {
 	if pr.deeds == nil {
@@ -62,9 +66,14 @@ func (p *Phone) dumpThreads(pr *process) {
 			p.appendThreads(pr, text)
 			return
 		}
-		path := fmt.Sprintf("%s/trace_%02d", storage.Threads, p.tombstoned())
+		name := fmt.Sprintf("trace_%02d", p.tombstoned())
+		path := storage.Threads + "/" + name
 		if p.files.Write(path, []byte(text), 0o640) == nil {
-			p.log.Add(logcat.Entry{Buffer: "main", PID: logcat.TombstonedPID, Priority: 'E', Tag: "tombstoned", Text: fmt.Sprintf("Traces for pid %d written to: %s", pr.PID, path)})
+			named := path
+			if p.profile.API >= traceNamesSince {
+				named = name
+			}
+			p.log.Add(logcat.Entry{Buffer: "main", PID: logcat.TombstonedPID, Priority: 'E', Tag: "tombstoned", Text: fmt.Sprintf("Traces for pid %d written to: %s", pr.PID, named)})
 		}
 	})
 }

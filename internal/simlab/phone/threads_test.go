@@ -38,7 +38,7 @@ func TestStacksAreOfRootAndDebugBuilds(t *testing.T) {
 		text, errs, _ := run(t, p, "cat /data/anr/trace_00")
 		log := output(t, p, "logcat -d tombstoned:V '*:S'")
 		switch written := c.own == 0 || c.runAs == 0; {
-		case written != strings.Contains(log, "Traces for pid "+pid+" written to: /data/anr/trace_00"):
+		case written != strings.Contains(log, "Traces for pid "+pid+" written to: trace_00\n"):
 			t.Errorf("written %v, and the log says %q", written, log)
 		case c.root && !strings.Contains(text, `"main" prio=5`), !c.root && text != "":
 			t.Errorf("root %v reads %q, %s", c.root, text, errs)
