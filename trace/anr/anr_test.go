@@ -188,6 +188,7 @@ DALVIK THREADS (1):
 ----- end 4100 -----
 `)
 	want := anr.Dump{
+		Form: anr.Android, Parts: []string{""},
 		Subject: "Input dispatching timed out (Waited 5001ms for MotionEvent)", Process: "com.example.mail", Package: "com.example.mail", PID: 4100,
 		Build: "example/lab/phone:16/1:user/release-keys", Load: []float64{11.2, 9.87, 8.6}, Memory: anr.Memory{RSS: 211120, RSSPeak: 249844, Swap: 19256},
 		Pressure: []anr.Pressure{{Of: "memory", Some: 1.52, Full: 0.26}, {Of: "io", Some: 33}}, Recognized: true,
@@ -378,11 +379,11 @@ func TestDoubts(t *testing.T) {
 		frames     int
 	}{
 		"whole":                      {whole, "", false, 2},
-		"without an end":             {whole[:strings.Index(whole, "\n\n")], "line 1: process 9 has no end: its last threads and frames may be missing", true, 2},
-		"cut in a frame":             {whole[:strings.Index(whole, "(B")+3], `line 6: a line of thread "main" is not understood: "d.e.f(B."; line 1: process 9 has no end: its last threads and frames may be missing; 1 line of a thread is not understood`, true, 2},
+		"without an end":             {whole[:strings.Index(whole, "\n\n")], "line 1: process 9 has no end: it is cut off, and its last threads and frames may be missing", true, 2},
+		"cut in a frame":             {whole[:strings.Index(whole, "(B")+3], `line 6: a line of thread "main" is not understood: "d.e.f(B."; line 1: process 9 has no end: it is cut off, and its last threads and frames may be missing; 1 line of a thread is not understood`, true, 2},
 		"fewer threads than stated":  {strings.Replace(whole, "(1)", "(3)", 1), "line 1: the dump says that process 9 has 3 threads of Java, and 1 are there", false, 2},
 		"garbage in a thread":        {strings.Replace(whole, "  at d", "  \x00?? d", 1), `line 6: a line of thread "main" is not understood: "\x00?? d.e.f(B.java:2)"; 1 line of a thread is not understood`, false, 1},
-		"another in its middle":      {strings.Replace(whole, "\n\n----- end 9 -----", "\n"+whole, 1), "line 1: process 9 has no end: its last threads and frames may be missing", false, 2},
+		"another in its middle":      {strings.Replace(whole, "\n\n----- end 9 -----", "\n"+whole, 1), "line 1: process 9 has no end: it is cut off, and its last threads and frames may be missing", false, 2},
 		"a frame without an address": {strings.Replace(whole, "at d.e.f(B.java:2)", "#00 pc zz  /a", 1), `line 6: a line of thread "main" is not understood: "#00 pc zz  /a"; 1 line of a thread is not understood`, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -440,8 +441,8 @@ func TestRealDumps(t *testing.T) {
 	doubts := map[string]string{
 		"newrelic_ApplicationExitInfo.trace.txt":   "line 2: the dump says that process 4473 has 33 threads of Java, and 32 are there",
 		"newrelic_traceThreads.txt":                "line 1: the dump says that process 4473 has 33 threads of Java, and 32 are there",
-		"sentry_thread_dump_no_stacktrace.txt":     "line 2: process 12345 has no end: its last threads and frames may be missing",
-		"sentry_thread_dump_process_name_main.txt": "line 2: process 12345 has no end: its last threads and frames may be missing",
+		"sentry_thread_dump_no_stacktrace.txt":     "line 2: process 12345 has no end: it is cut off, and its last threads and frames may be missing",
+		"sentry_thread_dump_process_name_main.txt": "line 2: process 12345 has no end: it is cut off, and its last threads and frames may be missing",
 	}
 	for _, path := range paths {
 		name := filepath.Base(path)
@@ -494,12 +495,18 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("  outgoing transaction 1: 0 from 1:2 to 3:4 code 5 flags 10 pri 0 r1 elapsed 5ms\n"))
 	f.Add([]byte("pid: 1, tid: 2, name: a  >>> b <<<\n#00  pc 00017d08  /system/lib/libc.so (deleted)\n"))
 	f.Add([]byte("----- Waiting Channels: pid 9 at x -----\nsysTid=9 a\n----- Output from /proc/pressure/io -----\nsome avg10=1 a\n"))
+	f.Add([]byte(xcrash))
+	f.Add([]byte(tombstone))
+	f.Add([]byte("== dumpstate: x\n11-20 22:00:01.123  1  2  3 I am_anr  : [0,9,a,8,b]\n------ VM TRACES JUST NOW (x) ------\n----- pid 9 at x -----\n\"main\" prio=5 tid=1 Native\n----- end 9 -----\n------ VM TRACES AT LAST ANR (y) ------\n----- pid 9 at x -----\n[[TRUNCATED]]\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := anr.Read(strings.NewReader(string(text)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range d.Processes {
+			if p.Part < 0 || p.Part >= len(d.Parts) {
+				t.Fatalf("process %d is of part %d of %d", p.PID, p.Part, len(d.Parts))
+			}
 			for _, th := range p.Threads {
 				for _, l := range th.Locks {
 					if l.Frame < -1 || l.Frame >= len(th.Frames) {

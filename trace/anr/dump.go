@@ -40,15 +40,49 @@ type Dump struct {
 	Memory    Memory
 	Pressure  []Pressure
 	Warnings  []run.Warning
-	// Cut says that the text ends before the end of a process.
+	// Form is what wrote the file.
+	Form Form
+	// Parts are the names of what the file was put together from, each written at a time of
+	// its own: of a bug report "VM TRACES AT LAST ANR", "" where it has no name.
+	Parts []string
+	// Crash is the crash that the file is of, nil for none.
+	Crash *Crash
+	// Cut says that the text ends before the end of a process, or begins behind the
+	// beginning of one.
 	Cut bool
 	// Recognized says that a part of such a dump was found.
 	Recognized bool
 }
 
+// Form is what wrote a file.
+type Form string
+
+// The forms that are told apart.
+const (
+	Android     Form = "android"     // ART or Dalvik, by itself or for Android's services
+	BugReport   Form = "bugreport"   // adb bugreport, and others that join what they collect
+	Debuggerd   Form = "debuggerd"   // debuggerd -b: native stacks
+	Tombstone   Form = "tombstone"   // debuggerd: one process with registers and memory
+	XCrash      Form = "xcrash"      // the library xCrash, inside an app
+	Play        Form = "play"        // Google Play's export
+	Crashlytics Form = "crashlytics" // Firebase's export
+)
+
+// Crash is how a process ended by itself.
+type Crash struct {
+	Process, Thread string
+	PID             int
+	// Signal is the one that ended it, "11 (SIGSEGV)"; "" of an exception of Java.
+	Signal string
+	// Message is what the process said as it ended itself, "" where it said nothing.
+	Message string
+}
+
 // Process is one process as it stood.
 type Process struct {
-	PID     int
+	PID int
+	// Part is the index in Dump.Parts.
+	Part    int
 	Name    string // its command line
 	Time    string // as the dump has it, "2019-04-11 14:10:57"
 	Line    int
@@ -94,6 +128,8 @@ type Thread struct {
 	Mutexes string
 	// Unread says that the runtime could not walk the stack.
 	Unread bool
+	// Debugged says that a debugger has suspended it.
+	Debugged bool
 }
 
 // Kinds of frames.

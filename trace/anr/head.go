@@ -10,6 +10,7 @@ import (
 // the processes, and what it writes about CPUs and memory.
 func (r *reader) around(line, text []byte) {
 	switch {
+	case r.dump.Form == BugReport && r.noticed(text):
 	case r.member(text):
 	case bytes.HasPrefix(text, []byte("CPU usage from ")):
 		r.times(string(text))
@@ -20,9 +21,43 @@ func (r *reader) around(line, text []byte) {
 	case len(r.dump.CPU) > 0 && bytes.Contains(text, []byte("% ")):
 		r.usage(line)
 	default:
-		r.exported(text)
+		if !r.exported(text) && r.torn == 0 && len(r.dump.Processes) == 0 && inside(text) {
+			r.torn = r.number
+		}
 	}
 }
+
+// inside reports whether a line is of a thread, and not its first one.
+func inside(text []byte) bool {
+	for _, begins := range []string{"| sysTid=", "| state=", "| held mutexes=", "native: #", "kernel: ", "- locked <", "- waiting to lock <", "- waiting on <"} {
+		if bytes.HasPrefix(text, []byte(begins)) {
+			return true
+		}
+	}
+	return false
+}
+
+// noticed takes what the log in a bug report says of an ANR (EventLogTags.logtags,
+// am_anr), and reports whether the line does. The last one counts.
+//
+//	11-20 22:00:01.123  1000  1296  1532 I am_anr  : [0,4473,com.example.mail,8961,Input dispatching timed out (…)]
+func (r *reader) noticed(text []byte) bool {
+	_, rest, ok := bytes.Cut(text, []byte(" am_anr"))
+	rest, begins := bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte(": ["))
+	fields := bytes.SplitN(bytes.TrimSuffix(rest, []byte("]")), []byte(","), 5)
+	if !ok || !begins || len(fields) != 5 {
+		return false
+	}
+	pid, ok := digits(fields[1])
+	if ok {
+		r.dump.PID, r.dump.Process, r.dump.Subject = pid, r.command(fields[2]), r.name(fields[4])
+	}
+	return ok
+}
+
+// maxHead is how many lines may stand before the head of a file, or be of it: further
+// behind, what looks like one is of something else that was collected.
+const maxHead = 200
 
 // member takes a line "Subject: Input dispatching timed out (…)" of the head: of a file
 // in /data/anr (StackTracesDumpHelper), of an entry of the drop box
@@ -30,6 +65,13 @@ func (r *reader) around(line, text []byte) {
 // (ProcessErrorStateRecord.appNotResponding).
 func (r *reader) member(text []byte) bool {
 	d := &r.dump
+	if d.Form == BugReport || r.number > maxHead {
+		return false
+	}
+	if bytes.HasPrefix(text, []byte("== dumpstate: ")) {
+		d.Form = BugReport
+		return true
+	}
 	if name, ok := bytes.CutPrefix(text, []byte("ANR in ")); ok {
 		if d.Process == "" {
 			d.Process = r.command(name)
@@ -61,6 +103,18 @@ func (r *reader) member(text []byte) bool {
 		}
 	case "Build", "Build fingerprint":
 		r.build(value)
+	case "Tombstone maker":
+		if bytes.HasPrefix(value, []byte("'xCrash")) {
+			r.form(XCrash)
+		}
+	case "Crash type":
+		if of := string(bytes.Trim(value, "'")); d.Form == XCrash && (of == "java" || of == "native") {
+			d.Crash = &Crash{}
+		}
+	case "# Application":
+		if d.Process == "" {
+			d.Process = r.command(value)
+		}
 	case "RssKb", "RssHwmKb", "VmSwapKb":
 		d.Memory.set(string(key), string(value))
 	default:

@@ -18,6 +18,7 @@ const (
 	MaxLocks        = 200_000
 	MaxTransactions = 50_000
 	MaxUsages       = 10_000   // processes in the lists of CPU times
+	maxParts        = 100      // written at times of their own
 	maxName         = 2_000    // bytes of one name; longer ones are cut
 	maxNames        = 32 << 20 // bytes of all of them, each with nameCost more
 	nameCost        = 64       // that it takes to know a name again
@@ -26,14 +27,18 @@ const (
 // Read reads a dump. What isn't understood is a warning; the error is for reading in
 // alone.
 func Read(in io.Reader) (Dump, error) {
-	r := reader{names: map[string]string{}, channels: map[int][]channel{}, commands: map[int]string{}}
+	r := reader{names: map[string]string{}, channels: map[int][]channel{}, commands: map[int]string{}, seen: map[int]bool{}}
 	text := trace.NewLines(in)
 	for text.Next() {
 		r.number = text.Number()
 		if text.Cut() {
 			r.warnings.Addf(r.number, "the line is longer than %d bytes: the rest of it is passed over", trace.MaxLine)
 		}
-		r.take(bytes.TrimRight(text.Text(), " \t\x00"))
+		line := bytes.TrimRight(text.Text(), " \t\x00")
+		r.take(line)
+		if len(line) > 0 {
+			r.last = append(r.last[:0], bytes.TrimLeft(line[:min(len(line), maxName)], " \t")...)
+		}
 	}
 	if err := text.Err(); err != nil {
 		return Dump{}, err
@@ -55,6 +60,12 @@ type reader struct {
 	waiting int      // the process whose waiting channels are being read, 0: none
 	of      string   // the resource whose pressure is being read
 
+	seen   map[int]bool // processes of the part of the file
+	last   []byte       // the last line that is not empty
+	torn   int          // the first line of a thread whose beginning is not there, 0: none
+	closed bool         // xCrash's list of threads has its end
+	filled bool         // the part has a process
+
 	channels      map[int][]channel
 	listed        []int          // the processes of channels, in the order of the file
 	commands      map[int]string // the names of the processes of channels
@@ -70,7 +81,7 @@ type reader struct {
 }
 
 // leftOut counts what was beyond a limit.
-type leftOut struct{ processes, threads, frames, locks, names, transactions, usages int }
+type leftOut struct{ parts, processes, threads, frames, locks, names, transactions, usages int }
 
 // channel is where a thread waits in the kernel.
 type channel struct {
@@ -86,6 +97,12 @@ func (r *reader) take(line []byte) {
 		r.blank()
 	case bytes.HasPrefix(text, dashes):
 		r.divider(text)
+	case bytes.HasPrefix(text, pluses):
+		r.unended()
+		r.closed = true
+	case bytes.HasPrefix(text, []byte("[[TRUNCATED]]")):
+		r.dump.Cut = true
+		r.warnings.Addf(r.number, "Android cut the text here: threads and processes behind it are missing")
 	case text[0] == '"' && r.begins(text):
 	case bytes.HasPrefix(text, []byte("DALVIK THREADS")):
 		r.stated(text)
@@ -103,7 +120,10 @@ func (r *reader) take(line []byte) {
 	}
 }
 
-var dashes = []byte("-----")
+var (
+	dashes = []byte("-----")
+	pluses = []byte("+++ +++ +++ +++") // behind the threads of xCrash's logs
+)
 
 // blank ends a thread that has frames. Copies of dumps, and tombstones, have blank lines
 // before the first one.
@@ -124,6 +144,9 @@ func (r *reader) blank() {
 func (r *reader) divider(text []byte) {
 	said := bytes.Trim(text, "- ")
 	r.thread = nil
+	if r.section(text, said) {
+		return
+	}
 	if rest, ok := bytes.CutPrefix(said, []byte("pid ")); ok {
 		if pid, time, ok := numbered(rest, " at "); ok {
 			r.unended()
@@ -152,6 +175,38 @@ func (r *reader) divider(text []byte) {
 	}
 }
 
+// section takes the first line of a section of a bug report (dumpstate's util.cpp), and
+// reports whether it is one. Each that holds dumps is a part of its own.
+//
+//	------ VM TRACES AT LAST ANR (/data/anr/anr_2026-11-20-22-00-01-123: 2026-11-20 22:00:03) ------
+func (r *reader) section(text, said []byte) bool {
+	if !bytes.HasPrefix(text, []byte("------ ")) || len(said) < 2 || said[0] < 'A' || said[0] > 'Z' || said[1] < 'A' || said[1] > 'Z' {
+		return false
+	}
+	r.dump.Form = BugReport
+	r.unended()
+	r.waiting, r.of = 0, ""
+	if bytes.Contains(said, []byte("TRACES")) || bytes.Contains(said, []byte("ANR")) {
+		name, _, _ := bytes.Cut(said, []byte(" ("))
+		r.part(r.name(name))
+	}
+	return true
+}
+
+// part begins a part of the file.
+func (r *reader) part(name string) {
+	clear(r.seen)
+	switch parts := r.dump.Parts; {
+	case len(parts) >= maxParts:
+		r.left.parts++
+	case len(parts) > 0 && !r.filled: // of the one before there is nothing
+		parts[len(parts)-1] = name
+	default:
+		r.dump.Parts = append(parts, name)
+	}
+	r.filled = false
+}
+
 // numbered is a number, and what stands behind it and the separator.
 func numbered(text []byte, separator string) (n int, rest []byte, ok bool) {
 	number, rest, _ := bytes.Cut(text, []byte(separator))
@@ -177,13 +232,26 @@ func digits(text []byte) (n int, ok bool) {
 func (r *reader) begin(pid int) {
 	r.dump.Recognized = true
 	r.waiting, r.thread, r.framed = 0, nil, pid != 0
+	r.form(Android)
 	if len(r.dump.Processes) >= MaxProcesses {
 		r.left.processes++
 		r.process = &Process{PID: pid, Line: r.number} // which nobody keeps
 		return
 	}
-	r.dump.Processes = append(r.dump.Processes, Process{PID: pid, Line: r.number})
+	if len(r.dump.Parts) == 0 || pid != 0 && r.seen[pid] {
+		r.part("") // a process that was dumped again was so at another time
+	}
+	r.seen[pid], r.filled = true, true
+	r.dump.Processes = append(r.dump.Processes, Process{PID: pid, Part: len(r.dump.Parts) - 1, Line: r.number})
 	r.process = &r.dump.Processes[len(r.dump.Processes)-1]
+}
+
+// form keeps what wrote the file: what is told first stays, but what any part of Android
+// may have written.
+func (r *reader) form(f Form) {
+	if r.dump.Form == "" || r.dump.Form == Android {
+		r.dump.Form = f
+	}
 }
 
 // end ends a process, or a list of waiting channels.
@@ -203,7 +271,7 @@ func (r *reader) unended() {
 		return
 	}
 	if r.framed {
-		r.warnings.Addf(r.process.Line, "process %d has no end: its last threads and frames may be missing", r.process.PID)
+		r.warnings.Addf(r.process.Line, "process %d has no end: it is cut off, and its last threads and frames may be missing", r.process.PID)
 	}
 	r.complete(r.process)
 	r.process, r.thread = nil, nil
@@ -211,14 +279,63 @@ func (r *reader) unended() {
 
 // complete says that a process has fewer threads than its dump states.
 func (r *reader) complete(p *Process) {
-	runtimes := 0
+	if n := p.lacks(); n > 0 && r.left.threads == 0 {
+		r.warnings.Addf(p.Line, "the dump says that process %d has %d threads of Java, and %d are there", p.PID, p.Stated, p.Stated-n)
+	}
+}
+
+// lacks is how many threads of Java the dump says that there are and are not there.
+func (p *Process) lacks() int {
+	n := p.Stated
 	for i := range p.Threads {
 		if p.Threads[i].State != "" {
-			runtimes++
+			n--
 		}
 	}
-	if p.Stated > runtimes && r.left.threads == 0 {
-		r.warnings.Addf(p.Line, "the dump says that process %d has %d threads of Java, and %d are there", p.PID, p.Stated, runtimes)
+	return max(n, 0)
+}
+
+// native reports whether there are stacks, of native code alone.
+func (d *Dump) native() bool {
+	frames := 0
+	for i := range d.Processes {
+		for j := range d.Processes[i].Threads {
+			if t := &d.Processes[i].Threads[j]; t.State != "" || t.VMTID != 0 {
+				return false
+			} else {
+				frames += len(t.Frames)
+			}
+		}
+	}
+	return frames > 0
+}
+
+// broken reports whether a last line is one behind which a dump never ends, or that has no
+// end itself.
+func broken(line []byte) bool {
+	open := bytes.Count(line, []byte("(")) > bytes.Count(line, []byte(")"))
+	switch {
+	case len(line) == 0:
+		return false
+	case line[0] == '|', bytes.HasPrefix(line, []byte("DALVIK THREADS")), bytes.HasPrefix(line, []byte("Cmd line: ")):
+		return true
+	case bytes.HasPrefix(line, []byte("at ")):
+		return !bytes.HasSuffix(line, []byte(")"))
+	case bytes.HasPrefix(line, []byte("- ")):
+		return open || bytes.Count(line, []byte("<")) > bytes.Count(line, []byte(">"))
+	case bytes.HasPrefix(line, []byte("native: ")), line[0] == '#':
+		return open || line[0] != '#' && len(bytes.Fields(line)) < 5
+	case line[0] == '"':
+		return !bytes.Contains(line, []byte("tid=")) && !bytes.Contains(line, []byte("sysTid="))
+	}
+	return false
+}
+
+// torned says that a file begins in the middle of a thread.
+func (r *reader) torned() {
+	if r.torn != 0 && len(r.dump.Processes) > 0 {
+		r.dump.Cut = true
+		r.warnings.Addf(r.torn, "the file begins in the middle of a thread: what stood before it is missing")
 	}
 }
 
@@ -317,14 +434,33 @@ func (r *reader) name(text []byte) string {
 
 // finish ends what is open, joins what belongs together and says what was left out.
 func (r *reader) finish() {
+	r.torned()
 	open := r.process != nil && r.framed
-	r.unended()
-	if open || r.waiting != 0 {
+	lacks := r.process != nil && !r.framed && r.process.lacks() > 0 && r.left.threads == 0
+	if r.waiting != 0 {
 		r.dump.Cut = true
+		r.warnings.Addf(r.number, "the file ends in a list of waiting channels: what stood behind it is missing")
+	}
+	unclosed := r.dump.Form == XCrash && r.dump.Crash == nil && !r.closed && len(r.dump.Processes) > 0
+	r.unended()
+	switch {
+	case len(r.dump.Processes) == 0 && r.waiting == 0:
+	case open:
+		r.dump.Cut = true // which is said
+	case lacks || unclosed || broken(r.last):
+		r.dump.Cut = true
+		r.warnings.Addf(r.number, "the file ends in the middle of a dump: threads and processes behind its last line are missing")
 	}
 	r.join()
+	if d := &r.dump; len(d.Processes) == 1 && d.Processes[0].Name == "" && d.Processes[0].PID == 0 {
+		d.Processes[0].Name = d.Process // of the head
+	}
+	if r.dump.Form == Android && r.dump.native() {
+		r.dump.Form = Debuggerd
+	}
 	w := &r.warnings
 	w.Counted(0, r.odd, "%d line of a thread is not understood", "%d lines of threads are not understood")
+	w.Counted(0, r.left.parts, "%d part of the file counts as one with the one before: it may have %d", "%d parts of the file count as one with those before: it may have %d", maxParts)
 	w.Counted(0, r.left.processes, "%d process is not kept: a dump may have %d", "%d processes are not kept: a dump may have %d", MaxProcesses)
 	w.Counted(0, r.left.threads, "%d thread is not kept: a dump may have %d", "%d threads are not kept: a dump may have %d", MaxThreads)
 	w.Counted(0, r.left.frames, "%d frame is not kept: a dump may have %d, a thread %d", "%d frames are not kept: a dump may have %d, a thread %d", MaxFrames, MaxStack)

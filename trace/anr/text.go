@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+// PartOf is the name of the part with that index, "" for none.
+func (d *Dump) PartOf(part int) string {
+	if part < 0 || part >= len(d.Parts) {
+		return ""
+	}
+	return d.Parts[part]
+}
+
 // String is the frame in the runtime's own words, without the "at" before a method.
 func (f Frame) String() string {
 	switch f.Kind {

@@ -25,6 +25,9 @@ func (r *reader) begins(text []byte) bool {
 	if r.process == nil {
 		r.begin(0)
 	}
+	if r.process.PID == 0 && bytes.HasPrefix(rest, []byte("tid=")) {
+		r.form(Play)
+	}
 	t := r.newThread(text[1:end])
 	r.first(t, rest)
 	r.once()
@@ -82,6 +85,7 @@ func (r *reader) exported(text []byte) bool {
 	if r.process == nil {
 		r.begin(0)
 	}
+	r.form(Crashlytics)
 	t := r.newThread(name[:open])
 	t.VMTID, t.TID, t.State = tid, systid, r.name(runtimes(name[open+len(" ("):]))
 	if lock, ok := bytes.CutPrefix(bytes.TrimSpace(rest), []byte("| ")); ok {
@@ -121,26 +125,70 @@ func (r *reader) newThread(name []byte) *Thread {
 	return r.thread
 }
 
-// tombstone takes the first line of a thread as debuggerd writes it:
+// tombstone takes the first line of a thread as debuggerd writes it, or that of a process
+// of xCrash's (Util.java, NativeHandler.java). Those of a bug report are of processes that
+// ended before, which its dumps don't show.
 //
 //	pid: 1234, tid: 1240, name: RenderThread  >>> com.example.mail <<<
+//	pid: 1234  >>> com.example.mail <<<
 func (r *reader) tombstone(text []byte) {
-	pid, rest, ok := numbered(text[len("pid: "):], ", tid: ")
-	tid, rest, also := numbered(rest, ", name: ")
+	if r.dump.Form == BugReport {
+		return
+	}
+	before, command, _ := bytes.Cut(text[len("pid: "):], []byte(" >>> "))
+	before = bytes.TrimSpace(before)
+	command = bytes.TrimSuffix(command, []byte(" <<<"))
+	if pid, ok := digits(before); ok && len(command) > 0 {
+		r.unended()
+		r.begin(pid)
+		r.framed = false
+		r.process.Name = r.command(command)
+		return
+	}
+	pid, rest, ok := numbered(before, ", tid: ")
+	tid, name, also := numbered(rest, ", name: ")
 	if !ok || !also {
 		return
 	}
-	name, command, _ := bytes.Cut(rest, []byte("  >>> "))
+	r.form(Tombstone)
 	if r.process == nil || r.process.PID != pid {
 		r.unended()
 		r.begin(pid)
 		r.framed = false
 	}
 	if r.process.Name == "" {
-		r.process.Name = r.command(bytes.TrimSuffix(command, []byte(" <<<")))
+		r.process.Name = r.command(command)
 	}
 	r.newThread(bytes.TrimSpace(name)).TID = tid
 	r.apart = true // registers follow
+	if r.dump.Crash != nil && r.dump.Crash.PID == 0 {
+		r.crashed("")
+	}
+}
+
+// signal takes what ended a process, as a tombstone has it below the thread's first line
+// (libdebuggerd/tombstone.cpp, dump_signal_info). debuggerd stops a process by a signal of
+// its own where somebody asks for a tombstone: that one has not crashed.
+//
+//	signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x0000000000000010
+//	signal 35 (<debuggerd signal>), code -1 (SI_QUEUE from pid 5024, uid 0), fault addr --------
+func (r *reader) signal(text []byte) {
+	number, name, ok := numbered(text[len("signal "):], " (")
+	name, _, closed := bytes.Cut(name, []byte(")"))
+	if !ok || !closed || !r.apart || bytes.Contains(name, []byte("debuggerd")) || r.dump.Crash != nil && r.dump.Crash.Signal != "" {
+		return
+	}
+	r.crashed(strconv.Itoa(number) + " (" + r.name(name) + ")")
+}
+
+// crashed notes that the thread that is being read has ended its process.
+func (r *reader) crashed(signal string) {
+	if r.dump.Crash == nil {
+		r.dump.Crash = &Crash{}
+	}
+	c := r.dump.Crash
+	c.Process, c.PID, c.Thread = r.process.Name, r.process.PID, r.thread.Name
+	c.Signal = signal
 }
 
 // inThread takes a line of a thread.
@@ -158,12 +206,18 @@ func (r *reader) inThread(text []byte) {
 		r.native(text)
 	case bytes.HasPrefix(text, []byte("kernel: ")):
 		r.kernel(bytes.TrimSpace(text[len("kernel: "):]))
+	case bytes.HasPrefix(text, []byte("signal ")):
+		r.signal(text)
+	case bytes.HasPrefix(text, abort) && r.dump.Crash != nil:
+		r.dump.Crash.Message = r.name(bytes.Trim(text[len(abort):], "'"))
 	case text[0] == '(', bytes.HasPrefix(text, []byte("NOTE: ")), bytes.HasPrefix(text, []byte("... repeated ")):
 		// Such as "(no managed stack frames)": there is nothing to take.
 	default:
 		r.strange(text)
 	}
 }
+
+var abort = []byte("Abort message: ")
 
 // strange counts a line that is not understood; the first ones are told.
 func (r *reader) strange(text []byte) {
@@ -223,6 +277,8 @@ func (t *Thread) set(key string, value []byte) {
 	case key == "state" && len(value) == 1:
 		t.Kernel = string(value)
 	case err != nil:
+	case key == "dsCount":
+		t.Debugged = n > 0
 	case key == "prio":
 		t.Priority = int(n)
 	case key == "nice":

@@ -16,6 +16,11 @@ func interfaceOf(t *anr.Thread, at int) string {
 				return class + "::" + method
 			}
 		}
+		// By hand, as Android's own were until Android 7: ActivityManagerProxy, whose other
+		// side is ActivityManagerNative.
+		if class, method, ok := cutLast(f.Name, "Proxy."); ok && class != "android.os.Binder" && !strings.Contains(class, "$") {
+			return class + "::" + method
+		}
 	}
 	return ""
 }
@@ -53,8 +58,15 @@ func cutLast(s, separator string) (before, after string, found bool) {
 // method that the stub of the interface has called.
 func serves(t *anr.Thread) string {
 	for i, f := range t.Frames {
-		if class, ok := strings.CutSuffix(f.Name, "$Stub.onTransact"); ok && i > 0 {
+		for _, side := range []string{"$Stub.onTransact", "Native.onTransact"} {
+			class, ok := strings.CutSuffix(f.Name, side)
+			if !ok || i == 0 || t.Frames[i-1].Kind != anr.Java {
+				continue
+			}
 			_, method, _ := cutLast(t.Frames[i-1].Name, ".")
+			if of, ok := strings.CutPrefix(method, "onTransact$"); ok { // of a large interface
+				method = strings.TrimSuffix(of, "$")
+			}
 			return class + "::" + method
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// graph finds the threads of a dump: by the kernel's number, by the runtime's number in
+// graph finds the threads of a part of a dump, written at one time: by the kernel's number, by the runtime's number in
 // a process, and by the lock that they hold.
 type graph struct {
 	dump      *anr.Dump
@@ -22,6 +22,8 @@ type graph struct {
 	calls     map[thread]anr.Transaction // that a thread waits for
 	answered  map[thread]int64           // the number of the last call that it answers
 	serving   map[string][]server        // by interface and method
+	mains     map[*anr.Process]*anr.Thread
+	renderers map[*anr.Process]*anr.Thread // what draws for each process
 }
 
 // thread is a thread by a number in its process.
@@ -45,20 +47,25 @@ type server struct {
 	thread  *anr.Thread
 }
 
-func newGraph(d *anr.Dump) *graph {
+func newGraph(d *anr.Dump, part int) *graph {
 	g := &graph{
 		dump: d, processes: map[int]*anr.Process{}, threads: map[thread]*anr.Thread{}, runtimes: map[thread]*anr.Thread{},
 		owners: map[lock]*anr.Thread{}, objects: map[object]*anr.Thread{}, answered: map[thread]int64{}, serving: map[string][]server{},
+		mains: map[*anr.Process]*anr.Thread{}, renderers: map[*anr.Process]*anr.Thread{},
 	}
 	for i := range d.Processes {
 		p := &d.Processes[i]
-		if g.processes[p.PID] != nil {
+		if p.Part != part || g.processes[p.PID] != nil {
 			continue // another dump of the same process: the first counts
 		}
 		g.processes[p.PID] = p
+		g.mains[p], g.renderers[p] = mainOf(p), threadNamed(p, "RenderThread")
 		for j := range p.Threads {
 			g.add(p, &p.Threads[j])
 		}
+	}
+	if isLastANR(d.PartOf(part)) {
+		return g // the kernel's list of calls is of later
 	}
 	g.calls = callsOf(d.Binder)
 	for _, t := range d.Binder {
@@ -134,6 +141,10 @@ func (g *graph) step(p *anr.Process, t *anr.Thread) (Step, *anr.Process, *anr.Th
 		}
 	case run.WaitJoin:
 		if next := g.joined(p, t); next != nil {
+			return step, p, next
+		}
+	case run.WaitFutex:
+		if next := g.renderers[p]; next != nil && next != t && draws(t) {
 			return step, p, next
 		}
 	case run.WaitUnknown:

@@ -16,6 +16,11 @@ import (
 
 // Details are what an inspection tells (docs/format/inspect.md).
 type Details struct {
+	// Form is what wrote the file, Crash the crash that it is of, nil for none, and Cut says
+	// that it is cut off.
+	Form      string           `json:"form,omitempty"`
+	Crash     *CrashDetails    `json:"crash,omitempty"`
+	Cut       bool             `json:"cut,omitempty"`
 	Subject   string           `json:"subject,omitempty"`
 	Build     string           `json:"build,omitempty"`
 	Processes []ProcessDetails `json:"processes"`
@@ -25,6 +30,9 @@ type Details struct {
 	// Process and PID are those whose thread is the first of the chain.
 	Process string `json:"process,omitempty"`
 	PID     int    `json:"pid,omitempty"`
+	// Cycles are the threads that wait for each other, of all processes and whichever did not
+	// respond; each begins and ends with another one.
+	Cycles [][]run.ANRThread `json:"cycles,omitempty"`
 	// Transactions counts the calls through binder that the file lists.
 	Transactions int             `json:"transactions,omitempty"`
 	CPU          []CPUDetails    `json:"cpu,omitempty"`
@@ -42,6 +50,15 @@ type ProcessDetails struct {
 	Time    string         `json:"time,omitempty"`
 	Threads int            `json:"threads"`
 	States  map[string]int `json:"states"`
+}
+
+// CrashDetails is how a process ended by itself.
+type CrashDetails struct {
+	Process string `json:"process,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	Thread  string `json:"thread,omitempty"`
+	Signal  string `json:"signal,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // CPUDetails is the use of all CPUs over a time, in percent of them.
@@ -71,12 +88,19 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	if len(d.Processes) == 0 {
 		return trace.NewInspection("anr", nil, d.Warnings, Details{Processes: []ProcessDetails{}, Threads: []run.ANRThread{}}).Empty(), nil
 	}
-	chain := Of(d, Subject{})
 	var a run.ANR
-	chain.Fill(&a)
+	var chain Chain
+	if d.Crash == nil { // which did respond
+		chain = Of(d, Subject{})
+		chain.Fill(&a)
+	}
 	details := Details{
+		Form: string(d.Form), Cut: d.Cut, Cycles: cyclesOf(d),
 		Subject: d.Subject, Build: d.Build, Threads: a.Threads, Cycle: a.Cycle, Process: a.Process, PID: a.PID,
 		Transactions: len(d.Binder), Load: d.Load, RSSKB: d.Memory.RSS, SwapKB: d.Memory.Swap,
+	}
+	if c := d.Crash; c != nil {
+		details.Crash, details.Threads = &CrashDetails{c.Process, c.PID, c.Thread, c.Signal, c.Message}, []run.ANRThread{}
 	}
 	for _, p := range d.Processes {
 		details.Processes = append(details.Processes, processDetails(p))
@@ -88,6 +112,19 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		details.Pressure = append(details.Pressure, PressureShare(p))
 	}
 	return trace.NewInspection("anr", nil, append(d.Warnings, chain.Warnings...), details), nil
+}
+
+// cyclesOf are the cycles of a dump as a record has them, each process named at its threads.
+func cyclesOf(d anr.Dump) (out [][]run.ANRThread) {
+	for _, c := range Cycles(d) {
+		var a run.ANR
+		c.Fill(&a)
+		for i := range a.Threads {
+			a.Threads[i].Process = cmp.Or(a.Threads[i].Process, a.Process)
+		}
+		out = append(out, a.Threads)
+	}
+	return out
 }
 
 func processDetails(p anr.Process) ProcessDetails {
@@ -117,6 +154,16 @@ func (d Details) Summary() []string {
 	}
 	for _, c := range d.CPU {
 		lines = append(lines, fmt.Sprintf("CPUs from %d to %d ms: %.1f%% used, %.1f%% waiting for I/O", c.FromMS, c.ToMS, c.Total, c.IOWait))
+	}
+	if c := d.Crash; c != nil {
+		lines = append(lines, fmt.Sprintf("a crash, and nothing that did not respond: %s ended %s in its thread %s", cmp.Or(c.Signal, "an exception"), cmp.Or(c.Process, "a process"), c.Thread))
+	}
+	for _, c := range d.Cycles {
+		var names []string
+		for _, t := range c {
+			names = append(names, strings.TrimSpace(t.Name+" of "+t.Process))
+		}
+		lines = append(lines, "deadlock: "+strings.Join(names, " waits for ")+" waits for "+names[0])
 	}
 	return append(lines, d.chain()...)
 }

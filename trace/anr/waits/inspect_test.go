@@ -30,8 +30,15 @@ func TestInspect(t *testing.T) {
 	if len(d.Threads) != 3 || !d.Cycle || d.Threads[2].Next != 2 {
 		t.Errorf("chain %+v", d.Threads)
 	}
-	d.Threads = nil
+	if len(d.Cycles) != 1 || len(d.Cycles[0]) != 2 || d.Cycles[0][0].Name != "sync" || d.Cycles[0][1].Name != "index" || d.Cycles[0][0].Process != "com.example.mail" {
+		t.Errorf("cycles %+v", d.Cycles)
+	}
+	if said := strings.Join(d.Summary(), "\n"); !strings.Contains(said, "deadlock: sync of com.example.mail waits for index of com.example.mail waits for sync of com.example.mail\n") {
+		t.Errorf("in words: %s", said)
+	}
+	d.Threads, d.Cycles = nil, nil
 	want := waits.Details{
+		Form:    "android",
 		Subject: "Input dispatching timed out (a1b2c3 com.example.mail/com.example.mail.InboxActivity is not responding. Waited 5001ms for MotionEvent).",
 		Build:   "example/lab/phone:16/BP2A.250605.031/1:user/release-keys", Process: "com.example.mail", PID: 4100, Cycle: true, Transactions: 1,
 		Processes: []waits.ProcessDetails{{PID: 4100, Name: "com.example.mail", Time: "2026-03-02 10:15:31.064728684+0100", Threads: 4, States: map[string]int{"Blocked": 3, "Waiting": 1}}},
@@ -106,12 +113,16 @@ func FuzzInspect(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	f.Add([]byte("----- pid 9 at x -----\n\"main\" prio=5 tid=1 Native\n  native: #00 pc 1  /libc.so (syscall+28)\n  native: #01 pc 1  /egl/lib.so (glDrawArrays+4)\n  at android.os.MessageQueue.nativePollOnce(Native method)\n\n\"b\" prio=5 tid=2 Waiting\n  at android.os.Debug.waitForDebugger(Debug.java:1)\n  at a.B$Stub.onTransact(B.java:1)\n----- end 9 -----\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		seen, err := waits.Inspect(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := seen.Details.(waits.Details)
+		if len(d.Cycles) > waits.MaxCycles {
+			t.Fatalf("%d cycles", len(d.Cycles))
+		}
 		if len(d.Threads) > run.MaxANRThreads {
 			t.Fatalf("%d threads, a record holds %d", len(d.Threads), run.MaxANRThreads)
 		}

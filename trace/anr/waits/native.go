@@ -22,8 +22,8 @@ func byFunction(t *anr.Thread) (Step, bool) {
 				break // further out is that it answers a call
 			}
 			kind, known := functions[name]
-			if !known {
-				continue
+			if !known || kind == run.WaitIdle && strings.HasSuffix(name, "Looper::pollInner") && !polls(t) {
+				continue // or called back from there
 			}
 			s := Step{Kind: kind, At: i}
 			if kind == run.WaitBinder {
@@ -57,11 +57,13 @@ var purposes = map[string]string{
 	"art::GoToRunnable":                                 run.WaitRunning, // the dump has stopped it on its way back
 	"art::gc::Heap::WaitForGcToComplete":                run.WaitGC,
 	"art::gc::Heap::WaitForGcToCompleteLocked":          run.WaitGC,
-	"fsync":        run.WaitIO,
-	"fdatasync":    run.WaitIO,
-	"syncfs":       run.WaitIO,
-	"msync":        run.WaitIO,
-	"pthread_join": run.WaitJoin,
+	"android::Fence::wait":                              run.WaitGPU,
+	"android::Fence::waitForever":                       run.WaitGPU,
+	"fsync":                                             run.WaitIO,
+	"fdatasync":                                         run.WaitIO,
+	"syncfs":                                            run.WaitIO,
+	"msync":                                             run.WaitIO,
+	"pthread_join":                                      run.WaitJoin,
 }
 
 // means are functions of the C library that say how a thread waits.
@@ -77,20 +79,27 @@ var means = map[string]string{
 	"pthread_cond_timedwait":      run.WaitFutex,
 	"sem_wait":                    run.WaitFutex,
 	"__futex_wait_ex":             run.WaitFutex,
-	"epoll_wait":                  run.WaitPoll,
-	"__epoll_pwait":               run.WaitPoll,
-	"poll":                        run.WaitPoll,
-	"ppoll":                       run.WaitPoll,
-	"__ppoll":                     run.WaitPoll,
-	"select":                      run.WaitPoll,
-	"pselect":                     run.WaitPoll,
-	"__pselect6":                  run.WaitPoll,
-	"accept":                      run.WaitPoll,
-	"accept4":                     run.WaitPoll,
-	"__accept4":                   run.WaitPoll,
-	"recvfrom":                    run.WaitPoll,
-	"recvmsg":                     run.WaitPoll,
-	"connect":                     run.WaitPoll,
+	"__futex_wait":                run.WaitFutex,
+	"__futex_syscall3":            run.WaitFutex, // before Android 5
+	"__futex_syscall4":            run.WaitFutex,
+	"__pthread_cond_timedwait":    run.WaitFutex,
+
+	"__pthread_cond_timedwait_relative": run.WaitFutex,
+
+	"epoll_wait":    run.WaitPoll,
+	"__epoll_pwait": run.WaitPoll,
+	"poll":          run.WaitPoll,
+	"ppoll":         run.WaitPoll,
+	"__ppoll":       run.WaitPoll,
+	"select":        run.WaitPoll,
+	"pselect":       run.WaitPoll,
+	"__pselect6":    run.WaitPoll,
+	"accept":        run.WaitPoll,
+	"accept4":       run.WaitPoll,
+	"__accept4":     run.WaitPoll,
+	"recvfrom":      run.WaitPoll,
+	"recvmsg":       run.WaitPoll,
+	"connect":       run.WaitPoll,
 }
 
 // byKernel decides by the kernel's functions: those on the stack, or the one in which

@@ -14,10 +14,19 @@ const near = 24
 
 // standing is how a thread stands by its own part of the dump.
 func standing(t *anr.Thread) Step {
+	if s, decided := byDebugger(t); decided {
+		return s
+	}
 	if s, decided := byKernel(t, decisive); decided {
 		return s
 	}
+	if loops(t) && t.State != "Blocked" && t.State != "MONITOR" && polls(t) {
+		return Step{Kind: run.WaitIdle, At: firstOf(t, anr.Java, -1)}
+	}
 	if s, decided := byState(t); decided {
+		return s
+	}
+	if s, decided := byDriver(t); decided {
 		return s
 	}
 	if s, decided := byMethod(t); decided {
@@ -71,7 +80,7 @@ var states = map[string]string{
 	"Suspended": run.WaitRunning, "SUSPENDED": run.WaitRunning,
 	"Sleeping":               run.WaitSleep,
 	"WaitingForGcToComplete": run.WaitGC, "WaitingPerformingGc": run.WaitGC, "WaitingForGcThreadFlip": run.WaitGC,
-	"WaitingForDebuggerSend": run.WaitStopped, "WaitingForDebuggerToAttach": run.WaitStopped, "WaitingForDebuggerSuspension": run.WaitStopped,
+	"WaitingWeakGcRootRead":     run.WaitGC,
 	"WaitingInMainDebuggerLoop": run.WaitIdle, "WaitingInMainSignalCatcherLoop": run.WaitIdle, "WaitingForTaskProcessor": run.WaitIdle,
 }
 
@@ -99,6 +108,9 @@ func byMethod(t *anr.Thread) (Step, bool) {
 	if !waiting {
 		name := t.Frames[first].Name
 		kind, known := natives[name]
+		if name == "android.os.MessageQueue.nativePollOnce" && !polls(t) {
+			return Step{}, false // called back from there
+		}
 		if !known && t.Kernel == "D" && isFile(name) {
 			kind, known = run.WaitIO, true
 		}
@@ -110,8 +122,13 @@ func byMethod(t *anr.Thread) (Step, bool) {
 		}
 		return s, known
 	}
+	own := false // it waits in code that somebody gave it to run
 	for i := first; i < min(len(t.Frames), first+near); i++ {
 		s := Step{Kind: waiters.of(t.Frames[i].Name), At: i}
+		if s.Kind == run.WaitIdle && own {
+			break
+		}
+		own = own || s.Kind == "" && runtime.of(t.Frames[i].Name) == ""
 		if s.Kind == run.WaitLock {
 			s.What = lockClass(t.Frames[i].Name)
 		}
@@ -195,6 +212,11 @@ var waiters = rules{
 	{run.WaitIdle, "java.util.TimerThread.mainLoop"},
 	{run.WaitIdle, "java.util.Timer$TimerImpl.run"},
 	{run.WaitIdle, "android.os.MessageQueue.next"},
+}
+
+// runtime begins the methods of which a thread's own loop consists while it has nothing to do.
+var runtime = rules{
+	{run.WaitIdle, "java."}, {run.WaitIdle, "sun.misc."}, {run.WaitIdle, "jdk.internal."}, {run.WaitIdle, "kotlinx.coroutines."}, {run.WaitIdle, "android.os."},
 }
 
 // lockClass is the class of a lock by a method of it or of a class inside it.

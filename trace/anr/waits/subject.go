@@ -2,6 +2,7 @@ package waits
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/trace"
@@ -24,13 +25,23 @@ type Subject struct {
 //	Blocked in monitor com.android.server.am.ActivityManagerService on foreground thread (android.fg)
 var watched = regexp.MustCompile(`Blocked in (?:handler|monitor \S+) on [^()]* \(([^()]+)\)`)
 
+// subject is the thread that a chain begins with.
+type subject struct {
+	process *anr.Process
+	thread  *anr.Thread
+	// placed says that the process is taken by its place in the file alone, untold that
+	// nothing says which one did not respond.
+	placed, untold bool
+}
+
 // blocked is the thread that did not respond: the one that Android's watchdog names, or
-// the main thread of the process. Android writes that process first.
-func blocked(d *anr.Dump, about Subject, w *trace.Warnings) (*anr.Process, *anr.Thread) {
+// the main thread of the process.
+func blocked(d *anr.Dump, about Subject, w *trace.Warnings) subject {
+	asked := about.Process != "" || about.PID != 0
 	if about.Reason == "" {
 		about.Reason = d.Subject
 	}
-	if about.Process == "" && about.PID == 0 {
+	if !asked {
 		about.Process, about.PID = d.Process, d.PID
 	}
 	name := ""
@@ -43,43 +54,117 @@ func blocked(d *anr.Dump, about Subject, w *trace.Warnings) (*anr.Process, *anr.
 			about.Process = "system_server"
 		}
 	}
-	p := processOf(d, about)
-	if p == nil {
-		w.Addf(0, "the dump does not show the process that did not respond")
-		return nil, nil
+	var s subject
+	switch {
+	case about.Process != "" || about.PID != 0:
+		s.process = processOf(d, about)
+		if s.process == nil && !asked && d.Form == anr.BugReport { // its log may be of another time
+			s = byPlace(d)
+		}
+	default:
+		s = byPlace(d)
 	}
-	if about == (Subject{}) && len(d.Processes) > 1 {
-		w.Addf(p.Line, "the dump does not say which process did not respond: taken for it is the first, %s, as Android writes them", trace.Quote(nameOf(p)))
+	if s.process == nil {
+		if s.untold {
+			w.Addf(0, "nothing in the file says which process did not respond")
+		} else {
+			w.Addf(0, "the dump does not show the process that did not respond")
+		}
+		return s
 	}
-	t := mainOf(p)
-	if name != "" && name != "main" {
-		t = threadNamed(p, name)
+	if s.placed {
+		w.Addf(s.process.Line, "the file does not say which process did not respond: %s is taken for it, since Android writes that one first, before system_server", trace.Quote(nameOf(s.process)))
 	}
-	if t == nil {
-		w.Addf(p.Line, "the dump does not show the thread of process %d that did not respond", p.PID)
+	if s.thread = mainOf(s.process); name != "" && name != "main" {
+		s.thread = threadNamed(s.process, name)
 	}
-	return p, t
+	if s.thread == nil {
+		w.Addf(s.process.Line, "the dump does not show the thread of process %d that did not respond", s.process.PID)
+	}
+	return s
+}
+
+// byPlace is the process that did not respond where it is not named: the only one, the one
+// behind Android's reason, or the one that Android's order shows. Android writes first the
+// process that did not respond, then the one that started it, then its own
+// (ProcessErrorStateRecord.appNotResponding); who dumps all processes goes by their numbers.
+func byPlace(d *anr.Dump) subject {
+	of := lastANR(d)
+	switch {
+	case len(of) == 0:
+		return subject{untold: len(d.Processes) > 0}
+	case sameProcess(d.Processes):
+		return subject{process: of[0]}
+	case d.Subject != "" && d.Form != anr.BugReport:
+		return subject{process: of[0]}
+	}
+	const before = 3 // processes, of which system_server is one
+	for i, p := range of[:min(len(of), before)] {
+		if p.Name == systemServer && i > 0 && mainOf(of[0]) != nil && firstJava(of[0]) {
+			return subject{process: of[0], placed: true}
+		}
+	}
+	return subject{untold: true}
+}
+
+const systemServer = "system_server"
+
+// lastANR are the processes that may have been written since one did not respond: of a bug
+// report those of the last ANR.
+func lastANR(d *anr.Dump) (out []*anr.Process) {
+	part := 0
+	if d.Form == anr.BugReport {
+		if part = slices.IndexFunc(d.Parts, isLastANR); part < 0 {
+			part = 0
+		}
+	}
+	for i := range d.Processes {
+		if p := &d.Processes[i]; p.Part == part {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// isLastANR reports whether a part is what a bug report has of the last ANR.
+func isLastANR(part string) bool { return strings.Contains(part, "LAST ANR") }
+
+// sameProcess reports whether one process was dumped again and again.
+func sameProcess(all []anr.Process) bool {
+	return !slices.ContainsFunc(all, func(p anr.Process) bool { return p.PID != all[0].PID || p.Name != all[0].Name })
+}
+
+// firstJava reports whether a process has threads of Java.
+func firstJava(p *anr.Process) bool {
+	return slices.ContainsFunc(p.Threads, func(t anr.Thread) bool { return t.VMTID != 0 })
 }
 
 // processOf is the process that did not respond. Where a number or a name is known, no
-// other one is taken for it.
+// other one is taken for it. Of a file of several parts the one of the last ANR counts
+// first.
 func processOf(d *anr.Dump, about Subject) *anr.Process {
+	var byPID, byName []*anr.Process
 	for i := range d.Processes {
-		if p := &d.Processes[i]; about.PID != 0 && p.PID == about.PID {
-			return p
+		p := &d.Processes[i]
+		if about.PID != 0 && p.PID == about.PID {
+			byPID = append(byPID, p)
+		}
+		if about.Process != "" && p.Name == about.Process {
+			byName = append(byName, p)
 		}
 	}
-	for i := range d.Processes {
-		if p := &d.Processes[i]; about.Process != "" && p.Name == about.Process {
-			return p
+	for _, found := range [][]*anr.Process{byPID, byName} {
+		if len(found) == 0 {
+			continue
 		}
+		if i := slices.IndexFunc(found, func(p *anr.Process) bool { return isLastANR(d.PartOf(p.Part)) }); i >= 0 {
+			return found[i]
+		}
+		return found[0]
 	}
-	unknown := about.Process == "" && about.PID == 0
-	for i := range d.Processes {
-		// A part of a dump may have lost the process's number and name.
-		if p := &d.Processes[i]; unknown || len(d.Processes) == 1 && p.Name == "" {
-			return p
-		}
+	// A part of a dump may have lost the process's number and name.
+	if len(d.Processes) == 1 && d.Processes[0].Name == "" {
+		return &d.Processes[0]
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ func processes(t *testing.T, head string, list ...string) anr.Dump {
 // Where the chain begins: with the thread that the watchdog names, or the main thread of
 // the process that is known not to have responded, and with no other.
 func TestTheThreadThatDidNotRespond(t *testing.T) {
+	const untold = "nothing in the file says which process did not respond"
 	app, server := "9 com.example sync/tid=5 main/tid=1", "3 system_server main/tid=1 android.fg/tid=8 ActivityManager:procStart/sysTid=7"
 	for name, test := range map[string]struct {
 		head  string
@@ -45,6 +46,13 @@ func TestTheThreadThatDidNotRespond(t *testing.T) {
 		want  string // PID/NAME, or a part of the warning
 	}{
 		"a guess, the first process":      {"", []string{app, server}, waits.Subject{}, "9/main"},
+		"a guess, behind its parent":      {"", []string{app, "4 com.example.parent main/tid=1", server}, waits.Subject{}, "9/main"},
+		"system_server first":             {"", []string{server, app}, waits.Subject{}, untold},
+		"two apps":                        {"", []string{app, "4 com.example.other main/tid=1"}, waits.Subject{}, untold},
+		"system_server far behind":        {"", []string{app, "4 a main/tid=1", "5 b main/tid=1", server}, waits.Subject{}, untold},
+		"a native process first":          {"", []string{"2 /system/bin/hal hal/sysTid=2", server, app}, waits.Subject{}, untold},
+		"one again and again":             {"", []string{app, app}, waits.Subject{}, "9/main"},
+		"the first behind a subject":      {"Subject: Input dispatching timed out", []string{app, "4 com.example.other main/tid=1"}, waits.Subject{}, "9/main"},
 		"that of the head":                {"Process: com.example\nPID: 9", []string{server, app}, waits.Subject{}, "9/main"},
 		"that of the head, by its name":   {"ANR in com.example (com.example/.Main)\nPID: 10", []string{server, app}, waits.Subject{}, "9/main"},
 		"a name that is given":            {"Process: system_server", []string{server, app}, waits.Subject{Process: "com.example"}, "9/main"},

@@ -41,8 +41,11 @@ type Step struct {
 type Chain struct {
 	Steps []Step
 	// Cycle is the index of the step for which the last one waits, -1 for none.
-	Cycle    int
-	Warnings []run.Warning
+	Cycle int
+	// Placed says that the first step's process is taken for the one that did not respond by
+	// its place in the file, Untold that there is no step since nothing says which one it is.
+	Placed, Untold bool
+	Warnings       []run.Warning
 }
 
 // Critical are the threads for which the others wait: the last one, or each of a cycle.
@@ -61,9 +64,11 @@ func (c Chain) Critical() []Step {
 func Of(d anr.Dump, about Subject) Chain {
 	var w trace.Warnings
 	c := Chain{Cycle: -1}
-	if process, thread := blocked(&d, about, &w); thread != nil {
-		c = newGraph(&d).from(process, thread)
+	s := blocked(&d, about, &w)
+	if s.thread != nil {
+		c = newGraph(&d, s.process.Part).from(s.process, s.thread)
 	}
+	c.Placed, c.Untold = s.placed, s.untold
 	for _, s := range c.Critical() {
 		if len(s.Thread.Frames) == 0 {
 			w.Addf(s.Thread.Line, "the dump has no stack of the critical thread %s: what it does is not known", trace.Quote(s.Thread.Name))
