@@ -75,6 +75,13 @@ func PictureOfWaits(title string, a run.ANR) *Picture {
 	return &Picture{Kind: WaitsPicture, Title: title, Label: title, Waits: &w}
 }
 
+// IsMain reports whether a thread of a process is its main one, by its name: native dumps
+// call it as the kernel does, by the last or first 15 bytes of the process's.
+func IsMain(thread, process string) bool {
+	const kernels = 15
+	return thread == "main" || process != "" && (thread == process || len(thread) == kernels && (strings.HasSuffix(process, thread) || strings.HasPrefix(process, thread)))
+}
+
 // next is the place of the thread that one of an ANR's waits for, -1 for none.
 func next(a run.ANR, of int) int {
 	switch told := a.Threads[of].Next; {

@@ -32,9 +32,16 @@ const (
 	LockKind     = "anr.lock"
 	CPUKind      = "anr.cpu"
 	WorkKind     = "anr.work"
+	SleepKind    = "anr.sleep"
+	GPUKind      = "anr.gpu"
+	StoppedKind  = "anr.stopped"
 	IdleKind     = "anr.idle"
 	UnknownKind  = "anr.unknown"
 )
+
+// Untold is the kind of an ANR that is none: threads of a dump that wait for each other,
+// where nothing says whether any process did not respond.
+const Untold = "untold"
 
 // Family is what they have in common.
 var Family = diagnose.Family{Name: "anr", Title: "What did not respond", Label: "ANRs", Line: "ANR cause", Has: "ANRs"}
@@ -47,8 +54,11 @@ var _ = diagnose.Register(
 	diagnose.Kind{Family: Family, Name: LockKind, Rank: 44},
 	diagnose.Kind{Family: Family, Name: CPUKind, Rank: 45},
 	diagnose.Kind{Family: Family, Name: WorkKind, Rank: 46, Alert: true},
-	diagnose.Kind{Family: Family, Name: IdleKind, Rank: 47},
-	diagnose.Kind{Family: Family, Name: UnknownKind, Rank: 48},
+	diagnose.Kind{Family: Family, Name: SleepKind, Rank: 47, Alert: true},
+	diagnose.Kind{Family: Family, Name: GPUKind, Rank: 48},
+	diagnose.Kind{Family: Family, Name: StoppedKind, Rank: 49},
+	diagnose.Kind{Family: Family, Name: IdleKind, Rank: 50},
+	diagnose.Kind{Family: Family, Name: UnknownKind, Rank: 51},
 )
 
 // Past is what did not respond in a run of the history, or of the base build.

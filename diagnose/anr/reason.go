@@ -16,8 +16,10 @@ type reason struct {
 	kind    string
 	subject string // what is to blame, the same each time
 	sure    diagnose.Sure
-	// why says in a clause what points there, doing what the critical thread did.
+	// why says what the critical thread did, without naming it: "held the lock".
 	why diagnose.Phrase
+	// where is the method in which it did so, "" where that is said or not known.
+	where string
 }
 
 // found is an ANR with the threads that matter.
@@ -51,14 +53,23 @@ func reasonOf(a run.ANR) reason {
 	case len(a.Threads) == 0:
 		return reason{kind: UnknownKind, subject: a.Kind, sure: diagnose.Possible, why: diagnose.Say("no thread's stack was read")}
 	case a.Cycle:
-		return reason{kind: DeadlockKind, subject: strings.Join(f.names(), ", "), sure: diagnose.Seen, why: diagnose.Say("they wait for each other")}
-	}
-	for _, rule := range []func(found) (reason, bool){stopped, memory, trimming, disk, network, starved, otherProcess, idle, held, waiting, working} {
-		if r, ok := rule(f); ok {
-			return r
+		r := reason{kind: DeadlockKind, subject: strings.Join(f.names(), ", "), sure: diagnose.Seen, why: diagnose.Say("waits for the others")}
+		if slices.ContainsFunc(a.Threads, func(t run.ANRThread) bool { return isLikely(t.WaitsFor) }) {
+			r.sure = diagnose.Likely
 		}
+		return r
 	}
-	return reason{kind: UnknownKind, subject: a.Kind, sure: diagnose.Possible, why: diagnose.Say("the dump does not say what it waited for")}
+	for _, rule := range []func(found) (reason, bool){stopped, memory, trimming, disk, network, starved, otherProcess, idle, driver, held, waiting, working} {
+		r, ok := rule(f)
+		if !ok {
+			continue
+		}
+		if name := method(f.at); name != "" && kindOf(f.at) == java && name != r.subject && r.kind != IdleKind && r.kind != StoppedKind {
+			r.where = name
+		}
+		return r
+	}
+	return reason{kind: UnknownKind, subject: a.Kind, sure: diagnose.Possible, why: diagnose.Say("did something that the dump does not show")}
 }
 
 // names are the threads of a cycle, in the order of their names: whichever is listed
@@ -91,20 +102,40 @@ var (
 	// What tells the storage which pages are free: section 4.2 of the paper.
 	discarding = regexp.MustCompile(`discard|fstrim|fitrim|FITRIM|idleMaint|StorageManagerService\.fstrim`)
 	// Methods that wait for a file, in the words of Android and of Java.
-	files   = regexp.MustCompile(`^(?:java\.io\.(?:FileDescriptor\.sync|(?:FileOutputStream|FileInputStream|RandomAccessFile|UnixFileSystem)\.)|sun\.nio\.ch\.FileDispatcherImpl\.|sun\.nio\.fs\.|libcore\.io\.(?:Linux|Posix|BlockGuardOs|ForwardingOs)\.(?:f(?:data)?sync|open|p?read\w*|p?write\w*|f?stat\w*|rename|remove|unlink|mkdir|access|ftruncate|posix_fallocate|sendfile)\b|android\.database\.sqlite\.SQLiteConnection\.native|android\.app\.SharedPreferencesImpl\.(?:awaitLoadedLocked|writeToFile)|android\.app\.QueuedWork\.|android\.os\.FileUtils\.)`)
+	files = regexp.MustCompile(`^(?:java\.io\.(?:FileDescriptor\.sync|(?:FileOutputStream|FileInputStream|RandomAccessFile|UnixFileSystem)\.)|sun\.nio\.ch\.FileDispatcherImpl\.|sun\.nio\.fs\.|libcore\.io\.(?:Linux|Posix|BlockGuardOs|ForwardingOs)\.(?:f(?:data)?sync|open|p?read\w*|p?write\w*|f?stat\w*|rename|remove|unlink|mkdir|access|ftruncate|posix_fallocate|sendfile)\b|android\.database\.sqlite\.SQLiteConnection\.native|android\.app\.SharedPreferencesImpl\.(?:awaitLoadedLocked|writeToFile)|android\.app\.QueuedWork\.|android\.os\.FileUtils\.)`)
+	// Streams of what another process says.
+	pipes = regexp.MustCompile(`^(?:java\.lang\.(?:ProcessManager|UNIXProcess|ProcessImpl|ProcessBuilder)|android\.os\.ParcelFileDescriptor\$AutoClose)`)
+	// Those that wait for another thread that works on files.
+	queued  = regexp.MustCompile(`^android\.app\.(?:SharedPreferencesImpl\.awaitLoadedLocked|QueuedWork\.)`)
 	sockets = regexp.MustCompile(`^(?:java\.net\.|sun\.nio\.ch\.(?:Socket|Net)|libcore\.io\.(?:Linux|Posix|BlockGuardOs)\.(?:recv|send|connect|accept|android_getaddrinfo)|com\.android\.org\.conscrypt\.|org\.conscrypt\.|okhttp3\.|com\.android\.okhttp\.)`)
 )
 
 // stopped: by somebody who debugs, or by a signal. The dump says nothing else then.
 func stopped(f found) (reason, bool) {
-	r := reason{kind: UnknownKind, subject: f.ANR.Kind, sure: diagnose.Possible, why: diagnose.Say("a debugger or a signal had stopped it")}
+	r := reason{kind: StoppedKind, subject: "a debugger or a signal", sure: diagnose.Seen, why: diagnose.Say("was stopped by a debugger or a signal")}
+	switch {
+	case slices.ContainsFunc(f.last.Stack, func(frame string) bool { return method(frame) == "android.os.Debug.waitForDebugger" }):
+		r.subject, r.why = "debugger", diagnose.Say("waited for a debugger to attach (", diagnose.Coded("android.os.Debug.waitForDebugger"), ")")
+	case strings.HasSuffix(f.last.WaitsFor, " debugger"), slices.ContainsFunc(f.last.Stack, func(frame string) bool { return strings.Contains(frame, "/libjdwp.so") }):
+		r.subject, r.why = "debugger", diagnose.Say("was stopped by a debugger")
+	}
 	return r, f.last.Kind == run.WaitStopped
+}
+
+// driver: the graphics driver, or the GPU itself.
+func driver(f found) (reason, bool) {
+	in := strings.TrimSpace(strings.TrimPrefix(f.last.WaitsFor, run.WaitGPU))
+	r := reason{kind: GPUKind, subject: cmp.Or(in, "the graphics driver"), sure: diagnose.Seen, why: diagnose.Say("waited for the graphics driver")}
+	if in != "" {
+		r.why = diagnose.Say("waited for the graphics driver in ", diagnose.Coded(in))
+	}
+	return r, f.last.Kind == run.WaitGPU
 }
 
 // trimming: the storage is told which pages are free, all at once (section 4.2 of the
 // paper). The process that does so shows itself by what it is asked.
 func trimming(f found) (reason, bool) {
-	r := reason{kind: IOKind, subject: "discards", sure: diagnose.Seen, why: diagnose.Say("the storage was told which pages are free (write amplification)")}
+	r := reason{kind: IOKind, subject: "discards", sure: diagnose.Seen, why: diagnose.Say("waited while the storage was told which pages are free (write amplification)")}
 	return r, f.last.Kind == run.WaitBinder && discarding.MatchString(f.last.WaitsFor)
 }
 
@@ -116,15 +147,15 @@ func memory(f found) (reason, bool) {
 	r := reason{kind: MemoryKind, subject: "memory", sure: diagnose.Likely}
 	switch {
 	case (atIt || pages) && low:
-		r.sure, r.why = diagnose.Seen, diagnose.Say("it waited for memory, of which there was little")
+		r.sure, r.why = diagnose.Seen, diagnose.Say("waited for memory, which was short")
 	case atIt:
-		r.why = diagnose.Say("it waited for the garbage collector")
+		r.why = diagnose.Say("waited for the garbage collector")
 	case low && f.pages():
-		r.why = diagnose.Say("it waited for pages of memory, of which the kernel had taken away too many")
+		r.why = diagnose.Say("waited for pages of memory that the kernel had reclaimed")
 	case low && f.last.Kind == run.WaitBlocked:
-		r.why = diagnose.Say("it was in the kernel, and there was little memory")
+		r.why = diagnose.Say("was in the kernel while memory was short")
 	case pages:
-		r.why = diagnose.Say("the kernel was looking for free memory for it")
+		r.why = diagnose.Say("waited while the kernel looked for free memory")
 	default:
 		return r, false
 	}
@@ -139,18 +170,21 @@ func (f found) pages() bool {
 
 // disk: a file, a database, and what they wait for in the kernel.
 func disk(f found) (reason, bool) {
-	method := f.match(java, files)
+	method := ""
+	if f.mayRead() {
+		method = f.match(java, files)
+	}
 	inKernel := f.match(kernel, storing) != ""
 	if f.last.Kind != run.WaitIO && f.last.Kind != run.WaitBlocked && !inKernel && (method == "" || f.busy()) {
 		return reason{}, false
 	}
-	r := reason{kind: IOKind, subject: "disk", sure: diagnose.Likely, why: diagnose.Say("it waited for the disk")}
+	r := reason{kind: IOKind, subject: "disk", sure: diagnose.Likely, why: diagnose.Say("waited for the disk")}
 	if f.last.Kind == run.WaitBlocked && !inKernel && method == "" {
-		r.sure, r.why = diagnose.Possible, diagnose.Say("it was in the kernel and could not be woken, as who waits for the disk")
+		r.sure, r.why = diagnose.Possible, diagnose.Say("was in the kernel and could not be woken, as a thread that waits for the disk")
 	}
 	if method != "" {
 		r.subject = method
-		r.why = diagnose.Say("it waited for the disk in ", diagnose.Coded(method))
+		r.why = diagnose.Say("waited for the disk in ", diagnose.Coded(method))
 	}
 	if f.last.Kind == run.WaitIO || inKernel {
 		r.sure = diagnose.Seen
@@ -161,13 +195,27 @@ func disk(f found) (reason, bool) {
 	return r, true
 }
 
+// mayRead reports whether a thread may be at a file where a method on its stack is: one
+// that is known to wait for something else is not. Preferences are waited for by those
+// who read them.
+func (f found) mayRead() bool {
+	switch f.last.Kind {
+	case run.WaitPoll, run.WaitLock, run.WaitBinder, run.WaitSleep, run.WaitIdle, run.WaitJoin, run.WaitGPU, run.WaitFutex:
+		return false
+	case run.WaitSignal:
+		return f.match(java, queued) != ""
+	}
+	return f.match(java, pipes) == ""
+}
+
 // network: a socket. It is I/O of another kind, and is named as such.
 func network(f found) (reason, bool) {
 	method := f.match(java, sockets)
-	if method == "" || f.busy() {
+	responds := f.last.Kind != run.WaitSignal || strings.HasPrefix(method, "okhttp3.internal.http")
+	if method == "" || f.busy() || !responds || slices.Contains([]string{run.WaitLock, run.WaitBinder, run.WaitSleep, run.WaitIdle, run.WaitJoin, run.WaitGPU}, f.last.Kind) {
 		return reason{}, false
 	}
-	return reason{kind: IOKind, subject: "network", sure: diagnose.Likely, why: diagnose.Say("it waited for the network in ", diagnose.Coded(method))}, true
+	return reason{kind: IOKind, subject: "network", sure: diagnose.Likely, why: diagnose.Say("waited for the network in ", diagnose.Coded(method))}, true
 }
 
 // starved: the thread was ready to run, and others had the processors.
@@ -175,7 +223,7 @@ func starved(f found) (reason, bool) {
 	if !f.has(signature.CPUHigh) || f.has(signature.AppCPUHigh) || f.last.Kind != run.WaitRunnable && !f.busy() {
 		return reason{}, false
 	}
-	r := reason{kind: CPUKind, subject: "CPU", sure: diagnose.Likely, why: diagnose.Say("it was ready to run, and the CPUs were busy with others")}
+	r := reason{kind: CPUKind, subject: "CPU", sure: diagnose.Likely, why: diagnose.Say("was ready to run while other processes had the CPUs")}
 	if f.last.Kind == run.WaitRunnable {
 		r.sure = diagnose.Seen
 	}
@@ -193,20 +241,24 @@ func otherProcess(f found) (reason, bool) {
 		if peer == "" && i+1 < len(f.Threads) {
 			peer = f.Threads[i+1].Process
 		}
-		r := reason{kind: BinderKind, subject: strings.TrimSpace(byNumber.ReplaceAllString(peer, "") + " " + call), sure: diagnose.Seen, why: diagnose.Say("it had not answered a call through binder")}
-		if peer == "" || strings.Contains(t.WaitsFor, ", likely)") {
+		r := reason{kind: BinderKind, subject: strings.TrimSpace(byNumber.ReplaceAllString(peer, "") + " " + call), sure: diagnose.Seen, why: diagnose.Say("kept a binder call unanswered")}
+		if peer == "" || isLikely(t.WaitsFor) {
 			r.sure = diagnose.Likely
 		}
 		if r.subject == "" {
 			r.subject = "binder"
 		}
 		if i == len(f.Threads)-1 { // nobody is shown behind it
-			r.why = diagnose.Say("the call was not answered")
+			r.why = diagnose.Say("waited for a binder call that was not answered")
 		}
 		return r, true
 	}
 	return reason{}, false
 }
+
+// isLikely reports whether a thread waits for the only one that can be meant, and not for
+// one that the dump names.
+func isLikely(waitsFor string) bool { return strings.Contains(waitsFor, ", likely)") }
 
 // byNumber is what a peer is called by that is another one's tomorrow: "thread 77 of
 // com.example.feed", "process 55".
@@ -222,19 +274,19 @@ func call(waitsFor string) (method, peer string) {
 
 // idle: the thread that did not respond had nothing to do when it was looked at.
 func idle(f found) (reason, bool) {
-	if len(f.Threads) > 1 || f.last.Kind != run.WaitIdle && !strings.HasPrefix(f.innermost(java), "android.os.MessageQueue.") {
+	if len(f.Threads) > 1 || f.last.Kind != run.WaitIdle && (f.last.Kind != "" || !strings.HasPrefix(f.innermost(java), "android.os.MessageQueue.")) {
 		return reason{}, false
 	}
-	return reason{kind: IdleKind, subject: f.last.Name, sure: diagnose.Seen, why: diagnose.Say("it had nothing to do any more when the stacks were written")}, true
+	return reason{kind: IdleKind, subject: f.last.Name, sure: diagnose.Seen, why: diagnose.Say("was idle when the stacks were written")}, true
 }
 
 // held: a lock, by the critical thread, or by somebody who is not shown.
 func held(f found) (reason, bool) {
 	n := len(f.Threads)
-	r := reason{kind: LockKind, sure: diagnose.Seen, why: diagnose.Say("it held the lock")}
+	r := reason{kind: LockKind, sure: diagnose.Seen, why: diagnose.Say("held the lock")}
 	switch {
 	case f.last.Kind == run.WaitLock:
-		r.subject, r.sure, r.why = lockOf(f.last), diagnose.Likely, diagnose.Say("it waited for a lock, and who held that is not in the dump")
+		r.subject, r.sure, r.why = lockOf(f.last), diagnose.Likely, diagnose.Say("waited for a lock, and the dump does not show which thread held it")
 	case n > 1 && f.Threads[n-2].Kind == run.WaitLock:
 		r.subject = lockOf(f.Threads[n-2])
 	default:
@@ -255,29 +307,36 @@ func waiting(f found) (reason, bool) {
 	if !slices.Contains([]string{run.WaitJoin, run.WaitSignal, run.WaitFutex}, f.last.Kind) && n == 1 {
 		return reason{}, false
 	}
-	r := reason{kind: LockKind, subject: f.last.Name, sure: diagnose.Likely, why: diagnose.Say("others waited for it to end or to wake them")}
+	r := reason{kind: LockKind, subject: f.last.Name, sure: diagnose.Likely, why: diagnose.Say("had not woken it")}
 	switch {
+	case n == 1 && f.last.Kind == run.WaitJoin:
+		r.subject, r.sure, r.why = cmp.Or(method(f.at), "another thread"), diagnose.Possible, diagnose.Say("waited for another thread to end, and the dump does not say which")
 	case n == 1:
-		r.subject, r.sure, r.why = method(f.at), diagnose.Possible, diagnose.Say("it waited for another thread, which the dump does not tell")
+		r.subject, r.sure, r.why = cmp.Or(method(f.at), "another thread"), diagnose.Possible, diagnose.Say("waited for another thread to wake it, and the dump does not say which")
 	case f.Threads[n-2].Kind == run.WaitJoin:
-		r.sure, r.why = diagnose.Seen, diagnose.Say("others waited for it to end")
+		r.sure, r.why = diagnose.Seen, diagnose.Say("had not ended")
 	}
 	return r, true
 }
 
-// working: the thread that did not respond was at something of its own.
+// working: the thread that did not respond was at something of its own, asleep, or in code
+// of which the dump does not say whether it worked or waited.
 func working(f found) (reason, bool) {
 	if f.at == "" {
 		return reason{}, false
 	}
-	r := reason{kind: WorkKind, subject: method(f.at), sure: diagnose.Seen, why: diagnose.Say("it was at work itself")}
-	if f.last.Kind == run.WaitSleep || strings.Contains(f.innermost(java), "Thread.sleep") {
-		r.why = diagnose.Say("it slept there")
+	in := method(f.at)
+	switch {
+	case f.last.Kind == run.WaitSleep || strings.Contains(f.innermost(java), "Thread.sleep"):
+		return reason{kind: SleepKind, subject: in, sure: diagnose.Seen, why: diagnose.Say("slept in ", diagnose.Coded(in))}, true
+	case f.busy():
+		return reason{kind: WorkKind, subject: in, sure: diagnose.Seen, why: diagnose.Say("was busy, not blocked, in ", diagnose.Coded(in))}, true
+	case f.last.Kind == "": // a record of before that was told
+		return reason{kind: WorkKind, subject: in, sure: diagnose.Likely, why: diagnose.Say("was in ", diagnose.Coded(in))}, true
+	case f.last.Kind == run.WaitPoll:
+		return reason{kind: UnknownKind, subject: in, sure: diagnose.Possible, why: diagnose.Say("waited for a socket, a pipe or an event in ", diagnose.Coded(in))}, true
 	}
-	if f.last.Kind == run.WaitUnknown || f.last.Kind == "" {
-		r.sure = diagnose.Likely
-	}
-	return r, true
+	return reason{kind: UnknownKind, subject: in, sure: diagnose.Possible, why: diagnose.Say("was in ", diagnose.Coded(in), ", and the dump does not say whether it worked or waited there")}, true
 }
 
 // busy reports whether the critical thread ran.

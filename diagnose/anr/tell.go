@@ -119,55 +119,92 @@ func (h *History) cause(r run.Run, f fault) diagnose.Cause {
 
 var titles = map[string]string{
 	DeadlockKind: "Deadlock of ", IOKind: "Waiting for ", MemoryKind: "Too little ", BinderKind: "No answer from ",
-	LockKind: "Waiting for ", CPUKind: "No ", WorkKind: "At work in ", IdleKind: "Idle again: ", UnknownKind: "Not told: ",
+	LockKind: "Waiting for ", CPUKind: "No free ", WorkKind: "Busy in ", SleepKind: "Asleep in ", GPUKind: "Waiting for the graphics driver: ",
+	StoppedKind: "Stopped: ", IdleKind: "Idle by then: ", UnknownKind: "Not known: ",
 }
 
 func title(r reason) diagnose.Phrase {
 	as := diagnose.Named(r.subject)
-	if r.kind == WorkKind || r.kind == IOKind && strings.Contains(r.subject, ".") {
+	if r.kind == WorkKind || r.kind == SleepKind || r.kind == IOKind && strings.Contains(r.subject, ".") {
 		as = diagnose.Part{Name: r.subject, As: diagnose.Short}
 	}
 	return diagnose.Say(titles[r.kind], as)
 }
 
-// sentence says whom everybody waited for and what that one did.
+// sentence says which thread did not respond, which one it waited for, and what that did.
 func sentence(f found, r reason) diagnose.Phrase {
-	who := "the app"
-	if f.Kind == run.SNR {
-		who = "Android"
-	}
 	if len(f.Threads) == 0 {
+		who := "the app"
+		if f.Kind == run.SNR {
+			who = "Android"
+		}
 		return diagnose.Say(who, " did not respond, and ", r.why)
 	}
-	out := diagnose.Say("thread ", diagnose.Named(f.first.Name), " of ", diagnose.Named(cmp.Or(f.first.Process, f.Process, who)), " did not respond")
-	switch {
-	case f.Cycle:
-		if !slices.Contains(f.names(), f.first.Name) {
-			return diagnose.Say(out, ": it waits for the threads ", diagnose.Named(r.subject), ", which wait for each other, for ever")
-		}
-		return diagnose.Say(out, ": the threads ", diagnose.Named(r.subject), " wait for each other, for ever")
-	case len(f.Threads) > 1:
-		switch n := len(f.Threads) - 2; {
-		case len(f.Threads) == run.MaxANRThreads: // a longer chain has lost some
-			out = diagnose.Say(out, ", which waited, through at least ", diagnose.Count(n, "other", "others"), ",")
-		case n > 0:
-			out = diagnose.Say(out, ", which waited, through ", diagnose.Count(n, "other", "others"), ",")
-		default:
-			out = diagnose.Say(out, ", which waited")
-		}
-		out = diagnose.Say(out, " for ", diagnose.Named(f.last.Name))
-		if f.last.Process != "" {
-			out = diagnose.Say(out, " of ", diagnose.Named(f.last.Process))
-		}
+	if f.Cycle {
+		return f.deadlock(r)
 	}
+	out := diagnose.Say(f.who(f.first), " did not respond: it ")
+	if len(f.Threads) > 1 {
+		out = diagnose.Say(out, "waited ", f.through(), "for ", f.who(f.last), ", which ")
+	}
+	out = diagnose.Say(out, r.why)
 	if r.kind == BinderKind {
 		out = diagnose.Say(out, " (", diagnose.Named(r.subject), ")")
 	}
-	out = diagnose.Say(out, ": ", r.why)
-	if name := method(f.at); name != "" && kindOf(f.at) == java && name != r.subject && r.kind != IdleKind {
-		out = diagnose.Say(out, ", in ", diagnose.Coded(name))
-	} else if r.kind == WorkKind {
-		out = diagnose.Say(out, ", in ", diagnose.Coded(r.subject))
+	if r.where != "" {
+		out = diagnose.Say(out, ", in ", diagnose.Coded(r.where))
+	}
+	return out
+}
+
+// who names a thread with its process, where that is known.
+func (f found) who(t run.ANRThread) diagnose.Phrase {
+	out := diagnose.Say("thread ", diagnose.Named(t.Name))
+	if diagnose.IsMain(t.Name, cmp.Or(t.Process, f.Process)) {
+		out = diagnose.Say("the main thread")
+	}
+	switch process := t.Process; {
+	case process != "":
+		return diagnose.Say(out, " of ", diagnose.Named(process))
+	case t.Name != f.first.Name || f.Process == "":
+		return out
+	}
+	return diagnose.Say(out, " of ", diagnose.Named(f.Process))
+}
+
+// through says how many threads stand between the first one and the critical one.
+func (f found) through() diagnose.Phrase {
+	switch n := len(f.Threads) - 2; {
+	case len(f.Threads) == run.MaxANRThreads: // a longer chain has lost some
+		return diagnose.Say("through at least ", diagnose.Count(n, "other", "others"), " ")
+	case n > 0:
+		return diagnose.Say("through ", diagnose.Count(n, "other", "others"), " ")
+	}
+	return nil
+}
+
+// deadlock says which threads wait for each other. Where nothing says which process did not
+// respond, none is said to.
+func (f found) deadlock(r reason) diagnose.Phrase {
+	each := diagnose.Say("the threads ", diagnose.Named(r.subject))
+	if r.sure != diagnose.Seen {
+		each = diagnose.Say(each, " very likely")
+	}
+	switch {
+	case f.Kind == Untold:
+		return diagnose.Say(each, " of ", diagnose.Named(strings.Join(f.processes(), ", ")), " wait for each other, for ever")
+	case !slices.Contains(f.names(), f.first.Name):
+		return diagnose.Say(f.who(f.first), " did not respond: it waited for ", each, ", which wait for each other, for ever")
+	}
+	return diagnose.Say(f.who(f.first), " did not respond: ", each, " wait for each other, for ever")
+}
+
+// processes are those of the threads, each once.
+func (f found) processes() (out []string) {
+	for _, t := range f.Threads {
+		if name := cmp.Or(t.Process, f.Process, "a process without a name"); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
 	}
 	return out
 }
@@ -217,12 +254,12 @@ var ordinary = []string{signature.CPULow, signature.CPUMedium, signature.IOWaitL
 // doubts are what to hold against it.
 func (h *History) doubts(a run.ANR, r reason) (out []diagnose.Phrase) {
 	if r.kind == IdleKind {
-		out = append(out, diagnose.Say("Android writes the stacks only after it has waited: what kept the thread busy was over by then."))
+		out = append(out, diagnose.Say("Either the stacks came late, and what kept the thread busy was over by then, or another thread or process did not respond."))
 	}
 	if r.kind != MemoryKind && (slices.Contains(a.Features, signature.MemoryLow) || slices.Contains(a.Features, signature.HeapFull)) {
 		out = append(out, diagnose.Say("Memory was short at the time."))
 	}
-	if r.kind != UnknownKind && r.sure != diagnose.Seen {
+	if r.kind != UnknownKind && r.kind != DeadlockKind && r.sure != diagnose.Seen {
 		out = append(out, diagnose.Say("The stacks point there, and show no wait of that kind itself."))
 	}
 	if a.Signature == "" && len(a.Threads) > 0 {

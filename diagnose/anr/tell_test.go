@@ -63,7 +63,7 @@ func TestNewAndKnown(t *testing.T) {
 			t.Fatalf("%s: %d causes, want one", name, len(causes))
 		}
 		c := causes[0]
-		want := "thread main of com.example.mail did not respond, which waited for sync: it waited for the disk in java.io.FileDescriptor.sync, in com.example.mail.Store.write; " + test.want
+		want := "the main thread of com.example.mail did not respond: it waited for thread sync, which waited for the disk in java.io.FileDescriptor.sync, in com.example.mail.Store.write; " + test.want
 		if got := plain(c.Sentence); got != want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
 		}
@@ -92,7 +92,7 @@ func TestCause(t *testing.T) {
 	if c.Picture == nil || len(c.Tables) != 2 || len(c.Tables[0].Rows) != 4 || plain(c.Tables[1].Rows[0].Cells[0]) != "a" || plain(c.Tables[1].Rows[0].Cells[4]) != "accepted" {
 		t.Errorf("what it shows: %+v, %+v", c.Picture, c.Tables)
 	}
-	if got := plain(causes[1].Sentence); causes[1].Kind != WorkKind || !strings.Contains(got, "it was at work itself, in com.example.mail.Feed.parse; this is new") {
+	if got := plain(causes[1].Sentence); causes[1].Kind != WorkKind || !strings.Contains(got, "it was busy, not blocked, in com.example.mail.Feed.parse; this is new") {
 		t.Errorf("the other one is %s: %q", causes[1].Kind, got)
 	}
 }
@@ -156,14 +156,14 @@ func TestSentences(t *testing.T) {
 		title string
 		want  string
 	}{
-		{dead, "Deadlock of main, sync", "thread main of com.example.mail did not respond: the threads main, sync wait for each other, for ever"},
-		{behind, "Deadlock of index, sync", "thread main of com.example.mail did not respond: it waits for the threads index, sync, which wait for each other, for ever"},
-		{threads(append(long, thread("last", run.WaitRunning, "", "a.D.e(D.java:1)"))[1:]...), "Waiting for A", "thread t of com.example.mail did not respond, which waited, through at least 14 others, for last: it held the lock, in a.D.e"},
-		{far, "No answer from com.example.feed IFeed::query", "thread main of com.example.mail did not respond, which waited, through 1 other, for db of com.example.feed (com.example.feed IFeed::query): it had not answered a call through binder, in f.Db.vacuum"},
-		{system, "Not told: watchdog", "Android did not respond, and no thread's stack was read"},
-		{threads(thread("main", run.WaitIO, "io", "native: pc 1  /apex/libc.so (read+4)")), "Waiting for disk", "thread main of com.example.mail did not respond: it waited for the disk"},
-		{threads(thread("main", run.WaitIO, "io", "java.io.RandomAccessFile.read(Native method)")), "Waiting for java.io.RandomAccessFile.read", "thread main of com.example.mail did not respond: it waited for the disk in java.io.RandomAccessFile.read"},
-		{idle, "Idle again: main", "thread main of com.example.mail did not respond: it had nothing to do any more when the stacks were written"},
+		{dead, "Deadlock of main, sync", "the main thread of com.example.mail did not respond: the threads main, sync wait for each other, for ever"},
+		{behind, "Deadlock of index, sync", "the main thread of com.example.mail did not respond: it waited for the threads index, sync, which wait for each other, for ever"},
+		{threads(append(long, thread("last", run.WaitRunning, "", "a.D.e(D.java:1)"))[1:]...), "Waiting for A", "thread t of com.example.mail did not respond: it waited through at least 14 others for thread last, which held the lock, in a.D.e"},
+		{far, "No answer from com.example.feed IFeed::query", "the main thread of com.example.mail did not respond: it waited through 1 other for thread db of com.example.feed, which kept a binder call unanswered (com.example.feed IFeed::query), in f.Db.vacuum"},
+		{system, "Not known: watchdog", "Android did not respond, and no thread's stack was read"},
+		{threads(thread("main", run.WaitIO, "io", "native: pc 1  /apex/libc.so (read+4)")), "Waiting for disk", "the main thread of com.example.mail did not respond: it waited for the disk"},
+		{threads(thread("main", run.WaitIO, "io", "java.io.RandomAccessFile.read(Native method)")), "Waiting for java.io.RandomAccessFile.read", "the main thread of com.example.mail did not respond: it waited for the disk in java.io.RandomAccessFile.read"},
+		{idle, "Idle by then: main", "the main thread of com.example.mail did not respond: it was idle when the stacks were written"},
 	} {
 		c := Over(nil).Explain(headRun(test.anr), nil)[0]
 		sentence, _, _ := strings.Cut(plain(c.Sentence), "; ")
@@ -182,7 +182,7 @@ func TestDoubts(t *testing.T) {
 		anr  run.ANR
 		want string
 	}{
-		{idle, "Android writes the stacks only after it has waited"}, {short, "Memory was short"},
+		{idle, "Either the stacks came late"}, {short, "Memory was short"},
 		{unread, "No function of the critical thread"}, {threads(thread("main", "", "", "a.B.c(B.java:1)")), "The stacks point there"},
 	} {
 		c := Over(nil).Explain(headRun(test.anr), nil)[0]
@@ -270,7 +270,7 @@ func TestClusters(t *testing.T) {
 	none, unread := run.ANR{Kind: run.ANRInput, Repetition: 1}, threads(run.ANRThread{Name: "main", Kind: run.WaitUnknown})
 	one, _ := Over([]Past{past("b", 5, "", none), past("a", 3, "", unread)}).Clusters()
 	two, _ := Over([]Past{past("b", 5, "", write), past("a", 3, "", contention("com.example.mail.Store.write(Store.java:1)"), none)}).Clusters()
-	if len(one) != 1 || !strings.HasPrefix(plain(one[0].Sentence), "thread main") || one[0].Last.Run != "b" || len(two) != 2 || two[0].Last.Run != "b" {
+	if len(one) != 1 || !strings.HasPrefix(plain(one[0].Sentence), "the main thread") || one[0].Last.Run != "b" || len(two) != 2 || two[0].Last.Run != "b" {
 		t.Errorf("the newest with threads is told: %+v, %+v", one, two)
 	}
 	if got, _ := Over(nil).Clusters(); len(got) != 0 {

@@ -62,9 +62,18 @@ func (s Story) Facts() []document.Fact {
 // lead is what explains most; of causes alone it says what they explain.
 func (s Story) lead(e diagnose.Explanation) string {
 	if e.Lines == nil && len(e.Causes) > 0 {
-		return s.Where(e.Causes[0]) + ": " + text(e.Lead)
+		return s.at(e.Causes[0], text(e.Lead))
 	}
 	return text(e.Lead)
+}
+
+// at is what is said of a cause, with where it stands before it; where that is nowhere, it
+// is a sentence.
+func (s Story) at(c diagnose.Cause, text string) string {
+	if where := s.Where(c); where != "" {
+		return where + ": " + text
+	}
+	return wording.UpperFirst(text)
 }
 
 // How much of the causes a report shows.
@@ -172,7 +181,7 @@ func (s Story) line(c diagnose.Cause, also []string) string {
 	if look != "" {
 		text = s.told(c) // the command names the file
 	}
-	out := s.Where(c) + ": " + text + "."
+	out := s.at(c, text) + "."
 	if len(also) > 0 {
 		out += " The same explains " + words.Few(also, 3) + "."
 	}

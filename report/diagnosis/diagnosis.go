@@ -8,6 +8,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ func Document(in Input) document.Document {
 		Data:     saved.OfDiagnosis(in.Diagnosis), Kind: "diagnosis", Version: wording.Name(in.Version),
 		Unlisted: "a diagnosis of one recording finds nothing that got worse, which is what SARIF lists",
 	}
-	d.Sections = slices.Concat(story.Groups(), in.pictures(), []document.Section{in.frameTable()}, in.stacks())
+	d.Sections = slices.Concat(story.Groups(), in.pictures(), []document.Section{in.frameTable(), in.mainThreads()}, in.stacks())
 	for _, w := range in.Warnings {
 		d.Warnings.Items = append(d.Warnings.Items, document.Item{Text: wording.Sentence(w.String())})
 	}
@@ -52,7 +53,12 @@ func (in Input) story() causes.Story {
 	s := causes.Story{
 		Sections: diagnose.Sections(diagnose.Explain(alone(in.Causes))),
 		Title:    func(e diagnose.Explanation) string { return wording.Name(e.Run) },
-		Where:    func(c diagnose.Cause) string { return wording.Event(c.Event) },
+		Where: func(c diagnose.Cause) string {
+			if in.Frames == nil && c.Event == "" {
+				return "" // a dump is of no event, and of no run
+			}
+			return wording.Event(c.Event)
+		},
 	}
 	if in.Open != nil {
 		s.Open = func(l diagnose.Link) string { return in.Open(l.FromMS, l.ToMS) }
@@ -107,8 +113,17 @@ func (in Input) answer() document.Answer {
 	all, of := in.counted()
 	late := of[run.SlowFrames] + of[run.FrozenFrames]
 	switch {
+	case in.Untold:
+		return in.untold()
 	case len(in.ANRs) > 0:
-		return document.Answer{Outcome: document.Regression, Word: "Not responding", Lead: stoodStill(in.ANRs)}
+		lead := stoodStill(in.ANRs)
+		if in.ByPlace {
+			lead += " (assumed to be this process by its place in the file)"
+		}
+		if in.Cut {
+			lead += "; the file is cut off"
+		}
+		return document.Answer{Outcome: document.Regression, Word: "Not responding", Lead: lead}
 	case late > 0:
 		lead := words.Thousands(late) + " of " + words.Count(all, "frame", "frames") + " late"
 		if n := of[run.FrozenFrames]; n > 0 {
@@ -119,17 +134,27 @@ func (in Input) answer() document.Answer {
 	return document.Answer{Outcome: document.Pass, Word: "In time", Lead: "none of " + words.Count(all, "frame", "frames") + " was seen late"}
 }
 
-// stoodStill says who did not respond, what Android said, and for whom everybody waits.
+// untold says what a dump shows that does not tell which process did not respond.
+func (in Input) untold() document.Answer {
+	const which = "the file does not say which process did not respond, and --package names the one to explain"
+	if len(in.ANRs) == 0 {
+		return document.Answer{Outcome: document.Inconclusive, Word: "Not known", Lead: which}
+	}
+	lead := waiting(in.ANRs[0]) + " wait for each other"
+	if n := len(in.ANRs) - 1; n > 0 {
+		lead += "; and " + words.Count(n, "more deadlock", "more deadlocks")
+	}
+	return document.Answer{Outcome: document.Regression, Word: "Deadlock", Lead: lead + "; " + which}
+}
+
+// stoodStill says who did not respond, for whom everybody waits, and what Android said. It
+// begins with no name, which is not to be written with a capital letter.
 func stoodStill(all []run.ANR) string {
 	first := all[0]
-	out := wording.Name(first.Process)
-	if out == "" {
-		out = "a process"
-	}
+	out := critical(first)
 	if reason := strings.TrimRight(wording.Sentence(first.Reason), "."); reason != "" {
-		out += ": " + reason
+		out += "; " + reason
 	}
-	out += critical(first)
 	if n := len(all) - 1; n > 0 {
 		out += "; and " + words.Count(n, "more", "more")
 	}
@@ -139,39 +164,83 @@ func stoodStill(all []run.ANR) string {
 // critical says where the thread stands for which all others wait, or which threads wait
 // for each other.
 func critical(a run.ANR) string {
-	var names []string
-	for _, t := range a.Threads {
-		if t.Critical {
-			names = append(names, wording.Name(t.Name))
+	if len(a.Threads) == 0 {
+		if name := wording.Name(a.Process); name != "" {
+			return "the process " + name
 		}
+		return "a process"
 	}
-	if a.Cycle && len(names) > 1 {
-		return "; the threads " + words.List(names) + " wait for each other"
+	if a.Cycle {
+		return waiting(a) + " wait for each other"
 	}
-	for i, t := range a.Threads {
+	at := ""
+	i := slices.IndexFunc(a.Threads, func(t run.ANRThread) bool { return t.Critical })
+	if i >= 0 {
+		at = wording.Name(diagnose.PictureOfWaits("", a).Waits.Threads[i].At)
+	}
+	switch {
+	case i >= 0 && a.Threads[i].Kind == run.WaitIdle && i == 0:
+		return threadOf(a, 0) + " was idle when its stack was written"
+	case i > 0:
+		out := threadOf(a, 0) + " waits for " + threadOf(a, i)
+		if at != "" {
+			out += ", in " + at
+		}
+		return out
+	case at != "":
+		return threadOf(a, 0) + " in " + at
+	}
+	return threadOf(a, 0)
+}
+
+// threadOf names a thread of an ANR, and its process where that is told.
+func threadOf(a run.ANR, i int) string {
+	out := "thread " + wording.Name(a.Threads[i].Name)
+	if diagnose.IsMain(a.Threads[i].Name, cmp.Or(a.Threads[i].Process, a.Process)) {
+		out = "the main thread"
+	}
+	process := wording.Name(a.Threads[i].Process)
+	if process == "" && i == 0 {
+		process = wording.Name(a.Process)
+	}
+	if process != "" {
+		out += " of " + process
+	}
+	return out
+}
+
+// waiting names the threads that wait for each other.
+func waiting(a run.ANR) string {
+	var names, processes []string
+	for _, t := range a.Threads {
 		if !t.Critical {
 			continue
 		}
-		out := "; all wait for the thread " + wording.Name(t.Name)
-		stands := ""
-		if i == 0 {
-			out, stands = "; its thread "+wording.Name(t.Name), " stands"
+		names = append(names, wording.Name(t.Name))
+		process := wording.Name(cmp.Or(t.Process, a.Process))
+		if process != "" && !slices.Contains(processes, process) {
+			processes = append(processes, process)
 		}
-		if process := wording.Name(t.Process); process != "" {
-			out += " of " + process
-		}
-		out += stands
-		if at := diagnose.PictureOfWaits("", a).Waits.Threads[i].At; at != "" {
-			out += " at " + wording.Name(at)
-		}
-		return out
 	}
-	return ""
+	out := "the threads " + words.List(names)
+	if len(processes) > 0 {
+		out += " of " + words.List(processes)
+	}
+	return out
+}
+
+// forms are what wrote a dump of threads, in words; Android's own is not worth any.
+var forms = map[string]string{
+	"bugreport": "a bug report", "debuggerd": "native stacks of debuggerd", "tombstone": "a tombstone of debuggerd", "xcrash": "a log of xCrash",
+	"play": "an export of Google Play", "crashlytics": "an export of Firebase Crashlytics",
 }
 
 // facts are how many frames there were, and by what they were told.
 func (in Input) facts() []document.Fact {
 	all, of := in.counted()
+	if name := forms[in.Form]; name != "" {
+		return []document.Fact{{Label: "Dump", Text: "read as " + name}}
+	}
 	if all == 0 {
 		return nil
 	}

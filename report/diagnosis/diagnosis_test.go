@@ -126,7 +126,7 @@ func TestADeadlockOfADump(t *testing.T) {
 		Kind: "input", Process: "com.example.mail", Reason: "Input dispatching timed out.", Cycle: true,
 		Threads: []run.ANRThread{waits("main", false), waits("sync", true), waits("index", true)},
 	}}}
-	if want, got := "Not responding: com.example.mail: Input dispatching timed out; the threads sync and index wait for each other", Document(Input{Diagnosis: dead}).Headline(); got != want {
+	if want, got := "Not responding: the threads sync and index of com.example.mail wait for each other; Input dispatching timed out", Document(Input{Diagnosis: dead}).Headline(); got != want {
 		t.Errorf("the headline is %q, want %q", got, want)
 	}
 }
@@ -144,7 +144,7 @@ func frozen() saved.Diagnosis {
 func TestADumpInWords(t *testing.T) {
 	got := asText(t, Input{Diagnosis: frozen()}, document.Options{})
 	for _, want := range []string{
-		"Not responding: com.example.mail: Input dispatching timed out; all wait for the thread sync of com.example.sync at a.Sync.run(Sync.java:4)",
+		"Not responding: the main thread of com.example.mail waits for thread sync of com.example.sync, in a.Sync.run(Sync.java:4); Input dispatching timed out",
 		"main of com.example.mail (Blocked) waits for lock a.Store held by sync sync of com.example.sync (Sleeping, keeps the others waiting)",
 		"Stack of sync java.lang.Thread.sleep(Native method) a.Sync.run(Sync.java:4)",
 	} {
@@ -164,7 +164,7 @@ func TestADumpInWords(t *testing.T) {
 	alone := frozen()
 	alone.ANRs[0].Reason, alone.ANRs[0].Threads = "", alone.ANRs[0].Threads[1:]
 	alone.ANRs = append(alone.ANRs, run.ANR{})
-	if want, got := "Not responding: com.example.mail; its thread sync of com.example.sync stands at a.Sync.run(Sync.java:4); and 1 more", Document(Input{Diagnosis: alone}).Headline(); got != want {
+	if want, got := "Not responding: thread sync of com.example.sync in a.Sync.run(Sync.java:4); and 1 more", Document(Input{Diagnosis: alone}).Headline(); got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }

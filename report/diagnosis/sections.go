@@ -90,6 +90,25 @@ func (in Input) frameTable() document.Section {
 		Guide: "What the critical paths of the frames were spent on, by its share of their time."}
 }
 
+// mainThreads are those that were not idle, of a dump that does not tell which process did
+// not respond.
+func (in Input) mainThreads() document.Section {
+	const most = 50
+	t := &document.Table{
+		Columns: document.Columns(nil, "Process", "Main thread in", "Waits for"), Noun: document.Noun{One: "process", Many: "processes"},
+		Keep: 30, Wordy: true, Rooms: document.Rooms{Terminal: document.Room{Open: 12}, Comment: document.Room{Most: most}, Page: document.Room{Most: most}},
+	}
+	for _, a := range in.MainThreads {
+		if len(a.Threads) == 0 {
+			continue
+		}
+		at := diagnose.PictureOfWaits("", a).Waits.Threads[0].At
+		t.Add(most, document.Neutral, wording.Dash(wording.Name(a.Process)), wording.Dash(wording.Name(at)), wording.Dash(wording.Name(a.Threads[0].WaitsFor)))
+	}
+	return document.Section{ID: "main", Title: document.Everywhere("Main threads that were not idle"), Body: t,
+		Guide: "Any of these may have kept its app from responding, or have been at work as usual."}
+}
+
 func milliseconds(v float64) string { return wording.Quantity(v, "ms", false) }
 
 // spentOn is what the critical paths of frames were spent on most, and how much of them.

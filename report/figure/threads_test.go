@@ -207,7 +207,7 @@ func TestAChainOfWaits(t *testing.T) {
 
 // What a thread does that waits for nobody is no wait, and one alone keeps nobody waiting.
 func TestAThreadThatWaitsForNobody(t *testing.T) {
-	for wait, want := range map[string]string{"sleep": "  sleeps", "idle": "  has nothing to do", "io f2fs_write": "  waits for I/O f2fs_write", "iota": "  waits for iota"} {
+	for wait, want := range map[string]string{"sleep": "  sleeps", "idle": "  is idle", "gpu": "  waits for the graphics driver", "io f2fs_write": "  waits for I/O f2fs_write", "iota": "  waits for iota"} {
 		w, _ := NewWaits("alone", []Waiting{{Name: "main", State: "Native", WaitsFor: wait, Next: -1, Critical: true}})
 		if lines := w.Text(0); len(lines) != 2 || lines[0] != "main (Native)" || lines[1] != want {
 			t.Errorf("a wait for %q is told as %q, want %q", wait, lines, want)

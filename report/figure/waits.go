@@ -210,7 +210,7 @@ func (w Waits) leads(i int) string {
 }
 
 // states are waits that are for nobody, in words.
-var states = map[string]string{"sleep": "sleeps", "idle": "has nothing to do", "stopped": "is stopped", "unknown": "waits, for what is not told"}
+var states = map[string]string{"sleep": "sleeps", "idle": "is idle", "stopped": "is stopped", "stopped debugger": "is stopped by a debugger", "gpu": "waits for the graphics driver", "unknown": ""}
 
 // waitsFor says what a thread waits for, "" for nothing.
 func waitsFor(t Waiting) string {

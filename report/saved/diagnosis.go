@@ -16,6 +16,16 @@ type Diagnosis struct {
 	File    string `json:"file"`
 	Kind    string `json:"kind"`
 	Package string `json:"package,omitempty"`
+	// Form is what wrote a dump of threads: "android", "xcrash".
+	Form string `json:"form,omitempty"`
+	// Cut says that a dump of threads is cut off.
+	Cut bool `json:"cut,omitempty"`
+	// Untold says that a dump does not tell which process did not respond: ANRs are then
+	// threads that wait for each other, and MainThreads the chains of waiting that begin at
+	// main threads. ByPlace says that it is told by the place of the process in the file alone.
+	Untold      bool      `json:"untold,omitempty"`
+	ByPlace     bool      `json:"by_place,omitempty"`
+	MainThreads []run.ANR `json:"main_threads,omitempty"`
 	// Frames and ANRs are as a record of a run has them.
 	Frames *run.Frames      `json:"frames,omitempty"`
 	ANRs   []run.ANR        `json:"anrs,omitempty"`

@@ -94,7 +94,7 @@ func TestActionKnowsAFaultOfAnEarlierCommit(t *testing.T) {
 	w.changed("demo-stuck", "fault anr after open-list because lock DatabaseWriter")
 	w.write("apkgate.yml", strings.Replace(fmt.Sprintf(tracedConfig, "demo-stuck"), "repetitions: 3", "repetitions: 1", 1))
 	w.apkgate("action", "run") // the history is empty, so that the verdict is open
-	contains(t, "the comment", plainly(w.Comments(7)[0].Body), "#### What did not respond", "which waited for DatabaseWriter: it held the lock, in com.example.demo.Store.rebuild", "this is new",
+	contains(t, "the comment", plainly(w.Comments(7)[0].Body), "#### What did not respond", "it waited for thread DatabaseWriter, which held the lock, in com.example.demo.Store.rebuild", "this is new",
 		"waits for lock com.example.demo.Store held by DatabaseWriter", "DatabaseWriter of com.example.demo (Runnable, keeps the others waiting)")
 	contains(t, "the page", plainly(w.read("apkgate-report/report.html")), `class="thread worse"`, "Who waited for whom")
 

@@ -176,7 +176,7 @@ func TestADumpOfThreadsIsExplained(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "anr_1", dump)
 	write(t, "mapping.txt", mapping)
-	says(t, "a dump", passes(t, "anr_1").Stdout, "Not responding: com.example.mail: Input dispatching timed out", "all wait for the thread sync at com.example.mail.Sync.run(Sync.java:41)",
+	says(t, "a dump", passes(t, "anr_1").Stdout, "Not responding: the main thread of com.example.mail waits for thread sync, in com.example.mail.Sync.run(Sync.java:41); Input dispatching timed out",
 		"main of com.example.mail (Blocked)", "waits for lock com.example.mail.Store held by sync", "Stack of sync")
 	says(t, "with a mapping", passes(t, "anr_1", "--mapping", "mapping.txt").Stdout, "com.example.mail.Inbox.show(")
 	var found saved.Diagnosis
@@ -194,7 +194,7 @@ func TestExportsOfThreadsAreExplained(t *testing.T) {
 	write(t, "play", "\"main\" tid=1 Blocked\n  at com.example.Inbox.open (Inbox.java:12)\n- waiting to lock <0x0a71> (a com.example.Store) held by thread 12\n\n\"sync\" tid=12 Runnable\n  at com.example.Store.sync (Store.java:88)\n")
 	write(t, "firebase", "# Crashlytics\n\nmain (blocked):tid=1 systid=0 | waiting to lock <0x0a71> (com.example.Store) held by thread 12\n       at com.example.Inbox.open(Inbox.java:12)\n\nsync (runnable):tid=12 systid=0 \n       at com.example.Store.sync(Store.java:88)\n")
 	for _, file := range []string{"play", "firebase"} {
-		says(t, file, passes(t, file).Stdout, "all wait for the thread sync at com.example.Store.sync(Store.java:88)", "thread main of the app did not respond, which waited for sync: it held the lock")
+		says(t, file, passes(t, file).Stdout, "the main thread waits for thread sync, in com.example.Store.sync(Store.java:88)", "The main thread did not respond: it waited for thread sync, which held the lock")
 	}
 }
 

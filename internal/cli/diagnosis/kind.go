@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"bytes"
+	"io"
 	"regexp"
 )
 
@@ -20,7 +21,7 @@ const headSize = 64 << 10
 // dump matches what a dump of threads has near its beginning: the line of a process, the
 // head that ART and Dalvik write, or the first line of a thread, also as debuggerd,
 // Google Play and Firebase have it.
-var dump = regexp.MustCompile(`(?m)^(----- pid \d+ at |DALVIK THREADS|Cmd ?line: |Subject: |".*"( daemon)? (prio|sysTid|tid)=|\*\*\* \*\*\* \*\*\* |pid: \d+, tid: \d+, name: |.* \([a-z ]+\):tid=\d+ systid=\d+ )`)
+var dump = regexp.MustCompile(`(?m)^(----- pid \d+ at |DALVIK THREADS|Cmd ?line: |Subject: |== dumpstate: |".*"( daemon)? (prio|sysTid|tid)=|\*\*\* \*\*\* \*\*\* |pid: \d+(, tid: \d+, name: |  >>> )|.* \([a-z ]+\):tid=\d+ systid=\d+ )`)
 
 // kindOf tells the kind of a recording by how it begins. A trace of packets begins with
 // the tag of its first packet (field 1, length-delimited: perfetto_trace.proto) and holds
@@ -34,4 +35,54 @@ func kindOf(head []byte) kind {
 		return threads
 	}
 	return systrace
+}
+
+// traced matches the beginning of what is a trace in text for certain: ftrace's and atrace's
+// first line, and the page that systrace writes.
+var traced = regexp.MustCompile(`(?i)^\s*(# tracer:|<!doctype html|<html|TRACE:)`)
+
+// hasDump reports whether a text that begins otherwise holds a dump of threads further
+// behind, as bug reports do, of whomever collected them.
+func hasDump(in io.Reader, head []byte) (bool, error) {
+	if traced.Match(head) {
+		return false, nil
+	}
+	const longest = 64 // bytes of what is looked for, and more
+	buffer := make([]byte, longest+headSize)
+	kept := 0
+	for {
+		n, err := in.Read(buffer[kept:])
+		text := buffer[:kept+n]
+		for _, line := range []string{"\n----- pid ", "\nDALVIK THREADS", "------ VM TRACES "} {
+			if bytes.Contains(text, []byte(line)) {
+				return true, nil
+			}
+		}
+		if err == io.EOF {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		kept = copy(buffer, text[max(len(text)-longest, 0):])
+	}
+}
+
+// foreign are recordings that hold no trace and no dump in text, by how they begin, with
+// what they are.
+var foreign = []struct{ begins, is string }{
+	{"MDMP", "a minidump, as Crashpad and Breakpad write it where a process crashes: it holds memory, and no stacks in text (minidump_stackwalk makes them)"},
+	{"PMDM", "a minidump, as Crashpad and Breakpad write it where a process crashes: it holds memory, and no stacks in text (minidump_stackwalk makes them)"},
+	{"JAVA PROFILE ", "a dump of the Java heap (hprof), which holds no stacks of threads that stood still"},
+	{"\x7fELF", "a program or a core dump in ELF, and no text"},
+}
+
+// foreignKind is what a recording is that can't be diagnosed, "" for none of these.
+func foreignKind(head []byte) string {
+	for _, f := range foreign {
+		if bytes.HasPrefix(head, []byte(f.begins)) {
+			return f.is
+		}
+	}
+	return ""
 }

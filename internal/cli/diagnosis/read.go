@@ -22,9 +22,17 @@ import (
 // recordings are the entries of ZIP archives that can be diagnosed.
 var recordings = archive.Want{Names: []string{".perfetto-trace", ".pftrace", "systrace.txt", "traces.txt"}}
 
+// reports are archives that hold the text of a bug report, with its dumps.
+var reports = archive.Want{Report: true}
+
 // read reads a recording and explains what is in it.
 func read(c console.Console, path string, f flags) (saved.Diagnosis, error) {
 	content, file, err := input.Recording(c, path, recordings)
+	if err != nil && path != "-" {
+		if report, again, none := input.Recording(c, path, reports); none == nil {
+			content, file, err = report, again, nil
+		}
+	}
 	if err != nil {
 		return saved.Diagnosis{}, err
 	}
@@ -42,7 +50,16 @@ func read(c console.Console, path string, f flags) (saved.Diagnosis, error) {
 	if err != nil {
 		return saved.Diagnosis{}, exit.Usage(fmt.Errorf("diagnose %s: %w", console.Plain(path), err), "")
 	}
-	out := saved.Diagnosis{File: nameOf(path), Kind: string(kindOf(head[:n])), Package: f.pkg}
+	if is := foreignKind(head[:n]); is != "" {
+		return saved.Diagnosis{}, exit.Usage(fmt.Errorf("diagnose %s: it is %s", console.Plain(path), is), "docs/why-slow.md says what can be diagnosed")
+	}
+	of := kindOf(head[:n])
+	if of == systrace {
+		if of, err = further(src, head[:n]); err != nil {
+			return saved.Diagnosis{}, exit.Usage(fmt.Errorf("diagnose %s: %w", console.Plain(path), err), "")
+		}
+	}
+	out := saved.Diagnosis{File: nameOf(path), Kind: string(of), Package: f.pkg}
 	src, done := watched(c, nameOf(path), src)
 	defer done()
 	switch kind(out.Kind) {
@@ -54,6 +71,18 @@ func read(c console.Console, path string, f flags) (saved.Diagnosis, error) {
 		err = stacks(c, src, path, f.mapping, &out)
 	}
 	return out, err
+}
+
+// further tells the kind of a text by all of it, where its beginning doesn't.
+func further(src io.ReadSeeker, head []byte) (kind, error) {
+	has, err := hasDump(src, head)
+	if err == nil {
+		_, err = src.Seek(0, io.SeekStart)
+	}
+	if has {
+		return threads, err
+	}
+	return systrace, err
 }
 
 // frames reads the frames of a trace.

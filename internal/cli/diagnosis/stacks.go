@@ -2,10 +2,13 @@ package diagnosis
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/diagnose"
 	history "github.com/apkgate/apkgate/diagnose/anr"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -30,18 +33,105 @@ func stacks(c console.Console, src io.Reader, path, mapping string, out *saved.D
 	if err != nil {
 		return exit.Usage(fmt.Errorf("diagnose %s: %w", console.Plain(path), err), "")
 	}
+	out.Form, out.Cut = string(dump.Form), dump.Cut
+	if dump.Crash != nil {
+		return crashed(path, *dump.Crash)
+	}
 	chain := waits.Of(dump, waits.Subject{Process: out.Package})
-	if len(chain.Steps) == 0 {
+	switch {
+	case len(chain.Steps) > 0:
+		out.ByPlace = chain.Placed
+		out.ANRs = []run.ANR{stoodStill(dump, chain, names)}
+	case chain.Untold:
+		out.Untold, chain.Warnings = true, nil // which is the answer
+		out.MainThreads = mainThreads(dump)
+	default:
 		return noThread(path, out.Package, dump)
 	}
-	found := run.ANR{Kind: kindOfANR(dump.Subject), Reason: words.Fit(dump.Subject, run.MaxText), Repetition: 1, WaitedMS: float64(logcat.Waited(dump.Subject).Milliseconds())}
-	chain.Fill(&found)
-	signature.Fill(&found, dump, names)
-	out.Package = cmp.Or(out.Package, found.Process)
-	out.ANRs = []run.ANR{found}
-	out.Causes = history.Over(nil).Explain(run.Run{App: run.App{Package: out.Package}, ANRs: out.ANRs}, nil)
+	if out.Package == "" {
+		out.ANRs = append(out.ANRs, deadlocks(dump, chain, names)...)
+	}
+	if !out.Untold {
+		out.Package = cmp.Or(out.Package, out.ANRs[0].Process)
+	}
+	out.Causes = doubted(history.Over(nil).Explain(run.Run{App: run.App{Package: out.Package}, ANRs: out.ANRs}, nil), dump, chain)
 	out.Warnings = append(dump.Warnings, chain.Warnings...)
 	return nil
+}
+
+// stoodStill is the record of what did not respond.
+func stoodStill(d anr.Dump, chain waits.Chain, names *r8map.Map) run.ANR {
+	reason := d.Subject
+	if chain.Placed { // the reason is of another one, which the file does not show
+		reason = ""
+	}
+	found := run.ANR{Kind: kindOfANR(reason), Reason: words.Fit(reason, run.MaxText), Repetition: 1, WaitedMS: float64(logcat.Waited(reason).Milliseconds())}
+	chain.Fill(&found)
+	signature.Fill(&found, d, names)
+	return found
+}
+
+// deadlocks are the records of threads that wait for each other, whichever process did not
+// respond, but for those of the chain.
+func deadlocks(d anr.Dump, but waits.Chain, names *r8map.Map) (out []run.ANR) {
+	for _, cycle := range waits.Cycles(d) {
+		if slices.ContainsFunc(but.Steps, func(s waits.Step) bool { return s.Thread.Line == cycle.Steps[0].Thread.Line }) {
+			continue
+		}
+		found := run.ANR{Kind: history.Untold, Repetition: 1}
+		cycle.Fill(&found)
+		signature.Fill(&found, anr.Dump{}, names)
+		out = append(out, found)
+	}
+	return out
+}
+
+// mainThreads are the chains that begin at the main threads of a dump that were not idle.
+func mainThreads(d anr.Dump) (out []run.ANR) {
+	for _, chain := range waits.Mains(d) {
+		found := run.ANR{Kind: history.Untold, Repetition: 1}
+		chain.Fill(&found)
+		for i := range found.Threads {
+			found.Threads[i].Stack, found.Threads[i].Tells = found.Threads[i].Stack[:min(len(found.Threads[i].Stack), 1)], 0
+		}
+		out = append(out, found)
+	}
+	return out
+}
+
+// doubted are causes with what makes all that the file shows doubtful.
+func doubted(causes []diagnose.Cause, d anr.Dump, chain waits.Chain) []diagnose.Cause {
+	var doubts []diagnose.Phrase
+	if chain.Placed {
+		doubts = append(doubts, diagnose.Say("The file does not say which process did not respond: this one stands where Android writes it."))
+	}
+	if d.Cut {
+		doubts = append(doubts, diagnose.Say("The file is cut off: threads, processes or locks that matter may be missing."))
+	}
+	for i := range causes {
+		if len(doubts) > 0 && causes[i].Explains.Sure == diagnose.Seen {
+			causes[i].Explains.Sure = diagnose.Likely
+		}
+		causes[i].Doubts = append(causes[i].Doubts, doubts...)
+	}
+	return causes
+}
+
+// crashed says that a file is of a crash.
+func crashed(path string, c anr.Crash) error {
+	by := "an exception of Java"
+	if c.Signal != "" {
+		by = "signal " + c.Signal
+	}
+	text := fmt.Sprintf("diagnose %s: it is the record of a crash, and not of something that did not respond: %s ended %s", console.Plain(path), console.Plain(by), console.Plain(cmp.Or(c.Process, "a process")))
+	if c.Thread != "" {
+		text += " in its thread " + console.Plain(words.Short(c.Thread))
+	}
+	hint := "apkgate inspect anr shows the stacks of its threads"
+	if c.Message != "" {
+		hint = "it said: " + console.Plain(words.Short(c.Message))
+	}
+	return exit.Usage(errors.New(text), hint)
 }
 
 // kindOfANR is what was waited for, by Android's own text; its watchdog says of threads
@@ -72,6 +162,9 @@ func namesOf(c console.Console, path string) (*r8map.Map, error) {
 
 // noThread says whose threads there are where the one that was asked for has none.
 func noThread(path, pkg string, dump anr.Dump) error {
+	if len(dump.Processes) == 0 && dump.Cut {
+		return exit.Usage(fmt.Errorf("diagnose %s: the dump of threads in it is cut off before its first thread", console.Plain(path)), "")
+	}
 	if len(dump.Processes) == 0 {
 		return exit.Usage(fmt.Errorf("diagnose %s: nothing in it can be read as a dump of threads", console.Plain(path)), "")
 	}
@@ -82,6 +175,10 @@ func noThread(path, pkg string, dump anr.Dump) error {
 	if n := len(dump.Processes) - maxNamed; n > 0 {
 		list = append(list, fmt.Sprintf("%d more", n))
 	}
-	return exit.Usage(fmt.Errorf("diagnose %s: it has no main thread of %s", console.Plain(path), console.Plain(cmp.Or(pkg, "any app"))),
+	cut := ""
+	if dump.Cut {
+		cut = ": it is cut off"
+	}
+	return exit.Usage(fmt.Errorf("diagnose %s: it has no main thread of %s%s", console.Plain(path), console.Plain(cmp.Or(pkg, "any app")), cut),
 		"it has the threads of "+console.Plain(words.List(list)))
 }

@@ -67,7 +67,7 @@ func TestWhichANRsAreOneFault(t *testing.T) {
 	}
 	f := found.Apps[0].Faults[0]
 	if f.Kind != "anr.work" || f.Sure != "seen" || f.Times != 3 || f.Runs != 2 || f.First.Run != "a" || f.Last.Run != "c" || f.First.Version != "1.a" || f.Last.State != "rejected" ||
-		f.Sentence != "thread main of com.example.mail did not respond: it was at work itself, in com.example.mail.Feed.parse" {
+		f.Sentence != "the main thread of com.example.mail did not respond: it was busy, not blocked, in com.example.mail.Feed.parse" {
 		t.Errorf("the first fault is %+v", f)
 	}
 	if d := cmp.Diff([]string{"0001", "0002", "0003"}, f.Signatures); d != "" {
