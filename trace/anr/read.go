@@ -295,6 +295,22 @@ func (p *Process) lacks() int {
 	return max(n, 0)
 }
 
+// aborted is the crash that a tombstone without the line of its signal is of: its first
+// thread ends the process. nil where it does not.
+func (d *Dump) aborted() *Crash {
+	if len(d.Processes) == 0 || len(d.Processes[0].Threads) == 0 {
+		return nil
+	}
+	p := d.Processes[0]
+	t := p.Threads[0]
+	for _, f := range t.Frames[:min(len(t.Frames), 3)] { // abort sends itself the signal
+		if f.Name == "abort" {
+			return &Crash{Process: p.Name, PID: p.PID, Thread: t.Name, Signal: "6 (SIGABRT)"}
+		}
+	}
+	return nil
+}
+
 // native reports whether there are stacks, of native code alone.
 func (d *Dump) native() bool {
 	frames := 0
@@ -454,6 +470,9 @@ func (r *reader) finish() {
 	r.join()
 	if d := &r.dump; len(d.Processes) == 1 && d.Processes[0].Name == "" && d.Processes[0].PID == 0 {
 		d.Processes[0].Name = d.Process // of the head
+	}
+	if r.dump.Form == Tombstone && r.dump.Crash == nil {
+		r.dump.Crash = r.dump.aborted()
 	}
 	if r.dump.Form == Android && r.dump.native() {
 		r.dump.Form = Debuggerd
