@@ -49,8 +49,9 @@ func Command(c console.Console) *cobra.Command {
   in text of atrace or systrace: the frames of the app --package, what each stage
   took, the critical path of the worst one beside a usual one, and the causes
 
-  a dump of threads (/data/anr, traces.txt, the trace of an ApplicationExitInfo):
-  the chain of waiting from the thread that did not respond to the critical one
+  a dump of threads (/data/anr, traces.txt, the trace of an ApplicationExitInfo, a
+  bug report, a log of xCrash, an export of Google Play or Firebase): the chain of
+  waiting from the thread that did not respond to the critical one, and deadlocks
 
 FILE may be packed with gzip or in a ZIP archive, and - is standard input. What makes
 a trace tell more is in docs/why-slow.md. Nothing is compared: that something got
@@ -66,7 +67,7 @@ worse is what apkgate check says, of runs that kept traces.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return explain(cmd.Context(), c, args[0], f) },
 	}
-	cmd.Flags().StringVar(&f.pkg, "package", "", "the application id; a dump of threads tells it by itself")
+	cmd.Flags().StringVar(&f.pkg, "package", "", "the application id; a dump of threads needs it only where it doesn't say which process did not respond")
 	cmd.Flags().StringVar(&f.mapping, "mapping", "", "the mapping.txt by which R8 renamed the app's code (dumps of threads)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "print the link that opens the trace in Perfetto's user interface at the worst frame")
 	f.OutputFlags.Register(cmd)
