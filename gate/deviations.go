@@ -97,22 +97,23 @@ func Describe(c Comparison, m metric.Metric, level float64) string {
 	if c.Rounds != nil && c.Limit == nil {
 		return b.String() + c.Rounds.describe(m)
 	}
-	fmt.Fprintf(&b, ": %s", m.Format(c.Value))
 	if c.Limit != nil {
-		fmt.Fprintf(&b, ", beyond the limit of %s", m.Format(*c.Limit))
+		fmt.Fprintf(&b, ": %s, beyond the limit of %s", m.Format(c.Value), m.Format(*c.Limit))
 		return b.String()
 	}
-	if c.N > 0 {
-		fmt.Fprintf(&b, " where %s was expected", m.Format(c.Expected))
-	}
 	var sure []string
-	if m.Signed && c.N > 0 {
-		sure = append(sure, Signed(m, c.Value-c.Expected))
-	} else if c.Change != 0 {
-		sure = append(sure, Percent(c.Change))
+	if c.N > 0 {
+		value, expected := m.Beside(c.Value, c.Expected)
+		fmt.Fprintf(&b, ": %s where %s was expected", value, expected)
+		if m.Signed || c.Change != 0 {
+			sure = append(sure, By(m, c.Expected, c.Value-c.Expected, c.Change))
+		}
+	} else {
+		fmt.Fprintf(&b, ": %s", m.Format(c.Value))
 	}
 	if c.Low != nil && c.High != nil {
-		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*level, Percent(*c.Low), Percent(*c.High)))
+		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*level,
+			By(m, c.Expected, *c.Low*c.Expected, *c.Low), By(m, c.Expected, *c.High*c.Expected, *c.High)))
 	}
 	if c.P < 1 {
 		sure = append(sure, PValue(c.P))
@@ -125,20 +126,13 @@ func Describe(c Comparison, m metric.Metric, level float64) string {
 
 // describe says how far the head build lies above the base build.
 func (r RoundsOf) describe(m metric.Metric) string {
-	sure := []string{r.by(m, r.Shift, r.Change)}
+	sure := []string{By(m, r.Base, r.Shift, r.Change)}
 	if r.ShiftLow != nil && r.ShiftHigh != nil && r.ChangeLow != nil && r.ChangeHigh != nil {
-		sure = append(sure, fmt.Sprintf("between %s and %s", r.by(m, *r.ShiftLow, *r.ChangeLow), r.by(m, *r.ShiftHigh, *r.ChangeHigh)))
+		sure = append(sure, fmt.Sprintf("between %s and %s", By(m, r.Base, *r.ShiftLow, *r.ChangeLow), By(m, r.Base, *r.ShiftHigh, *r.ChangeHigh)))
 	}
 	if r.P < 1 {
 		sure = append(sure, PValue(r.P))
 	}
-	return fmt.Sprintf(": %s where the base build has %s in %s (%s)", m.Format(r.Head), m.Format(r.Base), words.Count(r.Rounds, "round", "rounds"), strings.Join(sure, ", "))
-}
-
-// by says a shift of the metric: of nothing, or less, there are no per cent.
-func (r RoundsOf) by(m metric.Metric, shift, share float64) string {
-	if r.Base == 0 || m.Signed {
-		return Signed(m, shift)
-	}
-	return Percent(share)
+	head, base := m.Beside(r.Estimate(), r.Base)
+	return fmt.Sprintf(": %s where the base build has %s in %s (%s)", head, base, words.Count(r.Rounds, "round", "rounds"), strings.Join(sure, ", "))
 }

@@ -20,6 +20,21 @@ func Percent(share float64) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
+// By is a shift of a metric as a sentence has it: of a ratio in points of a hundred, of
+// nothing, or of what may lie below it, in the metric's unit, else as a share of from.
+func By(m metric.Metric, from, shift, share float64) string {
+	switch {
+	case m.Ratio:
+		return strings.Replace(fmt.Sprintf("%+.1f points", 100*shift), "-", "−", 1)
+	case m.Signed, from == 0:
+		return Signed(m, shift)
+	}
+	return Percent(share)
+}
+
+// FewerThanHalf stands in what is missing of a run that lacks frames and no metric.
+const FewerThanHalf = "fewer than half of the"
+
 // PValue is a chance as a sentence has it.
 func PValue(p float64) string {
 	if p < 0.0001 {

@@ -43,6 +43,11 @@ type RoundsOf struct {
 	Values [][2]float64 `json:"values,omitempty"`
 }
 
+// Estimate is what the head has where the base has Base, by the shift within the rounds.
+// The middle of the head's values may lie elsewhere: what changes from round to round is
+// in that, and not in the shift.
+func (r RoundsOf) Estimate() float64 { return Finite(r.Base + r.Shift) }
+
 // RoundsMeasured is how far the rounds on a run's device and scenario went.
 type RoundsMeasured struct {
 	Base     RoundsBase `json:"base"`

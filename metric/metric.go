@@ -141,6 +141,60 @@ func (m Metric) Format(v float64) string {
 	return strconv.FormatFloat(v, 'f', m.Decimals, 64) + " " + m.Unit
 }
 
+// moreDigits is how many digits more than usual two values have at most that are shown
+// beside each other.
+const moreDigits = 6
+
+// leastTold is the least change that is told, as a share: it rounds to a hundredth of a
+// per cent.
+const leastTold = 0.00005
+
+// Beside shows two values that are compared: with more digits than usual where those would
+// not tell how far the first lies from the second.
+func (m Metric) Beside(a, b float64) (string, string) {
+	usual := m.Decimals
+	for m.Decimals < usual+moreDigits && !m.tell(a, b) {
+		m.Decimals++
+	}
+	return m.Format(a), m.Format(b)
+}
+
+// tell reports whether values as they are shown differ as they do: of a share visibly, and
+// where one is told as a share of the other, to half a per cent, of a small change to half of
+// a tenth, of a very small one to half of a hundredth.
+func (m Metric) tell(a, b float64) bool {
+	x, y := m.shown(a), m.shown(b)
+	switch {
+	case m.Signed, a < 0, b < 0:
+		return true
+	case m.Ratio:
+		return x != y || math.Abs(a-b) < leastTold
+	case b == 0:
+		return x != y || a == 0
+	}
+	change := a/b - 1
+	step := 0.01 * max(1, math.Abs(change))
+	switch size := math.Abs(change); {
+	case size < leastTold:
+		return true
+	case size < 0.0005:
+		step = 0.0001
+	case size < 0.1:
+		step = 0.001
+	}
+	return y != 0 && math.Abs(x/y-1-change) <= step/2
+}
+
+// shown is the value as Format rounds it, of a ratio in per cent.
+func (m Metric) shown(v float64) float64 {
+	number, _, _ := strings.Cut(m.Format(v), " ")
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
 // Way says how the metric's values came about in a run of that context: Unsaid for a
 // run that doesn't tell, "" for a metric that has one way only.
 func (m Metric) Way(context map[string]string) string {

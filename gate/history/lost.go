@@ -125,7 +125,7 @@ func (c *check) fewerFrames(cells []run.Cell) string {
 	if len(told) == 0 {
 		return ""
 	}
-	return "fewer than half of the frames that each accepted run of this context has: " + words.Few(told, mostTold)
+	return gate.FewerThanHalf + " frames that each accepted run of this context has: " + words.Few(told, mostTold)
 }
 
 // missing is what the run has lost of what accepted runs have, "" for nothing.

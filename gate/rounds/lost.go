@@ -50,7 +50,7 @@ func (t *Trial) fewer(bases, heads []run.Cells) string {
 	if len(told) == 0 {
 		return ""
 	}
-	return "the head build drew fewer than half of the base build's frames: " + words.Few(told, mostTold)
+	return "the head build drew " + gate.FewerThanHalf + " base build's frames: " + words.Few(told, mostTold)
 }
 
 // lacks reports whether a round of the head build lacks a number that the base build's has.

@@ -231,16 +231,13 @@ func (c *comparing) describe(s Scenario, d Comparison) string {
 	if in != together {
 		fmt.Fprintf(&b, " on %s", devctx.Title(s.Contexts[in].Context))
 	}
-	fmt.Fprintf(&b, ": %s", m.Format(shift.Head))
 	if shift.Limit != nil {
-		fmt.Fprintf(&b, ", beyond the limit of %s", m.Format(*shift.Limit))
+		fmt.Fprintf(&b, ": %s, beyond the limit of %s", m.Format(shift.Head), m.Format(*shift.Limit))
 		return b.String()
 	}
-	by := func(_, share float64) string { return gate.Percent(share) }
-	if shift.Base == 0 || m.Signed { // of nothing, or less, there are no per cent
-		by = func(amount, _ float64) string { return gate.Signed(m, amount) }
-	}
-	fmt.Fprintf(&b, " where the base has %s (%s", m.Format(shift.Base), by(shift.Shift, shift.Change))
+	by := func(amount, share float64) string { return gate.By(m, shift.Base, amount, share) }
+	head, base := m.Beside(shift.Estimate(), shift.Base)
+	fmt.Fprintf(&b, ": %s where the base has %s (%s", head, base, by(shift.Shift, shift.Change))
 	if shift.HasInterval() {
 		fmt.Fprintf(&b, ", %.0f %% interval %s to %s", 100*c.verdict.Level, by(*shift.ShiftLow, *shift.ChangeLow), by(*shift.ShiftHigh, *shift.ChangeHigh))
 	}

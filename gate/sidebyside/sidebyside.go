@@ -138,6 +138,11 @@ type Difference struct {
 	Limit *float64 `json:"limit,omitempty"`
 }
 
+// Estimate is what the head has where the base has Base, by the shift. The middle of the
+// head's values may lie elsewhere: what changes from round to round is in that, and not in
+// the shift.
+func (s Difference) Estimate() float64 { return gate.Finite(s.Base + s.Shift) }
+
 // HasInterval reports whether there was enough for an interval.
 func (s Difference) HasInterval() bool {
 	return s.ShiftLow != nil && s.ShiftHigh != nil && s.ChangeLow != nil && s.ChangeHigh != nil

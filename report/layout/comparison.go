@@ -171,6 +171,15 @@ func statusOf(d gate.Direction) string {
 	return "as before"
 }
 
+// shownShift are the head's and the base's number: the base's middle, and what the shift makes
+// of it; of a broken limit, what broke it.
+func shownShift(m metric.Metric, d sidebyside.Difference) (head, base string) {
+	if d.Limit != nil {
+		return wording.Beside(m, d.Head, d.Base)
+	}
+	return wording.Beside(m, d.Estimate(), d.Base)
+}
+
 func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, context int, direction gate.Direction, shift sidebyside.Difference) []string {
 	m, _ := in.Catalogue.Lookup(d.Metric)
 	what := words.Clip(wording.Event(d.Event), 80) + ": " + wording.Brief(m.Title)
@@ -185,12 +194,17 @@ func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, 
 	if shift.Limit != nil {
 		status = "beyond " + wording.Value(m, *shift.Limit)
 	}
+	head, base := shownShift(m, shift)
+	amount, share := shift.Shift, shift.Change
+	if shift.Limit != nil { // the number that breaks it is the head's own
+		amount, share = gate.Change(m, shift.Base, shift.Head-shift.Base, metric.Linear)
+	}
 	interval := "–"
-	if shift.HasInterval() {
+	if shift.HasInterval() && shift.Limit == nil {
 		interval = wording.FromTo(wording.Shift(m, *shift.ShiftLow, *shift.ChangeLow), wording.Shift(m, *shift.ShiftHigh, *shift.ChangeHigh))
 	}
 	return []string{
-		what, wording.Value(m, shift.Base), wording.Value(m, shift.Head), wording.Shift(m, shift.Shift, shift.Change), interval,
+		what, base, head, wording.Shift(m, amount, share), interval,
 		wording.P(shift.P), wording.Minus(strconv.FormatFloat(shift.Effect, 'f', 2, 64)), status,
 	}
 }

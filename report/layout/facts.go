@@ -42,6 +42,7 @@ func (s story) facts(in Input) []document.Fact {
 	add("Counted beside it", workBeside(in))
 	add("Measured", decided(in))
 	out = append(out, s.Why.Facts()...)
+	add("Fewer frames", takenByFreeze(in))
 	add("Everywhere", wording.Name(in.Verdict.Everywhere))
 	if len(s.Rules) > 0 {
 		text := s.Rules[0].sentence()
@@ -200,11 +201,12 @@ func workBeside(in Input) string {
 	var parts []string
 	for _, f := range grouped(in.Verdict, in.catalogue(), in.workOf) {
 		c := f.middle()
-		text := fmt.Sprintf("%s %s (%s where ", wording.Amount(c.Change, "more", "fewer"), wording.Name(f.Metric.Title), f.amountOf(c.Value))
+		value, expected := wording.Beside(f.Metric, c.Value, c.Expected)
+		text := fmt.Sprintf("%s %s (%s where ", wording.Amount(c.Change, "more", "fewer"), wording.Name(f.Metric.Title), value)
 		if c.Rounds != nil {
-			text += "the base build has " + f.amountOf(c.Expected) + ")"
+			text += "the base build has " + expected + ")"
 		} else {
-			text += f.amountOf(c.Expected) + " were expected)"
+			text += expected + " were expected)"
 		}
 		if f.scenarios {
 			text = wording.Brief(f.Scenario) + ": " + text

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // finding is one metric of one event that deviates the same way in one or more
@@ -218,13 +219,14 @@ func (f finding) middle() gate.Comparison {
 	return middle
 }
 
-// expected is what the history leads one to expect, "–" where there is none.
-func (f finding) expected() string {
-	c := f.middle()
+// numbers are what the history leads one to expect, "–" where there is none, and what the
+// run shows.
+func numbers(m metric.Metric, c gate.Comparison) (expected, value string) {
 	if c.N == 0 {
-		return "–"
+		return "–", wording.Value(m, c.Value)
 	}
-	return f.amountOf(c.Expected)
+	value, expected = wording.Beside(m, c.Value, c.Expected)
+	return expected, value
 }
 
 // hasInterval reports whether the change's interval was worked out.

@@ -101,21 +101,21 @@ func (s story) headline(in Input) (lead, sure string) {
 	switch s.Rest {
 	case gate.Regression:
 		if worse := with(s.Findings, gate.ToRegression); len(worse) > 0 {
-			return worse[0].lead(), worse[0].evidence(in)
+			return worse[0].lead() + news(in, &worse[0]), worse[0].evidence(in)
 		}
 	case gate.Improvement:
 		if better := with(s.Findings, gate.ToImprovement); len(better) > 0 {
-			return better[0].lead(), better[0].evidence(in)
+			return better[0].lead() + news(in, nil), better[0].evidence(in)
 		}
 	case gate.Inconclusive:
 		if suspects := with(s.Findings, gate.Suspect); len(suspects) > 0 {
-			return suspects[0].lead(), strings.TrimPrefix(suspects[0].evidence(in)+"; not enough to be sure", "; ")
+			return suspects[0].lead() + news(in, &suspects[0]), strings.TrimPrefix(suspects[0].evidence(in)+"; not enough to be sure", "; ")
 		}
 	case gate.Pass:
-		return passHeadline(in.Verdict) + news(in), ""
+		return passHeadline(in.Verdict) + news(in, nil), ""
 	}
 	if reasons := reasons(in.Verdict, s.Rest); len(reasons) > 0 {
-		return reasons[0] + news(in), ""
+		return reasons[0] + news(in, nil), ""
 	}
 	return "no reason is recorded", ""
 }
@@ -159,36 +159,6 @@ func passHeadline(v gate.Verdict) string {
 		text += " with " + words.Count(history, "accepted run", "accepted runs")
 	}
 	return text
-}
-
-// news names rare events that neither accepted runs nor the base build had, whatever the rest of
-// the verdict is; "" where there are none.
-func news(in Input) string {
-	var parts []string
-	for _, r := range in.Verdict.Runs {
-		for _, c := range r.Comparisons {
-			m, _ := in.catalogue().Lookup(c.Metric)
-			if !m.Mean || c.Event != "" || !isNew(c) {
-				continue
-			}
-			what := wording.Name(m.Title) + " in " + wording.Name(r.Scenario)
-			if !slices.Contains(parts, what) {
-				parts = append(parts, what)
-			}
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "; new: " + words.Few(parts, 3)
-}
-
-// isNew reports whether a rare event is there that was not there before.
-func isNew(c gate.Comparison) bool {
-	if x := c.Rounds; x != nil && x.Rounds > 0 {
-		return x.Base == 0 && x.Head > 0
-	}
-	return c.N > 0 && c.Expected == 0 && c.Value > 0
 }
 
 // isCompared reports whether anything stands beside the number: accepted runs, or the base build

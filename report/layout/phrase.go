@@ -65,10 +65,10 @@ func (f finding) happening() string {
 		subject += " after " + wording.Name(f.Event)
 	}
 	title := wording.Name(f.Metric.Title)
-	value, expected := f.amountOf(c.Value), f.amountOf(c.Expected)
+	value, expected := wording.Beside(f.Metric, c.Value, c.Expected)
 	switch {
 	case f.beyondLimit():
-		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, wording.IsOrAre(title), value, f.amountOf(*c.Limit))
+		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, wording.IsOrAre(title), f.amountOf(c.Value), f.amountOf(*c.Limit))
 	case c.Expected == 0 || f.Metric.Signed:
 		return fmt.Sprintf("in %s, the %s %s %s where %s %s expected", subject, title, f.verb(wording.IsOrAre(title), "be"), value, expected, wording.IsOrAre(title))
 	case f.MetricName == "frames.count":
@@ -149,36 +149,53 @@ func comparisons(v gate.Verdict) int {
 	return n
 }
 
-// change is a comparison's change for a table cell.
+// change is a comparison's change for a table cell: how far its value lies from what was
+// expected, or of rounds from the base build.
 func change(m metric.Metric, c gate.Comparison) string {
 	switch {
 	case c.N == 0:
 		return "–"
-	case c.Rounds != nil && (m.Signed || c.Expected == 0):
-		return wording.Shift(m, c.Rounds.Shift, 0)
-	case m.Signed:
+	case m.Ratio:
+		return points(c.Value - c.Expected)
+	case m.Signed, ofRounds(c) != nil && c.Expected == 0:
 		return wording.Shift(m, c.Value-c.Expected, 0)
 	case c.Expected == 0 && c.Value == 0:
 		return wording.Percent(0)
 	case c.Expected == 0:
 		return "new"
-	case c.Change >= wording.Manifold:
-		return wording.Times(c.Change)
 	}
-	return wording.Signed(c.Change)
+	return wording.Shift(m, c.Value-c.Expected, c.Change)
 }
 
-// interval is the change's confidence interval: "−41…−35 %", "–" where unknown.
+// interval is the change's confidence interval: "−41…−35 %", of a ratio in points; "–" where
+// unknown.
 func interval(m metric.Metric, c gate.Comparison) string {
+	x := ofRounds(c)
 	switch {
-	case !hasInterval(c):
+	case !hasInterval(c), x != nil && (x.ShiftLow == nil || x.ShiftHigh == nil):
 		return "–"
-	case c.Rounds != nil && (m.Signed || c.Expected == 0):
-		return wording.FromTo(wording.Shift(m, *c.Rounds.ShiftLow, 0), wording.Shift(m, *c.Rounds.ShiftHigh, 0))
+	case x != nil && m.Ratio:
+		return wording.FromTo(points(*x.ShiftLow), points(*x.ShiftHigh))
+	case x != nil && (m.Signed || c.Expected == 0):
+		return wording.FromTo(wording.Shift(m, *x.ShiftLow, 0), wording.Shift(m, *x.ShiftHigh, 0))
+	case m.Ratio:
+		return wording.FromTo(points(*c.Low*c.Expected), points(*c.High*c.Expected))
 	case *c.Low >= wording.Manifold:
 		return wording.Times(*c.Low) + "…" + wording.Times(*c.High)
 	}
 	return strings.TrimSuffix(wording.Signed(*c.Low), wording.Unit("%")) + "…" + wording.Signed(*c.High)
+}
+
+// percentagePoints is the unit of a shift of a ratio where there is little room.
+const percentagePoints = "pp"
+
+// points is a shift of a ratio for a cell of a table: "−17.3 pp".
+func points(shift float64) string {
+	text := strings.Replace(wording.Points(shift), "points", percentagePoints, 1)
+	if shift > 0 {
+		return "+" + text
+	}
+	return text
 }
 
 // probability is a p value: "p = 0.002", "p < 0.001", "" where it was not worked out.

@@ -98,7 +98,8 @@ func worseIn(in ComparisonInput, why explained) []document.Problem {
 // abSentence says how much the head differs, where, and how sure that is.
 func (in ComparisonInput) abSentence(s sidebyside.Scenario, d sidebyside.Comparison, m metric.Metric) string {
 	shift, at := d.Shown(), d.ShownIn()
-	text := "base " + wording.Value(m, shift.Base) + ", head " + wording.Value(m, shift.Head)
+	head, base := shownShift(m, shift)
+	text := "base " + base + ", head " + head
 	if at >= 0 && at < len(s.Contexts) {
 		text += " on " + words.Clip(wording.Context(s.Contexts[at].Context), 100)
 	}

@@ -16,15 +16,25 @@ import (
 )
 
 // inTurns is a comparison with the numbers of both builds in turns, where they were
-// measured so: what the history expects is settled by what stands beside it. A broken
-// budget is one of the run itself.
+// measured so: what the history expects is settled by what stands beside it, and the value
+// is what the change within the rounds makes of the base build's, so that one follows from
+// the other. A broken budget is one of the run itself.
 func inTurns(c gate.Comparison) gate.Comparison {
-	r := c.Rounds
-	if r == nil || c.Limit != nil {
+	r := ofRounds(c)
+	if r == nil {
 		return c
 	}
-	c.Expected, c.Value, c.Change, c.Low, c.High, c.P, c.N, c.Together = r.Base, r.Head, r.Change, r.ChangeLow, r.ChangeHigh, r.P, r.Rounds, 0
+	c.Expected, c.Value, c.Change, c.Low, c.High, c.P, c.N, c.Together = r.Base, r.Estimate(), r.Change, r.ChangeLow, r.ChangeHigh, r.P, r.Rounds, 0
 	return c
+}
+
+// ofRounds are the rounds that a comparison's numbers are of; nil where they are the run's
+// own.
+func ofRounds(c gate.Comparison) *gate.RoundsOf {
+	if c.Limit != nil {
+		return nil
+	}
+	return c.Rounds
 }
 
 // isOpen reports whether a comparison stayed open: the history did not clear it, and no
@@ -59,7 +69,7 @@ func openSection(in Input) document.Section {
 	}
 	return document.Section{
 		ID: "open", Title: document.Everywhere("Undecided"), Body: t,
-		Guide: "What this check can't tell. A worsening that may be overlooked is one by min-effect of apkgate.yml, or by the least that can be told from this device's noise within rounds.minutes; a row that stands for several runs shows the one with the middle change.",
+		Guide: "What this check can't tell. A worsening that may be overlooked is one by min-effect of apkgate.yml, or by the least that can be told from this device's noise within rounds.minutes; rows covering several runs show the median.",
 	}
 }
 
@@ -155,7 +165,9 @@ func turns(v gate.Verdict) []string {
 		if devices[w] == nil {
 			order = append(order, w)
 		}
-		devices[w] = append(devices[w], device(r))
+		if d := device(r); !slices.Contains(devices[w], d) {
+			devices[w] = append(devices[w], d)
+		}
 		repetitions[w] += r.Rounds.Repetitions
 	}
 	why := map[gate.Stopped]string{gate.StoppedSettled: "stopped early as the answer was clear", gate.StoppedBudget: "then the budget was spent", gate.StoppedLost: "then they broke off"}

@@ -66,10 +66,23 @@ func findingsSection(all []finding, several bool) document.Section {
 		t.Rows = append(t.Rows, r)
 	}
 	s := document.Section{ID: "what", Title: document.Titles{Page: "What deviates"}, Body: t}
-	if slices.ContainsFunc(rows, func(f finding) bool { return len(f.Hits) > 1 }) {
-		s.Guide = "A row that stands for several runs shows the one with the middle change."
-	}
+	s.Guide = guideTo(rows)
 	return s
+}
+
+// guideTo says of rows what their numbers are of, where that is not plain.
+func guideTo(rows []finding) string {
+	var say []string
+	if slices.ContainsFunc(rows, func(f finding) bool { return len(f.Hits) > 1 }) {
+		say = append(say, "Rows covering several runs show the median.")
+	}
+	if slices.ContainsFunc(rows, func(f finding) bool { return ofRounds(f.middle()) != nil }) {
+		say = append(say, "Of both builds in turns, the change is the middle of the changes within the rounds, and this run's number is the base build's with that change.")
+	}
+	if slices.ContainsFunc(rows, func(f finding) bool { return f.Metric.Ratio }) {
+		say = append(say, "Shares of frames change in percentage points (pp).")
+	}
+	return strings.Join(say, " ")
 }
 
 // findingsTable is the columns of comparisons, with how many runs each is of.
@@ -89,8 +102,10 @@ func findingsTable(runs bool) *document.Table {
 // row is a finding's, with how many runs it is of or without.
 func (f finding) row(what string, runs bool) document.Row {
 	c := f.middle()
+	expected, value := numbers(f.Metric, c)
+	between := strings.TrimSuffix(interval(f.Metric, c), wording.Unit(percentagePoints)) // the change beside it says so
 	r := document.Row{
-		Cells: []string{what, f.expected(), f.amountOf(c.Value), change(f.Metric, c), interval(f.Metric, c)},
+		Cells: []string{what, expected, value, change(f.Metric, c), between},
 		Tone:  causes.ToneOf(f.Direction), After: f.AfterEffectOf != "",
 	}
 	if runs {

@@ -48,6 +48,9 @@ func Percent(fraction float64) string {
 
 // Signed is Percent with a sign: "+38 %", "−38 %".
 func Signed(fraction float64) string {
+	if math.Abs(fraction) < 0.00005 { // it would be a zero with a sign
+		fraction = 0
+	}
 	s := Percent(fraction)
 	if fraction > 0 && s != "–" {
 		return "+" + s

@@ -28,8 +28,14 @@ func Shift(m metric.Metric, shift, share float64) string {
 	return Signed(share)
 }
 
-// Points is a shift of a ratio in points of a hundred: "0.5 points".
-func Points(shift float64) string { return Minus(OneDecimal(100*shift)) + Unit("points") }
+// Points is a shift of a ratio in points of a hundred: "0.5 points", "0.04 points".
+func Points(shift float64) string {
+	v := 100 * shift
+	if a := math.Abs(v); a != 0 && a < 0.05 {
+		return Minus(strconv.FormatFloat(v, 'f', 2, 64)) + Unit("points")
+	}
+	return OneDecimal(v) + Unit("points")
+}
 
 // joules shows an energy with two or three digits: "12.4 J", "0.66 J", "34 mJ".
 func joules(v float64) string {
@@ -97,8 +103,17 @@ func FileSize(n int64) string {
 }
 
 // Value is a value of a metric with its unit.
-func Value(m metric.Metric, v float64) string {
-	return Minus(strings.ReplaceAll(Name(m.Format(v)), " ", NBSP))
+func Value(m metric.Metric, v float64) string { return amount(m.Format(v)) }
+
+// Beside are two values of a metric that are compared, with digits enough to tell how far
+// the first lies from the second.
+func Beside(m metric.Metric, v, from float64) (string, string) {
+	a, b := m.Beside(v, from)
+	return amount(a), amount(b)
+}
+
+func amount(formatted string) string {
+	return Minus(strings.ReplaceAll(Name(formatted), " ", NBSP))
 }
 
 // Quantity is an amount with its unit: "12.4 J", "9 min 58 s", "16.7 ms", "9.5 MB",

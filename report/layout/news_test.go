@@ -1,0 +1,112 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+// frozenRun is a verdict on a run of whose ten repetitions the first n have a frozen frame, where
+// the history has none, and whose comparisons are these besides.
+func frozenRun(n int, outcome gate.Outcome, others ...gate.Comparison) Input {
+	frozen := gate.Comparison{Metric: "frames.frozen", Direction: gate.None, N: 40, Value: float64(n) / 10, P: 1}
+	r := runVerdict("U1", outcome, upgraded[0], append(others, frozen)...)
+	r.Reason = "Nothing deviates."
+	measured := run.Run{ID: "U1", Scenario: "open-message", Context: upgraded[0]}
+	for i := range 10 {
+		metrics := map[string]float64{"frames.frozen": 0, "snr.count": 0}
+		if i < n {
+			metrics["frames.frozen"] = 1
+		}
+		measured.Iterations = append(measured.Iterations, run.Iteration{Metrics: metrics})
+	}
+	return Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: outcome, Level: 0.95, Runs: []gate.RunVerdict{r}}, Runs: []run.Run{measured}}
+}
+
+// TestFirstFrozenFramesAreNews: frozen frames that no accepted run had are in the headline, with
+// how many repetitions have one, whatever else the verdict is on, and not a second time where the
+// headline is on them.
+func TestFirstFrozenFramesAreNews(t *testing.T) {
+	const want = "; new: frozen frames in open-message (10 of 10 repetitions)"
+	for outcome, in := range map[gate.Outcome]Input{
+		gate.Pass:         frozenRun(10, gate.Pass),
+		gate.Inconclusive: frozenRun(10, gate.Inconclusive),
+		gate.Regression:   frozenRun(10, gate.Regression, compared("tap", "frames.duration_ms", 9, 1.5, 40, gate.ToRegression)),
+		gate.Improvement:  frozenRun(10, gate.Improvement, compared("tap", "frames.duration_ms", 9, 1.5, 5, gate.ToImprovement)),
+	} {
+		if s := tell(in); !strings.HasSuffix(s.Lead, want) {
+			t.Errorf("%s: the headline is %q, want it to end with %q", outcome, s.Lead, want)
+		}
+	}
+	itself := frozenRun(10, gate.Regression)
+	c := &itself.Verdict.Runs[0].Comparisons[0]
+	c.Direction = gate.ToRegression
+	itself.Verdict.Runs[0].Deviations = []gate.Comparison{*c}
+	if s := tell(itself); strings.Count(s.Lead, "frozen") != 1 {
+		t.Errorf("a headline on frozen frames tells them twice: %q", s.Lead)
+	}
+	if s := tell(frozenRun(0, gate.Pass)); strings.Contains(s.Lead, "new") {
+		t.Errorf("nothing is new: %q", s.Lead)
+	}
+	known := frozenRun(10, gate.Pass)
+	known.Verdict.Runs[0].Comparisons[0].Expected = 0.2
+	if s := tell(known); strings.Contains(s.Lead, "new") {
+		t.Errorf("the history has frozen frames too: %q", s.Lead)
+	}
+}
+
+// TestFirstSlowFramesAreNews: where every frame of every accepted run was smooth, the first slow
+// ones are new; where the history wavers they are not.
+func TestFirstSlowFramesAreNews(t *testing.T) {
+	c := gate.Comparison{Metric: "frames.smooth_ratio", Direction: gate.None, N: 40, Expected: 1, Lower: 1, Value: 0.98, P: 1}
+	in := frozenRun(0, gate.Pass, c)
+	for i := range 4 {
+		in.Runs[0].Iterations[i].Metrics["frames.slow"] = 2
+	}
+	if s := tell(in); !strings.HasSuffix(s.Lead, "; new: slow frames in open-message (4 of 10 repetitions)") {
+		t.Errorf("the headline is %q", s.Lead)
+	}
+	in.Verdict.Runs[0].Comparisons[0].Lower = 0.97
+	if s := tell(in); strings.Contains(s.Lead, "new") {
+		t.Errorf("the history has slow frames too: %q", s.Lead)
+	}
+}
+
+// TestTheSystemThatDoesNotRespondIsNews, though nobody compares it unless asked to.
+func TestTheSystemThatDoesNotRespondIsNews(t *testing.T) {
+	in := frozenRun(0, gate.Pass)
+	in.Runs[0].Iterations[3].Metrics["snr.count"] = 1
+	if s := tell(in); !strings.HasSuffix(s.Lead, "; new: times that Android did not respond in open-message (1 of 10 repetitions)") {
+		t.Errorf("the headline is %q", s.Lead)
+	}
+}
+
+// TestFramesTakenByAFreeze: fewer frames are a symptom where frames froze, and stand with the
+// causes; where nothing froze they are a doubt about the run and nothing more.
+func TestFramesTakenByAFreeze(t *testing.T) {
+	fact := func(in Input) string {
+		for _, f := range tell(in).Facts {
+			if f.Label == "Fewer frames" {
+				return f.Text
+			}
+		}
+		return ""
+	}
+	in := frozenRun(10, gate.Regression, compared("tap", "frames.duration_ms", 9, 1.5, 40, gate.ToRegression))
+	in.Verdict.Runs[0].Missing = gate.FewerThanHalf + " frames that each accepted run of this context has: 5 where the fewest were 72 (after tap)"
+	if got := fact(in); got != "5 where the fewest were 72 (after tap); a frozen frame takes the time in which they would have been drawn" {
+		t.Errorf("the fact is %q", got)
+	}
+	calm := frozenRun(0, gate.Inconclusive)
+	calm.Verdict.Runs[0].Missing = in.Verdict.Runs[0].Missing
+	if got := fact(calm); got != "" {
+		t.Errorf("without a freeze the fact is %q", got)
+	}
+	other := frozenRun(10, gate.Inconclusive)
+	other.Verdict.Runs[0].Missing = "the run has no energy.total_j"
+	if got := fact(other); got != "" {
+		t.Errorf("of a metric that is missing the fact is %q", got)
+	}
+}
