@@ -64,7 +64,7 @@ func (s story) facts(in Input) []document.Fact {
 }
 
 // sensitivity says what a pass is worth: the worsening of the whole run of which nine of
-// ten builds would have shown. A metric of which some run could not tell is left out, and
+// ten builds would have shown, of a ratio in points. A metric of which some run could not tell is left out, and
 // so is what was measured beside the base build: see excluded.
 func sensitivity(in Input) string {
 	least, blind := map[string]float64{}, map[string]bool{}
@@ -73,7 +73,11 @@ func sensitivity(in Input) string {
 			if c.Event == "" && (c.Detectable <= 0 || c.Rounds != nil) {
 				blind[c.Metric] = true
 			} else if c.Event == "" {
-				least[c.Metric] = max(least[c.Metric], c.Detectable)
+				by := c.Detectable
+				if m, _ := in.catalogue().Lookup(c.Metric); m.Ratio {
+					by *= c.Expected
+				}
+				least[c.Metric] = max(least[c.Metric], by)
 			}
 		}
 	}
@@ -83,7 +87,11 @@ func sensitivity(in Input) string {
 			continue
 		}
 		m, _ := in.catalogue().Lookup(metricName)
-		parts = append(parts, fmt.Sprintf("%s worse by %s", wording.Name(m.Title), wording.Percent(least[metricName])))
+		by := wording.Percent(least[metricName])
+		if m.Ratio {
+			by = wording.Points(least[metricName])
+		}
+		parts = append(parts, fmt.Sprintf("%s worse by %s", wording.Name(m.Title), by))
 	}
 	if len(parts) == 0 {
 		return ""
