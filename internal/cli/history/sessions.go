@@ -235,18 +235,18 @@ func (l *listedSession) devices() string {
 
 // state says what was decided about the runs: of all, or of how many of them.
 func (l *listedSession) state() string {
-	most := ""
-	for state, n := range l.States {
-		if n > l.States[most] || n == l.States[most] && state < most {
-			most = state
+	for _, state := range []string{"rebaselined", "accepted", "rejected", "unmarked"} {
+		n := l.States[state]
+		if n == 0 {
+			continue
 		}
+		if l.Retired == n && baseline.State(state).Reference() {
+			state = "old level"
+		}
+		if n < len(l.Runs) {
+			return fmt.Sprintf("%d/%d %s", n, len(l.Runs), state)
+		}
+		return state
 	}
-	n := l.States[most]
-	if l.Retired > 0 && l.Retired == n && baseline.State(most).Reference() {
-		most = "old level"
-	}
-	if n == len(l.Runs) {
-		return most
-	}
-	return fmt.Sprintf("%d/%d %s", n, len(l.Runs), most)
+	return ""
 }
