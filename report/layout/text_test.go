@@ -181,7 +181,7 @@ func TestALimitIsToldOfWhoBreaksIt(t *testing.T) {
 
 func TestTextOfMetricsInThePlural(t *testing.T) {
 	for metric, want := range map[string]string{
-		"frames.frozen":    "in open-message, the frozen frames are 8 where 0 are expected",
+		"frames.frozen":    "in open-message, there are 8 frozen frames per repetition where none are expected",
 		"wakelock.time_ms": "in open-message, the wakelocks held are 8 ms where 0 ms are expected",
 		"cpu.time_ms":      "in open-message, the CPU time is 8 ms where 0 ms is expected",
 	} {
