@@ -78,7 +78,7 @@ func TestWhatRoundsFoundInASentence(t *testing.T) {
 		{ms, whole(func(r *gate.RoundsOf) { r.ShiftLow = nil }), nil, without},
 		{ms, whole(func(r *gate.RoundsOf) { r.ChangeLow = nil }), nil, without},
 		{ms, whole(func(r *gate.RoundsOf) { r.ChangeHigh = nil }), nil, without},
-		{ms, whole(func(r *gate.RoundsOf) { r.Base = 0 }), nil, "time per frame: 12.00 ms where the base build has 0.00 ms in 16 rounds (+4.00 ms, between +3.00 ms and +5.00 ms, p = 0.002)"},
+		{ms, whole(func(r *gate.RoundsOf) { r.Base = 0 }), nil, "time per frame: 4.00 ms where the base build has 0.00 ms in 16 rounds (+4.00 ms, between +3.00 ms and +5.00 ms, p = 0.002)"},
 		{overrun, whole(func(r *gate.RoundsOf) { r.Base, r.Head = -8, -4 }), nil, "time beyond the deadline: -4.00 ms where the base build has -8.00 ms in 16 rounds (+4.00 ms, between +3.00 ms and +5.00 ms, p = 0.002)"},
 		{ms, whole(func(*gate.RoundsOf) {}), new(10.0), "time per frame: 12.00 ms, beyond the limit of 10.00 ms"},
 	} {

@@ -4,6 +4,8 @@
 // It takes a stand: iterations are kept, summaries are derived. What a gate
 // compares (Summary) is worked out from the record and can be worked out again
 // another way; the record itself never changes and is named by its content.
+//
+// It has more files than other packages: each section of the record has one.
 package run
 
 import (

@@ -12,6 +12,8 @@
 // remote has it. The local copy can be removed at any time. A branch that holds
 // something else is never written to, and a file on it that can't be read is
 // told by Verify and hides no other.
+//
+// It has more files than other packages: each thing that is done to a branch has one.
 package branch
 
 import (

@@ -9,6 +9,8 @@
 // It takes a stand: a server that is restarted in the middle is no reason to lose
 // a run or to add it twice. What does not depend on the request is tried again,
 // and adding is safe to repeat since runs are named by their content.
+//
+// It has more files than other packages: each thing that a store does has one.
 package postgres
 
 import (

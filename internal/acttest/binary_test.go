@@ -13,7 +13,7 @@ import (
 
 // A binary that is not what was released ends the job, before it is run.
 func TestReleasedBinaryWithAnotherChecksum(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Write([]byte("#!/bin/sh\necho not ours\n"))
 	}))
@@ -35,7 +35,7 @@ func TestActionBuildsFromItsSources(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds apkgate again")
 	}
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	if err := os.Remove(filepath.Join(r.action, "release.sha256")); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestActionBuildsFromItsSources(t *testing.T) {
 }
 
 func TestOtherSourcesThanTheReleases(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("it calls itself a runner on Linux, amd64")
 	}

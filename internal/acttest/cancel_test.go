@@ -52,7 +52,7 @@ func (r *repository) killOrphans() {
 // The runner kills the emulator's step of a cancelled job; the step after it ends
 // the check run.
 func TestCancelledJobLeavesNoCheckInProgress(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	r.endless()
 	// The gate's own process survives act's kill of its parent here. The first answer
 	// after the check run has begun never comes, so that it ends nothing by itself.
@@ -72,7 +72,7 @@ func TestCancelledJobLeavesNoCheckInProgress(t *testing.T) {
 // The action's step is apkgate itself: the runner signals the step's first process
 // alone, and kills it 10 seconds later.
 func TestTheRunnersSignalReachesTheGate(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	r.endless()
 	steps := readAction(t).Runs.Steps
 	script := filepath.Join(r.home, "step.sh")

@@ -31,7 +31,7 @@ func (r *repository) pullRequest(from string) map[string]any {
 const base = "1111111111111111111111111111111111111111"
 
 func TestPullRequestThatMakesTheAppWorse(t *testing.T) {
-	r := newRepository(t, "demo-worse")
+	r := newRepository(t, "mail-worse")
 	j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100", "GITHUB_RUN_NUMBER=1")
 	if !j.failed {
 		t.Error("the workflow succeeded, though the build is worse")
@@ -56,7 +56,7 @@ func TestPullRequestThatMakesTheAppWorse(t *testing.T) {
 }
 
 func TestPullRequestThatIsFixed(t *testing.T) {
-	r := newRepository(t, "demo-worse")
+	r := newRepository(t, "mail-worse")
 	r.onOnePhone()
 	r.commit("measure on one phone")
 	if j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100", "GITHUB_RUN_NUMBER=1"); !j.failed {
@@ -65,7 +65,7 @@ func TestPullRequestThatIsFixed(t *testing.T) {
 	if kept := files(t, r.cache); len(kept) != 1 || !strings.HasPrefix(kept[0], "apkgate-base-") {
 		t.Errorf("a job that ends red keeps %q, want the build before the change", kept)
 	}
-	r.copy(filepath.Join(demo(t), "demo-good.apk"), filepath.Join(r.dir, "app.simapp"))
+	r.copy(filepath.Join(demo(t), "mail-good.apk"), filepath.Join(r.dir, "app.simapp"))
 	r.commit("fix it")
 	j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=101", "GITHUB_RUN_NUMBER=2")
 	if j.failed {
@@ -86,7 +86,7 @@ func TestPullRequestThatIsFixed(t *testing.T) {
 
 // The app crashes at the second commit: nothing of the first one's pass is left.
 func TestCrashAfterAPass(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	r.onOnePhone()
 	r.commit("measure on one phone")
 	if j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100", "GITHUB_RUN_NUMBER=1"); j.failed || j.outputs["verdict"] != "pass" && j.outputs["verdict"] != "improvement" {
@@ -113,7 +113,7 @@ func TestCrashAfterAPass(t *testing.T) {
 
 // A gate whose devices need no emulator's step uses the action itself.
 func TestOwnDevices(t *testing.T) {
-	r := newRepository(t, "demo-worse")
+	r := newRepository(t, "mail-worse")
 	j := r.run("own-devices.yml", "pull_request", r.pullRequest(owner+"/"+name))
 	if !j.failed {
 		t.Error("the workflow succeeded, though the build is worse")
@@ -133,7 +133,7 @@ func TestOwnDevices(t *testing.T) {
 }
 
 func TestOwnDevicesAreNotForForks(t *testing.T) {
-	r := newRepository(t, "demo-worse")
+	r := newRepository(t, "mail-worse")
 	j := r.run("own-devices.yml", "pull_request", r.pullRequest("stranger/mail"))
 	if requests := r.github.Requests(); j.failed || len(requests) != 0 || j.log != "" {
 		t.Errorf("the job ran: %q\n%s", requests, j.log)
@@ -143,7 +143,7 @@ func TestOwnDevicesAreNotForForks(t *testing.T) {
 // On a fork the gate's token may only read: the verdict stands, and the second
 // workflow comments.
 func TestPullRequestFromFork(t *testing.T) {
-	r := newRepository(t, "demo-worse")
+	r := newRepository(t, "mail-worse")
 	r.github.ReadOnly(true)
 	j := r.run("pull-request.yml", "pull_request", r.pullRequest("stranger/mail"), "GITHUB_RUN_ID=100")
 	if !j.failed || j.outputs["verdict"] != "regression" {
@@ -182,7 +182,7 @@ func (r *repository) workflowRun(from string) map[string]any {
 }
 
 func TestForkCommentWithoutReport(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	r.pullRequest("stranger/mail")
 	if j := r.run("fork-comment.yml", "workflow_run", r.workflowRun("stranger/mail")); j.failed {
 		t.Error("the commenter failed, though there was nothing to say")

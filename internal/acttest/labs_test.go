@@ -67,7 +67,7 @@ var labWorkflows = map[string]struct{ devices, program string }{
 // as before, and the commit before the change does not build.
 func labRepository(t *testing.T, devices string, repetitions int, slower float64) *repository {
 	t.Helper()
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	r.lab = standin.New(t, standin.Options{Rate: labRate, Images: []string{}})
 	r.lab.Breaks(genymotion.SaaSWantsToken, state.Always)
 	r.configureLab(repetitions, devices)

@@ -33,9 +33,9 @@ func (r *repository) onOnePhone() {
 
 // Two emulators at the same time; on the older one the build is worse.
 func TestMatrixWithARegressionOnOneLeg(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	r.onOnePhone()
-	r.copy(filepath.Join(demo(t), "demo-worse.apk"), filepath.Join(r.dir, "worse.simapp"))
+	r.copy(filepath.Join(demo(t), "mail-worse.apk"), filepath.Join(r.dir, "worse.simapp"))
 	r.script(filepath.Join(r.dir, "emulator"), `[ "$1" != 29 ] || cp worse.simapp app/build/outputs/apk/release/app-release.apk`+"\n")
 	r.commit("be worse on API level 29")
 	j := r.run("matrix.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100", "GITHUB_RUN_NUMBER=1")

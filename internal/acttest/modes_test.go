@@ -20,7 +20,7 @@ func (r *repository) accepted(store string) int {
 }
 
 func TestNightlyAcceptsWhatIsNoRegression(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	history := filepath.Join(r.home, "history.db")
 	before := r.accepted(history)
 	j := r.run("nightly.yml", "schedule", map[string]any{"schedule": "17 2 * * *"})
@@ -36,14 +36,14 @@ func TestNightlyAcceptsWhatIsNoRegression(t *testing.T) {
 // The first night keeps the build that it accepts; the second one measures what it
 // can't clear in turns with it.
 func TestNightlyRefusesARegression(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	config := filepath.Join(r.dir, "apkgate.yml")
 	r.write(config, r.read(config)+"\nevidence: {apk: true}\n")
 	r.commit("keep the builds of accepted runs")
 	if j := r.run("nightly.yml", "schedule", map[string]any{"schedule": "17 2 * * *"}); j.failed {
 		t.Fatal("the first night failed")
 	}
-	r.copy(filepath.Join(demo(t), "demo-worse.apk"), filepath.Join(r.dir, "app.simapp"))
+	r.copy(filepath.Join(demo(t), "mail-worse.apk"), filepath.Join(r.dir, "app.simapp"))
 	r.commit("make it worse")
 	history := filepath.Join(r.home, "history.db")
 	before := r.accepted(history)
@@ -59,7 +59,7 @@ func TestNightlyRefusesARegression(t *testing.T) {
 // On runners that don't last, the history is a branch of the repository: what the
 // nightly run accepts is what the pull request is compared with.
 func TestHistoryOnABranch(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	remote := filepath.Join(t.TempDir(), "mail.git")
 	r.git("init", "--quiet", "--bare", remote)
 	r.git("remote", "set-url", "origin", remote)
@@ -82,10 +82,10 @@ func TestHistoryOnABranch(t *testing.T) {
 
 // The workflow runs on the tip of main, which is neither of what is compared.
 func TestCompareTwoBuilds(t *testing.T) {
-	r := newRepository(t, "demo-good")
+	r := newRepository(t, "mail-good")
 	base := r.head
 	r.git("branch", "good")
-	r.copy(filepath.Join(demo(t), "demo-worse.apk"), filepath.Join(r.dir, "app.simapp"))
+	r.copy(filepath.Join(demo(t), "mail-worse.apk"), filepath.Join(r.dir, "app.simapp"))
 	r.commit("make it worse")
 	worse := r.head
 	r.git("branch", "worse")

@@ -46,9 +46,9 @@ type repository struct {
 	lab       *standin.Lab    // what boots devices on the runner; nil: nothing
 }
 
-// newRepository is one whose app is of the build demo-good or demo-worse, on five
-// simulated phones, with a history of accepted runs of demo-good on others. The commit
-// before is of demo-good.
+// newRepository is one whose app is of the build mail-good or mail-worse, on five
+// simulated phones, with a history of accepted runs of mail-good on others. The commit
+// before is of mail-good.
 func newRepository(t *testing.T, build string) *repository {
 	t.Helper()
 	tool(t, "act")
@@ -73,7 +73,7 @@ func (r *repository) fillCheckout(build string) {
 	r.copy(filepath.Join(demo, "history.db"), history)
 	config := r.read(filepath.Join(demo, "apkgate.yml"))
 	for old, new := range map[string]string{
-		"apk: demo-worse.apk":     "apk: app/build/outputs/apk/release/app-release.apk",
+		"apk: mail-worse.apk":     "apk: app/build/outputs/apk/release/app-release.apk",
 		"test-apk: demo-test.apk": "test-apk: app/build/outputs/apk/test.apk",
 		"sqlite: history.db":      "sqlite: " + history,
 		"html: report.html":       "html: unused.html",
@@ -84,7 +84,7 @@ func (r *repository) fillCheckout(build string) {
 		config = strings.Replace(config, old, new, 1)
 	}
 	r.write(filepath.Join(r.dir, "apkgate.yml"), config)
-	r.copy(filepath.Join(demo, "demo-good.apk"), filepath.Join(r.dir, "app.simapp"))
+	r.copy(filepath.Join(demo, "mail-good.apk"), filepath.Join(r.dir, "app.simapp"))
 	r.copy(filepath.Join(demo, "demo-test.apk"), filepath.Join(r.dir, "test.simapp"))
 	r.script(filepath.Join(r.dir, "gradlew"), `
 mkdir -p app/build/outputs/apk/release
@@ -96,7 +96,7 @@ cp test.simapp app/build/outputs/apk/test.apk
 			r.copy(filepath.Join("../../examples", example), filepath.Join(r.dir, ".github/workflows", example))
 		}
 	}
-	r.commit("build demo-good")
+	r.commit("build mail-good")
 	r.git("tag", beforeTheChange)
 	r.copy(filepath.Join(demo, build+".apk"), filepath.Join(r.dir, "app.simapp"))
 	r.commit("build "+build, "--allow-empty")
@@ -236,7 +236,7 @@ func makeOnce(t *testing.T) string {
 				return
 			}
 		}
-		for _, build := range []string{"demo-good.apk", "demo-worse.apk"} {
+		for _, build := range []string{"mail-good.apk", "mail-worse.apk"} {
 			made.err = errors.Join(made.err, calm(filepath.Join(made.dir, "demo", build)))
 		}
 	})

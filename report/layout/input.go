@@ -8,6 +8,8 @@
 // its order come from package gate, the units of metrics from package metric, what
 // explains a finding from packages diagnose and report/causes. It escapes nothing and
 // knows no format: whatever it makes is plain text in a document.
+//
+// It has more files than other packages: each part of an answer has one.
 package layout
 
 import (

@@ -3,6 +3,8 @@
 //
 // It keeps nothing itself: a store of package baseline does. Runs never change; what
 // is decided about them is a mark.
+//
+// It has more files than other packages: each of the commands has one.
 package history
 
 import (
