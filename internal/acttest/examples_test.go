@@ -75,8 +75,8 @@ func TestPullRequestThatIsFixed(t *testing.T) {
 		t.Errorf("the verdict is %q, want pass or improvement", v)
 	}
 	comments := r.github.Comments(pull)
-	if len(comments) != 1 || comments[0].Edits != 1 {
-		t.Fatalf("comments are %+v, want one, edited once", comments)
+	if len(comments) != 1 || comments[0].Edits < 1 {
+		t.Fatalf("comments are %+v, want one, edited", comments)
 	}
 	contains(t, "the comment", comments[0].Body, "### ✅ ", r.head[:7])
 	if checks := r.github.Checks(); len(checks) != 2 || checks[1].Conclusion != "success" {
