@@ -175,10 +175,7 @@ func consoleSays(t *testing.T, on *target.Target) string {
 func TestWhatAKilledRunSlowedDownIsPutBack(t *testing.T) {
 	for _, byConsole := range []bool{true, false} {
 		told := ""
-		step := 1
-		if testing.Short() {
-			step = 4
-		}
+		step := everyOf(3, 7)
 		for n, over := 1, false; !over; n += step {
 			s, job := simulated(t, oneEmulator, simlab.Options{})
 			job = once(job, "3g")

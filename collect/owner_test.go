@@ -339,6 +339,18 @@ func restore(t *testing.T, job collect.Job) (out []string, err error) {
 	return out, err
 }
 
+// everyOf is which of the operations of a run are its last: each with APKGATE_FULL, else
+// one of so many, and of more with -short.
+func everyOf(usual, short int) int {
+	switch {
+	case os.Getenv("APKGATE_FULL") != "":
+		return 1
+	case testing.Short():
+		return short
+	}
+	return usual
+}
+
 // A run that is killed, wherever it is, leaves a phone that `apkgate devices restore`
 // makes what it was before, and so does the next run.
 func TestWhatAKilledRunChangedIsPutBack(t *testing.T) {
@@ -348,10 +360,7 @@ func TestWhatAKilledRunChangedIsPutBack(t *testing.T) {
 		t.Fatal("it was killed")
 	}
 	want := state(t, whole)
-	step := 1
-	if testing.Short() {
-		step = 11
-	}
+	step := everyOf(4, 11)
 	var told []string
 	over := false
 	for n := 1; !over; n += step {

@@ -1,0 +1,86 @@
+// Command measure runs the commands of docs/performance.md and compares what they take
+// with what the document says; see scripts/performance.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+
+	"github.com/apkgate/apkgate/internal/performance"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := measure(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "scripts/performance:", err)
+		os.Exit(1)
+	}
+}
+
+var errBeyond = errors.New("figures of docs/performance.md don't hold")
+
+func measure(ctx context.Context, args []string, out, errs io.Writer) error {
+	flags := flag.NewFlagSet("measure", flag.ContinueOnError)
+	document := flags.String("document", "docs/performance.md", "where the claims stand")
+	quick := flags.Bool("quick", false, "measure what the document calls quick alone")
+	corpus := flags.Bool("corpus", false, "measure also what needs the captures of a corpus")
+	only := flags.String("only", "", "measure the claims alone whose names match this expression")
+	reference := flags.Duration("reference", 0, "what the reference work took where the document was made")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	name, err := regexp.Compile(*only)
+	if err != nil {
+		return fmt.Errorf("--only: %w", err)
+	}
+	claims, err := claimsOf(*document)
+	if err != nil {
+		return err
+	}
+	took := performance.ReferenceWork()
+	bench := performance.Bench{Dir: ".", Env: os.Environ(), Speed: 1, Log: errs}
+	if *reference > 0 {
+		// A faster machine has to hold what the document says, and no less.
+		bench.Speed = max(1, took.Seconds()/reference.Seconds())
+	}
+	fmt.Fprintf(out, "The reference work takes %d ms here: figures of time may be %.2f times the document's.\n\n", took.Milliseconds(), bench.Speed*performance.Within)
+	if err := performance.Head(out); err != nil {
+		return err
+	}
+	failed := false
+	for _, c := range claims {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if *quick && c.When != performance.Quick || c.When == performance.Corpus && !*corpus || !name.MatchString(c.Name) {
+			continue
+		}
+		m := bench.Measure(ctx, c)
+		failed = failed || m.Failed()
+		fmt.Fprintln(out, m.Row())
+	}
+	if failed {
+		return errBeyond
+	}
+	return nil
+}
+
+func claimsOf(document string) ([]performance.Claim, error) {
+	f, err := os.Open(document)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	claims, err := performance.Parse(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", document, err)
+	}
+	return claims, nil
+}
