@@ -23,12 +23,12 @@ func TestARegressionIsNotAcceptedByTheWay(t *testing.T) {
 	}
 	for _, which := range [][]string{{"--all"}, {"--all", "--note", "all is well"}, {"--session", "s31"}, {"--commit", "c31"}} {
 		got := baseline(append([]string{"accept"}, which...)...)
-		if got.Status != exit.StatusPass || !strings.HasPrefix(got.Stdout, "accepted: 0 runs") || !strings.Contains(got.Stdout, "1 is not accepted: the gate called it a regression or invalid") {
+		if got.Status != exit.StatusPass || !strings.HasPrefix(got.Stdout, "accepted: 0 runs") || !strings.Contains(got.Stdout, "1 is not accepted: the gate refused it as a regression, ") {
 			t.Errorf("accept %v: %+v", which, got)
 		}
 	}
-	clitest.Fails(t, baseline("accept", r.ID), exit.StatusUsage, "can't be accepted without a word: the gate's verdict: regression", "--note")
-	if listed := baseline("list", "--state", "rejected"); !strings.Contains(listed.Stdout, r.ID) || !strings.Contains(listed.Stdout, "rejected by the gate") {
+	clitest.Fails(t, baseline("accept", r.ID), exit.StatusUsage, "can't be accepted without a reason: the gate's verdict: regression", "--note")
+	if listed := baseline("list", "--by", "run", "--state", "rejected"); !strings.Contains(listed.Stdout, r.ID) || !strings.Contains(listed.Stdout, "regression") {
 		t.Errorf("the list: %+v", listed)
 	}
 	if again, _ := p.open("worse", 32, p.base()...); again.Verdict != gate.Regression {

@@ -45,6 +45,7 @@ func measuredRuns(t *testing.T, text string) []run.Run {
 		if err != nil {
 			t.Fatal(err)
 		}
+		r = r.Recorded() // when it was judged is another time
 		r.ID, r.Started, r.Session = "", time.Time{}, ""
 		out = append(out, r)
 	}
@@ -206,6 +207,7 @@ func bySession(t *testing.T, l clitest.Lab, before map[string]string) map[string
 			continue
 		}
 		session := r.Session
+		r = r.Recorded() // when it was judged is another time
 		r.ID, r.Started, r.Session = "", time.Time{}, ""
 		out[session] = append(out[session], r)
 	}

@@ -97,7 +97,9 @@ func Lab(name string) ([]Profile, error) {
 }
 
 // Labs are the names of the labs.
-func Labs() []string { return []string{"device-lab", "upgraded-lab", "today-lab", "today-upgraded", "modern", "emulators"} }
+func Labs() []string {
+	return []string{"device-lab", "upgraded-lab", "today-lab", "today-upgraded", "modern", "emulators"}
+}
 
 func (r row) profile() Profile {
 	p := Profile{
