@@ -44,6 +44,9 @@ type Known struct {
 	// Repetition is the standard deviation of one repetition, worth DF degrees of freedom;
 	// nothing is known where DF is 0.
 	Repetition, DF float64
+	// Wander is the correlation of a repetition with the next of its session, as far as the
+	// history shows that they follow on each other; 0 where it does not.
+	Wander float64
 	// Beyond is how far the new run lies above what is expected, and SD how far off that may
 	// be; nothing is known where SD is 0.
 	Beyond, SD float64

@@ -67,7 +67,7 @@ func (q quarters) sweep(trials int) (eight, twelve, all int) {
 }
 
 // The table of docs/evaluation.md: what is reported of a creep of 1 % a week, and of quiet
-// quarters. APKGATE_QUARTERS sets how many are simulated of each (5,000 in the table).
+// quarters. APKGATE_QUARTERS sets how many are simulated of each (4,000 in the table).
 func TestSweepOfCreeps(t *testing.T) {
 	trials := 400
 	if testing.Short() {

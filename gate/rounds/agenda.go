@@ -157,7 +157,7 @@ func (t *Trial) forecastOf(q *question, p *place, level, chance float64) (pass, 
 	case q.size() == 0, q.known.DF <= 0 && p.measured < firstByOrder:
 		return t.forecastUnknown(q, p, level)
 	}
-	noise := noiseOf(q.known.Repetition, p.turn)
+	noise := noiseOf(q.known, p.turn)
 	shift, history := 0.0, 0.0
 	if q.known.SD > 0 {
 		shift, history = q.worse(q.known.Beyond), 1/(q.known.SD*q.known.SD)

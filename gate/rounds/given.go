@@ -47,8 +47,8 @@ func (p Paired) waver() (sd, df float64) {
 		known = *p.known
 	}
 	seen, own := min(known.DF, mostDF), max(float64(len(p.differences))-1, 0)
-	before, now := known.Repetition, stat.RobustSD(p.differences)
-	return math.Sqrt((seen*2*before*before/float64(p.turn) + own*now*now) / (seen + own)), seen + own
+	before, now := noiseOf(known, p.turn), stat.RobustSD(p.differences)
+	return math.Sqrt((seen*before*before + own*now*now) / (seen + own)), seen + own
 }
 
 // estimated is what rounds and the history say together of the head build: how far it lies

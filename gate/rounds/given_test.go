@@ -39,6 +39,7 @@ func TestWhatIsKnownExcludes(t *testing.T) {
 	}{
 		"as it was":               {duration, alike(2), alike(2), gate.Known{Repetition: r, DF: 20}, 1, 0.005},
 		"as it was, of turns":     {duration, alike(2), alike(2), gate.Known{Repetition: r * math.Sqrt(3), DF: 20}, 3, 0.005},
+		"of turns that wander":    {duration, alike(2), alike(2), gate.Known{Repetition: r / math.Sqrt(0.9375), DF: 20, Wander: 0.5}, 2, 0.005}, // see TestHowMuchMoreALongerTurnTells
 		"much is worth no more":   {duration, alike(2), alike(2), gate.Known{Repetition: r, DF: 500}, 1, 0.005},
 		"just what is excluded":   {duration, alike(2), times(alike(2), 1.1), gate.Known{Repetition: r, DF: 20}, 1, 0.5},
 		"a fifth quicker":         {duration, alike(2), times(alike(2), 1/1.1), gate.Known{Repetition: 2 * r, DF: 20}, 1, 0.005},

@@ -24,15 +24,17 @@ const (
 func Settling(within screen.Within, margin float64, lasts gate.Lasts) (minutes float64) {
 	minutes = math.Inf(1)
 	for k := 1; k <= mostRepetitions; k++ {
-		n := roundsToPass(passing{noise: noiseOf(within.SD(), k), df: within.DF, room: margin, chance: surely})
+		n := roundsToPass(passing{noise: noiseOf(gate.Known{Repetition: within.SD()}, k), df: within.DF, room: margin, chance: surely})
 		minutes = min(minutes, float64(n)*lasts.Round(k))
 	}
 	return minutes
 }
 
 // noiseOf is the standard deviation of the difference that a round shows where each build has
-// so many repetitions in it, which vary by sd.
-func noiseOf(sd float64, turn int) float64 { return math.Sqrt2 * sd / math.Sqrt(float64(turn)) }
+// so many repetitions in it.
+func noiseOf(k gate.Known, turn int) float64 {
+	return math.Sqrt2 * k.Repetition * math.Sqrt(longer(turn, k.Wander))
+}
 
 // passing is what it takes to exclude a worsening.
 type passing struct {

@@ -91,6 +91,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 	for place, parts := range earlier {
 		resume(trial, place, parts)
 	}
+	s.tellWander(ctx, trial, in.Verdict, placesOf(questions))
 	agenda := s.agendaOf(trial, in.Verdict)
 	s.tellAgenda(trial, agenda, in.Verdict, len(questions), len(earlier))
 	places := agenda.places

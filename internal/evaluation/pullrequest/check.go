@@ -22,8 +22,8 @@ type Outcome struct {
 // Check draws a history and a pull request, and lets it go the product's way.
 func (w World) Check(p gate.Policy, rng *rand.Rand) Outcome {
 	ph := &phone{World: w, rng: rng}
-	out, v := w.first(ph, p)
-	return w.settle(ph, p, v, out)
+	out, v, nights := w.first(ph, p)
+	return w.settle(ph, p, v, nights, out)
 }
 
 // budget is what is left for rounds once the new run is measured.
@@ -44,11 +44,10 @@ func (w World) measuring() float64 {
 	return float64(w.Scenarios) * (w.Lasts.SetUp + float64(w.repetitions())*w.Lasts.Repetition)
 }
 
-// first is the verdict by the history.
-func (w World) first(ph *phone, p gate.Policy) (Outcome, gate.Verdict) {
+// first is the verdict by the history, and by scenario the accepted runs of the very context.
+func (w World) first(ph *phone, p gate.Policy) (out Outcome, v gate.Verdict, nights [][]run.Run) {
 	p.Budget = w.budget()
 	n := w.repetitions()
-	out := Outcome{}
 	accepted := make([][]run.Summary, w.Scenarios)
 	ph.use(0, 0)
 	if w.Change.Unseen {
@@ -56,9 +55,10 @@ func (w World) first(ph *phone, p gate.Policy) (Outcome, gate.Verdict) {
 			ph.use(model, phonesApart*ph.rng.NormFloat64())
 			w.accept(ph, p, accepted)
 		}
+		nights = make([][]run.Run, w.Scenarios)
 		ph.update()
 	} else {
-		w.accept(ph, p, accepted)
+		nights = w.accept(ph, p, accepted)
 	}
 	var subjects []history.Subject
 	s := ph.session()
@@ -67,22 +67,25 @@ func (w World) first(ph *phone, p gate.Policy) (Outcome, gate.Verdict) {
 		subjects = append(subjects, history.Subject{Run: r, References: accepted[i]})
 	}
 	out.Minutes = w.measuring()
-	return out, history.Check(p, metric.Default(), subjects)
+	return out, history.Check(p, metric.Default(), subjects), nights
 }
 
-// accept adds the nights of a phone to the scenarios' accepted runs.
-func (w World) accept(ph *phone, p gate.Policy, accepted [][]run.Summary) {
+// accept adds the nights of a phone to the scenarios' accepted runs, which it returns in full.
+func (w World) accept(ph *phone, p gate.Policy, accepted [][]run.Summary) [][]run.Run {
+	nights := make([][]run.Run, w.Scenarios)
 	for night := range w.Nights {
 		s := ph.session()
 		for i := range w.Scenarios {
 			r := ph.record(s, i, fmt.Sprint(ph.context["model"], " night ", night), night, w.repetitions(), false)
 			accepted[i] = append(accepted[i], run.Summarize(r, p.Centre, metric.Default()))
+			nights[i] = append(nights[i], r)
 		}
 	}
+	return nights
 }
 
 // settle measures rounds, the most suspect scenario first, for as long as they can settle it.
-func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, out Outcome) Outcome {
+func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, nights [][]run.Run, out Outcome) Outcome {
 	questions := rounds.Questions(v)
 	plan, err := rounds.PlanWithin(p, 0, 0, w.budget().Rounds, int(w.Minutes/w.Lasts.Round(1)), len(questions))
 	if len(questions) == 0 || err != nil {
@@ -92,6 +95,7 @@ func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, out Outcome) Out
 	trial := rounds.New(p, metric.Default(), v, plan)
 	s, left := ph.session(), w.Minutes
 	for _, at := range trial.Order() {
+		trial.Wanders(at, nights[at])
 		turn := trial.Turn(at, w.Lasts)
 		round := w.Lasts.Round(turn)
 		base, head := ph.record(s, at, "base", w.Nights, 0, false), ph.record(s, at, "head", w.Nights, 0, true)

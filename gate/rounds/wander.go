@@ -1,0 +1,81 @@
+package rounds
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// Wanders tells the trial how repetitions of a place follow on each other, by accepted runs of
+// its context: where the phone is slow for several repetitions at a time, more of them in a turn
+// tell little more, and stand further from those of the other build.
+func (t *Trial) Wanders(at int, accepted []run.Run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.places[at]
+	if p == nil {
+		return
+	}
+	sessions := make([][]run.Cells, len(accepted))
+	for i, r := range accepted {
+		sessions[i] = t.Cells(r)
+	}
+	for _, q := range p.questions {
+		if !q.metric.Mean {
+			q.known.Wander = q.wander(sessions)
+		}
+	}
+}
+
+// mostWander bounds the correlation that a few sessions are believed about.
+const mostWander = 0.95
+
+// wander is the correlation of a repetition with the next one: what is believed of it is one
+// standard error less than what these sessions show, and none below 0.
+func (q *question) wander(sessions [][]run.Cells) float64 {
+	var series [][]float64
+	for _, repetitions := range sessions {
+		var values []float64
+		for _, cells := range repetitions {
+			if v, has := cells.Get(q.cell); has {
+				values = append(values, v)
+			}
+		}
+		series = append(series, q.onScale(values))
+	}
+	r, se := stat.Autocorrelation(series)
+	return min(max(r-se, 0), mostWander)
+}
+
+// onScale are a session's values as they are judged: by their logarithms where noise multiplies.
+func (q *question) onScale(values []float64) []float64 {
+	scale := metric.Linear
+	if len(values) > 0 && q.metric.ScaleOf(slices.Min(values)) == metric.Log {
+		scale = metric.Log
+	}
+	for i, v := range values {
+		values[i] = q.metric.On(scale, v)
+	}
+	return values
+}
+
+// longer is the variance of the difference between turns of so many repetitions, as a share of
+// that between turns of one. Repetitions follow on each other with the correlation r (an
+// autoregressive process of the first order), and so do the builds' turns: r to the power of how
+// far two of them lie apart. Independent ones make it 1/n.
+func longer(turn int, r float64) float64 {
+	n := float64(turn)
+	within, powers := n, 0.0 // sums of the correlations within a turn, and of r to the powers from 0
+	for lag := range turn {
+		power := math.Pow(r, float64(lag))
+		powers += power
+		if lag > 0 {
+			within += 2 * (n - float64(lag)) * power
+		}
+	}
+	across := r * powers * powers
+	return (within - across) / (n * n * (1 - r))
+}

@@ -1,0 +1,95 @@
+package rounds
+
+import (
+	"math"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/run"
+)
+
+// By hand, of r = 0.5: two in a turn have 2 + 2·0.5 within it and 0.5·1.5² across, three have
+// 3 + 2·(2·0.5 + 0.25) and 0.5·1.75²; each less the other, over n² and what one has, 1 - 0.5.
+func TestHowMuchMoreALongerTurnTells(t *testing.T) {
+	for _, c := range []struct {
+		turn    int
+		r, want float64
+	}{
+		{1, 0, 1}, {2, 0, 1.0 / 2}, {3, 0, 1.0 / 3},
+		{1, 0.5, 1}, {2, 0.5, 1.875 / 2}, {3, 0.5, 3.96875 / 4.5},
+		{1, 0.95, 1}, {2, 0.95, 0.287625 / 0.2},
+	} {
+		if got := longer(c.turn, c.r); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%d in a turn, which go together by %g: %g, want %g", c.turn, c.r, got, c.want)
+		}
+	}
+}
+
+// nights are nine sessions of nine repetitions, each of which is so much above the level.
+func nights(above func(i int) float64) []run.Run {
+	var out []run.Run
+	for range 9 {
+		var ms []float64
+		for i := range 9 {
+			ms = append(ms, 10*math.Exp(0.01*above(i)))
+		}
+		out = append(out, timed(0, ms...))
+	}
+	return out
+}
+
+// Where a set-up takes long a turn has three repetitions, unless the phone is slow for several of
+// them at a time: a rise over nine has a correlation of (40 + 8/9·7.5)/(8·7.5) = 0.78, and one
+// standard error less, 1/√72, is 0.66. Three of them waver 1.18 times as far as one alone.
+func TestATurnIsShortWherePhonesWander(t *testing.T) {
+	lasts := gate.Lasts{SetUp: 1, Repetition: 0.1}
+	rise, upAndDown := func(i int) float64 { return float64(i) }, func(i int) float64 { return float64(i % 2) }
+	other := nights(rise)
+	for _, r := range other {
+		for _, it := range r.Iterations {
+			it.Metrics["cpu.time_ms"] = it.Metrics["frames.duration_ms"]
+			delete(it.Metrics, "frames.duration_ms")
+		}
+	}
+	for name, c := range map[string]struct {
+		accepted []run.Run
+		wander   float64
+		want     int
+	}{
+		"nothing is accepted":      {nil, 0, 3},
+		"it goes up and down":      {nights(upAndDown), 0, 3},
+		"it rises":                 {nights(rise), 7.0/9 - 1/math.Sqrt(72), 1},
+		"one short session":        {[]run.Run{timed(0, 10, 11, 12)}, 0, 3},
+		"another number rises":     {other, 0, 3},
+		"it rises in one of many ": {append(nights(upAndDown), timed(0, 10, 11, 12)), 0, 3},
+	} {
+		trial := knownTrial(t, known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9}))
+		trial.Wanders(0, c.accepted)
+		trial.Wanders(7, c.accepted) // nothing is open there
+		if got := trial.places[0].questions[0].known.Wander; math.Abs(got-c.wander) > 1e-9 {
+			t.Errorf("%s: they go together by %g, want %g", name, got, c.wander)
+		}
+		if got := trial.Turn(0, lasts); got != c.want {
+			t.Errorf("%s: %d a turn, want %d", name, got, c.want)
+		}
+	}
+	var long []run.Run
+	for range 50 {
+		var ms []float64
+		for i := range 200 {
+			ms = append(ms, 10+float64(i))
+		}
+		long = append(long, timed(0, ms...))
+	}
+	trial := knownTrial(t, known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9}), known("anr.count", gate.Known{Counts: screen.CountsOf([]screen.Count{{Repetitions: 90}}), Repetitions: 10}))
+	for place := range 2 {
+		trial.Wanders(place, long)
+	}
+	if got := trial.places[0].questions[0].known.Wander; got != mostWander {
+		t.Errorf("however long it rises, want %g, got %g", mostWander, got)
+	}
+	if got := trial.places[1].questions[0].known.Wander; got != 0 {
+		t.Errorf("rare events wander by %g", got)
+	}
+}

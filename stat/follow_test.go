@@ -1,0 +1,55 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// By hand: of 1, 2, 3, 4 the squares about 2.5 sum to 5 and the products of neighbours to 1.25,
+// and three quarters of a variance of 5/3 are made up for: (1.25 + 1.25) / (3 · 5/3).
+func TestAutocorrelationByHand(t *testing.T) {
+	for name, c := range map[string]struct {
+		series [][]float64
+		r, se  float64
+	}{
+		"a rise":               {[][]float64{{1, 2, 3, 4}}, 0.5, 1 / math.Sqrt(3)},
+		"up and down":          {[][]float64{{1, 2, 1, 2}}, -0.5, 1 / math.Sqrt(3)},
+		"both, each about its": {[][]float64{{1, 2, 3, 4}, {11, 12, 11, 12}}, (0.5/1 + 1.5) / 6, 1 / math.Sqrt(6)}, // products 1.25 - 0.75, squares 5 + 1
+		"two tell nothing":     {[][]float64{{1, 2}, {4, 7}}, 0, 0},
+		"nor does a constant":  {[][]float64{{3, 3, 3}}, 0, 0},
+		"nor nothing":          {nil, 0, 0},
+		"nor what is no sum":   {[][]float64{{1e300, -1e300, 1e300}}, 0, 0},
+	} {
+		r, se := Autocorrelation(c.series)
+		if math.Abs(r-c.r) > 1e-12 || math.Abs(se-c.se) > 1e-12 {
+			t.Errorf("%s: %g ± %g, want %g ± %g", name, r, se, c.r, c.se)
+		}
+	}
+}
+
+// Of independent values in short series it is 0, which their products alone would be far below.
+func TestAutocorrelationOfShortSeries(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	sum, outside := 0.0, 0
+	const trials = 2000
+	for range trials {
+		var series [][]float64
+		for range 9 {
+			level := 10 * rng.NormFloat64()
+			var values []float64
+			for range 5 {
+				values = append(values, level+rng.NormFloat64())
+			}
+			series = append(series, values)
+		}
+		r, se := Autocorrelation(series)
+		sum += r / trials
+		if r > 2*se {
+			outside++
+		}
+	}
+	if math.Abs(sum) > 0.02 || outside > trials/20 {
+		t.Errorf("it is %.3f in the middle, and %d of %d lie two standard errors above 0", sum, outside, trials)
+	}
+}
