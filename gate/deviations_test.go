@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -124,6 +125,27 @@ func TestRoundsRankDeviations(t *testing.T) {
 	for i, want := range []string{"large", "small", "surer", "less sure"} {
 		if got[i].Event != want {
 			t.Errorf("place %d is that of %q, want %q", i+1, got[i].Event, want)
+		}
+	}
+}
+
+// How large changes are is told on one scale, that of a mean: bad frames by their odds with half a
+// per cent added, of which ×1.5 is worth 10 %, and a tail by half of its logarithm, as 21 % of it
+// are. What has neither is as large as its share.
+func TestHowLargeAChangeIs(t *testing.T) {
+	odds := math.Log((0.995 / 0.015) / (0.965 / 0.045))
+	for name, c := range map[string]struct {
+		from, shift, share, want float64
+	}{
+		"frames.smooth_ratio":     {0.99, -0.03, -0.0303, math.Pow(1.1, odds/math.Log(1.5)) - 1},
+		"frames.duration_ms.p95":  {10, 3, 0.3, math.Sqrt(1.3) - 1},
+		"frames.duration_ms":      {10, 2, 0.2, 0.2},
+		"cpu.time_ms":             {100, -30, -0.3, 0.3},
+		"anr.count":               {0, 0.2, 0, 0},
+		"of.nobody that is known": {1, 1, 0.5, 0.5},
+	} {
+		if got := gate.Size(name, c.from, c.shift, c.share); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}
 }

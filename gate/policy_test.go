@@ -66,6 +66,25 @@ func TestWhichCellsAreJudged(t *testing.T) {
 	}
 }
 
+// The tail of the whole run decides beside its mean; an event's is a detail of the event's mean,
+// and stands in for it where it has none. Other percentiles are details wherever there is a mean.
+func TestTheTailDecidesBesideTheMean(t *testing.T) {
+	const mean, p95, p50 = "frames.duration_ms", "frames.duration_ms.p95", "frames.duration_ms.p50"
+	p, _ := PolicyOf(PresetDefault)
+	with := run.Summary{Cells: run.CellsOf(map[run.Cell]float64{{Metric: mean}: 8, {Event: "tap", Metric: mean}: 8})}
+	for cell, want := range map[run.Cell][2]bool{ // with a mean, and without
+		{Metric: mean}: {true, true}, {Event: "tap", Metric: mean}: {true, true},
+		{Metric: p95}: {true, true}, {Event: "tap", Metric: p95}: {false, true},
+		{Metric: p50}: {false, true}, {Event: "tap", Metric: p50}: {false, true},
+	} {
+		for i, s := range []run.Summary{with, {}} {
+			if got := p.Judged(cell, s, metric.Default()); got != want[i] {
+				t.Errorf("%v, without a mean %t: judged %t", cell, i == 1, got)
+			}
+		}
+	}
+}
+
 func TestALevelWhereThePresetHasNone(t *testing.T) {
 	dune, _ := PolicyOf(PresetDune)
 	if got := dune.WithLevel().Alpha; got != 0.01 {

@@ -38,6 +38,7 @@ func TestTheSizeOfABuildIsExact(t *testing.T) {
 		"smaller":                              {9_900_000, asked(0.005), gate.Improvement},
 		"the same":                             {10_000_000, asked(0), gate.Pass},
 		"a byte, where everything matters":     {10_000_001, asked(0), gate.Regression},
+		"by name, and the same":                {10_000_000, func(p *gate.Policy) { p.Metrics = []string{size} }, gate.Pass},
 		"by name, and the policy's own change": {10_600_000, func(p *gate.Policy) { p.Metrics = []string{size} }, gate.Regression},
 	} {
 		p := gatetest.Policy(t, gate.PresetDefault)

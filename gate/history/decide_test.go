@@ -212,3 +212,32 @@ func TestFewBadFramesThatBecomeMoreAreSeen(t *testing.T) {
 		t.Errorf("of %d with four bad frames %d pass, and %d look worse; of as many unchanged %d fail", trials, passed, looked, failed)
 	}
 }
+
+// With few accepted runs a share of few frames is no suspect for one of them that was late: of
+// seventy, one and none lie ln(1.005/0.005) - ln(0.9907/0.0193) = 1.37 apart as odds, and twice
+// the standard error of two such is 2.1; of seven hundred, ten late ones are at the same share
+// twice 0.34. A time that varies by as much is one.
+func TestADoubtTakesMoreThanAFrameThatWasLate(t *testing.T) {
+	of := func(id string, frames, late float64) run.Run {
+		return gatetest.Run(id, map[string]float64{"frames.count": frames, smoothRatio: 1 - late/frames})
+	}
+	for name, c := range map[string]struct {
+		now     run.Run
+		history []run.Run
+		want    gate.Direction
+	}{
+		"one of seventy":        {of("new", 70, 1), []run.Run{of("a", 70, 0), of("b", 70, 0)}, gate.None},
+		"ten of seven hundred":  {of("new", 700, 10), []run.Run{of("a", 700, 0), of("b", 700, 0)}, gate.Suspect},
+		"a time that varies":    {repeated("new", "cpu.time_ms", 100, 250), []run.Run{repeated("a", "cpu.time_ms", 99, 101), repeated("b", "cpu.time_ms", 100, 102)}, gate.Suspect},
+		"a time that is slower": {repeated("new", "cpu.time_ms", 150, 151), []run.Run{repeated("a", "cpu.time_ms", 99, 101), repeated("b", "cpu.time_ms", 100, 102)}, gate.Suspect},
+	} {
+		metric := smoothRatio
+		if _, timed := c.now.Iterations[0].Metrics["cpu.time_ms"]; timed {
+			metric = "cpu.time_ms"
+		}
+		p := gatetest.Judging(t, gate.PresetDefault, metric)
+		if d := comparisonOf(checkOne(p, c.now, c.history...), metric); d.Direction != c.want {
+			t.Errorf("%s: %q, want %q", name, d.Direction, c.want)
+		}
+	}
+}
