@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -94,15 +95,7 @@ func riseOf(contexts [][]point, least, alpha float64) rise {
 // it the ones at the level on which it began.
 func present(c []point, newest, least float64) []point {
 	c = slices.DeleteFunc(slices.Clone(c), func(p point) bool { return p.day < newest-pastDays })
-	slices.SortStableFunc(c, func(a, b point) int {
-		if a.day < b.day {
-			return -1
-		}
-		if a.day > b.day {
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(c, func(a, b point) int { return cmp.Compare(a.day, b.day) })
 	var before []float64
 	for _, p := range c {
 		if p.day < newest-quarterDays {
