@@ -33,8 +33,8 @@ func (t *Trial) Wanders(at int, accepted []run.Run) {
 // mostWander bounds the correlation that a few sessions are believed about.
 const mostWander = 0.95
 
-// wander is the correlation of a repetition with the next one: what is believed of it is one
-// standard error less than what these sessions show, and none below 0.
+// wander is the correlation of a repetition with the next one that these sessions show, and none
+// below 0.
 func (q *question) wander(sessions [][]run.Cells) float64 {
 	var series [][]float64
 	for _, repetitions := range sessions {
@@ -46,8 +46,7 @@ func (q *question) wander(sessions [][]run.Cells) float64 {
 		}
 		series = append(series, q.onScale(values))
 	}
-	r, se := stat.Autocorrelation(series)
-	return min(max(r-se, 0), mostWander)
+	return min(max(stat.Autocorrelation(series), 0), mostWander)
 }
 
 // onScale are a session's values as they are judged: by their logarithms where noise multiplies.

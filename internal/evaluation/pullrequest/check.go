@@ -3,6 +3,7 @@ package pullrequest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/history"
@@ -107,10 +108,7 @@ func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, nights [][]run.R
 				break
 			}
 			for ; measured < until && left >= round; measured++ {
-				for range turn {
-					base.Iterations = append(base.Iterations, ph.repetition(s, at, false))
-					head.Iterations = append(head.Iterations, ph.repetition(s, at, true))
-				}
+				ph.round(s, at, turn, &base, &head)
 				left -= round
 				out.Rounds++
 				out.Minutes += round
@@ -124,4 +122,18 @@ func (w World) settle(ph *phone, p gate.Policy, v gate.Verdict, nights [][]run.R
 	}
 	out.Verdict = trial.Verdict().Verdict
 	return out
+}
+
+// round adds a round to both builds' runs: all repetitions of one build's turn, then those of the
+// other's. Which is first is drawn.
+func (ph *phone) round(s session, at, turn int, base, head *run.Run) {
+	builds := []*run.Run{base, head}
+	if ph.rng.IntN(2) > 0 {
+		slices.Reverse(builds)
+	}
+	for _, build := range builds {
+		for range turn {
+			build.Iterations = append(build.Iterations, ph.repetition(s, at, build == head))
+		}
+	}
 }
