@@ -19,13 +19,9 @@ func (t *Trial) Wanders(at int, accepted []run.Run) {
 	if p == nil {
 		return
 	}
-	sessions := make([][]run.Cells, len(accepted))
-	for i, r := range accepted {
-		sessions[i] = t.Cells(r)
-	}
 	for _, q := range p.questions {
 		if !q.metric.Mean {
-			q.known.Wander = q.wander(sessions)
+			q.known.Wander = q.wander(accepted)
 		}
 	}
 }
@@ -35,18 +31,32 @@ const mostWander = 0.95
 
 // wander is the correlation of a repetition with the next one that these sessions show, and none
 // below 0.
-func (q *question) wander(sessions [][]run.Cells) float64 {
+func (q *question) wander(accepted []run.Run) float64 {
 	var series [][]float64
-	for _, repetitions := range sessions {
+	for _, r := range accepted {
 		var values []float64
-		for _, cells := range repetitions {
-			if v, has := cells.Get(q.cell); has {
+		for _, it := range r.Iterations {
+			if v, has := of(it, q.cell); has {
 				values = append(values, v)
 			}
 		}
 		series = append(series, q.onScale(values))
 	}
 	return min(max(stat.Autocorrelation(series), 0), mostWander)
+}
+
+// of is an iteration's value of a cell, the first where an event happened more than once.
+func of(it run.Iteration, c run.Cell) (v float64, has bool) {
+	metrics := it.Metrics
+	if c.Event != "" {
+		at := slices.IndexFunc(it.Events, func(b run.Bucket) bool { return b.Name == c.Event })
+		if at < 0 {
+			return 0, false
+		}
+		metrics = it.Events[at].Metrics
+	}
+	v, has = metrics[c.Metric]
+	return v, has
 }
 
 // onScale are a session's values as they are judged: by their logarithms where noise multiplies.

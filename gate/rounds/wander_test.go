@@ -73,6 +73,30 @@ func TestATurnIsShortWherePhonesWander(t *testing.T) {
 			t.Errorf("%s: %d a turn, want %d", name, got, c.want)
 		}
 	}
+}
+
+// An event's repetitions follow on each other by themselves.
+func TestAnEventWandersByItself(t *testing.T) {
+	event := nights(func(i int) float64 { return float64(i) })
+	for _, r := range event {
+		for i, it := range r.Iterations {
+			r.Iterations[i] = run.Iteration{Metrics: map[string]float64{"frames.duration_ms": 10}, Events: []run.Bucket{{Name: "start"}, {Name: "tap", Metrics: it.Metrics}}}
+		}
+	}
+	for name, want := range map[string]float64{"tap": 7.0 / 9, "swipe": 0} {
+		c := known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9})
+		c.Event = name
+		trial := knownTrial(t, c)
+		trial.Wanders(0, event)
+		if got := trial.places[0].questions[0].known.Wander; math.Abs(got-want) > 1e-9 {
+			t.Errorf("after %s they go together by %g, want %g", name, got, want)
+		}
+	}
+}
+
+// However surely repetitions follow on each other, that is believed up to a bound, and of rare
+// events nothing of it.
+func TestWhatIsBelievedOfAWander(t *testing.T) {
 	var long []run.Run
 	for range 50 {
 		var ms []float64
@@ -86,7 +110,7 @@ func TestATurnIsShortWherePhonesWander(t *testing.T) {
 		trial.Wanders(place, long)
 	}
 	if got := trial.places[0].questions[0].known.Wander; got != mostWander {
-		t.Errorf("however long it rises, want %g, got %g", mostWander, got)
+		t.Errorf("it is %g, want %g", got, mostWander)
 	}
 	if got := trial.places[1].questions[0].known.Wander; got != 0 {
 		t.Errorf("rare events wander by %g", got)
