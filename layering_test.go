@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	// How far repetitions differ by chance is told by Student's distribution.
 	"diagnose/render": {"diagnose", "run", "gate", "stat"},
 	"diagnose/anr":    {"diagnose", "run", "gate", "context", "trace/anr/signature"},
-	"report":       {}, // the formats, which are its own
+	"report":          {}, // the formats, which are its own
 
 	// How an answer is said, drawn and shown, whatever it is an answer to: none of these
 	// knows verdicts.
