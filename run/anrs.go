@@ -68,7 +68,7 @@ const (
 	WaitPoll    = "poll"    // a file, a socket or a pipe
 	WaitGC      = "gc"      // the garbage collector
 	WaitMemory  = "memory"  // memory that the kernel has to free or read first
-	WaitStopped = "stopped" // a debugger or a signal that has stopped it
+	WaitStopped = "stopped" // a debugger, a signal, the freezer or a crash that has stopped it
 	WaitUnknown = "unknown" // the dump does not say
 )
 

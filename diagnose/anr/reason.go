@@ -95,6 +95,8 @@ var (
 	// The collector at work in front of a thread: art/runtime/gc/heap.cc, thread_state.h;
 	// and the kernel that looks for memory: mm/vmscan.c, mm/page_alloc.c, mm/memory.c.
 	collecting = regexp.MustCompile(`art::gc::|WaitForGcToComplete|dvmCollectGarbage|dvmGcHeap`)
+	// What keeps a frozen process from running: kernel/cgroup/freezer.c, kernel/freezer.c.
+	freezing   = regexp.MustCompile(`\b(?:do_freezer_trap|__refrigerator)\b`)
 	reclaiming = regexp.MustCompile(`try_to_free_pages|shrink_(?:node|slab|inactive|lruvec)|direct_reclaim|do_swap_page|__alloc_pages_(?:slowpath|direct)|zram_|psi_memstall`)
 	paging     = regexp.MustCompile(`folio_wait_bit|wait_on_page_bit|lock_page|filemap_fault|swap_readpage|swap_read_folio`)
 	// File systems and block devices: fs/, block/, drivers/mmc, drivers/scsi/ufs.
@@ -110,12 +112,17 @@ var (
 	sockets = regexp.MustCompile(`^(?:java\.net\.|sun\.nio\.ch\.(?:Socket|Net)|libcore\.io\.(?:Linux|Posix|BlockGuardOs)\.(?:recv|send|connect|accept|android_getaddrinfo)|com\.android\.org\.conscrypt\.|org\.conscrypt\.|okhttp3\.|com\.android\.okhttp\.)`)
 )
 
-// stopped: by somebody who debugs, or by a signal. The dump says nothing else then.
+// stopped: by somebody who debugs, a signal, Android's freezer, or a crash of its own. The dump
+// says nothing else then.
 func stopped(f found) (reason, bool) {
 	r := reason{kind: StoppedKind, subject: "a debugger or a signal", sure: diagnose.Seen, why: diagnose.Say("was stopped by a debugger or a signal")}
 	switch {
 	case slices.ContainsFunc(f.last.Stack, func(frame string) bool { return method(frame) == "android.os.Debug.waitForDebugger" }):
 		r.subject, r.why = "debugger", diagnose.Say("waited for a debugger to attach (", diagnose.Coded("android.os.Debug.waitForDebugger"), ")")
+	case strings.HasSuffix(f.last.WaitsFor, " crash"):
+		r.subject, r.why = "crash", diagnose.Say("had crashed, and what writes the crash down had not ended")
+	case freezing.MatchString(f.last.WaitsFor):
+		r.subject, r.why = "freezer", diagnose.Say("was frozen, as Android does with apps that are not in use (", diagnose.Coded(freezing.FindString(f.last.WaitsFor)), ")")
 	case strings.HasSuffix(f.last.WaitsFor, " debugger"), slices.ContainsFunc(f.last.Stack, func(frame string) bool { return strings.Contains(frame, "/libjdwp.so") }):
 		r.subject, r.why = "debugger", diagnose.Say("was stopped by a debugger")
 	}

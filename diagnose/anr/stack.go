@@ -83,7 +83,8 @@ var plumbing = []string{"android.os.", "dalvik.", "java.", "jdk.", "libcore.", "
 
 // telling is the frame that says most of what a thread was at: the innermost method
 // that is not the platform's, else the innermost of those that are no plumbing, else the
-// innermost method, else the innermost frame there is.
+// innermost method, else the innermost frame there is. Native code that the message loop has
+// called back says more than the loop.
 func telling(stack []string) string {
 	var best [3]string
 	for _, frame := range stack {
@@ -96,7 +97,12 @@ func telling(stack []string) string {
 			continue
 		case signature.Own(frame):
 			return frame
-		case !slices.ContainsFunc(plumbing, func(p string) bool { return strings.HasPrefix(method(frame), p) }):
+		case best == [3]string{2: best[2]} && method(frame) == "android.os.MessageQueue.nativePollOnce":
+			if i := slices.IndexFunc(stack, signature.Own); i >= 0 && kindOf(stack[i]) == native {
+				return stack[i]
+			}
+		}
+		if !slices.ContainsFunc(plumbing, func(p string) bool { return strings.HasPrefix(method(frame), p) }) {
 			best[0] = cmp.Or(best[0], frame)
 		}
 		best[1] = cmp.Or(best[1], frame)

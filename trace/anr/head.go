@@ -111,7 +111,12 @@ func (r *reader) member(text []byte) bool {
 		if of := string(bytes.Trim(value, "'")); d.Form == XCrash && (of == "java" || of == "native") {
 			d.Crash = &Crash{}
 		}
+	case "Fatal Exception", "Non-fatal Exception":
+		if d.Form == Crashlytics {
+			d.Crash = &Crash{Process: d.Process, Message: r.name(value)}
+		}
 	case "# Application":
+		r.form(Crashlytics)
 		if d.Process == "" {
 			d.Process = r.command(value)
 		}

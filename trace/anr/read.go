@@ -67,7 +67,7 @@ type reader struct {
 	filled bool         // the part has a process
 
 	channels      map[int][]channel
-	listed        []int          // the processes of channels, in the order of the file
+	listed        []listing      // the processes of channels, in the order of the file
 	commands      map[int]string // the names of the processes of channels
 	names         map[string]string
 	room          int // bytes of names
@@ -82,6 +82,10 @@ type reader struct {
 
 // leftOut counts what was beyond a limit.
 type leftOut struct{ parts, processes, threads, frames, locks, names, transactions, usages int }
+
+// listing is a process of which the file has a list of waiting channels, and the line where
+// the first one begins.
+type listing struct{ pid, line int }
 
 // channel is where a thread waits in the kernel.
 type channel struct {
@@ -126,8 +130,11 @@ var (
 )
 
 // blank ends a thread that has frames. Copies of dumps, and tombstones, have blank lines
-// before the first one.
+// before the first one, and Google Play's exports behind what they say of a frame.
 func (r *reader) blank() {
+	if r.dump.Form == Play {
+		return
+	}
 	if r.thread == nil || len(r.thread.Frames) > 0 {
 		r.thread = nil
 		return
@@ -497,7 +504,7 @@ func (r *reader) list(pid int) {
 			r.left.processes++
 			return
 		}
-		r.listed = append(r.listed, pid)
+		r.listed = append(r.listed, listing{pid, r.number})
 	}
 	r.channels[pid] = nil
 }
@@ -509,13 +516,14 @@ func (r *reader) join() {
 	for i := range r.dump.Processes {
 		there[r.dump.Processes[i].PID] = true
 	}
-	for _, pid := range r.listed {
-		if !there[pid] && len(r.channels[pid]) > 0 {
-			r.begin(pid)
-			r.process.Name = r.commands[pid]
-			for _, c := range r.channels[pid] {
-				r.newThread(nil).TID = c.tid
-			}
+	for _, of := range r.listed {
+		if there[of.pid] || len(r.channels[of.pid]) == 0 {
+			continue
+		}
+		r.begin(of.pid)
+		r.process.Name, r.process.Line = r.commands[of.pid], of.line
+		for _, c := range r.channels[of.pid] {
+			r.newThread(nil).TID = c.tid
 		}
 	}
 	for i := range r.dump.Processes {

@@ -224,6 +224,9 @@ func (r *reader) strange(text []byte) {
 	if r.exported(text) || r.apart && len(r.thread.Frames) == 0 {
 		return
 	}
+	if r.dump.Form == Play && bytes.Contains(text, []byte("ANR")) {
+		return // what Google Play says of the frame above, in the reader's language
+	}
 	const told = 20
 	if r.odd++; r.odd <= told {
 		r.warnings.Addf(r.number, "a line of thread %q is not understood: %q", r.thread.Name, short(text))
@@ -277,7 +280,7 @@ func (t *Thread) set(key string, value []byte) {
 	case key == "state" && len(value) == 1:
 		t.Kernel = string(value)
 	case err != nil:
-	case key == "dsCount":
+	case key == "dsCount", key == "ucsCount": // of a debugger; its name since Android 12
 		t.Debugged = n > 0
 	case key == "prio":
 		t.Priority = int(n)

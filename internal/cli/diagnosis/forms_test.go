@@ -76,7 +76,7 @@ func TestWhatAMainThreadWaitsFor(t *testing.T) {
 		"the queue, at its clock":             {[]string{artThread("main", 1, 500, "Native", "S", "at android.os.SystemClock.uptimeMillis(Native method)", "at android.os.MessageQueue.next(MessageQueue.java:148)", "at android.os.Looper.loop(Looper.java:183)", "at com.android.server.ServerThread.initAndLoop(SystemServer.java:1118)")}, "anr.idle", "main", "seen"},
 		"a queue of Dalvik's":                 {[]string{"\"main\" prio=5 tid=1 NATIVE\n  | group=\"main\" sCount=1 dsCount=0 obj=0x4 self=0x4\n  | sysTid=500 nice=0 sched=0/0 cgrp=apps handle=1\n  | state=S schedstat=( 0 0 0 ) utm=1 stm=1 core=0\n  at android.os.MessageQueue.nativePollOnce(Native Method)\n  at android.os.MessageQueue.next(MessageQueue.java:138)\n  at android.os.Looper.loop(Looper.java:123)\n  at com.android.server.ServerThread.initAndLoop(SystemServer.java:1118)\n  at dalvik.system.NativeStart.main(Native Method)\n\n"}, "anr.idle", "main", "seen"},
 		"called back by the looper": {[]string{artThread("main", 1, 500, "Native", "S", futex, "native: #03 pc 0000000000123456  /data/app/lib/arm64/libgame.so (onSensor+12)\n  native: #04 pc 0000000000012345  /system/lib64/libutils.so (android::Looper::pollInner(int)+448)", inQueue)},
-			"anr.lock", "android.app.ActivityThread.main", "possible"},
+			"anr.lock", "onSensor (libgame.so)", "possible"},
 		"a handler for idle times": {[]string{artThread("main", 1, 500, "Runnable", "R", "at com.example.mail.Warm.queueIdle(Warm.java:8)", "at android.os.MessageQueue.next(MessageQueue.java:396)", "at android.os.Looper.loop(Looper.java:183)")},
 			"anr.work", "com.example.mail.Warm.queueIdle", "seen"},
 		"its own work": {[]string{artThread("main", 1, 500, "Runnable", "R", "at com.example.mail.Inbox.sort(Inbox.java:12)", onLooper)},
@@ -207,7 +207,7 @@ func TestCrashesAndOtherDumps(t *testing.T) {
 		"Crashpad's":        {"MDMP\x93\xa7\x00\x00" + strings.Repeat("\x00", 400), "it is a minidump, as Crashpad and Breakpad write it"},
 		"a heap":            {"JAVA PROFILE 1.0.3\x00" + strings.Repeat("\x00", 400), "it is a dump of the Java heap (hprof)"},
 		"a core":            {"\x7fELF\x02\x01" + strings.Repeat("\x00", 400), "it is a program or a core dump in ELF"},
-		"cut before it all": {"----- pid 4100 at 2026-11-20 22:00:01 -----\nCmd line: com.example.mail\nABI: 'arm64'\n", "it has no main thread of any app: it is cut off"},
+		"cut before it all": {"----- pid 4100 at 2026-11-20 22:00:01 -----\nCmd line: com.example.mail\nABI: 'arm64'\n", "it does not show what did not respond: the main thread of com.example.mail: it is cut off"},
 	} {
 		write(t, "dump", c.text)
 		got := clitest.Run(t, nil, "diagnose", "dump")

@@ -21,7 +21,7 @@ const headSize = 64 << 10
 // dump matches what a dump of threads has near its beginning: the line of a process, the
 // head that ART and Dalvik write, or the first line of a thread, also as debuggerd,
 // Google Play and Firebase have it.
-var dump = regexp.MustCompile(`(?m)^(----- pid \d+ at |DALVIK THREADS|Cmd ?line: |Subject: |== dumpstate: |".*"( daemon)? (prio|sysTid|tid)=|\*\*\* \*\*\* \*\*\* |pid: \d+(, tid: \d+, name: |  >>> )|.* \([a-z ]+\):tid=\d+ systid=\d+ )`)
+var dump = regexp.MustCompile(`(?m)^[ \t]*(----- pid \d+ at |DALVIK THREADS|Cmd ?line: |# Crashlytics - |Subject: |== dumpstate: |".*"( daemon)? (prio|sysTid|tid)=|\*\*\* \*\*\* \*\*\* |pid: \d+(, tid: \d+, name: |  >>> )|.* \([a-z ]+\):tid=\d+ systid=\d+ )`)
 
 // kindOf tells the kind of a recording by how it begins. A trace of packets begins with
 // the tag of its first packet (field 1, length-delimited: perfetto_trace.proto) and holds
@@ -74,6 +74,7 @@ var foreign = []struct{ begins, is string }{
 	{"MDMP", "a minidump, as Crashpad and Breakpad write it where a process crashes: it holds memory, and no stacks in text (minidump_stackwalk makes them)"},
 	{"PMDM", "a minidump, as Crashpad and Breakpad write it where a process crashes: it holds memory, and no stacks in text (minidump_stackwalk makes them)"},
 	{"JAVA PROFILE ", "a dump of the Java heap (hprof), which holds no stacks of threads that stood still"},
+	{"arch: ", "the record of a crash, a tombstone in the text of its protocol buffer, and not of something that did not respond"},
 	{"\x7fELF", "a program or a core dump in ELF, and no text"},
 }
 

@@ -46,7 +46,7 @@ func stacks(c console.Console, src io.Reader, path, mapping string, out *saved.D
 		out.Untold, chain.Warnings = true, nil // which is the answer
 		out.MainThreads = mainThreads(dump)
 	default:
-		return noThread(path, out.Package, dump)
+		return noThread(path, out.Package, chain.Missing, dump)
 	}
 	if out.Package == "" {
 		out.ANRs = append(out.ANRs, deadlocks(dump, chain, names)...)
@@ -161,7 +161,7 @@ func namesOf(c console.Console, path string) (*r8map.Map, error) {
 }
 
 // noThread says whose threads there are where the one that was asked for has none.
-func noThread(path, pkg string, dump anr.Dump) error {
+func noThread(path, pkg, missing string, dump anr.Dump) error {
 	if len(dump.Processes) == 0 && dump.Cut {
 		return exit.Usage(fmt.Errorf("diagnose %s: the dump of threads in it is cut off before its first thread", console.Plain(path)), "")
 	}
@@ -179,6 +179,9 @@ func noThread(path, pkg string, dump anr.Dump) error {
 	if dump.Cut {
 		cut = ": it is cut off"
 	}
-	return exit.Usage(fmt.Errorf("diagnose %s: it has no main thread of %s%s", console.Plain(path), console.Plain(cmp.Or(pkg, "any app")), cut),
-		"it has the threads of "+console.Plain(words.List(list)))
+	has := "it has the threads of " + console.Plain(words.List(list))
+	if pkg == "" && missing != "" {
+		return exit.Usage(fmt.Errorf("diagnose %s: it does not show what did not respond: %s%s", console.Plain(path), console.Plain(words.Short(missing)), cut), has)
+	}
+	return exit.Usage(fmt.Errorf("diagnose %s: it has no main thread of %s%s", console.Plain(path), console.Plain(cmp.Or(pkg, "any app")), cut), has)
 }

@@ -26,13 +26,30 @@ func byFunction(t *anr.Thread) (Step, bool) {
 				continue // or called back from there
 			}
 			s := Step{Kind: kind, At: i}
-			if kind == run.WaitBinder {
+			switch {
+			case kind == run.WaitBinder:
 				s.What = nativeInterfaceOf(t, i)
+			case kind == run.WaitSleep && callerOf(t, i) == "libsqlite.so":
+				s.Kind, s.What = run.WaitLock, database
 			}
 			return s, true
 		}
 	}
 	return Step{}, false
+}
+
+// database is the lock of a file of SQLite, whose owner may be another process: who finds it
+// taken sleeps and tries again (sqliteDefaultBusyCallback).
+const database = "SQLite's database"
+
+// callerOf is the name of the library that called the C library's function at a frame.
+func callerOf(t *anr.Thread, at int) string {
+	for _, f := range t.Frames[at:min(len(t.Frames), at+near)] {
+		if _, library, _ := cutLast(f.Library, "/"); f.Kind != anr.Native || library != "libc.so" {
+			return library
+		}
+	}
+	return ""
 }
 
 // bare is a function without its arguments. Dumps of native processes have the names as

@@ -65,7 +65,7 @@ func placed(step, head, tail int) int {
 func (c Chain) thread(i int, process string) run.ANRThread {
 	s := c.Steps[i]
 	t := run.ANRThread{
-		Name: words.Clip(s.Thread.Name, most), State: words.Clip(s.Thread.State, most), Kind: s.Kind,
+		Name: words.Clip(nameOfThread(s), most), State: words.Clip(s.Thread.State, most), Kind: s.Kind,
 		WaitsFor: words.Clip(c.waitsFor(i), most), Critical: i == len(c.Steps)-1 || c.Cycle >= 0 && i >= c.Cycle,
 	}
 	first := c.Steps[0].Process
@@ -73,6 +73,15 @@ func (c Chain) thread(i int, process string) run.ANRThread {
 		t.Process = name
 	}
 	return t
+}
+
+// nameOfThread is a thread's name; a list of waiting channels has none, and its main thread is
+// the one of the process's number.
+func nameOfThread(s Step) string {
+	if s.Thread.Name == "" && s.Thread.TID != 0 && s.Thread.TID == s.Process.PID {
+		return "main"
+	}
+	return s.Thread.Name
 }
 
 // stackOf is a thread's stack, as much of it as a record holds, and the place, from 1, of

@@ -35,6 +35,30 @@ func byDebugger(t *anr.Thread) (Step, bool) {
 	return Step{}, false
 }
 
+// crash is what a thread is at that has ended its process, or got a signal that does.
+const crash = "crash"
+
+// crashing are functions in which a thread is once its process ends by itself: what raises the
+// signal (bionic/libc/bionic/abort.cpp, fortify.cpp), and handlers of it, that write the crash
+// down or wait for who does (debuggerd_handler.cpp, Breakpad, Crashpad, xCrash).
+var crashing = []string{"abort", "__fortify_fatal", "HandleUsingDestroyedMutex", "art::Runtime::Abort", "debuggerd_signal_handler", "google_breakpad::ExceptionHandler::", "crashpad::", "xc_crash_signal_handler"}
+
+// byCrash decides for threads that crash: their process does not respond while that lasts.
+func byCrash(t *anr.Thread) (Step, bool) {
+	for i, f := range t.Frames[:min(len(t.Frames), near)] {
+		if f.Kind == anr.Java {
+			break
+		}
+		name := bare(f.Name)
+		for _, begins := range crashing {
+			if name == begins || strings.HasSuffix(begins, "::") && strings.HasPrefix(name, begins) {
+				return Step{Kind: run.WaitStopped, At: i, What: crash}, true
+			}
+		}
+	}
+	return Step{}, false
+}
+
 // byDriver decides for threads that wait inside a library of OpenGL ES, EGL or Vulkan: the
 // innermost frames are the C library's, and those that called it the driver's.
 func byDriver(t *anr.Thread) (Step, bool) {

@@ -17,6 +17,9 @@ func standing(t *anr.Thread) Step {
 	if s, decided := byDebugger(t); decided {
 		return s
 	}
+	if s, decided := byCrash(t); decided {
+		return s
+	}
 	if s, decided := byKernel(t, decisive); decided {
 		return s
 	}
@@ -111,8 +114,12 @@ func byMethod(t *anr.Thread) (Step, bool) {
 		if name == "android.os.MessageQueue.nativePollOnce" && !polls(t) {
 			return Step{}, false // called back from there
 		}
-		if !known && t.Kernel == "D" && isFile(name) {
+		switch {
+		case known:
+		case t.Kernel == "D" && isFile(name):
 			kind, known = run.WaitIO, true
+		case t.Kernel == "S" && (name == "libcore.io.Linux.readBytes" || name == "libcore.io.Posix.readBytes"):
+			kind, known = run.WaitPoll, true // storage is waited for in a sleep that nothing ends
 		}
 		s := Step{Kind: kind, At: first}
 		if kind != run.WaitIdle && returns(t) {

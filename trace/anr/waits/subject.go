@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,6 +33,8 @@ type subject struct {
 	// placed says that the process is taken by its place in the file alone, untold that
 	// nothing says which one did not respond.
 	placed, untold bool
+	// missing is who did not respond where that is known and the dump does not show it.
+	missing string
 }
 
 // blocked is the thread that did not respond: the one that Android's watchdog names, or
@@ -69,6 +72,7 @@ func blocked(d *anr.Dump, about Subject, w *trace.Warnings) subject {
 			w.Addf(0, "nothing in the file says which process did not respond")
 		} else {
 			w.Addf(0, "the dump does not show the process that did not respond")
+			s.missing = cmp.Or(s.missing, about.Process, numberOf(about.PID))
 		}
 		return s
 	}
@@ -80,6 +84,11 @@ func blocked(d *anr.Dump, about Subject, w *trace.Warnings) subject {
 	}
 	if s.thread == nil {
 		w.Addf(s.process.Line, "the dump does not show the thread of process %d that did not respond", s.process.PID)
+		who := "the thread " + name
+		if name == "" || name == "main" {
+			who = "the main thread"
+		}
+		s.missing = who + " of " + nameOf(s.process)
 	}
 	return s
 }
@@ -93,9 +102,9 @@ func byPlace(d *anr.Dump) subject {
 	switch {
 	case len(of) == 0:
 		return subject{untold: len(d.Processes) > 0}
-	case sameProcess(d.Processes):
-		return subject{process: of[0]}
 	case d.Subject != "" && d.Form != anr.BugReport:
+		return byReason(d.Subject, of)
+	case sameProcess(d.Processes):
 		return subject{process: of[0]}
 	}
 	const before = 3 // processes, of which system_server is one
@@ -105,6 +114,30 @@ func byPlace(d *anr.Dump) subject {
 		}
 	}
 	return subject{untold: true}
+}
+
+// component matches the package of what Android names as it waits for it: a window, a service,
+// a receiver ("com.example.mail/.Inbox").
+var component = regexp.MustCompile(`\b([A-Za-z]\w*(?:\.\w+)+)/`)
+
+// byReason is the process that did not respond of a file that begins with Android's reason: the
+// first one, unless that has another name than what the reason is about. The dump of a process
+// that is frozen or busy ends may be missing, and an app may name its processes as it likes.
+func byReason(reason string, of []*anr.Process) subject {
+	packages := component.FindAllStringSubmatch(reason, 10)
+	about := func(p *anr.Process) bool {
+		return slices.ContainsFunc(packages, func(m []string) bool { return p.Name == m[1] || strings.HasPrefix(p.Name, m[1]+":") })
+	}
+	switch i := slices.IndexFunc(of, about); {
+	case len(packages) == 0 || of[0].Name == "" || i == 0:
+		return subject{process: of[0]}
+	case i > 0:
+		return subject{process: of[i]}
+	case of[0].Name == systemServer:
+		return subject{missing: packages[0][1]}
+	}
+	alone := !slices.ContainsFunc(of, func(p *anr.Process) bool { return p.PID != of[0].PID })
+	return subject{process: of[0], placed: !alone}
 }
 
 const systemServer = "system_server"
@@ -123,6 +156,7 @@ func lastANR(d *anr.Dump) (out []*anr.Process) {
 			out = append(out, p)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *anr.Process) int { return cmp.Compare(a.Line, b.Line) })
 	return out
 }
 

@@ -45,7 +45,9 @@ type Chain struct {
 	// Placed says that the first step's process is taken for the one that did not respond by
 	// its place in the file, Untold that there is no step since nothing says which one it is.
 	Placed, Untold bool
-	Warnings       []run.Warning
+	// Missing is who did not respond where the dump does not show it, so that there is no step.
+	Missing  string
+	Warnings []run.Warning
 }
 
 // Critical are the threads for which the others wait: the last one, or each of a cycle.
@@ -68,7 +70,7 @@ func Of(d anr.Dump, about Subject) Chain {
 	if s.thread != nil {
 		c = newGraph(&d, s.process.Part).from(s.process, s.thread)
 	}
-	c.Placed, c.Untold = s.placed, s.untold
+	c.Placed, c.Untold, c.Missing = s.placed, s.untold, s.missing
 	for _, s := range c.Critical() {
 		if len(s.Thread.Frames) == 0 {
 			w.Addf(s.Thread.Line, "the dump has no stack of the critical thread %s: what it does is not known", trace.Quote(s.Thread.Name))
