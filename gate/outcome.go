@@ -26,6 +26,18 @@ const (
 	FailDrift        FailOn = "drift"        // a creep over a quarter fails too, where one is looked for
 )
 
+// Fails reports whether an outcome fails what asked for it: the one place where a verdict and
+// what it is to fail from come together.
+func (o Outcome) Fails(from FailOn) bool {
+	switch {
+	case from == FailNever:
+		return false
+	case o == Inconclusive:
+		return from == FailInconclusive
+	}
+	return o == Regression || o == Invalid
+}
+
 // FailOns are the values of FailOn.
 func FailOns() []FailOn { return []FailOn{FailNever, FailRegression, FailInconclusive, FailDrift} }
 

@@ -29,6 +29,8 @@ type Verdict struct {
 	// where all is. Rest is what the runs that are here came to, "" where all is here.
 	Lost string  `json:"lost,omitempty"`
 	Rest Outcome `json:"rest,omitempty"`
+	// FailOn is the outcome from which the verdict fails what asked for it; "" is FailRegression.
+	FailOn FailOn `json:"fail_on,omitempty"`
 	// Rules tell in which contexts the outliers arise (paper, section 5.4).
 	Rules []Rule `json:"rules"`
 	// Everywhere says that all runs of several contexts are worse; "" where they are not.

@@ -27,6 +27,8 @@ type Verdict struct {
 	// Reason says in one sentence why; Hint what the reader can do, "" for nothing.
 	Reason string `json:"reason"`
 	Hint   string `json:"hint,omitempty"`
+	// FailOn is the outcome from which the verdict fails what asked for it; "" is FailRegression.
+	FailOn gate.FailOn `json:"fail_on,omitempty"`
 	// Level is the confidence of each interval by itself, such as 0.95.
 	Level     float64       `json:"level"`
 	Base      Build         `json:"base"`

@@ -45,12 +45,10 @@ func Conclude(o gate.Outcome, failOn gate.FailOn) string {
 	switch {
 	case o == gate.Pass || o == gate.Improvement:
 		return "success"
-	case failOn == gate.FailNever:
-		return "neutral"
-	case o == gate.Inconclusive && failOn != gate.FailInconclusive:
-		return "neutral"
+	case o.Fails(failOn):
+		return "failure"
 	}
-	return "failure"
+	return "neutral"
 }
 
 // StartCheck begins a check run on the commit, in progress. external tells runs

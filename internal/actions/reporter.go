@@ -157,17 +157,12 @@ func (r *Reporter) text(c Content, limit int) (string, error) {
 	return r.Runner.redact(b.String() + below), nil
 }
 
-// whatNow says of a pull request that is worse whether that holds it up, and how it gets through
-// where it is meant so.
+// whatNow says of a pull request that is worse how it gets through where it is meant so.
 func (r *Reporter) whatNow(c Content) string {
 	if c.Outcome != gate.Regression || r.Job.Pull == nil {
 		return ""
 	}
-	text := "If this is intended, merge it, and let the next refresh of the main branch accept it once (`accept-regression: true`)."
-	if r.FailOn == gate.FailNever {
-		text = "This holds nothing up (`fail-on: never`). " + text
-	}
-	return "\n" + text + "\n"
+	return "\nIf this is intended, merge it, and let the next refresh of the main branch accept it once (`accept-regression: true`).\n"
 }
 
 // links lead to the full report.

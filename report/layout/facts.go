@@ -23,6 +23,7 @@ func (s story) facts(in Input) []document.Fact {
 	if s.Outcome == gate.Regression {
 		add("Missing", wording.Sentence(in.Verdict.Lost)) // else the headline says it
 	}
+	out = append(out, fails(in.Verdict.Verdict, in.Verdict.FailOn, in.Verdict.Lost)...)
 	switch s.Rest {
 	case gate.Regression:
 		add("Events", eventsOf(with(s.Findings, gate.ToRegression)))
@@ -61,6 +62,19 @@ func (s story) facts(in Input) []document.Fact {
 		add("Also better", betterOf(with(s.Findings, gate.ToImprovement), in))
 	}
 	return out
+}
+
+// fails says what an outcome holds up, where that is not what it usually does.
+func fails(o gate.Outcome, from gate.FailOn, lost string) []document.Fact {
+	switch {
+	case o == gate.Inconclusive && o.Fails(from):
+		return []document.Fact{{Label: "Fails", Text: "what is inconclusive fails, too (fail-on: inconclusive)"}}
+	case o == gate.Inconclusive, !o.Fails(gate.FailRegression), o.Fails(from):
+		return nil
+	case lost != "":
+		return []document.Fact{{Label: "Advisory", Text: "the verdict holds nothing up (fail-on: never); what is missing ends with exit status 3"}}
+	}
+	return []document.Fact{{Label: "Advisory", Text: "this holds nothing up (fail-on: never)"}}
 }
 
 // sensitivity says what a pass is worth: the worsening of the whole run of which nine of

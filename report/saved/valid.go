@@ -37,6 +37,9 @@ func validate(v gate.Verdict) error {
 	if err := knownOutcome(v.Verdict); err != nil {
 		return err
 	}
+	if err := knownFailOn(v.FailOn); err != nil {
+		return err
+	}
 	if !(v.Level >= 0 && v.Level < 1) {
 		return fmt.Errorf("level is %g, want at least 0 and less than 1", v.Level)
 	}
@@ -102,6 +105,13 @@ func validateScenario(s sidebyside.Scenario) error {
 func knownOutcome(o gate.Outcome) error {
 	if !slices.Contains(outcomes, o) {
 		return fmt.Errorf("verdict is %q, want one of %q", words.Clip(string(o), 60), outcomes)
+	}
+	return nil
+}
+
+func knownFailOn(from gate.FailOn) error {
+	if from != "" && !slices.Contains(gate.FailOns(), from) {
+		return fmt.Errorf("fail_on is %q, want one of %q", words.Clip(string(from), 60), gate.FailOns())
 	}
 	return nil
 }

@@ -57,14 +57,12 @@ func (v verdictStatus) Error() string { return fmt.Sprintf("exit status %d", int
 // statusOf is the exit status that a verdict by itself stands for.
 func statusOf(o gate.Outcome, failOn gate.FailOn) int {
 	switch {
-	case failOn == gate.FailNever:
+	case !o.Fails(failOn):
 		return StatusPass
 	case o == gate.Invalid:
 		return StatusInfrastructure
-	case o == gate.Regression, o == gate.Inconclusive && failOn == gate.FailInconclusive:
-		return StatusRegression
 	}
-	return StatusPass
+	return StatusRegression
 }
 
 // Of is the one place where a verdict, and what was lost beside it, become an

@@ -19,6 +19,7 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 	if err != nil {
 		return layout.Input{}, err
 	}
+	verdict.FailOn = set.Fails()
 	tellLevels(&verdict, set.Catalogue, before.entry)
 	in := layout.Input{
 		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: MetaOf(runs),

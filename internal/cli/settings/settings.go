@@ -32,6 +32,14 @@ type Settings struct {
 	Notes     []string
 }
 
+// Fails is FailOn as a verdict has it: "" where that is the usual one.
+func (s Settings) Fails() gate.FailOn {
+	if s.FailOn == gate.FailRegression {
+		return ""
+	}
+	return s.FailOn
+}
+
 // ConfigFlags say where the configuration and the history are.
 type ConfigFlags struct{ Config, Store string }
 
