@@ -79,7 +79,10 @@ func (f found) innermost(of kind) string {
 }
 
 // plumbing begins the methods by which a thread gets to what it does, and waits.
-var plumbing = []string{"android.os.", "dalvik.", "java.", "jdk.", "libcore.", "sun.", "kotlin.", "kotlinx."}
+var plumbing = []string{"android.os.", "dalvik.", "java.", "jdk.", "libcore.", "sun.", "kotlin.", "kotlinx.", harmony}
+
+// harmony begins classes of Android's own Java before Android 7.
+const harmony = "org.apache.harmony."
 
 // telling is the frame that says most of what a thread was at: the innermost method
 // that is not the platform's, else the innermost of those that are no plumbing, else the
@@ -95,7 +98,7 @@ func telling(stack []string) string {
 		case of != java:
 			best[2] = cmp.Or(best[2], frame)
 			continue
-		case signature.Own(frame):
+		case signature.Own(frame) && !strings.HasPrefix(method(frame), harmony):
 			return frame
 		case best == [3]string{2: best[2]} && method(frame) == "android.os.MessageQueue.nativePollOnce":
 			if i := slices.IndexFunc(stack, signature.Own); i >= 0 && kindOf(stack[i]) == native {

@@ -210,13 +210,16 @@ func (w Waits) leads(i int) string {
 }
 
 // states are waits that are for nobody, in words.
-var states = map[string]string{"sleep": "sleeps", "idle": "is idle", "stopped": "is stopped", "stopped debugger": "is stopped by a debugger", "gpu": "waits for the graphics driver", "unknown": ""}
+var states = map[string]string{"sleep": "sleeps", "idle": "is idle", "stopped": "is stopped", "stopped debugger": "is stopped by a debugger", "stopped crash": "has crashed", "gpu": "waits for the graphics driver", "unknown": ""}
 
 // waitsFor says what a thread waits for, "" for nothing.
 func waitsFor(t Waiting) string {
 	what := wording.Name(t.WaitsFor)
 	if state, known := states[what]; known || what == "" {
 		return state
+	}
+	if function, stopped := strings.CutPrefix(what, "stopped "); stopped {
+		return "is stopped in " + function
 	}
 	if rest, io := strings.CutPrefix(what, "io"); io && (rest == "" || rest[0] == ' ') {
 		what = "I/O" + rest

@@ -71,7 +71,7 @@ func TestACommentOnWhatRoundsFoundWorse(t *testing.T) {
 	lacks(t, commentOf(t, settled(gate.Regression, gate.StoppedSettled, 16, open)),
 		"### ❌ Regression: in open-message, the time per frame is 10 % higher on Google Nexus 9 with Android 5.0.0 (1 of 2 runs); 99 % interval +7.8…+13 %, after 16 rounds of each build in turns\n",
 		"- **Measured:** 5 repetitions in each of 2 runs. 40 accepted runs cleared 3 of 4 comparisons. 16 of at most 40 rounds of both builds in turns on Google Nexus 9 (Android 5.0.0), 32 repetitions, stopped early as the answer was clear.\n",
-		"| whole run: time per frame | 100.00 ms | 110.40 ms | +10 % | +7.8…+13 % | 1 of 2 | **worse** |\n")
+		"| whole run: time per frame | 100.00 ms | 110.40 ms | +10 % | +7.8…\u2060+13 % | 1 of 2 | **worse** |\n")
 }
 
 // A build that is as before: what the history can't clear, the rounds exclude.
@@ -119,7 +119,7 @@ func TestACommentOnWhatRoundsLeftOpen(t *testing.T) {
 	in := settled(gate.Inconclusive, gate.StoppedBudget, 40, open)
 	in.Verdict.Runs[0].Hint = "allow more rounds"
 	lacks(t, commentOf(t, in), "- **What would settle it:** allow more rounds", "then the budget was spent",
-		"#### Undecided\n", "| whole run: time per frame | 100.00 ms | 103.00 ms | +3 % | +1…+5 % | 1 of 2 | undecided after 40 rounds |\n")
+		"#### Undecided\n", "| whole run: time per frame | 100.00 ms | 103.00 ms | +3 % | +1…\u2060+5 % | 1 of 2 | undecided after 40 rounds |\n")
 }
 
 // The first run of a project has nothing to be compared with, and shows what it measured.

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
@@ -113,7 +114,9 @@ func cells(t *document.Table, r document.Row) []string {
 	last := len(out) - 1
 	out[last] = words.Clip(out[last], maxStatus)
 	for i, c := range out {
-		out[i] = Escape(c)
+		if out[i] = Escape(c); i > 0 && i < last {
+			out[i] = unbroken(out[i])
+		}
 	}
 	if r.After {
 		out[0] = "└ " + out[0]
@@ -123,6 +126,20 @@ func cells(t *document.Table, r document.Row) []string {
 	}
 	return out
 }
+
+// unbroken is a cell of numbers that stays on one line, also in a narrow table: "−55…−45 %",
+// "1 of 4". Words may break.
+func unbroken(cell string) string {
+	const longest = 24 // characters
+	if !strings.ContainsAny(cell[:min(len(cell), 1)], "+0123456789") && !strings.HasPrefix(cell, "−") || utf8.RuneCountInString(cell) > longest {
+		return cell
+	}
+	return spaces.Replace(cell)
+}
+
+// spaces keep what they stand in together: a space that breaks no line, and nothing that lets none
+// be broken behind an ellipsis.
+var spaces = strings.NewReplacer(" ", "\u00a0", "…", "…\u2060")
 
 // list is a list, what there is no room for folded, and its graph.
 func list(s document.Section, l *document.List) []block {

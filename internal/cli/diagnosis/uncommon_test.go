@@ -75,8 +75,12 @@ func TestUncommonDumps(t *testing.T) {
 		if got := found.Causes[0]; got.Kind != c.kind || got.Subject.Name != c.subject || string(got.Explains.Sure) != c.sure {
 			t.Errorf("%s: %s, %q, %s, want %s, %q, %s", name, got.Kind, got.Subject.Name, got.Explains.Sure, c.kind, c.subject, c.sure)
 		}
-		if text := passes(t, "dump").Stdout; !strings.Contains(text, "main thread") {
+		text := passes(t, "dump").Stdout
+		if !strings.Contains(text, "main thread") {
 			t.Errorf("%s: the main thread is not named:\n%s", name, text)
+		}
+		if strings.Contains(text, "waits for stopped") || strings.Contains(text, `thread ""`) {
+			t.Errorf("%s: it is not said in words:\n%s", name, text)
 		}
 	}
 	for name, c := range map[string]struct{ text, want string }{

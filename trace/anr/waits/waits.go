@@ -73,7 +73,7 @@ func Of(d anr.Dump, about Subject) Chain {
 	c.Placed, c.Untold, c.Missing = s.placed, s.untold, s.missing
 	for _, s := range c.Critical() {
 		if len(s.Thread.Frames) == 0 {
-			w.Addf(s.Thread.Line, "the dump has no stack of the critical thread %s: what it does is not known", trace.Quote(s.Thread.Name))
+			w.Addf(s.Thread.Line, "the dump has no stack of the critical thread %s: what it does is not known", trace.Quote(nameOfThread(s)))
 		} else if s.Thread.Unread {
 			w.Addf(s.Thread.Line, "the native part of the stack of the critical thread %s could not be read: what it does there is not known", trace.Quote(s.Thread.Name))
 		}
