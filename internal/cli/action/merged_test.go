@@ -70,6 +70,18 @@ func TestActionWithoutThePartOfAShard(t *testing.T) {
 			t.Errorf("%s: the check run concludes %q, want failure", c.build, checks[i].Conclusion)
 		}
 	}
+
+	// The same parts where the gate only advises: what is missing is no verdict, and ends with 3.
+	w.env["GITHUB_RUN_ID"], w.env["INPUT_FAIL_ON"] = "102", "never"
+	delete(w.env, "INPUT_BASE_APK")
+	w.want(w.apkgate("action", "run"), exit.StatusInfrastructure)
+	check := w.Checks()[2]
+	for surface, text := range map[string]string{"the comment": w.Comments(7)[0].Body, "the check": check.Summary, "the page": w.read("apkgate-report/report.html")} {
+		contains(t, surface, text, "Regression", "what is missing ends with exit status 3")
+	}
+	if check.Conclusion != "neutral" {
+		t.Errorf("the check run concludes %q, want neutral", check.Conclusion)
+	}
 }
 
 // What a part says of itself, which a fork's job may have written, is text in the comment
