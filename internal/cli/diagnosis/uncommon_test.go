@@ -13,7 +13,7 @@ const reason = "Subject: Input dispatching timed out (5f1 com.example.mail/com.e
 
 // channels is what Android writes of a process whose stacks it could not have.
 func channels(pid int, name, function string) string {
-	return fmt.Sprintf("libdebuggerd_client: failed to read status response from tombstoned: timeout reached?\n\n----- Waiting Channels: pid %d at 2026-11-20 22:00:01.664895544+0200 -----\nCmd line: %s\n\nsysTid=%d     %s\nsysTid=%d     %s\n\n----- end %d -----\n\n", pid, name, pid, function, pid+1, function, pid)
+	return fmt.Sprintf("libdebuggerd_client: unexpected registration response: 0\n\n----- Waiting Channels: pid %d at 2026-11-20 22:00:01.664895544+0200 -----\nCmd line: %s\n\nsysTid=%d     %s\nsysTid=%d     %s\n\n----- end %d -----\n\n", pid, name, pid, function, pid+1, function, pid)
 }
 
 // natives are frames of native code, each a library and a function.
