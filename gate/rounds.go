@@ -69,7 +69,7 @@ type Stopped string
 
 // Why rounds stop.
 const (
-	StoppedSettled Stopped = "settled" // every question is, or one fails, or one fails
+	StoppedSettled Stopped = "settled" // every question is answered, or one has failed
 	StoppedBudget  Stopped = "budget"  // the rounds or the minutes are spent
 	StoppedLost    Stopped = "lost"    // the device or a build's runs were lost
 )

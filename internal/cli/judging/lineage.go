@@ -3,7 +3,6 @@ package judging
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,9 +26,6 @@ type Lineage struct {
 	Shallow bool
 }
 
-// leastOfCommit is how much of a commit's id is enough to tell which one it is.
-const leastOfCommit = 7
-
 // descent looks which runs are of a lineage's commits, and counts what it leaves out.
 type descent struct {
 	Lineage
@@ -44,8 +40,8 @@ func newDescent(l Lineage) *descent {
 	d := &descent{Lineage: l, known: map[string][]string{}, out: map[string]bool{}}
 	d.Commits = d.Commits[:min(len(d.Commits), baseline.MaxCommits)]
 	for _, c := range d.Commits {
-		if len(c) >= leastOfCommit {
-			d.known[c[:leastOfCommit]] = append(d.known[c[:leastOfCommit]], c)
+		if len(c) >= run.LeastOfCommit {
+			d.known[c[:run.LeastOfCommit]] = append(d.known[c[:run.LeastOfCommit]], c)
 		}
 	}
 	return d
@@ -53,12 +49,10 @@ func newDescent(l Lineage) *descent {
 
 // has reports whether a commit, which may be cut short, is one of them.
 func (d *descent) has(commit string) bool {
-	if len(commit) < leastOfCommit {
+	if len(commit) < run.LeastOfCommit {
 		return slices.Contains(d.Commits, commit)
 	}
-	return slices.ContainsFunc(d.known[commit[:leastOfCommit]], func(c string) bool {
-		return strings.HasPrefix(c, commit) || strings.HasPrefix(commit, c)
-	})
+	return slices.ContainsFunc(d.known[commit[:run.LeastOfCommit]], func(c string) bool { return run.SameCommit(c, commit) })
 }
 
 // foreign reports whether a run is of a commit that is not one of them, and not from

@@ -122,12 +122,12 @@ func keptBuild(ctx context.Context, cfg *config.Config, store baseline.Store, fo
 		if err != nil {
 			return run.Run{}, run.Evidence{}, err
 		}
-		if len(commits) == 0 || slices.Contains(commits, e.Run.Source.Commit) {
+		if len(commits) == 0 || placeOf(e.Run, commits) >= 0 {
 			found = append(found, e.Run)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b run.Run) int {
-		return cmp.Compare(slices.Index(commits, a.Source.Commit), slices.Index(commits, b.Source.Commit))
+		return cmp.Compare(placeOf(a, commits), placeOf(b, commits))
 	})
 	for _, r := range found {
 		e, err := store.Get(ctx, r.ID)
@@ -142,6 +142,11 @@ func keptBuild(ctx context.Context, cfg *config.Config, store baseline.Store, fo
 		}
 	}
 	return run.Run{}, run.Evidence{}, nil
+}
+
+// placeOf is which of the commits the run's is, either of which may be cut short; -1 for none.
+func placeOf(r run.Run, commits []string) int {
+	return slices.IndexFunc(commits, func(c string) bool { return run.SameCommit(c, r.Source.Commit) })
 }
 
 // buildOf is the build that was kept with a run, where it is on this computer.

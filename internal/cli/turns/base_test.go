@@ -117,6 +117,31 @@ func TestWhichBuildWasKept(t *testing.T) {
 	}
 }
 
+// Commits that the lineage or the run names in short are found all the same, the nearest
+// commit first; a build of a commit that the lineage lacks is not taken.
+func TestAKeptBuildOfACommitThatIsCutShort(t *testing.T) {
+	const old, recent = "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+	s := newShelf(t)
+	s.accept(old[:7], 1, s.file("demo-good", run.Build))
+	s.accept(recent, 0, s.file("demo-worse", run.Build))
+	for name, c := range map[string]struct {
+		commits []string
+		want    string
+	}{
+		"the run's is short":     {[]string{old}, old[:7]},
+		"the lineage's is short": {[]string{recent[:8]}, recent},
+		"the nearest one first":  {[]string{recent, old}, recent},
+		"another":                {[]string{strings.Repeat("1", 40)}, ""},
+	} {
+		var said strings.Builder
+		b := turns.Kept(t.Context(), console.Console{Stdout: io.Discard, Stderr: &said}, s.cfg, s.store, s.folder, c.commits)
+		if b.Source.Commit != c.want || said.Len() > 0 {
+			t.Errorf("%s: the build of %q, %q; want that of %q", name, b.Source.Commit, said.String(), c.want)
+		}
+		b.Close(console.Console{Stderr: io.Discard})
+	}
+}
+
 // A run of which the build is elsewhere, and only other files are here, has none.
 func TestOtherFilesAreNoBuild(t *testing.T) {
 	s := newShelf(t)
