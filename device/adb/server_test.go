@@ -293,3 +293,33 @@ func await(t *testing.T, server *adb.Server, serial, state string) {
 		}
 	}
 }
+
+// An adb server that takes connections and says nothing, as one that hangs does, is given up
+// in time, whatever it is asked for.
+func TestAServerThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() // whoever connects waits to be accepted
+	const short = 300 * time.Millisecond
+	s := adb.NewServer(listener.Addr().String(), adb.Options{ConnectTimeout: short, ReplyTimeout: short, SilenceTimeout: short})
+	for what, ask := range map[string]func() error{
+		"its devices":      func() error { _, err := s.Devices(t.Context()); return err },
+		"a connection":     func() error { _, err := s.Connect(t.Context(), "127.0.0.1:5555"); return err },
+		"a command":        func() error { _, err := s.Device("emulator-5554").Exec(t.Context(), "true"); return err },
+		"a file":           func() error { return s.Device("emulator-5554").Pull(t.Context(), "/system/build.prop", io.Discard) },
+		"to disconnect":    func() error { return s.Disconnect(t.Context(), "127.0.0.1:5555") },
+		"a command's flow": func() error { _, err := s.Device("emulator-5554").Start(t.Context(), "true"); return err },
+	} {
+		began := time.Now()
+		err := ask()
+		if took := time.Since(began); took > 30*short {
+			t.Errorf("%s: it took %v, where %v is waited", what, took, short)
+		}
+		if !errors.Is(err, adb.ErrSilent) || !strings.Contains(err.Error(), "300ms") {
+			t.Errorf("%s: %v, want that it was silent, and for how long", what, err)
+		}
+	}
+}

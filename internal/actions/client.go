@@ -1,12 +1,14 @@
 package actions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v57/github"
 
@@ -23,7 +25,8 @@ type ClientOptions struct {
 	Token     string            // needed
 	Transport http.RoundTripper // nil is http.DefaultTransport
 	Clock     Clock             // the zero value is RealClock
-	Log       func(string)      // told of each retry; may be nil
+	Log       func(string)      // told of each retry, and of what takes long; may be nil
+	Try       time.Duration     // how long one request may take before it is sent again; 0: half a minute
 }
 
 // Client talks to GitHub about one repository.
@@ -56,7 +59,7 @@ func NewClient(j Job, o ClientOptions) (*Client, error) {
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
-	rest := github.NewClient(&http.Client{Transport: &transport{o.Transport, api, o.Token, o.Clock, o.Log}})
+	rest := github.NewClient(&http.Client{Transport: &transport{o.Transport, api, o.Token, o.Clock, o.Log, cmp.Or(o.Try, requestTime)}})
 	rest.BaseURL = api
 	return &Client{rest: rest, graphQL: o.GraphQL, owner: j.Owner, repo: j.Repo, clock: o.Clock}, nil
 }

@@ -38,8 +38,12 @@ const (
 	maxWait     = 3 * time.Minute  // waiting for one request, all tries together
 	minuteLimit = time.Minute      // GitHub's advice where a limit states no delay
 	maxAnswer   = 64 << 20         // bytes of one answer
-	requestTime = 30 * time.Second // for one try
+	requestTime = 30 * time.Second // for one try, where the options say nothing else
+	waitUntold  = time.Second      // for how much of that nothing is said
 )
+
+// errSilent is that GitHub, or a proxy before it, has taken the request and not answered.
+var errSilent = errors.New("GitHub has not answered")
 
 // transport adds the token and tries again where GitHub asks for it: limits with
 // the delay that the server states, and its own faults with growing ones. A
@@ -51,6 +55,7 @@ type transport struct {
 	token string
 	clock Clock
 	log   func(string)
+	try   time.Duration // how long one try may take
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -63,7 +68,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return resp, err
 		}
 		left -= delay
-		if resp != nil {
+		if err != nil {
+			t.log(fmt.Sprintf("%s %s: %v; trying again in %s", req.Method, req.URL.Path, err, delay))
+		} else {
 			t.log(fmt.Sprintf("GitHub answered %d to %s %s; trying again in %s", resp.StatusCode, req.Method, req.URL.Path, delay))
 			resp.Body.Close()
 		}
@@ -90,12 +97,37 @@ var errWaited = errors.New("GitHub asked to try again, and no try succeeded")
 
 // once sends a copy of the request, with its body from the start.
 func (t *transport) once(req *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithTimeout(req.Context(), requestTime)
-	out := req.Clone(ctx)
+	ctx, cancel := context.WithTimeoutCause(req.Context(), t.try, fmt.Errorf("%w for %v", errSilent, t.try))
+	defer cancel()
+	type answer struct {
+		resp *http.Response
+		err  error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		resp, err := t.send(req.Clone(ctx), req)
+		answered <- answer{resp, err}
+	}()
+	untold := time.NewTimer(min(waitUntold, t.try))
+	defer untold.Stop()
+	var got answer
+	select {
+	case got = <-answered:
+	case <-untold.C:
+		t.log(fmt.Sprintf("waiting up to %v for GitHub to answer %s %s", t.try, req.Method, req.URL.Path))
+		got = <-answered
+	}
+	if cause := context.Cause(ctx); got.err != nil && errors.Is(cause, errSilent) {
+		return nil, cause // and not that a deadline of ours is over
+	}
+	return got.resp, got.err
+}
+
+// send sends a copy of the request and reads the answer.
+func (t *transport) send(out, req *http.Request) (*http.Response, error) {
 	if req.GetBody != nil {
 		body, err := req.GetBody()
 		if err != nil {
-			cancel()
 			return nil, err
 		}
 		out.Body = body
@@ -105,14 +137,12 @@ func (t *transport) once(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := t.base.RoundTrip(out)
 	if err != nil {
-		cancel()
 		return nil, err
 	}
 	// The answer is read here: a limit may be told in its text alone, and the
 	// time for one try then covers all of it.
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	resp.Body.Close()
-	cancel()
 	if err == nil && len(data) > maxAnswer {
 		err = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 	}
