@@ -314,30 +314,59 @@ func leftLocked(dir string) (bool, error) {
 	return found, err
 }
 
-// remoteTip is the commit at which the branch is now, "" where there is none.
-func (r *repository) remoteTip(ctx context.Context) (string, error) {
+// remoteTip is the commit of the branch on the remote, "" where there is none. had is what
+// it was when it was looked at last.
+func (r *repository) remoteTip(ctx context.Context, had string) (string, error) {
+	for again := 0; ; again++ {
+		tip, nothing, err := r.askTip(ctx)
+		switch {
+		case err != nil:
+			return "", unreachable(err)
+		case !nothing || !strings.HasPrefix(r.url, "http"):
+			return tip, nil
+		case again == looks && had == "":
+			return "", nil
+		case again == looks:
+			return "", unreachable(errNothing)
+		}
+	}
+}
+
+// looks is how often a remote is looked at again that lists nothing.
+const looks = 2
+
+// askTip asks the remote for the branch, and whether there is anything at all.
+func (r *repository) askTip(ctx context.Context) (tip string, nothing bool, err error) {
 	ref := "refs/heads/" + r.branch
-	out, err := r.output(ctx, 1<<20, nil, "ls-remote", "--exit-code", "--end-of-options", remoteName, ref)
+	out, err := r.output(ctx, 1<<20, nil, "ls-remote", "--exit-code", "--end-of-options", remoteName, "HEAD", ref)
 	var known *gitError
 	if errors.As(err, &known) && known.status == 2 { // git-ls-remote(1): no matching reference
-		return "", nil
-	}
-	if err != nil {
-		return "", unreachable(err)
+		return "", true, nil
 	}
 	for line := range strings.Lines(out) { // a pattern also matches longer names that end so
 		if oid, name, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && name == ref && validOID(oid) {
-			return oid, nil
+			tip = oid
 		}
 	}
-	return "", nil
+	return tip, false, err
 }
+
+// errNothing is that a remote lists no branch at all where it had one. Git takes an answer
+// over HTTP that was cut in its header for that of a server which has nothing; a history
+// must not be taken for gone by that.
+var errNothing = errors.New("git ls-remote: the remote lists nothing, where it had the history: its answer may have been cut")
 
 func unreachable(err error) error {
 	if errors.Is(err, errSilent) {
 		return &baseline.Error{
 			Err:    err,
 			Advice: "Look at the network, and at the remote: git ls-remote shows whether it answers. The same command may be run again; what was acknowledged is kept.",
+		}
+	}
+	if errors.Is(err, errNothing) {
+		return &baseline.Error{
+			Err:    err,
+			Advice: "Run the same command again. Where git ls-remote shows that the repository is empty indeed, remove the local copy of the history.",
 		}
 	}
 	return &baseline.Error{

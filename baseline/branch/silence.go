@@ -7,15 +7,16 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/apkgate/apkgate/baseline"
 )
 
 // silenceLimit is for how long the remote may say nothing. Git has limits of its own for
 // HTTP alone (http.lowSpeedTime), and none before the first byte.
 const silenceLimit = time.Minute
 
-// sayAfter is when it is said that the remote is waited for: one on the internet takes a
-// second or two as a rule.
-const sayAfter = 3 * time.Second
+// sayAfter is when it is said that the remote is waited for.
+const sayAfter = baseline.WaitUntold
 
 // errSilent is that the remote keeps the connection and says nothing.
 var errSilent = errors.New("the remote has said nothing")

@@ -3,8 +3,6 @@ package branch_test
 import (
 	"errors"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -47,44 +45,5 @@ func TestARemoteThatNeverAnswers(t *testing.T) {
 				t.Errorf("while it waited it said %q", said)
 			}
 		})
-	}
-}
-
-// A remote that hangs while something is pushed is no other writer's fault, and the same
-// may be done again: nothing is there twice.
-func TestARemoteThatHangsWhileItIsWritten(t *testing.T) {
-	t.Parallel()
-	remote := newRemote(t)
-	s, err := branch.Open(t.Context(), branch.Address{Remote: remote, Branch: "history"}, branch.Options{Dir: t.TempDir(), Silence: 2 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	hook := filepath.Join(remote, "hooks", "pre-receive")
-	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\nexec sleep 20\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.Add(t.Context(), newRun("run-1", 1))
-	if err == nil || !strings.Contains(err.Error(), "the remote has said nothing for 2s") || strings.Contains(err.Error(), "others write") {
-		t.Errorf("%v, want that it said nothing", err)
-	}
-	if err := os.Remove(hook); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Add(t.Context(), newRun("run-1", 1)); err != nil {
-		t.Fatalf("once it answers again: %v", err)
-	}
-	n := 0
-	for _, err := range s.Export(t.Context(), baseline.Filter{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		n++
-	}
-	if n != 1 {
-		t.Errorf("%d runs, want 1", n)
 	}
 }

@@ -44,7 +44,9 @@ func (s *Store) openState(ctx context.Context) error {
 		return err
 	}
 	s.state.SetMaxOpenConns(1)
+	had := s.locked()
 	tx, err := s.state.BeginTx(ctx, nil)
+	had()
 	if err != nil {
 		return err
 	}
@@ -54,6 +56,14 @@ func (s *Store) openState(ctx context.Context) error {
 	}
 	return tx.Commit()
 }
+
+// locked tells of another process with the copy, until it is told that it was had.
+func (s *Store) locked() (had func()) {
+	return baseline.Waiting(s.options.Waiting).Soon(s.options.Wait, fmt.Sprintf("waiting up to %v for the local copy of the history, %s", s.options.Wait, s.dir), errInUse)
+}
+
+// errInUse is that another process works on the local copy.
+var errInUse = errors.New("another apkgate uses it")
 
 // work is what one operation does while it has the copy for itself.
 type work struct {
@@ -68,7 +78,9 @@ type work struct {
 func (s *Store) alone(ctx context.Context, f func(*work) error) error {
 	s.working.Lock()
 	defer s.working.Unlock()
+	had := s.locked()
 	tx, err := s.state.BeginTx(ctx, nil)
+	had()
 	if err != nil {
 		return copyError(s.dir, err)
 	}
@@ -119,7 +131,10 @@ func copyError(dir string, err error) error {
 		return err
 	}
 	if strings.Contains(err.Error(), "SQLITE_BUSY") {
-		err = fmt.Errorf("%w: %w", baseline.ErrBusy, err)
+		return &baseline.Error{
+			Err:    fmt.Errorf("use the local copy in %s: %w: %w", dir, baseline.ErrBusy, err),
+			Advice: "Wait for the other apkgate to end, or end it: nothing that it has acknowledged is lost.",
+		}
 	}
 	return &baseline.Error{
 		Err:    fmt.Errorf("keep the local copy in %s: %w", dir, err),

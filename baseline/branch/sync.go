@@ -15,7 +15,7 @@ import (
 
 // sync fetches the branch and takes into the index what the index does not hold.
 func (w *work) sync(ctx context.Context) error {
-	tip, err := w.repo.remoteTip(ctx)
+	tip, err := w.repo.remoteTip(ctx, w.tip)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -74,27 +75,47 @@ func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) err
 				stuck, overtaken = 0, true
 			}
 			if cause := context.Cause(ctx); cause != nil {
-				if overtaken && errors.Is(cause, errTooLong) {
-					cause = errOvertaken
+				if !errors.Is(cause, errTooLong) {
+					return fmt.Errorf("%w: %w", cause, err)
 				}
-				return fmt.Errorf("%w: %w", cause, err)
+				return s.outOfTime(err, syncErr, overtaken)
 			}
 			if stuck == maxStuck {
-				return refused(errors.Join(err, syncErr))
+				return why(err, syncErr)
 			}
 		}
 	})
 }
 
-// Why writing was given up after its time.
-var (
-	errTooLong   = errors.New("the remote took too long")
-	errOvertaken = errors.New("give up, since others write all the time")
-)
+// errTooLong is that the time for writing is over.
+var errTooLong = errors.New("the time for it is over")
 
-func refused(err error) error {
+// outOfTime is why writing was given up after its time: others were faster each time, or
+// what push and reading said last.
+func (s *Store) outOfTime(push, reading error, overtaken bool) error {
+	if overtaken && reading == nil {
+		return &baseline.Error{
+			Err:    fmt.Errorf("give up after %v, since others write all the time: %w", s.options.Wait, push),
+			Advice: "Run the same command again when fewer others write.",
+		}
+	}
+	return why(fmt.Errorf("no push was taken within %v: %w", s.options.Wait, push), reading)
+}
+
+// why is what to do about a push that was not taken: where the remote can't be read either,
+// that is not for its sake.
+func why(push, reading error) error {
+	if reading != nil && !errors.Is(reading, context.DeadlineExceeded) {
+		return unreachable(fmt.Errorf("%w; then %w", push, reading))
+	}
+	if strings.Contains(push.Error(), "cannot lock ref") { // git's files.c, lock_ref
+		return &baseline.Error{
+			Err:    push,
+			Advice: "Another git holds the branch locked on the remote, or was killed and has left its lock: see what git says of it.",
+		}
+	}
 	return &baseline.Error{
-		Err:    err,
+		Err:    push,
 		Advice: "Writing needs the right to push to this branch (in a GitHub workflow: permissions: contents: write), and pruning the right to force a push.",
 	}
 }

@@ -93,12 +93,17 @@ func passing(err error) bool {
 		return false
 	}
 	var network net.Error
-	for _, gone := range []error{errOvertaken, errMeanwhile, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED, syscall.ENOENT} {
-		if errors.Is(err, gone) {
-			return true
-		}
+	if isAny(err, errOvertaken, errMeanwhile, syscall.ECONNREFUSED, syscall.ENOENT) || isAny(err, broken...) {
+		return true
 	}
 	return errors.As(err, &network) || pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed")
+}
+
+// broken is how a connection looks that was cut.
+var broken = []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE}
+
+func isAny(err error, of ...error) bool {
+	return slices.ContainsFunc(of, func(one error) bool { return errors.Is(err, one) })
 }
 
 // explain turns what the server says into one of package baseline's errors with
@@ -116,6 +121,9 @@ func explain(err error) error {
 		var connect *pgconn.ConnectError
 		if errors.As(err, &connect) {
 			return hinted(err, "Check that the server runs, and the host and port of the address.")
+		}
+		if isAny(err, broken...) && !errors.Is(err, baseline.ErrDamaged) {
+			return hinted(fmt.Errorf("the connection breaks each time: %w", err), "Look at what lies between: a proxy, a firewall, the network. What was acknowledged is kept; the same command may be run again.")
 		}
 		return err
 	}

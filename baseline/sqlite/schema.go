@@ -185,6 +185,7 @@ func notHistory(why string) error {
 func (s *Store) setUp(ctx context.Context, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	defer s.locked()()
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -219,7 +220,7 @@ func (s *Store) migrate(ctx context.Context, steps []step) error {
 	if _, err := s.db.ExecContext(ctx, "PRAGMA foreign_keys = OFF"); err != nil { // there is one connection
 		return err
 	}
-	err := transact(ctx, s.db, nil, func(tx *prepared.Tx) error { return migrate(ctx, tx, steps) })
+	err := transact(ctx, s.db, nil, s.locked(), func(tx *prepared.Tx) error { return migrate(ctx, tx, steps) })
 	_, onErr := s.db.ExecContext(context.WithoutCancel(ctx), "PRAGMA foreign_keys = ON")
 	return errors.Join(err, onErr)
 }

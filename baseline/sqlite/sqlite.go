@@ -38,6 +38,8 @@ type Options struct {
 	ReadOnly bool
 	// Wait is how long to wait for another process that writes; 0: a minute.
 	Wait time.Duration
+	// Waiting is told of another process that is waited for; nil: nobody.
+	Waiting baseline.Waiting
 	// Now dates runs and marks; nil: time.Now.
 	Now func() time.Time
 }
@@ -46,7 +48,7 @@ type Options struct {
 var Kind = baseline.Kind{
 	Form: "a file",
 	Open: func(ctx context.Context, path string, o baseline.Opening) (baseline.Store, error) {
-		return Open(ctx, path, Options{ReadOnly: o.ReadOnly, Now: o.Now})
+		return Open(ctx, path, Options{ReadOnly: o.ReadOnly, Now: o.Now, Waiting: o.Waiting})
 	},
 }
 
@@ -56,6 +58,8 @@ type Store struct {
 	db      *sql.DB // writes; nil where the store takes no change
 	readers *sql.DB // SQLite holds them to reading
 	now     func() time.Time
+	wait    time.Duration // for another process that writes
+	waiting baseline.Waiting
 	stale   bool        // its summaries follow older rules than ours, and stay so
 	bare    bool        // it has no ANRs beside its records, and gets none
 	mute    bool        // it has no columns for outcomes, and gets none
@@ -152,7 +156,7 @@ func open(ctx context.Context, path string, o Options, how access) (*Store, erro
 	if err := checkFile(path, how); err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, now: o.Now}
+	s := &Store{path: path, now: o.Now, wait: o.Wait, waiting: o.Waiting}
 	var err error
 	if s.readers, err = connect(path, o, how, connections, "query_only(1)"); err != nil {
 		return nil, err
@@ -264,13 +268,18 @@ func (s *Store) write(ctx context.Context, f func(*prepared.Tx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	defer s.forget()
-	return transact(ctx, s.db, nil, f)
+	return transact(ctx, s.db, nil, s.locked(), f)
+}
+
+// locked tells of the lock that is waited for, until it is told that it was had.
+func (s *Store) locked() (had func()) {
+	return s.waiting.Soon(s.wait, fmt.Sprintf("waiting up to %v for the history %s", s.wait, s.path), baseline.ErrBusy)
 }
 
 // read runs f on one state of the history, whatever is written meanwhile. SQLite
 // lets it change nothing.
 func (s *Store) read(ctx context.Context, f func(*prepared.Tx) error) error {
-	err := transact(ctx, s.readers, &sql.TxOptions{ReadOnly: true}, f)
+	err := transact(ctx, s.readers, &sql.TxOptions{ReadOnly: true}, func() {}, f)
 	if s.still == nil {
 		return err
 	}
@@ -287,8 +296,9 @@ func (s *Store) read(ctx context.Context, f func(*prepared.Tx) error) error {
 	return err
 }
 
-func transact(ctx context.Context, db *sql.DB, o *sql.TxOptions, f func(*prepared.Tx) error) error {
+func transact(ctx context.Context, db *sql.DB, o *sql.TxOptions, begun func(), f func(*prepared.Tx) error) error {
 	tx, err := db.BeginTx(ctx, o)
+	begun()
 	if err != nil {
 		return explain(err)
 	}
