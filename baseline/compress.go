@@ -29,28 +29,28 @@ var (
 )
 
 // expand returns the plain text of r, which may be compressed.
-func expand(r io.Reader) (io.ReadCloser, error) {
+func expand(r io.Reader) (plain io.ReadCloser, compressed bool, err error) {
 	in := bufio.NewReader(r)
 	head, err := in.Peek(len(zstdMagic))
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read the history: %w", err)
+		return nil, false, fmt.Errorf("read the history: %w", err)
 	}
 	packed := &counter{r: in}
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		z, err := gzip.NewReader(packed)
 		if err != nil {
-			return nil, fmt.Errorf("open the history as gzip: %w", err)
+			return nil, true, fmt.Errorf("open the history as gzip: %w", err)
 		}
-		return &bounded{ReadCloser: z, packed: packed}, nil
+		return &bounded{ReadCloser: z, packed: packed}, true, nil
 	case bytes.HasPrefix(head, zstdMagic):
 		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			return nil, fmt.Errorf("open the history as zstd: %w", err)
+			return nil, true, fmt.Errorf("open the history as zstd: %w", err)
 		}
-		return &bounded{ReadCloser: z.IOReadCloser(), packed: packed}, nil
+		return &bounded{ReadCloser: z.IOReadCloser(), packed: packed}, true, nil
 	}
-	return io.NopCloser(in), nil
+	return io.NopCloser(in), false, nil
 }
 
 // counter counts what is read through it.

@@ -20,17 +20,25 @@ import (
 // An error names the line on which it is, and ends the sequence, but for a
 // DamagedRun: that is a line after the first record which is none. A record has
 // at most run.MaxBytes; a compressed file that expands as no history does is
-// refused. Memory is bounded by one record. Reading it a second time yields
-// what is left of r.
-func ReadJSONL(r io.Reader) iter.Seq2[run.Run, error] {
+// refused. A record that is not what its checksum says is an error too. Memory is
+// bounded by one record. Reading it a second time yields what is left of r.
+func ReadJSONL(r io.Reader) iter.Seq2[run.Run, error] { return ReadCheckedJSONL(r, nil) }
+
+// ReadCheckedJSONL is ReadJSONL, and adds to unchecked, where that is not nil, the records
+// of a plain file that bear no checksum: in those, a digit that changed is another digit.
+// Compressed files have checksums of their own.
+func ReadCheckedJSONL(r io.Reader, unchecked *int) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
-		plain, err := expand(r)
+		plain, packed, err := expand(r)
 		if err != nil {
 			yield(run.Run{}, err)
 			return
 		}
 		defer plain.Close()
 		records := recordReader{in: bufio.NewReaderSize(plain, 64<<10)}
+		if unchecked != nil && !packed {
+			defer func() { *unchecked += records.unchecked }()
+		}
 		for {
 			rec, err := records.next()
 			if errors.Is(err, io.EOF) {
@@ -51,6 +59,8 @@ type recordReader struct {
 	buf     []byte // the record at hand
 	started bool   // the first record has been seen
 	sound   int    // how many could be read
+	// unchecked is how many of them bear no checksum.
+	unchecked int
 }
 
 var (
@@ -80,6 +90,14 @@ func (rr *recordReader) next() (run.Run, error) {
 		}
 	}
 	r, err := decode(rr.buf, first)
+	if err == nil {
+		var has bool
+		if has, err = checkSum(rr.buf, r); err != nil {
+			err = fmt.Errorf("line %d: %w", first, err)
+		} else if !has {
+			rr.unchecked++
+		}
+	}
 	if err != nil && rr.sound > 0 {
 		err = &DamagedRun{Err: fmt.Errorf("%w: %w", ErrDamaged, err)}
 	} else if err == nil {
@@ -165,7 +183,7 @@ func decode(data []byte, line int) (run.Run, error) {
 	return run.Run{}, fmt.Errorf("line %d: %w", line, err)
 }
 
-// WriteJSONL writes the runs as JSON Lines and returns how many.
+// WriteJSONL writes the runs as JSON Lines, each with its checksum, and returns how many.
 func WriteJSONL(w io.Writer, runs iter.Seq2[run.Run, error]) (n int, err error) {
 	out := bufio.NewWriterSize(w, 64<<10)
 	for r, err := range runs {
@@ -176,7 +194,7 @@ func WriteJSONL(w io.Writer, runs iter.Seq2[run.Run, error]) (n int, err error) 
 		if err != nil {
 			return n, err
 		}
-		if _, err := out.Write(data); err != nil {
+		if _, err := out.Write(sealed(data)); err != nil {
 			return n, fmt.Errorf("write run %s: %w", r.ID, err)
 		}
 		n++

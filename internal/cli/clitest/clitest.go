@@ -23,6 +23,22 @@ import (
 type Result struct {
 	Status         int
 	Stdout, Stderr string
+	// Unchecked are the notes of the files of runs without checksums, as tests write them:
+	// they are left out of Stderr.
+	Unchecked []string
+}
+
+// resultOf is what a command said, with its notes apart.
+func resultOf(status int, stdout, stderr string) Result {
+	r := Result{Status: status, Stdout: stdout}
+	for line := range strings.Lines(stderr) {
+		if strings.HasPrefix(line, "note: ") && strings.Contains(line, " no checksum, so that ") {
+			r.Unchecked = append(r.Unchecked, strings.TrimSuffix(line, "\n"))
+		} else {
+			r.Stderr += line
+		}
+	}
+	return r
 }
 
 // Run runs a command line in this process.
@@ -60,7 +76,8 @@ func runIn(t *testing.T, stdin io.Reader, env map[string]string, args ...string)
 		Stdin: stdin, Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] },
 		Now: func() time.Time { return time.Date(2026, 1, 2+session(env), 3, 4, 5, 0, time.UTC) },
 	}
-	return Result{Status: cli.Main(c, args), Stdout: stdout.String(), Stderr: stderr.String()}
+	status := cli.Main(c, args)
+	return resultOf(status, stdout.String(), stderr.String())
 }
 
 // Refuses asserts status 2, nothing on the standard output, and one line on the
@@ -148,5 +165,6 @@ func RunAtNight(t *testing.T, n int, args ...string) Result {
 		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" },
 		Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).AddDate(0, 0, n) },
 	}
-	return Result{Status: cli.Main(c, args), Stdout: stdout.String(), Stderr: stderr.String()}
+	status := cli.Main(c, args)
+	return resultOf(status, stdout.String(), stderr.String())
 }

@@ -186,3 +186,34 @@ devices: phone
 		}
 	}
 }
+
+// A file of runs that bears no checksums is read, and it is noted how many; one that apkgate
+// has written is not noted, and a digit that changes in it is refused with its line.
+func TestChecksumsOfFilesOfRuns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	older := clitest.WriteFile(t, filepath.Join(dir, "older.jsonl"), clitest.Sound(6))
+	store := filepath.Join(dir, "h.db")
+	got := clitest.Run(t, nil, "baseline", "import", older, "--store", store)
+	if want := "note: " + older + ": 6 of 6 runs bear no checksum, so that a changed digit would not be noticed; apkgate baseline export writes them"; got.Status != exit.StatusPass || len(got.Unchecked) != 1 || got.Unchecked[0] != want {
+		t.Errorf("%+v, want the note %q", got, want)
+	}
+	written := filepath.Join(dir, "written.jsonl")
+	if got := clitest.Run(t, nil, "baseline", "export", "--store", store, "-o", written); got.Status != exit.StatusPass {
+		t.Fatalf("%+v", got)
+	}
+	if got := clitest.Run(t, nil, "check", "--history", written, "--run", older); len(got.Unchecked) != 1 || !strings.Contains(got.Unchecked[0], "older.jsonl") {
+		t.Errorf("%+v, want one note, of the older file", got)
+	}
+	text, err := os.ReadFile(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	lines[2] = strings.Replace(lines[2], `"memory.pss_kb":`, `"memory.pss_kb":1`, 1)
+	damaged := clitest.WriteFile(t, filepath.Join(dir, "damaged.jsonl"), strings.Join(lines, ""))
+	got = clitest.Run(t, nil, "check", "--history", damaged, "--run", older)
+	if message, _ := clitest.Complaint(t, got); got.Status != exit.StatusUsage || !strings.Contains(message, "line 3: the record's checksum") {
+		t.Errorf("%+v, want that line 3 is not what was written", got)
+	}
+}

@@ -121,9 +121,9 @@ func RunsIn(c console.Console, path string, options importer.Options) func(yield
 		case importer.AndroidX, importer.List, importer.Flashlight:
 			foreign(c, path, buffered, options, yield)
 		case importer.Record:
-			records(path, buffered, "", yield)
+			records(c, path, buffered, "", yield)
 		default: // it may be compressed
-			records(path, buffered, readable, yield)
+			records(c, path, buffered, readable, yield)
 		}
 	}
 }
@@ -156,8 +156,10 @@ func Open(c console.Console, path string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-func records(path string, src io.Reader, hint string, yield func(run.Run, error) bool) {
-	for r, err := range baseline.ReadJSONL(src) {
+func records(c console.Console, path string, src io.Reader, hint string, yield func(run.Run, error) bool) {
+	unchecked, n := 0, 0
+	for r, err := range baseline.ReadCheckedJSONL(src, &unchecked) {
+		n++
 		if err == nil {
 			r, err = r.Named()
 		}
@@ -172,6 +174,10 @@ func records(path string, src io.Reader, hint string, yield func(run.Run, error)
 			return
 		}
 		hint = "" // it is a file of runs, broken further on
+	}
+	if unchecked > 0 {
+		fmt.Fprintf(c.Stderr, "note: %s: %d of %s no checksum, so that a changed digit would not be noticed; apkgate baseline export writes them\n",
+			console.Plain(path), unchecked, words.Count(n, "run bears", "runs bear"))
 	}
 }
 

@@ -3,6 +3,7 @@ package judging_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -108,7 +109,7 @@ func pasts(t *testing.T) (map[string]judging.Past, *asking) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := judging.OfFiles(console.Console{}, []string{clitest.WriteFile(t, t.TempDir()+"/history.jsonl", clitest.RecordsOf(t, tenBefore()))}, input.ImportFlags{}, set, 0)
+	files, err := judging.OfFiles(console.Console{Stderr: io.Discard}, []string{clitest.WriteFile(t, t.TempDir()+"/history.jsonl", clitest.RecordsOf(t, tenBefore()))}, input.ImportFlags{}, set, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
