@@ -174,6 +174,30 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
+// BenchmarkOpenOlder opens a history whose summaries follow older rules, and are made anew.
+func BenchmarkOpenOlder(b *testing.B) {
+	for _, n := range []int{1_000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s := benchStore(b, n)
+			for b.Loop() {
+				b.StopTimer()
+				if _, err := s.db.ExecContext(b.Context(), "UPDATE derivation SET version = ?", ofSummaries-1); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				fresh, err := Open(b.Context(), s.path, Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := fresh.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/run")
+		})
+	}
+}
+
 // BenchmarkReferences finds the references of one run: by default up to 10,000
 // of them, each with 18 cells. "cold" opens the file anew each time.
 func BenchmarkReferences(b *testing.B) {

@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
@@ -15,52 +18,139 @@ import (
 )
 
 // deriveAll makes every summary anew from the records, what stands beside them of
-// ANRs, and the records themselves where they are made otherwise today. A run whose record is damaged is left without
-// a summary, which Verify tells.
+// ANRs, and the records themselves where they are made otherwise today. A run whose record
+// is damaged is left without a summary, which Verify tells. Records are opened and summed
+// up on all processors, while what came of those before is written.
 func deriveAll(ctx context.Context, tx *prepared.Tx) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM summaries"); err != nil {
 		return err
 	}
 	in := names.NewWriter(tx)
-	for number := int64(-1); ; {
+	var summed []*derivedRun
+	for last, more := int64(-1), true; more; {
+		var batch []*derivedRun
 		var err error
-		number, err = nextNumber(ctx, tx, number)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
+		if batch, more, err = nextBatch(ctx, tx, last); err != nil {
+			return err
 		}
+		if len(batch) > 0 {
+			last = batch[len(batch)-1].number
+		}
+		var working sync.WaitGroup
+		working.Go(func() { sumUp(batch) })
+		err = putDerived(ctx, in, summed)
+		working.Wait()
 		if err != nil {
 			return err
 		}
-		if err := deriveOne(ctx, in, number); err != nil && !errors.Is(err, baseline.ErrDamaged) {
+		summed = batch
+	}
+	return putDerived(ctx, in, summed)
+}
+
+// derivedRun is a run with what is made of its record.
+type derivedRun struct {
+	number         int64
+	place          summaries.Place
+	digest, packed []byte
+	hasANRs        bool // it has some beside its record already
+
+	run          run.Run
+	median, mean run.Cells
+	anrs         []byte
+	renewed      *records.Record // where it is made otherwise today
+	err          error
+}
+
+// How many runs are summed up together, and how large their records are at most.
+const (
+	derivedTogether = 256
+	derivedBytes    = 4 << 20
+)
+
+// nextBatch reads the runs after the given one, and whether there may be more.
+func nextBatch(ctx context.Context, tx *prepared.Tx, last int64) (batch []*derivedRun, more bool, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT number, id, digest, subject, context, anrs IS NOT NULL, data
+		FROM runs LEFT JOIN records ON run = number WHERE number > ? ORDER BY number LIMIT ?`, last, derivedTogether)
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	for size := 0; size < derivedBytes && rows.Next(); {
+		d := &derivedRun{}
+		if err := rows.Scan(&d.number, &d.place.ID, &d.digest, &d.place.Subject, &d.place.Context, &d.hasANRs, &d.packed); err != nil {
+			return nil, false, err
+		}
+		size += len(d.packed)
+		batch = append(batch, d)
+	}
+	return batch, len(batch) > 0, rows.Err()
+}
+
+// sumUp makes of each record what is kept beside it.
+func sumUp(batch []*derivedRun) {
+	var next atomic.Int64
+	var working sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(batch)) {
+		working.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(batch); i = next.Add(1) - 1 {
+				batch[i].err = batch[i].sumUp()
+			}
+		})
+	}
+	working.Wait()
+}
+
+func (d *derivedRun) sumUp() (err error) {
+	if d.run, err = records.Open(d.place.ID, d.digest, d.packed); err != nil {
+		return records.Damaged(err)
+	}
+	d.place.Started = records.Stamp(d.run.Started)
+	d.median, d.mean = baseline.Cells(d.run)
+	rec, differs, err := records.Renewed(d.run)
+	if differs {
+		d.renewed = &rec
+	}
+	if err == nil {
+		d.anrs, err = summaries.SealANRs(d.place, d.run)
+	}
+	return err
+}
+
+// putDerived keeps what was made of the records.
+func putDerived(ctx context.Context, in *names.Writer, batch []*derivedRun) error {
+	for _, d := range batch {
+		err := d.err
+		if err == nil {
+			err = d.put(ctx, in)
+		}
+		if err != nil && !errors.Is(err, baseline.ErrDamaged) {
 			return err
 		}
 	}
+	return nil
 }
 
-// nextNumber is the number of the run after that of the given number, or
-// sql.ErrNoRows.
-func nextNumber(ctx context.Context, tx *prepared.Tx, after int64) (number int64, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE number > ? ORDER BY number LIMIT 1", after).Scan(&number)
-	return number, err
-}
-
-func deriveOne(ctx context.Context, in *names.Writer, number int64) error {
-	e, err := getEntry(ctx, in.Tx, number)
+func (d *derivedRun) put(ctx context.Context, in *names.Writer) error {
+	m, err := newestMark(ctx, in.Tx, d.number)
 	if err != nil {
 		return err
 	}
-	if err := renew(ctx, in.Tx, number, e.Run); err != nil {
+	d.place.Reference = m.State.Reference()
+	if err := renew(ctx, in.Tx, d.number, d.renewed); err != nil {
 		return err
 	}
-	p := summaries.Place{Started: records.Stamp(e.Run.Started), ID: e.Run.ID, Reference: e.Mark.State.Reference()}
-	err = in.Tx.QueryRowContext(ctx, "SELECT subject, context FROM runs WHERE number = ?", number).Scan(&p.Subject, &p.Context)
+	if d.hasANRs || d.anrs != nil {
+		if _, err := in.Tx.ExecContext(ctx, "UPDATE runs SET anrs = ? WHERE number = ?", d.anrs, d.number); err != nil {
+			return err
+		}
+	}
+	packed, err := summaries.Pack(ctx, in, d.median, d.mean)
 	if err != nil {
 		return err
 	}
-	if err := putANRs(ctx, in.Tx, number, p, e.Run); err != nil {
-		return err
-	}
-	return summaries.Add(ctx, in, p, e.Run)
+	_, err = in.Tx.ExecContext(ctx, summaries.Insert, packed.Row(d.place, d.run)...)
+	return err
 }
 
 func putANRs(ctx context.Context, tx *prepared.Tx, number int64, p summaries.Place, r run.Run) error {
@@ -103,16 +193,16 @@ func deriveANRs(ctx context.Context, tx *prepared.Tx) error {
 	}
 }
 
-// renew brings the run's record up to date: see records.Renewed.
-func renew(ctx context.Context, tx *prepared.Tx, number int64, r run.Run) error {
-	rec, differs, err := records.Renewed(r)
-	if err != nil || !differs {
-		return err
+// renew brings the run's record up to date, where it is made otherwise today: see
+// records.Renewed.
+func renew(ctx context.Context, tx *prepared.Tx, number int64, rec *records.Record) error {
+	if rec == nil {
+		return nil
 	}
 	if _, err := tx.ExecContext(ctx, "UPDATE runs SET digest = ? WHERE number = ?", rec.Digest, number); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE records SET data = ? WHERE run = ?", rec.Packed, number)
+	_, err := tx.ExecContext(ctx, "UPDATE records SET data = ? WHERE run = ?", rec.Packed, number)
 	return err
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/baseline/storetest"
@@ -440,5 +442,49 @@ func TestPruneFreesSpace(t *testing.T) {
 	}
 	if after := size(); after > before/2 {
 		t.Errorf("the file had %d bytes and has %d after 98 %% of the runs are gone", before, after)
+	}
+}
+
+// Histories of older rules are summed up anew on all processors: whatever the order in which
+// that ends, each run has its own summary, and one whose record is damaged has none.
+func TestSummingUpAnewMakesTheSameSummaries(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	runs := make([]run.Run, 2*derivedTogether+7)
+	for i := range runs {
+		runs[i] = writtenRun(fmt.Sprintf("run-%04d", i))
+		runs[i].Iterations[0].Metrics["frames.count"] = float64(i)
+	}
+	if _, err := s.Add(t.Context(), runs...); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Mark(t.Context(), []string{"run-0001", "run-0300"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	summaries := func(s *Store) (out []string) {
+		rows, err := s.db.QueryContext(t.Context(), "SELECT id || reference || started || session || hex(median) || hex(mean) || hex(repeated) FROM summaries ORDER BY id")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, text)
+		}
+		return out
+	}
+	want := summaries(s)
+	if err := s.Close(); err != nil || len(want) != len(runs) {
+		t.Fatalf("%d summaries, %v", len(want), err)
+	}
+	rawSQL(t, path, fmt.Sprint("UPDATE derivation SET version = ", ofSummaries-1), "UPDATE summaries SET median = x'', mean = x''",
+		"UPDATE records SET data = x'00' WHERE run = (SELECT number FROM runs WHERE id = 'run-0256')")
+	got := summaries(openTest(t, path))
+	if d := cmp.Diff(slices.Delete(want, 256, 257), got); d != "" {
+		t.Errorf("summaries (-before +anew):\n%s", d)
 	}
 }

@@ -29,8 +29,14 @@ type Packed struct{ Median, Mean, Repeated []byte }
 
 // Of are the summaries of r without their seals. It interns the names of cells.
 func Of(ctx context.Context, in *names.Writer, r run.Run) (Packed, error) {
-	number := func(c run.Cell) (int64, error) { return in.Cell(ctx, c) }
 	byMedian, byMean := baseline.Cells(r)
+	return Pack(ctx, in, byMedian, byMean)
+}
+
+// Pack packs summaries that were worked out, without their seals. It interns the names of
+// cells.
+func Pack(ctx context.Context, in *names.Writer, byMedian, byMean run.Cells) (Packed, error) {
+	number := func(c run.Cell) (int64, error) { return in.Cell(ctx, c) }
 	medians, err := records.Values(byMedian, number)
 	if err != nil {
 		return Packed{}, err
