@@ -32,6 +32,9 @@ func ReadCharge(output string) (c Charge, told bool) {
 	if err != nil || scale == 0 {
 		scale = 100
 	}
+	if level > scale { // no battery is that full
+		return c, false
+	}
 	c.Percent = 100 * level / scale
 	for _, m := range poweredBy.FindAllStringSubmatch(output, -1) {
 		c.told = true

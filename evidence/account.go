@@ -76,11 +76,18 @@ func readTotal(root *os.Root) (total, bool) {
 		return total{}, false
 	}
 	data, err := root.ReadFile(totalFile)
-	var t total
-	if err != nil || json.Unmarshal(data, &t) != nil || t.Bytes < 0 || t.Runs < 0 {
+	if err != nil {
 		return total{}, false
 	}
-	age := time.Since(t.At)
+	return totalOf(data, time.Now())
+}
+
+// totalOf reads its text.
+func totalOf(data []byte, now time.Time) (t total, stands bool) {
+	if json.Unmarshal(data, &t) != nil || t.Bytes < 0 || t.Runs < 0 {
+		return total{}, false
+	}
+	age := now.Sub(t.At)
 	return t, age >= 0 && age < countedFor
 }
 

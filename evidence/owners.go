@@ -176,8 +176,18 @@ func readOwner(root *os.Root, name string) (owner, bool) {
 		return owner{}, false
 	}
 	data, err := root.ReadFile(name)
-	o := owner{name: name, written: info.ModTime()}
-	if err != nil || json.Unmarshal(data, &o) != nil || o.Format != Format || ownerName(o.Run) != name {
+	if err != nil {
+		return owner{}, false
+	}
+	o, ok := ownerOf(data, name)
+	o.written = info.ModTime()
+	return o, ok
+}
+
+// ownerOf reads such a file's text.
+func ownerOf(data []byte, name string) (owner, bool) {
+	o := owner{name: name}
+	if json.Unmarshal(data, &o) != nil || o.Format != Format || ownerName(o.Run) != name {
 		return owner{}, false
 	}
 	for _, digest := range o.Digests {

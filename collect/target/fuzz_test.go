@@ -1,0 +1,37 @@
+package target
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// FuzzLedger: whatever stands in the file on the phone, so many changes are read at most,
+// each is told in words, and what is noted of one is read as that one.
+func FuzzLedger(f *testing.F) {
+	f.Add([]byte("kind=setting&space=global&name=window_animation_scale&before=1.0&put=0\nkind=package&name=com.example.mail&put=123\n"))
+	f.Add([]byte("kind=network&name=wifi&before=enable&put=disable\nkind=pack"))
+	f.Add([]byte("put=%zz\nput=;rm -rf /\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		changes := parseLedger(text)
+		if len(changes) > maxChanges {
+			t.Errorf("%d changes are read", len(changes))
+		}
+		for _, c := range changes {
+			if c.String() == "" && c.Kind != "" {
+				t.Errorf("%+v is not told", c)
+			}
+			_, line, _ := strings.Cut(c.note(), "'")
+			line, _, _ = strings.Cut(line, "'")
+			if strings.ContainsAny(line, " ;$`\n") {
+				t.Errorf("%+v is noted with more than words: %q", c, line)
+			}
+			if _, err := url.ParseQuery(line); err != nil {
+				continue // it is quoted otherwise
+			}
+			if again := parseLedger([]byte(line)); len(again) != 1 || again[0] != c {
+				t.Errorf("%+v is read again as %+v", c, again)
+			}
+		}
+	})
+}
