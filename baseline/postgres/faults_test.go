@@ -94,6 +94,24 @@ func stopProcess(t *testing.T, f *storetest.Faulty) func() {
 	return func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
 }
 
+// A server that takes connections and never says a word is tried again, as it may be one of
+// several behind an address, and given up in time.
+func TestAServerThatNeverSaysAWord(t *testing.T) {
+	f := behindProxy(t)
+	f.Proxy.Silence()
+	t.Setenv("PGCONNECT_TIMEOUT", "1")
+	began := time.Now()
+	_, err := f.Open(t, nil)
+	took := time.Since(began)
+	var advised *baseline.Error
+	if err == nil || !strings.Contains(err.Error(), "it has not answered for 1s") || !errors.As(err, &advised) {
+		t.Errorf("%v, want that it has not answered, and what to do", err)
+	}
+	if took < patience || took > f.Within {
+		t.Errorf("given up after %v, want it tried again for %v", took, patience)
+	}
+}
+
 // What a lock's holder looks like to a person is found by the advice.
 func TestTheAdviceFindsWhoHoldsALock(t *testing.T) {
 	t.Parallel()

@@ -44,12 +44,14 @@ func (p *pool) take(ctx context.Context, patience time.Duration) (*connection, e
 			}
 		default:
 			config := p.config.Copy()
-			line := dialling(config, patience, p.silent)
+			line := dialling(config, min(patience, config.ConnectTimeout), p.silent)
+			config.ConnectTimeout += time.Second // the line says why, a context only that it is over
 			conn, err := pgx.ConnectConfig(ctx, config)
 			if err != nil {
 				<-p.slots
 				return nil, err
 			}
+			(*line).wait(patience)
 			return &connection{conn, *line}, nil
 		}
 	}
