@@ -122,9 +122,14 @@ func TestAHistoryIsReadWhereNothingCanBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := l.Export()
+	id := slices.Sorted(maps.Keys(stored))[0]
+	reading = append(reading, []string{"baseline", "show", id}, []string{"baseline", "anrs"}, []string{"baseline", "evidence", id},
+		[]string{"baseline", "list", "--format", "json"})
 	want := map[int]clitest.Result{}
 	for i, args := range reading {
-		want[i] = l.Apkgate(args...)
+		if want[i] = l.Apkgate(args...); want[i].Status != exit.StatusPass {
+			t.Fatalf("%q: %+v", args, want[i])
+		}
 	}
 	check := func(t *testing.T) {
 		t.Helper()
@@ -139,12 +144,25 @@ func TestAHistoryIsReadWhereNothingCanBeWritten(t *testing.T) {
 		defer os.Remove(ballast)
 		check(t)
 	})
+	t.Run("read-only bind mount", func(t *testing.T) {
+		bound := t.TempDir()
+		if err := syscall.Mount(disk, bound, "", syscall.MS_BIND, ""); err != nil {
+			t.Skipf("mount it at another place: %v", err)
+		}
+		defer func() { _ = syscall.Unmount(bound, 0) }()
+		if err := syscall.Mount("", bound, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+			t.Skipf("mount it read-only: %v", err)
+		}
+		l.Dir = bound
+		defer func() { l.Dir = disk }()
+		check(t)
+	})
 	t.Run("read-only mount", func(t *testing.T) {
 		if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 			t.Skipf("mount it read-only: %v", err)
 		}
 		check(t)
-		got := l.Apkgate("baseline", "reject", slices.Sorted(maps.Keys(stored))[0])
+		got := l.Apkgate("baseline", "reject", id)
 		if message, _ := clitest.Complaint(t, got); got.Status != exit.StatusInfrastructure || !strings.Contains(message, "can't be written") {
 			t.Errorf("a command that writes: %+v", got)
 		}
