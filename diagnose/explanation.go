@@ -63,7 +63,7 @@ func (e *Explanation) gather() {
 			e.Pictures = append(e.Pictures, *c.Picture)
 		}
 		for _, d := range c.Doubts {
-			if !slices.ContainsFunc(e.Doubts, func(other Phrase) bool { return slices.EqualFunc(d, other, Part.same) }) {
+			if !slices.ContainsFunc(e.Doubts, d.Same) {
 				e.Doubts = append(e.Doubts, d)
 			}
 		}
@@ -92,6 +92,9 @@ func byFinding(causes []Cause) {
 		})
 	}
 }
+
+// Same reports whether both phrases say the same.
+func (p Phrase) Same(o Phrase) bool { return slices.EqualFunc(p, o, Part.same) }
 
 // same reports whether both parts say the same.
 func (p Part) same(o Part) bool {

@@ -296,7 +296,7 @@ func (c comparison) suspect(s shift, parts []blame, more estimate, lost float64)
 	rest := max(lost-more.mean, 0)
 	low, high := max(more.mean-z95*more.err, 0), more.mean+z95*more.err
 	out.low, out.high = low/max(low+rest, leastMS), high/(high+rest)
-	if now, before := c.sides(); c.alone() || !now.repeats(before) || c.runsOn(s.kind) {
+	if now, before := c.sides(); c.alone() || !now.settles(before) || c.runsOn(s.kind) {
 		out.sure = diagnose.Likely
 	}
 	var late, all float64

@@ -16,10 +16,12 @@ type estimate struct{ mean, err float64 }
 const (
 	drifted = 0.05 // of its mean, by which any time may differ from session to session
 	// byChance is how likely it may be that the head's repetitions are those with the
-	// longest times though nothing changed, for them to tell anything: one of all ways to
-	// choose as many of both builds'. Three beside six of two runs or nine of three are
-	// enough, and two beside two are not.
+	// longest times though nothing changed, for anything to be clear: one of all ways to
+	// choose as many of both builds'. Four compared with four, or three with six of two runs,
+	// are enough, and three compared with three are not.
 	byChance = 0.02
+	// leastFreedom is how many degrees of freedom repetitions need to say how much they vary.
+	leastFreedom = 4
 	// alike2 is by how much the likeness of frames widens a variance, where repetitions are
 	// too few and frames are all that there is.
 	alike2 = 2.0
@@ -110,12 +112,19 @@ func (t tally) scatter(all []blame) (repetitions, runs, squares float64) {
 	return repetitions, runs, squares
 }
 
-// repeats reports whether the repetitions of both are known, and enough for chance to be told
-// from a change.
+// repeats reports whether the repetitions of both are known, and enough to say how much they
+// vary.
 func (t tally) repeats(before tally) bool {
 	k, _, _ := t.scatter(nil)
 	m, runs, _ := before.scatter(nil)
-	return len(t.runs) == 1 && k > 0 && m > 0 && int(runs) == len(before.runs) && k+m-1-runs >= 1 && waysToChoose(k, k+m) >= 1/byChance
+	return len(t.runs) == 1 && k > 1 && m > 0 && int(runs) == len(before.runs) && k+m-1-runs >= leastFreedom
+}
+
+// settles reports whether they are enough for chance to be told from a change.
+func (t tally) settles(before tally) bool {
+	k, _, _ := t.scatter(nil)
+	m, _, _ := before.scatter(nil)
+	return t.repeats(before) && waysToChoose(k, k+m) >= 1/byChance
 }
 
 // waysToChoose is how many ways there are to choose k of n.

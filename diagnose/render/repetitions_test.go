@@ -62,8 +62,9 @@ func TestWhatStrikesInOneRepetitionIsNotClear(t *testing.T) {
 	}
 }
 
-// Repetitions tell something where there are so many ways to choose as many as the head has
-// that chance makes them the longest in one of fifty.
+// Repetitions say how much they vary from four degrees of freedom on, and settle something where
+// there are so many ways to choose as many as the head has that chance makes them the longest in
+// one of fifty.
 func TestHowManyRepetitionsTellSomething(t *testing.T) {
 	run := func(repetitions int) []repetition {
 		var out []repetition
@@ -73,20 +74,46 @@ func TestHowManyRepetitionsTellSomething(t *testing.T) {
 		return out
 	}
 	for _, c := range []struct {
-		head int
-		base []int
-		tell bool
+		head           int
+		base           []int
+		repeat, settle bool
 	}{
-		{3, []int{3, 3, 3}, true}, {3, []int{3, 3}, true}, {4, []int{4}, true}, {2, []int{3, 3, 3}, true}, // 220, 84, 70 and 55 ways
-		{3, []int{3}, false}, {2, []int{2, 2}, false}, {1, []int{5, 5, 5}, false}, {3, []int{3, 3, 0}, false}, // one of which nothing is known
+		{3, []int{3, 3, 3}, true, true}, {3, []int{3, 3}, true, true}, {4, []int{4}, true, true}, {2, []int{3, 3, 3}, true, true}, // 220, 84, 70 and 55 ways
+		{3, []int{3}, true, false},     // 20 ways
+		{2, []int{2, 2}, false, false}, // 3 degrees of freedom
+		{1, []int{5, 5, 5}, false, false},
+		{3, []int{3, 3, 0}, false, false}, // one of which nothing is known
 	} {
 		head := tally{runs: [][]repetition{run(c.head)}}
 		var before tally
 		for _, n := range c.base {
 			before.runs = append(before.runs, run(n))
 		}
-		if head.repeats(before) != c.tell {
-			t.Errorf("%d beside %v tells something: %v", c.head, c.base, !c.tell)
+		if head.repeats(before) != c.repeat || head.settles(before) != c.settle {
+			t.Errorf("%d compared with %v say how much they vary: %v, settle: %v", c.head, c.base, head.repeats(before), head.settles(before))
+		}
+	}
+}
+
+// Three rounds of both builds name a call that strikes once in each, and are too few for it to
+// be clear; four are not. What is said of it names the base build, and when it was recorded.
+func TestRoundsOfBothBuildsNameWhatStrikesOnce(t *testing.T) {
+	for rounds, sure := range map[int]diagnose.Sure{3: diagnose.Likely, 4: diagnose.Clear} {
+		w, before := ordinary(), ordinary()
+		w.frames, w.reps, before.frames, before.reps = 60, rounds, 60, rounds
+		w.in = once(step(180, run.StageAnimation, run.WaitRunning, "decode"), always)
+		head, base := w.record("head", 3), before.record("base", 40)
+		head.Explains, base.Explains = true, true
+		got := explained(head, []run.Run{base}, flagged)
+		if len(got) == 0 || got[0].Kind != WorkKind || got[0].Explains.Sure != sure || *got[0].Explains.Share < 0.8 || *got[0].Explains.ShareLow < 0.4 {
+			t.Errorf("%d rounds: %s", rounds, brief(got))
+			continue
+		}
+		if basis, want := plain(got[0].Basis), fmt.Sprintf("in %d  repetitions, compared with %d  of the base build, recorded after the verdict", rounds, rounds); !strings.HasSuffix(basis, want) {
+			t.Errorf("%d rounds: %q does not end in %q", rounds, basis, want)
+		}
+		if doubts := got[0].Doubts; (len(doubts) > 0) != (rounds == 3) || rounds == 3 && plain(doubts[0]) != "3  repetitions compared with 3  are too few to rule out chance. Four of each build are enough." {
+			t.Errorf("%d rounds: doubts %q", rounds, doubts)
 		}
 	}
 }

@@ -283,13 +283,42 @@ func (t teller) basis() diagnose.Phrase {
 	if n := t.repetitions(); n > 1 {
 		out = say(out, " in ", diagnose.Amount{Value: float64(n)}, " repetitions")
 	}
-	if !t.alone() {
-		out = say(out, ", compared with ", diagnose.Count(len(t.comparison.base), "earlier run", "earlier runs"))
-	}
+	out = say(out, t.compared())
 	if left := t.left(); left >= worth && len(t.suspects) > 0 {
 		out = say(out, "; ", ratio(left), " of the slowdown is unexplained")
 	}
 	return out
+}
+
+// compared says what the head is compared with, nil where nothing is known of before: earlier
+// runs, or the base build of the same session.
+func (t teller) compared() diagnose.Phrase {
+	if t.alone() {
+		return nil
+	}
+	first := slices.IndexFunc(t.base, func(b run.Run) bool { return b.Explains || b.Session != "" && b.Session == t.head.Session })
+	if first != 0 {
+		return say(", compared with ", diagnose.Count(len(t.comparison.base), "earlier run", "earlier runs"))
+	}
+	out := say(", compared with the base build's")
+	_, before := t.sides()
+	if n, _, _ := before.scatter(nil); n > 0 {
+		out = say(", compared with ", diagnose.Amount{Value: n}, " of the base build")
+	}
+	if t.base[0].Explains {
+		out = say(out, ", recorded after the verdict")
+	}
+	return out
+}
+
+// tooFew says that there are too few repetitions for a cause to be clear.
+func (t teller) tooFew() diagnose.Phrase {
+	now, before := t.sides()
+	if !now.repeats(before) {
+		return say("There are too few repetitions to say how much they vary: frames of one repetition are taken as independent. Four of each build are enough.")
+	}
+	n, _, _ := before.scatter(nil)
+	return say(diagnose.Count(t.repetitions(), "repetition", "repetitions"), " compared with ", diagnose.Amount{Value: n}, " are too few to rule out chance. Four of each build are enough.")
 }
 
 // left is the share of lost time that nothing explains.
@@ -316,13 +345,13 @@ func (t teller) doubts(s suspect) []diagnose.Phrase {
 		out = append(out, say("Based on ", diagnose.Count(int(n), "late frame", "late frames"), ": treat it as a lead."))
 	}
 	if !t.alone() && s.sure == diagnose.Likely && s.views == nil && !t.runsOn(s.kind) && t.untold(s.kind) == nil {
-		out = append(out, say("Too few repetitions tell what each spent: frames of one repetition are taken for independent. Three repetitions beside three earlier runs are enough."))
+		out = append(out, t.tooFew())
 	}
 	if !t.alone() && s.sure == diagnose.Likely && t.runsOn(s.kind) {
 		out = append(out, say("Without a frame timeline (Android 12 and later) the time of one frame runs on into those that follow: it may have cost less."))
 	}
 	if s.sure == diagnose.Possible && s.views == nil && !s.behind && t.untold(s.kind) == nil {
-		out = append(out, say("It differs so much from repetition to repetition that chance may have made it."))
+		out = append(out, say("Chance may explain this difference: repetitions of one build vary as much."))
 	}
 	if s.kind == OverdrawKind {
 		out = append(out, say("Which views are opaque is taken from their kinds: look at them before you remove one."))

@@ -111,7 +111,11 @@ func (s Story) Groups() []document.Section {
 // group is one explanation with all that it rests on. A page's pictures alone need
 // their names, and a page draws few runs.
 func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
-	g := document.Group{Title: title, Fact: s.fact(e), Lines: s.lines(e), Doubts: texts(e.Doubts[:min(len(e.Doubts), mostLines)])}
+	doubts := e.Doubts
+	if e.Lines == nil {
+		doubts = shared(e.Causes)
+	}
+	g := document.Group{Title: title, Fact: s.fact(e), Lines: s.lines(e), Doubts: texts(doubts[:min(len(doubts), mostLines)])}
 	for _, aside := range e.Asides {
 		g.Small = joined(g.Small, text(aside))
 	}
@@ -121,7 +125,7 @@ func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
 	pictures := drawable(e.Pictures)
 	g.Figures = figures(pictures[:min(len(pictures), mostPictures)], id)
 	for _, left := range []string{
-		more(len(e.Doubts)-mostLines, "more doubt", "more doubts"),
+		more(len(doubts)-mostLines, "more doubt", "more doubts"),
 		more(len(e.Tables)-mostLines, "more table", "more tables"),
 		more(len(pictures)-mostPictures, "more picture", "more pictures"),
 	} {
@@ -138,8 +142,26 @@ func (s Story) fact(e diagnose.Explanation) string {
 	return text(e.Fact)
 }
 
-// lines are those that the explanation brings, or else its causes' sentences. What
-// explains several findings is told in full at the first of them.
+// shared are the doubts about all of several causes; a doubt about one stands in its line.
+func shared(all []diagnose.Cause) (out []diagnose.Phrase) {
+	if len(all) < 2 {
+		return nil
+	}
+	for _, d := range all[0].Doubts {
+		if !slices.ContainsFunc(all[1:], func(c diagnose.Cause) bool { return !hasDoubt(c.Doubts, d) }) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func hasDoubt(all []diagnose.Phrase, d diagnose.Phrase) bool {
+	return slices.ContainsFunc(all, d.Same)
+}
+
+// lines are those that the explanation brings, or else its causes' sentences, each with what is
+// to be held against it alone. What explains several findings is told in full at the first of
+// them.
 func (s Story) lines(e diagnose.Explanation) []string {
 	if e.Lines != nil {
 		return texts(e.Lines)
@@ -149,7 +171,7 @@ func (s Story) lines(e diagnose.Explanation) []string {
 	for _, c := range e.Causes {
 		told[blameOf(c)] = append(told[blameOf(c)], s.Where(c))
 	}
-	left := 0
+	left, ofAll := 0, shared(e.Causes)
 	for _, c := range e.Causes {
 		also := told[blameOf(c)]
 		switch {
@@ -157,6 +179,7 @@ func (s Story) lines(e diagnose.Explanation) []string {
 		case len(out) == mostLines:
 			left++
 		default:
+			c.Doubts = slices.DeleteFunc(slices.Clone(c.Doubts), func(d diagnose.Phrase) bool { return hasDoubt(ofAll, d) })
 			out = append(out, s.line(c, also[1:]))
 		}
 		told[blameOf(c)] = nil
@@ -182,6 +205,9 @@ func (s Story) line(c diagnose.Cause, also []string) string {
 		text = s.told(c) // the command names the file
 	}
 	out := s.at(c, text) + "."
+	for _, d := range texts(c.Doubts[:min(len(c.Doubts), mostLines)]) {
+		out += " " + d
+	}
 	if len(also) > 0 {
 		out += " The same explains " + words.Few(also, 3) + "."
 	}

@@ -75,7 +75,7 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 	}
 	lines := []string{
 		"E2: frames.count: com.example.Tide.rise rose by 70 %.",
-		"E2: frames.count: com.example.Ebb.fall rose by 20 %; by the gauge; evidence 0123456789ab from 100 ms to 250 ms.",
+		"E2: frames.count: com.example.Ebb.fall rose by 20 %; by the gauge; evidence 0123456789ab from 100 ms to 250 ms. The gauge may be wet.",
 	}
 	if g.Groups[0].Fact != "2 causes" {
 		t.Errorf("in a line the group is %q, want 2 causes", g.Groups[0].Fact)
@@ -85,8 +85,8 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 			t.Errorf("line %d is %q, want %q", i, plain(line), lines[i])
 		}
 	}
-	if d := g.Groups[0].Doubts; len(d) != 1 || d[0] != "The gauge may be wet." {
-		t.Errorf("the doubts are %q", d)
+	if d := g.Groups[0].Doubts; len(d) != 0 {
+		t.Errorf("%q is a doubt about all causes", d)
 	}
 	table := g.Groups[0].Tables[0].Body.(*document.Table)
 	if r := table.Rows[0]; !slices.Equal(r.Cells, []string{"north", "–", "wet"}) || r.Tone != document.Worse {
@@ -123,6 +123,31 @@ func TestACauseOfSeveralFindingsIsToldOnce(t *testing.T) {
 	}
 }
 
+// What is to be held against one cause stands in its line, and what is against all of them once
+// behind the list.
+func TestDoubtsStandWithWhatTheyAreAbout(t *testing.T) {
+	one, other := high("A", "com.example.Tide.rise", 0.7), high("A", "com.example.Ebb.fall", 0.2)
+	wet, old := diagnose.Say("The gauge may be wet."), diagnose.Say("The map is old.")
+	one.Doubts, other.Doubts = []diagnose.Phrase{old}, []diagnose.Phrase{wet, old}
+	for name, c := range map[string]struct {
+		causes        []diagnose.Cause
+		lines, doubts []string
+	}{
+		"two causes": {[]diagnose.Cause{one, other}, []string{"rose by 70 %.", "rose by 20 %. The gauge may be wet."}, []string{"The map is old."}},
+		"one cause":  {[]diagnose.Cause{other}, []string{"rose by 20 %. The gauge may be wet. The map is old."}, nil},
+	} {
+		g := storyOf(c.causes...).Groups()[0].Body.(*document.Groups).Groups[0]
+		for i, want := range c.lines {
+			if !strings.HasSuffix(plain(g.Lines[i]), want) {
+				t.Errorf("%s: %q does not end in %q", name, plain(g.Lines[i]), want)
+			}
+		}
+		if !slices.Equal(g.Doubts, c.doubts) {
+			t.Errorf("%s: of all causes %q", name, g.Doubts)
+		}
+	}
+}
+
 func TestManyCausesAreCounted(t *testing.T) {
 	var all []diagnose.Cause
 	for i := range 40 {
@@ -139,7 +164,9 @@ func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	var all []diagnose.Cause
 	for i := range 20 {
 		c := high("A", fmt.Sprintf("m%d", i), float64(i)/100)
-		c.Doubts = []diagnose.Phrase{diagnose.Say(fmt.Sprintf("Doubt %d.", i))}
+		for k := range 20 {
+			c.Doubts = append(c.Doubts, diagnose.Say(fmt.Sprintf("Doubt %d.", k)))
+		}
 		c.Tables = []diagnose.Table{{Title: "T", Columns: make([]diagnose.Column, 2), Rows: []diagnose.Row{{Cells: make([]diagnose.Phrase, 2)}}}}
 		c.Picture = &diagnose.Picture{Kind: diagnose.FlamePicture, Flame: &diagnose.Flame{Calls: []diagnose.Call{{Parent: -1, Head: float64(1 + i)}}}}
 		all = append(all, c)

@@ -39,7 +39,7 @@ func TestAJobThatIsCancelledWhileItExplains(t *testing.T) {
 	w.changed("demo-slow", waiting)
 	w.build("demo-slow")
 	w.env["INPUT_BASE_APK"] = "demo-good.apk"
-	said := &interrupting{on: "recording 3 rounds"}
+	said := &interrupting{on: "recording 4 rounds"}
 	c := console.Console{
 		Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}, Stderr: said, Now: time.Now,
 		Getenv: func(name string) string { return w.env[name] },

@@ -162,13 +162,6 @@ func Recorded(r Regressed, rounds Rounds) (causes []diagnose.Cause, energy []hot
 	if rounds.Head.Frames != nil && rounds.Base.Frames != nil {
 		causes = render.Explain(rounds.Head, []run.Run{rounds.Base}, r.Found)
 	}
-	for i := range causes {
-		basis := diagnose.Say("in rounds of both builds that were recorded after the verdict")
-		if len(causes[i].Basis) > 0 {
-			basis = diagnose.Say(causes[i].Basis, ", ", basis)
-		}
-		causes[i].Basis = basis
-	}
 	if change, ok := hotspots.Explain(rounds.Head, []run.Run{rounds.Base}); ok && change.HasBase() && change.Methods != nil {
 		energy = append(energy, change)
 	}

@@ -36,10 +36,11 @@ import (
 )
 
 // How many rounds are recorded: enough to see a cause in more than one repetition of each
-// build, and few enough for a comment to wait for. Methods are told apart by what they differ by
-// from repetition to repetition, of which three show too little.
+// build and to tell it from chance (package render's rule of 1 in 50: three rounds are 1 in 20
+// ways to choose, four 1 in 70), and few enough for a comment to wait for. Methods are told
+// apart by what they differ by from repetition to repetition, of which four show too little.
 const (
-	frameRounds  = 3
+	frameRounds  = 4
 	methodRounds = 5
 )
 

@@ -114,10 +114,10 @@ func TestARegressionIsExplained(t *testing.T) {
 			t.Errorf("the cause is %s of run %s, event %s, on the basis %q", c.Kind, c.Run, c.Event, basis)
 		}
 	}
-	if !strings.Contains(b.said.String(), "recording 3 rounds of both builds of read-mail on pixel-7-android-14 over wifi to explain what got worse: up to 5m; they judge nothing") {
+	if !strings.Contains(b.said.String(), "recording 4 rounds of both builds of read-mail on pixel-7-android-14 over wifi to explain what got worse: up to 5m; they judge nothing") {
 		t.Errorf("it says\n%s", b.said)
 	}
-	if want := []string{"The causes given for read-mail on pixel-7-android-14 over wifi come from 3 rounds of both builds, recorded after the verdict; they judge nothing."}; !slices.Equal(in.Notes, want) {
+	if want := []string{"The causes given for read-mail on pixel-7-android-14 over wifi come from 4 rounds of both builds, recorded after the verdict; they judge nothing."}; !slices.Equal(in.Notes, want) {
 		t.Errorf("the notes are %q", in.Notes)
 	}
 	for _, name := range []string{"why-base.jsonl", "why-head.jsonl"} {
@@ -165,7 +165,7 @@ func TestAnExplanationThatFailsIsAWarning(t *testing.T) {
 		"killed in its midst": {change: func(b *bench, cancel func()) {
 			b.ProgressTerminal, b.said.on, b.said.do = true, "repetition 2 of 3", cancel
 		}, says: "it was interrupted"},
-		"killed before it":       {change: func(b *bench, cancel func()) { b.said.on, b.said.do = "recording 3 rounds", cancel }, says: "it was interrupted"},
+		"killed before it":       {change: func(b *bench, cancel func()) { b.said.on, b.said.do = "recording 4 rounds", cancel }, says: "it was interrupted"},
 		"the folder is no place": {change: func(b *bench, _ func()) { b.Keep = b.Base }, says: "The causes given for read-mail"},
 	} {
 		t.Run(name, func(t *testing.T) {

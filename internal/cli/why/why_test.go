@@ -104,7 +104,7 @@ func TestARegressionAndWhy(t *testing.T) {
 	before := len(clitest.Run(t, nil, "baseline", "export", "--config", p.at("apkgate.yml")).Stdout)
 
 	got := p.in(7, append(run[:len(run)-2:len(run)-2], "--why", "0", "--json", p.at("plain.json"))...)
-	if got.Status != exit.StatusRegression || strings.Contains(got.Stderr, "recording 3 rounds") || strings.Contains(got.Stdout, "IFeed") {
+	if got.Status != exit.StatusRegression || strings.Contains(got.Stderr, "recording 4 rounds") || strings.Contains(got.Stdout, "IFeed") {
 		t.Fatalf("turned off: status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
 	}
 	name := p.session(got.Stdout)
@@ -209,7 +209,7 @@ func TestNothingIsLostWhileItIsRecorded(t *testing.T) {
 	c := console.Console{
 		Stdin: strings.NewReader(""), Stdout: &stdout, Now: time.Now, Getenv: func(string) string { return "" },
 		Stderr: writer(func(said []byte) {
-			if bytes.Contains(said, []byte("recording 3 rounds")) {
+			if bytes.Contains(said, []byte("recording 4 rounds")) {
 				there = p.read("compare.json")
 			}
 		}),
