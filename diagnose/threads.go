@@ -72,6 +72,15 @@ func PictureOfFrames(title string, late run.LateFrame, usual, base *run.LateFram
 	return &Picture{Kind: ThreadsPicture, Title: title, Label: title, Threads: &t}
 }
 
+// PictureOfUsual draws a usual frame of an event above one of before: what shows that frames
+// take longer which are still in time. It is nil where the path of either is not known.
+func PictureOfUsual(title string, usual, base *run.LateFrame) *Picture {
+	if usual == nil || base == nil || len(usual.Path) == 0 || len(base.Path) == 0 {
+		return nil
+	}
+	return &Picture{Kind: ThreadsPicture, Title: title, Label: title, Threads: &Threads{Frames: []DrawnFrame{drawnFrame(Usual, *usual), drawnFrame(Base, *base)}}}
+}
+
 func drawnFrame(role Role, f run.LateFrame) DrawnFrame {
 	out := DrawnFrame{Role: role, Repetition: f.Repetition, TookMS: f.DurationMS, DeadlineMS: f.DeadlineMS, Steps: make([]Step, len(f.Path))}
 	for i, s := range f.Path {

@@ -29,4 +29,10 @@ func TestAPictureOfFrames(t *testing.T) {
 	if p := PictureOfFrames("Worst", run.LateFrame{DurationMS: 40}, &usual, &usual); p != nil {
 		t.Errorf("a frame without a path makes the picture %+v", p)
 	}
+	if p := PictureOfUsual("Usual", &usual, &late); p == nil || len(p.Threads.Frames) != 2 || p.Threads.Frames[0].Role != Usual || p.Threads.Frames[1].Role != Base || p.validate() != nil {
+		t.Errorf("a usual frame and one of before make the picture %+v", p)
+	}
+	if PictureOfUsual("Usual", &usual, nil) != nil || PictureOfUsual("Usual", &run.LateFrame{}, &usual) != nil {
+		t.Error("a picture is made of one frame alone")
+	}
 }

@@ -284,7 +284,10 @@ func TestAChangeOfFramesThatStayInTime(t *testing.T) {
 	w.extra = every(2, step(4, run.StageLayout, run.WaitRunning, "layout"))
 	got := explained(w.record("head", 3), past(ordinary(), 3, 40), flagged)
 	if len(got) == 0 || got[0].Kind != LayoutKind || !strings.HasSuffix(plain(got[0].Sentence), ", in frames that are still shown in time") {
-		t.Errorf("%s", brief(got))
+		t.Fatalf("%s", brief(got))
+	}
+	if frames := got[0].Picture.Threads.Frames; len(frames) != 2 || frames[0].Role != diagnose.Usual || frames[1].Role != diagnose.Base {
+		t.Errorf("drawn are %+v, want a usual frame now and one of before", frames)
 	}
 }
 
@@ -371,6 +374,7 @@ func followsFrom(t *testing.T, c diagnose.Cause, table diagnose.Table) {
 	if c.Explains.Share != nil && (len(ratios) != 1 || ratios[0] != *c.Explains.Share) {
 		t.Errorf("%q, and the share is %g", text, *c.Explains.Share)
 	}
+	drawnAs(t, c, text)
 	if c.Explains.Sure != diagnose.Seen {
 		if len(times) > 1 {
 			t.Errorf("%q has times that nothing shows", text)
@@ -385,5 +389,24 @@ func followsFrom(t *testing.T, c diagnose.Cause, table diagnose.Table) {
 	}
 	if len(times) != 3 || math.Abs(times[1]-drawn) > 0.001 || times[2] != frame.TookMS {
 		t.Errorf("%q, and the picture shows %g of %g ms", text, drawn, frame.TookMS)
+	}
+}
+
+// drawnAs holds a cause's picture to its sentence: it draws what the cause is about, in a frame
+// that is as late as the sentence says.
+func drawnAs(t *testing.T, c diagnose.Cause, text string) {
+	t.Helper()
+	if c.Picture == nil {
+		return
+	}
+	first := c.Picture.Threads.Frames[0]
+	if inTime := strings.HasSuffix(text, ", in frames that are still shown in time"); inTime != (first.Role == diagnose.Usual) {
+		t.Errorf("%q is drawn as a %s frame", text, first.Role)
+	}
+	about := func(s diagnose.Step) bool {
+		return blameOf(run.FramePart{Name: s.Kind, Stage: s.Stage, What: s.What}).kind == c.Kind
+	}
+	if !strings.Contains(text, "hidden by") && !slices.ContainsFunc(first.Steps, about) {
+		t.Errorf("%q: the picture has nothing of it: %+v", text, first.Steps)
 	}
 }

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -53,22 +51,6 @@ func (t teller) cause(s suspect) diagnose.Cause {
 		c.Explains = diagnose.Extent{Sure: s.sure}
 	}
 	return c
-}
-
-// picture is the frame that shows a suspect best, nil where none is known.
-func (t teller) picture(s suspect) *diagnose.Picture {
-	worst := t.pictured(s)
-	if len(worst) == 0 {
-		return nil
-	}
-	return diagnose.PictureOfFrames(pictureTitle(worst[0]), worst[0], usualOf(t.head, worst[0].Event), t.before(worst[0].Event))
-}
-
-func pictureTitle(f run.LateFrame) string {
-	if f.Event == "" {
-		return fmt.Sprintf("A slow frame of repetition %d, thread by thread", f.Repetition)
-	}
-	return fmt.Sprintf("A slow frame after %s, repetition %d, thread by thread", f.Event, f.Repetition)
 }
 
 // subject is what is to blame, the same from run to run, "" never.
@@ -124,10 +106,15 @@ func (t teller) sentence(s suspect) diagnose.Phrase {
 	switch {
 	case s.shown != nil:
 		out = say(out, "; ", s.shown.told())
-	case !t.alone() && s.inLate < mostlyInTime:
+	case t.inTime(s):
 		out = say(out, ", in frames that are still shown in time")
 	}
 	return out
+}
+
+// inTime reports whether next to all of a suspect's time is in frames that are still in time.
+func (t teller) inTime(s suspect) bool {
+	return !t.alone() && s.shown == nil && !s.behind && s.kind != "" && s.inLate < mostlyInTime
 }
 
 // told says what a frame shows by itself.
@@ -311,16 +298,6 @@ func (t teller) compared() diagnose.Phrase {
 	return out
 }
 
-// tooFew says that there are too few repetitions for a cause to be clear.
-func (t teller) tooFew() diagnose.Phrase {
-	now, before := t.sides()
-	if !now.repeats(before) {
-		return say("There are too few repetitions to say how much they vary: frames of one repetition are taken as independent. Four of each build are enough.")
-	}
-	n, _, _ := before.scatter(nil)
-	return say(diagnose.Count(t.repetitions(), "repetition", "repetitions"), " compared with ", diagnose.Amount{Value: n}, " are too few to rule out chance. Four of each build are enough.")
-}
-
 // left is the share of lost time that nothing explains.
 func (t teller) left() float64 {
 	left := 1.0
@@ -330,104 +307,4 @@ func (t teller) left() float64 {
 		}
 	}
 	return max(left, 0)
-}
-
-// doubts are what to hold against a cause.
-func (t teller) doubts(s suspect) []diagnose.Phrase {
-	var out []diagnose.Phrase
-	if t.alone() && t.head.ID != "" {
-		out = append(out, say("No earlier run tells what its frames waited for: late frames are compared with this run's own normal ones."))
-	}
-	if t.usual().frames == 0 {
-		out = append(out, say("No frame was shown in time: what is usual is not known."))
-	}
-	if n := t.comparison.head.late.frames; t.alone() && n < fewLate {
-		out = append(out, say("Based on ", diagnose.Count(int(n), "late frame", "late frames"), ": treat it as a lead."))
-	}
-	if !t.alone() && s.sure == diagnose.Likely && s.views == nil && !t.runsOn(s.kind) && t.untold(s.kind) == nil {
-		out = append(out, t.tooFew())
-	}
-	if !t.alone() && s.sure == diagnose.Likely && t.runsOn(s.kind) {
-		out = append(out, say("Without a frame timeline (Android 12 and later) the time of one frame runs on into those that follow: it may have cost less."))
-	}
-	if s.sure == diagnose.Possible && s.views == nil && !s.behind && t.untold(s.kind) == nil {
-		out = append(out, say("Chance may explain this difference: repetitions of one build vary as much."))
-	}
-	if s.kind == OverdrawKind {
-		out = append(out, say("Which views are opaque is taken from their kinds: look at them before you remove one."))
-	}
-	switch doubt := t.untold(s.kind); {
-	case doubt != nil:
-		out = append(out, doubt)
-	case s.kind == SleepKind:
-		out = append(out, say("The trace does not say what woke the thread up."))
-	}
-	return out
-}
-
-// pictured are the worst frames of the event that were listed, those with most of the
-// suspect's time first. One of which the trace was kept stands before another that shows
-// as much, or up to twice as much.
-func (t teller) pictured(s suspect) []run.LateFrame {
-	if s.shown != nil {
-		return append([]run.LateFrame{s.shown.frame}, t.pictured(suspect{blame: s.blame})...)
-	}
-	var out []run.LateFrame
-	for _, f := range t.head.Frames.Worst {
-		if (t.event == "" || f.Event == t.event) && len(f.Path) > 0 {
-			out = append(out, f)
-		}
-	}
-	telling := func(f run.LateFrame) float64 {
-		if f.Evidence != "" {
-			return 2 * spent(f, s)
-		}
-		return spent(f, s)
-	}
-	slices.SortStableFunc(out, func(a, b run.LateFrame) int { return cmp.Compare(telling(b), telling(a)) })
-	return out
-}
-
-// spent is how long a frame's path did what the suspect is about; of slower cores, how
-// long it ran.
-func spent(f run.LateFrame, s suspect) float64 {
-	sum := 0.0
-	for _, step := range f.Path {
-		b := blameOf(run.FramePart{Name: step.Kind, Stage: step.Stage, What: step.What})
-		if b.kind == s.kind || s.cores != nil && isWork(b.kind) || s.views != nil && drawsMore(b.kind) || s.kind == BinderKind && step.Process != "" {
-			sum += step.ToMS - step.FromMS
-		}
-	}
-	return sum
-}
-
-// links lead to the worst frames that were kept.
-func (t teller) links(s suspect) []diagnose.Link {
-	var out []diagnose.Link
-	for _, f := range t.pictured(s) {
-		if f.Evidence != "" && len(out) < maxLinks {
-			out = append(out, diagnose.Link{Digest: f.Evidence, FromMS: f.AtMS, ToMS: f.AtMS + f.DurationMS})
-		}
-	}
-	return out
-}
-
-// usualOf is the usual frame of an event, nil where there is none.
-func usualOf(r run.Run, event string) *run.LateFrame {
-	for i := range r.Frames.Usual {
-		if r.Frames.Usual[i].Event == event {
-			return &r.Frames.Usual[i]
-		}
-	}
-	return nil
-}
-
-// before is a usual frame of the runs before, the newest that has one.
-func (t teller) before(event string) *run.LateFrame {
-	for _, b := range t.base {
-		if f := usualOf(b, event); f != nil {
-			return f
-		}
-	}
-	return nil
 }

@@ -134,6 +134,12 @@ func TestFramesThatShowACause(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, c.got, c.want)
 		}
 	}
+	// Of two calls the frame with the suspect's own stands first, though another one took longer.
+	list[1].Path[0].What, list[2].Path[0].What, list[3].Path[0].What = "sync ISync::wait", "sync ISync::wait", "feed IFeed::query"
+	if got := order("scroll", suspect{blame: blame{BinderKind, "feed IFeed::query"}}); !strings.HasPrefix(got, "15 ") {
+		t.Errorf("the frames with the call are %s, want that of 15 ms first", got)
+	}
+	list[1].Path[0].What, list[2].Path[0].What, list[3].Path[0].What = "", "", ""
 	one := teller{head: run.Run{Frames: &run.Frames{Worst: list}}, comparison: comparison{event: "scroll"}}
 	if links := one.links(suspect{blame: blame{kind: BinderKind}}); len(links) != 2 || links[0].Digest != "kept" || links[0].ToMS != 30 {
 		t.Errorf("links %+v", links)

@@ -21,6 +21,7 @@ type outcomes struct {
 	cases, right int
 	named        map[string]int // what was wrong, by kind; "" for nothing
 	also         [2]int         // of cases with a second cause, how often it is named, and of how many
+	untold       int            // cases that are not right, of what no trace of the phone shows
 	overclaimed  int            // cases in which something else is first and said to be clear or seen
 }
 
@@ -48,6 +49,9 @@ func (c *confusion) add(s slowCase, causes []diagnose.Cause) {
 		o.right++
 	} else {
 		o.named[first]++
+		if s.untold() {
+			o.untold++
+		}
 		if first != "" && causes[0].Explains.Sure != diagnose.Possible && causes[0].Explains.Sure != diagnose.Likely {
 			o.overclaimed++
 		}
@@ -79,6 +83,7 @@ func (c *confusion) row(name string) (all outcomes, each []string) {
 		}
 		each = append(each, fmt.Sprintf("%d/%d", o.right, o.cases))
 		all.cases, all.right, all.overclaimed = all.cases+o.cases, all.right+o.right, all.overclaimed+o.overclaimed
+		all.untold += o.untold
 		all.also[0], all.also[1] = all.also[0]+o.also[0], all.also[1]+o.also[1]
 		for kind, n := range o.named {
 			all.named[kind] += n
@@ -182,6 +187,12 @@ func (c slowCase) right(first string) bool {
 	return slices.Contains(c.wants, first) || first == "" && c.wants == nil
 }
 
+// untold reports whether no trace of the phone shows the cause: when SurfaceFlinger showed a
+// frame is told by the frame timeline alone, which Android has since 12.
+func (c slowCase) untold() bool {
+	return slices.Contains(c.wants, render.CompositionKind) && strings.HasSuffix(c.phone, "-android-11")
+}
+
 // all tries the cases.
 func (o *trial) all(t *testing.T, cases []slowCase) {
 	work := make(chan int)
@@ -194,6 +205,9 @@ func (o *trial) all(t *testing.T, cases []slowCase) {
 		})
 	}
 	for i := range cases {
+		if i%100 == 99 {
+			t.Logf("%d of %d cases", i+1, len(cases))
+		}
 		work <- i
 	}
 	close(work)
@@ -201,13 +215,14 @@ func (o *trial) all(t *testing.T, cases []slowCase) {
 	t.Logf("first named, by what was injected:\n%s", o.table.String())
 }
 
-// hold holds the table to what is aimed at: right first in so much of each row, something
-// else as a certainty in none, and nothing named of unchanged builds.
+// hold holds the table to what is aimed at: right first in so much of each row, but for what the
+// platform can't show, something else as a certainty in none, and nothing named of unchanged
+// builds.
 func (o *trial) hold(t *testing.T, least float64) {
 	right, of := 0, 0
 	for _, name := range o.table.rows() {
 		all, _ := o.table.row(name)
-		share := float64(all.right) / float64(all.cases)
+		share := float64(all.right) / float64(max(all.cases-all.untold, 1))
 		switch {
 		case name == "":
 			if share < 0.98 {
@@ -215,7 +230,7 @@ func (o *trial) hold(t *testing.T, least float64) {
 			}
 			continue
 		case share < least:
-			t.Errorf("%s: right first in %d of %d, want %.0f %%", name, all.right, all.cases, 100*least)
+			t.Errorf("%s: right first in %d of %d, of which %d can't be told, want %.0f %%", name, all.right, all.cases, all.untold, 100*least)
 		}
 		if all.overclaimed > 0 {
 			t.Errorf("%s: in %d of %d something else is said to be clear", name, all.overclaimed, all.cases)

@@ -112,8 +112,11 @@ func (s Story) Groups() []document.Section {
 // their names, and a page draws few runs.
 func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
 	doubts := e.Doubts
-	if e.Lines == nil {
-		doubts = shared(e.Causes)
+	if e.Lines == nil { // a doubt about one cause stands in its line
+		ofAll := shared(e.Causes)
+		doubts = slices.DeleteFunc(slices.Clone(doubts), func(d diagnose.Phrase) bool {
+			return !hasDoubt(ofAll, d) && slices.ContainsFunc(e.Causes, func(c diagnose.Cause) bool { return hasDoubt(c.Doubts, d) })
+		})
 	}
 	g := document.Group{Title: title, Fact: s.fact(e), Lines: s.lines(e), Doubts: texts(doubts[:min(len(doubts), mostLines)])}
 	for _, aside := range e.Asides {

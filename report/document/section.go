@@ -150,7 +150,8 @@ type Group struct {
 }
 
 // Worded is a Picture that a place without pictures can show too: as lines of at most
-// so many columns, in which columns stand below each other. 0 is any width.
+// so many columns, in which columns stand below each other. 0 is any width. An empty line
+// stands between its parts, that which matters most being the first.
 type Worded interface {
 	Text(width int) []string
 }

@@ -197,20 +197,28 @@ func (t *text) groups(title string, g *document.Groups) error {
 	return nil
 }
 
-// figures writes the first picture that can be told in lines; where asked, all of them.
+// shownFrames is how many parts of pictures, such as frames, are written where not all are
+// asked for: two of one picture, or the first of two.
+const shownFrames = 2
+
+// figures writes the pictures that can be told in lines; where not all of them are asked for,
+// what matters most of the first ones.
 func (t *text) figures(all []document.Figure, verbose bool) {
+	all = slices.DeleteFunc(slices.Clone(all), func(f document.Figure) bool { _, ok := f.Picture.(document.Worded); return !ok })
+	if !verbose {
+		all = all[:min(len(all), shownFrames)]
+	}
 	for _, f := range all {
-		worded, ok := f.Picture.(document.Worded)
-		if !ok {
-			continue
-		}
 		t.line("")
 		t.line("  " + t.paint(bold, f.Caption))
-		for _, line := range worded.Text(t.o.Width - 4) {
-			t.line("    " + line)
-		}
-		if !verbose {
-			break
+		parts := 1
+		for _, line := range f.Picture.(document.Worded).Text(t.o.Width - 4) {
+			if line == "" {
+				parts++
+			}
+			if verbose || parts <= shownFrames/len(all) {
+				t.line("    " + line)
+			}
 		}
 	}
 }

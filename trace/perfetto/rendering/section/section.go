@@ -13,6 +13,7 @@ package section
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/run"
@@ -23,7 +24,7 @@ import (
 const (
 	maxEvents = 40 // that are told apart; the frames of more are those of no event
 	maxWorst  = 40 // late frames that are listed one by one
-	eachWorst = 3  // of them at least of each event, which have their path
+	eachWorst = 3  // of them at least of each event, which have their path as frozen ones do
 	maxSteps  = 80 // of a path
 	maxUsual  = run.MaxUsualFrames
 )
@@ -176,12 +177,16 @@ func (c *Collector) Frames() *run.Frames {
 }
 
 // worst are the worst frames of all events: some of each, then whichever is worst.
-// The first of each event keep their paths.
+// Those chosen of each event keep their paths.
 func (c *Collector) worst() []run.LateFrame {
 	var first, others []run.LateFrame
 	for _, e := range c.events {
-		first = append(first, e.worst[:min(len(e.worst), eachWorst)]...)
-		for _, f := range e.worst[min(len(e.worst), eachWorst):] {
+		chosen := telling(e.worst)
+		for i, f := range e.worst {
+			if chosen[i] {
+				first = append(first, f)
+				continue
+			}
 			f.Path = nil
 			others = append(others, f)
 		}
@@ -196,6 +201,41 @@ func (c *Collector) worst() []run.LateFrame {
 	out := append(first, others[:min(len(others), max(maxWorst-len(first), 0))]...)
 	slices.SortStableFunc(out, byLateness)
 	return out
+}
+
+// telling are the places of the frames of an event, the worst first, that tell what made its
+// frames late: the worst whose longest step is like no other's, as many as there is room for,
+// and of each repetition its worst frozen one.
+func telling(worst []run.LateFrame) map[int]bool {
+	out, known := map[int]bool{}, map[string]bool{}
+	for _, anew := range []bool{true, false} {
+		for i, f := range worst {
+			if what := longest(f); len(out) < eachWorst && !out[i] && (!anew || !known[what]) {
+				out[i], known[what] = true, true
+			}
+		}
+	}
+	froze := map[int]bool{}
+	for i, f := range worst {
+		if f.DurationMS >= frozenMS && !froze[f.Repetition] {
+			out[i], froze[f.Repetition] = true, true
+		}
+	}
+	return out
+}
+
+// frozenMS is from when on a frame is frozen ("Aging or Glitching?", section 1).
+const frozenMS = 700.0
+
+// longest is what the longest step of a frame's path is about.
+func longest(f run.LateFrame) string {
+	var most run.PathStep
+	for _, s := range f.Path {
+		if s.ToMS-s.FromMS > most.ToMS-most.FromMS {
+			most = s
+		}
+	}
+	return most.Kind + " " + most.Stage + " " + strings.TrimRight(most.What, "0123456789")
 }
 
 // usualOne is a normal frame with a path that took about as long as half of the
