@@ -67,13 +67,20 @@ type scale struct {
 	factor float64
 }
 
-// scale is a frame; a repetition where few frames of each are late, since a call of 300 ms
-// that happens once is not understood as five of each frame.
+// scale is a frame; a repetition where few frames of each are late and have most of what is
+// explained, since a call of 300 ms that happens once is not understood as five of each frame.
 func (t teller) scale() scale {
-	if n := float64(t.repetitions()); !t.alone() && n > 0 && t.comparison.head.late.frames > 0 && t.comparison.head.late.frames <= fewEach*n {
-		return scale{"repetition", t.comparison.head.seen().frames / n}
+	n, late := float64(t.repetitions()), t.comparison.head.late.frames
+	var most suspect
+	for _, s := range t.suspects {
+		if !s.behind && s.more.mean > most.more.mean {
+			most = s
+		}
 	}
-	return scale{"frame", 1}
+	if t.alone() || n == 0 || late == 0 || late > fewEach*n || most.more.mean > 0 && most.inLate < mostOf {
+		return scale{"frame", 1}
+	}
+	return scale{"repetition", t.comparison.head.seen().frames / n}
 }
 
 // longer is by how much, in words: "7 ms more per frame".
@@ -266,7 +273,11 @@ func in(s suspect) diagnose.Phrase {
 
 // basis is what the numbers rest on, and what they leave.
 func (t teller) basis() diagnose.Phrase {
-	out := say("based on ", diagnose.Count(int(t.comparison.head.late.frames), "late frame", "late frames"), " among ", diagnose.Amount{Value: t.comparison.head.frames})
+	frames := t.comparison.head.frames
+	out := say("based on ", diagnose.Count(int(t.comparison.head.late.frames), "late frame", "late frames"), " among ", diagnose.Amount{Value: frames})
+	if t.comparison.head.late.frames == 0 {
+		out = say("based on ", diagnose.Count(int(frames), "frame", "frames"))
+	}
 	if n := t.repetitions(); n > 1 {
 		out = say(out, " in ", diagnose.Amount{Value: float64(n)}, " repetitions")
 	}

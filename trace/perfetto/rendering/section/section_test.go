@@ -338,3 +338,32 @@ func TestManyNamesAreOne(t *testing.T) {
 		t.Errorf("%d parts, the first %+v; waits %+v", len(g.Path), g.Path[0], g.Waits)
 	}
 }
+
+// The frames that keep their paths show what is unlike before more of what is alike, and of
+// each repetition its worst frozen one.
+func TestWhichFramesKeepTheirPaths(t *testing.T) {
+	late := func(after, took time.Duration, on string) rendering.Frame {
+		return frame(after, took, run.SlowFrames, waiting(took, run.WaitLock, on))
+	}
+	paths := func(f *run.Frames) (out []string) {
+		for _, one := range f.Worst {
+			if len(one.Path) > 0 {
+				out = append(out, fmt.Sprint(one.Repetition, " ", one.DurationMS))
+			}
+		}
+		return out
+	}
+	alike := repetition(1, late(0, 50*each, "a"), late(time.Second, 49*each, "a"), late(2*time.Second, 48*each, "a"), late(3*time.Second, 20*each, "b"))
+	if got, want := paths(collected(t, alike)), []string{"1 50", "1 49", "1 20"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q: two of one lock, and the one of the other", got, want)
+	}
+	var froze []Repetition
+	var want []string
+	for n := 1; n <= 5; n++ {
+		froze = append(froze, repetition(n, late(0, time.Duration(1205-n)*time.Millisecond, "a"), late(3*time.Second, 800*time.Millisecond, "a")))
+		want = append(want, fmt.Sprint(n, " ", 1205-n))
+	}
+	if got := paths(collected(t, froze...)); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q: one of each repetition", got, want)
+	}
+}
