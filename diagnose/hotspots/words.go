@@ -66,7 +66,7 @@ func (t teller) fact() diagnose.Phrase {
 	var parts []diagnose.Phrase
 	switch {
 	case t.Total.HeadJ > 0 && t.Deviates && t.Total.BaseJ > 0:
-		parts = append(parts, say(joules(t.Total.HeadJ), " per repetition, ", t.moreOrLess()))
+		parts = append(parts, say(joules(t.Total.HeadJ), " per repetition on average, ", t.moreOrLess()))
 	case t.Total.HeadJ > 0:
 		first := say(joules(t.Total.HeadJ), " per repetition")
 		if share := ofBattery(t.Total.HeadJ, t.BatteryJ); share != nil {
@@ -83,16 +83,16 @@ func (t teller) fact() diagnose.Phrase {
 	return diagnose.Joined(parts, "; ")
 }
 
-// moreOrLess is how much more the run takes: "3.2 J more (+26 %), 0.0053 % of the
-// battery".
+// moreOrLess is how much more the run takes: "3.2 J more, which is 0.0053 % of the battery". By
+// how many percent is told where it is judged, by another middle than the mean.
 func (t teller) moreOrLess() diagnose.Phrase {
 	change, word := t.Total.ChangeJ(), "more"
 	if change < 0 {
 		word = "less"
 	}
-	text := say(joules(math.Abs(change)), " "+word+" (", shareOf(change, t.Total.BaseJ), ")")
+	text := say(joules(math.Abs(change)), " "+word)
 	if share := ofBattery(math.Abs(change), t.BatteryJ); share != nil {
-		text = say(text, ", ", share, " of the battery")
+		text = say(text, ", which is ", share, " of the battery")
 	}
 	return text
 }

@@ -98,17 +98,18 @@ func Explain(head run.Run, base []run.Run, found []diagnose.Finding) []diagnose.
 	var out []diagnose.Cause
 	explained := map[string]bool{}
 	for _, f := range found {
-		if !strings.HasPrefix(f.Metric, "frames.") || f.Direction != gate.ToRegression || len(explained) >= maxFindings && !explained[f.Event] {
+		if !strings.HasPrefix(f.Metric, "frames.") || f.Direction != gate.ToRegression || len(explained) >= maxFindings && !explained[recorded(head.Frames, f.Event)] {
 			continue
 		}
-		causes := of(head, base, f)
-		if explained[f.Event] { // the same again, of another number of the same frames
+		event := recorded(head.Frames, f.Event)
+		causes := of(head, base, f, event)
+		if explained[event] { // the same again, of another number of the same frames
 			for i := range causes {
 				causes[i].Tables, causes[i].Picture = nil, nil
 			}
 			causes = causes[:min(len(causes), 1)]
 		}
-		explained[f.Event] = true
+		explained[event] = true
 		out = append(out, causes...)
 	}
 	return out
@@ -128,13 +129,24 @@ func everyEvent(f *run.Frames) []diagnose.Finding {
 
 func isLate(class string) bool { return class == run.SlowFrames || class == run.FrozenFrames }
 
-// of are the causes of one finding, or one entry that says why there is none.
-func of(head run.Run, base []run.Run, f diagnose.Finding) []diagnose.Cause {
-	c := comparison{event: f.Event, timeline: head.Frames.Source == frameTimeline, head: tallied(head.Frames, f.Event), worst: pathsOf(head.Frames.Worst, f.Event)}
+// recorded is the event of a finding as the record has it, which has all occurrences of one
+// name together: "tap" for "tap#2" (run.EventNames).
+func recorded(f *run.Frames, event string) string {
+	at := strings.LastIndexByte(event, '#')
+	if at <= 0 || slices.ContainsFunc(f.Groups, func(g run.FrameGroup) bool { return g.Event == event }) {
+		return event
+	}
+	return event[:at]
+}
+
+// of are the causes of one finding, whose event the record has by that name, or one entry that
+// says why there is none.
+func of(head run.Run, base []run.Run, f diagnose.Finding, event string) []diagnose.Cause {
+	c := comparison{event: event, timeline: head.Frames.Source == frameTimeline, head: tallied(head.Frames, event), worst: pathsOf(head.Frames.Worst, event)}
 	for _, b := range base {
-		if p := tallied(b.Frames, f.Event); p.told() {
+		if p := tallied(b.Frames, event); p.told() {
 			c.base = append(c.base, p)
-			c.frozen = append(c.frozen, frozen(pathsOf(b.Frames.Worst, f.Event))...)
+			c.frozen = append(c.frozen, frozen(pathsOf(b.Frames.Worst, event))...)
 		}
 	}
 	t := teller{head: head, base: base, comparison: c, outcome: c.explain()}

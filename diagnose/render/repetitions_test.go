@@ -48,6 +48,27 @@ func TestWhatStrikesOnceInEachRepetitionIsNamed(t *testing.T) {
 	}
 }
 
+// An event that occurs again is explained by the frames of all its occurrences, which a record
+// has under one name; an event that is called so itself by its own.
+func TestAnEventThatOccursAgainIsExplained(t *testing.T) {
+	w := ordinary()
+	w.frames, w.in = 60, once(step(300, run.StageAnimation, run.WaitBinder, "feed IFeed::query"), always)
+	before := ordinary()
+	before.frames = 60
+	again := flagged[0]
+	again.Event += "#2"
+	got := Explain(w.record("head", 3), past(before, 3, 40), []diagnose.Finding{flagged[0], again})
+	if len(got) != 2 || got[1].Kind != BinderKind || got[1].Event != "scroll#2" || got[1].Picture != nil {
+		t.Errorf("%s", brief(got))
+	}
+	named := &run.Frames{Groups: []run.FrameGroup{{Event: "page#2"}}}
+	for event, want := range map[string]string{"page#2": "page#2", "page#2#1": "page#2", "page#3": "page", "#2": "#2", "": ""} {
+		if got := recorded(named, event); got != want {
+			t.Errorf("%q is recorded as %q, want %q", event, got, want)
+		}
+	}
+}
+
 // One of several repetitions that is unlike the others is chance, however long it took.
 func TestWhatStrikesInOneRepetitionIsNotClear(t *testing.T) {
 	w := ordinary()

@@ -56,7 +56,7 @@ func inOrder(s string, texts ...string) error {
 
 // What every renderer says of the fixture, in this order.
 var hungrierLines = []string{
-	"15.6 J per repetition, 3.2 J more (+26 %), 0.0053 % of the battery; modelled (reference-phone)",
+	"15.6 J per repetition on average, 3.2 J more, which is 0.0053 % of the battery; modelled (reference-phone)",
 	"com.example.mail.MessageView.decode +2.1 J (+350 %), 70 % of the change; called from Inbox.open.",
 	"com.example.mail.Fresh.parse +0.60 J (not seen before), 20 % of the change; called from Inbox.open.",
 	"By component: cpu +3.0 J",

@@ -44,14 +44,14 @@ func TestActionSaysWhatScrollingWaitsFor(t *testing.T) {
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
 
 	comment := plainly(w.Comments(7)[0].Body)
-	contains(t, "the comment", comment, "❌ Regression", "#### What the frames waited for", "main waits for com.example.backend IFeed::query (binder)",
-		"of its critical path (0 % in normal frames before)", "To look at it: apkgate inspect perfetto evidence/", "Late frame: ", "answers binder: com.example.backend IFeed::query", "Usual frame: ")
+	contains(t, "the comment", comment, "❌ Regression", "#### What the frames waited for", "main thread waits ", " ms more per frame for com.example.backend IFeed::query (binder)",
+		" of the slowdown; based on ", "compared with 5 earlier runs", "To look at it: apkgate inspect perfetto evidence/", "Late frame: ", "answers binder: com.example.backend IFeed::query", "Usual frame: ")
 	if cause, table := strings.Index(comment, "Cause of slow frames"), strings.Index(comment, "| What |"); cause < 0 || cause > table {
 		t.Errorf("the cause stands at %d of the comment, want it before the table, which is at %d", cause, table)
 	}
 	contains(t, "the page", plainly(w.read("apkgate-report/report.html")), "IFeed::query", `class="step binder"`, "com.example.backend", "thread by thread")
 	contains(t, "the SARIF file", w.read("apkgate-report/apkgate.sarif"), "frames.duration_ms")
-	if notes := w.Checks()[0].Annotations; len(notes) == 0 || !strings.Contains(notes[0].Message, "Cause: main waits for com.example.backend IFeed::query") {
+	if notes := w.Checks()[0].Annotations; len(notes) == 0 || !strings.Contains(plainly(notes[0].Message), " ms more per frame for com.example.backend IFeed::query (binder)") {
 		t.Errorf("the annotations are %+v, want the cause in the first", notes)
 	}
 	verdict, err := saved.ReadVerdict(strings.NewReader(w.read("apkgate-report/verdict.json")))

@@ -1,10 +1,12 @@
 package action_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
 // waiting is a build that waits for another process while it scrolls.
@@ -26,12 +28,12 @@ func TestActionExplainsWhatNobodyRecorded(t *testing.T) {
 	w.write("summary", "")
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
 	comment := plainly(w.Comments(7)[0].Body)
-	contains(t, "the comment", comment, "❌ Regression", "main waits for com.example.backend IFeed::query (binder)", "recorded after the verdict; they judge nothing")
+	contains(t, "the comment", comment, "❌ Regression", "ms more per frame for com.example.backend IFeed::query (binder)", "recorded after the verdict; they judge nothing")
 	if n := strings.Count(w.read("summary"), "❌ Regression"); n != 1 {
 		t.Errorf("the job summary has the verdict %d times:\n%s", n, w.read("summary"))
 	}
 	check := w.Checks()[1]
-	if check.Conclusion != "failure" || len(check.Annotations) == 0 || !strings.Contains(check.Annotations[0].Message, "Cause: main waits for com.example.backend IFeed::query") {
+	if check.Conclusion != "failure" || len(check.Annotations) == 0 || !strings.Contains(plainly(check.Annotations[0].Message), "ms more per frame for com.example.backend IFeed::query (binder)") {
 		t.Errorf("the check run is %+v", check)
 	}
 	contains(t, "the page", w.read("apkgate-report/report.html"), "IFeed::query")
@@ -43,11 +45,23 @@ func TestActionExplainsWhatNobodyRecorded(t *testing.T) {
 	}
 }
 
-// A comparison explains itself on the pull request too.
+// A comparison of the demo's builds explains itself on the pull request too: with the method that
+// is slow once in each repetition, its share, and a frame of it.
 func TestActionExplainsAComparison(t *testing.T) {
 	w := newWorkspace(t)
-	w.changed("demo-slow", waiting)
-	w.env["INPUT_MODE"], w.env["INPUT_BASE"], w.env["INPUT_HEAD"] = "compare", "demo-good.apk", "demo-slow.apk"
+	for _, name := range []string{"mail-good", "mail-worse"} {
+		text, err := simapp.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.write(name+".apk", string(text))
+	}
+	w.env["INPUT_MODE"], w.env["INPUT_BASE"], w.env["INPUT_HEAD"] = "compare", "mail-good.apk", "mail-worse.apk"
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
-	contains(t, "the comment", plainly(w.Comments(7)[0].Body), "❌ Regression", "main waits for com.example.backend IFeed::query", "recorded after the verdict; they judge nothing")
+	comment := plainly(w.Comments(7)[0].Body)
+	contains(t, "the comment", comment, "❌ Regression", "recorded after the verdict; they judge nothing",
+		"ms more per repetition in com.example.demo.MessageView.decodeImages: ", "main runs com.example.demo.MessageView.decodeImages")
+	if share := regexp.MustCompile(`decodeImages: (\d+) % of the slowdown`).FindStringSubmatch(comment); share == nil || share[1] < "50" || len(share[1]) < 2 {
+		t.Errorf("the share of the slowdown is %q in\n%s", share, comment)
+	}
 }
