@@ -133,5 +133,11 @@ func drawsMore(kind string) bool {
 	return kind == DrawKind || kind == GPUKind || kind == CompositionKind
 }
 
-// brief is a subject in words, "" where nothing tells.
-func (b blame) brief() string { return strings.TrimSpace(b.subject) }
+// method is a method as ART writes it of locks: "void a.B.c(int)(B.java:12)"
+// (art/runtime/monitor.cc, "monitor contention with owner"), the number of its line as "#".
+var method = regexp.MustCompile(` at \S+ ([\w.$<>]+)\([^()]*\)(\([^()]*\))?$`)
+
+// brief is a subject in words, "" where nothing tells; a method is its name.
+func (b blame) brief() string {
+	return method.ReplaceAllString(strings.TrimSpace(b.subject), " at $1")
+}

@@ -164,9 +164,17 @@ func inBrief(s suspect) diagnose.Phrase {
 }
 
 // clause says who does or waits for what, by how much longer, and where the chain of waiting
-// ends.
+// ends. Behind that the stage would be the chain's.
 func (t teller) clause(s suspect) diagnose.Phrase {
-	who, in, more := say(diagnose.Named(threadOf(s))), say(s.ends, in(s)), t.longer(s.more.mean)
+	if during := in(s); s.ends != nil && during != nil {
+		return say(strings.TrimSpace(during[0].Text), ", ", t.does(s, s.ends))
+	}
+	return t.does(s, say(s.ends, in(s)))
+}
+
+// does is the clause, which ends in when or in what is behind it.
+func (t teller) does(s suspect, in diagnose.Phrase) diagnose.Phrase {
+	who, more := say(diagnose.Named(threadOf(s))), t.longer(s.more.mean)
 	name := diagnose.Named(s.brief())
 	switch {
 	case s.kind == BinderKind:
@@ -193,10 +201,12 @@ func (t teller) clause(s suspect) diagnose.Phrase {
 		return say(overdrawn(*s.views), "; drawing takes ", more)
 	case s.cores != nil:
 		return say(slower(s), "; work takes ", more)
+	case name.Name == "":
+		return say(who, " works ", more, " in no section that the trace names", in)
 	case s.foremost < wholly:
-		return say(who, " works ", more, at(", foremost in ", name), in)
+		return say(who, " works ", more, ", mostly in ", name, in)
 	}
-	return say(who, " works ", more, at(" in ", name), in)
+	return say(who, " works ", more, " in ", name, in)
 }
 
 // slower says how processors were slower.

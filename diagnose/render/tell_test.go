@@ -34,8 +34,8 @@ func TestClauses(t *testing.T) {
 		"main thread sleeps 4 ms more per frame waiting for pool while views are drawn":                                          of(SleepKind, "pool"),
 		"main thread sleeps 4 ms more per frame while views are drawn":                                                           of(SleepKind, "main"), // it woke itself up
 		"main thread works 4 ms more per frame in inflate while views are drawn":                                                 of(WorkKind, "inflate"),
-		"main thread works 4 ms more per frame, foremost in inflate while views are drawn":                                       several,
-		"the app works 4 ms more per frame":                                                                                      {blame: blame{WorkKind, ""}, more: estimate{mean: 4}},
+		"main thread works 4 ms more per frame, mostly in inflate while views are drawn":                                         several,
+		"the app works 4 ms more per frame in no section that the trace names":                                                   {blame: blame{WorkKind, ""}, more: estimate{mean: 4}},
 		"frames run at 0.5 ratio of the processors' highest frequency (before: 0.9 ratio); work takes 4 ms more per frame":       cores(FrequencyKind, coreShift{clock: 0.5, clockBefore: 0.9}),
 		"frames run on little cores 1 ratio of the time (before: 0.2 ratio); work takes 4 ms more per frame":                     cores(LittleKind, coreShift{little: 1, littleBefore: 0.2, bigBusy: -1}),
 		"frames run on little cores 1 ratio of the time while big ones are busy 0.1 ratio of it; work takes 4 ms more per frame": cores(LittleKind, coreShift{little: 1, littleBefore: -1, bigBusy: 0.1}),
@@ -43,6 +43,11 @@ func TestClauses(t *testing.T) {
 		if got := plain(now.clause(s)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	chain := of(LockKind, "db at void com.example.Store.write(int, java.lang.String)(Store.java:#)")
+	chain.ends = diagnose.Say(", which itself waits for storage")
+	if got, want := plain(now.clause(chain)), "while views are drawn, main thread waits 4 ms more per frame for a lock held by db at com.example.Store.write, which itself waits for storage"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := plain((teller{}).clause(of(GPUKind, "GPU"))), "the GPU takes 4 ms more in a late frame to draw"; got != want {
 		t.Errorf("%q, want %q", got, want)
