@@ -87,5 +87,6 @@ func TestCausesInUnseenApps(t *testing.T) {
 	}
 	o := trial{repetitions: 3, bases: 2, sessions: 6}
 	o.all(t, unseenCases(t))
-	o.hold(t, 0.5)
+	o.hold(t, 0.9)
+	o.documented(t)
 }
