@@ -12,12 +12,16 @@ import (
 // picture is the frame that shows a suspect best, nil where none is known; of what makes
 // frames longer that are still in time a usual one.
 func (t teller) picture(s suspect) *diagnose.Picture {
-	if t.inTime(s) && t.event != "" {
-		if p := diagnose.PictureOfUsual("A usual frame after "+t.event+", now and before, thread by thread", usualOf(t.head, t.event), t.before(t.event)); p != nil {
+	worst := t.pictured(s)
+	event := t.event
+	if event == "" && len(worst) > 0 {
+		event = worst[0].Event
+	}
+	if t.inTime(s) && event != "" {
+		if p := diagnose.PictureOfUsual("A usual frame after "+event+", now and before, thread by thread", usualOf(t.head, event), t.before(event)); p != nil {
 			return p
 		}
 	}
-	worst := t.pictured(s)
 	if len(worst) == 0 || !s.behind && s.kind != "" && spent(worst[0], s) == 0 {
 		return nil
 	}
