@@ -161,9 +161,9 @@ func TestAnExplanationThatFailsIsAWarning(t *testing.T) {
 		"the phone is gone":    {faults: "pixel-7-android-14: die at 1s", says: "No round of both builds of read-mail on pixel-7-android-14 over wifi was recorded to explain it: "},
 		"the base fails":       {change: func(b *bench, _ func()) { b.Base = filepath.Join(filepath.Dir(b.Base), "apkgate.yml") }, says: "the base build: "},
 		"there is no time":     {change: func(b *bench, _ func()) { b.Within = time.Nanosecond }, says: "the time for it, "},
-		"there is little time": {change: func(b *bench, _ func()) { b.Within = 90 * time.Second }, says: " 3 were to be recorded: the time for it, 1m30s, was too short."},
+		"there is little time": {change: func(b *bench, _ func()) { b.Within = 90 * time.Second }, says: " 4 were to be recorded: the time for it, 1m30s, was too short."},
 		"killed in its midst": {change: func(b *bench, cancel func()) {
-			b.ProgressTerminal, b.said.on, b.said.do = true, "repetition 2 of 3", cancel
+			b.ProgressTerminal, b.said.on, b.said.do = true, "repetition 2 of 4", cancel
 		}, says: "it was interrupted"},
 		"killed before it":       {change: func(b *bench, cancel func()) { b.said.on, b.said.do = "recording 4 rounds", cancel }, says: "it was interrupted"},
 		"the folder is no place": {change: func(b *bench, _ func()) { b.Keep = b.Base }, says: "The causes given for read-mail"},

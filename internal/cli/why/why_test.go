@@ -98,7 +98,7 @@ func TestARegressionAndWhy(t *testing.T) {
 	p.history()
 	run := []string{"run", "--apk", p.at("demo-slow.apk"), "--base", p.at("demo-good.apk"), "--session", "pull 7"}
 	explained := p.in(7, append(run, "--json", p.at("explained.json"))...)
-	if explained.Status != exit.StatusRegression || !strings.Contains(onOneLine(explained.Stdout), "waits for com.example.backend IFeed::query") {
+	if explained.Status != exit.StatusRegression || !strings.Contains(onOneLine(explained.Stdout), "ms more per frame for com.example.backend IFeed::query (binder)") {
 		t.Fatalf("status %d\n%s%s", explained.Status, explained.Stdout, explained.Stderr)
 	}
 	before := len(clitest.Run(t, nil, "baseline", "export", "--config", p.at("apkgate.yml")).Stdout)
@@ -116,7 +116,7 @@ func TestARegressionAndWhy(t *testing.T) {
 
 	stored := clitest.Run(t, nil, "baseline", "export", "--config", p.at("apkgate.yml")).Stdout
 	later := p.in(8, "why", name)
-	if later.Status != exit.StatusPass || !strings.Contains(onOneLine(later.Stdout), "waits for com.example.backend IFeed::query") || !strings.HasPrefix(later.Stdout, "Regression: ") {
+	if later.Status != exit.StatusPass || !strings.Contains(onOneLine(later.Stdout), "ms more per frame for com.example.backend IFeed::query (binder)") || !strings.HasPrefix(later.Stdout, "Regression: ") {
 		t.Fatalf("why: status %d\n%s%s", later.Status, later.Stdout, later.Stderr)
 	}
 	again, causes := p.verdict("plain.json")
