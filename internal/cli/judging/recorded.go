@@ -158,7 +158,7 @@ func foremost(all []Regressed, causes []diagnose.Cause, energy []hotspots.Change
 // Recorded is what rounds of both builds, which were recorded after the verdict, show of what
 // got worse: causes, and where the energy went.
 func Recorded(r Regressed, rounds Rounds) (causes []diagnose.Cause, energy []hotspots.Change) {
-	rounds.Head.ID = r.Run
+	rounds.Head.ID, rounds.Head.Explains, rounds.Base.Explains = r.Run, true, true
 	if rounds.Head.Frames != nil && rounds.Base.Frames != nil {
 		causes = render.Explain(rounds.Head, []run.Run{rounds.Base}, r.Found)
 	}

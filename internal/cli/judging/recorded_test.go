@@ -174,7 +174,7 @@ func TestWhatRecordedRoundsExplain(t *testing.T) {
 	base, head := sampled(scrolled(0, time.Millisecond), 1), sampled(scrolled(1, 30*time.Millisecond), 2)
 	causes, energy := judging.Recorded(regressed, judging.Rounds{Base: base, Head: head})
 	at := slices.IndexFunc(causes, func(c diagnose.Cause) bool { return c.Kind == render.BinderKind })
-	if at < 0 || causes[at].Run != "read a" || !strings.HasSuffix(said(causes[at]), ", in rounds of both builds that were recorded after the verdict") {
+	if at < 0 || causes[at].Run != "read a" || !strings.HasSuffix(said(causes[at]), " of the base build, recorded after the verdict") {
 		t.Errorf("%q, want the call, beside recorded rounds", saidAll(causes))
 	}
 	if len(energy) != 1 || energy[0].Run != "read a" || !slices.Equal(energy[0].Base, []string{base.ID}) {
