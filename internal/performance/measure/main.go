@@ -1,5 +1,8 @@
 // Command measure runs the commands of docs/performance.md and compares what they take
 // with what the document says; see scripts/performance.
+//
+// It owns the flags and what is printed. What a claim is, and when it no longer holds, is
+// package performance's.
 package main
 
 import (
