@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
@@ -18,16 +19,31 @@ import (
 // Add implements baseline.Store: one transaction for all the runs. Where the
 // server goes away before it has answered, the runs are added again, which adds
 // none of them twice.
-func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
+func (s *Store) Add(ctx context.Context, runs ...run.Run) (added []string, err error) {
+	const attempts = 3 // each is against months that are dropped meanwhile
 	rows, err := s.newRows(ctx, runs)
+	for attempt := 0; err == nil && attempt < attempts; attempt++ {
+		var parts map[string]string
+		if parts, err = s.partsOf(ctx, rows); err != nil {
+			break
+		}
+		if added, err = s.addTo(ctx, rows, parts); !errors.Is(err, errDropped) {
+			break
+		}
+		s.names.forgetParts()
+	}
 	if err != nil {
 		return nil, s.wrap("add to", err)
 	}
-	var added []string
+	return added, nil
+}
+
+// addTo adds rows to those parts of their months.
+func (s *Store) addTo(ctx context.Context, rows []*newRow, parts map[string]string) (added []string, err error) {
 	tried := map[string]bool{} // ids of an attempt whose end nobody knows
 	err = s.write(ctx, func(tx pgx.Tx) error {
 		added = nil
-		fresh, err := unknown(ctx, tx, rows)
+		fresh, err := claimed(ctx, tx, rows)
 		if err != nil {
 			return err
 		}
@@ -36,8 +52,8 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 				added = append(added, row.Run.ID) // it did arrive
 			}
 		}
-		if err := s.insert(ctx, tx, fresh); err != nil {
-			return err
+		if err := s.insert(ctx, tx, fresh, parts); err != nil {
+			return dropped(err)
 		}
 		for _, row := range fresh {
 			added = append(added, row.Run.ID)
@@ -45,10 +61,7 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, s.wrap("add to", err)
-	}
-	return added, nil
+	return added, err
 }
 
 // newRow is a run with what its row in the database says.
@@ -89,64 +102,109 @@ func (s *Store) newRows(ctx context.Context, runs []run.Run) ([]*newRow, error) 
 	return rows, nil
 }
 
-// unknown are those of the rows that the database does not hold, each once.
-func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) {
+// claimed are those of the rows that the database does not hold, each once, and that nobody
+// else adds before this transaction has ended.
+func claimed(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) {
+	fresh, err := unknown(ctx, tx, rows)
+	if err != nil || len(fresh) == 0 {
+		return fresh, err
+	}
+	// Who claims the same waits for the end of this transaction, though the claims are gone at
+	// once: what was added meanwhile is then seen by the next statement. In the order of ids,
+	// two writers of the same runs don't wait for each other.
+	ids, queue := idsOf(fresh), &pgx.Batch{}
+	queue.Queue("INSERT INTO apkgate.claims (id) SELECT id FROM unnest($1::text[]) AS id ORDER BY id", ids)
+	queue.Queue("DELETE FROM apkgate.claims WHERE "+ours+" AND id = ANY($1)", ids)
+	if err := tx.SendBatch(ctx, queue).Close(); err != nil {
+		return nil, err
+	}
+	return unknown(ctx, tx, fresh)
+}
+
+func idsOf(rows []*newRow) []string {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
 		ids[i] = toText(row.Run.ID)
 	}
-	held, err := tx.Query(ctx, "SELECT id, digest FROM apkgate.runs WHERE id = ANY($1)", ids)
+	return ids
+}
+
+// unknown are those of the rows that the database does not hold, each once.
+func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) {
+	held, err := tx.Query(ctx, "SELECT id, number, digest, derived FROM apkgate.runs WHERE "+ours+" AND id = ANY($1)", idsOf(rows))
 	if err != nil {
 		return nil, err
 	}
-	digestOf := map[string][]byte{}
+	type known struct {
+		number  int64
+		digest  []byte
+		derived int
+	}
+	there := map[string]known{}
 	var id string
-	var digest []byte
-	if _, err := pgx.ForEachRow(held, []any{&id, &digest}, func() error {
-		digestOf[fromText(id)] = bytes.Clone(digest)
+	var k known
+	if _, err := pgx.ForEachRow(held, []any{&id, &k.number, &k.digest, &k.derived}, func() error {
+		there[fromText(id)] = known{k.number, bytes.Clone(k.digest), k.derived}
 		return nil
 	}); err != nil {
 		return nil, err
 	}
 	var fresh []*newRow
 	for _, row := range rows {
-		other, known := digestOf[row.Run.ID]
-		switch {
-		case !known:
-			digestOf[row.Run.ID] = row.Digest
+		other, ok := there[row.Run.ID]
+		if !ok {
+			there[row.Run.ID] = known{digest: row.Digest, derived: derivation}
 			fresh = append(fresh, row)
-		case !bytes.Equal(other, row.Digest):
+			continue
+		}
+		same := bytes.Equal(other.digest, row.Digest)
+		if !same && other.derived < utcRecords {
+			if same, err = isSame(ctx, tx, other.number, row.Digest); err != nil {
+				return nil, err
+			}
+		}
+		if !same {
 			return nil, fmt.Errorf("run %q: %w: its digest is %s, this one's %s", row.Run.ID,
-				baseline.ErrConflict, hex.EncodeToString(other)[:16], hex.EncodeToString(row.Digest)[:16])
+				baseline.ErrConflict, hex.EncodeToString(other.digest)[:16], hex.EncodeToString(row.Digest)[:16])
 		}
 	}
 	return fresh, nil
 }
 
-// insertSQL adds runs and returns those that nobody else has added meanwhile. In
-// the order of ids, two writers of the same runs don't wait for each other.
-const insertSQL = `
+// errDropped is that the months of some runs were dropped after this process had seen them.
+var errDropped = errors.New("the months of the runs are dropped all the time")
+
+// dropped is the error of adding rows to parts that may be gone.
+func dropped(err error) error {
+	const noPartition = "23514" // check_violation, which the tables have no other reason for
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && answer.Code == noPartition {
+		return fmt.Errorf("%w: %w", errDropped, err)
+	}
+	return err
+}
+
+// Runs are added with their records.
+const (
+	insertRuns = `
 	INSERT INTO apkgate.runs (id, digest, subject, context, started, session, status, version, build,
-		repository, revision, ref, iterations, added, median, mean, repeated, anrs)
-	SELECT * FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-		$10::text[], $11::text[], $12::text[], $13::integer[], $14::text[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[]) AS n(id, digest)
-	ORDER BY n.id
-	ON CONFLICT (id) DO NOTHING RETURNING number, id`
+		repository, revision, ref, iterations, added, median, mean, repeated, anrs, part, derived)
+	SELECT *, $20::integer FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+		$10::text[], $11::text[], $12::text[], $13::integer[], $14::text[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[], $19::text[]) AS n
+	RETURNING number, id`
+	insertRecords = "INSERT INTO apkgate.records (run, part, data) SELECT * FROM unnest($1::bigint[], $2::text[], $3::bytea[])"
+)
 
-// errOvertaken is that another writer has just added one of the runs: it may be
-// the same one, or another of that id.
-var errOvertaken = errors.New("others add the same runs all the time")
-
-// insert adds the rows.
-func (s *Store) insert(ctx context.Context, tx pgx.Tx, rows []*newRow) error {
+// insert adds the rows, which are claimed.
+func (s *Store) insert(ctx context.Context, tx pgx.Tx, rows []*newRow, parts map[string]string) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	var texts [10][]string
+	var texts [11][]string
 	var digests, medians, means, repeated, anrs [][]byte
 	var subjects, contexts []int64
 	var iterations []int32
-	packedOf := map[string][]byte{}
+	of := map[string]*newRow{}
 	now := records.Stamp(s.options.Now())
 	for _, row := range rows {
 		r := row.Run
@@ -156,28 +214,28 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, rows []*newRow) error {
 		} {
 			texts[i] = append(texts[i], toText(text))
 		}
+		texts[10] = append(texts[10], parts[monthOf(r)])
 		digests, subjects, contexts = append(digests, row.Digest), append(subjects, row.subject), append(contexts, row.context)
 		iterations, medians, means = append(iterations, int32(len(r.Iterations))), append(medians, row.median), append(means, row.mean)
 		repeated, anrs = append(repeated, row.repeated), append(anrs, row.anrs)
-		packedOf[toText(r.ID)] = row.Packed
+		of[toText(r.ID)] = row
 	}
-	added, err := tx.Query(ctx, insertSQL, texts[0], digests, subjects, contexts, texts[1], texts[2], texts[3], texts[4], texts[5],
-		texts[6], texts[7], texts[8], iterations, texts[9], medians, means, repeated, anrs)
+	added, err := tx.Query(ctx, insertRuns, texts[0], digests, subjects, contexts, texts[1], texts[2], texts[3], texts[4], texts[5],
+		texts[6], texts[7], texts[8], iterations, texts[9], medians, means, repeated, anrs, texts[10], derivation)
 	if err != nil {
 		return err
 	}
-	var records [][]any
+	var numbers []int64
+	var partOf []string
+	var data [][]byte
 	var number int64
 	var id string
 	if _, err := pgx.ForEachRow(added, []any{&number, &id}, func() error {
-		records = append(records, []any{number, packedOf[id]})
+		numbers, partOf, data = append(numbers, number), append(partOf, parts[monthOf(of[id].Run)]), append(data, of[id].Packed)
 		return nil
 	}); err != nil {
 		return err
 	}
-	if len(records) < len(rows) {
-		return errOvertaken
-	}
-	_, err = tx.CopyFrom(ctx, pgx.Identifier{"apkgate", "records"}, []string{"run", "data"}, pgx.CopyFromRows(records))
+	_, err = tx.Exec(ctx, insertRecords, numbers, partOf, data)
 	return err
 }

@@ -60,17 +60,17 @@ func benchRun(random *rand.Rand, i int) run.Run {
 // so that Get and Verify make no sense of them.
 const multiply = `
 	INSERT INTO apkgate.runs (id, digest, subject, context, started, session, status, version, build, repository, revision, ref,
-		iterations, added, state, reference, median, mean, repeated)
+		iterations, added, state, reference, median, mean, repeated, derived)
 	SELECT md5(g::text), sha256(g::text::bytea), r.subject, c.id,
 		to_char(timestamp '2020-01-01' + g * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS') || '.000000000Z',
-		'session' || g / 10, 'complete', '', '', '', '', '', 10, r.added, 'accepted', true, r.median, r.mean, r.repeated
+		'session' || g / 10, 'complete', '', '', '', '', '', 10, r.added, 'accepted', true, r.median, r.mean, r.repeated, r.derived
 	FROM generate_series(1, %[1]d) AS g
 	JOIN (SELECT *, row_number() OVER () - 1 AS n FROM apkgate.runs) r ON r.n = g %% 1000
 	JOIN (SELECT id, row_number() OVER () - 1 AS n FROM apkgate.contexts) c ON c.n = abs(hashint4(g)) %% %[2]d;
-	INSERT INTO apkgate.records SELECT a.number, b.data
+	INSERT INTO apkgate.records (run, part, data) SELECT a.number, '', b.data
 	FROM (SELECT number, row_number() OVER () - 1 AS n FROM apkgate.runs r WHERE NOT EXISTS (SELECT 1 FROM apkgate.records WHERE run = r.number)) a
 	JOIN (SELECT data, row_number() OVER () - 1 AS n FROM apkgate.records) b ON b.n = a.n %% 1000;
-	INSERT INTO apkgate.marks (run, state, at, since, note) SELECT number, 'accepted', added, '', '' FROM apkgate.runs;
+	INSERT INTO apkgate.marks (run, part, state, at, since, note) SELECT number, part, 'accepted', added, '', '' FROM apkgate.runs;
 	VACUUM (ANALYZE);
 	CHECKPOINT`
 

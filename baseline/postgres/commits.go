@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -21,19 +22,20 @@ type near struct {
 func (sc *scanner) readNear(ctx context.Context) error {
 	sc.near, sc.isNear = map[int64][]near{}, map[string]bool{}
 	ranks := sc.query.Ranks()
-	var commits, heads []string
+	var commits []string
 	for commit := range ranks {
 		if validText(commit) {
-			text := toText(commit)
-			commits, heads = append(commits, text), append(heads, firstRunes(text, 64))
+			commits = append(commits, toText(commit))
 		}
 	}
 	if len(commits) == 0 {
 		return nil
 	}
-	rows, err := sc.tx.Query(ctx, `SELECT number, context, revision, started, id, session FROM apkgate.runs
-		WHERE subject = $1 AND "left"(revision, 64) = ANY($2) AND revision <> '' AND revision = ANY($3) AND reference AND started >= $4`,
-		sc.subject, heads, commits, sc.since)
+	rows, err := sc.tx.Query(ctx, `SELECT r.number, r.context, r.revision, r.started, r.id, r.session
+		FROM unnest($2::text[]) AS of(revision) CROSS JOIN LATERAL (
+			SELECT * FROM apkgate.runs WHERE revision = of.revision AND revision <> '' OFFSET 0) r
+		WHERE r.subject = $1 AND r.reference AND r.started >= $3`,
+		sc.subject, commits, sc.since)
 	if err != nil {
 		return err
 	}
@@ -47,17 +49,6 @@ func (sc *scanner) readNear(ctx context.Context) error {
 		return nil
 	})
 	return err
-}
-
-// firstRunes is what PostgreSQL's left gives.
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }
 
 // nearest appends the references of the query's commits in contexts that are
@@ -78,22 +69,23 @@ func (sc *scanner) nearest(ctx context.Context, contexts []ranked) error {
 	for i, n := range list {
 		numbers[i] = n.number
 	}
-	rows, err := sc.tx.Query(ctx, "SELECT number, "+sc.column+", repeated FROM apkgate.runs WHERE number = ANY($1)", numbers)
+	rows, err := sc.tx.Query(ctx, "SELECT number, derived, "+sc.column+", repeated FROM apkgate.runs WHERE number = ANY($1)", numbers)
 	if err != nil {
 		return err
 	}
-	found := map[int64]kept{}
-	var number int64
-	var k kept
-	if _, err := pgx.ForEachRow(rows, []any{&number, &k.cells, &k.repeated}, func() error {
-		found[number] = kept{slices.Clone(k.cells), slices.Clone(k.repeated)}
-		return nil
-	}); err != nil {
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k kept, err error) {
+		return k, row.Scan(&k.number, &k.derived, &k.cells, &k.repeated)
+	})
+	if err != nil {
+		return err
+	}
+	cells, err := sc.cellsOf(ctx, found)
+	if err != nil {
 		return err
 	}
 	for _, n := range list {
-		var summary run.Summary
-		if summary, err = sc.summary(ctx, n.started, found[n.number]); err != nil {
+		summary := run.Summary{Cells: cells[n.number]}
+		if summary.Started, err = records.ParseStamp(n.started); err != nil {
 			return err
 		}
 		summary.ID, summary.Session, summary.Commit, summary.Context = n.id, n.session, n.commit, sc.contexts[n.context]

@@ -6,6 +6,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// Migrations are the steps of the schema.
+var Migrations = migrations
+
 // Identify is how opening finds out what history there is, and whether it is to
 // look again.
 func Identify(ctx context.Context, tx pgx.Tx) (again bool, err error) {

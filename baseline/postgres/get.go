@@ -21,9 +21,7 @@ func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 		if err != nil {
 			return err
 		}
-		if e, err = getEntry(ctx, tx, number); err == nil {
-			err = s.addSaid(ctx, tx, number, &e.Run)
-		}
+		e, err = getEntry(ctx, tx, number)
 		return err
 	})
 	if err != nil {
@@ -35,7 +33,7 @@ func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 // newestMark is the mark of a run that counts, as columns that are null where it
 // has none.
 const newestMark = `LEFT JOIN LATERAL (SELECT m.state, m.at, m.since, m.note, m.batch FROM apkgate.marks m
-	WHERE m.run = r.number ORDER BY m.at DESC, m.number DESC LIMIT 1) m ON true`
+	WHERE m.run = r.number AND m.part = r.part ORDER BY m.at DESC, m.number DESC LIMIT 1) m ON true`
 
 // markColumns are the columns of newestMark.
 type markColumns struct{ state, at, since, note, batch *string }
@@ -52,13 +50,14 @@ func (c markColumns) mark() (m baseline.Mark, err error) {
 }
 
 func getEntry(ctx context.Context, tx pgx.Tx, number int64) (baseline.Entry, error) {
-	var id, added string
+	var id, added, outcome, judged string
 	var digest, packed []byte
 	var c markColumns
 	var retired bool
-	err := tx.QueryRow(ctx, `SELECT r.id, r.digest, r.added, data, m.state, m.at, m.since, m.note, m.batch, r.started < `+levelOf+`
-		FROM apkgate.runs r LEFT JOIN apkgate.records ON run = number `+newestMark+` WHERE r.number = $1`, number).
-		Scan(&id, &digest, &added, &packed, &c.state, &c.at, &c.since, &c.note, &c.batch, &retired)
+	err := tx.QueryRow(ctx, `SELECT r.id, r.digest, r.added, (SELECT data FROM apkgate.records d WHERE d.run = r.number AND d.part = r.part),
+			r.outcome, r.judged, m.state, m.at, m.since, m.note, m.batch, r.started < `+levelOf+`
+		FROM apkgate.runs r `+newestMark+` WHERE r.number = $1`, number).
+		Scan(&id, &digest, &added, &packed, &outcome, &judged, &c.state, &c.at, &c.since, &c.note, &c.batch, &retired)
 	if err != nil {
 		return baseline.Entry{}, err
 	}
@@ -68,6 +67,9 @@ func getEntry(ctx context.Context, tx pgx.Tx, number int64) (baseline.Entry, err
 	r, err := records.Open(fromText(id), digest, packed)
 	if err != nil {
 		return baseline.Entry{}, records.Damaged(err)
+	}
+	if r.Judged, err = records.JudgedOf(outcome, judged); err != nil {
+		return baseline.Entry{}, err
 	}
 	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations), Retired: retired}
 	if e.AddedAt, err = records.ParseStamp(added); err != nil {
@@ -84,7 +86,7 @@ func resolve(ctx context.Context, tx pgx.Tx, id string) (int64, error) {
 	if !validText(id) {
 		return 0, baseline.ErrNotFound
 	}
-	err := tx.QueryRow(ctx, "SELECT number FROM apkgate.runs WHERE id = $1", toText(id)).Scan(&number)
+	err := tx.QueryRow(ctx, "SELECT number FROM apkgate.runs WHERE "+ours+" AND id = $1", toText(id)).Scan(&number)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return number, err
 	}
@@ -92,8 +94,8 @@ func resolve(ctx context.Context, tx pgx.Tx, id string) (int64, error) {
 		return 0, baseline.ErrNotFound
 	}
 	low, high := digestRange(id)
-	rows, err := tx.Query(ctx, `SELECT number, id FROM apkgate.runs WHERE id >= $1 AND id < $2
-		UNION SELECT number, id FROM apkgate.runs WHERE digest BETWEEN $3 AND $4 LIMIT 5`, id, id+"\U0010ffff", low, high)
+	rows, err := tx.Query(ctx, `SELECT number, id FROM apkgate.runs WHERE `+ours+` AND id >= $1 AND id < $2
+		UNION SELECT number, id FROM apkgate.runs WHERE `+ours+` AND digest BETWEEN $3 AND $4 LIMIT 5`, id, id+"\U0010ffff", low, high)
 	if err != nil {
 		return 0, err
 	}

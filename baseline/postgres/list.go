@@ -1,13 +1,13 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
-	"unicode/utf8"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -44,26 +44,11 @@ func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool
 	})
 }
 
-// query is SQL that is put together with its arguments.
-type query struct {
-	where []string
-	args  []any
-}
-
-// add adds a condition; each ? in it becomes the next argument.
-func (q *query) add(condition string, values ...any) {
-	for _, v := range values {
-		q.args = append(q.args, v)
-		condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(q.args)), 1)
-	}
-	q.where = append(q.where, condition)
-}
-
 // listPage reads the next entries that the filter lets through.
 func (s *Store) listPage(ctx context.Context, tx pgx.Tx, f baseline.Filter, newestFirst bool, after *records.Cursor, limit int) ([]baseline.Entry, error) {
-	q, possible := conditions(f)
-	if !possible {
-		return nil, nil
+	q, err := newSearch(ctx, tx, f)
+	if err != nil || q.impossible {
+		return nil, err
 	}
 	order, than := "ASC", ">"
 	if newestFirst {
@@ -72,73 +57,21 @@ func (s *Store) listPage(ctx context.Context, tx pgx.Tx, f baseline.Filter, newe
 	if after != nil {
 		q.add("(r.started, r.id) "+than+" (?, ?)", after.Started, toText(after.ID))
 	}
-	q.args = append(q.args, limit)
-	return s.selectEntries(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY r.started %s, r.id %s LIMIT $%d",
-		strings.Join(q.where, " AND "), order, order, len(q.args)), q.args...)
+	order = fmt.Sprintf("ORDER BY r.started %s, r.id %s", order, order)
+	return s.selectEntries(ctx, tx, q.source(order, limit), order, q.args...)
 }
 
 // levelOf is the start of the level of a run r, "" where there is none.
 const levelOf = "(SELECT coalesce(max(l.since), '') FROM apkgate.runs l WHERE l.subject = r.subject AND l.state = 'rebaselined')"
 
-// conditions are the filter as SQL. What no text of the database can be is not
-// possible.
-func conditions(f baseline.Filter) (q query, possible bool) {
-	q.add("true")
-	possible = true
-	text := func(s string) string {
-		possible = possible && validText(s)
-		return toText(s)
-	}
-	for column, value := range map[string]string{
-		"s.package": f.Package, "s.scenario": f.Scenario, "r.session": f.Session,
-		"r.revision": f.Commit, "r.status": string(f.Status),
-	} {
-		if value != "" {
-			q.add(column+" = ?", text(value))
-		}
-	}
-	if !f.From.IsZero() {
-		q.add("r.started >= ?", records.Stamp(f.From))
-	}
-	if !f.Until.IsZero() {
-		q.add("r.started < ?", records.Stamp(f.Until))
-	}
-	if f.Level {
-		q.add("r.started >= " + levelOf)
-	}
-	if f.States != nil {
-		states := []string{}
-		for _, state := range f.States {
-			states = append(states, text(string(state)))
-		}
-		q.add("r.state = ANY(?)", states)
-	}
-	if f.IDs != nil {
-		ids := []string{}
-		for _, id := range f.IDs {
-			if validText(id) {
-				ids = append(ids, toText(id))
-			}
-		}
-		q.add("r.id = ANY(?)", ids)
-	}
-	for name, value := range f.Where {
-		q.add(`r.context IN (SELECT c.id FROM apkgate.contexts c, unnest(c.names, c.values) AS p(name, value)
-			WHERE p.name = ? AND p.value = ?)`, text(name), text(value))
-	}
-	return q, possible
-}
-
-// validText reports whether the database could hold the text.
-func validText(s string) bool { return utf8.ValidString(s) }
-
-// selectEntries reads the runs that the end of the query says, without what only
-// their records hold.
-func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, where string, args ...any) ([]baseline.Entry, error) {
+// selectEntries reads the runs of a query, in that order, without what only their records
+// hold. That subjects and marks are looked up run by run is said, not left to be guessed.
+func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, source, order string, args ...any) ([]baseline.Entry, error) {
 	rows, err := tx.Query(ctx, `SELECT r.id, r.digest, s.package, s.scenario, r.context, r.started, r.session, r.status,
 			r.version, r.build, r.repository, r.revision, r.ref, r.iterations, r.added,
-			r.started < `+levelOf+`, m.state, m.at, m.since, m.note, m.batch, `+s.said()+`
-		FROM apkgate.runs r JOIN apkgate.subjects s ON s.id = r.subject `+newestMark+" "+where, args...)
+			r.started < `+levelOf+`, m.state, m.at, m.since, m.note, m.batch, r.outcome, r.judged
+		FROM (`+source+`) r
+		CROSS JOIN LATERAL (SELECT package, scenario FROM apkgate.subjects WHERE id = r.subject LIMIT 1) s `+newestMark+" "+order, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -207,9 +140,18 @@ func (s *Store) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRu
 }
 
 func anrs(ctx context.Context, tx pgx.Tx, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
+	subjects, err := subjectsOf(ctx, tx, q.Package, "")
+	if err != nil || len(subjects) == 0 {
+		return nil, err
+	}
 	rows, err := tx.Query(ctx, `SELECT r.id, r.started, r.session, s.scenario, r.version, r.revision, r.state, r.anrs
-		FROM apkgate.runs r JOIN apkgate.subjects s ON s.id = r.subject
-		WHERE s.package = $1 AND r.anrs IS NOT NULL ORDER BY r.started DESC, r.id DESC LIMIT $2`, toText(q.Package), q.Limit)
+		FROM (SELECT r.* FROM unnest($1::bigint[]) AS of(subject) CROSS JOIN LATERAL (
+			SELECT id, started, session, subject, version, revision, state, anrs FROM apkgate.runs
+			WHERE subject = of.subject AND anrs IS NOT NULL AND derived BETWEEN $2 AND $3
+			ORDER BY started DESC, id DESC LIMIT $4) r
+			ORDER BY r.started DESC, r.id DESC LIMIT $4) r
+		CROSS JOIN LATERAL (SELECT scenario FROM apkgate.subjects WHERE id = r.subject LIMIT 1) s
+		ORDER BY r.started DESC, r.id DESC`, subjects, withANRs, derivation, q.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +159,7 @@ func anrs(ctx context.Context, tx pgx.Tx, q baseline.ANRQuery) ([]baseline.ANRRu
 	var a baseline.ANRRun
 	var started, state string
 	var packed []byte
-	_, err = pgx.ForEachRow(rows, []any{&a.ID, &started, &a.Session, &a.Scenario, &a.Version, &a.Commit, &state, &packed}, func() (err error) {
+	if _, err = pgx.ForEachRow(rows, []any{&a.ID, &started, &a.Session, &a.Scenario, &a.Version, &a.Commit, &state, &packed}, func() (err error) {
 		for _, text := range []*string{&a.ID, &a.Session, &a.Scenario, &a.Version, &a.Commit} {
 			*text = fromText(*text)
 		}
@@ -230,6 +172,16 @@ func anrs(ctx context.Context, tx pgx.Tx, q baseline.ANRQuery) ([]baseline.ANRRu
 		}
 		out = append(out, a)
 		return nil
+	}); err != nil {
+		return nil, err
+	}
+	others, err := anrsAnew(ctx, tx, subjects)
+	if err != nil || len(others) == 0 {
+		return out, err
+	}
+	out = append(out, others...)
+	slices.SortFunc(out, func(a, b baseline.ANRRun) int {
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
 	})
-	return out, err
+	return out[:min(len(out), q.Limit)], nil
 }

@@ -36,8 +36,8 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 					since = earliest(runs, r)
 				}
 			}
-			batch.Queue("INSERT INTO apkgate.marks (run, state, at, since, note, batch) VALUES ($1, $2, $3, $4, $5, $6)",
-				r.number, string(m.State), at, since, toText(m.Note), toText(m.Batch))
+			batch.Queue("INSERT INTO apkgate.marks (run, part, state, at, since, note, batch) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+				r.number, r.part, string(m.State), at, since, toText(m.Note), toText(m.Batch))
 		}
 		batch.Queue(`UPDATE apkgate.runs r SET state = m.state, since = m.since, reference = m.state IN ('accepted', 'rebaselined')
 			FROM (SELECT DISTINCT ON (run) run, state, since FROM apkgate.marks WHERE run = ANY($1) ORDER BY run, at DESC, number DESC) m
@@ -54,7 +54,7 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 type markable struct {
 	number, subject int64
 	id, started     string
-	status          string
+	status, part    string
 }
 
 // dated is the mark with its date, one for all the runs. Only a statement that
@@ -84,7 +84,7 @@ func markableRuns(ctx context.Context, tx pgx.Tx, ids []string, m baseline.Mark)
 		}
 	}
 	known := map[string]int64{}
-	rows, err := tx.Query(ctx, "SELECT number, id FROM apkgate.runs WHERE id = ANY($1)", exact)
+	rows, err := tx.Query(ctx, "SELECT number, id FROM apkgate.runs WHERE "+ours+" AND id = ANY($1)", exact)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +107,13 @@ func markableRuns(ctx context.Context, tx pgx.Tx, ids []string, m baseline.Mark)
 }
 
 func lockRuns(ctx context.Context, tx pgx.Tx, list []int64, m baseline.Mark) (runs []markable, err error) {
-	rows, err := tx.Query(ctx, `SELECT number, subject, id, started, status
+	rows, err := tx.Query(ctx, `SELECT number, subject, id, started, status, part
 		FROM apkgate.runs WHERE number = ANY($1) ORDER BY number FOR UPDATE`, list)
 	if err != nil {
 		return nil, err
 	}
 	var r markable
-	_, err = pgx.ForEachRow(rows, []any{&r.number, &r.subject, &r.id, &r.started, &r.status}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&r.number, &r.subject, &r.id, &r.started, &r.status, &r.part}, func() error {
 		if m.State != baseline.Rejected && r.status != string(run.Complete) {
 			return fmt.Errorf("run %q, which is %s, as %s: %w", fromText(r.id), r.status, m.State, baseline.ErrNotComplete)
 		}
@@ -159,7 +159,7 @@ func (s *Store) Judge(ctx context.Context, said map[string]run.Judged) error {
 				return fmt.Errorf("run %q: %w", id, baseline.ErrNotFound)
 			}
 			if j, isNew := baseline.Said(s.options.Now(), before, j); isNew {
-				batch.Queue("UPDATE apkgate.runs SET outcome = $2, judged = $3 WHERE id = $1", toText(id), j.Outcome, records.Stamp(j.At))
+				batch.Queue("UPDATE apkgate.runs SET outcome = $2, judged = $3 WHERE "+ours+" AND id = $1", toText(id), j.Outcome, records.Stamp(j.At))
 			}
 		}
 		return tx.SendBatch(ctx, batch).Close()
@@ -179,7 +179,7 @@ func lockSaid(ctx context.Context, tx pgx.Tx, ids []string) (map[string]*run.Jud
 			texts = append(texts, toText(id))
 		}
 	}
-	rows, err := tx.Query(ctx, "SELECT id, outcome, judged FROM apkgate.runs WHERE id = ANY($1) ORDER BY number FOR UPDATE", texts)
+	rows, err := tx.Query(ctx, "SELECT id, outcome, judged FROM apkgate.runs WHERE "+ours+" AND id = ANY($1) ORDER BY number FOR UPDATE", texts)
 	if err != nil {
 		return nil, err
 	}
@@ -190,23 +190,4 @@ func lockSaid(ctx context.Context, tx pgx.Tx, ids []string) (map[string]*run.Jud
 		return err
 	})
 	return there, err
-}
-
-// said are the columns of what was said of a run r, as nothing where the database has
-// none.
-func (s *Store) said() string {
-	if s.mute {
-		return "'', ''"
-	}
-	return "r.outcome, r.judged"
-}
-
-// addSaid fills in what was said of the run of that number.
-func (s *Store) addSaid(ctx context.Context, tx pgx.Tx, number int64, r *run.Run) error {
-	var outcome, at string
-	err := tx.QueryRow(ctx, "SELECT "+s.said()+" FROM apkgate.runs r WHERE number = $1", number).Scan(&outcome, &at)
-	if err == nil {
-		r.Judged, err = records.JudgedOf(outcome, at)
-	}
-	return err
 }

@@ -18,10 +18,12 @@ import (
 
 // names remembers the rows that many runs share: subjects, contexts and cells.
 // They are committed before they are used and never removed, so that what is
-// remembered stays true.
+// remembered stays true. Parts may be dropped: what is remembered of them may have to be
+// forgotten.
 type names struct {
 	mu       sync.Mutex
 	ids      map[key]int64
+	parts    map[string]string // of months
 	contexts map[int64]map[string]string
 	cells    map[int64]run.Cell
 }
@@ -36,7 +38,7 @@ type key struct {
 const maxNames = 200_000
 
 func newNames() *names {
-	return &names{ids: map[key]int64{}, contexts: map[int64]map[string]string{}, cells: map[int64]run.Cell{}}
+	return &names{ids: map[key]int64{}, parts: map[string]string{}, contexts: map[int64]map[string]string{}, cells: map[int64]run.Cell{}}
 }
 
 func newKey(table string, parts ...string) key {
@@ -82,6 +84,8 @@ type shared struct {
 	a, b any
 }
 
+func byKey(a, b shared) int { return cmp.Compare(string(a.key.sum[:]), string(b.key.sum[:])) }
+
 // How rows are interned. Every writer inserts in the order of the keys, so that
 // two of them never wait for each other.
 var internSQL = map[string]string{
@@ -103,7 +107,7 @@ func (s *Store) intern(ctx context.Context, rows map[key]shared) (map[key]int64,
 	}
 	for _, table := range slices.Sorted(maps.Keys(missing)) {
 		list := missing[table]
-		slices.SortFunc(list, func(a, b shared) int { return cmp.Compare(string(a.key.sum[:]), string(b.key.sum[:])) })
+		slices.SortFunc(list, byKey)
 		found := map[key]int64{}
 		err := s.write(ctx, func(tx pgx.Tx) error {
 			clear(found)
@@ -123,12 +127,12 @@ func internTable(ctx context.Context, tx pgx.Tx, table string, rows []shared, fo
 	sums := make([][]byte, len(rows))
 	for i, row := range rows {
 		sums[i] = row.key.sum[:]
-		batch.Queue(internSQL[table]+" VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING", sums[i], row.a, row.b)
+		batch.Queue(internSQL[table]+" VALUES ($1, $2, $3) ON CONFLICT (tenant, key) DO NOTHING", sums[i], row.a, row.b)
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
-	rs, err := tx.Query(ctx, "SELECT id, key FROM apkgate."+table+" WHERE key = ANY($1)", sums)
+	rs, err := tx.Query(ctx, "SELECT id, key FROM apkgate."+table+" WHERE "+ours+" AND key = ANY($1)", sums)
 	if err != nil {
 		return err
 	}
@@ -209,20 +213,34 @@ func (s *Store) loadContexts(ctx context.Context, tx pgx.Tx, ids []int64) (map[i
 	return out, nil
 }
 
-// cellNames are the cells by id, as they are remembered.
-func (s *Store) cellNames() map[int64]run.Cell {
+// nameCells returns the names of the cells of summaries, and of others that are remembered.
+// Those that there are none of are left out.
+func (s *Store) nameCells(ctx context.Context, tx pgx.Tx, summaries ...[]byte) (map[int64]run.Cell, error) {
 	s.names.mu.Lock()
-	defer s.names.mu.Unlock()
-	return s.names.cells
-}
-
-// loadCells reads every cell there is: there are as many as metrics and events.
-func (s *Store) loadCells(ctx context.Context, tx pgx.Tx) (map[int64]run.Cell, error) {
-	rows, err := tx.Query(ctx, "SELECT id, event, metric FROM apkgate.cells")
+	known := s.names.cells
+	s.names.mu.Unlock()
+	missing := map[int64]bool{}
+	for _, data := range summaries {
+		if err := records.EachValue(data, func(cell int64, _ float64) error {
+			if _, ok := known[cell]; !ok {
+				missing[cell] = true
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if len(missing) == 0 {
+		return known, nil
+	}
+	rows, err := tx.Query(ctx, "SELECT id, event, metric FROM apkgate.cells WHERE "+ours+" AND id = ANY($1)", slices.Sorted(maps.Keys(missing)))
 	if err != nil {
 		return nil, err
 	}
 	out := map[int64]run.Cell{}
+	if len(known) < maxNames {
+		maps.Copy(out, known)
+	}
 	var id int64
 	var c run.Cell
 	if _, err := pgx.ForEachRow(rows, []any{&id, &c.Event, &c.Metric}, func() error {
@@ -235,4 +253,43 @@ func (s *Store) loadCells(ctx context.Context, tx pgx.Tx) (map[int64]run.Cell, e
 	defer s.names.mu.Unlock()
 	s.names.cells = out // never changed once it is here, so that it can be shared
 	return out, nil
+}
+
+// partsOf returns the part of each month, which is made where it is not there yet and may be.
+func (s *Store) partsOf(ctx context.Context, rows []*newRow) (map[string]string, error) {
+	out, missing := map[string]string{}, map[string]bool{}
+	s.names.mu.Lock()
+	for _, row := range rows {
+		month := monthOf(row.Run)
+		if part, ok := s.names.parts[month]; ok {
+			out[month] = part
+		} else {
+			missing[month] = true
+		}
+	}
+	s.names.mu.Unlock()
+	for _, month := range slices.Sorted(maps.Keys(missing)) {
+		var part string
+		err := s.write(ctx, func(tx pgx.Tx) error {
+			return tx.QueryRow(ctx, "SELECT apkgate.part($1)", month).Scan(&part)
+		})
+		if err != nil {
+			return nil, err
+		}
+		out[month] = part
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	maps.Copy(s.names.parts, out)
+	return out, nil
+}
+
+// monthOf is the month of a run's start, as 2026-11.
+func monthOf(r run.Run) string { return records.Stamp(r.Started)[:len("2026-11")] }
+
+// forgetParts is for when a part was dropped that is remembered.
+func (n *names) forgetParts() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.parts)
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// connections is how many connections one process has at most.
-const connections = 8
+// connections is how many connections one process has at most: thousands of jobs may run
+// at the same time, and a server has some hundreds for all of them.
+const connections = 1
 
 // pool lends connections: idle ones that are still open, else new ones.
 type pool struct {

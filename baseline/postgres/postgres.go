@@ -50,7 +50,6 @@ type Store struct {
 	pool    *pool
 	names   *names
 	opened  bool                      // it was there once
-	mute    bool                      // it has no columns for outcomes, and gets none
 	told    atomic.Pointer[time.Time] // when a silence of the server was told last
 }
 
@@ -96,6 +95,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "apkgate"
 	}
+	if config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		// A pooler that lends a connection for a transaction knows no prepared statements, and a
+		// process that asks each question a few times has little of them.
+		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 15 * time.Second
 	}
@@ -105,6 +109,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, s.wrap("open", errors.Join(err, s.Close()))
 	}
 	s.opened = true
+	if !o.ReadOnly {
+		s.renewABit(ctx)
+	}
 	return s, nil
 }
 
@@ -152,6 +159,10 @@ func (s *Store) silent(since, patience time.Duration) {
 func (s *Store) waiting(wait time.Duration) string {
 	return fmt.Sprintf("waiting up to %v for PostgreSQL at %s", wait, s.name)
 }
+
+// ours are the rows of the tenant of who is logged in. Row-level security says the same of
+// every role but a superuser's; the sub-select has it looked up once.
+const ours = "tenant = (SELECT apkgate.tenant())"
 
 // write runs f in a transaction, which is durable when write returns no error.
 // Where the server goes away or others are in the way, f runs again.

@@ -151,8 +151,7 @@ func TestWritersSurviveARestart(t *testing.T) {
 
 func theServerURL(t *testing.T) string {
 	t.Helper()
-	database := newDatabase(t)
-	return theServer.url("owner", database)
+	return theServer.url("owner", newHistory(t))
 }
 
 // TestReadersSurviveARestart: a store whose connections are gone answers.
@@ -175,7 +174,7 @@ func TestReadersSurviveARestart(t *testing.T) {
 
 // TestOpenAtOnce: jobs that meet an empty database together make one schema.
 func TestOpenAtOnce(t *testing.T) {
-	url := theServerURL(t)
+	url := theServer.url("owner", newDatabase(t))
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -257,48 +256,6 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestOutcomesNeedNoNewVersion: a history from before outcomes is read as it is, gets their columns
-// from who may change its tables, and is still of the version that an apkgate from before them
-// reads and writes.
-func TestOutcomesNeedNoNewVersion(t *testing.T) {
-	url := theServerURL(t)
-	s := open(t, url)
-	if _, err := s.Add(t.Context(), newRun("a", 1)); err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
-	execAs(t, url, "ALTER TABLE apkgate.runs DROP COLUMN outcome, DROP COLUMN judged")
-	old, err := postgres.Open(t.Context(), url, postgres.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer old.Close()
-	if e, err := old.Get(t.Context(), "a"); err != nil || e.Run.Judged != nil {
-		t.Errorf("read as it is: %+v, %v", e.Run.Judged, err)
-	}
-	for e, err := range old.List(t.Context(), baseline.Filter{}) {
-		if err != nil || e.Run.Judged != nil {
-			t.Errorf("listed as it is: %+v, %v", e.Run.Judged, err)
-		}
-	}
-	s = open(t, url)
-	if err := s.Judge(t.Context(), map[string]run.Judged{"a": {Outcome: "regression"}}); err != nil {
-		t.Fatal(err)
-	}
-	if e, err := s.Get(t.Context(), "a"); err != nil || e.Run.Judged == nil || e.Run.Judged.Outcome != "regression" {
-		t.Errorf("brought up to date: %+v, %v", e.Run.Judged, err)
-	}
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	var schema, derivation int
-	if err := conn.QueryRow(t.Context(), "SELECT schema, derivation FROM apkgate.history").Scan(&schema, &derivation); err != nil || schema != 4 || derivation != 4 {
-		t.Errorf("the schema is version %d, its summaries of rules %d (%v), want 4 and 4: an older apkgate refuses newer ones", schema, derivation, err)
-	}
-}
-
 func hint(err error) string {
 	var hinted *baseline.Error
 	if errors.As(err, &hinted) {
@@ -366,7 +323,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		"a wrong state":          `UPDATE apkgate.runs SET state = 'accepted', reference = true WHERE id = 'bad'`,
 		"no reference":           `UPDATE apkgate.runs SET reference = true WHERE id = 'bad'`,
 	} {
-		database := newDatabase(t)
+		database := newHistory(t)
 		s := open(t, theServer.url("owner", database))
 		if _, err := s.Add(t.Context(), newRun("good", 1), newRun("bad", 2)); err != nil {
 			t.Fatal(err)
@@ -376,106 +333,6 @@ func TestVerifyFindsDamage(t *testing.T) {
 		if err != nil || len(damage) != 1 || damage[0].ID != "bad" && what != "no start" {
 			t.Errorf("%s: Verify says %v, %v", what, damage, err)
 		}
-	}
-}
-
-// TestDerivesAnew: summaries that follow older rules are made again at opening.
-func TestDerivesAnew(t *testing.T) {
-	database := newDatabase(t)
-	s := open(t, theServer.url("owner", database))
-	if _, err := s.Add(t.Context(), newRun("a", 41)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Mark(t.Context(), []string{"a"}, baseline.Mark{State: baseline.Accepted}); err != nil {
-		t.Fatal(err)
-	}
-	exec1(t, database, `UPDATE apkgate.history SET derivation = 0; UPDATE apkgate.runs SET median = '', mean = ''`)
-	found, err := open(t, theServer.url("owner", database)).References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"})
-	if err != nil || len(found) != 1 || found[0].Cells.Map()[run.Cell{Metric: "frames.count"}] != 41 {
-		t.Errorf("%+v, %v, want one reference of 41 frames", found, err)
-	}
-}
-
-// TestVersion2: a history whose summaries tell nothing of repetitions tells of them when
-// it is opened.
-func TestVersion2(t *testing.T) {
-	database := newDatabase(t)
-	s := open(t, theServer.url("owner", database))
-	r := newRun("a", 60)
-	r.Source.Commit = "c0ffee"
-	for _, frames := range []float64{62, 90} {
-		r.Iterations = append(r.Iterations, run.Iteration{Metrics: map[string]float64{"frames.count": frames}})
-	}
-	if _, err := s.Add(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Mark(t.Context(), []string{"a"}, baseline.Mark{State: baseline.Accepted}); err != nil {
-		t.Fatal(err)
-	}
-	exec1(t, database, `UPDATE apkgate.history SET schema = 2, derivation = 2; ALTER TABLE apkgate.runs DROP COLUMN repeated, DROP COLUMN anrs`)
-	s = open(t, theServer.url("owner", database))
-	found, err := s.References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"})
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%+v, %v, want one reference", found, err)
-	}
-	// Of 60, 62 and 90 the means of pairs are 60, 61, 62, 75, 76 and 90.
-	if said, ok := found[0].Repeated(run.Cell{Metric: "frames.count"}); !ok || said.N != 3 || said.Centre != 68.5 || found[0].Commit != "c0ffee" {
-		t.Errorf("%+v of commit %q, want three about 68.5", said, found[0].Commit)
-	}
-	if damage, err := s.Verify(t.Context()); len(damage) != 0 || err != nil {
-		t.Errorf("Verify says %v, %v", damage, err)
-	}
-}
-
-// TestVersion3: a history from before ANRs stood beside the records tells of them when
-// it is opened; damaged ones are made of the records.
-func TestVersion3(t *testing.T) {
-	database := newDatabase(t)
-	r := newRun("a", 60)
-	r.ANRs = []run.ANR{{Kind: run.ANRInput, Process: "org.example.mail", Repetition: 1}}
-	s := open(t, theServer.url("owner", database))
-	if _, err := s.Add(t.Context(), r, newRun("b", 61)); err != nil {
-		t.Fatal(err)
-	}
-	exec1(t, database, `UPDATE apkgate.history SET schema = 3, derivation = 3; ALTER TABLE apkgate.runs DROP COLUMN anrs`)
-	s = open(t, theServer.url("owner", database))
-	q := baseline.ANRQuery{Package: "org.example.mail"}
-	found, err := s.ANRs(t.Context(), q)
-	if err != nil || len(found) != 1 || found[0].ID != "a" || len(found[0].ANRs) != 1 {
-		t.Errorf("%+v, %v, want the ANR of a", found, err)
-	}
-	if damage, err := s.Verify(t.Context()); len(damage) != 0 || err != nil {
-		t.Errorf("Verify says %v, %v", damage, err)
-	}
-	exec1(t, database, `UPDATE apkgate.runs SET anrs = '\x28b52ffd' WHERE id = 'a'`)
-	found, err = s.ANRs(t.Context(), q)
-	var incomplete *baseline.Incomplete
-	if !errors.As(err, &incomplete) || len(found) != 1 || found[0].ANRs[0].Process != "org.example.mail" {
-		t.Errorf("of a damaged history %+v, %v, want the ANR of a and what is wrong", found, err)
-	}
-	exec1(t, database, `UPDATE apkgate.runs SET anrs = NULL WHERE id = 'a'`)
-	if damage, err := s.Verify(t.Context()); err != nil || len(damage) != 1 || damage[0].ID != "a" {
-		t.Errorf("Verify says %v, %v, want damage of a", damage, err)
-	}
-}
-
-// TestTimesOfOtherZonesAreBroughtUpToDate: a run whose time was kept in the zone in
-// which it was told has the digest of today after the history is opened.
-func TestTimesOfOtherZonesAreBroughtUpToDate(t *testing.T) {
-	database := newDatabase(t)
-	here := newRun("a", 41)
-	if _, err := open(t, theServer.url("owner", database)).Add(t.Context(), here); err != nil {
-		t.Fatal(err)
-	}
-	digest, packed := storetest.ToldIn(t, here, 2*time.Hour)
-	exec1(t, database, fmt.Sprintf(`UPDATE apkgate.history SET derivation = 1;
-		UPDATE apkgate.runs SET digest = '\x%x'; UPDATE apkgate.records SET data = '\x%x'`, digest, packed))
-	s := open(t, theServer.url("owner", database))
-	if added, err := s.Add(t.Context(), here); len(added) != 0 || err != nil {
-		t.Errorf("added again: %q, %v", added, err)
-	}
-	if damage, err := s.Verify(t.Context()); len(damage) != 0 || err != nil {
-		t.Errorf("Verify says %v, %v", damage, err)
 	}
 }
 
@@ -495,7 +352,7 @@ func TestClocks(t *testing.T) {
 // TestMarksOfTwoAtOnce: of two who mark one run at the same time, the one that is
 // acknowledged last counts, though its clock is behind.
 func TestMarksOfTwoAtOnce(t *testing.T) {
-	database := newDatabase(t)
+	database := newHistory(t)
 	behind := func() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 	s, err := postgres.Open(t.Context(), theServer.url("owner", database), postgres.Options{Now: behind})
 	if err != nil {
@@ -525,7 +382,7 @@ func TestMarksOfTwoAtOnce(t *testing.T) {
 		}
 		exec("SELECT pg_stat_clear_snapshot()")
 	}
-	exec(`INSERT INTO apkgate.marks (run, state, at, since, note) SELECT number, 'accepted', '2026-01-01T12:10:00.000000000Z', '', '' FROM apkgate.runs;
+	exec(`INSERT INTO apkgate.marks (run, part, state, at, since, note) SELECT number, part, 'accepted', '2026-01-01T12:10:00.000000000Z', '', '' FROM apkgate.runs;
 		UPDATE apkgate.runs SET state = 'accepted', reference = true; COMMIT`)
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -569,7 +426,7 @@ func TestOpeningWaitsForTheServer(t *testing.T) {
 // TestHistoryMadeMeanwhile: who looks while another one makes the tables sees them
 // without their content, and looks again.
 func TestHistoryMadeMeanwhile(t *testing.T) {
-	url := theServerURL(t)
+	url := theServer.url("owner", newDatabase(t))
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -586,31 +443,6 @@ func TestHistoryMadeMeanwhile(t *testing.T) {
 	open(t, url)
 	if again, err := postgres.Identify(t.Context(), tx); !again {
 		t.Errorf("%v, want an error that passes", err)
-	}
-}
-
-// TestNewerRules: an older apkgate does not take back the summaries of a newer one.
-func TestNewerRules(t *testing.T) {
-	database := newDatabase(t)
-	s := open(t, theServer.url("owner", database))
-	if _, err := s.Add(t.Context(), newRun("a", 41)); err != nil {
-		t.Fatal(err)
-	}
-	exec1(t, database, `UPDATE apkgate.history SET derivation = derivation + 1; UPDATE apkgate.runs SET median = '\x00'`)
-	for _, o := range []postgres.Options{{}, {ReadOnly: true}} {
-		_, err := postgres.Open(t.Context(), theServer.url("owner", database), o)
-		if !errors.Is(err, baseline.ErrNewer) || hint(err) == "" {
-			t.Errorf("%+v: %v, want %v with a hint", o, err, baseline.ErrNewer)
-		}
-	}
-	conn, err := pgx.Connect(t.Context(), theServer.url("owner", database))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	var median []byte
-	if err := conn.QueryRow(t.Context(), "SELECT median FROM apkgate.runs").Scan(&median); err != nil || !slices.Equal(median, []byte{0}) {
-		t.Errorf("the summary is %x, %v, want it as it was", median, err)
 	}
 }
 

@@ -2,83 +2,117 @@ package postgres
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/apkgate/apkgate/baseline"
 )
 
-// Prune implements baseline.Store: one transaction. The space is used again once
-// PostgreSQL has vacuumed the tables, which it does by itself.
+// old is a run that the retention does not keep, as it was when that was found.
+type old struct {
+	number int64
+	state  string
+}
+
+// Prune implements baseline.Store. It looks at some subjects at a time, and removes some runs
+// at a time, so that nobody waits for it; a run on which somebody decides meanwhile stays. The
+// space is used again once PostgreSQL has vacuumed the tables, which it does by itself.
 func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(baseline.Entry) error) (int, error) {
 	if err := r.Check(); err != nil {
 		return 0, err
 	}
-	transact := s.write
-	if r.DryRun {
-		transact = s.read
+	list, err := s.beyond(ctx, r)
+	if err == nil {
+		err = s.tell(ctx, list, each)
+	}
+	if r.DryRun || err != nil {
+		if err != nil {
+			return 0, s.wrap("prune", err)
+		}
+		return len(list), nil
 	}
 	removed := 0
-	told := map[string]bool{} // where the server goes away in the middle, nobody is told twice
-	err := transact(ctx, func(tx pgx.Tx) error {
-		old, err := beyond(ctx, tx, r)
-		if err != nil {
+	for some := range slices.Chunk(list, page) {
+		n, before := 0, 0 // of an attempt whose end nobody knows
+		err := s.write(ctx, func(tx pgx.Tx) (err error) {
+			before = max(before, n)
+			n, err = remove(ctx, tx, some)
 			return err
+		})
+		if err != nil {
+			return removed, s.wrap("prune", err)
 		}
-		removed = len(old)
-		for len(old) > 0 {
-			some := old[:min(page, len(old))]
-			old = old[len(some):]
-			if err := s.tell(ctx, tx, some, each, told); err != nil {
-				return err
-			}
-			if r.DryRun {
-				continue
-			}
-			if _, err := tx.Exec(ctx, "DELETE FROM apkgate.runs WHERE number = ANY($1)", some); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, s.wrap("prune", err)
+		removed += max(before, n)
 	}
 	return removed, nil
 }
 
-// beyond are the numbers of the runs that the retention does not keep.
-func beyond(ctx context.Context, tx pgx.Tx, r baseline.Retention) ([]int64, error) {
-	if !validText(r.Package) || !validText(r.Scenario) {
-		return nil, nil
+func remove(ctx context.Context, tx pgx.Tx, list []old) (int, error) {
+	var numbers []int64
+	var states []string
+	for _, o := range list {
+		numbers, states = append(numbers, o.number), append(states, o.state)
 	}
-	rows, err := tx.Query(ctx, `
-		SELECT number FROM (
-			SELECT number, state, row_number() OVER (PARTITION BY subject, reference, context ORDER BY started DESC, r.id DESC) AS place
-			FROM apkgate.runs r JOIN apkgate.subjects s ON s.id = subject
-			WHERE $1 IN ('', package) AND $2 IN ('', scenario)) placed
-		WHERE place > $3 AND state <> 'rebaselined' ORDER BY number`, toText(r.Package), toText(r.Scenario), r.Keep)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[int64])
+	done, err := tx.Exec(ctx, `DELETE FROM apkgate.runs r USING unnest($1::bigint[], $2::text[]) AS o(number, state)
+		WHERE r.number = o.number AND r.state = o.state AND r.number = ANY($1)`, numbers, states)
+	return int(done.RowsAffected()), err
 }
 
-func (s *Store) tell(ctx context.Context, tx pgx.Tx, numbers []int64, each func(baseline.Entry) error, told map[string]bool) error {
+// subjectsAtOnce is of how many apps' scenarios the runs are looked at in one transaction.
+const subjectsAtOnce = 100
+
+// beyond are the runs that the retention does not keep.
+func (s *Store) beyond(ctx context.Context, r baseline.Retention) (list []old, err error) {
+	var subjects []int64
+	if err := s.read(ctx, func(tx pgx.Tx) (err error) {
+		subjects, err = subjectsOf(ctx, tx, r.Package, r.Scenario)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for some := range slices.Chunk(subjects, subjectsAtOnce) {
+		var found []old
+		err := s.read(ctx, func(tx pgx.Tx) error {
+			rows, err := tx.Query(ctx, `SELECT p.number, p.state FROM unnest($1::bigint[]) AS of(subject) CROSS JOIN LATERAL (
+				SELECT number, state, row_number() OVER (PARTITION BY reference, context ORDER BY started DESC, id DESC) AS place
+				FROM apkgate.runs WHERE subject = of.subject OFFSET 0) p
+				WHERE p.place > $2 AND p.state <> 'rebaselined' ORDER BY p.number`, some, r.Keep)
+			if err != nil {
+				return err
+			}
+			found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (o old, err error) { return o, row.Scan(&o.number, &o.state) })
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	return list, nil
+}
+
+// tell tells each of the runs.
+func (s *Store) tell(ctx context.Context, list []old, each func(baseline.Entry) error) error {
 	if each == nil {
 		return nil
 	}
-	entries, err := s.selectEntries(ctx, tx, "WHERE r.number = ANY($1) ORDER BY r.number", numbers)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if told[e.Run.ID] {
-			continue
+	for some := range slices.Chunk(list, page) {
+		numbers := make([]int64, len(some))
+		for i, o := range some {
+			numbers[i] = o.number
 		}
-		told[e.Run.ID] = true
-		if err := each(e); err != nil {
+		var entries []baseline.Entry
+		if err := s.read(ctx, func(tx pgx.Tx) (err error) {
+			entries, err = s.selectEntries(ctx, tx, "SELECT * FROM apkgate.runs WHERE number = ANY($1)", "ORDER BY r.number", numbers)
 			return err
+		}); err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := each(e); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func (s *Store) references(ctx context.Context, tx pgx.Tx, q baseline.Query) ([]
 	}
 	k := subjectKey(q.Package, q.Scenario)
 	err := tx.QueryRow(ctx, `SELECT id, coalesce((SELECT max(since) FROM apkgate.runs WHERE subject = s.id AND state = 'rebaselined'), '')
-		FROM apkgate.subjects s WHERE key = $1`, k.sum[:]).Scan(&sc.subject, &sc.since)
+		FROM apkgate.subjects s WHERE `+ours+` AND key = $1`, k.sum[:]).Scan(&sc.subject, &sc.since)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sc.out, nil
 	}
@@ -210,25 +210,31 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 		l.done = true // unless its piece turns out to be whole
 	}
 	rows, err := sc.tx.Query(ctx, `
-		SELECT l.context, p.started, p.id, p.session, p.revision, p.cells, p.repeated
+		SELECT l.context, p.started, p.id, p.session, p.revision, p.number, p.derived, p.cells, p.repeated
 		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS l(context, started, id)
 		CROSS JOIN LATERAL (
-			SELECT r.started, r.id, r.session, r.revision, r.`+sc.column+` AS cells, r.repeated FROM apkgate.runs r
+			SELECT r.started, r.id, r.session, r.revision, r.number, r.derived, r.`+sc.column+` AS cells, r.repeated FROM apkgate.runs r
 			WHERE r.subject = $1 AND r.context = l.context AND r.reference AND (r.started, r.id) < (l.started, l.id) AND r.started >= $5
 			ORDER BY r.started DESC, r.id DESC LIMIT $6) p`,
 		sc.subject, contexts, started, ids, sc.since, size)
 	if err != nil {
 		return err
 	}
-	// The names of cells may have to be read on this connection: first take all.
 	type found struct {
 		context                        int64
 		started, id, session, revision string
 		kept                           kept
 	}
+	var summaries []kept
 	read, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f found, err error) {
-		return f, row.Scan(&f.context, &f.started, &f.id, &f.session, &f.revision, &f.kept.cells, &f.kept.repeated)
+		err = row.Scan(&f.context, &f.started, &f.id, &f.session, &f.revision, &f.kept.number, &f.kept.derived, &f.kept.cells, &f.kept.repeated)
+		summaries = append(summaries, f.kept)
+		return f, err
 	})
+	if err != nil {
+		return err
+	}
+	cells, err := sc.cellsOf(ctx, summaries)
 	if err != nil {
 		return err
 	}
@@ -243,8 +249,8 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 		if sc.isNear[id] {
 			continue
 		}
-		summary, err := sc.summary(ctx, f.started, f.kept)
-		if err != nil {
+		summary := run.Summary{Cells: cells[f.kept.number]}
+		if summary.Started, err = records.ParseStamp(f.started); err != nil {
 			return err
 		}
 		summary.ID, summary.Session, summary.Commit, summary.Context = id, session, fromText(f.revision), sc.contexts[f.context]
@@ -253,15 +259,44 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 	return nil
 }
 
-// kept is a summary as it lies in the database.
-type kept struct{ cells, repeated []byte }
+// kept is a run's summary as it lies in the database, and which rules it follows.
+type kept struct {
+	number          int64
+	derived         int
+	cells, repeated []byte
+}
 
-func (sc *scanner) summary(ctx context.Context, started string, k kept) (s run.Summary, err error) {
-	if s.Started, err = records.ParseStamp(started); err != nil {
-		return s, err
+// cellsOf are the summaries by number: decoded, or of other rules made of the records.
+func (sc *scanner) cellsOf(ctx context.Context, list []kept) (map[int64]run.Cells, error) {
+	var others []int64
+	var packed [][]byte
+	for _, k := range list {
+		if k.derived != derivation {
+			others = append(others, k.number)
+		} else {
+			packed = append(packed, k.cells)
+		}
 	}
-	s.Cells, err = sc.store.cells(ctx, sc.tx, k.cells, k.repeated, &sc.layouts)
-	return s, err
+	out, err := sc.anew(ctx, others)
+	if err != nil {
+		return nil, err
+	}
+	names, err := sc.store.nameCells(ctx, sc.tx, packed...)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range list {
+		if k.derived != derivation {
+			continue
+		}
+		if out[k.number], err = decodeCells(k.cells, k.repeated, names, &sc.layouts); errors.Is(err, errUnknownCell) {
+			err = records.Damaged(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // merge is a heap of lanes, that of the newest run on top.

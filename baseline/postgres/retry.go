@@ -93,7 +93,7 @@ func passing(err error) bool {
 		return false
 	}
 	var network net.Error
-	if isAny(err, errOvertaken, errMeanwhile, errSilent, syscall.ECONNREFUSED, syscall.ENOENT) || isAny(err, broken...) {
+	if isAny(err, errMeanwhile, errSilent, syscall.ECONNREFUSED, syscall.ENOENT) || isAny(err, broken...) {
 		return true
 	}
 	return errors.As(err, &network) || pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed")

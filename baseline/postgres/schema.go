@@ -17,27 +17,16 @@ import (
 var schemaFiles embed.FS
 
 // migrations are the steps of the schema: the first makes version 1 of nothing,
-// the next makes version 2 of that. A step that is released never changes.
+// the next makes version 2 of that. A step that is released never changes. From version 5
+// on the rows are under row-level security for their owner too: a step that changes them
+// has to lift it (NO FORCE) while it does.
 var migrations = []string{
 	mustRead("schema/0001_history.sql"),
 	mustRead("schema/0002_batch.sql"),
 	mustRead("schema/0003_repetitions.sql"),
 	mustRead("schema/0004_anrs.sql"),
+	mustRead("schema/0005_teams.sql"),
 }
-
-// addJudged are columns that every reader of this version of the schema may leave aside,
-// so that an apkgate from before them still reads and writes the history: it knows of no
-// outcomes, and changes none.
-const addJudged = `ALTER TABLE apkgate.runs ADD COLUMN IF NOT EXISTS outcome text COLLATE "C" NOT NULL DEFAULT '';
-	ALTER TABLE apkgate.runs ADD COLUMN IF NOT EXISTS judged text COLLATE "C" NOT NULL DEFAULT ''`
-
-// derivation is the version of the rules by which summaries, and what else repeats
-// records, are made of them. Raise it when they change: histories are then derived anew.
-const derivation = 4
-
-// ofSummaries is the first of these versions whose summaries are as today's: what came
-// later are ANRs beside the records.
-const ofSummaries = 3
 
 // migrationLimit is how long one statement of a migration may take: an index of a million
 // runs takes minutes.
@@ -54,12 +43,13 @@ func mustRead(name string) string {
 	return string(data)
 }
 
-// versions are those of the schema and of the summaries, 0, 0 for no history, and whether
-// it has columns for outcomes.
-type versions struct {
-	schema, derivation int
-	judged             bool
-}
+// versions are those of the schema, and before version 5 of all summaries together: 0, 0 for
+// no history.
+type versions struct{ schema, derivation int }
+
+// perRow is the first version of the schema in which each run says which rules its summaries
+// follow.
+const perRow = 5
 
 // prepare brings the schema up to date, or says why not.
 func (s *Store) prepare(ctx context.Context) error {
@@ -77,22 +67,38 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := found.check(); err != nil {
 		return err
 	}
-	switch current := found.schema == len(migrations) && found.derivation == derivation; {
-	case current && (found.judged || s.options.ReadOnly):
-		s.mute = !found.judged
-		return nil
-	case s.options.ReadOnly:
-		return hinted(fmt.Errorf("%w: its schema is version %d of %d, its summaries follow rules %d of %d",
-			baseline.ErrReadOnly, found.schema, len(migrations), found.derivation, derivation),
+	if found.schema < len(migrations) {
+		if err := s.upgrade(ctx, found); err != nil {
+			return err
+		}
+	}
+	return s.read(ctx, func(tx pgx.Tx) error { return checkTenant(ctx, tx) })
+}
+
+func (s *Store) upgrade(ctx context.Context, found versions) error {
+	if s.options.ReadOnly {
+		return hinted(fmt.Errorf("%w: its schema is version %d of %d", baseline.ErrReadOnly, found.schema, len(migrations)),
 			"Open it once as its owner, which brings it up to date.")
 	}
-	err = s.writeFor(ctx, migrationLimit, func(tx pgx.Tx) error { return migrate(ctx, tx) })
+	err := s.writeFor(ctx, migrationLimit, func(tx pgx.Tx) error { return migrate(ctx, tx) })
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && answer.Code == codeNoPrivilege {
-		return hinted(fmt.Errorf("%w: its schema is version %d of %d%s, and this role may not change it: %w", baseline.ErrReadOnly, found.schema, len(migrations), found.lacking(), err),
+		return hinted(fmt.Errorf("%w: its schema is version %d of %d, and this role may not change it: %w", baseline.ErrReadOnly, found.schema, len(migrations), err),
 			"Open it once as its owner: apkgate baseline list --store postgres://OWNER@…, see docs/postgres.md.")
 	}
 	return err
+}
+
+// checkTenant makes sure that what this role sees is a history: where teams share a
+// database, a role of none of them sees an empty one.
+func checkTenant(ctx context.Context, tx pgx.Tx) error {
+	var role string
+	var tenant *int64
+	if err := tx.QueryRow(ctx, "SELECT session_user::text, apkgate.tenant()").Scan(&role, &tenant); err != nil || tenant != nil {
+		return err
+	}
+	return hinted(fmt.Errorf("%w: teams share it, and the role %q is of none of them", baseline.ErrReadOnly, role),
+		"Its owner enters the role in apkgate.members, see docs/postgres.md.")
 }
 
 func checkEncoding(ctx context.Context, tx pgx.Tx) error {
@@ -112,9 +118,7 @@ func readVersions(ctx context.Context, tx pgx.Tx) (v versions, err error) {
 	if err := tx.QueryRow(ctx, "SELECT to_regclass('apkgate.history') IS NOT NULL").Scan(&there); err != nil || !there {
 		return v, err
 	}
-	err = tx.QueryRow(ctx, `SELECT schema, derivation, (SELECT count(*) = 2 FROM pg_attribute
-			WHERE attrelid = to_regclass('apkgate.runs') AND attname IN ('outcome', 'judged') AND NOT attisdropped)
-		FROM apkgate.history`).Scan(&v.schema, &v.derivation, &v.judged)
+	err = tx.QueryRow(ctx, "SELECT schema, derivation FROM apkgate.history").Scan(&v.schema, &v.derivation)
 	if errors.Is(err, pgx.ErrNoRows) { // it was made after this transaction's state of the database
 		err = errMeanwhile
 	}
@@ -125,14 +129,6 @@ func readVersions(ctx context.Context, tx pgx.Tx) (v versions, err error) {
 // is there now.
 var errMeanwhile = errors.New("another apkgate makes the history's tables")
 
-// lacking says what the tables lack beside a step of the schema.
-func (v versions) lacking() string {
-	if v.judged || v.schema < len(migrations) {
-		return ""
-	}
-	return ", without columns for outcomes"
-}
-
 // check reports what makes a history one that this apkgate leaves alone. An older
 // one neither guesses nor takes back what a newer one has made.
 func (v versions) check() error {
@@ -140,7 +136,7 @@ func (v versions) check() error {
 	switch {
 	case v.schema > len(migrations):
 		return hinted(fmt.Errorf("%w: its schema is version %d, this one knows up to %d", baseline.ErrNewer, v.schema, len(migrations)), advice)
-	case v.derivation > derivation:
+	case v.schema < perRow && v.derivation > derivation:
 		return hinted(fmt.Errorf("%w: its summaries follow rules %d, this one knows up to %d", baseline.ErrNewer, v.derivation, derivation), advice)
 	}
 	return nil
@@ -150,7 +146,7 @@ func (v versions) check() error {
 // The lock keeps jobs that start together from doing it twice.
 func migrate(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(lockKey)); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUpgrading, err)
 	}
 	var schema bool
 	if err := tx.QueryRow(ctx, "SELECT to_regnamespace('apkgate') IS NOT NULL").Scan(&schema); err != nil {
@@ -179,19 +175,10 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 			return fmt.Errorf("bring the schema from version %d to %d: %w", step, step+1, err)
 		}
 	}
-	if _, err := tx.Exec(ctx, addJudged); err != nil {
-		return fmt.Errorf("add columns for outcomes: %w", err)
-	}
-	switch {
-	case v.derivation == derivation || v.schema == 0:
-	case v.derivation < ofSummaries:
-		err = deriveAll(ctx, tx)
-	default:
-		err = deriveANRs(ctx, tx)
-	}
-	if err != nil {
-		return fmt.Errorf("derive the summaries anew: %w", err)
-	}
-	_, err = tx.Exec(ctx, "UPDATE apkgate.history SET schema = $1, derivation = $2", len(migrations), derivation)
+	_, err = tx.Exec(ctx, "UPDATE apkgate.history SET schema = $1", len(migrations))
 	return err
 }
+
+// errUpgrading is that another one brings the schema up to date, which takes as long as its
+// indexes take to make.
+var errUpgrading = errors.New("another apkgate brings the history up to date")

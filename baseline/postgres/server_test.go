@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -149,12 +150,49 @@ func (s *server) url(user, database string) string {
 // newDatabase makes an empty database and returns its name.
 func newDatabase(t testing.TB) string {
 	t.Helper()
+	return databaseLike(t, "template1")
+}
+
+func databaseLike(t testing.TB, template string) string {
+	t.Helper()
 	if theServer == nil {
 		t.Skip(whyNot)
 	}
 	name := fmt.Sprint("history", databases.Add(1))
-	exec1(t, "postgres", "CREATE DATABASE "+name)
+	exec1(t, "postgres", "CREATE DATABASE "+name+" TEMPLATE "+template)
 	return name
+}
+
+var (
+	makeEmpty    sync.Once
+	emptyHistory string
+)
+
+// newHistory makes a database with an empty history in it, which takes less than to make its
+// tables, and returns its name.
+func newHistory(t testing.TB) string {
+	t.Helper()
+	makeEmpty.Do(func() {
+		emptyHistory = newDatabase(t)
+		s, err := postgres.Open(context.Background(), theServer.url("owner", emptyHistory), postgres.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		awaitEnd(t, emptyHistory)
+	})
+	return databaseLike(t, emptyHistory)
+}
+
+// awaitEnd waits until the server has seen that nobody uses the database any more.
+func awaitEnd(t testing.TB, database string) {
+	t.Helper()
+	conn := connect(t, theServer.url("owner", "postgres"))
+	for busy := 1; busy > 0; {
+		if err := conn.QueryRow(context.Background(), "SELECT count(*) FROM pg_stat_activity WHERE datname = $1", database).Scan(&busy); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // exec1 runs SQL as the owner of the server.

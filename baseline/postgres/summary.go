@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -49,18 +47,14 @@ func decodeCells(data, repeated []byte, names map[int64]run.Cell, shared *run.La
 	return shared.Cells(cells, values, said), nil
 }
 
-// cells decodes a summary, and reads the names of cells anew where it has one
-// that was made since.
+// cells decodes a summary, and reads the names of cells that are not known yet.
 func (s *Store) cells(ctx context.Context, tx pgx.Tx, data, repeated []byte, shared *run.Layouts) (run.Cells, error) {
-	cells, err := decodeCells(data, repeated, s.cellNames(), shared)
-	if !errors.Is(err, errUnknownCell) {
-		return cells, err
-	}
-	names, err := s.loadCells(ctx, tx)
+	names, err := s.nameCells(ctx, tx, data)
 	if err != nil {
 		return run.Cells{}, err
 	}
-	if cells, err = decodeCells(data, repeated, names, shared); errors.Is(err, errUnknownCell) {
+	cells, err := decodeCells(data, repeated, names, shared)
+	if errors.Is(err, errUnknownCell) {
 		err = records.Damaged(err)
 	}
 	return cells, err
@@ -74,114 +68,22 @@ func summarize(r run.Run) summaries {
 	return summaries{median, mean}
 }
 
-// rows are the rows that a run shares with others.
+// sharedRows are the rows that a run shares with others.
 func sharedRows(into map[key]shared, r run.Run, sums summaries) {
 	k := subjectKey(r.App.Package, r.Scenario)
 	into[k] = shared{k, toText(r.App.Package), toText(r.Scenario)}
 	if k = contextKey(r.Context); into[k].a == nil {
 		into[k] = contextRow(k, r.Context)
 	}
+	sharedCells(into, sums)
+}
+
+// sharedCells are those of the rows that are cells.
+func sharedCells(into map[key]shared, sums summaries) {
 	for _, cells := range []run.Cells{sums.median, sums.mean} {
 		for c := range cells.All() {
 			k := cellKey(c)
 			into[k] = shared{k, toText(c.Event), toText(c.Metric)}
 		}
 	}
-}
-
-// deriveAll makes every summary anew from the records, what stands beside them of
-// ANRs, and the records themselves
-// where they are made otherwise today. A run whose record is damaged keeps the old
-// summary, which Verify tells.
-func deriveAll(ctx context.Context, tx pgx.Tx) error {
-	last := int64(0)
-	for {
-		var number int64
-		err := tx.QueryRow(ctx, "SELECT number FROM apkgate.runs WHERE number > $1 ORDER BY number LIMIT 1", last).Scan(&number)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		last = number
-		e, err := getEntry(ctx, tx, number)
-		if errors.Is(err, baseline.ErrDamaged) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := renew(ctx, tx, number, e.Run); err != nil {
-			return fmt.Errorf("run number %d: %w", number, err)
-		}
-		sums := summarize(e.Run)
-		rows := map[key]shared{}
-		sharedRows(rows, e.Run, sums)
-		cells := slices.Collect(func(yield func(shared) bool) {
-			for k, row := range rows {
-				if k.table == "cells" && !yield(row) {
-					return
-				}
-			}
-		})
-		ids := map[key]int64{}
-		if err := internTable(ctx, tx, "cells", cells, ids); err != nil {
-			return err
-		}
-		row := sums.pack(ids)
-		anrs, err := records.PackANRs(e.Run.ANRs)
-		if err != nil {
-			return fmt.Errorf("run number %d: %w", number, err)
-		}
-		if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET median = $2, mean = $3, repeated = $4, anrs = $5 WHERE number = $1",
-			number, row.median, row.mean, row.repeated, anrs); err != nil {
-			return fmt.Errorf("run number %d: %w", number, err)
-		}
-	}
-}
-
-// deriveANRs puts the ANRs of each run beside its record. A record that is damaged, or
-// has none, is not read.
-func deriveANRs(ctx context.Context, tx pgx.Tx) error {
-	for last := int64(0); ; {
-		var packed []byte
-		err := tx.QueryRow(ctx, "SELECT run, data FROM apkgate.records WHERE run > $1 ORDER BY run LIMIT 1", last).Scan(&last, &packed)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !records.MayHaveANRs(packed) {
-			continue
-		}
-		e, err := getEntry(ctx, tx, last)
-		if errors.Is(err, baseline.ErrDamaged) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		anrs, err := records.PackANRs(e.Run.ANRs)
-		if err != nil {
-			return fmt.Errorf("run number %d: %w", last, err)
-		}
-		if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET anrs = $2 WHERE number = $1", last, anrs); err != nil {
-			return fmt.Errorf("run number %d: %w", last, err)
-		}
-	}
-}
-
-// renew brings the run's record up to date: see records.Renewed.
-func renew(ctx context.Context, tx pgx.Tx, number int64, r run.Run) error {
-	rec, differs, err := records.Renewed(r)
-	if err != nil || !differs {
-		return err
-	}
-	if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET digest = $2 WHERE number = $1", number, rec.Digest); err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, "UPDATE apkgate.records SET data = $2 WHERE run = $1", number, rec.Packed)
-	return err
 }

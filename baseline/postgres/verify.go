@@ -16,18 +16,28 @@ import (
 // what its digest says and that everything that repeats the record agrees with
 // it. That PostgreSQL's own files are whole is for pg_amcheck to tell.
 func (s *Store) Verify(ctx context.Context) (found []baseline.Damage, err error) {
-	for last := int64(0); ; {
+	after := records.Cursor{}
+	for {
 		var numbers []int64
+		var next records.Cursor
 		err := s.read(ctx, func(tx pgx.Tx) error {
-			rows, err := tx.Query(ctx, "SELECT number FROM apkgate.runs WHERE number > $1 ORDER BY number LIMIT $2", last, page)
-			if err == nil {
-				numbers, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+			numbers, next = nil, after
+			rows, err := tx.Query(ctx, "SELECT number, started, id FROM apkgate.runs WHERE "+ours+` AND (started, id) > ($1, $2)
+				ORDER BY started, id LIMIT $3`, after.Started, after.ID, page)
+			if err != nil {
+				return err
 			}
+			var number int64
+			_, err = pgx.ForEachRow(rows, []any{&number, &next.Started, &next.ID}, func() error {
+				numbers = append(numbers, number)
+				return nil
+			})
 			return err
 		})
 		if err != nil {
 			return nil, s.wrap("verify", err)
 		}
+		after = next
 		for _, number := range numbers {
 			var d []baseline.Damage
 			if err := s.read(ctx, func(tx pgx.Tx) (err error) { d, err = s.verifyRun(ctx, tx, number); return err }); err != nil {
@@ -38,13 +48,12 @@ func (s *Store) Verify(ctx context.Context) (found []baseline.Damage, err error)
 		if len(numbers) < page {
 			return found, nil
 		}
-		last = numbers[len(numbers)-1]
 	}
 }
 
 // verifyRun checks one run. An error is of the server, not of the run.
 func (s *Store) verifyRun(ctx context.Context, tx pgx.Tx, number int64) ([]baseline.Damage, error) {
-	listed, err := s.selectEntries(ctx, tx, "WHERE r.number = $1", number)
+	listed, err := s.selectEntries(ctx, tx, "SELECT * FROM apkgate.runs WHERE number = $1", "", number)
 	if err == nil && len(listed) == 0 {
 		return nil, nil // pruned meanwhile
 	}
@@ -69,12 +78,10 @@ func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed ba
 	}
 	var state, since string
 	var reference bool
+	var derived int
 	var median, mean, repeated, anrs []byte
-	if err := tx.QueryRow(ctx, "SELECT state, since, reference, median, mean, repeated, anrs FROM apkgate.runs WHERE number = $1", number).
-		Scan(&state, &since, &reference, &median, &mean, &repeated, &anrs); err != nil {
-		return err
-	}
-	if err := records.CheckANRs(anrs, e.Run); err != nil {
+	if err := tx.QueryRow(ctx, "SELECT state, since, reference, derived, median, mean, repeated, anrs FROM apkgate.runs WHERE number = $1", number).
+		Scan(&state, &since, &reference, &derived, &median, &mean, &repeated, &anrs); err != nil {
 		return err
 	}
 	switch m := e.Mark; {
@@ -82,6 +89,12 @@ func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed ba
 		return records.Damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, m.State))
 	case reference != m.State.Reference():
 		return records.Damaged(errors.New("it is among the references and should not be, or the other way round"))
+	}
+	if derived != derivation {
+		return nil // what follows other rules is made of the record wherever it is asked for
+	}
+	if err := records.CheckANRs(anrs, e.Run); err != nil {
+		return err
 	}
 	byMedian, byMean := baseline.Cells(e.Run)
 	for _, kept := range []struct {

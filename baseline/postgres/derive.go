@@ -1,0 +1,223 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/run"
+)
+
+// derivation is the version of the rules by which summaries, and what else repeats
+// records, are made of them. Raise it when they change. Each run says which it follows: what
+// follows others, older or newer, is read from the record, and what is older is derived
+// anew by and by (see Store.Renew), so that apkgates of several versions share a history.
+const derivation = 4
+
+// What came with which rules: since utcRecords a record has its times in UTC, and since
+// withANRs what did not respond stands beside it.
+const (
+	utcRecords = 2
+	withANRs   = 4
+)
+
+// renewing is how long opening a history to write it spends on summaries of older rules, so
+// that no command waits for all of them; batch is how many are made in one transaction.
+const (
+	renewing = 2 * time.Second
+	batch    = 100
+)
+
+// Renew derives anew what follows older rules, in small transactions, for that long (0: to
+// the end), and returns how many runs it has brought up to date and whether any are left.
+// Several may do so at the same time.
+func (s *Store) Renew(ctx context.Context, limit time.Duration) (renewed int, left bool, err error) {
+	for began := time.Now(); ; {
+		n := 0
+		err := s.write(ctx, func(tx pgx.Tx) (err error) {
+			n, err = renewBatch(ctx, tx)
+			return err
+		})
+		if err != nil {
+			return renewed, true, s.wrap("derive summaries anew in", err)
+		}
+		renewed += n
+		switch {
+		case n < batch:
+			return renewed, false, nil
+		case limit > 0 && time.Since(began) > limit:
+			return renewed, true, nil
+		}
+	}
+}
+
+// renewABit is Renew of a history that was just opened. That it can't is no reason not to
+// use it: what is not renewed is read from the records.
+func (s *Store) renewABit(ctx context.Context) {
+	n, left, err := s.Renew(ctx, renewing)
+	if told := s.options.Waiting; told != nil && n > 0 && left && err == nil {
+		told(fmt.Sprintf("derived the summaries of %d runs anew, those of others are to follow", n), errOlderRules)
+	}
+}
+
+var errOlderRules = errors.New("they follow the rules of an older apkgate")
+
+// kept are the columns of a run with its record, for renewals and for readers of other rules.
+const withRecord = `SELECT r.number, r.id, r.digest, d.data FROM apkgate.runs r
+	JOIN apkgate.records d ON d.run = r.number AND d.part = r.part`
+
+// stored is a run as its record says; damaged, where that can't be read.
+type stored struct {
+	number  int64
+	run     run.Run
+	damaged error
+}
+
+// readStored reads runs whole. Those that have no record are left out.
+func readStored(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]stored, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (r stored, err error) {
+		var id string
+		var digest, packed []byte
+		if err := row.Scan(&r.number, &id, &digest, &packed); err != nil {
+			return r, err
+		}
+		if r.run, err = records.Open(fromText(id), digest, packed); err != nil {
+			r.damaged = records.Damaged(fmt.Errorf("run %q: %w", fromText(id), err))
+		}
+		return r, nil
+	})
+}
+
+// renewBatch derives some runs anew that nobody else is at. A damaged one keeps its
+// summaries, which Verify tells.
+func renewBatch(ctx context.Context, tx pgx.Tx) (int, error) {
+	rows, err := tx.Query(ctx, `SELECT number FROM apkgate.runs WHERE `+ours+` AND derived < $1
+		ORDER BY derived LIMIT $2 FOR UPDATE SKIP LOCKED`, derivation, batch)
+	if err != nil {
+		return 0, err
+	}
+	numbers, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil || len(numbers) == 0 {
+		return 0, err
+	}
+	runs, err := readStored(ctx, tx, withRecord+" WHERE r.number = ANY($1)", numbers)
+	if err != nil {
+		return 0, err
+	}
+	sums, common := map[int64]summaries{}, map[key]shared{}
+	for _, r := range runs {
+		if r.damaged == nil {
+			sums[r.number] = summarize(r.run)
+			sharedCells(common, sums[r.number])
+		}
+	}
+	ids := map[key]int64{}
+	if err := internTable(ctx, tx, "cells", slices.SortedFunc(maps.Values(common), byKey), ids); err != nil {
+		return 0, err
+	}
+	queue := &pgx.Batch{}
+	for _, r := range runs {
+		if r.damaged != nil {
+			continue
+		}
+		row := sums[r.number].pack(ids)
+		anrs, err := records.PackANRs(r.run.ANRs)
+		if err != nil {
+			return 0, fmt.Errorf("run number %d: %w", r.number, err)
+		}
+		queue.Queue("UPDATE apkgate.runs SET median = $2, mean = $3, repeated = $4, anrs = $5 WHERE number = $1",
+			r.number, row.median, row.mean, row.repeated, anrs)
+		rec, differs, err := records.Renewed(r.run)
+		if err != nil {
+			return 0, fmt.Errorf("run number %d: %w", r.number, err)
+		}
+		if differs {
+			queue.Queue("UPDATE apkgate.runs SET digest = $2 WHERE number = $1", r.number, rec.Digest)
+			queue.Queue("UPDATE apkgate.records SET data = $2 WHERE run = $1", r.number, rec.Packed)
+		}
+	}
+	queue.Queue("UPDATE apkgate.runs SET derived = $2 WHERE number = ANY($1)", numbers, derivation)
+	return len(numbers), tx.SendBatch(ctx, queue).Close()
+}
+
+// isSame reports whether the run that the database holds under that number is one whose
+// digest is said otherwise today: see records.Renewed.
+func isSame(ctx context.Context, tx pgx.Tx, number int64, digest []byte) (bool, error) {
+	found, err := readStored(ctx, tx, withRecord+" WHERE r.number = $1", number)
+	if err != nil || len(found) == 0 || found[0].damaged != nil {
+		return false, err
+	}
+	rec, differs, err := records.Renewed(found[0].run)
+	return err == nil && differs && bytes.Equal(rec.Digest, digest), nil
+}
+
+// anew are the cells of runs whose summaries follow other rules, made of their records.
+func (sc *scanner) anew(ctx context.Context, numbers []int64) (map[int64]run.Cells, error) {
+	out := map[int64]run.Cells{}
+	for some := range slices.Chunk(numbers, batch) {
+		runs, err := readStored(ctx, sc.tx, withRecord+" WHERE r.number = ANY($1)", some)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			if r.damaged != nil {
+				return nil, r.damaged
+			}
+			out[r.number] = sc.layouts.Share(baseline.Summarize(r.run, sc.query.Centre).Cells)
+		}
+		if len(runs) < len(some) {
+			return nil, records.Damaged(errors.New("the record of a run is missing"))
+		}
+	}
+	return out, nil
+}
+
+// anrsAnew are the runs of the subjects whose ANRs are told by other rules, with what their
+// records say.
+func anrsAnew(ctx context.Context, tx pgx.Tx, subjects []int64) ([]baseline.ANRRun, error) {
+	var some bool
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM apkgate.runs WHERE `+ours+` AND derived < $1)
+		OR EXISTS (SELECT FROM apkgate.runs WHERE `+ours+` AND derived > $2)`, withANRs, derivation).Scan(&some); err != nil || !some {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, `SELECT r.number, r.state FROM unnest($1::bigint[]) AS of(subject) CROSS JOIN LATERAL (
+		SELECT number, state, derived FROM apkgate.runs WHERE subject = of.subject OFFSET 0) r
+		WHERE r.derived < $2 OR r.derived > $3`, subjects, withANRs, derivation)
+	if err != nil {
+		return nil, err
+	}
+	states := map[int64]baseline.State{}
+	var number int64
+	var state string
+	if _, err := pgx.ForEachRow(rows, []any{&number, &state}, func() error { states[number] = baseline.State(state); return nil }); err != nil {
+		return nil, err
+	}
+	var out []baseline.ANRRun
+	for numbers := range slices.Chunk(slices.Sorted(maps.Keys(states)), batch) {
+		runs, err := readStored(ctx, tx, withRecord+" WHERE r.number = ANY($1)", numbers)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			if r.damaged != nil {
+				return nil, r.damaged
+			}
+			if len(r.run.ANRs) > 0 {
+				out = append(out, baseline.ANRsOf(baseline.Entry{Run: r.run, Mark: baseline.Mark{State: states[r.number]}}))
+			}
+		}
+	}
+	return out, nil
+}

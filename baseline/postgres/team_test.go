@@ -1,0 +1,273 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/postgres"
+	"github.com/apkgate/apkgate/run"
+)
+
+// script is the n-th SQL script of docs/postgres.md, from 1.
+func script(t *testing.T, n int) string {
+	t.Helper()
+	doc, err := os.ReadFile("../../docs/postgres.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts := strings.Split(string(doc), "```sql\n")
+	if len(scripts) <= n {
+		t.Fatalf("docs/postgres.md has %d scripts, want %d", len(scripts)-1, n)
+	}
+	text, _, _ := strings.Cut(scripts[n], "```")
+	return text
+}
+
+// teams are two repositories in one database, each with a role of its own, as
+// docs/postgres.md has them. Of the victim's runs one is accepted, of the intruder's none.
+type teams struct {
+	database         string
+	victim, intruder *postgres.Store
+	conn             *pgx.Conn // of the intruder
+}
+
+const secret = "E1 tap on the unreleased feature"
+
+func newTeams(t *testing.T) teams {
+	t.Helper()
+	database := newDatabase(t)
+	exec1(t, database, `DO $$BEGIN CREATE ROLE table_owner; CREATE ROLE victim LOGIN; CREATE ROLE intruder LOGIN;
+		CREATE ROLE stranger LOGIN; EXCEPTION WHEN duplicate_object THEN END$$; GRANT CREATE ON DATABASE `+database+` TO table_owner; ALTER ROLE table_owner LOGIN`)
+	owner := theServer.url("table_owner", database)
+	open(t, owner).Close()
+	grants := script(t, 2)
+	for _, role := range []string{"victim", "intruder", "stranger"} {
+		execAs(t, owner, strings.ReplaceAll(strings.ReplaceAll(grants, "apkgate_writer", role), "apkgate_reader", role))
+	}
+	teams := strings.NewReplacer("apkgate_owner", "table_owner", "mail_ci", "victim", "clock_ci", "intruder").Replace(script(t, 3))
+	execAs(t, owner, teams)
+	out := teamsOf(t, database)
+	r := newRun("shared-id", 41)
+	r.Source.Commit, r.Session = "c0ffee", "s1"
+	r.Context["secret"] = secret
+	r.Iterations[0].Events = []run.Bucket{{Name: secret, Metrics: map[string]float64{"frames.count": 41}}}
+	old := newRun("victims", 42)
+	old.Started = old.Started.AddDate(-7, 0, 0) // of no month's part
+	if _, err := out.victim.Add(t.Context(), r, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.victim.Mark(t.Context(), []string{"shared-id"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func teamsOf(t *testing.T, database string) teams {
+	return teams{database, open(t, theServer.url("victim", database)), open(t, theServer.url("intruder", database)),
+		connect(t, theServer.url("intruder", database))}
+}
+
+// TestTeamsShareNothing: two teams whose app, scenario, context and even ids are the same,
+// as a fork's are, have a history each.
+func TestTeamsShareNothing(t *testing.T) {
+	x := newTeams(t)
+	before := everything(t, x.victim)
+	if got := everything(t, x.intruder); len(got) != 0 {
+		t.Errorf("a new team has %+v", got)
+	}
+	if found, err := x.intruder.References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"}); err != nil || len(found) != 0 {
+		t.Errorf("its references are %+v, %v", found, err)
+	}
+	for what, err := range map[string]error{
+		"mark":  x.intruder.Mark(t.Context(), []string{"shared-id"}, baseline.Mark{State: baseline.Rejected}),
+		"judge": x.intruder.Judge(t.Context(), map[string]run.Judged{"shared-id": {Outcome: "regression"}}),
+		"get":   func() error { _, err := x.intruder.Get(t.Context(), "shared-id"); return err }(),
+	} {
+		if !errors.Is(err, baseline.ErrNotFound) {
+			t.Errorf("%s another team's run: %v, want %v", what, err, baseline.ErrNotFound)
+		}
+	}
+	added, err := x.intruder.Add(t.Context(), newRun("shared-id", 7), newRun("mine", 8), newRun("mine-too", 9))
+	if err != nil || len(added) != 3 {
+		t.Fatalf("it adds %v, %v, want three, one under an id that another team has", added, err)
+	}
+	if err := x.intruder.Mark(t.Context(), added, baseline.Mark{State: baseline.Rebaselined}); err != nil {
+		t.Error(err)
+	}
+	if err := x.intruder.Mark(t.Context(), added[1:], baseline.Mark{State: baseline.Rejected}); err != nil {
+		t.Error(err)
+	}
+	if n, err := x.intruder.Prune(t.Context(), baseline.Retention{Keep: 1}, nil); n != 1 || err != nil {
+		t.Errorf("it prunes %d, %v, want the older of two of its own", n, err)
+	}
+	if after := everything(t, x.victim); fmt.Sprintf("%+v", after) != fmt.Sprintf("%+v", before) {
+		t.Errorf("the other team's history is\n%+v, was\n%+v", after, before)
+	}
+	for _, s := range []*postgres.Store{x.victim, x.intruder} {
+		if damage, err := s.Verify(t.Context()); len(damage) != 0 || err != nil {
+			t.Errorf("Verify says %v, %v", damage, err)
+		}
+	}
+}
+
+// TestAStrangerIsToldSo: a role of no team does not find an empty history.
+func TestAStrangerIsToldSo(t *testing.T) {
+	x := newTeams(t)
+	_, err := postgres.Open(t.Context(), theServer.url("stranger", x.database), postgres.Options{})
+	if !errors.Is(err, baseline.ErrReadOnly) || !strings.Contains(fmt.Sprint(err), "stranger") || hint(err) == "" {
+		t.Errorf("a role of no team: %v", err)
+	}
+}
+
+// TestAnIntruder tries with the rights of one team, and SQL of its own, to read and to
+// change another's rows. Each attempt is refused, or meets no row.
+func TestAnIntruder(t *testing.T) {
+	x := newTeams(t)
+	if _, err := x.intruder.Add(t.Context(), newRun("mine", 1)); err != nil {
+		t.Fatal(err)
+	}
+	owner := connect(t, theServer.url("owner", x.database)) // a superuser, who sees all
+	state := func() (out string) {
+		for _, table := range []string{"tenants", "members", "subjects", "contexts", "cells", "runs", "records", "marks"} {
+			var rows string
+			if err := owner.QueryRow(t.Context(), "SELECT coalesce(string_agg(x::text, E'\\n' ORDER BY x::text), '') FROM apkgate."+table+" x").Scan(&rows); err != nil {
+				t.Fatal(err)
+			}
+			out += table + ":\n" + rows + "\n"
+		}
+		return out
+	}
+	var part string
+	var number, subject, context int64
+	if err := owner.QueryRow(t.Context(), "SELECT part, number, subject, context FROM apkgate.runs WHERE id = 'shared-id'").Scan(&part, &number, &subject, &context); err != nil {
+		t.Fatal(err)
+	}
+	leaf := "rest"
+	if part != "" {
+		leaf = strings.ReplaceAll(part, "-", "_")
+	}
+	before := state()
+	victim := fmt.Sprintf("(SELECT %d::bigint)", number)
+	for _, attempt := range attempts(leaf, part, victim, subject, context) {
+		tx, err := x.conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, sql := range attempt.sql {
+			rows, queryErr := tx.Query(t.Context(), sql)
+			if queryErr == nil {
+				for rows.Next() {
+					values, _ := rows.Values()
+					got = append(got, fmt.Sprint(values...))
+				}
+				rows.Close()
+				queryErr = rows.Err()
+			}
+			if err = queryErr; err != nil {
+				break
+			}
+		}
+		if err == nil {
+			err = tx.Commit(t.Context())
+		} else {
+			tx.Rollback(t.Context())
+		}
+		if seen := strings.Join(got, " "); strings.Contains(seen, "unreleased") || strings.Contains(seen, "shared-id") || strings.Contains(seen, "victim") {
+			t.Errorf("%s: it sees %q", attempt.name, seen)
+		}
+		if attempt.refused && err == nil {
+			t.Errorf("%s: it is not refused, and returns %q", attempt.name, got)
+		}
+		if after := state(); after != before {
+			t.Fatalf("%s: it has changed the tables from\n%s\nto\n%s", attempt.name, before, after)
+		}
+	}
+}
+
+// attempt is SQL of an intruder; refused, where an error has to come of it. Else it meets no row.
+type attempt struct {
+	name    string
+	refused bool
+	sql     []string
+}
+
+// attempts are those against a run of that number in that part.
+func attempts(leaf, part, number string, subject, context int64) []attempt {
+	out := []attempt{
+		{"set a tenant", false, []string{"SET apkgate.tenant = 0", "SELECT id FROM apkgate.runs WHERE id <> 'mine'"}},
+		{"turn row security off", true, []string{"SET row_security = off", "SELECT * FROM apkgate.runs"}},
+		{"become the other", true, []string{"SET ROLE victim"}},
+		{"become the other's session", true, []string{"SET SESSION AUTHORIZATION victim"}},
+		{"become the owner", true, []string{"SET ROLE table_owner"}},
+		{"replace the function", true, []string{"CREATE OR REPLACE FUNCTION apkgate.tenant() RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'"}},
+		{"shadow the function", false, []string{"CREATE FUNCTION pg_temp.tenant() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+			"SET search_path = pg_temp, apkgate", "SELECT id FROM apkgate.runs WHERE id <> 'mine'"}},
+		{"shadow its table", false, []string{"CREATE TEMP TABLE members (role name, tenant bigint)", "INSERT INTO pg_temp.members VALUES ('intruder', 0)",
+			"SET search_path = pg_temp, apkgate", "SELECT id FROM apkgate.runs WHERE id <> 'mine'", "DROP TABLE pg_temp.members"}},
+		{"join the other team", true, []string{"UPDATE apkgate.members SET tenant = 0"}},
+		{"enter the other team", true, []string{"INSERT INTO apkgate.members VALUES ('stranger', 0)"}},
+		{"ask who else is here", false, []string{"SELECT * FROM apkgate.members WHERE role <> 'intruder'", "SELECT * FROM apkgate.tenants WHERE id <> apkgate.tenant()"}},
+		{"a leaky function", false, []string{"CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS $$BEGIN IF $1 LIKE '%unreleased%' OR $1 = 'shared-id' THEN RAISE 'it leaks'; END IF; RETURN true; END$$",
+			"SELECT count(*) FROM apkgate.runs WHERE pg_temp.leak(id)", "SELECT count(*) FROM apkgate.cells WHERE pg_temp.leak(event)"}},
+		{"add to the other team", true, []string{"INSERT INTO apkgate.subjects (tenant, key, package, scenario) VALUES (0, '', 'x', 'x')"}},
+		{"mark by number", true, []string{"INSERT INTO apkgate.marks (run, part, state, at, since, note) VALUES (" + number + ", '" + part + "', 'rejected', '2026', '', '')"}},
+		{"mark for the other", true, []string{"INSERT INTO apkgate.marks (tenant, run, part, state, at, since, note) VALUES (0, " + number + ", '" + part + "', 'rejected', '2026', '', '')"}},
+		{"a second record", true, []string{"INSERT INTO apkgate.records (run, part, data) VALUES (" + number + ", '" + part + "', '')"}},
+		{"a run of the other's subject", true, []string{fmt.Sprintf("UPDATE apkgate.runs SET subject = %d WHERE id = 'mine'", subject)}},
+		{"a run of the other's context", true, []string{fmt.Sprintf("UPDATE apkgate.runs SET context = %d WHERE id = 'mine'", context)}},
+		{"give a run away", true, []string{"UPDATE apkgate.runs SET tenant = 0 WHERE id = 'mine'"}},
+		{"take numbers", true, []string{"SELECT setval('apkgate.runs_number_seq1', 1)"}},
+		{"see numbers", true, []string{"SELECT last_value FROM apkgate.runs_number_seq1"}},
+		{"drop months", true, []string{"SELECT * FROM apkgate.drop_before('2027-01')"}},
+		{"furnish a part", true, []string{"SELECT apkgate.furnish('rest')"}},
+		{"make parts without number", false, []string{"SELECT apkgate.part('1999-01'), apkgate.part('2099-01'), apkgate.part('x; DROP TABLE apkgate.runs'), apkgate.part('')"}},
+		{"empty a table", true, []string{"TRUNCATE apkgate.runs CASCADE"}},
+		{"lift the policy", true, []string{"ALTER TABLE apkgate.runs DISABLE ROW LEVEL SECURITY"}},
+		{"write the part by its name", true, []string{"UPDATE apkgate.runs_" + leaf + " SET state = 'rejected'"}},
+		{"guess by statistics", false, []string{"SELECT most_common_vals FROM pg_stats WHERE schemaname = 'apkgate'"}},
+		{"a view of its own", false, []string{"CREATE TEMP VIEW mine AS SELECT id FROM apkgate.runs WHERE id <> 'mine'", "SELECT * FROM mine"}},
+		{"explain", false, []string{"EXPLAIN SELECT id FROM apkgate.runs WHERE id = 'shared-id' AND false"}},
+	}
+	parts := []string{"runs_rest", "records_rest", "marks_rest", "runs_" + leaf, "records_" + leaf, "marks_" + leaf}
+	for _, table := range append([]string{"subjects", "contexts", "cells", "runs", "records", "marks"}, parts...) {
+		all := "apkgate." + table
+		out = append(out,
+			attempt{"read " + table, false, []string{"SELECT x::text FROM " + all + " x WHERE tenant <> apkgate.tenant()"}},
+			attempt{"copy " + table, false, []string{"CREATE TEMP TABLE copied ON COMMIT DROP AS SELECT * FROM " + all + " WHERE tenant <> apkgate.tenant()", "SELECT * FROM copied"}},
+		)
+		if !slices.Contains(parts, table) {
+			out = append(out, attempt{"delete " + table, false, []string{"DELETE FROM " + all + " WHERE tenant <> apkgate.tenant()"}},
+				attempt{"change " + table, false, []string{"UPDATE " + all + " SET tenant = apkgate.tenant() WHERE tenant <> apkgate.tenant()"}})
+		}
+	}
+	return out
+}
+
+// TestCopyingOut: COPY tells no more than a query does, and brings nothing in for others.
+func TestCopyingOut(t *testing.T) {
+	x := newTeams(t)
+	var out strings.Builder
+	if _, err := x.conn.PgConn().CopyTo(context.Background(), &out, "COPY apkgate.runs TO STDOUT"); err != nil {
+		out.WriteString(err.Error()) // a table in parts is copied by a query alone
+	}
+	if _, err := x.conn.PgConn().CopyTo(context.Background(), &out, "COPY (SELECT * FROM apkgate.cells) TO STDOUT"); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(out.String(), "unreleased") || strings.Contains(out.String(), "shared-id") {
+		t.Errorf("COPY tells %q", out.String())
+	}
+	if _, err := x.conn.PgConn().CopyFrom(context.Background(), strings.NewReader("0\tkey\tx\tx\n"), "COPY apkgate.subjects (tenant, key, package, scenario) FROM STDIN"); err == nil {
+		t.Error("COPY brings in a row of another team")
+	}
+}
