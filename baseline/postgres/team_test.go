@@ -186,6 +186,9 @@ func TestAnIntruder(t *testing.T) {
 		if seen := strings.Join(got, " "); strings.Contains(seen, "unreleased") || strings.Contains(seen, "shared-id") || strings.Contains(seen, "victim") {
 			t.Errorf("%s: it sees %q", attempt.name, seen)
 		}
+		if attempt.none && len(got) > 0 {
+			t.Errorf("%s: it reads %d rows", attempt.name, len(got))
+		}
 		if attempt.refused && err == nil {
 			t.Errorf("%s: it is not refused, and returns %q", attempt.name, got)
 		}
@@ -195,60 +198,61 @@ func TestAnIntruder(t *testing.T) {
 	}
 }
 
-// attempt is SQL of an intruder; refused, where an error has to come of it. Else it meets no row.
+// attempt is SQL of an intruder, of which an error has to come (refused), or no row (none).
 type attempt struct {
 	name    string
 	refused bool
 	sql     []string
+	none    bool
 }
 
 // attempts are those against a run of that number in that part.
 func attempts(leaf, part, number string, subject, context int64) []attempt {
 	out := []attempt{
-		{"set a tenant", false, []string{"SET apkgate.tenant = 0", "SELECT id FROM apkgate.runs WHERE id <> 'mine'"}},
-		{"turn row security off", true, []string{"SET row_security = off", "SELECT * FROM apkgate.runs"}},
-		{"become the other", true, []string{"SET ROLE victim"}},
-		{"become the other's session", true, []string{"SET SESSION AUTHORIZATION victim"}},
-		{"become the owner", true, []string{"SET ROLE table_owner"}},
-		{"replace the function", true, []string{"CREATE OR REPLACE FUNCTION apkgate.tenant() RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'"}},
+		{"set a tenant", false, []string{"SET apkgate.tenant = 0", "SELECT id FROM apkgate.runs WHERE id <> 'mine'"}, false},
+		{"turn row security off", true, []string{"SET row_security = off", "SELECT * FROM apkgate.runs"}, false},
+		{"become the other", true, []string{"SET ROLE victim"}, false},
+		{"become the other's session", true, []string{"SET SESSION AUTHORIZATION victim"}, false},
+		{"become the owner", true, []string{"SET ROLE table_owner"}, false},
+		{"replace the function", true, []string{"CREATE OR REPLACE FUNCTION apkgate.tenant() RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'"}, false},
 		{"shadow the function", false, []string{"CREATE FUNCTION pg_temp.tenant() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
-			"SET search_path = pg_temp, apkgate", "SELECT id FROM apkgate.runs WHERE id <> 'mine'"}},
+			"SET search_path = pg_temp, apkgate", "SELECT id FROM apkgate.runs WHERE id <> 'mine'"}, false},
 		{"shadow its table", false, []string{"CREATE TEMP TABLE members (role name, tenant bigint)", "INSERT INTO pg_temp.members VALUES ('intruder', 0)",
-			"SET search_path = pg_temp, apkgate", "SELECT id FROM apkgate.runs WHERE id <> 'mine'", "DROP TABLE pg_temp.members"}},
-		{"join the other team", true, []string{"UPDATE apkgate.members SET tenant = 0"}},
-		{"enter the other team", true, []string{"INSERT INTO apkgate.members VALUES ('stranger', 0)"}},
-		{"ask who else is here", false, []string{"SELECT * FROM apkgate.members WHERE role <> 'intruder'", "SELECT * FROM apkgate.tenants WHERE id <> apkgate.tenant()"}},
+			"SET search_path = pg_temp, apkgate", "SELECT id FROM apkgate.runs WHERE id <> 'mine'", "DROP TABLE pg_temp.members"}, false},
+		{"join the other team", true, []string{"UPDATE apkgate.members SET tenant = 0"}, false},
+		{"enter the other team", true, []string{"INSERT INTO apkgate.members VALUES ('stranger', 0)"}, false},
+		{"ask who else is here", false, []string{"SELECT * FROM apkgate.members WHERE role <> 'intruder'", "SELECT * FROM apkgate.tenants WHERE id <> apkgate.tenant()"}, false},
 		{"a leaky function", false, []string{"CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS $$BEGIN IF $1 LIKE '%unreleased%' OR $1 = 'shared-id' THEN RAISE 'it leaks'; END IF; RETURN true; END$$",
-			"SELECT count(*) FROM apkgate.runs WHERE pg_temp.leak(id)", "SELECT count(*) FROM apkgate.cells WHERE pg_temp.leak(event)"}},
-		{"add to the other team", true, []string{"INSERT INTO apkgate.subjects (tenant, key, package, scenario) VALUES (0, '', 'x', 'x')"}},
-		{"mark by number", true, []string{"INSERT INTO apkgate.marks (run, part, state, at, since, note) VALUES (" + number + ", '" + part + "', 'rejected', '2026', '', '')"}},
-		{"mark for the other", true, []string{"INSERT INTO apkgate.marks (tenant, run, part, state, at, since, note) VALUES (0, " + number + ", '" + part + "', 'rejected', '2026', '', '')"}},
-		{"a second record", true, []string{"INSERT INTO apkgate.records (run, part, data) VALUES (" + number + ", '" + part + "', '')"}},
-		{"a run of the other's subject", true, []string{fmt.Sprintf("UPDATE apkgate.runs SET subject = %d WHERE id = 'mine'", subject)}},
-		{"a run of the other's context", true, []string{fmt.Sprintf("UPDATE apkgate.runs SET context = %d WHERE id = 'mine'", context)}},
-		{"give a run away", true, []string{"UPDATE apkgate.runs SET tenant = 0 WHERE id = 'mine'"}},
-		{"take numbers", true, []string{"SELECT setval('apkgate.runs_number_seq1', 1)"}},
-		{"see numbers", true, []string{"SELECT last_value FROM apkgate.runs_number_seq1"}},
-		{"drop months", true, []string{"SELECT * FROM apkgate.drop_before('2027-01')"}},
-		{"furnish a part", true, []string{"SELECT apkgate.furnish('rest')"}},
-		{"make parts without number", false, []string{"SELECT apkgate.part('1999-01'), apkgate.part('2099-01'), apkgate.part('x; DROP TABLE apkgate.runs'), apkgate.part('')"}},
-		{"empty a table", true, []string{"TRUNCATE apkgate.runs CASCADE"}},
-		{"lift the policy", true, []string{"ALTER TABLE apkgate.runs DISABLE ROW LEVEL SECURITY"}},
-		{"write the part by its name", true, []string{"UPDATE apkgate.runs_" + leaf + " SET state = 'rejected'"}},
-		{"guess by statistics", false, []string{"SELECT most_common_vals FROM pg_stats WHERE schemaname = 'apkgate'"}},
-		{"a view of its own", false, []string{"CREATE TEMP VIEW mine AS SELECT id FROM apkgate.runs WHERE id <> 'mine'", "SELECT * FROM mine"}},
-		{"explain", false, []string{"EXPLAIN SELECT id FROM apkgate.runs WHERE id = 'shared-id' AND false"}},
+			"SELECT count(*) FROM apkgate.runs WHERE pg_temp.leak(id)", "SELECT count(*) FROM apkgate.cells WHERE pg_temp.leak(event)"}, false},
+		{"add to the other team", true, []string{"INSERT INTO apkgate.subjects (tenant, key, package, scenario) VALUES (0, '', 'x', 'x')"}, false},
+		{"mark by number", true, []string{"INSERT INTO apkgate.marks (run, part, state, at, since, note) VALUES (" + number + ", '" + part + "', 'rejected', '2026', '', '')"}, false},
+		{"mark for the other", true, []string{"INSERT INTO apkgate.marks (tenant, run, part, state, at, since, note) VALUES (0, " + number + ", '" + part + "', 'rejected', '2026', '', '')"}, false},
+		{"a second record", true, []string{"INSERT INTO apkgate.records (run, part, data) VALUES (" + number + ", '" + part + "', '')"}, false},
+		{"a run of the other's subject", true, []string{fmt.Sprintf("UPDATE apkgate.runs SET subject = %d WHERE id = 'mine'", subject)}, false},
+		{"a run of the other's context", true, []string{fmt.Sprintf("UPDATE apkgate.runs SET context = %d WHERE id = 'mine'", context)}, false},
+		{"give a run away", true, []string{"UPDATE apkgate.runs SET tenant = 0 WHERE id = 'mine'"}, false},
+		{"take numbers", true, []string{"SELECT setval('apkgate.runs_number_seq1', 1)"}, false},
+		{"see numbers", true, []string{"SELECT last_value FROM apkgate.runs_number_seq1"}, false},
+		{"drop months", true, []string{"SELECT * FROM apkgate.drop_before('2027-01')"}, false},
+		{"furnish a part", true, []string{"SELECT apkgate.furnish('rest')"}, false},
+		{"make parts without number", false, []string{"SELECT apkgate.part('1999-01'), apkgate.part('2099-01'), apkgate.part('x; DROP TABLE apkgate.runs'), apkgate.part('')"}, false},
+		{"empty a table", true, []string{"TRUNCATE apkgate.runs CASCADE"}, false},
+		{"lift the policy", true, []string{"ALTER TABLE apkgate.runs DISABLE ROW LEVEL SECURITY"}, false},
+		{"write the part by its name", true, []string{"UPDATE apkgate.runs_" + leaf + " SET state = 'rejected'"}, false},
+		{"guess by statistics", false, []string{"SELECT most_common_vals FROM pg_stats WHERE schemaname = 'apkgate'"}, false},
+		{"a view of its own", false, []string{"CREATE TEMP VIEW mine AS SELECT id FROM apkgate.runs WHERE id <> 'mine'", "SELECT * FROM mine"}, false},
+		{"explain", false, []string{"EXPLAIN SELECT id FROM apkgate.runs WHERE id = 'shared-id' AND false"}, false},
 	}
 	parts := []string{"runs_rest", "records_rest", "marks_rest", "runs_" + leaf, "records_" + leaf, "marks_" + leaf}
 	for _, table := range append([]string{"subjects", "contexts", "cells", "runs", "records", "marks"}, parts...) {
 		all := "apkgate." + table
 		out = append(out,
-			attempt{"read " + table, false, []string{"SELECT x::text FROM " + all + " x WHERE tenant <> apkgate.tenant()"}},
-			attempt{"copy " + table, false, []string{"CREATE TEMP TABLE copied ON COMMIT DROP AS SELECT * FROM " + all + " WHERE tenant <> apkgate.tenant()", "SELECT * FROM copied"}},
+			attempt{"read " + table, false, []string{"SELECT x::text FROM " + all + " x WHERE tenant <> apkgate.tenant()"}, true},
+			attempt{"copy " + table, false, []string{"CREATE TEMP TABLE copied ON COMMIT DROP AS SELECT * FROM " + all + " WHERE tenant <> apkgate.tenant()", "SELECT * FROM copied"}, true},
 		)
 		if !slices.Contains(parts, table) {
-			out = append(out, attempt{"delete " + table, false, []string{"DELETE FROM " + all + " WHERE tenant <> apkgate.tenant()"}},
-				attempt{"change " + table, false, []string{"UPDATE " + all + " SET tenant = apkgate.tenant() WHERE tenant <> apkgate.tenant()"}})
+			out = append(out, attempt{"delete " + table, false, []string{"DELETE FROM " + all + " WHERE tenant <> apkgate.tenant()"}, false},
+				attempt{"change " + table, false, []string{"UPDATE " + all + " SET tenant = apkgate.tenant() WHERE tenant <> apkgate.tenant()"}, false})
 		}
 	}
 	return out
