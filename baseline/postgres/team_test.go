@@ -241,6 +241,7 @@ func attempts(leaf, part, number string, subject, context int64) []attempt {
 		{"write the part by its name", true, []string{"UPDATE apkgate.runs_" + leaf + " SET state = 'rejected'"}, false},
 		{"guess by statistics", false, []string{"SELECT most_common_vals FROM pg_stats WHERE schemaname = 'apkgate'"}, false},
 		{"a view of its own", false, []string{"CREATE TEMP VIEW mine AS SELECT id FROM apkgate.runs WHERE id <> 'mine'", "SELECT * FROM mine"}, false},
+		{"read the numbers", false, []string{"SELECT * FROM apkgate.summaries WHERE run <> 'mine'"}, true},
 		{"explain", false, []string{"EXPLAIN SELECT id FROM apkgate.runs WHERE id = 'shared-id' AND false"}, false},
 	}
 	parts := []string{"runs_rest", "records_rest", "marks_rest", "runs_" + leaf, "records_" + leaf, "marks_" + leaf}

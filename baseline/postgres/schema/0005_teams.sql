@@ -205,3 +205,56 @@ DECLARE suffix text; columns text; t text; BEGIN
   END LOOP;
 END$$;
 REVOKE ALL ON FUNCTION apkgate.drop_before(text) FROM PUBLIC;
+
+-- A run's numbers as rows: for each cell its summaries by median and by mean, which have the
+-- same cells (docs/format/history.md, "Tables"). A double is made of its bits.
+CREATE FUNCTION apkgate.decode(median bytea, mean bytea) RETURNS TABLE (cell bigint, by_median double precision, by_mean double precision)
+  LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  at integer := 0;
+  most integer := least(length(median), length(mean));
+  step bigint; shift integer; octet integer; bits bigint; exponent integer; value double precision; data bytea; place integer;
+BEGIN
+  cell := 0;
+  WHILE at < most LOOP
+    step := 0; shift := 0;
+    LOOP
+      IF at >= most OR shift > 56 THEN RETURN; END IF; -- it ends too early: see apkgate baseline verify
+      octet := get_byte(median, at);
+      step := step | ((octet & 127)::bigint << shift);
+      at := at + 1; shift := shift + 7;
+      EXIT WHEN octet < 128;
+    END LOOP;
+    IF at + 8 > most THEN RETURN; END IF;
+    cell := cell + step;
+    FOR which IN 1..2 LOOP
+      data := CASE which WHEN 1 THEN median ELSE mean END;
+      bits := 0;
+      FOR place IN REVERSE 5..0 LOOP bits := (bits << 8) | get_byte(data, at + place); END LOOP;
+      bits := bits | ((get_byte(data, at + 6) & 15)::bigint << 48);
+      exponent := ((get_byte(data, at + 7) & 127) << 4) | (get_byte(data, at + 6) >> 4);
+      value := CASE exponent WHEN 0 THEN bits * 4.94065645841246544e-324::double precision
+        ELSE (1 + bits / 4503599627370496::double precision) * power(2::double precision, exponent - 1023) END;
+      IF get_byte(data, at + 7) > 127 THEN value := -value; END IF;
+      IF which = 1 THEN by_median := value; ELSE by_mean := value; END IF;
+    END LOOP;
+    RETURN NEXT;
+    at := at + 8;
+  END LOOP;
+END$$;
+
+CREATE VIEW apkgate.summaries WITH (security_barrier) AS
+  SELECT r.id AS run, s.package, s.scenario, r.context, r.started, r.session, r.repository, r.revision, r.state, r.reference, r.derived,
+    c.event, c.metric, d.by_median AS median, d.by_mean AS mean
+  FROM apkgate.runs r JOIN apkgate.subjects s ON s.id = r.subject
+  CROSS JOIN LATERAL apkgate.decode(r.median, r.mean) d JOIN apkgate.cells c ON c.id = d.cell
+  WHERE r.tenant = (SELECT apkgate.tenant());
+DO $$DECLARE reader oid; BEGIN
+  -- Before PostgreSQL 15 a view reads with its owner's rights, of whom the policies hold too.
+  IF current_setting('server_version_num')::integer >= 150000 THEN ALTER VIEW apkgate.summaries SET (security_invoker = true); END IF;
+  FOR reader IN SELECT DISTINCT x.grantee FROM pg_class c, aclexplode(c.relacl) x
+    WHERE c.oid = 'apkgate.runs'::regclass AND x.privilege_type = 'SELECT' AND x.grantee NOT IN (0, c.relowner)
+  LOOP
+    EXECUTE format('GRANT SELECT ON apkgate.summaries TO %s', reader::regrole);
+  END LOOP;
+END$$;

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/parquet"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -21,14 +22,18 @@ func exportCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 	var out string
 	var evidence bool
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write runs as JSON Lines",
+		Use: "export", Short: "Write runs as JSON Lines, or their numbers as Parquet",
 		Long: `Writes runs as JSON Lines, without their marks. Where check or noise reads the file
 as a history, all of them count as accepted: for that export what is accepted.
 apkgate baseline copy takes the marks along. Files that were kept with runs, such
 as traces, stay where they are; with --evidence they are copied beside the file,
-where import finds them.`,
+where import finds them.
+
+A file whose name ends in .parquet has the runs' numbers as rows, with their marks, for
+an engine that analyses columns (docs/format/parquet.md). It is not read back.`,
 		Example: `  apkgate baseline export --state accepted -o history.jsonl.zst
-  apkgate check --history history.jsonl.zst --run run.json`,
+  apkgate check --history history.jsonl.zst --run run.json
+  apkgate baseline export -o numbers.parquet`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := ff.filter()
@@ -38,6 +43,9 @@ where import finds them.`,
 			toFile := out != "" && out != "-"
 			if evidence && !toFile {
 				return exit.Usage(errors.New("--evidence copies files beside the one that is written"), "name that with --output")
+			}
+			if evidence && parquet.Named(out) {
+				return exit.Usage(errors.New("--evidence goes with runs, of which a .parquet file has only numbers"), "export them to a .jsonl.zst too")
 			}
 			address, err := settings.StoreAddress(*f)
 			if err == nil {
@@ -58,6 +66,10 @@ where import finds them.`,
 					return err
 				}
 				err := files.Write(out, func(w io.Writer) error {
+					if parquet.Named(out) {
+						_, err := parquet.Write(w, s.Export(cmd.Context(), filter))
+						return err
+					}
 					packed, err := baseline.Compress(w, out)
 					if err != nil {
 						return err
@@ -77,6 +89,6 @@ where import finds them.`,
 	}
 	ff.register(cmd)
 	cmd.Flags().BoolVar(&evidence, "evidence", false, "copy the files that were kept with the runs too, beside the file")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write, compressed where its name ends in .gz or .zst (default: standard output)")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write, compressed where its name ends in .gz or .zst, numbers in columns where in .parquet (default: standard output)")
 	return cmd
 }
