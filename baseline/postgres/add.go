@@ -20,17 +20,13 @@ import (
 // server goes away before it has answered, the runs are added again, which adds
 // none of them twice.
 func (s *Store) Add(ctx context.Context, runs ...run.Run) (added []string, err error) {
-	const attempts = 3 // each is against months that are dropped meanwhile
 	rows, err := s.newRows(ctx, runs)
-	for attempt := 0; err == nil && attempt < attempts; attempt++ {
-		var parts map[string]string
-		if parts, err = s.partsOf(ctx, rows); err != nil {
-			break
-		}
-		if added, err = s.addTo(ctx, rows, parts); !errors.Is(err, errDropped) {
-			break
-		}
+	if err == nil {
+		added, err = s.addToParts(ctx, rows)
+	}
+	if errors.Is(err, errDropped) { // once: months are not dropped all the time
 		s.names.forgetParts()
+		added, err = s.addToParts(ctx, rows)
 	}
 	if err != nil {
 		return nil, s.wrap("add to", err)
@@ -38,8 +34,12 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) (added []string, err e
 	return added, nil
 }
 
-// addTo adds rows to those parts of their months.
-func (s *Store) addTo(ctx context.Context, rows []*newRow, parts map[string]string) (added []string, err error) {
+// addToParts adds rows to the parts of their months.
+func (s *Store) addToParts(ctx context.Context, rows []*newRow) (added []string, err error) {
+	parts, err := s.partsOf(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
 	tried := map[string]bool{} // ids of an attempt whose end nobody knows
 	err = s.write(ctx, func(tx pgx.Tx) error {
 		added = nil
@@ -172,7 +172,7 @@ func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) 
 }
 
 // errDropped is that the months of some runs were dropped after this process had seen them.
-var errDropped = errors.New("the months of the runs are dropped all the time")
+var errDropped = errors.New("the months of the runs were dropped meanwhile")
 
 // dropped is the error of adding rows to parts that may be gone.
 func dropped(err error) error {

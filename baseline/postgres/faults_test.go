@@ -26,7 +26,7 @@ const patience = 3 * time.Second
 // behindProxy is a history in a database of its own, behind a proxy.
 func behindProxy(t *testing.T) *storetest.Faulty {
 	t.Helper()
-	database := newDatabase(t)
+	database := newHistory(t)
 	dir, err := os.MkdirTemp("", "apb") // short: a socket's path has at most 107 bytes
 	if err != nil {
 		t.Fatal(err)

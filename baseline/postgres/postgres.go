@@ -197,7 +197,7 @@ func (s *Store) transact(ctx context.Context, begin string, patience time.Durati
 	// Every question has an index: a plan that reads all of a table comes of statistics that are
 	// absent or old. Of a server that compiles its plans first, none is worth that.
 	begin = fmt.Sprintf("%s; SET LOCAL enable_seqscan = off; SET LOCAL jit = off; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d",
-		begin, min(lockLimit, patience/3).Milliseconds(), (patience * 9 / 10).Milliseconds(), idleLimit.Milliseconds())
+		begin, min(lockLimit, s.options.Wait/3).Milliseconds(), (patience * 9 / 10).Milliseconds(), idleLimit.Milliseconds())
 	return s.again(ctx, func() error {
 		conn, err := s.pool.take(ctx, patience)
 		if err != nil {

@@ -26,13 +26,6 @@ func TestSuite(t *testing.T) {
 	storetest.Suite(t, func(t *testing.T) baseline.Store { return open(t, theServerURL(t)) })
 }
 
-// TestSuiteWithoutPreparing is the suite as it runs behind a connection pooler.
-func TestSuiteWithoutPreparing(t *testing.T) {
-	storetest.Suite(t, func(t *testing.T) baseline.Store {
-		return open(t, theServerURL(t)+"&default_query_exec_mode=exec")
-	})
-}
-
 // TestDamaged: what is damaged is told at once, not asked for again as after a
 // connection that was lost, for which the default is two minutes.
 func TestDamaged(t *testing.T) {

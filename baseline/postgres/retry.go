@@ -127,6 +127,9 @@ func explain(err error) error {
 		}
 		return err
 	}
+	if answer.Code == codeLocked && errors.Is(err, errUpgrading) {
+		return hinted(fmt.Errorf("%w: %w", baseline.ErrBusy, err), "Run the same command again when it has ended: it takes some minutes of a million runs, see docs/postgres.md.")
+	}
 	switch answer.Code {
 	case codeNoPrivilege, codeReadOnly:
 		return hinted(fmt.Errorf("%w: %w", baseline.ErrReadOnly, err), "Open it as a role that may write, see docs/postgres.md.")
