@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/postgres"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -154,4 +156,30 @@ func BenchmarkAdd(b *testing.B) {
 			b.ReportMetric(float64(b.N*batch)/b.Elapsed().Seconds(), "runs/s")
 		})
 	}
+}
+
+// BenchmarkJobs adds runs as a fleet's jobs do: each opens the history, adds one run, and ends,
+// with four for each processor at the same time.
+func BenchmarkJobs(b *testing.B) {
+	syncToDisk(b)
+	url := theServer.url("owner", newHistory(b))
+	var next atomic.Int64
+	b.SetParallelism(4)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		random := rand.New(rand.NewPCG(7, uint64(next.Add(1))))
+		for pb.Next() {
+			s, err := postgres.Open(context.Background(), url, postgres.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r := benchRun(random, int(next.Add(1)))
+			r.Started = time.Now().UTC()
+			if _, err := s.Add(context.Background(), r); err != nil {
+				b.Error(err)
+			}
+			s.Close()
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
 }

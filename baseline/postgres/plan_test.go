@@ -204,6 +204,15 @@ func TestNoCommandScansTheHistory(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s | %d | %d | %.1f ms |\n", c.name, buffers, scanned, float64(took.Microseconds())/1000)
 	}
+	var tables, indexes, records int64
+	if err := connect(t, theServer.url("owner", f.database)).QueryRow(t.Context(), `SELECT
+		sum(pg_table_size(oid)) FILTER (WHERE relname !~ '^records')::bigint, sum(pg_indexes_size(oid)) FILTER (WHERE relname !~ '^records')::bigint,
+		sum(pg_total_relation_size(oid)) FILTER (WHERE relname ~ '^records')::bigint
+		FROM pg_class WHERE relnamespace = 'apkgate'::regnamespace AND relkind = 'r'`).Scan(&tables, &indexes, &records); err != nil {
+		t.Fatal(err)
+	}
+	n := int64(f.runs)
+	t.Logf("bytes a run: %d in tables, %d in indexes, %d in records", tables/n, indexes/n, records/n)
 	t.Logf("%d runs of %d subjects:\n| command | pages | rows scanned | time |\n%s", f.runs, f.subjects, &table)
 }
 

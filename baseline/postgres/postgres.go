@@ -50,6 +50,7 @@ type Store struct {
 	pool    *pool
 	names   *names
 	opened  bool                      // it was there once
+	stale   bool                      // some summaries followed older rules when it was opened, and may be changed
 	told    atomic.Pointer[time.Time] // when a silence of the server was told last
 }
 
@@ -109,7 +110,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, s.wrap("open", errors.Join(err, s.Close()))
 	}
 	s.opened = true
-	if !o.ReadOnly {
+	if s.stale && !o.ReadOnly {
 		s.renewABit(ctx)
 	}
 	return s, nil

@@ -72,7 +72,7 @@ func (s *Store) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.read(ctx, func(tx pgx.Tx) error { return checkTenant(ctx, tx) })
+	return s.read(ctx, func(tx pgx.Tx) error { return s.checkTenant(ctx, tx) })
 }
 
 func (s *Store) upgrade(ctx context.Context, found versions) error {
@@ -90,11 +90,13 @@ func (s *Store) upgrade(ctx context.Context, found versions) error {
 }
 
 // checkTenant makes sure that what this role sees is a history: where teams share a
-// database, a role of none of them sees an empty one.
-func checkTenant(ctx context.Context, tx pgx.Tx) error {
+// database, a role of none of them sees an empty one. It finds out whether there is something
+// to renew for a role that may.
+func (s *Store) checkTenant(ctx context.Context, tx pgx.Tx) error {
 	var role string
 	var tenant *int64
-	if err := tx.QueryRow(ctx, "SELECT session_user::text, apkgate.tenant()").Scan(&role, &tenant); err != nil || tenant != nil {
+	if err := tx.QueryRow(ctx, `SELECT session_user::text, apkgate.tenant(), has_table_privilege('apkgate.runs', 'UPDATE')
+			AND EXISTS (SELECT FROM apkgate.runs WHERE `+ours+` AND derived < $1)`, derivation).Scan(&role, &tenant, &s.stale); err != nil || tenant != nil {
 		return err
 	}
 	return hinted(fmt.Errorf("%w: teams share it, and the role %q is of none of them", baseline.ErrReadOnly, role),
