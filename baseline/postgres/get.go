@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -49,32 +50,68 @@ func (c markColumns) mark() (m baseline.Mark, err error) {
 	return m, err
 }
 
+// found is a run that was read whole, or why it could not be. It is large where its record
+// was left out for its size, or is not there.
+type found struct {
+	id    string
+	entry baseline.Entry
+	err   error // of damage
+	large bool
+}
+
+// getEntry reads the run of that number.
 func getEntry(ctx context.Context, tx pgx.Tx, number int64) (baseline.Entry, error) {
-	var id, added, outcome, judged string
-	var digest, packed []byte
-	var c markColumns
-	var retired bool
-	err := tx.QueryRow(ctx, `SELECT r.id, r.digest, r.added, (SELECT data FROM apkgate.records d WHERE d.run = r.number AND d.part = r.part),
-			r.outcome, r.judged, m.state, m.at, m.since, m.note, m.batch, r.started < `+levelOf+`
-		FROM apkgate.runs r `+newestMark+` WHERE r.number = $1`, number).
-		Scan(&id, &digest, &added, &packed, &outcome, &judged, &c.state, &c.at, &c.since, &c.note, &c.batch, &retired)
-	if err != nil {
+	list, err := getEntries(ctx, tx, math.MaxInt32, "r.number = $2", number)
+	switch {
+	case err != nil:
 		return baseline.Entry{}, err
-	}
-	if packed == nil {
+	case len(list) == 0:
+		return baseline.Entry{}, pgx.ErrNoRows
+	case list[0].large:
 		return baseline.Entry{}, records.Damaged(errors.New("its record is missing"))
 	}
-	r, err := records.Open(fromText(id), digest, packed)
+	return list[0].entry, list[0].err
+}
+
+// getEntries reads the runs r of which that holds, with records of at most so many bytes.
+func getEntries(ctx context.Context, tx pgx.Tx, largest int, where string, args ...any) ([]found, error) {
+	rows, err := tx.Query(ctx, `SELECT r.id, r.digest, r.added,
+			(SELECT data FROM apkgate.records d WHERE d.run = r.number AND d.part = r.part AND octet_length(d.data) <= $1),
+			r.outcome, r.judged, m.state, m.at, m.since, m.note, m.batch, r.started < `+levelOf+`
+		FROM apkgate.runs r `+newestMark+" WHERE "+where, append([]any{largest}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (f found, err error) {
+		var added, outcome, judged string
+		var digest, packed []byte
+		var c markColumns
+		var retired bool
+		if err := row.Scan(&f.id, &digest, &added, &packed, &outcome, &judged, &c.state, &c.at, &c.since, &c.note, &c.batch, &retired); err != nil {
+			return f, err
+		}
+		f.id, f.large = fromText(f.id), packed == nil
+		if f.large {
+			return f, nil
+		}
+		f.entry, f.err = entryOf(f.id, digest, packed, c)
+		f.entry.Retired = retired
+		if f.err == nil {
+			f.entry.Run.Judged, f.err = records.JudgedOf(outcome, judged)
+		}
+		if f.err == nil {
+			f.entry.AddedAt, f.err = records.ParseStamp(added)
+		}
+		return f, nil
+	})
+}
+
+func entryOf(id string, digest, packed []byte, c markColumns) (baseline.Entry, error) {
+	r, err := records.Open(id, digest, packed)
 	if err != nil {
 		return baseline.Entry{}, records.Damaged(err)
 	}
-	if r.Judged, err = records.JudgedOf(outcome, judged); err != nil {
-		return baseline.Entry{}, err
-	}
-	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations), Retired: retired}
-	if e.AddedAt, err = records.ParseStamp(added); err != nil {
-		return baseline.Entry{}, err
-	}
+	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
 	e.Mark, err = c.mark()
 	return e, err
 }

@@ -25,11 +25,6 @@ func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.
 	return s.entries(ctx, f, true)
 }
 
-// Export implements baseline.Store. A run that is pruned meanwhile is left out.
-func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
-	return records.Export(ctx, s, s.entries(ctx, f, false))
-}
-
 // entries reads what the filter lets through.
 func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
 	return records.List(f.Limit, page, func(after *records.Cursor, n int) (found []baseline.Entry, err error) {
