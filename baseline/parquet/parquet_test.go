@@ -3,6 +3,7 @@ package parquet_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"iter"
 	"testing"
 	"time"
@@ -124,12 +125,12 @@ func TestAnErrorEndsIt(t *testing.T) {
 // TestRowsAreWrittenAsTheyCome: memory holds a group of rows, however many runs there are.
 func TestRowsAreWrittenAsTheyCome(t *testing.T) {
 	var file bytes.Buffer
-	one, beforeTheLast := entry("a", 60), 0
+	beforeTheLast := 0
 	const n = 30_000
 	rows, err := parquet.Write(&file, func(yield func(baseline.Entry, error) bool) {
-		for range n {
+		for i := range n {
 			beforeTheLast = file.Len()
-			if !yield(one, nil) {
+			if !yield(entry(fmt.Sprint("run-", i), float64(i)), nil) {
 				return
 			}
 		}
