@@ -45,6 +45,21 @@ func Visible(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// Exact is s with a mark for each character that a reader can't see or that acts on a
+// terminal, and a blank for each end of a line and each tab: every other character, blanks
+// among them, stays in its place. It is for a cell of data that others compute with.
+func Exact(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case !shown(r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
 // shown says whether a character has a form of its own on one line. Cc are
 // controls (ESC among them), Cf marks that reorder or hide text, Zl and Zp line ends;
 // Co and Cs have no agreed form.

@@ -20,6 +20,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/text"
+	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 	"github.com/apkgate/apkgate/trace/systrace"
 )
@@ -106,9 +108,10 @@ func writeCSV(out io.Writer, table *tables.Table) error {
 			case float64:
 				line[i] = strconv.FormatFloat(v, 'f', -1, 64)
 			default:
-				line[i] = console.Plain(fmt.Sprint(v))
+				line[i] = wording.Exact(strings.ReplaceAll(fmt.Sprint(v), "##[", "# #["))
 			}
 		}
+		line[0] = text.NoCommands(line[0]) // a line of a runner's log may begin with it
 		if err := w.Write(line); err != nil {
 			return err
 		}

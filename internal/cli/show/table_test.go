@@ -67,6 +67,18 @@ func TestInspectPrintsTheTablesOfATraceInText(t *testing.T) {
 	}
 }
 
+// TestCellsKeepTheirBlanks has a slice whose name has blanks, a tab and control
+// characters, of which no other stands in the place.
+func TestCellsKeepTheirBlanks(t *testing.T) {
+	t.Parallel()
+	text := " app-7 (  7) [000] d..2 1.500000: tracing_mark_write: B|7|  a  b\t##[c\x1b\x1b d\n"
+	got := clitest.Run(t, strings.NewReader(text), "inspect", "systrace", "-", "--table", "slices")
+	want := "id,ts,dur,name,category,depth,parent_id,track_id,track_type,track_name,tid,pid\n0,1500000000,-1,\"  a  b # #[c\uFFFD\uFFFD d\",,0,,0,thread_execution,,7,7\n"
+	if got.Status != exit.StatusPass || got.Stdout != want {
+		t.Errorf("%q, want %q", got.Stdout, want)
+	}
+}
+
 func TestInspectRefusesTablesThatThereAreNot(t *testing.T) {
 	t.Parallel()
 	path := oneFrameFile(t)

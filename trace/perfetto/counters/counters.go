@@ -3,9 +3,8 @@
 // GPUs; memory; and what is counted of energy.
 //
 // It takes a stand: tracks are named as in Perfetto's own trace processor
-// (importers/common/tracks_common.h), so that its tables can be held against these, but for
-// power rails, which bear their own names. What joules follow from these values is for
-// package power.
+// (importers/common/tracks_common.h), so that its tables can be held against these. What
+// joules follow from these values is for package power.
 package counters
 
 import (
@@ -48,6 +47,8 @@ type Track struct {
 	Own bool
 	// Which tells it from others of its name; 0 where the name does.
 	Which uint64
+	// Raw is the device's own name of a power rail, which may not be Name.
+	Raw string
 }
 
 // Reader reads counters.
@@ -56,6 +57,8 @@ type Reader struct {
 	Tracks []Track
 	// Unread counts events of tracks whose values are of no counter that is described.
 	Unread int
+	// LeftOut counts values of the system that are not read, by what they are of.
+	LeftOut map[string]int
 
 	file    *packets.File
 	threads *threads.Tracker
@@ -74,7 +77,7 @@ type Reader struct {
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	r := &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}, events: trackevent.New(file, tracker),
-		energy:    energy{rails: map[railKey]string{}, consumers: map[int32]string{}, states: map[[2]int32]string{}},
+		energy:    energy{rails: map[railKey]rail{}, consumers: map[int32]string{}, states: map[[2]int32]string{}},
 		sent:      map[virtioKey]time.Duration{},
 		gpu:       gpu{specs: map[specKey]gpuCounter{}, known: map[specKey]bool{}, last: map[Track]int32{}},
 		wakelocks: wakelocks{names: map[wakelockOf]wakelock{}, sums: map[wakelockSum]generationValue{}},

@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -14,7 +15,7 @@ const maxRail = 256
 
 // energy is what packets say once of what later ones count.
 type energy struct {
-	rails     map[railKey]string // names
+	rails     map[railKey]rail
 	consumers map[int32]string
 	states    map[[2]int32]string
 }
@@ -39,9 +40,35 @@ func (r *Reader) describeRails(message []byte) {
 			}
 		}
 		if key.index <= maxRail && r.file.Room("power rails", len(r.energy.rails), maxTracks) {
-			r.energy.rails[key] = "power." + name + "_uws"
+			r.energy.rails[key] = rail{name: name, track: railTrack(name)}
 		}
 	}
+}
+
+// rail is a power rail by its own name and by that of its track.
+type rail struct{ name, track string }
+
+// parts are the parts of a device that trace_processor has for the names of rails, by how
+// these end (MapToFriendlyPowerRailName in importers/proto/android_probes_module.cc).
+var parts = []struct{ suffix, part string }{
+	{"M_VDD_CPUCL0", "cpu.little"}, {"M_VDD_CPUCL0_M", "cpu.little.mem"}, {"M_VDD_CPUCL1", "cpu.mid"}, {"M_VDD_CPUCL1_M", "cpu.mid.mem"},
+	{"M_VDD_CPUCL2", "cpu.big"}, {"M_VDD_INT", "system.fabric"}, {"M_VDD_TPU", "tpu"}, {"VSYS_PWR_DISP", "display"},
+	{"VSYS_PWR_DISPLAY", "display"}, {"M_DISP", "ldo.main.a.display"}, {"VSYS_PWR_MODEM", "modem"}, {"M_VDD_MIF", "memory.interface"},
+	{"VSYS_PWR_WLAN_BT", "wifi.bt"}, {"VSYS_PWR_MMWAVE", "mmwave"}, {"S_VDD_AOC_RET", "aoc.memory"}, {"S_VDD_AOC", "aoc.logic"},
+	{"S_VDDQ_MEM", "ddr.a"}, {"S_VDD2L", "ddr.b"}, {"S_VDD2L_MEM", "ddr.b"}, {"S_VDD2H_MEM", "ddr.c"}, {"S_VDD_G3D", "gpu"},
+	{"S_VDD_G3D_L2", "gpu.l2"}, {"S_GNSS_CORE", "gps"}, {"VSYS_PWR_RFFE", "radio.frontend"}, {"VSYS_PWR_CAMERA", "camera"},
+	{"S_VDD_CAM", "multimedia"}, {"S_UDFPS", "udfps"}, {"S_PLL_MIPI_UFS", "ufs"}, {"M_LLDO1", "ldo.main.a"}, {"M_LLDO2", "ldo.main.b"},
+	{"S_LLDO1", "ldo.sub"},
+}
+
+// railTrack is what trace_processor calls the track of a rail.
+func railTrack(name string) string {
+	for _, one := range parts {
+		if strings.HasSuffix(name, one.suffix) {
+			return "power.rails." + one.part
+		}
+	}
+	return "power." + name + "_uws"
 }
 
 // rails reads the readings in a PowerRails. They may bear times of their own, of
@@ -67,13 +94,13 @@ func (r *Reader) rails(p packets.Packet) {
 				stamp = packets.Stamp{Clock: boottime, NS: ms * int64(time.Millisecond)}
 			}
 		}
-		name, known := r.energy.rails[key]
+		rail, known := r.energy.rails[key]
 		if !known {
 			continue
 		}
 		if at, ok := r.file.Time(stamp); ok {
-			t := device("power_rails", name)
-			t.Which = session
+			t := device("power_rails", rail.track)
+			t.Which, t.Raw = session, rail.name
 			r.file.Defer(at, 0, func() { r.put(at, float64(value), t) })
 		}
 	}

@@ -36,6 +36,8 @@ func (r *Reader) system(at time.Duration, message []byte) {
 				t := device("meminfo", meminfo[key])
 				t.Unit = "bytes"
 				r.put(at, float64(kb)*1024, t)
+			} else {
+				r.leftOut("/proc/meminfo under names that are not known")
 			}
 		case field.SysStatsDevfreq:
 			r.clockRate(at, f.Bytes)
@@ -46,6 +48,10 @@ func (r *Reader) system(at time.Duration, message []byte) {
 			}
 		case field.SysStatsCPUStat:
 			r.timesOfCPU(at, f.Bytes)
+		default:
+			if kind := passedOver[f.Number]; kind != "" {
+				r.leftOut(kind)
+			}
 		}
 	}
 }

@@ -59,8 +59,8 @@ func HeadOf(message []byte) Head {
 }
 
 // FtraceClock is the clock of a bundle's events. One that no packet's timestamp can be
-// on is tied to CLOCK_BOOTTIME by the bundle itself, each second of it once; synced
-// holds the last time.
+// on is tied to CLOCK_BOOTTIME by the bundles themselves, of which several in a row may
+// say the same: synced holds what the last one said.
 func (f *File) FtraceClock(h Head, machine uint32, synced *int64) int32 {
 	switch h.clock {
 	case 0:
@@ -70,9 +70,9 @@ func (f *File) FtraceClock(h Head, machine uint32, synced *int64) int32 {
 	}
 	at, boottime := f.Clocks.Place(KeyOf(machine, 0, ClockFtrace)), f.Clocks.Place(KeyOf(machine, 0, ClockBoottime))
 	ns, boot := Nanoseconds(h.ftrace, 1), Nanoseconds(h.boot, 1)
-	if at >= 0 && boottime >= 0 && ns > 0 && boot > 0 && (*synced == 0 || ns > *synced+int64(time.Second)) {
+	if at >= 0 && boottime >= 0 && ns > 0 && boot > 0 && ns != *synced {
 		*synced = ns
-		f.Clocks.Keep(Snapshot{{Clock: at, NS: ns}, {Clock: boottime, NS: boot}})
+		f.Clocks.pair(Stamp{Clock: at, NS: ns}, Stamp{Clock: boottime, NS: boot})
 	}
 	return at
 }
@@ -83,7 +83,7 @@ type kernel struct {
 	home     uint32
 	source   uint32 // the sequence that is read
 	sources  int
-	synced   int64
+	synced   int64 // ns, as for FtraceClock
 	lost     int
 	early    int           // events that are left out
 	started  time.Duration // recording, and complete every CPU's

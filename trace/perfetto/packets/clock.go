@@ -82,6 +82,7 @@ type Clocks struct {
 	list      []*clock
 	places    map[Key]int32
 	snapshots []Snapshot
+	pairs     int               // of the snapshots that bundles of the kernel's events gave
 	primary   map[uint32]uint32 // by machine, as the trace states it
 	complete  bool              // all snapshots are known, and times are read again
 	Dropped   int               // snapshots beyond the limit
@@ -190,10 +191,22 @@ func (c *Clocks) addSnapshot(message []byte, machine, sequence uint32) {
 func (c *Clocks) Keep(s Snapshot) {
 	switch {
 	case c.complete || len(s) < 2:
-	case len(c.snapshots) == MaxSnapshots:
+	case len(c.snapshots)-c.pairs == MaxSnapshots:
 		c.Dropped++
 	default:
 		c.snapshots = append(c.snapshots, s)
+	}
+}
+
+// pair keeps what a bundle of the kernel's events tells of two clocks.
+func (c *Clocks) pair(a, b Stamp) {
+	switch {
+	case c.complete:
+	case c.pairs == maxPairs:
+		c.Dropped++
+	default:
+		c.pairs++
+		c.snapshots = append(c.snapshots, Snapshot{a, b})
 	}
 }
 

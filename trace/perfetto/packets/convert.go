@@ -189,7 +189,7 @@ func (v *Conversion) try(s Stamp) (time.Duration, bool) {
 		if len(points) == 0 {
 			return 0, false
 		}
-		ns = step(points, ns)
+		ns = step(points, ns, v.clocks.list[at].key.id == ClockFtrace)
 		if ns > MaxTime || ns < -MaxTime {
 			return 0, false
 		}
@@ -201,11 +201,12 @@ func (v *Conversion) try(s Stamp) (time.Duration, bool) {
 // step goes from one clock to the next. Where the first clock gained on the
 // second until the next snapshot (CLOCK_BOOTTIME on CLOCK_MONOTONIC, when the
 // device was suspended), times don't run past that snapshot, so that their order
-// stays.
-func step(points []point, ns int64) int64 {
+// stays. The kernel's clock, which only drifts, does as in Perfetto's trace processor
+// (ClockSynchronizer::Convert).
+func step(points []point, ns int64, drifts bool) int64 {
 	i := max(sort.Search(len(points), func(i int) bool { return points[i].from > ns })-1, 0)
 	out := points[i].to + ns - points[i].from
-	if i+1 < len(points) && points[i+1].to >= points[i].to {
+	if !drifts && i+1 < len(points) && points[i+1].to >= points[i].to {
 		out = min(out, points[i+1].to)
 	}
 	return out

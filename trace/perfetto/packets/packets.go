@@ -34,6 +34,7 @@ const (
 	maxSequences = 100_000
 	MaxClocks    = 100_000
 	MaxSnapshots = 20_000
+	maxPairs     = 500_000  // snapshots of the kernel's clock, of which each bundle of events has one
 	maxSnapshot  = 16       // clocks of one snapshot
 	maxInterned  = 64 << 20 // bytes of interned data and defaults at one time
 	maxDefaults  = 64 << 10 // bytes of the defaults of one sequence

@@ -18,6 +18,10 @@ func readCounters(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 	err := in(f, t, r)
 	f.Warnings.Counted(0, r.Unread, "%d track event bears a value of no counter that the trace describes: it is left out",
 		"%d track events bear values of no counter that the trace describes: they are left out")
+	if len(r.LeftOut) > 0 {
+		f.Warnings.Addf(0, "values of the system that are not read: %s", listed(r.LeftOut))
+	}
+	unread(f)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(counterColumns))
 		for _, v := range r.Values {

@@ -1,5 +1,11 @@
 package tables_test
 
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
 // everyKind is a trace with something of each kind that the tables are read from.
 func everyKind() []byte {
 	state := message(nil).num(8, 5).num(10, 1).num(13, 1).in(12, message(nil).in(2, message(nil).num(1, 7).text(2, "dispatch")).
@@ -30,4 +36,22 @@ func everyKind() []byte {
 		message(nil).in(6, message(nil).in(1, message(nil).num(1, 6).num(2, 500)).in(1, message(nil).num(1, 1).num(2, 1500))),
 		message(nil).num(8, 95).in(39, message(nil).in(1, message(nil).num(2, 100).num(3, 101).num(5, 1600).text(6, "tag").text(8, "said"))),
 	)...)
+}
+
+// TestWhatNoTableTellsOfIsCounted has values of /proc/vmstat and a heap profile.
+func TestWhatNoTableTellsOfIsCounted(t *testing.T) {
+	t.Parallel()
+	vmstat := message(nil).num(1, 3).num(2, 7)
+	read := check(t, file(
+		message(nil).num(8, 10).in(7, message(nil).in(1, message(nil).num(1, 2).num(2, 4)).in(2, vmstat).in(2, vmstat).in(14, message(nil).num(1, 1))),
+		message(nil).num(8, 11).in(37, message(nil)),
+	), "counters", "10|4096|0|MemFree|meminfo|bytes|||")
+	var got []string
+	for _, w := range read.Warnings {
+		got = append(got, w.Text)
+	}
+	want := []string{"values of the system that are not read: 2 of /proc/vmstat, 1 of /proc/pressure", "no table tells of these packets: 1 of profile_packet"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
 }

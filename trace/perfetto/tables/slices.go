@@ -39,6 +39,7 @@ func readSliceTable(f *packets.File, in packets.Source, args bool) (*sliceTable,
 	f.Warnings.Counted(0, t.slices.Unread, "%d track event is of a kind that is not read (states, flows and samples of their own), or lacks the thread or the time that it needs: it is left out",
 		"%d track events are of kinds that are not read (states, flows and samples of their own), or lack the thread or the time that they need: they are left out")
 	n := len(t.slices.Slices)
+	unread(f)
 	t.order = inOrder(n+len(t.frames.Frames), func(i int) time.Duration {
 		if i < n {
 			return t.slices.Slices[i].At
