@@ -8,14 +8,12 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
-// App is the process that draws in Scrolling, by its name and number, and Rate how many
-// frames it draws in a second. Each takes 8 ms from its vsync on: 1 ms until the main thread
-// runs, 4 ms there, 1 ms of which it sleeps until the render thread wakes it, and 3 ms on the
-// render thread.
+// App is the process that draws in Scrolling, by its name and number. Each of its frames takes
+// 8 ms from its vsync on: 1 ms until the main thread runs, 4 ms there, 1 ms of which it sleeps
+// until the render thread wakes it, and 3 ms on the render thread.
 const (
 	App    = "com.example.p10"
 	AppPID = 10
-	Rate   = 60
 )
 
 // renderThread is the app's other thread.
@@ -38,9 +36,9 @@ func (p *phone) scroll(at int64, cpu int) {
 	line := func(ns, tid int64, text string) {
 		event(ns, tid, field.EventPrint, Message(nil).Text(field.PrintBuf, text+"\n"))
 	}
-	for i := range int64(Rate / 4) {
+	for i := range p.rate / 4 {
 		p.token++
-		ns := at + i*second/Rate
+		ns := at + i*second/p.rate
 		begin := func(after, tid int64, name string) { line(ns+after, tid, fmt.Sprintf("B|%d|%s", AppPID, name)) }
 		end := func(after, tid int64) { line(ns+after, tid, fmt.Sprintf("E|%d", AppPID)) }
 		wake(ns+ms, AppPID, 0)
@@ -59,7 +57,7 @@ func (p *phone) scroll(at int64, cpu int) {
 		change(ns+5*ms+ms/2, AppPID, 1, renderThread)
 		end(8*ms, renderThread)
 		change(ns+8*ms, renderThread, 1, 0)
-		p.timeline(ns, ns+second/Rate, ns+8*ms)
+		p.timeline(ns, ns+second/p.rate, ns+8*ms)
 	}
 	p.put(Message(nil).In(field.PacketFtraceEvents, bundle))
 }

@@ -45,7 +45,7 @@ func (m Message) Packed(number protowire.Number, list []int64) Message {
 	return m.In(number, b)
 }
 
-// File is a trace of so many bytes or a little more, as write makes it (Busy, Scrolling), in a
+// File is a trace of so many bytes or a little more, as write makes it (Busy, or Scrolling's), in a
 // folder that goes with the test.
 func File(t testing.TB, size int64, write func(w io.Writer, size int64) error) string {
 	t.Helper()
@@ -64,15 +64,18 @@ func File(t testing.TB, size int64, write func(w io.Writer, size int64) error) s
 }
 
 // Busy writes a trace of so many bytes or a little more.
-func Busy(w io.Writer, size int64) error { return write(w, size, len(phone{}.runs)) }
+func Busy(w io.Writer, size int64) error { return write(w, size, len(phone{}.runs), 0) }
 
-// Scrolling writes a trace as Busy does, in which the process App draws Rate frames in a
-// second on a CPU of its own, which nothing else runs on.
-func Scrolling(w io.Writer, size int64) error { return write(w, size, len(phone{}.runs)-1) }
+// Scrolling is what writes a trace as Busy does, in which the process App draws so many
+// frames in a second, a multiple of 4 and at most 120, on a CPU of its own, which nothing
+// else runs on.
+func Scrolling(rate int) func(w io.Writer, size int64) error {
+	return func(w io.Writer, size int64) error { return write(w, size, len(phone{}.runs)-1, rate) }
+}
 
 // write writes a trace of so many bytes in which so many CPUs are busy with anything.
-func write(w io.Writer, size int64, busy int) error {
-	p := &phone{out: bufio.NewWriterSize(w, 1<<20), random: rand.New(rand.NewSource(1)), least: 10}
+func write(w io.Writer, size int64, busy, rate int) error {
+	p := &phone{out: bufio.NewWriterSize(w, 1<<20), random: rand.New(rand.NewSource(1)), least: 10, rate: int64(rate)}
 	if busy < len(p.runs) {
 		p.least = AppPID + 10
 	}
@@ -104,6 +107,7 @@ type phone struct {
 	joules  [4]int64 // of each rail, µWs
 	frames  int64
 	token   int64 // of the app's last frame
+	rate    int64 // of the app's frames, in a second
 	least   int64 // the number of the first thread that runs just anywhere
 }
 
