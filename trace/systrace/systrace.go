@@ -29,7 +29,7 @@ const (
 // where r can be wound back.
 func Source(r io.Reader) packets.Source {
 	again := false
-	return func(f *packets.File, readers ...packets.Reader) error {
+	once := func(f *packets.File, readers []packets.Reader) error {
 		if again {
 			back, ok := r.(io.Seeker)
 			if !ok {
@@ -42,6 +42,18 @@ func Source(r io.Reader) packets.Source {
 		again = true
 		_, err := read(r, f, readers...)
 		return err
+	}
+	return func(f *packets.File, readers ...packets.Reader) error {
+		surveyors, first := packets.First(readers)
+		if len(surveyors) > 0 {
+			if err := once(packets.New(), first); err != nil {
+				return err
+			}
+		}
+		for _, one := range surveyors {
+			one.Surveyed()
+		}
+		return once(f, readers)
 	}
 }
 

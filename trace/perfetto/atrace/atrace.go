@@ -6,6 +6,7 @@ package atrace
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -25,25 +26,61 @@ const maxName = 1024
 
 // Parse reads a line; false for one that is of no such kind, or lacks what its kind has.
 func Parse(line []byte) (Point, bool) {
-	line = bytes.TrimRight(line, "\n\x00")
-	phase, rest, _ := bytes.Cut(line, []byte("|"))
+	return parse(line, func(b []byte) string { return strings.ToValidUTF8(string(b[:min(len(b), maxName)]), "\uFFFD") })
+}
+
+// parse is Parse that makes texts of bytes.
+func parse(line []byte, text func([]byte) string) (Point, bool) {
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == 0) {
+		line = line[:len(line)-1]
+	}
+	phase, rest, _ := cut(line)
 	if len(phase) == 0 {
 		return Point{}, false
 	}
-	pid, rest, _ := bytes.Cut(rest, []byte("|"))
-	number, err := strconv.ParseUint(string(pid), 10, 31)
-	p := Point{Phase: phase[0], PID: int32(number)}
+	pid, rest, _ := cut(rest)
+	number, ok := numbered(pid)
+	p := Point{Phase: phase[0], PID: number}
 	if p.Phase == 'E' {
 		return p, true
 	}
-	if err != nil {
+	if !ok {
 		return Point{}, false
 	}
-	return p, p.read(rest)
+	return p, p.read(rest, text)
+}
+
+// cut cuts at the first "|".
+func cut(b []byte) (before, after []byte, found bool) {
+	if i := bytes.IndexByte(b, '|'); i >= 0 {
+		return b[:i], b[i+1:], true
+	}
+	return b, nil, false
+}
+
+// numbered is the number of a process; 0 and false for what is none.
+func numbered(digits []byte) (int32, bool) {
+	const most = 10 // digits of a number of 31 bits
+	var v int64
+	for _, d := range digits {
+		if d < '0' || d > '9' || len(digits) > most {
+			n, err := strconv.ParseUint(string(digits), 10, 31)
+			return int32(n), err == nil
+		}
+		v = 10*v + int64(d-'0')
+	}
+	if v > math.MaxInt32 || len(digits) == 0 {
+		return 0, false
+	}
+	return int32(v), true
 }
 
 // read reads what stands behind the process.
-func (p *Point) read(rest []byte) bool {
+func (p *Point) read(rest []byte, text func([]byte) string) bool {
+	next := func(rest []byte) (string, []byte) {
+		field, rest, _ := cut(rest)
+		return text(field), rest
+	}
 	switch p.Phase {
 	case 'B':
 		if p.Name = text(rest); p.Name == "" {
@@ -53,44 +90,40 @@ func (p *Point) read(rest []byte) bool {
 	case 'I':
 		p.Name, _ = next(rest)
 	case 'S', 'F', 'C':
-		var value string
 		p.Name, rest = next(rest)
-		value, _ = next(rest)
-		return p.number(value) && p.Name != ""
+		digits, _, _ := cut(rest)
+		return p.number(digits) && p.Name != ""
 	case 'N':
 		p.Track, rest = next(rest)
 		p.Name, _ = next(rest)
 		return p.Track != "" && p.Name != ""
 	case 'G':
-		var cookie string
 		p.Track, rest = next(rest)
 		p.Name, rest = next(rest)
-		cookie, _ = next(rest)
-		return p.number(cookie) && p.Track != "" && p.Name != ""
+		digits, _, _ := cut(rest)
+		return p.number(digits) && p.Track != "" && p.Name != ""
 	case 'H':
 		p.Track, rest = next(rest)
-		first, rest := next(rest)
-		second, _ := next(rest)
-		if second == "" {
-			second = first
+		digits, rest, _ := cut(rest)
+		if second, _, _ := cut(rest); len(second) > 0 {
+			digits = second
 		}
-		return p.number(second) && p.Track != ""
+		return p.number(digits) && p.Track != ""
 	}
 	return p.Name != ""
 }
 
-func (p *Point) number(s string) bool {
-	v, err := strconv.ParseInt(s, 10, 64)
+func (p *Point) number(digits []byte) bool {
+	const quick = 18 // digits of a number that an int64 always has room for
+	var v int64
+	for _, d := range digits {
+		if d < '0' || d > '9' || len(digits) > quick {
+			v, err := strconv.ParseInt(string(digits[:min(len(digits), maxName)]), 10, 64)
+			p.Value = v
+			return err == nil
+		}
+		v = 10*v + int64(d-'0')
+	}
 	p.Value = v
-	return err == nil
-}
-
-// next cuts the next field off.
-func next(rest []byte) (string, []byte) {
-	field, rest, _ := bytes.Cut(rest, []byte("|"))
-	return text(field), rest
-}
-
-func text(b []byte) string {
-	return strings.ToValidUTF8(string(b[:min(len(b), maxName)]), "�")
+	return len(digits) > 0
 }

@@ -1,6 +1,8 @@
 package atrace
 
 import (
+	"strings"
+
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
@@ -21,12 +23,51 @@ var drivers = map[protowire.Number]fields{
 	field.EventZero:                 {pid: field.ZeroPID, name: field.ZeroName, phase: field.ZeroFlag, value: field.ZeroValue},
 }
 
-// Of is what an event of the kernel says; false for one that is of no such kind.
+// reading is what an event said, and names of which one copy is kept.
+type reading struct {
+	point Point
+	ok    bool
+	names map[string]string
+}
+
+// Of is what an event of the kernel says; false for one that is of no such kind. Several may
+// ask for the same event, which is read once.
 func Of(e *packets.Event) (Point, bool) {
+	made, now := e.Reading()
+	r, known := made.(*reading)
+	if !known {
+		r, now = &reading{names: map[string]string{}}, false
+	}
+	if !now {
+		r.point, r.ok = r.of(e)
+		e.SetReading(r)
+	}
+	return r.point, r.ok
+}
+
+// text is a name, of which one copy is kept.
+func (r *reading) text(b []byte) string {
+	const most, short = 10_000, 100 // names, and bytes of one
+	b = b[:min(len(b), maxName)]
+	if one, known := r.names[string(b)]; known {
+		return one
+	}
+	one := strings.ToValidUTF8(string(b), "\uFFFD")
+	if len(b) > short {
+		return one
+	}
+	if len(r.names) >= most {
+		clear(r.names)
+	}
+	r.names[string(b)] = one
+	return one
+}
+
+func (r *reading) of(e *packets.Event) (Point, bool) {
 	if e.Kind == field.EventPrint {
 		for f := packets.FieldsOf(e.Data); f.Next(); {
 			if f.Number == field.PrintBuf {
-				return Parse(f.Bytes)
+				return parse(f.Bytes, r.text)
 			}
 		}
 		return Point{}, false
@@ -42,7 +83,7 @@ func Of(e *packets.Event) (Point, bool) {
 		case at.pid:
 			p.PID = int32(f.Value)
 		case at.name:
-			p.Name = text(f.Bytes)
+			p.Name = r.text(f.Bytes)
 		case at.phase:
 			phase, told = f.Value, true
 		case at.value:

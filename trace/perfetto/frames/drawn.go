@@ -38,11 +38,21 @@ var ErrNoClock = errors.New("nothing in the trace leads to CLOCK_MONOTONIC")
 // layer draws nothing.
 func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
 	f := packets.New()
-	r, kept := New(f), &packets.Losses{Source: "android.surfaceflinger.frametimeline"}
-	if err := f.ReadInOrder(src, r, kept); err != nil {
+	r, kept := NewEarly(f), &packets.Losses{Source: "android.surfaceflinger.frametimeline"}
+	if err := f.Survey(src, r, kept); err != nil {
 		return Timeline{}, err
 	}
-	out := Timeline{Written: len(r.Frames) > 0, Lost: r.Gaps + r.Malformed + kept.Chunks() + f.TooMany["frames"]}
+	if f.HasClock() {
+		r.Resolve()
+	}
+	return r.Timeline(kept.Chunks(), of)
+}
+
+// Timeline is what the frames that were read say of an app's processes, where so many pieces of
+// the record were lost beside them.
+func (r *Reader) Timeline(chunks int, of func(pid int) bool) (Timeline, error) {
+	f := r.file
+	out := Timeline{Written: len(r.Frames) > 0, Lost: r.Gaps + r.Malformed + chunks + f.TooMany["frames"]}
 	if !out.Written {
 		return out, nil
 	}

@@ -11,6 +11,7 @@ package frames
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -64,7 +65,14 @@ type Reader struct {
 	open     map[int64]int              // by cookie, the place in Frames, None for one that is not listed
 	expected map[token]int              // the place in Frames
 	layers   map[string]string          // names that frames share
+
+	early   bool // times are known in the end
+	machine uint32
+	stamps  []stamps // of frames, where times are known in the end
 }
+
+// stamps are when a frame began and ended.
+type stamps struct{ begin, end packets.Stamp }
 
 type token struct {
 	pid   int32
@@ -74,6 +82,52 @@ type token struct {
 // New is a reader of a file.
 func New(file *packets.File) *Reader {
 	return &Reader{file: file, open: map[int64]int{}, writers: map[*packets.Sequence]bool{}, expected: map[token]int{}, layers: map[string]string{}}
+}
+
+// NewEarly is a reader of the first pass over a file: its frames have their times once they
+// are resolved.
+func NewEarly(file *packets.File) *Reader {
+	r := New(file)
+	r.early, r.machine = true, math.MaxUint32
+	return r
+}
+
+// Resolve brings all times to the file's own clock, which is known now. What can't be brought
+// there is left out.
+func (r *Reader) Resolve() {
+	kept := r.Frames[:0]
+	clear(r.expected)
+	for i, f := range r.Frames {
+		at, ok := r.file.Time(r.stamps[i].begin)
+		if !ok || at < 0 || r.machine != r.file.Home {
+			continue
+		}
+		f.At, f.For = at, -1
+		if end := r.stamps[i].end; end != packets.NoStamp {
+			if to, ok := r.file.Time(end); ok && to >= 0 {
+				f.For = to - at
+			}
+		}
+		if f.Surface && !f.Actual {
+			r.expected[token{f.PID, f.Token}] = len(kept)
+		}
+		kept = append(kept, f)
+	}
+	r.Frames, r.stamps, r.open, r.early = kept, nil, nil, false
+}
+
+// fits reports that a packet of the first pass is of the machine that the trace is of, as far as
+// is known. One of a lesser number takes the place of those before it.
+func (r *Reader) fits(p packets.Packet) bool {
+	if p.At == packets.NoStamp || p.Machine > r.machine {
+		return false
+	}
+	if p.Machine < r.machine {
+		*r = Reader{
+			file: r.file, early: true, machine: p.Machine, open: map[int64]int{}, writers: r.writers, expected: map[token]int{}, layers: map[string]string{},
+		}
+	}
+	return true
 }
 
 // Wants are events of the frame timeline.
@@ -87,23 +141,30 @@ func (r *Reader) Packet(p packets.Packet) {
 		r.Gaps++
 	}
 	r.writers[p.Seq] = true
-	at, ok := r.file.Time(p.At)
-	if !ok || at < 0 || p.Machine != r.file.Home {
-		return
+	at := time.Duration(0)
+	if r.early {
+		if !r.fits(p) {
+			return
+		}
+	} else {
+		var ok bool
+		if at, ok = r.file.Time(p.At); !ok || at < 0 || p.Machine != r.file.Home {
+			return
+		}
 	}
 	for f := packets.FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
 		case field.FrameExpectedDisplayFrameStart, field.FrameActualDisplayFrameStart:
-			r.begin(at, f.Bytes, f.Number == field.FrameActualDisplayFrameStart, false)
+			r.begin(at, p.At, f.Bytes, f.Number == field.FrameActualDisplayFrameStart, false)
 		case field.FrameExpectedSurfaceFrameStart, field.FrameActualSurfaceFrameStart:
-			r.begin(at, f.Bytes, f.Number == field.FrameActualSurfaceFrameStart, true)
+			r.begin(at, p.At, f.Bytes, f.Number == field.FrameActualSurfaceFrameStart, true)
 		case field.FrameFrameEnd:
-			r.end(at, f.Bytes)
+			r.end(at, p.At, f.Bytes)
 		}
 	}
 }
 
-func (r *Reader) begin(at time.Duration, message []byte, actual, surface bool) {
+func (r *Reader) begin(at time.Duration, stamp packets.Stamp, message []byte, actual, surface bool) {
 	frame := Frame{At: at, For: -1, Actual: actual, Surface: surface, Severity: None}
 	cookie, whole := frame.read(message)
 	if !whole {
@@ -124,6 +185,9 @@ func (r *Reader) begin(at time.Duration, message []byte, actual, surface bool) {
 	frame.Layer = r.layer(frame.Layer)
 	r.open[cookie] = len(r.Frames)
 	r.Frames = append(r.Frames, frame)
+	if r.early {
+		r.stamps = append(r.stamps, stamps{stamp, packets.NoStamp})
+	}
 }
 
 // layer is a layer's name, which all of its frames share; "" where there are too many.
@@ -136,7 +200,7 @@ func (r *Reader) layer(name string) string {
 	return one
 }
 
-func (r *Reader) end(at time.Duration, message []byte) {
+func (r *Reader) end(at time.Duration, stamp packets.Stamp, message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
 		if f.Number != field.FrameEndCookie {
 			continue
@@ -145,6 +209,8 @@ func (r *Reader) end(at time.Duration, message []byte) {
 		switch {
 		case !known:
 			r.Unpaired++
+		case place != None && r.early:
+			r.stamps[place].end = stamp
 		case place != None:
 			r.Frames[place].For = at - r.Frames[place].At
 		}

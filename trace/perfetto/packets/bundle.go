@@ -89,9 +89,9 @@ type kernel struct {
 	started  time.Duration // recording, and complete every CPU's
 	complete time.Duration
 	asked    bool
-	byKind   map[protowire.Number][]EventReader
-	wanted   [maxKind]bool
+	byKind   [maxKind][]EventReader
 	writers  map[int32]bool // of this bundle; nil where nobody asks
+	names    map[string]string
 }
 
 // maxKind is above every field of FtraceEvent that is read.
@@ -99,20 +99,20 @@ const maxKind = 1_024
 
 func (k *kernel) subscribe(reader EventReader) {
 	wants := reader.Wants()
-	if k.byKind == nil {
-		k.byKind = map[protowire.Number][]EventReader{}
-	}
 	if wants.Writers {
 		k.asked, k.writers = true, map[int32]bool{}
 		k.byKind[0] = append(k.byKind[0], reader)
 	}
 	for _, kind := range wants.Events {
-		k.asked, k.wanted[kind] = true, true
+		k.asked = true
 		k.byKind[kind] = append(k.byKind[kind], reader)
 	}
 }
 
-func (k *kernel) readersOf(kind protowire.Number) []EventReader { return k.byKind[kind] }
+// wanted reports that a reader asks for events of a kind.
+func (k *kernel) wanted(kind protowire.Number) bool {
+	return kind > 0 && kind < maxKind && len(k.byKind[kind]) > 0
+}
 
 func (k *kernel) Wants() Wants { return Wants{Packets: []protowire.Number{field.PacketFtraceEvents}} }
 
@@ -125,97 +125,139 @@ func (k *kernel) Packet(p Packet) {
 		k.lost++
 	}
 	clear(k.writers)
-	clock := k.file.FtraceClock(head, p.Machine, &k.synced)
+	t := timing{file: k.file, clock: k.file.FtraceClock(head, p.Machine, &k.synced)}
+	t.own = t.clock >= 0 && k.file.Clocks.resolve(t.clock) == k.file.own.Target
+	b := k.file.order.block(p.Seq, int32(head.CPU))
 	for f := FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
 		case field.BundleEvent:
-			k.event(f.Bytes, p.Seq, clock, int32(head.CPU))
+			k.event(b, f.Bytes, t)
+			b = k.full(b, events)
 		case field.BundleCompactSched:
-			k.compact(f.Bytes, clock, int32(head.CPU))
+			if len(b.rows[switches])+len(b.rows[wakings]) == 0 { // a bundle has one
+				b = k.compact(b, f.Bytes, t)
+			}
 		}
 	}
+	k.file.order.put(b, k.file.give)
+}
+
+// full gives the place of a block that holds much to another one of the same bundle.
+func (k *kernel) full(b *block, lane int) *block {
+	const rows, bytes = 100_000, 8 << 20
+	if len(b.rows[lane]) < rows && len(b.data) < bytes {
+		return b
+	}
+	next := k.file.order.block(b.seq, b.cpu)
+	next.names = append(next.names, b.names...)
+	k.file.order.put(b, k.file.give)
+	return next
+}
+
+// timing brings the times of a bundle to the trace's own clock.
+type timing struct {
+	file  *File
+	clock int32
+	own   bool // it is that clock
+}
+
+func (t timing) at(ns int64) (time.Duration, bool) {
+	if t.own {
+		return time.Duration(ns), true
+	}
+	return t.file.Time(Stamp{Clock: t.clock, NS: ns})
 }
 
 // event keeps an FtraceEvent where a reader asks for its kind.
-func (k *kernel) event(message []byte, seq *Sequence, clock, cpu int32) {
+func (k *kernel) event(b *block, message []byte, t timing) {
 	raw := RawOf(message)
-	e := Event{CPU: cpu, TID: raw.TID, Kind: raw.Kind, Seq: seq}
+	if raw.NS > MaxTime {
+		return
+	}
+	r := row{tid: raw.TID}
 	switch {
-	case raw.NS > MaxTime:
-		return
-	case raw.Kind > 0 && raw.Kind < maxKind && k.wanted[raw.Kind]:
-		e.Data = append([]byte(nil), raw.Data...)
-	case k.writers != nil && e.TID >= 0 && !k.writers[e.TID]:
-		k.writers[e.TID] = true
-		e.Kind = 0
-	default:
+	case k.wanted(raw.Kind):
+		r.kind = int16(raw.Kind)
+	case k.writers == nil || raw.TID < 0 || k.writers[raw.TID]:
 		return
 	}
-	k.keep(e, clock, int64(raw.NS))
+	at, ok := t.at(int64(raw.NS))
+	if !ok || at < k.complete && !k.admit(&r, at) {
+		return
+	}
+	r.at = int64(at)
+	if r.kind == 0 {
+		k.writers[raw.TID] = true
+	} else {
+		r.from, r.size = uint32(len(b.data)), uint32(len(raw.Data))
+		b.data = append(b.data, raw.Data...)
+	}
+	b.rows[events] = append(b.rows[events], r)
 }
-
-func (k *kernel) keep(e Event, clock int32, ns int64) {
-	at, ok := k.file.Time(Stamp{Clock: clock, NS: ns})
-	if !ok {
-		return
-	}
-	e.At = at
-	if at < k.complete && !k.admit(&e) {
-		return
-	}
-	size := len(e.Data)
-	if e.Compact != nil {
-		size = compactSize
-	}
-	k.file.order.add(int(e.CPU)+1, item{at: int64(at), size: int32(size), event: e}, k.file.give)
-}
-
-// compactSize is how many bytes a Compact takes.
-const compactSize = 48
 
 // admit makes of an event before every CPU is recorded what is given of it; false for
 // nothing.
-func (k *kernel) admit(e *Event) bool {
-	e.Early = true
-	if e.Compact != nil && e.Kind == field.EventSchedSwitch {
-		return e.At >= k.started
+func (k *kernel) admit(r *row, at time.Duration) bool {
+	r.early = true
+	if r.compact && r.kind == int16(field.EventSchedSwitch) {
+		return at >= k.started
 	}
-	if e.Kind != 0 {
+	if r.kind != 0 {
 		k.early++
 	}
-	e.Kind, e.Data = 0, nil
-	return e.TID >= 0 && k.writers != nil && e.At >= k.started
+	r.kind = 0
+	return !r.compact && r.tid >= 0 && k.writers != nil && at >= k.started
 }
 
 // compact keeps the rows of a CompactSched.
-func (k *kernel) compact(message []byte, clock, cpu int32) {
-	if !k.wanted[field.EventSchedSwitch] && !k.wanted[field.EventSchedWaking] {
-		return
+func (k *kernel) compact(b *block, message []byte, t timing) *block {
+	on, woken := k.wanted(field.EventSchedSwitch), k.wanted(field.EventSchedWaking)
+	if !on && !woken {
+		return b
 	}
 	c := ColumnsOf(message)
-	names := make([]string, len(c.Names))
-	for i, name := range c.Names {
-		names[i] = Name(name)
+	b.names = b.names[:0]
+	for _, name := range c.Names {
+		b.names = append(b.names, k.name(name))
 	}
-	if k.wanted[field.EventSchedSwitch] {
-		k.rows(field.EventSchedSwitch, c.Switches(), names, clock, cpu)
+	if on {
+		b = k.rows(b, switches, field.EventSchedSwitch, c.Switches(), t)
 	}
-	if k.wanted[field.EventSchedWaking] {
-		k.rows(field.EventSchedWaking, c.Wakings(), names, clock, cpu)
+	if woken {
+		b = k.rows(b, wakings, field.EventSchedWaking, c.Wakings(), t)
 	}
+	return b
 }
 
-func (k *kernel) rows(kind protowire.Number, r Rows, names []string, clock, cpu int32) {
-	for r.Next() && r.NS <= MaxTime {
-		c := &Compact{TID: r.TID, Prio: r.Prio}
-		if kind == field.EventSchedSwitch {
-			c.State = int64(r.Last)
-		} else {
-			c.Flags = uint32(r.Last)
-		}
-		if r.Name < uint64(len(names)) {
-			c.Comm = names[r.Name]
-		}
-		k.keep(Event{CPU: cpu, TID: -1, Kind: kind, Compact: c}, clock, int64(r.NS))
+// name is a name of a thread, of which one copy is kept.
+func (k *kernel) name(raw []byte) string {
+	if one, known := k.names[string(raw)]; known {
+		return one
 	}
+	const most = 100_000
+	if len(k.names) >= most || k.names == nil {
+		k.names = map[string]string{}
+	}
+	one := Name(raw)
+	k.names[string(raw)] = one
+	return one
+}
+
+func (k *kernel) rows(b *block, lane int, kind protowire.Number, rows Rows, t timing) *block {
+	for rows.Next() && rows.NS <= MaxTime {
+		at, ok := t.at(int64(rows.NS))
+		if !ok {
+			continue
+		}
+		r := row{at: int64(at), tid: rows.TID, prio: rows.Prio, from: noPlace, size: uint32(rows.Last), kind: int16(kind), compact: true}
+		if rows.Name < uint64(len(b.names)) {
+			r.from = uint32(rows.Name)
+		}
+		if at < k.complete && !k.admit(&r, at) {
+			continue
+		}
+		b.rows[lane] = append(b.rows[lane], r)
+		b = k.full(b, lane)
+	}
+	return b
 }

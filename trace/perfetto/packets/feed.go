@@ -54,7 +54,7 @@ func (f *File) Feed(readers ...Reader) *Feed {
 
 // Asked reports whether a reader asks for events of a kind: 0 for those of their writers.
 func (d *Feed) Asked(kind protowire.Number) bool {
-	return kind == 0 && d.file.kernel.writers != nil || kind > 0 && kind < maxKind && d.file.kernel.wanted[kind]
+	return kind == 0 && d.file.kernel.writers != nil || d.file.kernel.wanted(kind)
 }
 
 // Event takes an event, which must be one that is asked for. It keeps its data.

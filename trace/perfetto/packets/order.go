@@ -27,7 +27,17 @@ type Event struct {
 	// Writer is what the trace says of the thread TID beside an event of kind 0; nil in
 	// traces of packets.
 	Writer *Writer
+
+	reading any  // what a reader made of an event, see Reading
+	read    bool // it is of this one
 }
+
+// Reading is what a reader made of this event before, and whether one did; else what was
+// made of an earlier one, which may be used again.
+func (e *Event) Reading() (any, bool) { return e.reading, e.read }
+
+// SetReading keeps what a reader made of the event for the others.
+func (e *Event) SetReading(made any) { e.reading, e.read = made, true }
 
 // Compact is a row of a CompactSched: a switch to a thread, or a thread that is woken.
 type Compact struct {
@@ -44,24 +54,64 @@ type EventReader interface {
 	Event(e *Event)
 }
 
-// ReadInOrder reads a trace twice: for its clocks, and then as Read does. Times are on
-// the trace's own clock, which Time gives, and events of the kernel and what is deferred
-// come in the order of time.
-func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
+// Surveyor is a reader that needs something of the whole trace before the first event.
+type Surveyor interface {
+	Reader
+	// First are the readers of packets that go through the trace before. Times are stamps
+	// then, that File.Time does not know yet, and so is which machine the trace is of.
+	First() []Reader
+	// Surveyed says that the clocks are known.
+	Surveyed()
+}
+
+// Survey reads a trace for its clocks, and gives readers its packets. From then on Time
+// gives times on the trace's own clock.
+func (f *File) Survey(src io.Reader, readers ...Reader) error {
+	_, err := f.survey(src, readers)
+	return err
+}
+
+func (f *File) survey(src io.Reader, readers []Reader) (*survey, error) {
 	first := New()
 	seen := &survey{file: first, written: map[uint32]int{}, started: NoStamp, records: map[uint64]Stamp{}}
-	if err := first.Read(src, seen); err != nil {
+	if err := first.Read(src, append([]Reader{seen}, readers...)...); err != nil {
+		return nil, err
+	}
+	f.Clocks, f.Home = first.Clocks, first.Home
+	f.Clocks.rewind()
+	f.own = f.Clocks.Own(first.Home)
+	return seen, nil
+}
+
+// First are the readers of the first pass of all that have some.
+func First(readers []Reader) (all []Surveyor, first []Reader) {
+	for _, one := range readers {
+		if s, ok := one.(Surveyor); ok {
+			all, first = append(all, s), append(first, s.First()...)
+		}
+	}
+	return all, first
+}
+
+// ReadInOrder reads a trace twice: for its clocks and for what surveyors need, without looking
+// at events, and then as Read does. Times are on the trace's own clock, which Time gives, and
+// events of the kernel and what is deferred come in the order of time.
+func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
+	surveyors, first := First(readers)
+	seen, err := f.survey(src, first)
+	if err != nil {
 		return err
 	}
 	if _, err := src.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	f.Clocks, f.Home = first.Clocks, first.Home
-	f.Clocks.rewind()
-	if f.own = f.Clocks.Own(first.Home); f.own == nil {
+	if f.own == nil {
 		return f.Read(src)
 	}
-	f.kernel = &kernel{file: f, home: first.Home, source: seen.source(), sources: len(seen.written)}
+	for _, one := range surveyors {
+		one.Surveyed()
+	}
+	f.kernel = &kernel{file: f, home: f.Home, source: seen.source(), sources: len(seen.written)}
 	f.kernel.started, f.kernel.complete = seen.begins(f)
 	all := append([]Reader{f.kernel}, readers...)
 	for _, one := range readers {
@@ -126,6 +176,9 @@ func (f *File) KernelLost() int {
 	return f.kernel.lost + f.order.late
 }
 
+// HasClock reports that times can be told, on the trace's own clock.
+func (f *File) HasClock() bool { return f.own != nil }
+
 // Time is a time on the trace's own clock; false where nothing leads there, which is
 // counted.
 func (f *File) Time(s Stamp) (time.Duration, bool) { return f.own.Time(s) }
@@ -150,13 +203,9 @@ func (f *File) Defer(at time.Duration, size int, run func()) {
 	f.order.add(0, item{at: int64(at), size: int32(min(size, MaxPacket) + closure), run: run}, f.give)
 }
 
-func (f *File) give(i *item) {
-	if i.run != nil {
-		i.run()
-		return
-	}
-	for _, reader := range f.kernel.readersOf(i.event.Kind) {
-		reader.Event(&i.event)
+func (f *File) give(e *Event) {
+	for _, reader := range f.kernel.byKind[e.Kind] {
+		reader.Event(e)
 	}
 }
 

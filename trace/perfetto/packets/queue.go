@@ -2,22 +2,28 @@ package packets
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 )
 
 // window is how many bytes of events and packets wait for those that were before them.
 // CPUs are recorded apart, and each has its part of the file some ten times a second.
-const window = 32 << 20
+const window = 16 << 20
 
 // order brings what comes to it into the order of time. At the same time, packets go
 // first and then the CPUs.
 type order struct {
-	queues  []queue // of packets, and of each CPU
-	waiting int     // items
+	queues  []queue // of packets, and of each CPU of a trace in text
+	lanes   []lane  // of each CPU's bundles, several
+	waiting int     // items and rows
 	held    int     // bytes of them
 	done    int64   // ns of the last that was given away
 	late    int     // came after a later one was given away
+
+	event   Event // that is given
+	compact Compact
+	free    []*block
+	heads   []head
+	heap    []top
 }
 
 // queue is what waits of one kind, mostly as it came in the order of time.
@@ -26,7 +32,7 @@ type queue struct {
 	mixed bool // out of order
 }
 
-// item is what waits: an event, or something of a packet.
+// item is what waits: an event of a trace in text, or something of a packet.
 type item struct {
 	at    int64 // ns of the trace's own clock
 	size  int32 // bytes that it holds
@@ -34,10 +40,10 @@ type item struct {
 	run   func()
 }
 
-const itemSize = 120 // bytes of an item, without what it holds
+const itemSize = 160 // bytes of an item, without what it holds
 
 // add takes an item of a queue and gives away the earliest where there are too many.
-func (o *order) add(number int, i item, give func(*item)) {
+func (o *order) add(number int, i item, give func(*Event)) {
 	switch {
 	case i.at >= o.done:
 	case i.run != nil:
@@ -59,10 +65,46 @@ func (o *order) add(number int, i item, give func(*item)) {
 	}
 }
 
-// give gives away the first n in the order of time. What is
-// given away must add nothing.
-func (o *order) give(n int, give func(*item)) {
-	var next heads
+// head is the earliest of what comes one after the other: items, or runs of rows.
+type head struct {
+	items []item
+	runs  []run
+	taken int // items or runs that were given away
+	lane  int // of the runs
+}
+
+// top is a head by the time of its first.
+type top struct {
+	at   int64
+	head int32
+}
+
+// give gives away the first n in the order of time. What is given away must add nothing.
+func (o *order) give(n int, give func(*Event)) {
+	o.open()
+	for ; n > 0 && len(o.heap) > 0; n-- {
+		first := &o.heap[0]
+		o.done = first.at
+		o.waiting--
+		if next, more := o.first(&o.heads[first.head], give); more {
+			first.at = next
+		} else {
+			last := len(o.heap) - 1
+			o.heap[0] = o.heap[last]
+			o.heap = o.heap[:last]
+		}
+		sink(o.heap, 0)
+	}
+	o.close()
+}
+
+// open lists the heads of all queues and lanes.
+func (o *order) open() {
+	o.heads, o.heap = o.heads[:0], o.heap[:0]
+	put := func(h head, at int64) {
+		o.heap = append(o.heap, top{at, int32(len(o.heads))})
+		o.heads = append(o.heads, h)
+	}
 	for i := range o.queues {
 		q := &o.queues[i]
 		if q.mixed {
@@ -70,51 +112,86 @@ func (o *order) give(n int, give func(*item)) {
 			q.mixed = false
 		}
 		if len(q.list) > 0 {
-			next = append(next, head{list: q.list, number: i})
-		}
-	}
-	heap.Init(&next)
-	given := make([]int, len(o.queues))
-	for ; n > 0 && len(next) > 0; n-- {
-		one := &next[0].list[0]
-		o.done = one.at
-		o.held -= int(one.size) + itemSize
-		o.waiting--
-		give(one)
-		given[next[0].number]++
-		if next[0].list = next[0].list[1:]; len(next[0].list) > 0 {
-			heap.Fix(&next, 0)
+			put(head{items: q.list}, q.list[0].at)
 		} else {
-			heap.Pop(&next)
+			o.heads = append(o.heads, head{}) // so that heads have the queues' places
 		}
 	}
-	for i, n := range given {
-		q := &o.queues[i]
-		rest := copy(q.list, q.list[n:])
+	for i := range o.lanes {
+		l := &o.lanes[i]
+		if !l.mixed && len(l.runs) > 0 {
+			put(head{runs: l.runs, lane: i}, l.runs[0].rows[0].at)
+			continue
+		}
+		for j := range l.runs {
+			put(head{runs: l.runs[j : j+1], lane: i}, l.runs[j].rows[0].at)
+		}
+	}
+	for i := len(o.heap)/2 - 1; i >= 0; i-- {
+		sink(o.heap, i)
+	}
+}
+
+// sink brings an element of a heap to its place.
+func sink(h []top, i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h); child++ {
+			if a, b := &h[child], &h[least]; a.at < b.at || a.at == b.at && a.head < b.head {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+}
+
+// first gives away the first of a head; the time of the next, where there is one.
+func (o *order) first(h *head, give func(*Event)) (int64, bool) {
+	if h.runs != nil {
+		return o.row(h, give)
+	}
+	one := &h.items[h.taken]
+	h.taken++
+	o.held -= int(one.size) + itemSize
+	if one.run != nil {
+		one.run()
+	} else {
+		made := o.event.reading
+		o.event = one.event
+		o.event.reading = made
+		give(&o.event)
+	}
+	if h.taken == len(h.items) {
+		return 0, false
+	}
+	return h.items[h.taken].at, true
+}
+
+// close drops what was given away.
+func (o *order) close() {
+	for i := range o.queues {
+		q, taken := &o.queues[i], o.heads[i].taken
+		rest := copy(q.list, q.list[taken:])
 		clear(q.list[rest:])
 		q.list = q.list[:rest]
 	}
-}
-
-// heads are what remains of the queues, with the earliest on top.
-type heads []head
-
-type head struct {
-	list   []item
-	number int // of the queue
-}
-
-func (h heads) Len() int { return len(h) }
-
-func (h heads) Less(i, j int) bool {
-	a, b := h[i].list[0].at, h[j].list[0].at
-	return a < b || a == b && h[i].number < h[j].number
-}
-
-func (h heads) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *heads) Push(x any)   { *h = append(*h, x.(head)) }
-func (h *heads) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+	for i := range o.lanes {
+		o.lanes[i].left = o.lanes[i].runs[:0]
+	}
+	for i := len(o.queues); i < len(o.heads); i++ {
+		h := &o.heads[i]
+		l := &o.lanes[h.lane]
+		l.left = append(l.left, h.runs[h.taken:]...)
+	}
+	for i := range o.lanes {
+		l := &o.lanes[i]
+		clear(l.runs[len(l.left):])
+		l.runs = l.left
+		l.mixed = l.mixed && len(l.runs) > 1
+	}
+	clear(o.heads)
 }
