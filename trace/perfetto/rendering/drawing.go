@@ -17,12 +17,11 @@ type drawing struct {
 	end time.Duration // of the frame as it counts
 	app time.Duration // of the app's own part of it
 
-	told     *frames.Frame   // what the frame timeline says of it, nil where that is not recorded
-	drawn    *frames.Drawing // and what follows from that
-	display  *frames.Frame   // the display's frame that shows it, nil where not told
-	composer int32           // SurfaceFlinger's main thread, none where not told
-	composed time.Duration   // when the display's frame began
-	shown    time.Duration   // and ended, 0 where not told
+	told     told
+	display  int32         // the process of the display's frame that shows it, none where not told
+	composer int32         // SurfaceFlinger's main thread, none where not told
+	composed time.Duration // when the display's frame began
+	shown    time.Duration // and ended, 0 where not told
 	main     int32
 	do, draw int32 // slices of Choreographer and of the render thread, none where not found
 	gpu      int32 // the slice of the wait for the GPU
@@ -33,10 +32,13 @@ type drawing struct {
 	slices   [2]slice // in traces without a frame timeline: doFrame and DrawFrame
 }
 
+// told is what the frame timeline says of a frame, all false where that is not recorded.
+type told struct{ known, janky, byDisplay, stuffed, untold bool }
+
 // fromTimeline lists the frames that the frame timeline tells of.
-func (r *reader) fromTimeline() {
-	by := r.byLayer()
-	drawn := r.timeline.Drawn(func(pid int) bool {
+func (r *reader) fromTimeline(timeline *frames.Reader) {
+	by := r.byLayer(timeline)
+	drawn := timeline.Drawn(func(pid int) bool {
 		name := ""
 		if one := r.roster.Processes[int32(pid)]; one != nil {
 			name = one.Name
@@ -47,10 +49,10 @@ func (r *reader) fromTimeline() {
 		return
 	}
 	r.source = FrameTimeline
-	shows := r.timeline.Shown()
+	shows := timeline.Shown()
 	due := map[int64]time.Duration{} // of the display's frames, by token
-	for i := range r.timeline.Frames {
-		if f := &r.timeline.Frames[i]; !f.Actual && !f.Surface && f.For >= 0 {
+	for i := range timeline.Frames {
+		if f := &timeline.Frames[i]; !f.Actual && !f.Surface && f.For >= 0 {
 			due[f.Token] = f.At + f.For
 		}
 	}
@@ -70,11 +72,12 @@ func (r *reader) fromTimeline() {
 			r.counts.beyond++
 			continue
 		}
-		d := &drawing{drawn: one, told: &r.timeline.Frames[one.Place]}
+		d := &drawing{display: none}
+		var display *frames.Frame
 		if place, known := shows[one.Place]; known {
-			d.display = &r.timeline.Frames[place]
+			display = &timeline.Frames[place]
 		}
-		d.fromTold(due)
+		d.fromTold(one, &timeline.Frames[one.Place], display, due)
 		r.pending = append(r.pending, d)
 	}
 	slices.SortStableFunc(r.pending, func(a, b *drawing) int { return cmp.Compare(a.end, b.end) })
@@ -82,35 +85,42 @@ func (r *reader) fromTimeline() {
 
 // byLayer are the processes that draw into windows of the app: a trace may name no process,
 // and a window is called "TX - PACKAGE/ACTIVITY#NUMBER".
-func (r *reader) byLayer() map[int32]bool {
+func (r *reader) byLayer(timeline *frames.Reader) map[int32]bool {
 	out := map[int32]bool{}
-	for i := range r.timeline.Frames {
-		if f := &r.timeline.Frames[i]; r.app.Package != "" && f.Actual && f.Surface && strings.HasPrefix(f.Layer, "TX - "+r.app.Package+"/") {
+	for i := range timeline.Frames {
+		if f := &timeline.Frames[i]; r.app.Package != "" && f.Actual && f.Surface && strings.HasPrefix(f.Layer, "TX - "+r.app.Package+"/") {
 			out[f.PID] = true
 		}
 	}
 	return out
 }
 
-// fromTold fills in what the frame timeline says, with when frames of the display were due.
-func (d *drawing) fromTold(due map[int64]time.Duration) {
-	d.Token, d.PID, d.Layer = d.told.Token, d.told.PID, strings.TrimPrefix(d.told.Layer, "TX - ")
-	d.At, d.Took, d.Ready = d.drawn.At, d.drawn.Took, -1
+// fromTold fills in what the frame timeline says of a frame and of the display's that shows
+// it, nil where that is not told, with when frames of the display were due.
+func (d *drawing) fromTold(drawn *frames.Drawing, f, s *frames.Frame, due map[int64]time.Duration) {
+	d.told = told{known: true, janky: drawn.Janky, byDisplay: f.LateByDisplay(), stuffed: f.Stuffed(), untold: f.Untold()}
+	d.Token, d.PID, d.Layer = f.Token, f.PID, strings.TrimPrefix(f.Layer, "TX - ")
+	d.At, d.Took, d.Ready = drawn.At, drawn.Took, -1
 	d.app = d.At + d.Took
-	if d.drawn.Due {
-		d.Deadline = d.Took - d.drawn.Over
+	if drawn.Due {
+		d.Deadline = d.Took - drawn.Over
 	}
-	if jank := d.told.JankType(); jank != "None" && jank != "Unspecified" {
+	if jank := f.JankType(); jank != "None" && jank != "Unspecified" {
 		d.Jank = jank
 	}
 	d.end = d.app
-	if s := d.display; s != nil && s.For >= 0 {
-		d.composed, d.shown = s.At, s.At+s.For
-		if d.told.LateByDisplay() && d.shown > d.app {
-			d.end, d.Took = d.shown, d.shown-d.At
-			if at, known := due[s.Token]; known && at > d.At {
-				d.Deadline = at - d.At
-			}
+	if s == nil {
+		return
+	}
+	d.display = s.PID
+	if s.For < 0 {
+		return
+	}
+	d.composed, d.shown = s.At, s.At+s.For
+	if d.told.byDisplay && d.shown > d.app {
+		d.end, d.Took = d.shown, d.shown-d.At
+		if at, known := due[s.Token]; known && at > d.At {
+			d.Deadline = at - d.At
 		}
 	}
 }
@@ -119,13 +129,13 @@ func (d *drawing) fromTold(due map[int64]time.Duration) {
 func (d *drawing) class() string {
 	over := d.Deadline > 0 && d.Took > d.Deadline || d.Deadline == 0 && d.Took > frame.SlowLimit
 	late := over
-	if d.told != nil {
-		late = d.drawn.Janky || d.told.LateByDisplay()
-		over = over || d.told.Stuffed()
+	if d.told.known {
+		late = d.told.janky || d.told.byDisplay
+		over = over || d.told.stuffed
 	}
 	// Android's own word, where it has one, goes before what counters tell: it knows when
 	// the frame was shown.
-	if late && (d.told == nil && d.behind || d.told != nil && d.told.Untold() && d.Ready > 0) {
+	if late && (!d.told.known && d.behind || d.told.untold && d.Ready > 0) {
 		late = false
 	}
 	switch {
@@ -142,13 +152,13 @@ func (d *drawing) class() string {
 // look fills in what the trace tells of a frame that is over.
 func (r *reader) look(h *history, d *drawing) {
 	d.composer, d.main = none, h.main(d.PID)
-	if d.display != nil {
-		d.composer = h.main(d.display.PID)
+	if d.display != none {
+		d.composer = h.main(d.display)
 	}
-	if d.told == nil {
+	if !d.told.known {
 		d.Layer = r.buffers.filled(&r.work, []string{r.app.Package, processOf(r.threads, r.roster, d.PID)}, d.slices[1].at, d.end+settled)
 	}
-	if d.told == nil {
+	if !d.told.known {
 		d.meantFor(h.asked(d, r.vsyncs))
 	}
 	period := d.Deadline
@@ -160,7 +170,7 @@ func (r *reader) look(h *history, d *drawing) {
 	// deadline it has taken that of the period before, and not yet the one that this frame
 	// was to be.
 	d.Ready = d.ready(h, r.buffers, d.At+period-min(period, frame.SlowLimit)/4)
-	d.behind = d.told == nil && d.isBehind(r.buffers, period)
+	d.behind = !d.told.known && d.isBehind(r.buffers, period)
 	d.Class = d.class()
 	if r.work < maxWork {
 		if r.stages < allStages {
@@ -178,7 +188,6 @@ func (r *reader) look(h *history, d *drawing) {
 		d.use.occupied(h, min(len(r.clocks), maxCPUs), d.At, d.end)
 		d.turns = true
 	}
-	d.slices, d.display = [2]slice{}, nil
 }
 
 // ready is how many buffers waited at a time, and could have been shown: none that the GPU
@@ -238,7 +247,7 @@ func (d *drawing) find(h *history) {
 			d.queued = max(q.end(), s.at)
 		}
 	}
-	if d.told == nil {
+	if !d.told.known {
 		d.findGPU(h)
 	}
 }
@@ -268,12 +277,12 @@ func (d *drawing) findGPU(h *history) {
 // alone reports that what the render thread draws by itself is the frame's: older versions
 // don't number it.
 func (d *drawing) alone(token int64, at time.Duration) bool {
-	return d.told != nil && (token == d.Token || token == 0 && at <= d.app)
+	return d.told.known && (token == d.Token || token == 0 && at <= d.app)
 }
 
 // is reports that a slice with a number, or without, that begins at a time is the frame's.
 func (d *drawing) is(token int64, at time.Duration) bool {
-	if d.told != nil {
+	if d.told.known {
 		return token == d.Token
 	}
 	return at == d.slices[0].at || at == d.slices[1].at
@@ -353,7 +362,7 @@ func (r *reader) addSlices(pid int32, do, draw slice) {
 		return
 	}
 	r.source = DoFrame
-	d := &drawing{end: max(do.end, draw.end), slices: [2]slice{do, draw}}
+	d := &drawing{end: max(do.end, draw.end), display: none, slices: [2]slice{do, draw}}
 	d.Token, d.PID, d.Ready, d.At = do.token, pid, -1, do.at
 	if i, _ := slices.BinarySearch(r.vsyncs, do.at+1); i > 0 && do.at-r.vsyncs[i-1] < max(r.period, leastPeriod) {
 		d.At = r.vsyncs[i-1]

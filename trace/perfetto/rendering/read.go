@@ -2,6 +2,7 @@ package rendering
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,35 +29,39 @@ const (
 	settled   = time.Second / 5 // after its end, all that belongs to a frame has come
 )
 
-// Read reads an app's frames from a trace, twice: for the frame timeline, which may stand
-// anywhere in the file, and then for what happened. The error is for reading alone.
-func Read(in packets.Source, app App) (Trace, error) { return read(in, app, maxRows, 0) }
+// Read reads an app's frames from a trace. The frame timeline may stand anywhere in the file,
+// and is read while that is gone through for its clocks. Readers beside are of the same pass.
+// The error is for reading alone.
+func Read(in packets.Source, app App, beside ...packets.Reader) (Trace, error) {
+	return read(in, app, maxRows, 0, beside...)
+}
 
 // read is Read that keeps so many rows, and has done so much work before.
-func read(in packets.Source, app App, rows, work int) (Trace, error) {
-	s := &survey{file: packets.New(), app: app}
-	s.frames, s.roster = frames.New(s.file), threads.NewRoster(s.file)
-	lost := &packets.Losses{Source: "android.surfaceflinger.frametimeline"}
-	if err := in(s.file, s.frames, s, lost); err != nil {
-		return Trace{}, err
-	}
-	r := newReader(s, rows)
+func read(in packets.Source, app App, rows, work int, beside ...packets.Reader) (Trace, error) {
+	r := newReader(app, rows)
 	r.work = work
 	kernel := &packets.Losses{Source: "linux.ftrace"}
-	if err := in(r.file, r.threads, r.sched, r, kernel); err != nil {
+	if err := in(r.file, append([]packets.Reader{r.threads, r.sched, r, kernel}, beside...)...); err != nil {
 		return Trace{}, err
 	}
 	r.settle(packets.MaxTime)
-	return r.trace(lost.Chunks(), kernel.Chunks()), nil
+	return r.trace(r.survey.lost.Chunks(), kernel.Chunks()), nil
 }
 
 // survey is what is read first: frames, processes, and what CPUs can do.
 type survey struct {
-	file     *packets.File
-	app      App
 	frames   *frames.Reader
+	lost     *packets.Losses
 	roster   *threads.Roster
+	machine  uint32         // the least that told of processes
 	possible [maxCPUs]int64 // kHz
+}
+
+func newSurvey(f *packets.File) *survey {
+	return &survey{
+		frames: frames.NewEarly(f), lost: &packets.Losses{Source: "android.surfaceflinger.frametimeline"},
+		roster: threads.NewRoster(packets.New()), machine: math.MaxUint32,
+	}
 }
 
 // Wants are process trees and the CPUs.
@@ -64,10 +69,15 @@ func (s *survey) Wants() packets.Wants {
 	return packets.Wants{Packets: []protowire.Number{field.PacketProcessTree, field.PacketCPUInfo}}
 }
 
-// Packet reads a packet.
+// Packet reads a packet. Of several machines the least counts.
 func (s *survey) Packet(p packets.Packet) {
+	if p.Machine < s.machine {
+		s.machine, s.possible = p.Machine, [maxCPUs]int64{}
+		clear(s.roster.Processes)
+		clear(s.roster.Threads)
+	}
 	switch {
-	case p.Machine != s.file.Home:
+	case p.Machine != s.machine:
 	case p.Kind == field.PacketProcessTree:
 		s.roster.Tree(p.Data)
 	default:
@@ -111,6 +121,7 @@ func (a App) has(pid int32, name string) bool {
 type reader struct {
 	file     *packets.File
 	app      App
+	survey   *survey
 	roster   *threads.Roster
 	threads  *threads.Tracker
 	sched    *sched.Reader
@@ -125,33 +136,48 @@ type reader struct {
 
 	apart []time.Duration // between the beginnings of frames
 
-	timeline *frames.Reader
-	source   string
-	pending  []*drawing // frames that were not looked at, by their end
-	done     []*drawing
-	started  []slice // of Choreographer and of render threads, where these tell of frames
-	steps    int     // of all that were done
-	stages   int     // likewise
-	work     int     // rows that were looked at for them
-	now      time.Duration
-	rows     int // that are kept at one time, of each kind, unless a frame needs more
-	next     int // rows at which what is over is looked at
-	counts   doubts
-	names    map[string]string
+	source  string
+	pending []*drawing // frames that were not looked at, by their end
+	done    []*drawing
+	started []slice // of Choreographer and of render threads, where these tell of frames
+	steps   int     // of all that were done
+	stages  int     // likewise
+	work    int     // rows that were looked at for them
+	now     time.Duration
+	rows    int // that are kept at one time, of each kind, unless a frame needs more
+	next    int // rows at which what is over is looked at
+	counts  doubts
+	names   map[string]string
 }
 
-func newReader(s *survey, rows int) *reader {
+func newReader(app App, rows int) *reader {
 	f := packets.New()
+	s := newSurvey(f)
 	r := &reader{
-		file: f, app: s.app, roster: s.roster, possible: s.possible, timeline: s.frames, rows: rows, next: rows,
-		buffers: newBuffers(f, s.app.Package), names: map[string]string{},
+		file: f, app: app, survey: s, roster: s.roster, rows: rows, next: rows,
+		buffers: newBuffers(f, app.Package), names: map[string]string{},
 	}
 	r.threads = threads.New(f)
 	r.sched = sched.New(f, r.threads, sched.Keep{Turns: true, States: true, Wakeups: true})
 	r.spans, r.calls = newSpans(f, r.threads), newCalls(f, r.threads)
-	r.counts.lostFrames = s.frames.Gaps + s.frames.Malformed + s.file.TooMany["frames"]
-	r.fromTimeline()
 	return r
+}
+
+// First are the readers of what frames need before the first event.
+func (r *reader) First() []packets.Reader {
+	return []packets.Reader{r.survey.frames, r.survey, r.survey.lost}
+}
+
+// Surveyed makes frames of the timeline, which is let go of then.
+func (r *reader) Surveyed() {
+	told := r.survey.frames
+	if r.file.HasClock() {
+		told.Resolve()
+	}
+	r.possible = r.survey.possible
+	r.counts.lostFrames = told.Gaps + told.Malformed + r.file.TooMany["frames"]
+	r.fromTimeline(told)
+	r.survey.frames = nil
 }
 
 // Wants are the events that frames and what they wait for follow from.
