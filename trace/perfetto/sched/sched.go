@@ -69,6 +69,7 @@ type Reader struct {
 	Disordered int
 
 	keep      Keep
+	letters   map[uint16]uint16 // places of names by the state's bits
 	tasks     generic
 	names     map[string]uint16
 	functions map[string]int32
@@ -103,7 +104,7 @@ type Keep struct {
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker, keep Keep) *Reader {
-	r := &Reader{file: file, threads: tracker, keep: keep, names: map[string]uint16{}, functions: map[string]int32{}}
+	r := &Reader{file: file, threads: tracker, keep: keep, names: map[string]uint16{}, letters: map[uint16]uint16{}, functions: map[string]int32{}}
 	for place, name := range []string{"", running, runnable} {
 		r.Names = append(r.Names, name)
 		r.names[name] = uint16(place)
@@ -127,6 +128,16 @@ func (r *Reader) named(name string) uint16 {
 		place = uint16(len(r.Names))
 		r.names[name] = place
 		r.Names = append(r.Names, name)
+	}
+	return place
+}
+
+// lettered is the place of the name of a state in sched_switch.
+func (r *Reader) lettered(state uint16) uint16 {
+	place, known := r.letters[state]
+	if !known {
+		place = r.named(stateName(state, r.kernel))
+		r.letters[state] = place
 	}
 	return place
 }
@@ -229,7 +240,7 @@ func (r *Reader) fullSwitch(e *packets.Event) {
 
 // swap ends the turn of one thread and begins another's.
 func (r *Reader) swap(e *packets.Event, c *cpu, from, to int32, state int64, prio int32) {
-	left := r.named(stateName(uint16(state), r.kernel))
+	left := r.lettered(uint16(state))
 	if c.turn != None {
 		one := &r.Turns[c.turn]
 		one.For, one.End = e.At-one.At, left
@@ -260,6 +271,7 @@ func (r *Reader) Packet(p packets.Packet) {
 		for g := packets.FieldsOf(f.Bytes); g.Next(); {
 			if g.Number == field.UtsnameRelease {
 				r.kernel = versionOf(g.Text())
+				clear(r.letters)
 			}
 		}
 	}

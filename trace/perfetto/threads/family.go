@@ -11,10 +11,10 @@ func (t *Tracker) join(thread, process int, main bool) {
 
 // fork begins a process with its main thread.
 func (t *Tracker) fork(at *time.Duration, pid int32, name string) int {
-	replaced, known := t.pids[pid]
-	delete(t.pids, pid)
+	replaced, known := t.pids.of(pid)
+	t.pids.drop(pid)
 	delete(t.tids, pid)
-	delete(t.live, pid)
+	t.live.drop(pid)
 	thread := t.start(at, pid)
 	t.call(thread, name, byKernel)
 	process := t.OfProcess(pid)
@@ -39,7 +39,7 @@ func (t *Tracker) forget(process int) {
 
 // end ends the thread that has a number now, and with a main thread its process.
 func (t *Tracker) end(at time.Duration, tid int32) {
-	thread, ok := t.live[tid]
+	thread, ok := t.live.of(tid)
 	if !ok || thread == 0 {
 		return
 	}
@@ -51,7 +51,7 @@ func (t *Tracker) end(at time.Duration, tid int32) {
 		return
 	}
 	t.Processes[one.Process].End = &at
-	delete(t.pids, tid)
+	t.pids.drop(tid)
 	t.forget(one.Process)
 }
 

@@ -43,7 +43,7 @@ func (t *Tracker) ID(number int32) int64 {
 
 // Known is the thread that has a number now, if there is one.
 func (t *Tracker) Known(tid int32) (int, bool) {
-	thread, known := t.live[tid]
+	thread, known := t.live.of(tid)
 	return thread, known
 }
 

@@ -71,8 +71,8 @@ type Tracker struct {
 	file *packets.File
 	// tids are the threads of a number that have not ended, the latest last.
 	tids map[int32][]int
-	live map[int32]int // the one of them that is meant
-	pids map[int32]int
+	live meant // the one of them
+	pids meant // processes
 	// members are the threads of a process.
 	members map[int][]int
 	// together are, by thread, those of the same process, which is not known yet; children
@@ -87,9 +87,11 @@ type Tracker struct {
 // New is a tracker of what is read from a file.
 func New(file *packets.File) *Tracker {
 	t := &Tracker{
-		file: file, tids: map[int32][]int{0: {0}}, live: map[int32]int{0: 0}, pids: map[int32]int{0: 0}, members: map[int][]int{}, framed: map[int32]bool{},
+		file: file, tids: map[int32][]int{0: {0}}, members: map[int][]int{}, framed: map[int32]bool{},
 		together: map[int][]int{}, children: map[int][]int{}, wide: map[int64]int32{}, ids: map[int32]int64{},
 	}
+	t.live.set(0, 0)
+	t.pids.set(0, 0)
 	t.Processes = []Process{{UID: -1, Parent: None}}
 	t.Threads = []Thread{{Main: true, Name: "swapper", named: byFormat}}
 	return t
@@ -97,7 +99,7 @@ func New(file *packets.File) *Tracker {
 
 // Of finds or adds the thread that has a number now.
 func (t *Tracker) Of(tid int32) int {
-	if thread, ok := t.live[tid]; ok {
+	if thread, ok := t.live.of(tid); ok {
 		return thread
 	}
 	return t.start(nil, tid)
@@ -105,7 +107,7 @@ func (t *Tracker) Of(tid int32) int {
 
 // OfProcess finds or adds the process that has a number now, with its main thread.
 func (t *Tracker) OfProcess(pid int32) int {
-	if process, ok := t.pids[pid]; ok {
+	if process, ok := t.pids.of(pid); ok {
 		return process
 	}
 	process := t.bare(pid)
@@ -117,13 +119,13 @@ func (t *Tracker) OfProcess(pid int32) int {
 
 // Running is the process that has a number now; false where there is none.
 func (t *Tracker) Running(pid int32) (process int, known bool) {
-	process, known = t.pids[pid]
+	process, known = t.pids.of(pid)
 	return process, known
 }
 
 // Called is the name of the thread that has a number now, "" where there is none.
 func (t *Tracker) Called(tid int32) string {
-	if thread, ok := t.live[tid]; ok {
+	if thread, ok := t.live.of(tid); ok {
 		return t.Threads[thread].Name
 	}
 	return ""
@@ -132,7 +134,7 @@ func (t *Tracker) Called(tid int32) string {
 // bare finds or adds the process that has a number now, without a main thread; where there
 // are too many, it is the idle one.
 func (t *Tracker) bare(pid int32) int {
-	if process, ok := t.pids[pid]; ok {
+	if process, ok := t.pids.of(pid); ok {
 		return process
 	}
 	if len(t.Processes) >= most {
@@ -141,13 +143,27 @@ func (t *Tracker) bare(pid int32) int {
 	}
 	process := len(t.Processes)
 	t.Processes = append(t.Processes, Process{PID: pid, UID: -1, Parent: None})
-	t.pids[pid] = process
+	t.pids.set(pid, process)
 	return process
 }
 
 // Belongs finds or adds the thread of a number in the process of a number.
 func (t *Tracker) Belongs(tid, pid int32) int {
+	if thread, known := t.live.of(tid); known && t.at(thread, pid) {
+		return thread
+	}
 	return t.belongs(tid, pid, t.OfProcess(pid), tid == pid)
+}
+
+// at reports that a thread, which its number means now, is known to be in the process that a
+// number means now.
+func (t *Tracker) at(thread int, pid int32) bool {
+	one := &t.Threads[thread]
+	if one.Process == None || one.End != nil {
+		return false
+	}
+	process, known := t.pids.of(pid)
+	return known && process == one.Process && t.Processes[process].End == nil
 }
 
 func (t *Tracker) belongs(tid, pid int32, process int, main bool) int {
@@ -201,7 +217,7 @@ func (t *Tracker) start(at *time.Duration, tid int32) int {
 	t.Threads = append(t.Threads, Thread{TID: tid, Process: None, Start: at})
 	list := t.tids[tid]
 	t.tids[tid] = append(list[max(0, len(list)-maxNamesakes):], thread)
-	t.live[tid] = thread
+	t.live.set(tid, thread)
 	return thread
 }
 
@@ -229,13 +245,13 @@ func (t *Tracker) Alive(thread int) bool {
 		return true
 	}
 	process := t.Processes[one.Process]
-	now, known := t.pids[process.PID]
+	now, known := t.pids.of(process.PID)
 	return process.End == nil && (!known || now == one.Process)
 }
 
 // prefer makes a thread the one that its number means.
 func (t *Tracker) prefer(tid int32, thread int) {
-	t.live[tid] = thread
+	t.live.set(tid, thread)
 	list := t.tids[tid]
 	if n := len(list); n > 0 && list[n-1] != thread {
 		t.tids[tid] = append(without(list, thread), thread)
@@ -247,11 +263,11 @@ func (t *Tracker) refresh(tid int32) {
 	list := t.tids[tid]
 	for i := len(list) - 1; i >= 0; i-- {
 		if t.Alive(list[i]) {
-			t.live[tid] = list[i]
+			t.live.set(tid, list[i])
 			return
 		}
 	}
-	delete(t.live, tid)
+	t.live.drop(tid)
 }
 
 func without(list []int, one int) []int {
