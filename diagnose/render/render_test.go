@@ -32,7 +32,7 @@ type world struct {
 func ordinary() world { return world{frames: 250, reps: 3, pace: 1, session: 0.03, waits: 0.1} }
 
 func step(ms float64, stage, kind, what string) rendering.Step {
-	return rendering.Step{To: time.Duration(ms * 1e6), Thread: "main", PID: 7, Stage: stage, Kind: kind, Does: kind, What: what}
+	return rendering.Step{To: time.Duration(ms * 1e6), Doing: &rendering.Doing{Thread: "main", PID: 7, Stage: stage, Kind: kind, Does: kind, What: what}}
 }
 
 // record is a run of that world: frames of 8 ms or so, with a deadline of 16.7.

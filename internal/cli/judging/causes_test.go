@@ -38,7 +38,7 @@ func scrolled(i int, waits time.Duration) run.Run {
 		for n := range 100 {
 			f := rendering.Frame{At: time.Duration(n) * 50 * time.Millisecond, Deadline: 16 * time.Millisecond, Class: run.NormalFrames, Ready: -1}
 			add := func(kind, what string, d time.Duration) {
-				f.Path = append(f.Path, rendering.Step{From: f.Took, To: f.Took + d, Thread: "main", Stage: run.StageLayout, Kind: kind, Does: kind, What: what})
+				f.Path = append(f.Path, rendering.Step{From: f.Took, To: f.Took + d, Doing: &rendering.Doing{Thread: "main", Stage: run.StageLayout, Kind: kind, Does: kind, What: what}})
 				f.Took += d
 			}
 			add(run.WaitRunning, "layout", 8*time.Millisecond+time.Duration(n%5+rep+i)*100*time.Microsecond)

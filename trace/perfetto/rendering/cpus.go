@@ -108,11 +108,11 @@ func (r *reader) clusters() []Cluster {
 type use []coreUse
 
 type coreUse struct {
+	path  float32 // ns that the path ran there
+	cycle float32 // ns × kHz of what is known of that
+	known float32 // ns of which the frequency is known
+	busy  float32 // ns that anything ran there
 	cpu   int16
-	path  time.Duration // that the path ran there
-	cycle float64       // ns × kHz of what is known of that
-	known time.Duration // of which the frequency is known
-	busy  time.Duration // that anything ran there
 }
 
 // maxUsed is how many CPUs of one frame are told of: phones have 8, laptops 16.
@@ -131,7 +131,7 @@ func (u *use) of(cpu int16) *coreUse {
 }
 
 // ran notes a time that the path ran on a CPU.
-func (u *use) ran(cpu int16, took time.Duration, khz int64) {
+func (u *use) ran(cpu int16, took time.Duration, khz int32) {
 	if cpu < 0 || int(cpu) >= maxCPUs {
 		return
 	}
@@ -139,10 +139,10 @@ func (u *use) ran(cpu int16, took time.Duration, khz int64) {
 	if one == nil {
 		return
 	}
-	one.path += took
+	one.path += float32(took)
 	if khz > 0 {
-		one.cycle += float64(khz) * float64(took)
-		one.known += took
+		one.cycle += float32(khz) * float32(took)
+		one.known += float32(took)
 	}
 }
 
@@ -156,7 +156,7 @@ func (u *use) occupied(h *history, cpus int, from, to time.Duration) {
 			continue
 		}
 		if one := u.of(int16(cpu)); one != nil {
-			one.busy = busy
+			one.busy = float32(busy)
 		}
 	}
 }
@@ -165,31 +165,30 @@ func (u *use) occupied(h *history, cpus int, from, to time.Duration) {
 // Whether CPUs were busy is known where their turns are.
 func (u use) cores(clusters []Cluster, took time.Duration, turns bool) Cores {
 	c := Cores{Little: -1, LittleBusy: -1, BigBusy: -1, Frequency: -1}
-	var path, little, known time.Duration
-	var at, most float64
+	var path, little, at, known, most float64
 	for _, one := range u {
-		path += one.path
+		path += float64(one.path)
 	}
 	for i, cluster := range clusters {
-		var busy time.Duration
+		var busy float64
 		for _, one := range u {
 			if !slices.Contains(cluster.CPUs, int(one.cpu)) {
 				continue
 			}
 			if i == 0 {
-				little += one.path
+				little += float64(one.path)
 			}
-			known += one.known
-			at += one.cycle
+			known += float64(one.known)
+			at += float64(one.cycle)
 			most += float64(one.known) * float64(cluster.MaxKHz)
-			busy += one.busy
+			busy += float64(one.busy)
 		}
 		if len(clusters) > 1 && took > 0 && turns {
-			c.add(i, float64(busy)/float64(took), len(cluster.CPUs), clusters)
+			c.add(i, busy/float64(took), len(cluster.CPUs), clusters)
 		}
 	}
 	if path > 0 && len(clusters) > 1 {
-		c.Little = float64(little) / float64(path)
+		c.Little = little / path
 	}
 	if known > 0 {
 		c.Frequency = at / most

@@ -32,6 +32,13 @@ type drawing struct {
 	slices   [2]slice // in traces without a frame timeline: doFrame and DrawFrame
 }
 
+// finished is a frame that was looked at.
+type finished struct {
+	Frame
+	use   use
+	turns bool // use has what ran on the CPUs
+}
+
 // told is what the frame timeline says of a frame, all false where that is not recorded.
 type told struct{ known, janky, byDisplay, stuffed, untold bool }
 

@@ -46,10 +46,28 @@ func (r *reader) path(h *history, d *drawing) []Step {
 	for i := range w.steps {
 		s := &w.steps[i]
 		d.use.ran(s.CPU, s.To-s.From, s.KHz)
-		s.Thread, s.Process, s.What, s.Slice = r.share(s.Thread), r.share(s.Process), r.share(s.What), r.share(s.Slice)
 		s.From, s.To = s.From-d.At, s.To-d.At
 	}
-	return bounded(merged(w.steps), most)
+	steps := bounded(merged(w.steps), most)
+	for i := range steps {
+		steps[i].Doing = r.doing(steps[i].Doing)
+	}
+	return steps
+}
+
+// doing is what a step says, of which one copy is kept.
+func (r *reader) doing(d *Doing) *Doing {
+	one := *d
+	one.Thread, one.Process, one.What, one.Slice = r.share(one.Thread), r.share(one.Process), r.share(one.What), r.share(one.Slice)
+	if known := r.doings[one]; known != nil {
+		return known
+	}
+	const most = 20_000
+	if len(r.doings) >= most {
+		clear(r.doings)
+	}
+	r.doings[one] = &one
+	return &one
 }
 
 // share is a text of which one copy is kept.
@@ -64,7 +82,7 @@ func (w *walker) walk() {
 		if d.composer != none {
 			at = w.compose(at)
 		} else {
-			w.add(Step{From: d.app, To: at, Stage: run.StageComposition, Kind: run.WaitUnknown}, none)
+			w.add(Step{From: d.app, To: at, Doing: &Doing{Stage: run.StageComposition, Kind: run.WaitUnknown}}, none)
 			at = d.app
 		}
 	}
@@ -72,7 +90,7 @@ func (w *walker) walk() {
 	if d.draw != none {
 		thread = w.h.spans[d.draw].thread
 		if d.queued < at {
-			s := Step{From: d.queued, To: at, Stage: run.StageGPU, Kind: run.WaitGPU}
+			s := Step{From: d.queued, To: at, Doing: &Doing{Stage: run.StageGPU, Kind: run.WaitGPU}}
 			by := int32(none)
 			if d.gpu != none {
 				by = w.h.spans[d.gpu].thread
@@ -94,7 +112,7 @@ func (w *walker) compose(at time.Duration) time.Duration {
 		}
 	}
 	if last > d.app && last < at { // from then on it is the display's
-		w.add(Step{From: last, To: at, Stage: run.StageComposition, Kind: run.WaitIdle, What: "the display"}, none)
+		w.add(Step{From: last, To: at, Doing: &Doing{Stage: run.StageComposition, Kind: run.WaitIdle, What: "the display"}}, none)
 		at = last
 	}
 	w.back(d.composer, d.app, at, nil)
@@ -165,7 +183,7 @@ func (w *walker) unknown(thread int32, from, to time.Duration, reason *why) {
 
 // step is a step of a thread. What it did is why others wait, where they do.
 func (w *walker) step(thread int32, from, to time.Duration, does, what string, reason *why) Step {
-	s := Step{From: from, To: to, Kind: does, Does: does, What: what, CPU: none, Slice: w.sliceAt(thread, to)}
+	s := Step{From: from, To: to, CPU: none, Doing: &Doing{Kind: does, Does: does, What: what, Slice: w.sliceAt(thread, to)}}
 	if reason != nil {
 		s.Kind, s.What, s.Stage = reason.kind, reason.what, reason.stage
 		return s
@@ -256,7 +274,7 @@ func (w *walker) ran(thread int32, from, to time.Duration, cpu int16, reason *wh
 		if row := w.h.within(thread, cuts[i]); reason == nil && row != none {
 			s.What = w.h.spans[row].name
 		}
-		s.CPU, s.KHz = cpu, w.h.mean(cpu, cuts[i-1], cuts[i])
+		s.CPU, s.KHz = cpu, int32(w.h.mean(cpu, cuts[i-1], cuts[i]))
 		w.add(s, thread)
 	}
 }
@@ -339,7 +357,7 @@ func joined(a, b Step) Step {
 	}
 	if long.KHz > 0 && short.KHz > 0 {
 		l, s := float64(long.To-long.From), float64(short.To-short.From)
-		long.KHz = int64((float64(long.KHz)*l + float64(short.KHz)*s) / (l + s))
+		long.KHz = int32((float64(long.KHz)*l + float64(short.KHz)*s) / (l + s))
 	}
 	long.From, long.To = a.From, b.To
 	return long

@@ -21,9 +21,9 @@ import (
 
 // Limits on what is kept, at one time and for good.
 const (
-	maxRows   = 300_000 // turns, states or slices, before what is over is looked at and dropped
+	maxRows   = 150_000 // turns, states or slices, before what is over is looked at and dropped
 	maxFrames = 100_000
-	maxSteps  = 500_000         // of the paths of all frames
+	maxSteps  = 2_000_000       // of the paths of all frames
 	allStages = 1_000_000       // of all frames
 	behind    = time.Second     // that is kept before the first frame that is not over
 	settled   = time.Second / 5 // after its end, all that belongs to a frame has come
@@ -138,7 +138,7 @@ type reader struct {
 
 	source  string
 	pending []*drawing // frames that were not looked at, by their end
-	done    []*drawing
+	done    []finished
 	started []slice // of Choreographer and of render threads, where these tell of frames
 	steps   int     // of all that were done
 	stages  int     // likewise
@@ -147,7 +147,7 @@ type reader struct {
 	rows    int // that are kept at one time, of each kind, unless a frame needs more
 	next    int // rows at which what is over is looked at
 	counts  doubts
-	names   map[string]string
+	doings  map[Doing]*Doing // of steps
 }
 
 func newReader(app App, rows int) *reader {
@@ -155,7 +155,7 @@ func newReader(app App, rows int) *reader {
 	s := newSurvey(f)
 	r := &reader{
 		file: f, app: app, survey: s, roster: s.roster, rows: rows, next: rows,
-		buffers: newBuffers(f, app.Package), names: map[string]string{},
+		buffers: newBuffers(f, app.Package), doings: map[Doing]*Doing{},
 	}
 	r.threads = threads.New(f)
 	r.sched = sched.New(f, r.threads, sched.Keep{Turns: true, States: true, Wakeups: true})
@@ -305,18 +305,21 @@ func (r *reader) settle(before time.Duration) {
 		return
 	}
 	h := newHistory(r)
-	for _, d := range r.pending[:over] {
+	for i, d := range r.pending[:over] {
 		r.look(h, d)
+		r.done = append(r.done, finished{d.Frame, slices.Clip(d.use), d.turns})
+		r.pending[i] = nil
 	}
-	r.done = append(r.done, r.pending[:over]...)
-	r.pending = slices.Delete(r.pending, 0, over)
+	r.pending = r.pending[over:]
 }
 
 // trace is what was read, with its doubts.
 func (r *reader) trace(lostFrames, lostKernel int) Trace {
 	t := Trace{Source: r.source, Clusters: r.clusters(), Wakers: r.wakers()}
 	to, monotonic := r.file.Monotonic()
-	for _, d := range r.done {
+	t.Frames = make([]Frame, 0, len(r.done))
+	for i := range r.done {
+		d := &r.done[i]
 		if monotonic {
 			if at, ok := to(d.At); ok {
 				d.At = at

@@ -11,6 +11,7 @@
 package rendering
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/apkgate/apkgate/run"
@@ -83,7 +84,20 @@ type Stage struct {
 
 // Step is a part of the critical path, in time after Frame.At.
 type Step struct {
-	From, To        time.Duration
+	From, To time.Duration
+	// Doing is who did what. Steps of several frames may share one, which nobody changes.
+	*Doing
+	KHz int32 // the CPU's frequency then, 0 where not told
+	CPU int16 // where it ran, -1 where it didn't
+}
+
+// String is all that the step says.
+func (s Step) String() string {
+	return fmt.Sprintf("%v to %v: %+v on CPU %d at %d kHz", s.From, s.To, *s.Doing, s.CPU, s.KHz)
+}
+
+// Doing is what a thread did in a step.
+type Doing struct {
 	Thread, Process string // "" where not told
 	TID, PID        int32  // 0 where not told
 	Stage           string // run.Stage* that the frame was in, "" for none
@@ -97,8 +111,6 @@ type Step struct {
 	// who holds the buffers. gc: what was collected for. sleep: who woke the thread.
 	What  string
 	Slice string // the innermost slice of Thread that is neither a stage nor a wait, "" for none
-	CPU   int16  // where it ran, -1 where it didn't
-	KHz   int64  // the CPU's frequency then, 0 where not told
 }
 
 // Cores are facts about the CPUs during a frame. Each is -1 where the trace does not tell.

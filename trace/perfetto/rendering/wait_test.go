@@ -167,7 +167,7 @@ func TestTheFrequencyOfAStep(t *testing.T) {
 	p.slice(render, "DrawFrames 5", 1007, 1010)
 	p.shown(5, vsync, due, begun, 1010, noJank, 1)
 	f := only(t, p.read(t))
-	khz := map[string]int64{}
+	khz := map[string]int32{}
 	for _, s := range f.Path {
 		if s.Does == run.WaitRunning {
 			khz[s.Thread] = s.KHz

@@ -27,11 +27,11 @@ func frame(at, took time.Duration, class string, steps ...rendering.Step) render
 
 // running is time of the app's main thread.
 func running(took time.Duration, slice string) rendering.Step {
-	return rendering.Step{To: took, Thread: "main", PID: 7, Process: "com.example.mail", Stage: run.StageLayout, Kind: run.WaitRunning, What: slice}
+	return rendering.Step{To: took, Doing: &rendering.Doing{Thread: "main", PID: 7, Process: "com.example.mail", Stage: run.StageLayout, Kind: run.WaitRunning, What: slice}}
 }
 
 func waiting(took time.Duration, kind, what string) rendering.Step {
-	return rendering.Step{To: took, Thread: "main", PID: 7, Process: "com.example.mail", Stage: run.StageLayout, Kind: kind, What: what}
+	return rendering.Step{To: took, Doing: &rendering.Doing{Thread: "main", PID: 7, Process: "com.example.mail", Stage: run.StageLayout, Kind: kind, What: what}}
 }
 
 func collected(t *testing.T, all ...Repetition) *run.Frames {
@@ -111,7 +111,7 @@ func TestTheWorstFramesAreListed(t *testing.T) {
 	r := repetition(3,
 		frame(0, 20*each, run.SlowFrames, running(20*each, "layout")),
 		frame(100*each, 900*each, run.FrozenFrames, running(100*each, "layout"),
-			rendering.Step{To: 800 * each, Thread: "Binder:5_1", PID: 5, Process: "system_server", Kind: run.WaitIO, What: "f2fs_sync_file"}),
+			rendering.Step{To: 800 * each, Doing: &rendering.Doing{Thread: "Binder:5_1", PID: 5, Process: "system_server", Kind: run.WaitIO, What: "f2fs_sync_file"}}),
 		frame(1200*each, 40*each, run.BufferedFrames, running(40*each, "layout")),
 		frame(1300*each, 6*each, run.NormalFrames, running(6*each, "layout")),
 		frame(1400*each, 9*each, run.NormalFrames, running(9*each, "layout")),
@@ -183,15 +183,15 @@ func TestPartsHaveNamesThatLast(t *testing.T) {
 		step rendering.Step
 		want part
 	}{
-		"a pool's threads are one":    {rendering.Step{PID: 7, Thread: "pool-3-thread-7", Kind: run.WaitRunnable, What: "kworker/u16:2"}, part{"runnable", "", "pool-#-thread-#", "kworker/u16:#"}},
-		"a frame's number goes":       {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "Choreographer#doFrame 48"}, part{"running", "", "main", "Choreographer#doFrame #"}},
-		"a kind of view stays":        {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "RV CreateView type=12"}, part{"running", "", "main", "RV CreateView type=12"}},
-		"a resource's number goes":    {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "id=2131296"}, part{"running", "", "main", "id=#"}},
-		"a call keeps its version":    {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitBinder, What: "hwc a.b@2.1::IComposer::commit"}, part{"binder", "", "main", "hwc a.b@2.1::IComposer::commit"}},
-		"the display's process":       {rendering.Step{PID: 5, Process: "surfaceflinger", Stage: run.StageComposition, Thread: "RenderEngine", Kind: run.WaitRunning, What: "m"}, part{"running", "composition", "surfaceflinger", "m"}},
-		"a process by its name":       {rendering.Step{PID: 5, Process: "system_server", Thread: "Binder:5_1", Kind: run.WaitRunning, What: "m"}, part{"running", "", "system_server", "m"}},
-		"sleep is told by its slice":  {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitSleep, Slice: "GC: Wait For Completion Alloc"}, part{"sleep", "", "main", "GC: Wait For Completion Alloc"}},
-		"a wait for I/O by what read": {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitIO, What: "f2fs_wait", Slice: "open"}, part{"io", "", "main", "f2fs_wait"}},
+		"a pool's threads are one":    {rendering.Step{Doing: &rendering.Doing{PID: 7, Thread: "pool-3-thread-7", Kind: run.WaitRunnable, What: "kworker/u16:2"}}, part{"runnable", "", "pool-#-thread-#", "kworker/u16:#"}},
+		"a frame's number goes":       {rendering.Step{Doing: &rendering.Doing{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "Choreographer#doFrame 48"}}, part{"running", "", "main", "Choreographer#doFrame #"}},
+		"a kind of view stays":        {rendering.Step{Doing: &rendering.Doing{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "RV CreateView type=12"}}, part{"running", "", "main", "RV CreateView type=12"}},
+		"a resource's number goes":    {rendering.Step{Doing: &rendering.Doing{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "id=2131296"}}, part{"running", "", "main", "id=#"}},
+		"a call keeps its version":    {rendering.Step{Doing: &rendering.Doing{PID: 7, Thread: "main", Kind: run.WaitBinder, What: "hwc a.b@2.1::IComposer::commit"}}, part{"binder", "", "main", "hwc a.b@2.1::IComposer::commit"}},
+		"the display's process":       {rendering.Step{Doing: &rendering.Doing{PID: 5, Process: "surfaceflinger", Stage: run.StageComposition, Thread: "RenderEngine", Kind: run.WaitRunning, What: "m"}}, part{"running", "composition", "surfaceflinger", "m"}},
+		"a process by its name":       {rendering.Step{Doing: &rendering.Doing{PID: 5, Process: "system_server", Thread: "Binder:5_1", Kind: run.WaitRunning, What: "m"}}, part{"running", "", "system_server", "m"}},
+		"sleep is told by its slice":  {rendering.Step{Doing: &rendering.Doing{PID: 7, Thread: "main", Kind: run.WaitSleep, Slice: "GC: Wait For Completion Alloc"}}, part{"sleep", "", "main", "GC: Wait For Completion Alloc"}},
+		"a wait for I/O by what read": {rendering.Step{Doing: &rendering.Doing{PID: 7, Thread: "main", Kind: run.WaitIO, What: "f2fs_wait", Slice: "open"}}, part{"io", "", "main", "f2fs_wait"}},
 	} {
 		if got := partsOf(rendering.Frame{PID: 7, Path: []rendering.Step{c.step}}); got[0] != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got[0], c.want)
@@ -203,10 +203,10 @@ func TestPartsHaveNamesThatLast(t *testing.T) {
 func TestAllThatACallTakesIsTheCalls(t *testing.T) {
 	peer := func(pid int32, does string) rendering.Step {
 		return rendering.Step{
-			PID: pid, Process: fmt.Sprint("process ", pid), Thread: "Binder", Stage: run.StageDraw, Kind: run.WaitBinder, Does: does, What: "feed IFeed::query", To: each,
+			To: each, Doing: &rendering.Doing{PID: pid, Process: fmt.Sprint("process ", pid), Thread: "Binder", Stage: run.StageDraw, Kind: run.WaitBinder, Does: does, What: "feed IFeed::query"},
 		}
 	}
-	holder := rendering.Step{PID: 7, Thread: "db-writer", Stage: run.StageDraw, Kind: run.WaitLock, Does: run.WaitIO, What: "db-writer", To: each}
+	holder := rendering.Step{To: each, Doing: &rendering.Doing{PID: 7, Thread: "db-writer", Stage: run.StageDraw, Kind: run.WaitLock, Does: run.WaitIO, What: "db-writer"}}
 	one := frame(0, 6*each, run.SlowFrames, running(each, "layout"), peer(8, run.WaitRunning), peer(9, run.WaitIO), holder, running(each, "draw"))
 	got := partsOf(one)
 	wait := func(kind, what string) part { return part{kind, run.StageDraw, "main", what} }
