@@ -72,7 +72,10 @@ type Reader struct {
 }
 
 // stamps are when a frame began and ended.
-type stamps struct{ begin, end packets.Stamp }
+type stamps struct {
+	begin, end           int64 // ns
+	beginClock, endClock int32 // as packets.Stamp has it
+}
 
 type token struct {
 	pid   int32
@@ -98,12 +101,12 @@ func (r *Reader) Resolve() {
 	kept := r.Frames[:0]
 	clear(r.expected)
 	for i, f := range r.Frames {
-		at, ok := r.file.Time(r.stamps[i].begin)
+		at, ok := r.file.Time(packets.Stamp{Clock: r.stamps[i].beginClock, NS: r.stamps[i].begin})
 		if !ok || at < 0 || r.machine != r.file.Home {
 			continue
 		}
 		f.At, f.For = at, -1
-		if end := r.stamps[i].end; end != packets.NoStamp {
+		if end := (packets.Stamp{Clock: r.stamps[i].endClock, NS: r.stamps[i].end}); end != packets.NoStamp {
 			if to, ok := r.file.Time(end); ok && to >= 0 {
 				f.For = to - at
 			}
@@ -186,7 +189,7 @@ func (r *Reader) begin(at time.Duration, stamp packets.Stamp, message []byte, ac
 	r.open[cookie] = len(r.Frames)
 	r.Frames = append(r.Frames, frame)
 	if r.early {
-		r.stamps = append(r.stamps, stamps{stamp, packets.NoStamp})
+		r.stamps = append(r.stamps, stamps{begin: stamp.NS, beginClock: stamp.Clock, endClock: packets.NoStamp.Clock})
 	}
 }
 
@@ -210,7 +213,7 @@ func (r *Reader) end(at time.Duration, stamp packets.Stamp, message []byte) {
 		case !known:
 			r.Unpaired++
 		case place != None && r.early:
-			r.stamps[place].end = stamp
+			r.stamps[place].end, r.stamps[place].endClock = stamp.NS, stamp.Clock
 		case place != None:
 			r.Frames[place].For = at - r.Frames[place].At
 		}

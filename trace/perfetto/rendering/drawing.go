@@ -32,9 +32,8 @@ type drawing struct {
 	slices   [2]slice // in traces without a frame timeline: doFrame and DrawFrame
 }
 
-// finished is a frame that was looked at.
-type finished struct {
-	Frame
+// cpus are those that a frame used.
+type cpus struct {
 	use   use
 	turns bool // use has what ran on the CPUs
 }

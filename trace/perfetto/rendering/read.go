@@ -21,7 +21,7 @@ import (
 
 // Limits on what is kept, at one time and for good.
 const (
-	maxRows   = 150_000 // turns, states or slices, before what is over is looked at and dropped
+	maxRows   = 100_000 // turns, states or slices, before what is over is looked at and dropped
 	maxFrames = 100_000
 	maxSteps  = 2_000_000       // of the paths of all frames
 	allStages = 1_000_000       // of all frames
@@ -138,11 +138,12 @@ type reader struct {
 
 	source  string
 	pending []*drawing // frames that were not looked at, by their end
-	done    []finished
-	started []slice // of Choreographer and of render threads, where these tell of frames
-	steps   int     // of all that were done
-	stages  int     // likewise
-	work    int     // rows that were looked at for them
+	done    []Frame    // those that were looked at
+	used    []cpus     // of each of them
+	started []slice    // of Choreographer and of render threads, where these tell of frames
+	steps   int        // of all that were done
+	stages  int        // likewise
+	work    int        // rows that were looked at for them
 	now     time.Duration
 	rows    int // that are kept at one time, of each kind, unless a frame needs more
 	next    int // rows at which what is over is looked at
@@ -307,7 +308,7 @@ func (r *reader) settle(before time.Duration) {
 	h := newHistory(r)
 	for i, d := range r.pending[:over] {
 		r.look(h, d)
-		r.done = append(r.done, finished{d.Frame, slices.Clip(d.use), d.turns})
+		r.done, r.used = append(r.done, d.Frame), append(r.used, cpus{slices.Clip(d.use), d.turns})
 		r.pending[i] = nil
 	}
 	r.pending = r.pending[over:]
@@ -317,7 +318,6 @@ func (r *reader) settle(before time.Duration) {
 func (r *reader) trace(lostFrames, lostKernel int) Trace {
 	t := Trace{Source: r.source, Clusters: r.clusters(), Wakers: r.wakers()}
 	to, monotonic := r.file.Monotonic()
-	t.Frames = make([]Frame, 0, len(r.done))
 	for i := range r.done {
 		d := &r.done[i]
 		if monotonic {
@@ -325,9 +325,9 @@ func (r *reader) trace(lostFrames, lostKernel int) Trace {
 				d.At = at
 			}
 		}
-		d.Cores = d.use.cores(t.Clusters, d.Took, d.turns)
-		t.Frames = append(t.Frames, d.Frame)
+		d.Cores = r.used[i].use.cores(t.Clusters, d.Took, r.used[i].turns)
 	}
+	t.Frames = r.done
 	slices.SortStableFunc(t.Frames, func(a, b Frame) int { return cmp.Compare(a.At, b.At) })
 	r.counts.lostFrames += lostFrames
 	r.counts.lostKernel = lostKernel + r.file.KernelLost()

@@ -133,7 +133,7 @@ func (r *Reader) startTurn(e *packets.Event, thread, prio int32) turn {
 	row := int32(None)
 	if r.keep.Turns && r.file.Room("turns on CPUs", len(r.Turns), MaxRows) {
 		row = int32(len(r.Turns))
-		r.Turns = packets.Add(r.Turns, Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: thread, Priority: prio}, MaxRows)
+		r.Turns = append(r.Turns, Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: thread, Priority: prio})
 	}
 	return turn{row: row, thread: thread}
 }

@@ -248,7 +248,7 @@ func (r *Reader) swap(e *packets.Event, c *cpu, from, to int32, state int64, pri
 	c.thread, c.turn = to, None
 	if r.keep.Turns && r.file.Room("turns on CPUs", len(r.Turns), MaxRows) {
 		c.turn = int32(len(r.Turns))
-		r.Turns = packets.Add(r.Turns, Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: to, Priority: prio}, MaxRows)
+		r.Turns = append(r.Turns, Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: to, Priority: prio})
 	}
 	r.leave(e, from, left)
 	r.run(e, to)

@@ -162,7 +162,7 @@ func (r *Reader) open(e *packets.Event, thread int32, s State) {
 	}
 	s.At, s.For, s.Thread, s.IOWait = e.At, -1, thread, None
 	at := int32(len(r.States))
-	r.States = packets.Add(r.States, s, MaxRows)
+	r.States = append(r.States, s)
 	switch s.Name {
 	case isRunning:
 		*last = latest{at, None}
