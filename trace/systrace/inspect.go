@@ -65,8 +65,8 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		d.Kinds[name] = *n
 	}
 	metrics := map[string]float64{}
-	if len(s.Turns) > 0 && len(s.Turns) < sched.MaxRows {
-		metrics["cpu.time_ms"] = d.ran(t, s.Turns)
+	if n := s.Turns.Len(); n > 0 && n < sched.MaxRows {
+		metrics["cpu.time_ms"] = d.ran(t, s.Turns.Rows)
 	}
 	f.Doubts()
 	out := trace.NewInspection("systrace", metrics, f.Warnings.List(), d)

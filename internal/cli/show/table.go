@@ -47,8 +47,8 @@ func perfettoTable(content io.Reader, table string) (*tables.Table, error) {
 	return tables.Read(src, table)
 }
 
-// tableGCPercent is how much may be allocated beside what is in use, in percent. A table has
-// up to a million rows, which are all in memory: as much again for garbage would be too much.
+// tableGCPercent is how much may be allocated beside what is in use, in percent. Of a table
+// some 400,000 rows are in memory: as much again for garbage would be too much.
 const tableGCPercent = 30
 
 // inspectTable prints the rows of a table of a trace, and on stderr what of it could not
@@ -74,6 +74,7 @@ func inspectTable(c console.Console, reader, path, table string, format output.F
 	if err != nil {
 		return exit.Usage(fmt.Errorf("inspect %s: %w", console.Plain(path), err), "")
 	}
+	defer func() { _ = read.Close() }()
 	for _, w := range read.Warnings {
 		fmt.Fprintf(c.Stderr, "warning: %s\n", w)
 	}
@@ -84,6 +85,9 @@ func inspectTable(c console.Console, reader, path, table string, format output.F
 	}
 	if err := errors.Join(write(out, read), out.Flush()); err != nil {
 		return err
+	}
+	if err := read.Err(); err != nil {
+		return exit.Infrastructure(fmt.Errorf("inspect %s: %w", console.Plain(path), err))
 	}
 	if read.Nothing {
 		return unreadable(path, reader)

@@ -102,7 +102,7 @@ func (r *Reader) Event(e *packets.Event) {
 // valid until the next.
 func (r *Reader) Transactions() iter.Seq[*Transaction] {
 	named, scores := r.interfaces(), r.scores()
-	flows := slices.SortedFunc(slices.Values(r.Flows), func(a, b reader.Flow) int { return cmp.Compare(a.Out, b.Out) })
+	flows := slices.SortedFunc(slices.Values(r.Flows.Rows), func(a, b reader.Flow) int { return cmp.Compare(a.Out, b.Out) })
 	return func(yield func(*Transaction) bool) {
 		for _, flow := range flows {
 			if t, ok := r.transaction(flow, named, scores); ok && !yield(&t) {
@@ -115,7 +115,7 @@ func (r *Reader) Transactions() iter.Seq[*Transaction] {
 // transaction is the one that a flow leads from the client to the server; false where a
 // flow is of something else, or one of the ends is not known whole.
 func (r *Reader) transaction(flow reader.Flow, named map[int32]int32, scores map[int][]score) (Transaction, bool) {
-	from, to := &r.Slices[flow.Out], &r.Slices[flow.In]
+	from, to := &r.Slices.Rows[flow.Out], &r.Slices.Rows[flow.In]
 	sent, got := r.Names[from.Name], r.Names[to.Name]
 	waits := sent == reader.Transaction && got == reader.Reply
 	switch {
@@ -138,7 +138,7 @@ func (r *Reader) transaction(flow reader.Flow, named map[int32]int32, scores map
 }
 
 func (r *Reader) end(slice int32, scores map[int][]score) End {
-	s := &r.Slices[slice]
+	s := &r.Slices.Rows[slice]
 	e := End{Slice: slice, Thread: r.Tracks[s.Track].Thread, At: s.At, For: s.For}
 	of := scores[r.threads.Threads[e.Thread].Process]
 	if at, _ := slices.BinarySearchFunc(of, s.At+1, func(one score, at time.Duration) int { return cmp.Compare(one.at, at) }); at > 0 {

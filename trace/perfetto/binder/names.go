@@ -16,7 +16,7 @@ type score struct {
 // scores are those of each process, in the order of time.
 func (r *Reader) scores() map[int][]score {
 	out := map[int][]score{}
-	for _, v := range r.memory.Values {
+	for _, v := range r.memory.Values.Rows {
 		track := r.memory.Tracks[v.Track]
 		if track.Type != "oom_score_adj" {
 			continue
@@ -42,15 +42,15 @@ func (r *Reader) interfaces() map[int32]int32 {
 	}
 	out := map[int32]int32{}
 	waiting := map[int32]int32{} // the last slice without a name, by track
-	for i := range r.Slices {
-		s := &r.Slices[i]
+	for i := range r.Slices.Rows {
+		s := &r.Slices.Rows[i]
 		switch {
 		case server[s.Name]:
 			if before, known := waiting[s.Track]; known {
 				out[before] = s.Name
 				delete(waiting, s.Track)
 			}
-			if s.Parent < 0 || r.Names[r.Slices[s.Parent].Name] != reader.Reply {
+			if s.Parent < 0 || r.Names[r.Slices.Rows[s.Parent].Name] != reader.Reply {
 				continue
 			}
 			if name, known := out[s.Parent]; !known || r.Names[s.Name] < r.Names[name] {

@@ -15,13 +15,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
 // Limits on what is kept.
 const (
-	MaxRows   = 1_000_000
+	MaxRows   = 1_000_000 // values, where their list does not spill
 	maxTracks = 100_000
 )
 
@@ -53,7 +54,7 @@ type Track struct {
 
 // Reader reads counters.
 type Reader struct {
-	Values []Value
+	Values spill.List[Value]
 	Tracks []Track
 	// Unread counts events of tracks whose values are of no counter that is described.
 	Unread int
@@ -207,9 +208,8 @@ func (r *Reader) put(at time.Duration, value float64, t Track) int32 {
 		r.tracks[t] = place
 		r.Tracks = append(r.Tracks, t)
 	}
-	if !r.file.Room("values of counters", len(r.Values), MaxRows) {
+	if !r.file.Room("values of counters", r.Values.Len(), r.Values.Most(MaxRows)) {
 		return None
 	}
-	r.Values = packets.Add(r.Values, Value{at, value, place}, MaxRows)
-	return int32(len(r.Values) - 1)
+	return r.Values.Add(Value{at, value, place})
 }

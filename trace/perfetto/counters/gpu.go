@@ -176,7 +176,7 @@ func (r *Reader) sample(p packets.Packet, key specKey, message []byte) {
 			return
 		}
 		if row, known := r.gpu.last[one.track]; known {
-			r.Values[row].Value = value
+			r.Values.Edit(row, func(v *Value) { v.Value = value })
 		}
 		if row := r.put(at, 0, one.track); row != None {
 			r.gpu.last[one.track] = row

@@ -40,8 +40,8 @@ func TestADescriptionOfGPUCountersIsReadOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if len(r.Values) != many || len(r.Tracks) != many || r.Values[many-1].Value != many-1 || r.Tracks[many-1].Name != "counter999" {
-		t.Errorf("%d values of %d counters", len(r.Values), len(r.Tracks))
+	if r.Values.Len() != many || len(r.Tracks) != many || r.Values.Rows[many-1].Value != many-1 || r.Tracks[many-1].Name != "counter999" {
+		t.Errorf("%d values of %d counters", r.Values.Len(), len(r.Tracks))
 	}
 	if allocations > 100*many {
 		t.Errorf("%.0f allocations", allocations)

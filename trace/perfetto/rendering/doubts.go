@@ -30,7 +30,7 @@ func (c *doubts) say(r *reader, monotonic bool) {
 	if r.source == DoFrame {
 		w.Addf(0, "the trace has no frame timeline (Android 12 and later have one): frames are told by the slices of Choreographer and of the render thread, and whether one was late by its time and by the buffers that were ready%s", c.rate(r.period))
 	}
-	if len(r.done) > 0 && len(r.sched.States) == 0 {
+	if len(r.done) > 0 && len(r.sched.States.Rows) == 0 {
 		w.Addf(0, "scheduling was not recorded (sched_switch, sched_waking): what threads waited for is told by slices alone, and a thread within a slice is taken to run")
 	}
 	if len(r.done) > 0 && r.wakers() == run.WakersNone {

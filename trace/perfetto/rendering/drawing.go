@@ -190,7 +190,7 @@ func (r *reader) look(h *history, d *drawing) {
 	} else {
 		r.counts.pathless++
 	}
-	if len(h.sched.Turns) > 0 && r.work < maxWork {
+	if len(h.sched.Turns.Rows) > 0 && r.work < maxWork {
 		d.use.occupied(h, min(len(r.clocks), maxCPUs), d.At, d.end)
 		d.turns = true
 	}

@@ -71,10 +71,10 @@ func newHistory(r *reader) *history {
 		disk: r.disk, processes: map[int32][]int32{}, draws: map[int32][]int32{}, renders: map[int32]bool{}, work: &r.work,
 	}
 	all := len(r.threads.Threads)
-	h.stateRows = sorted(len(h.sched.States), all, func(i int) int { return int(h.sched.States[i].Thread) })
+	h.stateRows = sorted(len(h.sched.States.Rows), all, func(i int) int { return int(h.sched.States.Rows[i].Thread) })
 	h.spanRows = sorted(len(h.spans), all, func(i int) int { return int(h.spans[i].thread) })
 	h.callRows = sorted(len(h.calls), all, func(i int) int { return int(h.calls[i].client) })
-	h.turnRows = sorted(len(h.sched.Turns), maxCPUs, func(i int) int { return int(h.sched.Turns[i].CPU) })
+	h.turnRows = sorted(len(h.sched.Turns.Rows), maxCPUs, func(i int) int { return int(h.sched.Turns.Rows[i].CPU) })
 	for i := range h.threads.Threads {
 		pid := h.pid(int32(i))
 		h.processes[pid] = append(h.processes[pid], int32(i))
@@ -105,11 +105,11 @@ func before(list []int32, t time.Duration, at func(row int32) time.Duration) int
 // before ended, where the trace does not tell.
 func (h *history) stateBefore(thread int32, t time.Duration) (*sched.State, time.Duration) {
 	list := h.stateRows.of(thread)
-	i := before(list, t, func(row int32) time.Duration { return h.sched.States[row].At })
+	i := before(list, t, func(row int32) time.Duration { return h.sched.States.Rows[row].At })
 	if i < 0 {
 		return nil, 0
 	}
-	s := &h.sched.States[list[i]]
+	s := &h.sched.States.Rows[list[i]]
 	if end := s.At + s.For; s.For >= 0 && end < t {
 		return nil, end
 	}
@@ -120,11 +120,11 @@ func (h *history) stateBefore(thread int32, t time.Duration) (*sched.State, time
 // does not tell.
 func (h *history) next(thread int32, t time.Duration) *sched.State {
 	list := h.stateRows.of(thread)
-	i := before(list, t, func(row int32) time.Duration { return h.sched.States[row].At }) + 1
-	if i >= len(list) || h.sched.States[list[i]].At != t {
+	i := before(list, t, func(row int32) time.Duration { return h.sched.States.Rows[row].At }) + 1
+	if i >= len(list) || h.sched.States.Rows[list[i]].At != t {
 		return nil
 	}
-	return &h.sched.States[list[i]]
+	return &h.sched.States.Rows[list[i]]
 }
 
 // within is the innermost slice that a thread was in just before a time, none for none.
@@ -177,10 +177,10 @@ func (h *history) callAt(thread int32, t time.Duration) *call {
 // times.
 func (h *history) turns(cpu int32, from, to time.Duration, f func(thread int32, took time.Duration)) {
 	list := h.turnRows.of(cpu)
-	at := func(row int32) time.Duration { return h.sched.Turns[row].At }
+	at := func(row int32) time.Duration { return h.sched.Turns.Rows[row].At }
 	for i := max(before(list, from, at), 0); i < len(list); i++ {
 		*h.work++
-		t := &h.sched.Turns[list[i]]
+		t := &h.sched.Turns.Rows[list[i]]
 		if t.At >= to {
 			return
 		}

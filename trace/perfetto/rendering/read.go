@@ -277,20 +277,20 @@ func (r *reader) forget() {
 
 // kept is how many rows there are of the kind that has most.
 func (r *reader) kept() int {
-	return max(len(r.sched.Turns), len(r.sched.States), r.spans.rows(), len(r.calls.list))
+	return max(len(r.sched.Turns.Rows), len(r.sched.States.Rows), r.spans.rows(), len(r.calls.list))
 }
 
 // halfway is when half of what there are most rows of had begun, where nearly all are needed.
 func (r *reader) halfway() time.Duration {
 	const most = 2 * maxRows
-	states, list := r.sched.States, r.spans.list
+	states, list := r.sched.States.Rows, r.spans.list
 	switch {
 	case len(states) >= most:
 		return states[len(states)/2].At
 	case r.spans.rows() >= most:
 		return list[len(list)/2].at
-	case len(r.sched.Turns) >= most:
-		return r.sched.Turns[len(r.sched.Turns)/2].At
+	case len(r.sched.Turns.Rows) >= most:
+		return r.sched.Turns.Rows[len(r.sched.Turns.Rows)/2].At
 	}
 	return 0
 }
@@ -340,7 +340,7 @@ func (r *reader) trace(lostFrames, lostKernel int) Trace {
 // wakers is what tells who woke threads.
 func (r *reader) wakers() string {
 	switch {
-	case len(r.sched.States) == 0:
+	case len(r.sched.States.Rows) == 0:
 		return ""
 	case r.sched.Wakings > 0:
 		return run.WakersWaking

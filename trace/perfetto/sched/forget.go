@@ -14,13 +14,13 @@ func (r *Reader) Forget(before time.Duration) {
 			meant[one.row] = true
 		}
 	}
-	turns := places(len(r.Turns), func(i int) bool { return meant[int32(i)] || r.Turns[i].At+max(r.Turns[i].For, 0) >= before })
+	turns := places(len(r.Turns.Rows), func(i int) bool { return meant[int32(i)] || r.Turns.Rows[i].At+max(r.Turns.Rows[i].For, 0) >= before })
 	for i, to := range turns {
 		if to != None {
-			r.Turns[to] = r.Turns[i]
+			r.Turns.Rows[to] = r.Turns.Rows[i]
 		}
 	}
-	r.Turns = r.Turns[:count(turns)]
+	r.Turns.Rows = r.Turns.Rows[:count(turns)]
 	for i := range r.cpus {
 		r.cpus[i].turn = moved(turns, r.cpus[i].turn)
 	}
@@ -34,15 +34,15 @@ func (r *Reader) Forget(before time.Duration) {
 	for _, l := range r.last {
 		meant[l.state], meant[l.blocked] = true, true
 	}
-	states := places(len(r.States), func(i int) bool {
-		return meant[int32(i)] || r.States[i].At+max(r.States[i].For, 0) >= before
+	states := places(len(r.States.Rows), func(i int) bool {
+		return meant[int32(i)] || r.States.Rows[i].At+max(r.States.Rows[i].For, 0) >= before
 	})
 	for i, to := range states {
 		if to != None {
-			r.States[to] = r.States[i]
+			r.States.Rows[to] = r.States.Rows[i]
 		}
 	}
-	r.States = r.States[:count(states)]
+	r.States.Rows = r.States.Rows[:count(states)]
 	for i := range r.last {
 		l := &r.last[i]
 		l.state, l.blocked = moved(states, l.state), moved(states, l.blocked)

@@ -131,17 +131,15 @@ func (r *Reader) taskThread(at time.Duration, s taskState) (int32, bool) {
 
 func (r *Reader) startTurn(e *packets.Event, thread, prio int32) turn {
 	row := int32(None)
-	if r.keep.Turns && r.file.Room("turns on CPUs", len(r.Turns), MaxRows) {
-		row = int32(len(r.Turns))
-		r.Turns = append(r.Turns, Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: thread, Priority: prio})
+	if r.keep.Turns && r.file.Room("turns on CPUs", r.Turns.Len(), r.Turns.Most(MaxRows)) {
+		row = r.Turns.Add(Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: thread, Priority: prio})
 	}
 	return turn{row: row, thread: thread}
 }
 
 func (r *Reader) endTurn(t turn, at time.Duration, state uint16) {
 	if t.row != None {
-		one := &r.Turns[t.row]
-		one.For, one.End = at-one.At, state
+		r.ended(t.row, at, state)
 	}
 }
 
@@ -161,7 +159,8 @@ func (r *Reader) push(e *packets.Event, thread int32, state uint16) {
 // restate says what a state was that has begun.
 func (r *Reader) restate(thread int32, state uint16) {
 	if last := r.latest(thread); last.state != None {
-		r.States[last.state].Name = state
+		last.name = state
+		r.States.Edit(last.state, func(s *State) { s.Name = state })
 	}
 	r.tasks.states[thread] = state
 }

@@ -15,10 +15,11 @@ import (
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// MaxRows is how many turns, and how many states, are kept.
+// MaxRows is how many turns, and how many states, are kept where their lists do not spill.
 const MaxRows = 1_000_000
 
 // Turn is a time that a thread had on a CPU.
@@ -55,8 +56,8 @@ const None = -1
 
 // Reader reads turns and states.
 type Reader struct {
-	Turns  []Turn
-	States []State
+	Turns  spill.List[Turn]
+	States spill.List[State]
 	// Names are the states' names: Running, R, R+, S, D, …; the first is "", for what is
 	// not told.
 	Names []string
@@ -90,6 +91,7 @@ type cpu struct {
 // latest are a thread's last states, in Reader.States; None where it has none.
 type latest struct {
 	state, blocked int32
+	name           uint16 // of state
 }
 
 // Keep is what a reader keeps. Whatever it is, threads get the names that the scheduler
@@ -242,16 +244,23 @@ func (r *Reader) fullSwitch(e *packets.Event) {
 func (r *Reader) swap(e *packets.Event, c *cpu, from, to int32, state int64, prio int32) {
 	left := r.lettered(uint16(state))
 	if c.turn != None {
-		one := &r.Turns[c.turn]
-		one.For, one.End = e.At-one.At, left
+		r.ended(c.turn, e.At, left)
 	}
 	c.thread, c.turn = to, None
-	if r.keep.Turns && r.file.Room("turns on CPUs", len(r.Turns), MaxRows) {
-		c.turn = int32(len(r.Turns))
-		r.Turns = append(r.Turns, Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: to, Priority: prio})
+	if r.keep.Turns && r.file.Room("turns on CPUs", r.Turns.Len(), r.Turns.Most(MaxRows)) {
+		c.turn = r.Turns.Add(Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: to, Priority: prio})
 	}
 	r.leave(e, from, left)
 	r.run(e, to)
+}
+
+// ended ends a turn.
+func (r *Reader) ended(turn int32, at time.Duration, state uint16) {
+	if t := r.Turns.Row(turn); t != nil {
+		t.For, t.End = at-t.At, state
+		return
+	}
+	r.Turns.Edit(turn, func(t *Turn) { t.For, t.End = at-t.At, state })
 }
 
 // Packet reads the kernel's version from SystemInfo (system_info.proto), or the state of a

@@ -16,7 +16,7 @@ const (
 // leave begins the state of a thread that left a CPU. A thread that was not known to run
 // has lost events: when its last state ended is not known.
 func (r *Reader) leave(e *packets.Event, thread int32, state uint16) {
-	if last := r.latest(thread); last.state == None || r.States[last.state].Name == isRunning {
+	if last := r.latest(thread); last.state == None || last.name == isRunning {
 		r.close(e, thread)
 	}
 	r.open(e, thread, State{Name: state, CPU: None, Waker: None, IRQ: None})
@@ -32,7 +32,7 @@ func (r *Reader) run(e *packets.Event, thread int32) {
 // is.
 func (r *Reader) wake(e *packets.Event, thread, waker int32, irq int8, queued bool) {
 	if last := r.latest(thread); last.state != None {
-		if name := r.States[last.state].Name; name == isRunning || name == isRunnable {
+		if last.name == isRunning || last.name == isRunnable {
 			return
 		}
 		r.close(e, thread)
@@ -113,13 +113,18 @@ func (r *Reader) blocked(e *packets.Event) {
 	if last.blocked == None {
 		return
 	}
-	one := &r.States[last.blocked]
-	one.IOWait = io
+	function := int32(None)
 	for f := packets.FieldsOf(e.Seq.Interned(field.InternedKernelSymbols, caller)); f.Next(); {
 		if f.Number == field.InternedStringStr {
-			one.Blocked = r.function(f.Text())
+			function = r.function(f.Text())
 		}
 	}
+	r.States.Edit(last.blocked, func(s *State) {
+		s.IOWait = io
+		if function != None {
+			s.Blocked = function
+		}
+	})
 }
 
 // function is the place of the name of a function, that of "" where there are too many.
@@ -138,15 +143,19 @@ const maxFunctions = 100_000
 // latest are a thread's last states.
 func (r *Reader) latest(thread int32) *latest {
 	for len(r.last) <= int(thread) {
-		r.last = append(r.last, latest{None, None})
+		r.last = append(r.last, latest{None, None, 0})
 	}
 	return &r.last[thread]
 }
 
 func (r *Reader) close(e *packets.Event, thread int32) {
 	if last := r.latest(thread); last.state != None {
-		one := &r.States[last.state]
-		one.For = e.At - one.At
+		if s := r.States.Row(last.state); s != nil {
+			s.For = e.At - s.At
+			return
+		}
+		at := e.At
+		r.States.Edit(last.state, func(s *State) { s.For = at - s.At })
 	}
 }
 
@@ -156,20 +165,20 @@ func (r *Reader) open(e *packets.Event, thread int32, s State) {
 	if thread == 0 || !r.keep.States {
 		return
 	}
-	if !r.file.Room("states of threads", len(r.States), MaxRows) {
-		*last = latest{None, None}
+	if !r.file.Room("states of threads", r.States.Len(), r.States.Most(MaxRows)) {
+		*last = latest{None, None, 0}
 		return
 	}
 	s.At, s.For, s.Thread, s.IOWait = e.At, -1, thread, None
-	at := int32(len(r.States))
-	r.States = append(r.States, s)
+	at := r.States.Add(s)
+	last.name = s.Name
 	switch s.Name {
 	case isRunning:
-		*last = latest{at, None}
+		*last = latest{at, None, s.Name}
 	case isRunnable:
 		last.state = at
 	default:
-		*last = latest{at, at}
+		*last = latest{at, at, s.Name}
 	}
 }
 

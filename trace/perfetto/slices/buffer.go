@@ -182,7 +182,8 @@ func (r *Reader) bufferTrack(name string) int32 {
 
 func (r *Reader) rename(slice int32, name string) {
 	if slice != None {
-		r.Slices[slice].Name = r.intern(name)
+		number := r.intern(name)
+		r.Slices.Edit(slice, func(s *Slice) { s.Name = number })
 	}
 }
 

@@ -104,7 +104,7 @@ func (r *Reader) lead(id uint64, slice int32) {
 
 // cause leads a flow from one slice to another that it caused.
 func (r *Reader) cause(from, to int32) {
-	if r.file.Room("flows", len(r.Flows), MaxRows) {
-		r.Flows = append(r.Flows, Flow{Out: from, In: to})
+	if r.file.Room("flows", r.Flows.Len(), r.Flows.Most(MaxRows)) {
+		r.Flows.Add(Flow{Out: from, In: to})
 	}
 }

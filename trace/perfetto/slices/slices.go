@@ -18,13 +18,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
 // Limits on what is kept.
 const (
-	MaxRows   = 1_000_000 // slices, and flows
+	MaxRows   = 1_000_000 // slices, and flows, where their lists do not spill
 	maxNames  = 32 << 20  // bytes of different names
 	maxDepth  = 512
 	maxTracks = 100_000 // of events, and of buffers
@@ -61,9 +62,9 @@ type Flow struct{ Out, In int32 }
 
 // Reader reads slices.
 type Reader struct {
-	Slices []Slice
+	Slices spill.List[Slice]
 	Tracks []Track
-	Flows  []Flow
+	Flows  spill.List[Flow]
 	Names  []string
 	// Calls are the transactions that slices of binder send, in the order of these, where
 	// KeepCalls asked for them.

@@ -1,16 +1,13 @@
 package slices
 
-import (
-	"time"
-
-	"github.com/apkgate/apkgate/trace/perfetto/packets"
-)
+import "time"
 
 // open is a slice on its track's stack. It may have ended, and stay until a later one
 // begins.
 type open struct {
 	row     int32 // in Reader.Slices, None for one that is not kept
 	name    int32 // in Reader.Names
+	of      int32 // its category, likewise
 	at, dur time.Duration
 }
 
@@ -25,14 +22,13 @@ func (r *Reader) begin(at, dur time.Duration, track int32, category, name string
 		r.file.TooMany["nested slices"]++
 		return None
 	}
-	one := open{row: None, at: at, dur: dur, name: r.intern(name)}
-	if r.file.Room("slices", len(r.Slices), MaxRows) {
-		one.row = int32(len(r.Slices))
-		s := Slice{At: at, For: dur, Name: one.name, Category: r.intern(category), Track: track, Depth: int16(len(stack)), Parent: None}
+	one := open{row: None, at: at, dur: dur, name: r.intern(name), of: r.intern(category)}
+	if r.file.Room("slices", r.Slices.Len(), r.Slices.Most(MaxRows)) {
+		s := Slice{At: at, For: dur, Name: one.name, Category: one.of, Track: track, Depth: int16(len(stack)), Parent: None}
 		if len(stack) > 0 {
 			s.Parent = stack[len(stack)-1].row
 		}
-		r.Slices = packets.Add(r.Slices, s, MaxRows)
+		one.row = r.Slices.Add(s)
 	}
 	r.stacks[track] = append(stack, one)
 	return one.row
@@ -71,14 +67,18 @@ func (r *Reader) is(one *open, category, name string) bool {
 	if name != "" && own != "" && own != name {
 		return false
 	}
-	return category == "" || one.row != None && r.Names[r.Slices[one.row].Category] == category
+	return category == "" || one.row != None && r.Names[one.of] == category
 }
 
 // last notes how long a slice took.
 func (r *Reader) last(one *open, dur time.Duration) {
 	one.dur = dur
 	if one.row != None {
-		r.Slices[one.row].For = dur
+		if s := r.Slices.Row(one.row); s != nil {
+			s.For = dur
+			return
+		}
+		r.Slices.Edit(one.row, func(s *Slice) { s.For = dur })
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // argColumns are those of args. arg_set_id is the id of the slice in the table of slices.
 var argColumns = []string{"arg_set_id", "flat_key", "key", "int_value", "string_value", "real_value", "value_type"}
 
-func readArgs(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
-	t, err := readSliceTable(f, in, true)
+func readArgs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+	t, err := readSliceTable(f, in, true, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -24,11 +24,11 @@ func readArgs(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 	args := t.slices.Args
 	return func(yield func([]any) bool) {
 		row := make([]any, len(argColumns))
-		for _, place := range inOrder(len(args), func(i int) time.Duration { return time.Duration(t.numbers[args[i].Slice]) }) {
+		for _, place := range inOrder(len(args), func(i int) time.Duration { return time.Duration(args[i].Slice) }) {
 			one := args[place]
 			key := t.slices.Names[one.Key]
 			clear(row)
-			row[0], row[1], row[2], row[6] = int64(t.numbers[one.Slice]), trackevent.Flat(key), key, one.Type
+			row[0], row[1], row[2], row[6] = t.number(one.Slice), trackevent.Flat(key), key, one.Type
 			switch one.Type {
 			case trackevent.TypeString, trackevent.TypeJSON:
 				row[4] = t.slices.Names[one.Bits]

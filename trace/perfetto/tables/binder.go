@@ -16,7 +16,7 @@ var binderColumns = []string{
 	"client_oom_score", "server_oom_score",
 }
 
-func readBinder(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+func readBinder(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := binder.New(f, t)
 	if err := in(f, t, r); err != nil {

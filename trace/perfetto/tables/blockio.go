@@ -11,7 +11,7 @@ import (
 // blockColumns are, behind event, those of the arguments of the kernel's events.
 var blockColumns = []string{"ts", "dur", "event", "dev", "sector", "nr_sector", "bytes", "rwbs", "comm", "error", "tid", "pid", "utid"}
 
-func readBlockIO(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+func readBlockIO(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := blockio.New(f, t)
 	err := in(f, t, r)

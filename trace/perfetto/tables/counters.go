@@ -12,9 +12,10 @@ import (
 // those of the track that track_id refers to.
 var counterColumns = []string{"ts", "value", "track_id", "track_name", "track_type", "unit", "pid", "tid", "cpu"}
 
-func readCounters(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+func readCounters(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := counters.New(f, t)
+	spilling(keep, &r.Values)
 	err := in(f, t, r)
 	f.Warnings.Counted(0, r.Unread, "%d track event bears a value of no counter that the trace describes: it is left out",
 		"%d track events bear values of no counter that the trace describes: they are left out")
@@ -24,7 +25,7 @@ func readCounters(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 	unread(f)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(counterColumns))
-		for _, v := range r.Values {
+		for _, v := range r.Values.All() {
 			row[0], row[1], row[2] = int64(v.At), v.Value, int64(v.Track)
 			counterTrack(row, &r.Tracks[v.Track], t)
 			if !yield(row) {

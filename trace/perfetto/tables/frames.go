@@ -17,7 +17,7 @@ var frameColumns = []string{
 	"jank_type", "on_time_finish", "present_type", "prediction_type", "gpu_composition", "jank_tag", "jank_severity_type",
 }
 
-func readFrames(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+func readFrames(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], error) {
 	r := frames.New(f)
 	if err := in(f, r); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // refers to.
 var logColumns = []string{"ts", "prio", "tag", "msg", "tid", "pid", "utid"}
 
-func readLogs(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+func readLogs(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := logs.New(f, t)
 	if err := in(f, t, r); err != nil {

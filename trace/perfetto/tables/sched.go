@@ -19,9 +19,11 @@ var (
 )
 
 // tasks reads threads, processes and what the scheduler says of them.
-func tasks(f *packets.File, in packets.Source, keep sched.Keep) (*threads.Tracker, *sched.Reader, error) {
+func tasks(f *packets.File, in packets.Source, keep sched.Keep, to *lists) (*threads.Tracker, *sched.Reader, error) {
 	tracker := threads.New(f)
 	r := sched.New(f, tracker, keep)
+	spilling(to, &r.Turns)
+	spilling(to, &r.States)
 	readers := []packets.Reader{tracker, trackevent.New(f, tracker), r}
 	if keep == (sched.Keep{}) { // all threads and processes are asked for
 		readers = append(readers, threads.NewMentions(tracker))
@@ -35,8 +37,8 @@ func tasks(f *packets.File, in packets.Source, keep sched.Keep) (*threads.Tracke
 	return tracker, r, err
 }
 
-func readThreads(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
-	t, _, err := tasks(f, in, sched.Keep{})
+func readThreads(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+	t, _, err := tasks(f, in, sched.Keep{}, keep)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(threadColumns))
 		for i, one := range t.Threads {
@@ -53,8 +55,8 @@ func readThreads(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 	}, err
 }
 
-func readProcesses(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
-	t, _, err := tasks(f, in, sched.Keep{})
+func readProcesses(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+	t, _, err := tasks(f, in, sched.Keep{}, keep)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(processColumns))
 		for i, one := range t.Processes {
@@ -70,11 +72,11 @@ func readProcesses(f *packets.File, in packets.Source) (iter.Seq[[]any], error) 
 	}, err
 }
 
-func readSched(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
-	t, r, err := tasks(f, in, sched.Keep{Turns: true})
+func readSched(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+	t, r, err := tasks(f, in, sched.Keep{Turns: true}, keep)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(schedColumns))
-		for _, one := range r.Turns {
+		for _, one := range r.Turns.All() {
 			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), int64(one.CPU), t.ID(t.Threads[one.Thread].TID)
 			row[4], row[5], row[6] = text(r.Names[one.End]), int64(one.Priority), int64(one.Thread)
 			if !yield(row) {
@@ -84,11 +86,11 @@ func readSched(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 	}, err
 }
 
-func readStates(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
-	t, r, err := tasks(f, in, sched.Keep{States: true})
+func readStates(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+	t, r, err := tasks(f, in, sched.Keep{States: true}, keep)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(stateColumns))
-		for _, one := range r.States {
+		for _, one := range r.States.All() {
 			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), t.ID(t.Threads[one.Thread].TID), text(r.Names[one.Name])
 			row[4], row[5] = number(one.CPU), nil
 			if one.Waker >= 0 {

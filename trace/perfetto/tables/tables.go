@@ -8,6 +8,7 @@ package tables
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 )
 
 // Table is one table.
@@ -28,12 +30,48 @@ type Table struct {
 	Warnings []run.Warning
 	// Nothing says that nothing of a trace was in the file, which is of another kind.
 	Nothing bool
+
+	lists lists
+}
+
+// lists are those of a table that have a part in a file.
+type lists []interface {
+	Err() error
+	Close() error
+}
+
+// inMemory is how many rows of a list are kept in memory.
+const inMemory = 400_000
+
+// spilling has a list keep in a file what is more than inMemory.
+func spilling[T any](to *lists, list *spill.List[T]) {
+	list.Spill(inMemory)
+	*to = append(*to, list)
+}
+
+// Err is what was wrong with the files of rows, which ends them early.
+func (t *Table) Err() error {
+	for _, one := range t.lists {
+		if err := one.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close removes the files of rows.
+func (t *Table) Close() error {
+	var all error
+	for _, one := range t.lists {
+		all = errors.Join(all, one.Close())
+	}
+	return all
 }
 
 // reader reads one table's rows from a file.
 type reader struct {
 	columns []string
-	read    func(f *packets.File, in packets.Source) (iter.Seq[[]any], error)
+	read    func(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error)
 }
 
 var readers = map[string]reader{
@@ -65,12 +103,17 @@ func Of(in packets.Source, name string) (*Table, error) {
 		return nil, fmt.Errorf("there is no table %q", name)
 	}
 	f := packets.New()
-	rows, err := reader.read(f, in)
+	t := &Table{Columns: reader.columns}
+	rows, err := reader.read(f, in, &t.lists)
+	if err == nil {
+		err = t.Err()
+	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, t.Close())
 	}
 	f.Doubts()
-	return &Table{Columns: reader.columns, Rows: rows, Warnings: f.Warnings.List(), Nothing: f.Nothing}, nil
+	t.Rows, t.Warnings, t.Nothing = rows, f.Warnings.List(), f.Nothing
+	return t, nil
 }
 
 // inOrder are the places of n rows in the order of time.
