@@ -5,6 +5,7 @@ import (
 
 	"github.com/apkgate/apkgate/trace/perfetto/binder"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/sched"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
@@ -19,7 +20,8 @@ var binderColumns = []string{
 func readBinder(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := binder.New(f, t)
-	if err := in(f, t, r); err != nil {
+	// The scheduler tells the names of threads.
+	if err := in(f, t, sched.New(f, t, sched.Keep{}), r); err != nil {
 		return nil, err
 	}
 	all := r.Transactions()

@@ -11,6 +11,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -168,9 +169,11 @@ func (p *phone) record(at int64, cpu int) {
 		event(5_000, int64(field.EventCPUIdle), Message(nil).Num(field.CPUIdleState, 1).Num(field.CPUIdleCPUID, int64(cpu)))
 		event(6_000, int64(field.EventCPUFrequency), Message(nil).Num(field.CPUFrequencyState, 300_000+next).Num(field.CPUFrequencyCPUID, int64(cpu)))
 	}
+	woken := slices.Clone(times)
+	woken[0]++ // no two events of a CPU are of one time
 	compact := Message(nil).Packed(field.CompactSchedSwitchTimestamp, times).Packed(field.CompactSchedSwitchPrevState, states).
 		Packed(field.CompactSchedSwitchNextPID, tids).Packed(field.CompactSchedSwitchNextPrio, prios).Packed(field.CompactSchedSwitchNextCommIndex, comms).
-		Packed(field.CompactSchedWakingTimestamp, times).Packed(field.CompactSchedWakingPID, tids).Packed(field.CompactSchedWakingTargetCPU, comms).
+		Packed(field.CompactSchedWakingTimestamp, woken).Packed(field.CompactSchedWakingPID, tids).Packed(field.CompactSchedWakingTargetCPU, comms).
 		Packed(field.CompactSchedWakingPrio, prios).Packed(field.CompactSchedWakingCommIndex, comms).Packed(field.CompactSchedWakingCommonFlags, states)
 	for i := range 8 {
 		compact = compact.Text(field.CompactSchedInternTable, fmt.Sprint("worker", i))
