@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"io"
 	"slices"
 	"time"
 
@@ -12,30 +11,13 @@ import (
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/hierarchy"
-	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 )
 
-// readPaths reads from what was recorded as evidence what the frames of a repetition were
-// spent on, whether the trace is kept or not. A trace that does not tell is a warning.
-func (c *collector) readPaths(ctx context.Context, a *attempt, seen watch.Sifted) error {
-	if a.watched == nil {
-		return nil
-	}
-	var read rendering.Trace
-	err := c.perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
-		app := rendering.App{Package: c.job.App.Package, Process: func(pid int) bool { return a.frames.PIDs[pid] }}
-		read, err = rendering.Read(packets.Packets(trace), app)
-		return err
-	})
-	switch {
-	case loss.IsGone(err), ctxEnded(err):
-		return err
-	case err != nil:
-		c.journal.Warnf("repetition %d: what its frames waited for is not known: %v", a.n, err)
-		return nil
-	}
+// addPaths takes up what the frames of a repetition were spent on. A trace that does not
+// tell is a warning.
+func (c *collector) addPaths(a *attempt, seen watch.Sifted, read rendering.Trace) {
 	for _, w := range read.Warnings { // mostly the device's, and so the same each time
 		doubt := run.Warning{Text: "what frames waited for: " + w.Text}
 		if !slices.Contains(c.journal.Warnings, doubt) {
@@ -50,7 +32,6 @@ func (c *collector) readPaths(ctx context.Context, a *attempt, seen watch.Sifted
 	}
 	c.paths.Add(one)
 	a.late = latest(one)
-	return nil
 }
 
 // latest is the frame of a repetition that missed its deadline by the most and was seen to,

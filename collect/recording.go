@@ -14,6 +14,8 @@ import (
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/gc"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
 
@@ -125,35 +127,21 @@ func (g *collected) addTo(it *run.Iteration) {
 	it.Metrics["gc.time_ms"] = milliseconds(g.took)
 }
 
-// readCollected counts the runs of the app's garbage collector in what was recorded as
-// evidence: ART writes of each in the trace, and in the log of slow ones alone. nil where
-// nothing was recorded, or not all of it.
-func (c *collector) readCollected(ctx context.Context, a *attempt) (*collected, error) {
-	if a.watched == nil {
-		return nil, nil
-	}
-	var found gc.Collections
-	err := c.perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
-		found, err = gc.Read(trace, func(pid int) bool { return a.frames.PIDs[pid] })
-		return err
-	})
+// collectedOf is what the app's garbage collector did, of which ART writes in the trace, and in
+// the log of slow runs alone. nil where the trace did not hold all of it.
+func (c *collector) collectedOf(found gc.Collections) *collected {
 	switch {
-	case loss.IsGone(err), ctxEnded(err):
-		return nil, err
-	case err != nil:
-		c.journal.Warnf("repetition %d: the runs of the garbage collector are not known: %v", a.n, err)
-		return nil, nil
 	case found.Lost > 0:
 		c.journal.Warnf("the trace did not hold all of each repetition: the runs of the garbage collector are not known of those of which it lost a part")
-		return nil, nil
+		return nil
 	case !found.Traced:
-		return nil, nil
+		return nil
 	}
 	out := &collected{count: len(found.Runs)}
 	for _, r := range found.Runs {
 		out.took += r.For
 	}
-	return out, nil
+	return out
 }
 
 // addWork puts what was counted of the app's work into the record, as far as it is known.
@@ -175,28 +163,41 @@ func addWork(it *run.Iteration, traced *work.Counts, done *frames.Done) {
 	}
 }
 
-// readWork counts the app's work in what was recorded as evidence. nil where nothing was
-// recorded, or not all of it.
-func (c *collector) readWork(ctx context.Context, a *attempt) (*work.Counts, error) {
-	if a.watched == nil {
-		return nil, nil
+// workOf is what was counted of the app's work; nil where the trace did not hold all of it.
+func (c *collector) workOf(found *work.Counts) *work.Counts {
+	switch {
+	case found.Lost > 0:
+		c.journal.Warnf("the trace did not hold all of each repetition: the app's work is not counted in those of which it lost a part")
+		return nil
+	case !found.Traced:
+		return nil
 	}
-	var found work.Counts
+	return found
+}
+
+// readRecorded reads what was recorded as evidence of a repetition, whether it is kept or
+// not, in one pass: what its frames were spent on, the runs of the garbage collector, and the
+// app's work. Nothing where nothing was recorded.
+func (c *collector) readRecorded(ctx context.Context, a *attempt, seen watch.Sifted) (*collected, *work.Counts, error) {
+	if a.watched == nil {
+		return nil, nil, nil
+	}
+	of := func(pid int) bool { return a.frames.PIDs[pid] }
+	collections, done := gc.New(of), work.New(of)
+	var read rendering.Trace
 	err := c.perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
-		found, err = work.Read(trace, func(pid int) bool { return a.frames.PIDs[pid] })
+		read, err = rendering.Read(packets.Packets(trace), rendering.App{Package: c.job.App.Package, Process: of}, collections, done)
 		return err
 	})
 	switch {
 	case loss.IsGone(err), ctxEnded(err):
-		return nil, err
+		return nil, nil, err
 	case err != nil:
-		c.journal.Warnf("repetition %d: the app's work is not counted: %v", a.n, err)
-		return nil, nil
-	case found.Lost > 0:
-		c.journal.Warnf("the trace did not hold all of each repetition: the app's work is not counted in those of which it lost a part")
-		return nil, nil
-	case !found.Traced:
-		return nil, nil
+		c.journal.Warnf("repetition %d: what its frames waited for, the runs of the garbage collector and the app's work are not known: %v", a.n, err)
+		return nil, nil, nil
 	}
-	return &found, nil
+	done.Lost = read.KernelLost
+	cleaned, worked := c.collectedOf(collections.Collections(read.KernelLost)), c.workOf(&done.Counts)
+	c.addPaths(a, seen, read)
+	return cleaned, worked, nil
 }

@@ -203,13 +203,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 			return fail(loss.Infrastructure, err)
 		}
 	}
-	if out.collected, err = c.readCollected(ctx, a); err != nil {
-		return fail(loss.Infrastructure, err)
-	}
-	if out.counted, err = c.readWork(ctx, a); err != nil {
-		return fail(loss.Infrastructure, err)
-	}
-	if err = c.readPaths(ctx, a, seen); err != nil {
+	if out.collected, out.counted, err = c.readRecorded(ctx, a, seen); err != nil {
 		return fail(loss.Infrastructure, err)
 	}
 	c.keepEvidence(ctx, a, s, nil)

@@ -97,7 +97,7 @@ func TestATraceTellsWhomAnInputEventWakes(t *testing.T) {
 	t.Parallel()
 	r := recordKernel(t, newPhone(t, "pixel-7-android-14", hungry))
 	woken := map[string]int{}
-	for _, s := range r.sched.States {
+	for _, s := range r.sched.States.Rows {
 		if s.Waker > 0 {
 			woken[r.threads.Threads[s.Waker].Name+" wakes "+r.threads.Threads[s.Thread].Name]++
 		}

@@ -81,7 +81,7 @@ func (c *causes) of(kind simapp.CauseKind) (out []timeline.Delay) {
 // states are those of a thread that have a part between two instants, by time: those of
 // which the end is known.
 func (c *causes) states(thread int32, from, to time.Duration) (out []sched.State) {
-	for _, s := range c.sched.States {
+	for _, s := range c.sched.States.Rows {
 		at := s.At - clock.Slept
 		if s.Thread == thread && at < to && s.For > 0 && at+s.For > from {
 			out = append(out, s)
@@ -112,7 +112,7 @@ func (c *causes) waker(d timeline.Delay) string {
 
 // said are the sections of a thread that begin between two instants.
 func (c *causes) said(thread int32, from, to time.Duration) (out []string) {
-	for _, s := range c.slices.Slices {
+	for _, s := range c.slices.Slices.Rows {
 		if at := s.At - clock.Slept; c.slices.Tracks[s.Track].Thread == int(thread) && at >= from && at < to {
 			out = append(out, c.slices.Names[s.Name])
 		}
@@ -417,7 +417,7 @@ func TestATraceShowsBuffersThatWait(t *testing.T) {
 	t.Parallel()
 	c := recordCauses(t, "sdk-gphone64-x86-android-14", "work shader 26ms after tap every 16\nwork layout 10ms after tap every 16 from 8\n")
 	waiting := func(at time.Duration) (n float64) {
-		for _, v := range c.counters.Values {
+		for _, v := range c.counters.Values.Rows {
 			if strings.HasPrefix(c.counters.Tracks[v.Track].Name, "BufferTX - com.example.still/com.example.still.MainActivity#") && v.At-clock.Slept < at {
 				n = v.Value
 			}
@@ -442,7 +442,7 @@ func TestATraceShowsBuffersThatWait(t *testing.T) {
 		}
 		absorbed++
 	}
-	for _, v := range c.counters.Values {
+	for _, v := range c.counters.Values.Rows {
 		if strings.HasPrefix(c.counters.Tracks[v.Track].Name, "BufferTX") && (v.Value < 0 || v.Value > 3) {
 			t.Errorf("%v buffers wait", v.Value)
 		}
@@ -524,7 +524,7 @@ func TestAHeapThatFillsStopsTheUIThread(t *testing.T) {
 		r := readKernel(t, p, pid, from)
 		output(t, p, "dumpsys batterystats") // the collector's work costs energy, and is no method's
 		waits, runs := 0, 0
-		for _, s := range r.slices.Slices {
+		for _, s := range r.slices.Slices.Rows {
 			switch r.slices.Names[s.Name] {
 			case "GC: Wait For Completion Alloc":
 				waits++

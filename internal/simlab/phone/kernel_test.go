@@ -78,7 +78,7 @@ func TestATraceTellsWhoRanWhere(t *testing.T) {
 			}
 		}
 		told, names := map[int32]time.Duration{}, map[string]bool{}
-		for _, turn := range r.sched.Turns {
+		for _, turn := range r.sched.Turns.Rows {
 			one := r.threads.Threads[turn.Thread]
 			if one.TID != 0 && turn.For >= 0 {
 				told[one.TID] += turn.For
@@ -103,7 +103,7 @@ func TestATraceTellsWhoWokeWhom(t *testing.T) {
 	for _, phone := range []string{"pixel-7-android-14", "pixel-5-android-11"} {
 		r := recordKernel(t, newPhone(t, phone, hungry))
 		woken := map[string]int{}
-		for _, s := range r.sched.States {
+		for _, s := range r.sched.States.Rows {
 			if s.Waker > 0 {
 				woken[r.threads.Threads[s.Waker].Name+" wakes "+r.threads.Threads[s.Thread].Name]++
 			}
@@ -142,7 +142,7 @@ func TestOlderPhonesAsTheyAreSoldTellOfWakeupsAlone(t *testing.T) {
 			continue
 		}
 		queued, named := 0, 0
-		for _, s := range r.sched.States {
+		for _, s := range r.sched.States.Rows {
 			if s.Waker > 0 && r.threads.Threads[s.Thread].Name == "RenderThread" {
 				if s.Queued {
 					queued++
@@ -167,7 +167,7 @@ func TestATraceHasTheSectionsOfFrames(t *testing.T) {
 		at           time.Duration
 	}
 	told := map[section]time.Duration{}
-	for _, s := range r.slices.Slices {
+	for _, s := range r.slices.Slices.Rows {
 		if thread := r.slices.Tracks[s.Track].Thread; thread >= 0 {
 			told[section{r.threads.Threads[thread].Name, r.slices.Names[s.Name], s.At - clock.Slept}] = s.For
 		}
@@ -198,7 +198,7 @@ func TestATraceHasTheSectionsOfFrames(t *testing.T) {
 		t.Errorf("%d frames", whole)
 	}
 	open, composed := 0, 0
-	for _, s := range r.slices.Slices {
+	for _, s := range r.slices.Slices.Rows {
 		if s.For < 0 {
 			open++
 		}
@@ -215,7 +215,7 @@ func TestATraceHasTheSectionsOfFrames(t *testing.T) {
 func TestATraceHasTheAppsOwnSections(t *testing.T) {
 	r := recordKernel(t, newPhone(t, "pixel-7-android-14", hungry))
 	found := 0
-	for _, s := range r.slices.Slices {
+	for _, s := range r.slices.Slices.Rows {
 		if name := r.slices.Names[s.Name]; strings.HasPrefix(name, "com.example.still.") && s.For > 50*time.Millisecond {
 			found++
 		}
@@ -244,7 +244,7 @@ func TestWhoseOwnSectionsAPhoneTraces(t *testing.T) {
 		}
 		r := recordKernel(t, p)
 		told := map[string]bool{}
-		for _, s := range r.slices.Slices {
+		for _, s := range r.slices.Slices.Rows {
 			told[r.slices.Names[s.Name]] = true
 		}
 		if told["com.example.still.Json.parse"] != c.want || !told["animation"] {

@@ -115,7 +115,7 @@ func TestADumpOfStacksAgreesWithTheTrace(t *testing.T) {
 // tracedAt is what a trace says of a thread at a time: R where it had a CPU or waited for
 // one, S where not, "" where it has not run by then; its last CPU, and how long it ran.
 func tracedAt(r recording, tid int, at time.Duration) (state string, core int, ran time.Duration) {
-	for _, turn := range r.sched.Turns {
+	for _, turn := range r.sched.Turns.Rows {
 		if r.threads.Threads[turn.Thread].TID != int32(tid) || turn.At >= at {
 			continue
 		}

@@ -56,19 +56,27 @@ func isRun(name string) bool {
 // Read reads the runs in the processes that are the app's.
 func Read(src io.ReadSeeker, of func(pid int) bool) (Collections, error) {
 	f := packets.New()
-	r, kept := &reader{of: of, open: map[int32][]Run{}}, &packets.Losses{Source: "linux.ftrace"}
+	r, kept := New(of), &packets.Losses{Source: "linux.ftrace"}
 	if err := f.ReadInOrder(src, r, kept); err != nil {
 		return Collections{}, err
 	}
-	r.finish()
-	out := Collections{Runs: r.runs, Traced: r.traced, Lost: kept.Chunks() + f.KernelLost() + r.cut}
-	slices.SortStableFunc(out.Runs, func(a, b Run) int { return cmp.Compare(a.At, b.At) })
-	return out, nil
+	return r.Collections(kept.Chunks() + f.KernelLost()), nil
 }
 
-// reader follows the slices that threads have open. One that is no run of the collector
+// New is a reader of the runs in the processes that are the app's, beside others of a pass.
+func New(of func(pid int) bool) *Reader { return &Reader{of: of, open: map[int32][]Run{}} }
+
+// Collections are the runs of a trace that was read, which lost so much of the kernel's events.
+func (r *Reader) Collections(lost int) Collections {
+	r.finish()
+	out := Collections{Runs: r.runs, Traced: r.traced, Lost: lost + r.cut}
+	slices.SortStableFunc(out.Runs, func(a, b Run) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
+
+// Reader follows the slices that threads have open. One that is no run of the collector
 // has no name.
-type reader struct {
+type Reader struct {
 	of     func(pid int) bool
 	open   map[int32][]Run // by thread, the innermost last
 	runs   []Run
@@ -78,15 +86,15 @@ type reader struct {
 }
 
 // Wants are what threads write into the kernel's trace.
-func (r *reader) Wants() packets.Wants {
+func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{Events: []protowire.Number{field.EventPrint}}
 }
 
 // Packet is of nobody's interest.
-func (r *reader) Packet(packets.Packet) {}
+func (r *Reader) Packet(packets.Packet) {}
 
 // Event reads the beginning or the end of a slice.
-func (r *reader) Event(e *packets.Event) {
+func (r *Reader) Event(e *packets.Event) {
 	p, ok := atrace.Of(e)
 	if !ok {
 		return
@@ -114,7 +122,7 @@ func (r *reader) Event(e *packets.Event) {
 }
 
 // close ends the innermost slice of a thread. A run within another is a part of it.
-func (r *reader) close(stack []Run, at time.Duration) {
+func (r *Reader) close(stack []Run, at time.Duration) {
 	run, outer := stack[len(stack)-1], stack[:len(stack)-1]
 	if run.Name == "" || slices.ContainsFunc(outer, func(o Run) bool { return o.Name != "" }) {
 		return
@@ -128,7 +136,7 @@ func (r *reader) close(stack []Run, at time.Duration) {
 }
 
 // finish ends what did not end in the trace.
-func (r *reader) finish() {
+func (r *Reader) finish() {
 	for _, stack := range r.open {
 		for ; len(stack) > 0; stack = stack[:len(stack)-1] {
 			r.close(stack, r.last)

@@ -331,7 +331,7 @@ func (r *reader) trace(lostFrames, lostKernel int) Trace {
 	slices.SortStableFunc(t.Frames, func(a, b Frame) int { return cmp.Compare(a.At, b.At) })
 	r.counts.lostFrames += lostFrames
 	r.counts.lostKernel = lostKernel + r.file.KernelLost()
-	t.Lost = r.counts.lost()
+	t.Lost, t.KernelLost = r.counts.lost(), r.counts.lostKernel
 	r.counts.say(r, monotonic)
 	t.Warnings = r.file.Warnings.List()
 	return t

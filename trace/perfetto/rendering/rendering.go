@@ -31,8 +31,10 @@ type Trace struct {
 	Clusters []Cluster
 	// Lost counts where parts of the trace are missing that frames stand in, and frames of
 	// which the trace does not tell the end.
-	Lost     int
-	Warnings []run.Warning
+	Lost int
+	// KernelLost counts where events of the kernel are missing.
+	KernelLost int
+	Warnings   []run.Warning
 }
 
 // What frames are told by (Trace.Source).

@@ -37,7 +37,7 @@ type Counts struct {
 // Read counts what the processes did that are the app's.
 func Read(src io.ReadSeeker, of func(pid int) bool) (Counts, error) {
 	f := packets.New()
-	r, kept := &reader{of: of}, &packets.Losses{Source: "linux.ftrace"}
+	r, kept := New(of), &packets.Losses{Source: "linux.ftrace"}
 	if err := f.ReadInOrder(src, r, kept); err != nil {
 		return Counts{}, err
 	}
@@ -45,22 +45,27 @@ func Read(src io.ReadSeeker, of func(pid int) bool) (Counts, error) {
 	return r.Counts, nil
 }
 
-type reader struct {
+// New is a reader that counts what the processes did that are the app's, beside others of a
+// pass.
+func New(of func(pid int) bool) *Reader { return &Reader{of: of} }
+
+// Reader counts. What its trace has lost is for who read it to say.
+type Reader struct {
 	Counts
 	of func(pid int) bool
 }
 
 // Wants are what threads write into the kernel's trace, and what binder writes of them.
-func (r *reader) Wants() packets.Wants {
+func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{Events: []protowire.Number{field.EventPrint, field.EventBinderTransaction}}
 }
 
 // Packet is of nobody's interest.
-func (r *reader) Packet(packets.Packet) {}
+func (r *Reader) Packet(packets.Packet) {}
 
 // Event counts the beginning of a slice, or a transaction. A main thread has its
 // process's number.
-func (r *reader) Event(e *packets.Event) {
+func (r *Reader) Event(e *packets.Event) {
 	if e.Kind == field.EventBinderTransaction {
 		r.Called = true
 		if _, reply := slices.CallOf(e.Data); !reply && r.of(int(e.TID)) {
@@ -76,7 +81,7 @@ func (r *reader) Event(e *packets.Event) {
 
 // begun counts a slice by its name: Choreographer.java, ViewRootImpl.java (performMeasure,
 // performLayout, performDraw), LayoutInflater.java, and Compose's Recomposer.kt.
-func (r *reader) begun(name string) {
+func (r *Reader) begun(name string) {
 	switch {
 	case name == "measure":
 		r.Measures++
