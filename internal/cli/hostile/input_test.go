@@ -187,7 +187,7 @@ devices: phone
 	}
 }
 
-// A file of runs that bears no checksums is read, and it is noted how many; one that apkgate
+// A file of runs without checksums is read, and it is noted how many; one that apkgate
 // has written is not noted, and a digit that changes in it is refused with its line.
 func TestChecksumsOfFilesOfRuns(t *testing.T) {
 	t.Parallel()
@@ -195,7 +195,7 @@ func TestChecksumsOfFilesOfRuns(t *testing.T) {
 	older := clitest.WriteFile(t, filepath.Join(dir, "older.jsonl"), clitest.Sound(6))
 	store := filepath.Join(dir, "h.db")
 	got := clitest.Run(t, nil, "baseline", "import", older, "--store", store)
-	if want := "note: " + older + ": 6 of 6 runs bear no checksum, so that a changed digit would not be noticed; apkgate baseline export writes them"; got.Status != exit.StatusPass || len(got.Unchecked) != 1 || got.Unchecked[0] != want {
+	if want := "note: " + older + ": 6 of 6 runs have no checksum, so that a changed digit would not be noticed; apkgate baseline export writes them"; got.Status != exit.StatusPass || len(got.Unchecked) != 1 || got.Unchecked[0] != want {
 		t.Errorf("%+v, want the note %q", got, want)
 	}
 	written := filepath.Join(dir, "written.jsonl")

@@ -175,9 +175,10 @@ func records(c console.Console, path string, src io.Reader, hint string, yield f
 		}
 		hint = "" // it is a file of runs, broken further on
 	}
-	if unchecked > 0 {
-		fmt.Fprintf(c.Stderr, "note: %s: %d of %s no checksum, so that a changed digit would not be noticed; apkgate baseline export writes them\n",
-			console.Plain(path), unchecked, words.Count(n, "run bears", "runs bear"))
+	// One run is what a person or another program writes; several are a history.
+	if unchecked > 0 && n > 1 {
+		fmt.Fprintf(c.Stderr, "note: %s: %d of %d runs have no checksum, so that a changed digit would not be noticed; apkgate baseline export writes them\n",
+			console.Plain(path), unchecked, n)
 	}
 }
 
