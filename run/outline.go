@@ -92,9 +92,17 @@ func newNames(depthLimit int) names {
 	return names{maphash.MakeSeed(), make([]map[uint64]bool, depthLimit+1)}
 }
 
+// mostCleared is how many names of an object its set is used again after: to clear a large
+// one takes as long as it once held names, before each of the objects that follow.
+const mostCleared = 256
+
 // begin begins an object.
 func (n names) begin(depth int) {
-	if depth > 0 { // else it is no JSON
+	switch {
+	case depth <= 0: // it is no JSON
+	case len(n.seen[depth]) > mostCleared:
+		n.seen[depth] = nil
+	default:
 		clear(n.seen[depth])
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"os"
 	"reflect"
@@ -364,6 +365,27 @@ func TestTheTextOfARecordIsBounded(t *testing.T) {
 	} {
 		if err := checkOutline([]byte(c.text), 4); (err == nil) != c.ok {
 			t.Errorf("%s: %v, want it taken: %t", name, err, c.ok)
+		}
+	}
+}
+
+// Small objects behind one with many names cost no more than before it: a set that once held
+// many is not cleared for each of them, but given up.
+func TestNamesOfALargeObjectCostTheNextOnesNothing(t *testing.T) {
+	var many strings.Builder
+	n := newNames(1)
+	n.begin(1)
+	for i := range mostCleared + 1 {
+		n.has(1, fmt.Appendf(nil, `"%d"`, i))
+		fmt.Fprintf(&many, `"%d":1,`, i)
+	}
+	if n.begin(1); n.seen[1] != nil {
+		t.Errorf("the set of an object with %d names is cleared and used again", mostCleared+1)
+	}
+	for tail, ok := range map[string]bool{`{"0":1}`: true, `{"0":1},{"0":2}`: true, `{"0":1,"0":2}`: false} {
+		text := `{"x":[{` + many.String() + `"last":1},` + tail + `]}`
+		if err := checkOutline([]byte(text), 4); (err == nil) != ok {
+			t.Errorf("behind a large object %s: %v, want it taken: %t", tail, err, ok)
 		}
 	}
 }
