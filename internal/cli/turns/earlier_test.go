@@ -64,6 +64,8 @@ func TestWhichRoundsAreGoneOnWith(t *testing.T) {
 		"one job's":                       {[]run.Run{InRounds("old", rounds, 4), InRounds("new", rounds, 5)}, "0: 4+5"},
 		"of a session without a name":     {[]run.Run{InRounds("old", "rounds-20260101", 4), InRounds("new", "rounds-20260101", 5)}, "0: 4+5"},
 		"of sessions that are not rounds": {[]run.Run{InRounds("old", "pr", 4), InRounds("new", "pr", 5)}, ""},
+		"of a name that ends likewise":    {[]run.Run{InRounds("old", "playgrounds", 4), InRounds("new", "playgrounds", 5)}, ""},
+		"of a name that begins likewise":  {[]run.Run{InRounds("old", "roundsman", 4), InRounds("new", "roundsman", 5)}, ""},
 		"of another commit":               {[]run.Run{InRounds("old", rounds, 4), InRounds("newer", rounds, 5)}, ""},
 		"of one build":                    {[]run.Run{InRounds("old", rounds, 4)}, ""},
 		"of the other build":              {[]run.Run{InRounds("new", rounds, 4)}, ""},

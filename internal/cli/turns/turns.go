@@ -148,7 +148,7 @@ const roundsSession = "rounds"
 // MeasuredInTurns reports whether a run was measured in turns with another build: it shows how the two
 // compare, and is no session like those that later runs are compared with.
 func MeasuredInTurns(r run.Run) bool {
-	return strings.HasSuffix(r.Session, roundsSession) || strings.HasPrefix(r.Session, roundsSession)
+	return strings.HasSuffix(r.Session, " "+roundsSession) || strings.HasPrefix(r.Session, roundsSession+"-") // see Settler.session
 }
 
 // sourceOf is the source that the runs are of.
