@@ -24,8 +24,8 @@ const (
 
 // Import adds every run of the sequence to the store. Where mark is not nil it
 // marks those that are complete and that nobody has decided on yet, also those
-// that the store held before, but for those that leave, unless it is nil, tells. What is done when it is stopped stays done; doing
-// it again completes it.
+// that the store held before, except those for which leave (nil: none) returns
+// true. What is done when it is stopped stays done; doing it again completes it.
 func Import(ctx context.Context, s Store, runs iter.Seq2[run.Run, error], mark *Mark, leave func(Entry) bool) (Imported, error) {
 	var done Imported
 	var batch []run.Run
