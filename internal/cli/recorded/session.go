@@ -111,7 +111,7 @@ const (
 )
 
 // Leave leaves a session in the root, with its builds, of which nil is none. The oldest of
-// more sessions than are kept go.
+// more sessions than are kept go. Where it fails, nothing is left: builds are large.
 func Leave(root string, s Session, base, head []string, answer document.Document, runs []run.Run) (Session, error) {
 	s.Format, s.dir = SessionFormat, filepath.Join(root, folderOf(s.Session))
 	if err := os.RemoveAll(s.dir); err != nil {
@@ -136,6 +136,7 @@ func Leave(root string, s Session, base, head []string, answer document.Document
 		err = files.Write(filepath.Join(s.dir, headerFile), func(w io.Writer) error { return json.NewEncoder(w).Encode(s) })
 	}
 	if err != nil {
+		_ = os.RemoveAll(s.dir) // what can't be removed is no session either
 		return s, files.Error("leave what explains a regression in", s.dir, err)
 	}
 	prune(root)
@@ -278,7 +279,8 @@ func read(dir string) (Session, error) {
 	return s, nil
 }
 
-// Find is the session of that name, or in that folder.
+// Find is the session of that name, or in that folder. One of another place names no reports
+// to write anew: who has made it may have named any file.
 func Find(root, name string) (Session, error) {
 	all := list(root)
 	for _, s := range all {
@@ -291,6 +293,9 @@ func Find(root, name string) (Session, error) {
 		if err != nil {
 			return s, exit.Usage(fmt.Errorf("%s: %w", console.Plain(filepath.Join(name, headerFile)), err), "")
 		}
+		if !isIn(root, name) {
+			s.Reports = nil
+		}
 		return s, nil
 	}
 	hint := "apkgate run and apkgate compare leave one where they find a regression"
@@ -302,6 +307,13 @@ func Find(root, name string) (Session, error) {
 		hint = "there are: " + strings.Join(names, "; ")
 	}
 	return Session{}, exit.Usage(fmt.Errorf("there is no session %s in %s to be explained; the newest %d are kept", words.Quote(name, 80), console.Plain(root), mostSessions), hint)
+}
+
+// isIn reports whether a folder lies in the root.
+func isIn(root, dir string) bool {
+	in, err := os.Stat(root)
+	above, aboveErr := os.Stat(filepath.Join(dir, ".."))
+	return err == nil && aboveErr == nil && os.SameFile(in, above)
 }
 
 // BuildOf is the file of one of the builds, or why it is not here.
