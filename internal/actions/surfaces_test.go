@@ -267,9 +267,9 @@ func answersOf(in layout.Input, d document.Document, failOn gate.FailOn) answers
 	}
 	switch {
 	case failOn == gate.FailNever && (v.Verdict == gate.Regression || v.Verdict == gate.Invalid):
-		a.holds = "holds nothing up (fail-on: never)"
+		a.holds = "blocks nothing (fail-on: never)"
 	case failOn == gate.FailInconclusive && v.Verdict == gate.Inconclusive:
-		a.holds = "what is inconclusive fails, too (fail-on: inconclusive)"
+		a.holds = "an inconclusive verdict fails too (fail-on: inconclusive)"
 	}
 	for _, f := range d.Facts {
 		if f.Of == "" {
@@ -302,7 +302,7 @@ func (a answers) in(t *testing.T, surface, text string) {
 			t.Errorf("%s does not say %q:\n%s", surface, want, text)
 		}
 	}
-	for _, other := range []string{"holds nothing up", "inconclusive fails, too"} {
+	for _, other := range []string{"blocks nothing", "verdict fails too"} {
 		if strings.Contains(text, other) && !strings.Contains(a.holds, other) {
 			t.Errorf("%s says %q", surface, other)
 		}

@@ -40,7 +40,7 @@ func (s story) facts(in Input) []document.Fact {
 	case gate.Invalid:
 		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
-	add("Counted beside it", workBeside(in))
+	add("More work", workBeside(in))
 	add("Measured", decided(in))
 	out = append(out, s.Why.Facts()...)
 	add("Fewer frames", takenByFreeze(in))
@@ -64,17 +64,17 @@ func (s story) facts(in Input) []document.Fact {
 	return out
 }
 
-// fails says what an outcome holds up, where that is not what it usually does.
+// fails says whether an outcome blocks what asked for it, where that is not what it usually does.
 func fails(o gate.Outcome, from gate.FailOn, lost string) []document.Fact {
 	switch {
 	case o == gate.Inconclusive && o.Fails(from):
-		return []document.Fact{{Label: "Fails", Text: "what is inconclusive fails, too (fail-on: inconclusive)"}}
+		return []document.Fact{{Label: "Fails", Text: "an inconclusive verdict fails too (fail-on: inconclusive)"}}
 	case o == gate.Inconclusive, !o.Fails(gate.FailRegression), o.Fails(from):
 		return nil
 	case lost != "":
-		return []document.Fact{{Label: "Advisory", Text: "the verdict holds nothing up (fail-on: never); what is missing ends with exit status 3"}}
+		return []document.Fact{{Label: "Advisory", Text: "the verdict blocks nothing (fail-on: never), but what is missing ends with exit status 3"}}
 	}
-	return []document.Fact{{Label: "Advisory", Text: "this holds nothing up (fail-on: never)"}}
+	return []document.Fact{{Label: "Advisory", Text: "this blocks nothing (fail-on: never)"}}
 }
 
 // sensitivity says what a pass is worth: the worsening of the whole run of which nine of

@@ -16,7 +16,7 @@ func TestWorkBesideWhatGotWorse(t *testing.T) {
 	slower := compared("", ms, 100, 4, 120, gate.ToRegression)
 	suspect := compared("", ms, 100, 4, 120, gate.Suspect)
 	anrs := compared("", "anr.count", 0, 0, 1, gate.ToRegression)
-	const told = "- **Counted beside it:** 10 % more layouts inflated (44 where 40 were expected) in 1 run. That need not be the cause.\n"
+	const told = "- **More work:** 10 % more layouts inflated (44 where 40 were expected) in 1 run. That need not be the cause.\n"
 	for name, c := range map[string]struct {
 		outcome gate.Outcome
 		of      gate.Comparison
@@ -39,5 +39,5 @@ func TestWorkBesideWhatGotWorse(t *testing.T) {
 func TestWorkBesideTheBaseBuild(t *testing.T) {
 	in := settled(gate.Regression, gate.StoppedSettled, 16, beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.SaysWorse))
 	in.Verdict.Runs[0].Work = []gate.Comparison{beside(compared("", "work.page_faults", 90, 4, 107, gate.None), 0.1, 16, gate.SaysWorse)}
-	lacks(t, commentOf(t, in), "- **Counted beside it:** 10 % more minor page faults (110 where the base build has 100) in 1 run. That need not be the cause.\n")
+	lacks(t, commentOf(t, in), "- **More work:** 10 % more minor page faults (110 where the base build has 100) in 1 run. That need not be the cause.\n")
 }

@@ -66,7 +66,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		return result{}, err
 	}
 	set.Policy.Accepting = accepting(c, set.Store, keep)
-	set.Policy.Settling = "let the workflow build the commit that the change begins with, and give it to the action (base-apk): what is open is then measured beside it, in turns"
+	set.Policy.Settling = "let the workflow build the commit that the change begins with, and give it to the action (base-apk): what is undecided is then measured in turns with it"
 	defer func() {
 		if err := store.Close(); err != nil {
 			fmt.Fprintf(c.Stderr, "warning: the history was not closed cleanly: %s\n", console.Plain(err.Error()))

@@ -145,7 +145,7 @@ func mark(ctx context.Context, c console.Console, s baseline.Store, state baseli
 		fmt.Fprintf(c.Stdout, "%d %s not whole and can't be accepted\n", left.broken, words.Plural(left.broken, "is", "are"))
 	}
 	if left.byGate > 0 {
-		fmt.Fprintf(c.Stdout, "%d %s accepted: the gate refused %s as a regression, as invalid, or with another run that is; --note says why to accept all the same, and apkgate baseline rebaseline makes an intended change the new level\n",
+		fmt.Fprintf(c.Stdout, "%d %s accepted: the gate refused %s as a regression, as invalid, or together with such a run; a --note that says why accepts what is named by its session, commit or id all the same, and apkgate baseline rebaseline makes an intended change the new level\n",
 			left.byGate, words.Plural(left.byGate, "is not", "are not"), words.Plural(left.byGate, "it", "them"))
 	}
 	if left.inRounds > 0 {

@@ -83,7 +83,7 @@ func (a AppNoise) showDeciding(c console.Console) error {
 	if n := len(all) - listedDeciding; n > 0 {
 		fmt.Fprintf(c.Stdout, "… and %d more of them\n", n)
 	}
-	fmt.Fprintln(c.Stdout, "Beside each the worsening of which nine of ten builds would have shown to the history alone, – where that is not known. Rare events, such as ANRs, decide too, and have no share.")
+	fmt.Fprintln(c.Stdout, "Each percentage is a worsening that the history alone would have shown in nine of ten builds; – means that it is not known. Rare events, such as ANRs, decide too, and have no percentage.")
 	if slices.ContainsFunc(all, func(d deciding) bool { return len(d.none) > 0 }) {
 		fmt.Fprintln(c.Stdout, "A UI event without a say fails a run only beyond doubt: the history would not clear 99 of 100 unchanged builds of its worsening by 25 %.")
 	}

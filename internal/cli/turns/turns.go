@@ -65,13 +65,13 @@ func (s Settler) Settle(ctx context.Context, in layout.Input, m lab.Measured) (l
 	case s.Config.Rounds.Max == 0:
 		return in, nil
 	case s.Config.App.APK == "":
-		return s.noted(in, "What is open was not measured in turns with the base build: app.apk names no file of the new one."), nil
+		return s.noted(in, "What is undecided was not measured in turns with the base build: app.apk names no file of the new one."), nil
 	}
 	earlier := s.earlierParts(ctx, in.Verdict, placesOf(questions), sourceOf(m.Runs))
 	parts, before := mostOf(earlier)
 	plan, err := rounds.PlanWithin(s.Set.Policy, parts, before, s.Config.Rounds.Max, s.fitting(in.Verdict, questions), len(questions))
 	if err != nil {
-		return s.noted(in, "What is open was not measured in turns with the base build: "+err.Error()+" (rounds.max)."), nil
+		return s.noted(in, "What is undecided was not measured in turns with the base build: "+err.Error()+" (rounds.max)."), nil
 	}
 	return s.inTurns(ctx, in, m, questions, plan, earlier)
 }
@@ -114,7 +114,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 	case ctx.Err() != nil:
 		lost = exit.Infrastructure(fmt.Errorf("measure in turns: %w", ctx.Err()))
 	case lost != nil && bases == nil:
-		return s.noted(in, "What is open was not measured in turns with the base build: "+lost.Error()), nil
+		return s.noted(in, "What is undecided was not measured in turns with the base build: "+lost.Error()), nil
 	}
 	if bases == nil {
 		return in, lost
