@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/wording"
 )
 
@@ -148,6 +149,18 @@ func TestHTMLStaysSmall(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say that it leaves out %q", want)
 		}
+	}
+}
+
+// A verdict that was saved comes without a catalogue: the usual one is made once, and not for
+// each of its numbers.
+func TestTheUsualCatalogueIsMadeOnce(t *testing.T) {
+	without := huge(20, 30)
+	with := without
+	with.Catalogue = metric.Default()
+	allocations := func(in Input) float64 { return testing.AllocsPerRun(1, func() { Verdict(in) }) }
+	if a, b := allocations(without), allocations(with); a > b+1000 {
+		t.Errorf("%.0f allocations without a catalogue, %.0f with one", a, b)
 	}
 }
 

@@ -19,6 +19,7 @@ const maxWarnings = 100
 
 // Verdict lays out a verdict on runs.
 func Verdict(in Input) document.Document {
+	in.Catalogue = in.catalogue() // it is asked for each of a million numbers
 	s := tell(in)
 	d := document.Document{
 		Title: s.Title, Checked: s.Counts, Notes: notes(in.Notes), Facts: s.Facts, Footer: footer(in),
