@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"html/template"
+	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
@@ -25,7 +26,6 @@ type table struct {
 type grid struct {
 	Columns []string // without the last
 	Last    string   // heads the status; "" where the rows have none
-	Tight   bool     // the status stays on one line
 	Rows    []row
 }
 
@@ -33,6 +33,7 @@ type row struct {
 	What                string
 	Cells               []cell
 	Class, Mark, Status string
+	Tight               bool // the status stays on one line
 	After               bool
 }
 
@@ -69,7 +70,7 @@ func noteOf(t *document.Table) template.HTML {
 
 func newGrid(t *document.Table, rows []document.Row) grid {
 	last := len(t.Columns) - 1
-	g := grid{Last: t.Columns[last].Title, Tight: !t.Wordy}
+	g := grid{Last: t.Columns[last].Title}
 	for _, c := range t.Columns[:last] {
 		if !c.Idle {
 			g.Columns = append(g.Columns, c.Title)
@@ -81,9 +82,13 @@ func newGrid(t *document.Table, rows []document.Row) grid {
 	return g
 }
 
+// shortStatus is how many characters a status has at most that is no sentence: "suspect".
+const shortStatus = 12
+
 func newRow(t *document.Table, r document.Row) row {
 	last := len(r.Cells) - 1
 	out := row{What: r.Cells[0], Status: words.Clip(r.Cells[last], maxStatus), Class: toneClass(r.Tone), Mark: toneMark(r.Tone), After: r.After}
+	out.Tight = !t.Wordy || utf8.RuneCountInString(out.Status) <= shortStatus
 	if t.Names {
 		out.What = wording.Method(out.What, maxName)
 	}

@@ -174,8 +174,8 @@ func TestHTMLInABrowser(t *testing.T) {
 	for name, in := range map[string]Input{"regression": regression(), "hostile": hostile(), "inconclusive": inconclusive()} {
 		t.Run(name, func(t *testing.T) {
 			lab := newBrowserLab(t, htmlOf(t, in))
-			if got, want := lab.measure(t, browser), "320 390 768 1280"; got != want {
-				t.Errorf("in frames of %s px the page is %s px wide", want, got)
+			if got, want := lab.measure(t, browser), "320 390 701 1280 broken 0"; got != want {
+				t.Errorf("the page is wide in px, with so many words broken in tables: %s, want %s", got, want)
 			}
 			for _, path := range lab.asked() {
 				if path != "/report" && path != "/favicon.ico" && path != "/frames" {
@@ -186,18 +186,21 @@ func TestHTMLInABrowser(t *testing.T) {
 	}
 }
 
-// frames is a page that opens the report at four widths, unfolds everything and
-// notes how wide it became.
+// frames is a page that opens the report at four widths, the third the least at which a table
+// is one, unfolds everything and notes how wide it became, and how many statuses of one word
+// have more than one line in a table.
 const frames = `<!DOCTYPE html><body><script>
-const widths = [320, 390, 768, 1280], found = [];
-let open = widths.length;
+const widths = [320, 390, 701, 1280], found = [];
+let open = widths.length, broken = 0;
 widths.forEach((width, i) => {
 	const f = document.createElement('iframe');
 	f.style = 'border:0;height:900px;width:' + width + 'px';
 	f.onload = () => {
 		f.contentDocument.querySelectorAll('details').forEach(d => d.open = true);
 		found[i] = f.contentDocument.documentElement.scrollWidth;
-		if (--open === 0) document.body.dataset.width = found.join(' ');
+		broken += [...f.contentDocument.querySelectorAll('td.status > span')].filter(s =>
+			width > 700 && s.textContent.trim().split(/\s/).length === 2 && s.getBoundingClientRect().height > 30).length;
+		if (--open === 0) document.body.dataset.width = found.join(' ') + ' broken ' + broken;
 	};
 	f.src = '/report';
 	document.body.append(f);
@@ -234,11 +237,12 @@ func (l *browserLab) asked() []string {
 }
 
 var (
-	measured = regexp.MustCompile(`data-width="([\d ]+)"`)
+	measured = regexp.MustCompile(`data-width="([\w ]+)"`)
 	console  = regexp.MustCompile(`(?m)^.*CONSOLE.*$`)
 )
 
-// measure returns the widths in pixels that the page takes in the frames.
+// measure returns the widths in pixels that the page takes in the frames, and how many
+// words are broken.
 func (l *browserLab) measure(t *testing.T, browser string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
