@@ -96,19 +96,33 @@ func (m Moments) Reach(p float64) float64 {
 // step-down method: under any dependence the chance of even one false alarm at
 // level a is at most a. A p that is not a number counts as 1.
 func Holm(ps []float64) []float64 {
-	n := len(ps)
-	known := make([]float64, n)
-	for i, p := range ps {
-		if known[i] = p; math.IsNaN(p) {
-			known[i] = 1
-		}
+	weights := make([]float64, len(ps))
+	for i := range weights {
+		weights[i] = 1
 	}
-	order := ascending(known)
+	return WeightedHolm(ps, weights)
+}
+
+// WeightedHolm is Holm's method where the questions share the false alarms by these weights,
+// each above 0 and chosen without the ps (Holm 1979, section 4): of n that sum up to n, a
+// question of weight 2 gets two equal parts. There are as many weights as ps.
+func WeightedHolm(ps, weights []float64) []float64 {
+	n := len(ps)
+	parts := make([]float64, n) // of an equal part of the false alarms
+	rest := 0.0
+	for i, p := range ps {
+		if math.IsNaN(p) {
+			p = 1
+		}
+		parts[i] = p / weights[i]
+		rest += weights[i]
+	}
 	out := make([]float64, n)
 	highest := 0.0
-	for k, i := range order {
-		highest = max(highest, min(1, known[i]*float64(n-k)))
+	for _, i := range ascending(parts) {
+		highest = max(highest, min(1, parts[i]*rest))
 		out[i] = highest
+		rest -= weights[i]
 	}
 	return out
 }

@@ -121,6 +121,17 @@ func TestHolm(t *testing.T) {
 	got = Holm([]float64{0.001, math.NaN()})
 	near(t, "beside what is no number", got[0], 0.002, 1e-12)
 	near(t, "what is no number", got[1], 1, 0)
+	for name, c := range map[string]struct{ ps, weights, want []float64 }{
+		// 0.02 over 1.5 is the least, times both weights; 0.02 over a half stands alone then, and
+		// is held monotone.
+		"alike but for their weights": {[]float64{0.02, 0.02}, []float64{0.5, 1.5}, []float64{0.04 / 1.5, 0.04 / 1.5}},
+		// 0.004 over 0.4 is a hundredth, times 1.9; 0.03 then stands alone.
+		"the lighter comes first": {[]float64{0.03, 0.004}, []float64{1.5, 0.4}, []float64{0.03, 0.019}},
+	} {
+		for i, got := range WeightedHolm(c.ps, c.weights) {
+			near(t, name, got, c.want[i], 1e-12)
+		}
+	}
 	if got := Holm(nil); len(got) != 0 {
 		t.Errorf("Holm(nil) = %v", got)
 	}

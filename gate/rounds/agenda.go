@@ -163,15 +163,17 @@ func (t *Trial) forecastOf(q *question, p *place, level, chance float64) (pass, 
 		shift, history = q.worse(q.known.Beyond), 1/(q.known.SD*q.known.SD)
 	}
 	pass, fail = math.MaxInt, math.MaxInt
-	unsure := 0.0 // how far off the shift may be
+	unsure, least := 0.0, leastRounds // how far off the shift may be, and the rounds it takes at least
 	if p.measured >= leastRounds {
 		x := q.paired(p.measured)
 		far, se, _ := x.estimated()
 		shift, unsure = q.worse(far), se
-		noise, _ = x.waver()
+		if noise, _ = x.waver(); x.known == nil {
+			least, history = firstByOrder, 0
+		}
 	}
-	if least := q.metric.Step(q.minChange); shift >= least {
-		fail = t.roundsToFail(level, chance, noise, shift)
+	if shift >= q.metric.Step(q.minChange) {
+		fail = t.roundsToFail(level*q.weight, chance, noise, shift)
 	}
 	hoped := max(shift-unsure, min(shift, 0))
 	if p.measured < leastRounds && q.suspicion() < surelyWorse {
@@ -179,7 +181,7 @@ func (t *Trial) forecastOf(q *question, p *place, level, chance float64) (pass, 
 	}
 	if room := q.size() - hoped; hoped < q.size()/2 {
 		if n := roundsToPass(passing{noise: noise, df: q.known.DF, room: room, history: history, chance: chance}); n <= mostAdvised {
-			pass = n
+			pass = max(n, least)
 		}
 	}
 	return pass, fail
@@ -222,7 +224,7 @@ func (t *Trial) forecastRare(q *question, p *place, level float64) (pass, fail i
 		if x.after(more, 0).excludes() <= PassLevel {
 			pass = min(pass, n)
 		}
-		if !x.alone && x.after(more, rate*more).worse() <= level*spending[len(spending)-1] {
+		if !x.alone && x.after(more, rate*more).worse() <= level*q.weight*spending[len(spending)-1] {
 			fail = min(fail, max(n, t.plan.firstFail()))
 		}
 	}

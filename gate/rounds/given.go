@@ -22,7 +22,9 @@ func (p Paired) given(k gate.Known, turn int) Paired {
 		p.rare = rareOf(k, p.turn, p)
 		p.Base, p.Head = p.rare.past.Rate(), p.rare.events/p.rare.repetitions
 	case !p.metric.Mean && k.DF > 0 && k.Repetition > 0:
-		p.known = &k
+		if p.known = &k; p.contradicted() {
+			p.known = nil
+		}
 	}
 	return p
 }
@@ -34,7 +36,7 @@ const (
 	// efficiency is that of the estimate of Hodges and Lehmann where noise is normal: 3/π.
 	efficiency = 0.955
 	// apart is how many standard errors the history and the rounds may differ by before the
-	// history counts no more: something else has changed then.
+	// history counts no more.
 	apart = 2.5
 )
 
@@ -54,17 +56,29 @@ func (p Paired) waver() (sd, df float64) {
 // estimated is what rounds and the history say together of the head build: how far it lies
 // above the base build, the standard error of that, and its degrees of freedom.
 func (p Paired) estimated() (shift, se, df float64) {
-	waver, df := p.waver()
-	shift, se = p.middle, waver/math.Sqrt(efficiency*float64(len(p.differences)))
-	if p.known == nil {
+	shift, se, df = p.measured()
+	if p.known == nil || p.known.SD <= 0 {
 		return shift, se, df
 	}
-	sd := p.known.SD
-	if sd > 0 && math.Abs(shift-p.known.Beyond) <= apart*math.Hypot(se, sd) {
-		a, b := 1/(se*se), 1/(sd*sd)
-		shift, se = (a*shift+b*p.known.Beyond)/(a+b), 1/math.Sqrt(a+b)
+	a, b := 1/(se*se), 1/(p.known.SD*p.known.SD)
+	return (a*shift + b*p.known.Beyond) / (a + b), 1 / math.Sqrt(a+b), df
+}
+
+// measured is the same of the rounds alone, by the noise that is known.
+func (p Paired) measured() (shift, se, df float64) {
+	waver, df := p.waver()
+	return p.middle, waver / math.Sqrt(efficiency*float64(len(p.differences))), df
+}
+
+// contradicted reports whether the new run lies further from what the rounds show than both may
+// be off. Something else has changed then, so that what the history knows of the noise is in doubt
+// as well, and the rounds have to be as many as tell by their order alone.
+func (p Paired) contradicted() bool {
+	if p.known == nil || p.known.SD <= 0 || len(p.differences) < leastRounds {
+		return false
 	}
-	return shift, se, df
+	shift, se, _ := p.measured()
+	return math.Abs(shift-p.known.Beyond) > apart*math.Hypot(se, p.known.SD)
 }
 
 // leaves is the chance that a head build which is worse by the margin looks as good as this.

@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -61,19 +62,18 @@ func TestWhatIsKnownExcludes(t *testing.T) {
 
 // With as large a standard error as the rounds have, what the history says of the new run
 // counts as much: the estimate lies half-way, and its variance is half. Where both differ by
-// more than 2.5 standard errors of their difference (root of two each), it counts nothing.
+// more than 2.5 standard errors of their difference (root of two each), nothing of the history
+// counts: two rounds all alike have a quarter then, and eight 1/256.
 func TestWhatTheHistorySaysOfTheNewRunCounts(t *testing.T) {
 	duration, _ := metric.Default().Lookup("frames.duration_ms")
 	const se = 0.03
 	r := math.Sqrt(se * se * 0.955 * 2 * 21 / 40)
 	for name, c := range map[string]struct{ beyond, sd, shift, se float64 }{
-		"it knows nothing":            {0.5, 0, 0, se},
-		"it was 4 % slower":           {0.04, se, 0.02, se / math.Sqrt2},
-		"it was 4 % quicker":          {-0.04, se, -0.02, se / math.Sqrt2},
-		"it is half as sure":          {0.05, 2 * se, 0.01, se * 2 / math.Sqrt(5)},
-		"they nearly conflict":        {2.49 * math.Sqrt2 * se, se, 2.49 * math.Sqrt2 * se / 2, se / math.Sqrt2},
-		"they conflict":               {2.51 * math.Sqrt2 * se, se, 0, se},
-		"they conflict the other way": {-2.51 * math.Sqrt2 * se, se, 0, se},
+		"it knows nothing":     {0.5, 0, 0, se},
+		"it was 4 % slower":    {0.04, se, 0.02, se / math.Sqrt2},
+		"it was 4 % quicker":   {-0.04, se, -0.02, se / math.Sqrt2},
+		"it is half as sure":   {0.05, 2 * se, 0.01, se * 2 / math.Sqrt(5)},
+		"they nearly conflict": {2.49 * math.Sqrt2 * se, se, 2.49 * math.Sqrt2 * se / 2, se / math.Sqrt2},
 	} {
 		p := PairedOf(duration, alike(2), alike(2)).given(gate.Known{Repetition: r, DF: 20, Beyond: c.beyond, SD: c.sd}, 1)
 		shift, got, df := p.estimated()
@@ -82,6 +82,12 @@ func TestWhatTheHistorySaysOfTheNewRunCounts(t *testing.T) {
 		about(t, name+", degrees of freedom", df, 21)
 		if math.Abs(p.reach(0.005)-(c.shift+tOf21*c.se)) > 1e-6 {
 			t.Errorf("%s: it reaches to %g, want %g", name, p.reach(0.005), c.shift+tOf21*c.se)
+		}
+	}
+	for _, beyond := range []float64{2.51 * math.Sqrt2 * se, -2.51 * math.Sqrt2 * se} {
+		for n, want := range map[int]float64{2: 1.0 / 4, 8: 1.0 / 256} {
+			k := gate.Known{Repetition: r * math.Sqrt(float64(n)/2*(20+float64(n-1))/21), DF: 20, Beyond: beyond, SD: se} // as large an error
+			about(t, fmt.Sprintf("they conflict by %.2f, %d rounds", beyond, n), PairedOf(duration, alike(n), alike(n)).given(k, 1).Excludes(0.1), want)
 		}
 	}
 	// What wavers more in the rounds than ever before counts: ±0.1 has a variance of 0.02.

@@ -8,15 +8,12 @@
 package rounds
 
 import (
-	"maps"
-	"math"
 	"slices"
 	"sync"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/stat"
 )
 
 // Question is one comparison that the history left open.
@@ -79,6 +76,7 @@ type question struct {
 	effect     float64 // the worsening to exclude
 	known      gate.Known
 	turn       int
+	weight     float64 // its part of the false alarms, over an equal one
 	minChange  float64
 	base, head values
 	path       []seen // what each look showed, as far as was measured
@@ -121,6 +119,7 @@ func New(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict, plan Plan) 
 			&question{cell: q.Cell, metric: m, effect: max(p.MinEffect, least, c.Effect), minChange: least, known: c.Known, turn: 1})
 		t.asked++
 	}
+	t.weigh()
 	return t
 }
 
@@ -318,11 +317,11 @@ func (q *question) sideBySide(rounds int) [][2]float64 {
 	return out
 }
 
-// at is where the question was settled if it fails at that level, or else where it is.
+// at is where the question was settled if it fails at its part of that level, or else where it is.
 func (q *question) at(level float64) seen {
 	for _, s := range q.path {
 		switch {
-		case s.spent <= level && s.worsening >= q.minChange:
+		case s.spent <= level*q.weight && s.worsening >= q.minChange:
 			s.says = gate.SaysWorse
 			return s
 		case s.excluded:
@@ -336,40 +335,4 @@ func (q *question) at(level float64) seen {
 	}
 	last.says = gate.SaysOpen
 	return last
-}
-
-// level is what a question fails at: Holm's step-down over the questions of all places
-// (Holm 1979), each by its chance up to the look at which it was settled.
-func (t *Trial) level() float64 {
-	for rejected := 0; ; {
-		level := t.policy.Alpha / float64(max(1, t.asked-rejected))
-		now := 0
-		for _, p := range t.places {
-			for _, q := range p.questions {
-				if q.at(level).spent <= level {
-					now++
-				}
-			}
-		}
-		if now <= rejected {
-			return level
-		}
-		rejected = now
-	}
-}
-
-// corrected are the questions' chances after Holm's correction, by their place and order.
-func (t *Trial) corrected(level float64) map[*question]float64 {
-	var all []*question
-	var ps []float64
-	for _, at := range slices.Sorted(maps.Keys(t.places)) {
-		for _, q := range t.places[at].questions {
-			all, ps = append(all, q), append(ps, min(1, q.at(level).spent))
-		}
-	}
-	out := map[*question]float64{}
-	for i, p := range stat.Holm(ps) {
-		out[all[i]] = math.Min(1, p)
-	}
-	return out
 }

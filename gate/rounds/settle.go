@@ -30,7 +30,7 @@ func (t *Trial) enough(q *question, x Paired, level float64) int {
 	switch {
 	case n == 0:
 	case x.Worsening() >= q.minChange:
-		rounds = need(x.Worse(), level*spending[len(spending)-1])
+		rounds = need(x.Worse(), level*q.weight*spending[len(spending)-1])
 	case x.Below(q.effect, q.minChange):
 		rounds = need(x.Excludes(q.effect), PassLevel)
 	}

@@ -14,7 +14,7 @@ import (
 // with is a question about time per frame with these differences of logarithms.
 func with(differences ...float64) (*question, Paired) {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
-	q := &question{cell: run.Cell{Metric: m.Name}, metric: m, effect: 0.1, minChange: 0.05}
+	q := &question{cell: run.Cell{Metric: m.Name}, metric: m, effect: 0.1, weight: 1, minChange: 0.05}
 	for i, d := range differences {
 		q.base.add(i, 10)
 		q.head.add(i, 10*math.Exp(d))
@@ -104,7 +104,7 @@ func TestWhatWouldSettleAPlace(t *testing.T) {
 		"of two the noisy one":   {tell(40, "", sure, noisy), calmer},
 		"whichever comes first":  {tell(40, "", noisy, sure), calmer},
 		"again, as it was lost":  {tell(40, "the device is gone", sure), "put right what ended the rounds, and measure again"},
-		"of what has no percent": {tell(40, "", &question{metric: metric.Metric{Name: "x", Direction: metric.LowerIsBetter}, effect: 0.1}), "measure on a calmer device"},
+		"of what has no percent": {tell(40, "", &question{metric: metric.Metric{Name: "x", Direction: metric.LowerIsBetter}, effect: 0.1, weight: 1}), "measure on a calmer device"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %q, want %q", name, c.got, c.want)
