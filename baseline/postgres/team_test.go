@@ -77,6 +77,23 @@ func teamsOf(t *testing.T, database string) teams {
 		connect(t, theServer.url("intruder", database))}
 }
 
+// TestWhoOnlyReadsMakesNoMonths: the function that makes the tables of a month makes none for a
+// role that may not add runs.
+func TestWhoOnlyReadsMakesNoMonths(t *testing.T) {
+	x := newTeams(t)
+	exec1(t, x.database, "DO $$BEGIN CREATE ROLE onlooker LOGIN; EXCEPTION WHEN duplicate_object THEN END$$; GRANT USAGE ON SCHEMA apkgate TO onlooker; GRANT SELECT ON ALL TABLES IN SCHEMA apkgate TO onlooker")
+	const next = "SELECT apkgate.part(to_char(now() AT TIME ZONE 'UTC' + interval '1 month', 'YYYY-MM'))"
+	for _, c := range []struct {
+		role string
+		made bool
+	}{{"onlooker", false}, {"intruder", true}} {
+		var part string
+		if err := connect(t, theServer.url(c.role, x.database)).QueryRow(t.Context(), next).Scan(&part); err != nil || (part != "") != c.made {
+			t.Errorf("the part of next month for %s is %q, %v", c.role, part, err)
+		}
+	}
+}
+
 // TestTeamsShareNothing: two teams whose app, scenario, context and even ids are the same,
 // as a fork's are, have a history each.
 func TestTeamsShareNothing(t *testing.T) {

@@ -144,7 +144,8 @@ DO $$DECLARE writer oid; BEGIN
 END$$;
 
 -- The part of a run that began then, which is made where it is of the last year or the next
--- month: nobody may make parts without number. Who writes has no right to make tables.
+-- month: nobody may make parts without number. Who writes has no right to make tables; who
+-- only reads makes none this way either.
 CREATE FUNCTION apkgate.part(started text) RETURNS text
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -158,6 +159,7 @@ BEGIN
   IF month COLLATE "C" NOT BETWEEN to_char(now_utc - interval '12 months', 'YYYY-MM') AND to_char(now_utc + interval '1 month', 'YYYY-MM') THEN
     RETURN '';
   END IF;
+  IF NOT has_table_privilege(session_user, 'apkgate.runs', 'INSERT') THEN RETURN ''; END IF;
   PERFORM pg_advisory_xact_lock(27426679339185253); -- "apkgate" in ASCII
   IF EXISTS (SELECT FROM pg_class WHERE relnamespace = 'apkgate'::regnamespace AND relname = 'runs_' || suffix) THEN RETURN month; END IF;
   FOREACH t IN ARRAY ARRAY['runs', 'records', 'marks'] LOOP
