@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ReferenceWork does a fixed piece of work of one thread, sorting and hashing, three
-// times, and returns the processor time of the shortest.
+// ReferenceWork does a fixed piece of work of one thread, sorting, hashing and going through
+// memory, three times, and returns the processor time of the shortest.
 func ReferenceWork() time.Duration {
 	best := time.Duration(0)
 	for range 3 {
@@ -21,8 +21,8 @@ func ReferenceWork() time.Duration {
 	return best
 }
 
-func work() byte {
-	const numbers, blocks, block = 1 << 20, 1 << 10, 1 << 16
+func work() int {
+	const numbers, blocks, block, steps = 1 << 20, 1 << 10, 1 << 16, 1 << 20
 	values := make([]int, numbers)
 	x := uint32(1)
 	for i := range values {
@@ -35,10 +35,19 @@ func work() byte {
 		sum := sha256.Sum256(data)
 		data[i] = sum[0]
 	}
-	return data[0]
+	// Steps through 64 MB that no cache holds: what reads histories and traces waits for memory.
+	next := make([]uint32, 1<<24)
+	for i := range next {
+		next[i] = (uint32(i)*1664525 + 1013904223) % uint32(len(next))
+	}
+	at := uint32(values[0]) % uint32(len(next))
+	for range steps {
+		at = next[at]
+	}
+	return int(data[0]) + int(at)
 }
 
-// threadTime is the processor time of this process: work has one thread alone.
+// threadTime is the processor time of this process, whose work has one thread alone.
 func threadTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
