@@ -305,7 +305,7 @@ func TestAChangeOfFramesThatStayInTime(t *testing.T) {
 	w.extra = every(2, step(4, run.StageLayout, run.WaitRunning, "layout"))
 	w.in = once(step(12, run.StageRender, run.WaitBuffer, "SurfaceFlinger"), always) // a late frame or so, as there always is
 	got := explained(w.record("head", 3), past(ordinary(), 3, 40), flagged)
-	if len(got) == 0 || got[0].Kind != LayoutKind || !strings.HasSuffix(plain(got[0].Sentence), ", in frames that are still shown in time") {
+	if len(got) == 0 || got[0].Kind != LayoutKind || !strings.HasSuffix(plain(got[0].Sentence), ", mostly in frames that are still shown in time") {
 		t.Fatalf("%s", brief(got))
 	}
 	if s := plain(got[0].Sentence); !strings.Contains(s, " ms more per frame ") {
@@ -425,7 +425,7 @@ func drawnAs(t *testing.T, c diagnose.Cause, text string) {
 		return
 	}
 	first := c.Picture.Threads.Frames[0]
-	if inTime := strings.HasSuffix(text, ", in frames that are still shown in time"); inTime != (first.Role == diagnose.Usual) {
+	if inTime := strings.HasSuffix(text, ", mostly in frames that are still shown in time"); inTime != (first.Role == diagnose.Usual) {
 		t.Errorf("%q is drawn as a %s frame", text, first.Role)
 	}
 	about := func(s diagnose.Step) bool {

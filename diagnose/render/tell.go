@@ -114,7 +114,7 @@ func (t teller) sentence(s suspect) diagnose.Phrase {
 	case s.shown != nil:
 		out = say(out, "; ", s.shown.told())
 	case t.inTime(s):
-		out = say(out, ", in frames that are still shown in time")
+		out = say(out, ", mostly in frames that are still shown in time")
 	}
 	return out
 }
