@@ -274,7 +274,7 @@ func TestCausesOfSlowFrames(t *testing.T) {
 		i := 0
 		cases = slices.DeleteFunc(cases, func(c slowCase) bool {
 			i++
-			some := c.strength == "medium" && i%2 == 0 || c.row == "" && i%5 == 0 || c.event != "scroll" && c.row != "" && i%3 != 0
+			some := c.strength == "medium" && i%6 == 0 || c.row == "" && i%15 == 0 || c.event != "scroll" && c.row != "" && i%6 == 0
 			return c.phone != "pixel-7-android-14" || c.buffered || !some
 		})
 	}
