@@ -40,7 +40,13 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	corpus := flags.Bool("corpus", false, "measure also what needs the captures of a corpus")
 	only := flags.String("only", "", "measure the claims alone whose names match this expression")
 	reference := flags.Duration("reference", 0, "what the reference work took where the document was made")
+	work := flags.Bool("work", false, "do the reference work, print what it takes, and nothing else")
+	took := flags.Duration("took", 0, "what the reference work takes here")
 	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *work {
+		_, err := fmt.Fprintln(out, performance.ReferenceWork())
 		return err
 	}
 	name, err := regexp.Compile(*only)
@@ -51,9 +57,8 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	took := performance.ReferenceWork()
 	bench := performance.Bench{Dir: ".", Env: os.Environ(), Speed: 1, Log: errs}
-	if *reference > 0 {
+	if *reference > 0 && *took > 0 {
 		bench.Speed = min(max(took.Seconds()/reference.Seconds(), least), most)
 	}
 	fmt.Fprintf(out, "The reference work takes %d ms here: figures of time may be %.2f times the document's.\n\n", took.Milliseconds(), bench.Speed*performance.Within)
