@@ -27,9 +27,12 @@ func main() {
 	}
 }
 
-// Where a machine's speed differs more than this from the document's, the reference work does
-// not tell how much.
-const least, most = 0.4, 4
+// A faster machine has to hold what the document says, and no less; on one that is slower than
+// this the reference work does not tell how much.
+const least, most = 1, 4
+
+// tries is how often a claim is measured that does not hold: other work may have come between.
+const tries = 3
 
 var errBeyond = errors.New("figures of docs/performance.md don't hold")
 
@@ -74,6 +77,9 @@ func measure(ctx context.Context, args []string, out, errs io.Writer) error {
 			continue
 		}
 		m := bench.Measure(ctx, c)
+		for n := 1; n < tries && m.Failed() && m.Err == nil; n++ {
+			m = bench.Measure(ctx, c)
+		}
 		failed = failed || m.Failed()
 		fmt.Fprintln(out, m.Row())
 	}
