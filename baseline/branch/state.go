@@ -57,7 +57,8 @@ func (s *Store) openState(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// locked tells of another process with the copy, until it is told that it was had.
+// locked reports after a second that another process uses the local copy. The caller calls
+// had once it has the lock.
 func (s *Store) locked() (had func()) {
 	return baseline.Waiting(s.options.Waiting).Soon(s.options.Wait, fmt.Sprintf("waiting up to %v for the local copy of the history, %s", s.options.Wait, s.dir), errInUse)
 }

@@ -102,8 +102,8 @@ func (s *Store) newRows(ctx context.Context, runs []run.Run) ([]*newRow, error) 
 	return rows, nil
 }
 
-// claimed are those of the rows that the database does not hold, each once, and that nobody
-// else adds before this transaction has ended.
+// claimed returns the rows that the database does not hold, each once. No other session can
+// add them before this transaction ends.
 func claimed(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) {
 	fresh, err := unknown(ctx, tx, rows)
 	if err != nil || len(fresh) == 0 {

@@ -100,8 +100,8 @@ func readStored(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]stor
 	})
 }
 
-// renewBatch derives some runs anew that nobody else is at. A damaged one keeps its
-// summaries, which Verify tells.
+// renewBatch recomputes the summaries of some runs that no other session has locked. A
+// damaged run keeps its old summaries, which Verify reports.
 func renewBatch(ctx context.Context, tx pgx.Tx) (int, error) {
 	rows, err := tx.Query(ctx, `SELECT number FROM apkgate.runs WHERE `+ours+` AND derived < $1
 		ORDER BY derived LIMIT $2 FOR UPDATE SKIP LOCKED`, derivation, batch)
@@ -184,8 +184,8 @@ func (sc *scanner) anew(ctx context.Context, numbers []int64) (map[int64]run.Cel
 	return out, nil
 }
 
-// anrsAnew are the runs of the subjects whose ANRs are told by other rules, with what their
-// records say.
+// anrsAnew returns the runs of the subjects whose ANRs were derived by older rules, with the
+// ANRs of their records.
 func anrsAnew(ctx context.Context, tx pgx.Tx, subjects []int64) ([]baseline.ANRRun, error) {
 	var some bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM apkgate.runs WHERE `+ours+` AND derived < $1)

@@ -127,7 +127,7 @@ func TestOlderVersions(t *testing.T) {
 	}
 }
 
-// everything is all that a history tells of its runs.
+// everything lists the runs of a history by each of its listings.
 func everything(t *testing.T, s baseline.Store) (out []baseline.Entry) {
 	t.Helper()
 	for _, list := range []func(context.Context, baseline.Filter) func(func(baseline.Entry, error) bool){

@@ -16,7 +16,7 @@ type old struct {
 }
 
 // Prune implements baseline.Store. It looks at some subjects at a time, and removes some runs
-// at a time, so that nobody waits for it; a run on which somebody decides meanwhile stays. The
+// at a time, so that no other session waits for it; a run that is marked meanwhile stays. The
 // space is used again once PostgreSQL has vacuumed the tables, which it does by itself.
 func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(baseline.Entry) error) (int, error) {
 	if err := r.Check(); err != nil {
