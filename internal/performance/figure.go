@@ -19,7 +19,7 @@ const (
 	MemoryOp  Unit = "MB/op"       // of a benchmark
 	AllocsOp  Unit = "allocs/op"   // of a benchmark
 	Size      Unit = "kB"          // the number of bytes that the command prints, by 1000
-	Slope     Unit = "slope (CPU)" // growth of processor time: see Claim of a slope
+	Slope     Unit = "slope (CPU)" // exponent by which processor time grows, of a claim "slope SMALL LARGE TIMES"
 )
 
 var units = []Unit{CPU, Peak, PerSecond, PerOp, MemoryOp, AllocsOp, Size, Slope}
