@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // Point is what a line says. The letters of Phase: B and E begin and end a slice of the
@@ -24,12 +23,8 @@ type Point struct {
 // maxName bounds a name, as Android's own limit on a line does.
 const maxName = 1024
 
-// Parse reads a line; false for one that is of no such kind, or lacks what its kind has.
-func Parse(line []byte) (Point, bool) {
-	return parse(line, func(b []byte) string { return strings.ToValidUTF8(string(b[:min(len(b), maxName)]), "\uFFFD") })
-}
-
-// parse is Parse that makes texts of bytes.
+// parse reads a line, whose texts it makes of bytes; false for one that is of no such kind, or
+// lacks what its kind has.
 func parse(line []byte, text func([]byte) string) (Point, bool) {
 	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == 0) {
 		line = line[:len(line)-1]

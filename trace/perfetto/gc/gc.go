@@ -9,7 +9,6 @@ package gc
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -51,16 +50,6 @@ var kinds = []string{"mark sweep GC", "mark compact GC", "concurrent copying GC"
 
 func isRun(name string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasSuffix(name, kind) })
-}
-
-// Read reads the runs in the processes that are the app's.
-func Read(src io.ReadSeeker, of func(pid int) bool) (Collections, error) {
-	f := packets.New()
-	r, kept := New(of), &packets.Losses{Source: "linux.ftrace"}
-	if err := f.ReadInOrder(src, r, kept); err != nil {
-		return Collections{}, err
-	}
-	return r.Collections(kept.Chunks() + f.KernelLost()), nil
 }
 
 // New is a reader of the runs in the processes that are the app's, beside others of a pass.

@@ -2,6 +2,7 @@ package gc_test
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"testing"
 	"time"
@@ -13,6 +14,13 @@ import (
 )
 
 type message = tracetest.Message
+
+// read reads the runs of a trace in the processes that are the app's.
+func read(src io.ReadSeeker, of func(pid int) bool) (gc.Collections, error) {
+	r := gc.New(of)
+	lost, err := tracetest.Kernel(src, r)
+	return r.Collections(lost), err
+}
 
 // line is what a thread writes at a time, in ms of CLOCK_BOOTTIME.
 type line struct {
@@ -58,7 +66,7 @@ func TestRunsOfTheCollector(t *testing.T) {
 		line{1050, 41, "B|40|semispace GC"},
 		line{1058, 40, "B|40|GCd items"},
 	)
-	got, err := gc.Read(bytes.NewReader(text), func(pid int) bool { return pid == app })
+	got, err := read(bytes.NewReader(text), func(pid int) bool { return pid == app })
 	if err != nil || !got.Traced || got.Lost != 0 || len(got.Runs) != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -71,10 +79,10 @@ func TestRunsOfTheCollector(t *testing.T) {
 			t.Errorf("%+v, want %+v", got.Runs[i], want)
 		}
 	}
-	if got, err := gc.Read(bytes.NewReader(text), func(pid int) bool { return pid == other }); err != nil || len(got.Runs) != 1 {
+	if got, err := read(bytes.NewReader(text), func(pid int) bool { return pid == other }); err != nil || len(got.Runs) != 1 {
 		t.Errorf("of another app: %+v, %v", got, err)
 	}
-	if got, err := gc.Read(bytes.NewReader(text), func(pid int) bool { return pid == 60 }); err != nil || got.Traced {
+	if got, err := read(bytes.NewReader(text), func(pid int) bool { return pid == 60 }); err != nil || got.Traced {
 		t.Errorf("of an app that wrote nothing: %+v, %v", got, err)
 	}
 }
@@ -82,7 +90,7 @@ func TestRunsOfTheCollector(t *testing.T) {
 // A trace that lost events of the kernel does not say how many runs there were.
 func TestLostEventsAreTold(t *testing.T) {
 	t.Parallel()
-	got, err := gc.Read(bytes.NewReader(traced(true, line{1000, 40, "B|40|x"}, line{1001, 40, "E|40"})), func(int) bool { return true })
+	got, err := read(bytes.NewReader(traced(true, line{1000, 40, "B|40|x"}, line{1001, 40, "E|40"})), func(int) bool { return true })
 	if err != nil || got.Lost == 0 || !got.Traced {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -96,7 +104,7 @@ func TestRunsOfPerfettosOwnTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := gc.Read(bytes.NewReader(data), func(int) bool { return true })
+	got, err := read(bytes.NewReader(data), func(int) bool { return true })
 	names := map[string]time.Duration{}
 	for _, r := range got.Runs {
 		names[r.Name] = r.For
@@ -123,7 +131,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		lines      []line
 		lost, runs int
 	}{"deep": {deep, 3, 0}, "wide": {wide, 2, 1}} {
-		got, err := gc.Read(bytes.NewReader(traced(false, c.lines...)), func(int) bool { return true })
+		got, err := read(bytes.NewReader(traced(false, c.lines...)), func(int) bool { return true })
 		if err != nil || got.Lost != c.lost || len(got.Runs) != c.runs {
 			t.Errorf("%s: %d lost, %d runs, %v; want %d and %d", name, got.Lost, len(got.Runs), err, c.lost, c.runs)
 		}
@@ -133,6 +141,6 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(traced(false, line{1000, 40, "B|40|Background concurrent copying GC"}, line{1001, 40, "E|40"}))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		_, _ = gc.Read(bytes.NewReader(data), func(int) bool { return true })
+		_, _ = read(bytes.NewReader(data), func(int) bool { return true })
 	})
 }

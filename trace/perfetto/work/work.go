@@ -7,7 +7,6 @@
 package work
 
 import (
-	"io"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -32,17 +31,6 @@ type Counts struct {
 	Traced, Called bool
 	// Lost counts what the trace has lost of the kernel's events. There may be more of each.
 	Lost int
-}
-
-// Read counts what the processes did that are the app's.
-func Read(src io.ReadSeeker, of func(pid int) bool) (Counts, error) {
-	f := packets.New()
-	r, kept := New(of), &packets.Losses{Source: "linux.ftrace"}
-	if err := f.ReadInOrder(src, r, kept); err != nil {
-		return Counts{}, err
-	}
-	r.Lost = kept.Chunks() + f.KernelLost()
-	return r.Counts, nil
 }
 
 // New is a reader that counts what the processes did that are the app's, beside others of a

@@ -2,6 +2,7 @@ package work_test
 
 import (
 	"bytes"
+	"io"
 	"testing"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
@@ -37,9 +38,17 @@ func traced(lost bool, all ...done) []byte {
 	return message(nil).In(field.TracePacket, message(nil).Num(field.PacketTrustedPacketSequenceID, 1).In(field.PacketFtraceEvents, bundle))
 }
 
+// count counts what the app's processes did in a trace.
+func count(src io.ReadSeeker, of func(pid int) bool) (work.Counts, error) {
+	r := work.New(of)
+	lost, err := tracetest.Kernel(src, r)
+	r.Lost = lost
+	return r.Counts, err
+}
+
 func read(t *testing.T, text []byte, pid int) work.Counts {
 	t.Helper()
-	got, err := work.Read(bytes.NewReader(text), func(one int) bool { return one == pid })
+	got, err := count(bytes.NewReader(text), func(one int) bool { return one == pid })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +100,7 @@ func TestLostEventsAreTold(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(traced(false, done{tid: app, text: "B|40|draw"}, done{tid: app}))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, err := work.Read(bytes.NewReader(text), func(int) bool { return true })
+		got, err := count(bytes.NewReader(text), func(int) bool { return true })
 		if err == nil && !got.Traced && got.Draws+got.Frames+got.Layouts > 0 {
 			t.Errorf("%+v counts work that nobody wrote about", got)
 		}
