@@ -50,7 +50,7 @@ func pruneCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 
 func prune(ctx context.Context, c console.Console, s baseline.Store, keep int, yes bool) error {
 	n := 0
-	_, err := s.Prune(ctx, baseline.Retention{Keep: keep, DryRun: !yes}, func(e baseline.Entry) error {
+	removed, err := s.Prune(ctx, baseline.Retention{Keep: keep, DryRun: !yes}, func(e baseline.Entry) error {
 		n++
 		_, err := fmt.Fprintf(c.Stdout, "%s  %s  %s  %s\n", console.Plain(e.Run.ID), console.Plain(e.Run.App.Package), console.Plain(e.Run.Scenario), console.Plain(devctx.Name(e.Run.Context, devctx.Named)))
 		return err
@@ -59,7 +59,10 @@ func prune(ctx context.Context, c console.Console, s baseline.Store, keep int, y
 		return stores.Error(err)
 	}
 	if yes {
-		fmt.Fprintf(c.Stdout, "%d %s removed\n", n, words.Plural(n, "run", "runs"))
+		fmt.Fprintf(c.Stdout, "%d %s removed\n", removed, words.Plural(removed, "run", "runs"))
+		if stay := n - removed; stay > 0 {
+			fmt.Fprintf(c.Stdout, "%d of those listed %s not: another command marked or removed %s meanwhile\n", stay, words.Plural(stay, "was", "were"), words.Plural(stay, "it", "them"))
+		}
 		return nil
 	}
 	fmt.Fprintf(c.Stdout, "%d %s would be removed; --yes removes them\n", n, words.Plural(n, "run", "runs"))
