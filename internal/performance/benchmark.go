@@ -27,8 +27,8 @@ func benchmarked(output string) (map[Unit]float64, error) {
 				values[PerOp] = v / 1e6
 			case "B/op":
 				values[MemoryOp] = v / 1e6
-			case "MB/s", "allocs/op":
-				values[Unit(fields[i+1])] = v
+			case "MB/s":
+				values[PerSecond] = v
 			}
 		}
 	}

@@ -17,12 +17,11 @@ const (
 	PerSecond Unit = "MB/s"        // of a benchmark
 	PerOp     Unit = "ms/op"       // of a benchmark
 	MemoryOp  Unit = "MB/op"       // of a benchmark
-	AllocsOp  Unit = "allocs/op"   // of a benchmark
 	Size      Unit = "kB"          // the number of bytes that the command prints, by 1000
 	Slope     Unit = "slope (CPU)" // exponent by which processor time grows, of a claim "slope SMALL LARGE TIMES"
 )
 
-var units = []Unit{CPU, Peak, PerSecond, PerOp, MemoryOp, AllocsOp, Size, Slope}
+var units = []Unit{CPU, Peak, PerSecond, PerOp, MemoryOp, Size, Slope}
 
 // Figure is a number with its unit.
 type Figure struct {

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/words"
@@ -83,7 +82,7 @@ func (b *Bench) valuesOf(ctx context.Context, c Claim) (map[Unit]float64, error)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %s", c.Name, err, words.Short(strings.TrimSpace(errs.String()+out.String())))
 	}
-	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	peak, ok := peakOf(cmd.ProcessState)
 	if !ok {
 		return nil, fmt.Errorf("%s: this system does not report what a process used", c.Name)
 	}
@@ -92,7 +91,7 @@ func (b *Bench) valuesOf(ctx context.Context, c Claim) (map[Unit]float64, error)
 		b.cpu = map[string]float64{}
 	}
 	b.cpu[c.Name] = used
-	values := map[Unit]float64{CPU: used, Peak: float64(usage.Maxrss) * 1024 / 1e6}
+	values := map[Unit]float64{CPU: used, Peak: peak / 1e6}
 	if size, err := strconv.ParseFloat(strings.TrimSpace(out.String()), 64); err == nil {
 		values[Size] = size / 1000
 	}
