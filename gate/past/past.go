@@ -32,6 +32,9 @@ type Runs struct {
 	Own      int                       // the group that has the new run's own context, or -1
 	count    int                       // of groups
 
+	sessionOf  []int // of each ref the number of its session among those of its group
+	sessionsIn []int // of each group how many sessions it has
+
 	weights []float64              // of ranked
 	Sampled int                    // how many values of a cell are kept for a picture
 	table   map[run.Cell][]float64 // the numbers of each cell to judge: see Tabulate
@@ -49,6 +52,7 @@ func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
 		p.Refs[i], p.Groups[i], p.weights[i] = &refs[r.Index], g.Of(theirs[r.Index]), r.Weight
 	}
 	p.Own, p.count = g.Find(now), len(g.Distinct())
+	p.sessionOf, p.sessionsIn = numbered(p.Refs, p.Groups, p.count)
 	p.contexts = sync.OnceValue(func() *contexts.Contexts { return contexts.Of(g.Distinct()) })
 	p.withNow = sync.OnceValue(func() *contexts.Contexts { return contexts.With(g.Distinct(), devctx.Only(now, use)) })
 	return p

@@ -607,9 +607,9 @@ func TestSessionsAreInTheOrderOfTime(t *testing.T) {
 		{[]int{3, 2, 2, 1}, []int{3, 1, 2, 0}},
 		{[]int{2, 2}, []int{0, 1}},
 	} {
-		var j joining
+		j := newJoining(len(c.days))
 		for i, day := range c.days {
-			j.add("", session{Number: Number{N: i}, at: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)})
+			j.add(i, session{Number: Number{N: i}, at: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)})
 		}
 		var got []int
 		for _, s := range j.inTime() {

@@ -19,25 +19,48 @@ type session struct {
 	name string // "" where the runs name none
 }
 
-// joining are sessions that are put together of their runs.
-type joining struct {
-	sessions []session
-	places   map[string]int // of those that have a name
+// numbered gives each run the number of its session among those of its context, and counts
+// them by context. Runs that name no session are one each.
+func numbered(refs []*run.Summary, groups []int, contexts int) (numbers, counts []int) {
+	type named struct {
+		group int
+		name  string
+	}
+	numbers, counts = make([]int, len(refs)), make([]int, contexts)
+	known := make(map[named]int)
+	for i, r := range refs {
+		key := named{groups[i], r.Session}
+		number, seen := known[key]
+		if !seen {
+			number = counts[key.group]
+			counts[key.group]++
+			if key.name != "" {
+				known[key] = number
+			}
+		}
+		numbers[i] = number
+	}
+	return numbers, counts
 }
 
-// add adds a run of the session of that name. Runs that name no session are one each.
-func (j *joining) add(name string, one session) {
-	if at, known := j.places[name]; known {
-		j.sessions[at] = j.sessions[at].and(one)
+// joining are sessions of one context that are put together of their runs.
+type joining struct {
+	sessions []session
+	places   []int // by the number of a session its place among them, from 1 on; 0: not there yet
+}
+
+func newJoining(sessions int) joining {
+	return joining{make([]session, 0, sessions), make([]int, sessions)}
+}
+
+// add adds a run of the session of that number.
+func (j *joining) add(number int, one session) {
+	if at := j.places[number]; at > 0 {
+		j.sessions[at-1] = j.sessions[at-1].and(one)
 		return
 	}
-	if name != "" {
-		if j.places == nil {
-			j.places = map[string]int{}
-		}
-		j.places[name] = len(j.sessions)
-	}
 	j.sessions = append(j.sessions, one)
+	j.places[number] = len(j.sessions)
 }
 
 // inTime are the sessions in the order of time.
@@ -62,11 +85,14 @@ func newestFirst(sessions []session) bool {
 
 // sessions are those of the own context, in the order of time.
 func (v Values) sessions(p gate.Policy, c run.Cell, m metric.Metric) []session {
-	var own joining
+	if v.past.Own < 0 {
+		return nil
+	}
+	own := newJoining(v.past.sessionsIn[v.past.Own])
 	cell := run.NewColumn(c)
 	for i, group := range v.groups {
 		if group == v.past.Own {
-			own.add(v.runOf(i, p, cell, m))
+			own.add(v.sessionOf(i), v.runOf(i, p, cell, m))
 		}
 	}
 	return own.inTime()
@@ -78,9 +104,13 @@ func (v Values) elsewhereBySession(p gate.Policy, c run.Cell, m metric.Metric) [
 	groups := make([]joining, v.past.count)
 	cell := run.NewColumn(c)
 	for i, group := range v.groups {
-		if group != v.past.Own {
-			groups[group].add(v.runOf(i, p, cell, m))
+		if group == v.past.Own {
+			continue
 		}
+		if groups[group].places == nil {
+			groups[group] = newJoining(v.past.sessionsIn[group])
+		}
+		groups[group].add(v.sessionOf(i), v.runOf(i, p, cell, m))
 	}
 	out := make([][]session, len(groups))
 	for g := range groups {
@@ -89,11 +119,13 @@ func (v Values) elsewhereBySession(p gate.Policy, c run.Cell, m metric.Metric) [
 	return out
 }
 
-// runOf is what the run of the i-th value, one of the cell, says of it, and the name of its
-// session.
-func (v Values) runOf(i int, p gate.Policy, cell *run.Column, m metric.Metric) (name string, one session) {
+// sessionOf is the number of the session of the run of the i-th value.
+func (v Values) sessionOf(i int) int { return v.past.sessionOf[v.ref(i)] }
+
+// runOf is what the run of the i-th value, one of the cell, says of it.
+func (v Values) runOf(i int, p gate.Policy, cell *run.Column, m metric.Metric) session {
 	r := v.past.Refs[v.ref(i)]
-	return r.Session, session{v.numberOf(r.Cells, p, cell, m, v.Numbers[i]), r.Started, r.ID, r.Session}
+	return session{v.numberOf(r.Cells, p, cell, m, v.Numbers[i]), r.Started, r.ID, r.Session}
 }
 
 // and joins two parts of one session.
