@@ -107,9 +107,14 @@ func framesBy(benchmarks []benchmark) string {
 	return by
 }
 
-// whole reports whether every repetition of the benchmark was measured, and
-// warns where not. A Microbenchmark's repeatIterations is the length of its
-// inner loop and says nothing of that.
+// whole reports whether every repetition of the benchmark has frames, where any has, and
+// warns where not.
+//
+// It also warns where a metric has fewer values than repetitions. That is no repetition that
+// failed, which would have left no results at all: androidx.benchmark leaves out the
+// repetitions whose traces lack the metric, and does not say which
+// (Macrobenchmark.kt and MetricResultExtensions.kt, mergeMultiIterResults). A
+// Microbenchmark's repeatIterations is the length of its inner loop and says nothing of that.
 func (im *importing) whole(b benchmark, m measured) bool {
 	whole := true
 	for i, frames := range m.frames {
@@ -123,8 +128,7 @@ func (im *importing) whole(b benchmark, m measured) bool {
 	}
 	for _, c := range b.lengths() {
 		if c.values < b.repeats {
-			im.warnf("%s (%s): %s has %d values for %d repetitions", b.at, words.Short(b.name), words.Short(c.metric), c.values, b.repeats)
-			whole = false
+			im.warnf("%s (%s): %s has %s for %d repetitions: the traces of the others lack it", b.at, words.Short(b.name), words.Short(c.metric), words.Count(c.values, "value", "values"), b.repeats)
 		}
 	}
 	return whole

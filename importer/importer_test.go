@@ -159,7 +159,8 @@ func TestDoubtsAreWarned(t *testing.T) {
 		status run.Status
 		text   string
 	}{
-		"repetitions missing": {suiteOf(bench("com.x.S", "a", 3, `"startupMs":{"runs":[1,2]}`, "")), run.Partial, "startupMs has 2 values for 3 repetitions"},
+		"repetitions missing": {suiteOf(bench("com.x.S", "a", 3, `"startupMs":{"runs":[1,2]}`, "")), run.Complete, "startupMs has 2 values for 3 repetitions: the traces of the others lack it"},
+		"a value missing":     {suiteOf(bench("com.x.S", "a", 3, `"startupMs":{"runs":[1]}`, "")), run.Complete, "startupMs has 1 value for 3 repetitions: the traces of the others lack it"},
 		"no frames":           {suiteOf(bench("com.x.S", "a", 2, "", `"frameCpuTimeMs":{"runs":[[5],[]]}`)), run.Partial, "no frames in repetition 2"},
 		"negative time":       {suiteOf(bench("com.x.S", "a", 1, "", `"frameCpuTimeMs":{"runs":[[5,-3]]}`)), run.Complete, "left out 1 frames"},
 	} {

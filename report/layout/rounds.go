@@ -112,7 +112,7 @@ func decided(in Input) string {
 		sentences = append(sentences, fmt.Sprintf("%s cleared %s", words.Count(history, "accepted run", "accepted runs"), ofAll(cleared, all)))
 	}
 	if shown > 0 {
-		sentences = append(sentences, fmt.Sprintf("%s shown and do not decide", words.Count(shown, "more is", "more are")))
+		sentences = append(sentences, words.Count(shown, "more is shown and does not decide", "more are shown and do not decide"))
 	}
 	sentences = append(sentences, turns(in.Verdict)...)
 	if len(sentences) == 0 {
