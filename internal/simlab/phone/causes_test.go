@@ -261,7 +261,7 @@ func TestATraceShowsWhatStorageIsAsked(t *testing.T) {
 			}
 		}
 		requests := map[blockio.Level]int{}
-		for _, w := range c.disk.Work {
+		for _, w := range c.disk.Work.All() {
 			requests[w.Level]++
 			told += w.For / 2 // two levels tell of each
 			if c.disk.Names[w.Kind] != tt.kind || w.Thread != thread || w.For <= 0 || w.For > 8*time.Millisecond {

@@ -25,8 +25,14 @@ func recordFrames(t *testing.T, p *Phone) (pid string) {
 
 const framesTrace = "/data/misc/perfetto-traces/frames.pftrace"
 
+// tracedFrame is a frame of a trace, with its layer's name.
+type tracedFrame struct {
+	ftread.Frame
+	layer string
+}
+
 // traced are the frames of a trace that has ended.
-func traced(t *testing.T, p *Phone, pid string) []ftread.Frame {
+func traced(t *testing.T, p *Phone, pid string) []tracedFrame {
 	t.Helper()
 	output(t, p, "kill "+pid)
 	pass(t, p, time.Second)
@@ -38,7 +44,11 @@ func traced(t *testing.T, p *Phone, pid string) []ftread.Frame {
 	if r.Malformed > 0 || r.Unpaired > 0 {
 		t.Errorf("%d malformed events, %d ends without a beginning", r.Malformed, r.Unpaired)
 	}
-	return r.Frames
+	var out []tracedFrame
+	for _, f := range r.Frames.All() {
+		out = append(out, tracedFrame{*f, r.Layers[f.Layer]})
+	}
+	return out
 }
 
 // The frames that SurfaceFlinger tells of are those of the rows of framestats: by their
@@ -50,15 +60,15 @@ func TestTheFrameTimelineHasTheFramesOfTheRows(t *testing.T) {
 	pass(t, p, 1500*time.Millisecond)
 	rows := framestats(t, output(t, p, "dumpsys gfxinfo com.example.still framestats"))
 	pass(t, p, 10*time.Second)
-	byToken, displays, others := map[int64]ftread.Frame{}, 0, 0
+	byToken, displays, others := map[int64]tracedFrame{}, 0, 0
 	for _, f := range traced(t, p, pid) {
 		switch {
 		case f.Actual && f.Surface && f.PID != 4217: // the launcher's, and the splash screen's
 			others++
 		case f.Actual && f.Surface:
 			byToken[f.Token] = f
-			if !strings.HasPrefix(f.Layer, "TX - com.example.still/com.example.still.") {
-				t.Fatalf("a frame of %q", f.Layer)
+			if !strings.HasPrefix(f.layer, "TX - com.example.still/com.example.still.") {
+				t.Fatalf("a frame of %q", f.layer)
 			}
 		case f.Actual:
 			displays++
@@ -265,7 +275,7 @@ func TestEverythingTellsTheSameFrames(t *testing.T) {
 		}
 		told, late := 0, 0
 		for _, f := range traced(t, p, pid) {
-			if f.Actual && f.Surface && strings.Contains(f.Layer, " com.example.still/") {
+			if f.Actual && f.Surface && strings.Contains(f.layer, " com.example.still/") {
 				told++
 				late += map[bool]int{true: 1}[strings.Contains(f.JankType(), "App Deadline Missed")]
 			}

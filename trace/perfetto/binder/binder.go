@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	reader "github.com/apkgate/apkgate/trace/perfetto/slices"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
@@ -31,8 +32,6 @@ type Transaction struct {
 	Interface string
 	// Waits says that the client waits for an answer.
 	Waits bool
-	// Call is what the kernel says of it.
-	Call reader.Call
 }
 
 // End is the part of one thread in a transaction.
@@ -61,15 +60,19 @@ func (t *Transaction) Parts() (named, method string) {
 // and interfaces stand.
 type Reader struct {
 	*reader.Reader
+	// Memory has the scores of processes among its values.
+	Memory *counters.Reader
+	// Interfaces are by slice what a server says there that it does, in Names: 0 for nothing.
+	// Transactions fills them.
+	Interfaces spill.List[int32]
+
+	file    *packets.File
 	threads *threads.Tracker
-	memory  *counters.Reader
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
-	r := &Reader{Reader: reader.New(file, tracker), threads: tracker, memory: counters.New(file, tracker)}
-	r.KeepCalls()
-	return r
+	return &Reader{Reader: reader.New(file, tracker), Memory: counters.New(file, tracker), file: file, threads: tracker}
 }
 
 // Wants are what slices follow from, and scores of processes.
@@ -83,7 +86,7 @@ func (r *Reader) Wants() packets.Wants {
 // Packet reads a packet.
 func (r *Reader) Packet(p packets.Packet) {
 	if p.Kind == field.PacketProcessStats {
-		r.memory.Packet(p)
+		r.Memory.Packet(p)
 		return
 	}
 	r.Reader.Packet(p)
@@ -92,7 +95,7 @@ func (r *Reader) Packet(p packets.Packet) {
 // Event reads an event. The tracker has read it before.
 func (r *Reader) Event(e *packets.Event) {
 	if e.Kind == field.EventOOMScoreAdjUpdate {
-		r.memory.Event(e)
+		r.Memory.Event(e)
 		return
 	}
 	r.Reader.Event(e)
@@ -101,22 +104,36 @@ func (r *Reader) Event(e *packets.Event) {
 // Transactions are all that have both ends, in the order in which they were sent. One is
 // valid until the next.
 func (r *Reader) Transactions() iter.Seq[*Transaction] {
-	named, scores := r.interfaces(), r.scores()
-	flows := slices.SortedFunc(slices.Values(r.Flows.Rows), func(a, b reader.Flow) int { return cmp.Compare(a.Out, b.Out) })
+	r.interfaces()
+	j := joining{Reader: r, scores: r.scores(), sent: r.Slices.Cursor(together), got: r.Slices.Cursor(together), named: r.Interfaces.Cursor(together)}
 	return func(yield func(*Transaction) bool) {
-		for _, flow := range flows {
-			if t, ok := r.transaction(flow, named, scores); ok && !yield(&t) {
+		for _, flow := range spill.InOrder(&r.Flows, func(f *reader.Flow) int64 { return int64(f.Out) }) {
+			if t, ok := j.transaction(*flow); ok && !yield(&t) {
 				return
 			}
 		}
 	}
 }
 
+// together is how many rows that are near each other are read at once.
+const together = 256
+
+// joining brings together what is known of both ends of a transaction.
+type joining struct {
+	*Reader
+	scores    map[int][]score
+	sent, got *spill.Cursor[reader.Slice]
+	named     *spill.Cursor[int32]
+}
+
 // transaction is the one that a flow leads from the client to the server; false where a
 // flow is of something else, or one of the ends is not known whole.
-func (r *Reader) transaction(flow reader.Flow, named map[int32]int32, scores map[int][]score) (Transaction, bool) {
-	from, to := &r.Slices.Rows[flow.Out], &r.Slices.Rows[flow.In]
-	sent, got := r.Names[from.Name], r.Names[to.Name]
+func (j *joining) transaction(flow reader.Flow) (Transaction, bool) {
+	from, to, name := j.sent.At(flow.Out), j.got.At(flow.In), j.named.At(flow.In)
+	if from == nil || to == nil || name == nil {
+		return Transaction{}, false
+	}
+	sent, got := j.Names[from.Name], j.Names[to.Name]
 	waits := sent == reader.Transaction && got == reader.Reply
 	switch {
 	case waits && (from.For < 0 || to.For < 0 || from.For < to.For):
@@ -124,25 +141,20 @@ func (r *Reader) transaction(flow reader.Flow, named map[int32]int32, scores map
 	case !waits && (sent != reader.TransactionAsync || got != reader.Received):
 		return Transaction{}, false
 	}
-	t := Transaction{Client: r.end(flow.Out, scores), Server: r.end(flow.In, scores), Waits: waits}
-	if r.threads.Threads[t.Client.Thread].Process < 0 || r.threads.Threads[t.Server.Thread].Process < 0 {
-		return Transaction{}, false
-	}
-	if name, ok := named[flow.In]; ok {
-		t.Interface = r.Names[name]
-	}
-	if at, found := slices.BinarySearchFunc(r.Calls, flow.Out, func(c reader.Call, slice int32) int { return cmp.Compare(c.Slice, slice) }); found {
-		t.Call = r.Calls[at]
-	}
-	return t, true
+	client, known := j.end(flow.Out, from)
+	server, knownToo := j.end(flow.In, to)
+	return Transaction{Client: client, Server: server, Waits: waits, Interface: j.Names[*name]}, known && knownToo
 }
 
-func (r *Reader) end(slice int32, scores map[int][]score) End {
-	s := &r.Slices.Rows[slice]
-	e := End{Slice: slice, Thread: r.Tracks[s.Track].Thread, At: s.At, For: s.For}
-	of := scores[r.threads.Threads[e.Thread].Process]
+// end is the one of a slice; false where that is of no thread, or its process is not known.
+func (j *joining) end(slice int32, s *reader.Slice) (End, bool) {
+	e := End{Slice: slice, Thread: j.Tracks[s.Track].Thread, At: s.At, For: s.For}
+	if e.Thread < 0 || j.threads.Threads[e.Thread].Process < 0 {
+		return e, false
+	}
+	of := j.scores[j.threads.Threads[e.Thread].Process]
 	if at, _ := slices.BinarySearchFunc(of, s.At+1, func(one score, at time.Duration) int { return cmp.Compare(one.at, at) }); at > 0 {
 		e.OOMScore = &of[at-1].value
 	}
-	return e
+	return e, true
 }

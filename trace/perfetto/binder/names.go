@@ -13,11 +13,15 @@ type score struct {
 	value int64
 }
 
-// scores are those of each process, in the order of time.
+// maxScores is how many changes of scores are kept.
+const maxScores = 1_000_000
+
+// scores are those of each process from when they change, in the order of time.
 func (r *Reader) scores() map[int][]score {
 	out := map[int][]score{}
-	for _, v := range r.memory.Values.Rows {
-		track := r.memory.Tracks[v.Track]
+	changes := 0
+	for _, v := range r.Memory.Values.All() {
+		track := r.Memory.Tracks[v.Track]
 		if track.Type != "oom_score_adj" {
 			continue
 		}
@@ -25,42 +29,52 @@ func (r *Reader) scores() map[int][]score {
 		if track.Thread >= 0 {
 			process = r.threads.Threads[track.Thread].Process
 		}
-		if process >= 0 {
-			out[process] = append(out[process], score{v.At, int64(v.Value)})
+		of, value := out[process], int64(v.Value)
+		if process < 0 || len(of) > 0 && of[len(of)-1].value == value {
+			continue
+		}
+		if r.file.Room("changes of processes' scores", changes, maxScores) {
+			changes++
+			out[process] = append(of, score{v.At, value})
 		}
 	}
 	return out
 }
 
-// interfaces are the names of what a server says that it does, by the slice in which it
+// interfaces finds the names of what a server says that it does, by the slice in which it
 // got the transaction: of an answer what stands in it, of one that nobody waits for what
 // comes next on its thread.
-func (r *Reader) interfaces() map[int32]int32 {
+func (r *Reader) interfaces() {
 	server := make([]bool, len(r.Names))
 	for i, name := range r.Names {
 		server[i] = isServer(name)
 	}
-	out := map[int32]int32{}
 	waiting := map[int32]int32{} // the last slice without a name, by track
-	for i := range r.Slices.Rows {
-		s := &r.Slices.Rows[i]
+	above := r.Slices.Cursor(together)
+	for place, s := range r.Slices.All() {
+		r.Interfaces.Add(0)
 		switch {
 		case server[s.Name]:
+			name := s.Name
 			if before, known := waiting[s.Track]; known {
-				out[before] = s.Name
+				r.Interfaces.Edit(before, func(one *int32) { *one = name })
 				delete(waiting, s.Track)
 			}
-			if s.Parent < 0 || r.Names[r.Slices.Rows[s.Parent].Name] != reader.Reply {
+			if s.Parent < 0 {
 				continue
 			}
-			if name, known := out[s.Parent]; !known || r.Names[s.Name] < r.Names[name] {
-				out[s.Parent] = s.Name
+			if parent := above.At(s.Parent); parent == nil || r.Names[parent.Name] != reader.Reply {
+				continue
 			}
+			r.Interfaces.Edit(s.Parent, func(one *int32) {
+				if *one == 0 || r.Names[name] < r.Names[*one] {
+					*one = name
+				}
+			})
 		case r.Names[s.Name] == reader.Received:
-			waiting[s.Track] = int32(i)
+			waiting[s.Track] = int32(place)
 		}
 	}
-	return out
 }
 
 // isServer reports that a slice's name is one with which generated code says what it

@@ -14,13 +14,14 @@ import (
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
 // Limits on what is kept.
 const (
-	MaxRows  = 1_000_000
-	maxOpen  = 100_000 // that have not ended
+	MaxRows  = 1_000_000 // where the list does not spill
+	maxOpen  = 100_000   // that have not ended
 	maxNames = 100_000
 )
 
@@ -58,12 +59,12 @@ type Work struct {
 
 // Reader reads requests.
 type Reader struct {
-	Work  []Work
+	Work  spill.List[Work]
 	Names []string // the first is ""
 
 	file    *packets.File
 	threads *threads.Tracker
-	open    map[key]int32
+	open    map[key]begun
 	names   map[string]int32
 }
 
@@ -73,9 +74,15 @@ type key struct {
 	sector uint64
 }
 
+// begun is a request that has not ended.
+type begun struct {
+	place int32  // in Reader.Work
+	end   uint64 // the sector behind it
+}
+
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
-	return &Reader{file: file, threads: tracker, open: map[key]int32{}, names: map[string]int32{"": 0}, Names: []string{""}}
+	return &Reader{file: file, threads: tracker, open: map[key]begun{}, names: map[string]int32{"": 0}, Names: []string{""}}
 }
 
 // Wants are the kernel's events of block devices.

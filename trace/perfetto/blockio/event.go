@@ -72,11 +72,9 @@ func (r *Reader) begin(e *packets.Event, level Level, at fields) {
 	if _, again := r.open[k]; !again && !r.file.Room("block I/O on its way", len(r.open), maxOpen) {
 		return
 	}
-	if !r.file.Room("block I/O", len(r.Work), MaxRows) {
-		return
+	if r.file.Room("block I/O", r.Work.Len(), r.Work.Most(MaxRows)) {
+		r.open[k] = begun{r.Work.Add(w), w.Sector + uint64(w.Sectors)}
 	}
-	r.open[k] = int32(len(r.Work))
-	r.Work = packets.Add(r.Work, w, MaxRows)
 }
 
 // end ends what began at a sector. A device may do a request in parts, from its beginning
@@ -84,16 +82,14 @@ func (r *Reader) begin(e *packets.Event, level Level, at fields) {
 func (r *Reader) end(e *packets.Event, level Level, at fields) {
 	done := r.read(e, at)
 	k := key{level, done.Device, done.Sector}
-	place, known := r.open[k]
+	one, known := r.open[k]
 	if !known {
 		return
 	}
 	delete(r.open, k)
-	w := &r.Work[place]
-	end := w.Sector + uint64(w.Sectors)
-	if next := done.Sector + uint64(done.Sectors); done.Sectors > 0 && next < end && done.Error == 0 {
-		r.open[key{level, done.Device, next}] = place
+	if next := done.Sector + uint64(done.Sectors); done.Sectors > 0 && next < one.end && done.Error == 0 {
+		r.open[key{level, done.Device, next}] = one
 		return
 	}
-	w.For, w.Error = e.At-w.At, done.Error
+	r.Work.Edit(one.place, func(w *Work) { w.For, w.Error = e.At-w.At, done.Error })
 }

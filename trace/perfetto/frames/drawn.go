@@ -52,7 +52,7 @@ func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
 // the record were lost beside them.
 func (r *Reader) Timeline(chunks int, of func(pid int) bool) (Timeline, error) {
 	f := r.file
-	out := Timeline{Written: len(r.Frames) > 0, Lost: r.Gaps + r.Malformed + chunks + f.TooMany["frames"]}
+	out := Timeline{Written: r.Frames.Len() > 0, Lost: r.Gaps + r.Malformed + chunks + f.TooMany["frames"]}
 	if !out.Written {
 		return out, nil
 	}
@@ -75,7 +75,7 @@ func (r *Reader) Timeline(chunks int, of func(pid int) bool) (Timeline, error) {
 // time is on the trace's own clock.
 type Drawing struct {
 	frame.Frame
-	Place int // in Reader.Frames
+	Place int32 // in Reader.Frames
 	End   End
 }
 
@@ -96,11 +96,11 @@ func (r *Reader) Drawn(of func(pid int) bool) []Drawing {
 	made := r.made()
 	seen := map[layer]bool{}
 	var out []Drawing
-	for i := range r.Frames {
-		if f := &r.Frames[i]; f.Actual && f.Surface && !f.NoBuffer && of(int(f.PID)) {
+	for i := range r.Frames.Rows {
+		if f := &r.Frames.Rows[i]; f.Actual && f.Surface && !f.NoBuffer && of(int(f.PID)) {
 			at := layer{f.PID, f.Layer}
 			d := r.drawn(f, made)
-			d.Place, d.First = i, !seen[at]
+			d.Place, d.First = int32(i), !seen[at]
 			seen[at] = true
 			out = append(out, d)
 		}
@@ -111,7 +111,7 @@ func (r *Reader) Drawn(of func(pid int) bool) []Drawing {
 // layer is one of a process's, by its name.
 type layer struct {
 	pid  int32
-	name string
+	name int32 // in Reader.Layers
 }
 
 func (r *Reader) drawn(f *Frame, made []making) Drawing {
@@ -201,10 +201,10 @@ func (f *Frame) Untold() bool { return f.Jank&(64|4096) == 0 && f.Jank&256 != 0 
 // actual frame begin when the app did, which may be late.
 func (r *Reader) expectation(f *Frame) (vsync, deadline time.Duration, told bool) {
 	place, known := r.expected[token{f.PID, f.Token}]
-	if !known || r.Frames[place].For < 0 {
+	if !known || r.Frames.Rows[place].For < 0 {
 		return f.At, 0, false
 	}
-	e := r.Frames[place]
+	e := r.Frames.Rows[place]
 	return e.At, e.At + e.For, true
 }
 
@@ -218,8 +218,8 @@ type making struct {
 // made are the tokens of which the trace tells the vsync, in their order.
 func (r *Reader) made() []making {
 	var out []making
-	for i := range r.Frames {
-		if f := &r.Frames[i]; !f.Actual {
+	for i := range r.Frames.Rows {
+		if f := &r.Frames.Rows[i]; !f.Actual {
 			out = append(out, making{f.Token, f.At})
 		}
 	}

@@ -10,20 +10,20 @@
 package frames
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 )
 
 // Limits on what is kept.
 const (
-	MaxRows   = 1_000_000 // frames
+	MaxRows   = 1_000_000 // frames, where their list does not spill
+	maxOpen   = 400_000   // frames whose ends are awaited, or that wait to be shown
 	maxLayers = 100_000   // names of layers
 )
 
@@ -37,7 +37,7 @@ type Frame struct {
 	Display  int64 // the token of the frame of the display that it is shown in
 	Surface  bool  // of an app's layer, else of the display
 	HasLayer bool
-	Layer    string
+	Layer    int32 // in Reader.Layers
 
 	// What follows is of actual frames alone.
 	Jank                int32 // bits, see JankType
@@ -53,18 +53,26 @@ const None = -1
 
 // Reader reads frames.
 type Reader struct {
-	Frames []Frame
+	Frames spill.List[Frame]
+	// Layers are names of layers, the first is "".
+	Layers []string
+	// Again counts frames that may have been expected before: the list spills, and what was
+	// expected of so early a token is no longer known.
+	Again int
 	// Malformed counts events without a number that each has, Unpaired the ends of
 	// frames of which no beginning is in the trace.
 	Malformed, Unpaired int
 	// Gaps counts where packets of the frame timeline are missing.
 	Gaps int
 
+	display  bool // some frame is the display's, and not what was expected of it
 	file     *packets.File
 	writers  map[*packets.Sequence]bool // that wrote of frames
-	open     map[int64]int              // by cookie, the place in Frames, None for one that is not listed
-	expected map[token]int              // the place in Frames
-	layers   map[string]string          // names that frames share
+	open     map[int64]int32            // by cookie, the place in Frames, None for one that is not listed
+	expected map[token]int32            // the place in Frames
+	before   map[token]int32            // likewise, of tokens before those, where the list spills
+	gone     int64                      // the last token of which no longer is known what was expected
+	layers   map[string]int32
 
 	early   bool // times are known in the end
 	machine uint32
@@ -84,7 +92,10 @@ type token struct {
 
 // New is a reader of a file.
 func New(file *packets.File) *Reader {
-	return &Reader{file: file, open: map[int64]int{}, writers: map[*packets.Sequence]bool{}, expected: map[token]int{}, layers: map[string]string{}}
+	return &Reader{
+		file: file, open: map[int64]int32{}, writers: map[*packets.Sequence]bool{}, expected: map[token]int32{}, gone: math.MinInt64,
+		layers: map[string]int32{"": 0}, Layers: []string{""},
+	}
 }
 
 // NewEarly is a reader of the first pass over a file: its frames have their times once they
@@ -98,9 +109,9 @@ func NewEarly(file *packets.File) *Reader {
 // Resolve brings all times to the file's own clock, which is known now. What can't be brought
 // there is left out.
 func (r *Reader) Resolve() {
-	kept := r.Frames[:0]
+	kept := r.Frames.Rows[:0]
 	clear(r.expected)
-	for i, f := range r.Frames {
+	for i, f := range r.Frames.Rows {
 		at, ok := r.file.Time(packets.Stamp{Clock: r.stamps[i].beginClock, NS: r.stamps[i].begin})
 		if !ok || at < 0 || r.machine != r.file.Home {
 			continue
@@ -112,11 +123,11 @@ func (r *Reader) Resolve() {
 			}
 		}
 		if f.Surface && !f.Actual {
-			r.expected[token{f.PID, f.Token}] = len(kept)
+			r.expected[token{f.PID, f.Token}] = int32(len(kept))
 		}
 		kept = append(kept, f)
 	}
-	r.Frames, r.stamps, r.open, r.early = kept, nil, nil, false
+	r.Frames.Rows, r.stamps, r.open, r.early = kept, nil, nil, false
 }
 
 // fits reports that a packet of the first pass is of the machine that the trace is of, as far as
@@ -126,9 +137,9 @@ func (r *Reader) fits(p packets.Packet) bool {
 		return false
 	}
 	if p.Machine < r.machine {
-		*r = Reader{
-			file: r.file, early: true, machine: p.Machine, open: map[int64]int{}, writers: r.writers, expected: map[token]int{}, layers: map[string]string{},
-		}
+		writers := r.writers
+		*r = *NewEarly(r.file)
+		r.machine, r.writers = p.Machine, writers
 	}
 	return true
 }
@@ -169,36 +180,61 @@ func (r *Reader) Packet(p packets.Packet) {
 
 func (r *Reader) begin(at time.Duration, stamp packets.Stamp, message []byte, actual, surface bool) {
 	frame := Frame{At: at, For: -1, Actual: actual, Surface: surface, Severity: None}
-	cookie, whole := frame.read(message)
+	cookie, layer, whole := frame.read(message)
 	if !whole {
 		r.Malformed++
 		return
 	}
-	if !r.file.Room("frames", len(r.Frames), MaxRows) {
+	if !r.file.Room("frames", r.Frames.Len(), r.Frames.Most(MaxRows)) {
 		return
 	}
-	r.open[cookie] = None
+	r.display = r.display || actual && !surface
 	key := token{frame.PID, frame.Token}
-	if surface && !actual {
-		if _, known := r.expected[key]; known {
-			return // what is expected of a token is the same for all its frames
+	listed := !surface || actual || !r.expects(key) // what is expected of a token is the same for all its frames
+	place := int32(None)
+	if listed {
+		frame.Layer = r.layer(layer)
+		place = r.Frames.Add(frame)
+		if r.early {
+			r.stamps = append(r.stamps, stamps{begin: stamp.NS, beginClock: stamp.Clock, endClock: packets.NoStamp.Clock})
 		}
-		r.expected[key] = len(r.Frames)
+		if surface && !actual {
+			r.expected[key] = place
+		}
 	}
-	frame.Layer = r.layer(frame.Layer)
-	r.open[cookie] = len(r.Frames)
-	r.Frames = append(r.Frames, frame)
-	if r.early {
-		r.stamps = append(r.stamps, stamps{begin: stamp.NS, beginClock: stamp.Clock, endClock: packets.NoStamp.Clock})
+	if _, again := r.open[cookie]; again || r.file.Room("frames whose ends are awaited", len(r.open), maxOpen) {
+		r.open[cookie] = place
 	}
 }
 
-// layer is a layer's name, which all of its frames share; "" where there are too many.
-func (r *Reader) layer(name string) string {
+// expects reports that it is known what is expected of a token. Where the list spills, so many
+// tokens as it has rows in memory are known, and as many before these.
+func (r *Reader) expects(key token) bool {
+	if _, known := r.expected[key]; known {
+		return true
+	}
+	if _, known := r.before[key]; known {
+		return true
+	}
+	if len(r.expected) >= r.Frames.Held(MaxRows) {
+		for old := range r.before {
+			r.gone = max(r.gone, old.token)
+		}
+		r.before, r.expected = r.expected, map[token]int32{}
+	}
+	if key.token <= r.gone {
+		r.Again++
+	}
+	return false
+}
+
+// layer is the place of a layer's name, that of "" where there are too many.
+func (r *Reader) layer(name string) int32 {
 	one, known := r.layers[name]
-	if !known && r.file.Room("names of layers", len(r.layers), maxLayers) {
-		one = name
+	if !known && r.file.Room("names of layers", len(r.Layers)-1, maxLayers) {
+		one = int32(len(r.Layers))
 		r.layers[name] = one
+		r.Layers = append(r.Layers, name)
 	}
 	return one
 }
@@ -215,7 +251,7 @@ func (r *Reader) end(at time.Duration, stamp packets.Stamp, message []byte) {
 		case place != None && r.early:
 			r.stamps[place].end, r.stamps[place].endClock = stamp.NS, stamp.Clock
 		case place != None:
-			r.Frames[place].For = at - r.Frames[place].At
+			r.Frames.Edit(place, func(f *Frame) { f.For = at - f.At })
 		}
 		delete(r.open, int64(f.Value))
 		return
@@ -243,9 +279,9 @@ var (
 	}
 )
 
-// read reads the message of a frame and gives its cookie. A frame of the display has no
-// token of another one and no layer.
-func (f *Frame) read(message []byte) (cookie int64, whole bool) {
+// read reads the message of a frame and gives its cookie and its layer's name. A frame of the
+// display has no token of another one and no layer.
+func (f *Frame) read(message []byte) (cookie int64, layer string, whole bool) {
 	n := &ofDisplay
 	if f.Surface {
 		n = &ofSurface
@@ -266,7 +302,7 @@ func (f *Frame) read(message []byte) (cookie int64, whole bool) {
 			f.PID = int32(g.Value)
 			seen |= 8
 		case n.layer:
-			f.HasLayer, f.Layer = true, g.Text()
+			f.HasLayer, layer = true, g.Text()
 		default:
 			f.quality(n, g.Number, g.Value)
 		}
@@ -275,7 +311,7 @@ func (f *Frame) read(message []byte) (cookie int64, whole bool) {
 		f.Display = f.Token
 		seen |= 4
 	}
-	return cookie, seen == 15
+	return cookie, layer, seen == 15
 }
 
 // quality reads a field of an actual frame.
@@ -296,29 +332,4 @@ func (f *Frame) quality(n *numbers, number protowire.Number, value uint64) {
 	case n.buffer:
 		f.NoBuffer = value == 0
 	}
-}
-
-// Shown leads from the place of an app's frame in Frames to that of the display's frame
-// that shows it: the first that begins after it with the token that it names.
-func (r *Reader) Shown() map[int]int {
-	places := make([]int, len(r.Frames))
-	for i := range places {
-		places[i] = i
-	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(r.Frames[a].At, r.Frames[b].At) })
-	waiting := map[int64][]int{}
-	out := map[int]int{}
-	for _, place := range places {
-		switch f := &r.Frames[place]; {
-		case !f.Actual:
-		case f.Surface:
-			waiting[f.Display] = append(waiting[f.Display], place)
-		default:
-			for _, app := range waiting[f.Token] {
-				out[app] = place
-			}
-			delete(waiting, f.Token)
-		}
-	}
-	return out
 }

@@ -28,10 +28,10 @@ func TestNamesOfLayersAreBounded(t *testing.T) {
 	if err := f.ReadInOrder(bytes.NewReader(trace), r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Frames) != many || f.TooMany["names of layers"] != many-most {
-		t.Fatalf("%d frames; %v", len(r.Frames), f.TooMany)
+	if r.Frames.Len() != many || f.TooMany["names of layers"] != many-most {
+		t.Fatalf("%d frames; %v", r.Frames.Len(), f.TooMany)
 	}
-	if last, first := r.Frames[most-1].Layer, r.Frames[most].Layer; last != "layer99999" || first != "" {
+	if last, first := r.Layers[r.Frames.Rows[most-1].Layer], r.Layers[r.Frames.Rows[most].Layer]; last != "layer99999" || first != "" {
 		t.Errorf("%q, %q", last, first)
 	}
 }

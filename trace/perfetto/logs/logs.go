@@ -19,17 +19,17 @@ import (
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
 // Limits on what is kept.
 const (
-	MaxRows    = 1_000_000
-	maxText    = 4 << 10  // bytes of a message, as many as Android's log has
-	maxBytes   = 64 << 20 // of all messages
-	maxTags    = 100_000
-	maxArgs    = 100 // of an entry
-	entryBytes = 64  // that an entry has without its message
+	MaxRows  = 1_000_000 // where the list does not spill
+	maxText  = 4 << 10   // bytes of a message, as many as Android's log has
+	maxBytes = 64 << 20  // of all messages, where they do not spill
+	maxTags  = 100_000
+	maxArgs  = 100 // of an entry
 )
 
 // info is the priority of an entry that says none (android_log_constants.proto).
@@ -38,19 +38,20 @@ const info = 4
 // Entry is an entry of the log.
 type Entry struct {
 	At       time.Duration
-	Thread   int32 // in the tracker's Threads
-	Tag      int32 // in Reader.Tags
-	UID      int32 // -1 where not told
-	Buffer   uint8 // 0 main, 1 radio, 2 events, 3 system, 4 crash, 5 stats, 6 security, 7 kernel
-	Priority uint8 // 2 verbose, 3 debug, 4 info, 5 warning, 6 error, 7 fatal
-	Message  string
+	Thread   int32      // in the tracker's Threads
+	Tag      int32      // in Reader.Tags
+	UID      int32      // -1 where not told
+	Buffer   uint8      // 0 main, 1 radio, 2 events, 3 system, 4 crash, 5 stats, 6 security, 7 kernel
+	Priority uint8      // 2 verbose, 3 debug, 4 info, 5 warning, 6 error, 7 fatal
+	Message  spill.Text // in Reader.Messages
 }
 
 // Reader reads entries.
 type Reader struct {
 	// Entries are in the order of time, but for those that stand far behind later ones.
-	Entries []Entry
-	Tags    []string // the first is ""
+	Entries  spill.List[Entry]
+	Messages spill.Texts
+	Tags     []string // the first is ""
 	// Failed and Skipped are entries that Perfetto could not read, or left out.
 	Failed, Skipped uint64
 
@@ -58,7 +59,6 @@ type Reader struct {
 	threads *threads.Tracker
 	clock   int32
 	tags    map[string]int32
-	held    int // bytes of messages
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
@@ -151,13 +151,13 @@ func (r *Reader) entry(at time.Duration, message []byte) {
 	}
 	text.WriteString(values.String())
 	said := text.String()
-	e.Message = strings.ToValidUTF8(said[:min(len(said), maxText)], "�")
+	said = strings.ToValidUTF8(said[:min(len(said), maxText)], "�")
 	e.Thread = int32(r.threads.Belongs(tid, pid))
-	if !r.file.Room("entries of the log", len(r.Entries), MaxRows) || !r.file.Room("entries of the log", r.held+len(e.Message)+entryBytes, maxBytes) {
-		return
+	if r.file.Room("entries of the log", r.Entries.Len(), r.Entries.Most(MaxRows)) &&
+		r.file.Room("entries of the log", r.Messages.Len()+len(said), r.Messages.Most(maxBytes)) {
+		e.Message = r.Messages.Add(said)
+		r.Entries.Add(e)
 	}
-	r.held += len(e.Message) + entryBytes
-	r.Entries = append(r.Entries, e)
 }
 
 // value writes a structured value behind others, as name=value.

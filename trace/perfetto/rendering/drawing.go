@@ -55,10 +55,11 @@ func (r *reader) fromTimeline(timeline *frames.Reader) {
 		return
 	}
 	r.source = FrameTimeline
-	shows := timeline.Shown()
+	shows := map[int32]int32{} // the display's frame that shows an app's
+	timeline.Shown(func(app, display int32) { shows[app] = display })
 	due := map[int64]time.Duration{} // of the display's frames, by token
-	for i := range timeline.Frames {
-		if f := &timeline.Frames[i]; !f.Actual && !f.Surface && f.For >= 0 {
+	for i := range timeline.Frames.Rows {
+		if f := &timeline.Frames.Rows[i]; !f.Actual && !f.Surface && f.For >= 0 {
 			due[f.Token] = f.At + f.For
 		}
 	}
@@ -81,9 +82,11 @@ func (r *reader) fromTimeline(timeline *frames.Reader) {
 		d := &drawing{display: none}
 		var display *frames.Frame
 		if place, known := shows[one.Place]; known {
-			display = &timeline.Frames[place]
+			display = &timeline.Frames.Rows[place]
 		}
-		d.fromTold(one, &timeline.Frames[one.Place], display, due)
+		f := &timeline.Frames.Rows[one.Place]
+		d.Layer = strings.TrimPrefix(timeline.Layers[f.Layer], "TX - ")
+		d.fromTold(one, f, display, due)
 		r.pending = append(r.pending, d)
 	}
 	slices.SortStableFunc(r.pending, func(a, b *drawing) int { return cmp.Compare(a.end, b.end) })
@@ -93,8 +96,8 @@ func (r *reader) fromTimeline(timeline *frames.Reader) {
 // and a window is called "TX - PACKAGE/ACTIVITY#NUMBER".
 func (r *reader) byLayer(timeline *frames.Reader) map[int32]bool {
 	out := map[int32]bool{}
-	for i := range timeline.Frames {
-		if f := &timeline.Frames[i]; r.app.Package != "" && f.Actual && f.Surface && strings.HasPrefix(f.Layer, "TX - "+r.app.Package+"/") {
+	for i := range timeline.Frames.Rows {
+		if f := &timeline.Frames.Rows[i]; r.app.Package != "" && f.Actual && f.Surface && strings.HasPrefix(timeline.Layers[f.Layer], "TX - "+r.app.Package+"/") {
 			out[f.PID] = true
 		}
 	}
@@ -105,7 +108,7 @@ func (r *reader) byLayer(timeline *frames.Reader) map[int32]bool {
 // it, nil where that is not told, with when frames of the display were due.
 func (d *drawing) fromTold(drawn *frames.Drawing, f, s *frames.Frame, due map[int64]time.Duration) {
 	d.told = told{known: true, janky: drawn.Janky, byDisplay: f.LateByDisplay(), stuffed: f.Stuffed(), untold: f.Untold()}
-	d.Token, d.PID, d.Layer = f.Token, f.PID, strings.TrimPrefix(f.Layer, "TX - ")
+	d.Token, d.PID = f.Token, f.PID
 	d.At, d.Took, d.Ready = drawn.At, drawn.Took, -1
 	d.app = d.At + d.Took
 	if drawn.Due {

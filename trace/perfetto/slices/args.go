@@ -6,28 +6,35 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
 // Arg is an argument of a slice.
 type Arg struct {
-	Slice int32  // in Reader.Slices
-	Key   int32  // in Reader.Names: its path, as "debug.queue[2].length"
-	Type  string // of package trackevent
+	Slice int32 // in Reader.Slices
+	Key   int32 // in Reader.Names: its path, as "debug.queue[2].length"
+	Type  trackevent.Type
 	// Bits are the value: an integer, the bits of a real number, or of a text its place in
-	// Reader.Names.
-	Bits int64
+	// Reader.ArgTexts, where it has so many bytes.
+	Bits  int64
+	Bytes int32
 }
 
 // Real is the value of an argument of type real.
 func (a Arg) Real() float64 { return math.Float64frombits(uint64(a.Bits)) }
 
+// Text is where the value of an argument of type string or JSON is.
+func (a Arg) Text() spill.Text { return spill.Text{At: a.Bits, Size: a.Bytes} }
+
 // span are the arguments of a slice that it began with, in Reader.Args.
 type span struct{ from, n int32 }
 
+// maxSpans is of how many slices arguments may be added to.
+const maxSpans = 400_000
+
 // KeepArgs asks for the arguments of slices, before anything is read.
-func (r *Reader) KeepArgs() { r.args = map[int32]span{} }
+func (r *Reader) KeepArgs() { r.args, r.shared = map[int32]span{}, map[string]spill.Text{} }
 
 // addArgs gives arguments to a slice, which may have some from its beginning: one with the
 // same path counts as it is said last, and lists go on.
@@ -35,47 +42,82 @@ func (r *Reader) addArgs(slice int32, args []trackevent.Arg, done bool) {
 	if r.args == nil || slice == None {
 		return
 	}
-	had := r.args[slice]
-	if had.n > 0 {
-		args = r.goOn(had, args)
-	}
-	from := int32(len(r.Args))
+	had := r.had(slice)
+	args = r.goOn(had, args)
+	from := int32(r.Args.Len())
 	for _, one := range args {
 		r.addArg(slice, had, one)
 	}
-	switch n := int32(len(r.Args)) - from; {
+	n := int32(r.Args.Len()) - from
+	switch _, again := r.args[slice]; {
 	case done:
 		delete(r.args, slice)
-	case n > 0:
+	case n > 0 && (again || r.file.Room("slices whose further arguments are awaited", len(r.args), maxSpans)):
 		r.args[slice] = span{from, n}
 	}
 }
 
-func (r *Reader) addArg(slice int32, had span, one trackevent.Arg) {
+// had are the places in Args of the arguments that a slice began with, by their paths.
+func (r *Reader) had(slice int32) map[int32]int32 {
+	of := r.args[slice]
+	if of.n == 0 {
+		return nil
+	}
+	const together = 16
+	out, c := map[int32]int32{}, r.Args.Cursor(together)
+	for i := of.from; i < of.from+of.n; i++ {
+		if one := c.At(i); one != nil {
+			if _, twice := out[one.Key]; !twice {
+				out[one.Key] = i
+			}
+		}
+	}
+	return out
+}
+
+func (r *Reader) addArg(slice int32, had map[int32]int32, one trackevent.Arg) {
 	a := Arg{Slice: slice, Key: r.intern(one.Key), Type: one.Type, Bits: one.Int}
 	switch one.Type {
 	case trackevent.TypeReal:
 		a.Bits = int64(math.Float64bits(one.Real))
 	case trackevent.TypeString, trackevent.TypeJSON:
-		a.Bits = int64(r.intern(one.Text))
-	}
-	for i := had.from; i < had.from+had.n; i++ {
-		if r.Args[i].Key == a.Key {
-			r.Args[i] = a
+		if !r.file.Room("texts of arguments", r.ArgTexts.Len()+len(one.Text), r.ArgTexts.Most(maxTexts)) {
 			return
 		}
+		text := r.text(one.Text)
+		a.Bits, a.Bytes = text.At, text.Size
 	}
-	if r.file.Room("arguments of slices", len(r.Args), MaxRows) {
-		r.Args = packets.Add(r.Args, a, MaxRows)
+	if place, again := had[a.Key]; again {
+		r.Args.Edit(place, func(old *Arg) { *old = a })
+	} else if r.file.Room("arguments of slices", r.Args.Len(), r.Args.Most(MaxRows)) {
+		r.Args.Add(a)
 	}
+}
+
+// text keeps a text, and finds again those of late: many are said over and over.
+func (r *Reader) text(said string) spill.Text {
+	const most, each = 4 << 20, 64 // bytes of all, and that a map has for one
+	place, known := r.shared[said]
+	if !known {
+		if r.sharing += len(said) + each; r.sharing > most {
+			clear(r.shared)
+			r.sharing = 0
+		}
+		place = r.ArgTexts.Add(said)
+		r.shared[said] = place
+	}
+	return place
 }
 
 // goOn moves the places of lists behind those that a slice has already. Only the outermost
 // list goes on: what is in a new entry of it is new.
-func (r *Reader) goOn(had span, args []trackevent.Arg) []trackevent.Arg {
+func (r *Reader) goOn(had map[int32]int32, args []trackevent.Arg) []trackevent.Arg {
+	if len(had) == 0 {
+		return args
+	}
 	next := map[string]int{} // place by list
-	for i := had.from; i < had.from+had.n; i++ {
-		if list, at, _, ok := inList(r.Names[r.Args[i].Key]); ok {
+	for key := range had {
+		if list, at, _, ok := inList(r.Names[key]); ok {
 			next[list] = max(next[list], at+1)
 		}
 	}

@@ -21,21 +21,14 @@ const oneWay = 1
 
 // Call is what the kernel says of a transaction that a thread sends.
 type Call struct {
-	Slice               int32 // that it sends, in Reader.Slices
-	ID                  int32 // the kernel's number of it
-	Node                int32 // what is called, by the kernel's number
-	Process, Thread     int32 // that it is sent to, by their numbers; no thread: 0
-	Code, Flags         uint32
-	DataSize, DataPlace uint64 // bytes that it carries, and of places of objects in them
+	ID      int32 // the kernel's number of it
+	Process int32 // that it is sent to, by its number
+	Flags   uint32
 }
-
-// KeepCalls asks for what the kernel says of transactions, before anything is read.
-func (r *Reader) KeepCalls() { r.keepCalls = true }
 
 // call is a transaction on its way.
 type call struct {
 	slice         int32 // that sent it, None where not kept
-	kept          int32 // in Reader.Calls, None where not kept
 	reply, oneWay bool
 }
 
@@ -46,16 +39,10 @@ func CallOf(message []byte) (c Call, reply bool) {
 		switch f.Number {
 		case field.BinderTransactionDebugID:
 			c.ID = int32(f.Value)
-		case field.BinderTransactionTargetNode:
-			c.Node = int32(f.Value)
 		case field.BinderTransactionToProc:
 			c.Process = int32(f.Value)
-		case field.BinderTransactionToThread:
-			c.Thread = int32(f.Value)
 		case field.BinderTransactionReply:
 			reply = f.Value == 1
-		case field.BinderTransactionCode:
-			c.Code = uint32(f.Value)
 		case field.BinderTransactionFlags:
 			c.Flags = uint32(f.Value)
 		}
@@ -80,7 +67,7 @@ func ReceivedOf(message []byte) (id int32) {
 // transaction reads what a thread sends.
 func (r *Reader) transaction(e *packets.Event) {
 	c, reply := CallOf(e.Data)
-	one := call{slice: None, kept: None, reply: reply, oneWay: c.OneWay()}
+	one := call{slice: None, reply: reply, oneWay: c.OneWay()}
 	track := r.own(e.TID)
 	switch {
 	case one.reply:
@@ -90,34 +77,10 @@ func (r *Reader) transaction(e *packets.Event) {
 	default:
 		one.slice = r.begin(e.At, -1, track, "binder", Transaction)
 	}
-	if r.keepCalls && one.slice != None {
-		c.Slice, one.kept = one.slice, int32(len(r.Calls))
-		r.Calls = packets.Add(r.Calls, c, MaxRows)
-	}
 	if _, again := r.calls[c.ID]; again || r.file.Room("binder transactions on their way", len(r.calls), MaxRows) {
 		r.calls[c.ID] = one
 	}
 	r.sent(e.TID, one)
-}
-
-// allocated reads a BinderTransactionAllocBufFtraceEvent: what a transaction carries.
-func (r *Reader) allocated(e *packets.Event) {
-	var id int32
-	var data, places uint64
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.BinderAllocDebugID:
-			id = int32(f.Value)
-		case field.BinderAllocDataSize:
-			data = f.Value
-		case field.BinderAllocOffsetsSize:
-			places = f.Value
-		}
-	}
-	if one, known := r.calls[id]; known && one.kept != None {
-		c := &r.Calls[one.kept]
-		c.DataSize, c.DataPlace = data, places
-	}
 }
 
 // received reads what a thread receives.

@@ -82,7 +82,7 @@ func (r *Reader) bufferSlices(at time.Duration, b bufferOf) {
 		name = bufferEvents[b.kind]
 	}
 	event := r.begin(at, b.dur, r.bufferTrack(fmt.Sprintf("Buffer: %d %s", b.id, b.layer)), "", name)
-	r.frameArgs(event, b.frame, b.layer)
+	r.frameArgs(event, b)
 	one := r.buffers[b.bufferKey]
 	if one == nil {
 		if !r.file.Room("buffers", len(r.buffers), maxTracks) {
@@ -94,6 +94,7 @@ func (r *Reader) bufferSlices(at time.Duration, b bufferOf) {
 	if b.kind == bufferQueued { // the frame had no number when its buffer was dequeued
 		r.frameNumber(one.dequeued, b.frame)
 	}
+	delete(r.args, one.dequeued)
 	one.dequeued = None
 	if b.kind == bufferDequeued {
 		one.dequeued = event
@@ -147,7 +148,7 @@ func (r *Reader) show(at time.Duration, b bufferOf) {
 		r.end(at, before, "")
 	}
 	track := r.bufferTrack("Display_" + b.layer)
-	r.frameArgs(r.begin(at, -1, track, "", phaseName(at, b)), b.frame, b.layer)
+	r.frameArgs(r.begin(at, -1, track, "", phaseName(at, b)), b)
 	if known || r.file.Room("layers", len(r.shown), maxTracks) {
 		r.shown[b.layer] = track
 	}
@@ -157,7 +158,7 @@ func (r *Reader) beginPhase(at time.Duration, b bufferOf, one *buffer, track str
 	one.track = r.bufferTrack(track)
 	one.slice = r.begin(at, -1, one.track, "", phaseName(at, b))
 	one.last, one.since = b.kind, at
-	r.frameArgs(one.slice, b.frame, b.layer)
+	r.frameArgs(one.slice, b)
 }
 
 // unqueued names the phase of an app that never handed its frame over.
@@ -187,17 +188,19 @@ func (r *Reader) rename(slice int32, name string) {
 	}
 }
 
-// frameArgs gives a slice the number and the layer of its frame.
-func (r *Reader) frameArgs(slice int32, frame uint32, layer string) {
+// frameArgs gives a slice the number and the layer of its frame. Where its buffer is dequeued the
+// number may come later.
+func (r *Reader) frameArgs(slice int32, b bufferOf) {
 	if r.args == nil {
 		return
 	}
+	layer := b.layer
 	if layer == "" {
 		layer = "no_layer_name"
 	}
 	r.addArgs(slice, []trackevent.Arg{
-		{Key: "frame_number", Type: trackevent.TypeInt, Int: int64(frame)}, {Key: "layer_name", Type: trackevent.TypeString, Text: layer},
-	}, false)
+		{Key: "frame_number", Type: trackevent.TypeInt, Int: int64(b.frame)}, {Key: "layer_name", Type: trackevent.TypeString, Text: layer},
+	}, b.kind != bufferDequeued)
 }
 
 // frameNumber tells the number of a slice's frame that was not known when it began.

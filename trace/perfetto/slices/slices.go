@@ -27,6 +27,7 @@ import (
 const (
 	MaxRows   = 1_000_000 // slices, and flows, where their lists do not spill
 	maxNames  = 32 << 20  // bytes of different names
+	maxTexts  = 32 << 20  // bytes of texts of arguments, where they do not spill
 	maxDepth  = 512
 	maxTracks = 100_000 // of events, and of buffers
 	// maxLanes is how many slices of a process may be open at one time under one name.
@@ -66,11 +67,9 @@ type Reader struct {
 	Tracks []Track
 	Flows  spill.List[Flow]
 	Names  []string
-	// Calls are the transactions that slices of binder send, in the order of these, where
-	// KeepCalls asked for them.
-	Calls []Call
-	// Args are arguments of slices, where KeepArgs asked for them.
-	Args []Arg
+	// Args are arguments of slices, where KeepArgs asked for them, and ArgTexts their texts.
+	Args     spill.List[Arg]
+	ArgTexts spill.Texts
 	// Unread counts events of tracks of a kind that is not read, CutArgs arguments.
 	Unread, CutArgs int
 
@@ -91,12 +90,13 @@ type Reader struct {
 	buffers map[bufferKey]*buffer
 	shown   map[string]int32 // the track of what a layer shows
 
-	events    *trackevent.Tracks
-	keepCalls bool
-	args      map[int32]span // of slices that have not ended; nil where nobody asked
-	byUUID    map[uint64]int32
-	roots     map[rootKey]string // names of tracks by numbers of events
-	steps     map[uint64]int32   // the slices that flows led to last
+	events  *trackevent.Tracks
+	args    map[int32]span        // of slices that have not ended; nil where nobody asked
+	shared  map[string]spill.Text // texts of arguments of late
+	sharing int                   // bytes of them
+	byUUID  map[uint64]int32
+	roots   map[rootKey]string // names of tracks by numbers of events
+	steps   map[uint64]int32   // the slices that flows led to last
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
@@ -116,7 +116,7 @@ func (r *Reader) Wants() packets.Wants {
 		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketThreadDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty, field.PacketGPURenderStageEvent, field.PacketVulkanApiEvent},
 		Interned: append(trackevent.Interned(r.args != nil), field.InternedGPUSpecifications),
 		Events: append([]protowire.Number{
-			field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventBinderTransactionAllocBuf, field.EventBinderCommand, field.EventBinderReturn, field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock,
+			field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventBinderCommand, field.EventBinderReturn, field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock,
 			field.EventDmaFenceInit, field.EventDmaFenceEmit, field.EventDmaFenceSignaled, field.EventDmaFenceWaitStart, field.EventDmaFenceWaitEnd,
 			field.EventSuspendResume, field.EventSuspendResumeMinimal, field.EventDrmVblankEvent, field.EventDrmVblankEventDelivered,
 			field.EventDrmSchedJob, field.EventDrmRunJob, field.EventDrmSchedProcessJob, field.EventDrmSchedJobQueue, field.EventDrmSchedJobRun, field.EventDrmSchedJobDone,
@@ -161,8 +161,6 @@ func (r *Reader) Event(e *packets.Event) {
 		r.transaction(e)
 	case field.EventBinderTransactionReceived:
 		r.received(e)
-	case field.EventBinderTransactionAllocBuf:
-		r.allocated(e)
 	case field.EventBinderCommand:
 		r.command(e)
 	case field.EventBinderReturn:

@@ -1,24 +1,18 @@
-// Package spill keeps rows without end: the latest in memory, those before them in a
-// temporary file.
+// Package spill keeps rows and texts without end: the latest in memory, those before them in
+// temporary files.
 //
-// It owns where rows are, and knows nothing of what they tell. It takes a stand: a row is
-// changed at any time and read in the end, in the order in which rows were added, so that the
-// file is written once from its beginning to its end.
+// It owns where rows are, and knows nothing of what they tell. It takes a stand: rows have a
+// fixed size, and what has not, texts, is kept apart in the order in which it comes. So a row is
+// found by its place alone, and what is held in memory does not grow with their number.
 package spill
 
 import (
-	"bufio"
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"io"
 	"iter"
-	"maps"
-	"os"
-	"slices"
 )
 
-// Most is how many rows a list that spills has at most: 2 to 5 GB of a file.
+// Most is how many rows a list that spills has at most: 1 to 7 GB of a file, and as much again
+// while they are brought in order.
 const Most = 100_000_000
 
 // List is a list of rows of a fixed size: structs of numbers (encoding/binary). Its zero value
@@ -28,10 +22,8 @@ type List[T any] struct {
 	Rows []T
 	Base int
 
-	keep  int // rows that are kept in memory, 0 for all
-	file  *os.File
-	later map[int][]func(*T) // changes of rows in the file
-	err   error
+	keep int // rows that are kept in memory, 0 for all
+	file file
 }
 
 // Spill has a list keep no more than so many rows in memory.
@@ -48,10 +40,19 @@ func (l *List[T]) Most(inMemory int) int {
 	return inMemory
 }
 
+// Held is how many rows the list may have in memory, where one that does not spill may have so
+// many.
+func (l *List[T]) Held(inMemory int) int {
+	if l.keep > 0 {
+		return l.keep
+	}
+	return inMemory
+}
+
 // Add adds a row and gives its place.
 func (l *List[T]) Add(row T) int32 {
 	if l.keep > 0 && len(l.Rows) >= l.keep {
-		l.spill(len(l.Rows) / 2)
+		l.spill((len(l.Rows) + 1) / 2)
 	}
 	l.Rows = append(l.Rows, row)
 	return int32(l.Len() - 1)
@@ -65,105 +66,100 @@ func (l *List[T]) Row(place int32) *T {
 	return nil
 }
 
-// Edit changes a row, now or when it is read.
+// Edit changes a row, wherever it is.
 func (l *List[T]) Edit(place int32, change func(*T)) {
-	if at := int(place) - l.Base; at >= 0 {
-		change(&l.Rows[at])
+	if row := l.Row(place); row != nil {
+		change(row)
 		return
 	}
-	if l.later == nil {
-		l.later = map[int][]func(*T){}
+	row := make([]T, 1)
+	if bytes := make([]byte, l.size()); l.read(row, bytes, int(place)) {
+		change(&row[0])
+		l.write(row, int(place))
 	}
-	l.later[int(place)] = append(l.later[int(place)], change)
 }
 
 // spill moves the first n rows into the file.
 func (l *List[T]) spill(n int) {
-	if l.file == nil && l.err == nil {
-		l.file, l.err = os.CreateTemp("", "apkgate-rows-*")
-		if l.err == nil {
-			_ = os.Remove(l.file.Name()) // where an open file can be removed, nothing is left of it
-		}
-	}
-	if l.err == nil {
-		var bytes []byte
-		if bytes, l.err = binary.Append(nil, binary.LittleEndian, l.Rows[:n]); l.err == nil {
-			_, l.err = l.file.Write(bytes)
-		}
-	}
+	l.write(l.Rows[:n], l.Base)
 	l.Base += n
 	l.Rows = l.Rows[:copy(l.Rows, l.Rows[n:])]
 }
 
-// Err is what was wrong with the file.
-func (l *List[T]) Err() error {
-	if l.err != nil {
-		return fmt.Errorf("keep rows of a table in a temporary file: %w", l.err)
+// write writes rows into the file, from a place on.
+func (l *List[T]) write(rows []T, place int) {
+	bytes, err := binary.Append(nil, binary.LittleEndian, rows)
+	if err != nil { // rows that are of no fixed size
+		l.file.err = err
+		return
 	}
-	return nil
+	l.file.write(bytes, l.offset(place))
 }
+
+func (l *List[T]) size() int { return binary.Size(make([]T, 1)) }
+
+func (l *List[T]) offset(place int) int64 { return int64(place) * int64(l.size()) }
+
+// read reads rows from a place in the file on, by way of as many bytes as they have there.
+func (l *List[T]) read(rows []T, bytes []byte, place int) bool {
+	if l.file.read(bytes, l.offset(place)) {
+		_, l.file.err = binary.Decode(bytes, binary.LittleEndian, rows)
+	}
+	return l.file.err == nil
+}
+
+// Err is what was wrong with the file, an ErrKeep.
+func (l *List[T]) Err() error { return l.file.Err() }
+
+// Close removes the file.
+func (l *List[T]) Close() error { return l.file.Close() }
 
 // All goes through the rows with their places. A row is valid until the next one.
 func (l *List[T]) All() iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {
-		if l.Base > 0 && !l.spilled(yield) {
-			return
-		}
-		for i := range l.Rows {
-			if !yield(l.Base+i, &l.Rows[i]) {
+		const together = 1_024
+		c := l.Cursor(together)
+		for place := range l.Len() {
+			if row := c.At(int32(place)); row == nil || !yield(place, row) {
 				return
 			}
 		}
 	}
 }
 
-// spilled goes through the rows in the file; false where that was enough, or did not work.
-func (l *List[T]) spilled(yield func(int, *T) bool) bool {
-	if l.err == nil {
-		_, l.err = l.file.Seek(0, io.SeekStart)
-	}
-	if l.err != nil {
-		return false
-	}
-	const together = 1_024
-	rows := make([]T, together)
-	size := binary.Size(rows[0])
-	bytes := make([]byte, together*size)
-	src := bufio.NewReaderSize(l.file, 1<<20)
-	changed := slices.Sorted(maps.Keys(l.later))
-	for place := 0; place < l.Base; place += len(rows) {
-		rows = rows[:min(together, l.Base-place)]
-		bytes = bytes[:len(rows)*size]
-		if _, l.err = io.ReadFull(src, bytes); l.err != nil {
-			return false
-		}
-		if _, l.err = binary.Decode(bytes, binary.LittleEndian, rows); l.err != nil {
-			return false
-		}
-		for i := range rows {
-			for len(changed) > 0 && changed[0] == place+i {
-				for _, change := range l.later[changed[0]] {
-					change(&rows[i])
-				}
-				changed = changed[1:]
-			}
-			if !yield(place+i, &rows[i]) {
-				return false
-			}
-		}
-	}
-	return true
+// Cursor reads rows of a list that are mostly near each other.
+type Cursor[T any] struct {
+	list     *List[T]
+	from     int // the place of the first row of part
+	part     []T
+	bytes    []byte
+	together int
 }
 
-// Close removes the file.
-func (l *List[T]) Close() error {
-	if l.file == nil {
-		return nil
+// Cursor is one that reads so many rows together.
+func (l *List[T]) Cursor(together int) *Cursor[T] { return &Cursor[T]{list: l, together: together} }
+
+// At is a row, valid until the next one: as it was when the cursor came to its part, where it is
+// in the file; nil where that can't be read.
+func (c *Cursor[T]) At(place int32) *T {
+	if row := c.list.Row(place); row != nil {
+		return row
 	}
-	err := l.file.Close()
-	if gone := os.Remove(l.file.Name()); gone != nil && !errors.Is(gone, os.ErrNotExist) {
-		err = errors.Join(err, gone)
+	at := int(place) - c.from
+	if at < 0 || at >= len(c.part) {
+		if c.part == nil {
+			c.part, c.bytes = make([]T, c.together), make([]byte, c.together*c.list.size())
+		}
+		if at != len(c.part) { // what is asked for next may be a little before this
+			place = max(place-int32(c.together/4), 0)
+		}
+		n := min(c.together, c.list.Base-int(place))
+		at += c.from - int(place)
+		c.from, c.part = int(place), c.part[:n]
+		if !c.list.read(c.part, c.bytes[:n*len(c.bytes)/c.together], c.from) {
+			c.part = c.part[:0]
+			return nil
+		}
 	}
-	l.file = nil
-	return err
+	return &c.part[at]
 }

@@ -2,9 +2,10 @@ package tables
 
 import (
 	"iter"
-	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/slices"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
@@ -21,17 +22,15 @@ func readArgs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any],
 			"%d argument of a slice is left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a message of the program's own, or named by what the trace lost",
 			"%d arguments of slices are left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a message of the program's own, or named by what the trace lost")
 	}
-	args := t.slices.Args
 	return func(yield func([]any) bool) {
 		row := make([]any, len(argColumns))
-		for _, place := range inOrder(len(args), func(i int) time.Duration { return time.Duration(args[i].Slice) }) {
-			one := args[place]
+		for _, one := range spill.InOrder(&t.slices.Args, func(a *slices.Arg) int64 { return int64(a.Slice) }) {
 			key := t.slices.Names[one.Key]
 			clear(row)
-			row[0], row[1], row[2], row[6] = t.number(one.Slice), trackevent.Flat(key), key, one.Type
+			row[0], row[1], row[2], row[6] = int64(one.Slice), trackevent.Flat(key), key, one.Type.String()
 			switch one.Type {
 			case trackevent.TypeString, trackevent.TypeJSON:
-				row[4] = t.slices.Names[one.Bits]
+				row[4] = t.slices.ArgTexts.Of(one.Text())
 			case trackevent.TypeReal:
 				row[5] = one.Real()
 			default:

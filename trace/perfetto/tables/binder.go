@@ -17,9 +17,13 @@ var binderColumns = []string{
 	"client_oom_score", "server_oom_score",
 }
 
-func readBinder(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], error) {
+func readBinder(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := binder.New(f, t)
+	spilling(keep, &r.Slices)
+	spilling(keep, &r.Flows)
+	spilling(keep, &r.Interfaces)
+	spilling(keep, &r.Memory.Values)
 	// The scheduler tells the names of threads.
 	if err := in(f, t, sched.New(f, t, sched.Keep{}), r); err != nil {
 		return nil, err

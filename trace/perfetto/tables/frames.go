@@ -3,7 +3,6 @@ package tables
 import (
 	"iter"
 	"strconv"
-	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/frames"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -17,11 +16,13 @@ var frameColumns = []string{
 	"jank_type", "on_time_finish", "present_type", "prediction_type", "gpu_composition", "jank_tag", "jank_severity_type",
 }
 
-func readFrames(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], error) {
+func readFrames(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
 	r := frames.New(f)
+	spilling(keep, &r.Frames)
 	if err := in(f, r); err != nil {
 		return nil, err
 	}
+	again(f, r)
 	if r.Malformed > 0 {
 		f.Warnings.Counted(0, r.Malformed,
 			"%d event of the frame timeline lacks a number that each has: it is left out",
@@ -34,8 +35,8 @@ func readFrames(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], 
 	}
 	return func(yield func([]any) bool) {
 		row := make([]any, len(frameColumns))
-		for _, i := range inOrder(len(r.Frames), func(i int) time.Duration { return r.Frames[i].At }) {
-			frameRow(&r.Frames[i], row)
+		for _, one := range r.InOrder() {
+			frameRow(one, r.Layers, row)
 			if !yield(row) {
 				return
 			}
@@ -43,13 +44,22 @@ func readFrames(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], 
 	}, nil
 }
 
-func frameRow(f *frames.Frame, row []any) {
+// again warns of frames that may be listed twice.
+func again(f *packets.File, r *frames.Reader) {
+	if r.Again > 0 {
+		f.Warnings.Counted(0, r.Again,
+			"what is expected of %d frame is told long after that of later ones: it may be listed twice",
+			"what is expected of %d frames is told long after that of later ones: they may be listed twice")
+	}
+}
+
+func frameRow(f *frames.Frame, layers []string, row []any) {
 	clear(row)
 	row[0] = "android_expected_frame_timeline"
 	row[1], row[2], row[3], row[4] = int64(f.At), open(f.For), int64(f.PID), strconv.FormatInt(f.Token, 10)
 	row[6] = f.Display
 	if f.HasLayer {
-		row[5] = f.Layer
+		row[5] = layers[f.Layer]
 	}
 	if f.Surface {
 		row[7] = f.Token

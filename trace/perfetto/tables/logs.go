@@ -3,10 +3,10 @@ package tables
 import (
 	"iter"
 	"math"
-	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/logs"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
@@ -14,9 +14,11 @@ import (
 // refers to.
 var logColumns = []string{"ts", "prio", "tag", "msg", "tid", "pid", "utid"}
 
-func readLogs(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], error) {
+func readLogs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := logs.New(f, t)
+	spilling(keep, &r.Entries)
+	keep.texts(&r.Messages)
 	if err := in(f, t, r); err != nil {
 		return nil, err
 	}
@@ -27,9 +29,8 @@ func readLogs(f *packets.File, in packets.Source, _ *lists) (iter.Seq[[]any], er
 	}
 	return func(yield func([]any) bool) {
 		row := make([]any, len(logColumns))
-		for _, place := range inOrder(len(r.Entries), func(i int) time.Duration { return r.Entries[i].At }) {
-			e := &r.Entries[place]
-			row[0], row[1], row[2], row[3] = int64(e.At), int64(e.Priority), text(r.Tags[e.Tag]), e.Message
+		for _, e := range spill.InOrder(&r.Entries, func(e *logs.Entry) int64 { return int64(e.At) }) {
+			row[0], row[1], row[2], row[3] = int64(e.At), int64(e.Priority), text(r.Tags[e.Tag]), r.Messages.Of(e.Message)
 			threadCells(row[4:], t, int(e.Thread))
 			if !yield(row) {
 				return

@@ -2,13 +2,14 @@ package tables
 
 import (
 	"iter"
-	"sort"
+	"math"
 	"strconv"
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/frames"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/slices"
+	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
@@ -19,14 +20,12 @@ var (
 	flowColumns  = []string{"slice_out", "slice_in"}
 )
 
-// sliceTable has slices and frames, numbered as they began.
+// sliceTable has slices and frames. Both are numbered as they were told of: first all slices,
+// then all frames.
 type sliceTable struct {
 	threads *threads.Tracker
 	slices  *slices.Reader
 	frames  *frames.Reader
-	order   []int32 // places of frames in the order of time
-	behind  []int   // how many slices go before each of them
-	rank    []int32 // where each frame is in that order
 }
 
 func readSliceTable(f *packets.File, in packets.Source, args bool, keep *lists) (*sliceTable, error) {
@@ -34,89 +33,60 @@ func readSliceTable(f *packets.File, in packets.Source, args bool, keep *lists) 
 	t.slices = slices.New(f, t.threads)
 	spilling(keep, &t.slices.Slices)
 	spilling(keep, &t.slices.Flows)
-	if args {
+	spilling(keep, &t.frames.Frames)
+	readers := []packets.Reader{t.threads, t.slices, t.frames}
+	if args { // frames have none
+		readers = readers[:2]
+		spilling(keep, &t.slices.Args)
+		keep.texts(&t.slices.ArgTexts)
 		t.slices.KeepArgs()
 	}
-	if err := in(f, t.threads, t.slices, t.frames); err != nil {
+	if err := in(f, readers...); err != nil {
 		return nil, err
 	}
 	f.Warnings.Counted(0, t.slices.Unread, "%d track event is of a kind that is not read (states, flows and samples of their own), or lacks the thread or the time that it needs: it is left out",
 		"%d track events are of kinds that are not read (states, flows and samples of their own), or lack the thread or the time that they need: they are left out")
+	again(f, t.frames)
 	unread(f)
-	t.sort()
 	return t, nil
 }
 
-// sort finds where each frame goes among the slices, which are in the order in which they were
-// told of.
-func (t *sliceTable) sort() {
-	at := func(i int) time.Duration { return t.frames.Frames[i].At }
-	t.order = inOrder(len(t.frames.Frames), at)
-	t.behind = make([]int, 0, len(t.order))
-	if len(t.order) > 0 {
-		for place, s := range t.slices.Slices.All() {
-			for len(t.behind) < len(t.order) && at(int(t.order[len(t.behind)])) < s.At {
-				t.behind = append(t.behind, place)
-			}
-			if len(t.behind) == len(t.order) {
-				break
-			}
-		}
-	}
-	for len(t.behind) < len(t.order) {
-		t.behind = append(t.behind, t.slices.Slices.Len())
-	}
-	t.rank = make([]int32, len(t.order))
-	for rank, place := range t.order {
-		t.rank[place] = int32(rank)
-	}
-}
-
-// number is that of a slice, by its place.
-func (t *sliceTable) number(place int32) int64 {
-	before, _ := sort.Find(len(t.behind), func(i int) int {
-		if t.behind[i] > int(place) {
-			return 0
-		}
-		return 1
-	})
-	return int64(int(place) + before)
-}
-
 // frame is the number of a frame, by its place.
-func (t *sliceTable) frame(place int) int64 {
-	rank := int(t.rank[place])
-	return int64(rank + t.behind[rank])
-}
+func (t *sliceTable) frame(place int) int64 { return int64(t.slices.Slices.Len() + place) }
 
+// readSlices reads slices in the order in which they were told of, and each frame before the first
+// of them that is later.
 func readSlices(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
 	t, err := readSliceTable(f, in, false, keep)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(sliceColumns))
-		next := 0 // of the frames
-		frames := func(behind int) bool {
-			for ; next < len(t.order) && t.behind[next] <= behind; next++ {
+		next, stop := iter.Pull2(t.frames.InOrder())
+		defer stop()
+		place, frame, more := next()
+		frames := func(before time.Duration) bool {
+			for more && frame.At < before {
 				clear(row)
-				row[0] = t.frame(int(t.order[next]))
-				t.frameRow(row, &t.frames.Frames[t.order[next]])
+				row[0] = t.frame(place)
+				t.frameRow(row, frame)
 				if !yield(row) {
 					return false
 				}
+				place, frame, more = next()
 			}
 			return true
 		}
 		for place, s := range t.slices.Slices.All() {
-			if !frames(place) {
+			if !frames(s.At) {
 				return
 			}
 			clear(row)
-			row[0] = int64(place + next)
+			row[0] = int64(place)
 			t.row(row, s)
 			if !yield(row) {
 				return
 			}
 		}
-		frames(t.slices.Slices.Len())
+		frames(math.MaxInt64)
 	}, err
 }
 
@@ -124,7 +94,7 @@ func (t *sliceTable) row(row []any, s *slices.Slice) {
 	track := t.slices.Tracks[s.Track]
 	row[1], row[2], row[3], row[4], row[5] = int64(s.At), open(s.For), text(t.slices.Names[s.Name]), text(t.slices.Names[s.Category]), int64(s.Depth)
 	if s.Parent >= 0 {
-		row[6] = t.number(s.Parent)
+		row[6] = int64(s.Parent)
 	}
 	row[7], row[8], row[9] = int64(s.Track), track.Type, text(track.Name)
 	process := track.Process
@@ -148,27 +118,33 @@ func (t *sliceTable) frameRow(row []any, f *frames.Frame) {
 	row[11] = int64(f.PID)
 }
 
-// readFlows reads flows between slices, by their numbers in the table of slices.
+// readFlows reads flows between slices, by their numbers in the table of slices, and then those
+// of frames.
 func readFlows(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
 	t, err := readSliceTable(f, in, false, keep)
+	if err != nil {
+		return nil, err
+	}
+	var shown spill.List[slices.Flow]
+	spilling(keep, &shown)
+	t.frames.Shown(func(app, display int32) {
+		if f.Room("flows", shown.Len(), shown.Most(slices.MaxRows)) {
+			shown.Add(slices.Flow{Out: app, In: display})
+		}
+	})
 	return func(yield func([]any) bool) {
 		row := make([]any, len(flowColumns))
 		for _, flow := range t.slices.Flows.All() {
-			row[0], row[1] = t.number(flow.Out), t.number(flow.In)
+			row[0], row[1] = int64(flow.Out), int64(flow.In)
 			if !yield(row) {
 				return
 			}
 		}
-		shown := t.frames.Shown()
-		for app := range t.frames.Frames {
-			display, known := shown[app]
-			if !known {
-				continue
-			}
-			row[0], row[1] = t.frame(app), t.frame(display)
+		for _, flow := range shown.All() {
+			row[0], row[1] = t.frame(int(flow.Out)), t.frame(int(flow.In))
 			if !yield(row) {
 				return
 			}
 		}
-	}, err
+	}, nil
 }

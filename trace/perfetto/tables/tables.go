@@ -7,7 +7,6 @@
 package tables
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,8 +33,16 @@ type Table struct {
 	lists lists
 }
 
+// ErrKeep says that rows could not be kept in a temporary file, or read from there.
+var ErrKeep = spill.ErrKeep
+
 // lists are those of a table that have a part in a file.
-type lists []interface {
+type lists struct {
+	keep int // rows of each that are kept in memory
+	all  []list
+}
+
+type list interface {
 	Err() error
 	Close() error
 }
@@ -43,15 +50,22 @@ type lists []interface {
 // inMemory is how many rows of a list are kept in memory.
 const inMemory = 400_000
 
-// spilling has a list keep in a file what is more than inMemory.
-func spilling[T any](to *lists, list *spill.List[T]) {
-	list.Spill(inMemory)
-	*to = append(*to, list)
+// spilling has a list keep in a file what memory has no room for.
+func spilling[T any](to *lists, one *spill.List[T]) {
+	one.Spill(to.keep)
+	to.all = append(to.all, one)
+}
+
+// texts has texts kept in a file likewise.
+func (l *lists) texts(one *spill.Texts) {
+	const each = 20 // bytes
+	one.Spill(each * l.keep)
+	l.all = append(l.all, one)
 }
 
 // Err is what was wrong with the files of rows, which ends them early.
 func (t *Table) Err() error {
-	for _, one := range t.lists {
+	for _, one := range t.lists.all {
 		if err := one.Err(); err != nil {
 			return err
 		}
@@ -62,7 +76,7 @@ func (t *Table) Err() error {
 // Close removes the files of rows.
 func (t *Table) Close() error {
 	var all error
-	for _, one := range t.lists {
+	for _, one := range t.lists.all {
 		all = errors.Join(all, one.Close())
 	}
 	return all
@@ -97,13 +111,16 @@ func Names() []string { return slices.Sorted(maps.Keys(readers)) }
 func Read(src io.ReadSeeker, name string) (*Table, error) { return Of(packets.Packets(src), name) }
 
 // Of reads a table of a trace of any kind.
-func Of(in packets.Source, name string) (*Table, error) {
+func Of(in packets.Source, name string) (*Table, error) { return of(in, name, inMemory) }
+
+// of is Of with so many rows of each list in memory.
+func of(in packets.Source, name string, keep int) (*Table, error) {
 	reader, known := readers[name]
 	if !known {
 		return nil, fmt.Errorf("there is no table %q", name)
 	}
 	f := packets.New()
-	t := &Table{Columns: reader.columns}
+	t := &Table{Columns: reader.columns, lists: lists{keep: keep}}
 	rows, err := reader.read(f, in, &t.lists)
 	if err == nil {
 		err = t.Err()
@@ -114,16 +131,6 @@ func Of(in packets.Source, name string) (*Table, error) {
 	f.Doubts()
 	t.Rows, t.Warnings, t.Nothing = rows, f.Warnings.List(), f.Nothing
 	return t, nil
-}
-
-// inOrder are the places of n rows in the order of time.
-func inOrder(n int, at func(int) time.Duration) []int32 {
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = int32(i)
-	}
-	slices.SortStableFunc(out, func(a, b int32) int { return cmp.Compare(at(int(a)), at(int(b))) })
-	return out
 }
 
 // optional is a time's cell, nil where there is none.

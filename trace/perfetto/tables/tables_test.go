@@ -224,8 +224,14 @@ func TestFlowOfAFrameLeadsToTheDisplays(t *testing.T) {
 	app := message(nil).num(1, 1).num(2, 7).num(3, 77).num(4, 100)
 	display := func(cookie int64) message { return message(nil).num(1, cookie).num(2, 77).num(3, 458) }
 	// The display's frame stands before the app's in the file, though it begins later.
-	trace := file(frame(50, 2, display(2)), frame(20, 4, app), frame(90, 2, display(3)))
-	check(t, trace, "flows", "0|1")
+	trace := file(frame(50, 2, display(2)), frame(20, 4, app), frame(90, 2, display(3)), tree(), bundle(0, said(30, 101, "I|100|between")))
+	check(t, trace, "flows", "2|1")
+	got, _ := lines(t, trace, "slices")
+	for i, want := range []string{"2|20|-1|7|", "0|30|0|between|", "1|50|-1|77|", "3|90|-1|77|"} {
+		if len(got) != 4 || !strings.HasPrefix(got[i], want) {
+			t.Errorf("%q, row %d is meant to begin with %q", got, i, want)
+		}
+	}
 }
 
 func TestCounterTable(t *testing.T) {

@@ -19,21 +19,29 @@ const (
 	maxArgBytes = 64 << 10 // bytes of all keys and values
 )
 
-// Types of arguments, as Perfetto names them.
+// Type is what kind of value an argument has.
+type Type uint8
+
+// Types of arguments.
 const (
-	TypeInt     = "int"
-	TypeUint    = "uint"
-	TypeBool    = "bool"
-	TypePointer = "pointer"
-	TypeReal    = "real"
-	TypeString  = "string"
-	TypeJSON    = "json" // text that is not taken apart
+	TypeInt Type = iota
+	TypeUint
+	TypeBool
+	TypePointer
+	TypeReal
+	TypeString
+	TypeJSON // text that is not taken apart
 )
+
+// String is the type as Perfetto names it.
+func (t Type) String() string {
+	return [...]string{"int", "uint", "bool", "pointer", "real", "string", "json"}[t]
+}
 
 // Arg is an argument of an event: a value by its path, as "debug.queue[2].length".
 type Arg struct {
 	Key  string
-	Type string
+	Type Type
 	Int  int64 // the bits of a uint or a pointer, 1 for true
 	Real float64
 	Text string

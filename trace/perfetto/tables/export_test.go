@@ -1,0 +1,12 @@
+package tables
+
+import (
+	"io"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// ReadHolding is Read with so many rows of each list in memory.
+func ReadHolding(src io.ReadSeeker, name string, keep int) (*Table, error) {
+	return of(packets.Packets(src), name, keep)
+}
