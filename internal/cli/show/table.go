@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -71,6 +72,9 @@ func inspectTable(c console.Console, reader, path, table string, format output.F
 	defer file.Close()
 	defer debug.SetGCPercent(debug.SetGCPercent(tableGCPercent))
 	read, err := of.read(content.Reader, table)
+	if errors.Is(err, tables.ErrKeep) {
+		return unkept(path, err)
+	}
 	if err != nil {
 		return exit.Usage(fmt.Errorf("inspect %s: %w", console.Plain(path), err), "")
 	}
@@ -87,12 +91,18 @@ func inspectTable(c console.Console, reader, path, table string, format output.F
 		return err
 	}
 	if err := read.Err(); err != nil {
-		return exit.Infrastructure(fmt.Errorf("inspect %s: %w", console.Plain(path), err))
+		return unkept(path, err)
 	}
 	if read.Nothing {
 		return unreadable(path, reader)
 	}
 	return nil
+}
+
+// unkept is an error of rows that could not be kept in a temporary file.
+func unkept(path string, err error) error {
+	return exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("inspect %s: %w", console.Plain(path), err),
+		"Rows that memory has no room for need some 100 bytes each in "+os.TempDir()+": free some space there, or name another folder in TMPDIR.")
 }
 
 // writeCSV writes a table with a line of its columns' names. What is not told is empty.

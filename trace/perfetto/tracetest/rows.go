@@ -29,6 +29,12 @@ const (
 	rowWall                       int64 = 1_700_000_000 * second
 )
 
+// RowsOf writes a trace of about so many bytes, whose rows end 20,000 steps after they begin.
+func RowsOf(w io.Writer, size int64) error {
+	const lag, bytes = 20_000, 350 // a step
+	return Rows{Number: max(int(size/bytes)&^1, lag+2), Lag: lag}.Write(w)
+}
+
 // Write writes the trace.
 func (r Rows) Write(w io.Writer) error {
 	p := &phone{out: bufio.NewWriterSize(w, 1<<20)}
