@@ -91,9 +91,6 @@ var kinds = map[string]kind{
 		{"reply", field.BinderTransactionReply, number}, {"flags", field.BinderTransactionFlags, number}, {"code", field.BinderTransactionCode, optional},
 	}},
 	"binder_transaction_received": {field.EventBinderTransactionReceived, []arg{{"transaction", field.BinderReceivedDebugID, number}}},
-	"binder_transaction_alloc_buf": {field.EventBinderTransactionAllocBuf, []arg{
-		{"transaction", field.BinderAllocDebugID, optional}, {"data_size", field.BinderAllocDataSize, number}, {"offsets_size", field.BinderAllocOffsetsSize, number},
-	}},
 	"binder_command":       {field.EventBinderCommand, []arg{{"cmd", field.BinderCommandCmd, number}}},
 	"binder_return":        {field.EventBinderReturn, []arg{{"cmd", field.BinderReturnCmd, number}}},
 	"binder_lock":          {field.EventBinderLock, nil},

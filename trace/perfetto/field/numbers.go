@@ -967,14 +967,6 @@ const (
 	BinderReceivedDebugID protowire.Number = 1
 )
 
-// BinderTransactionAllocBufFtraceEvent (protos/perfetto/trace/ftrace/binder.proto).
-const (
-	BinderAllocDataSize         protowire.Number = 1
-	BinderAllocDebugID          protowire.Number = 2
-	BinderAllocOffsetsSize      protowire.Number = 3
-	BinderAllocExtraBuffersSize protowire.Number = 4
-)
-
 // BinderCommandFtraceEvent (protos/perfetto/trace/ftrace/binder.proto).
 const (
 	BinderCommandCmd protowire.Number = 1

@@ -16,7 +16,6 @@ package packets
 import (
 	"io"
 	"math"
-	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -201,13 +200,4 @@ func (f *File) Room(kind string, have, most int) bool {
 	}
 	f.TooMany[kind]++
 	return false
-}
-
-// Add appends to a list that may have so many entries. A long one gets the room for all
-// of them at once: while it grows step by step, it is held twice.
-func Add[T any](list []T, one T, most int) []T {
-	if n := len(list); n == cap(list) && n >= most/8 && n < most {
-		list = slices.Grow(list, most-n)
-	}
-	return append(list, one)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// binderColumns are those of android_binder_txns. binder_txn_id and binder_reply_id tell a
-// transaction's slices from those of others.
+// binderColumns are those of android_binder_txns. binder_txn_id and binder_reply_id are the ids of
+// its slices in the table of slices.
 var binderColumns = []string{
 	"aidl_name", "interface", "method_name", "binder_txn_id", "client_process", "client_pid", "client_thread", "client_tid", "client_ts", "client_dur",
 	"binder_reply_id", "server_process", "server_pid", "server_thread", "server_tid", "server_ts", "server_dur", "is_sync", "is_main_thread",
