@@ -2,6 +2,7 @@ package tables_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -169,20 +170,26 @@ func TestFrameTable(t *testing.T) {
 	}
 }
 
-// FuzzRead holds every table to no panic, no error, and rows as wide as the columns.
+// FuzzRead holds every table to no panic, no error, and rows as wide as the columns, whether its
+// rows are in memory or in files.
 func FuzzRead(f *testing.F) {
 	f.Add(work())
 	f.Add(file(frame(1, 4, message(nil).num(1, 5)), tree()))
 	f.Add(everyKind())
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range tables.Names() {
-			read, err := tables.Read(bytes.NewReader(in), name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for row := range read.Rows {
-				if len(row) != len(read.Columns) {
-					t.Fatalf("%s: %d cells", name, len(row))
+			for _, keep := range []int{1_000_000, 2} {
+				read, err := tables.ReadHolding(bytes.NewReader(in), name, keep)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for row := range read.Rows {
+					if len(row) != len(read.Columns) {
+						t.Fatalf("%s: %d cells", name, len(row))
+					}
+				}
+				if err := errors.Join(read.Err(), read.Close()); err != nil {
+					t.Fatal(err)
 				}
 			}
 		}
