@@ -62,6 +62,22 @@ func Same(t testing.TB, path string, leave func(table string, cells map[string]s
 	}
 }
 
+// Query is what trace_processor answers to a query on a trace in a file, by column.
+func Query(t testing.TB, path, query string) []map[string]string {
+	t.Helper()
+	node, script := program(t)
+	folder := t.TempDir()
+	asked := filepath.Join(folder, "query.sql")
+	if err := os.WriteFile(asked, []byte("-- table: answer\n"+query+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(node, script, path, folder, asked).CombinedOutput(); err != nil {
+		t.Fatalf("trace_processor: %v: %s", err, out)
+	}
+	_, rows := theirs(t, filepath.Join(folder, "answer.csv"))
+	return rows
+}
+
 // Counts are the rows of each table that trace_processor has.
 func Counts(t testing.TB, path string) map[string]int {
 	t.Helper()

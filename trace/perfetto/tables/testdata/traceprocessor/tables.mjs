@@ -1,6 +1,6 @@
 // Prints tables of a trace as Perfetto's trace_processor has them, as CSV:
 //
-//	node tables.mjs TRACE FOLDER   one file a table, for the queries of queries.sql
+//	node tables.mjs TRACE FOLDER [QUERIES]   one file a table, for the queries of queries.sql or another file
 //	node tables.mjs TRACE          the number of rows of each table alone, as JSON
 //
 // The engine is for the web: it is run here as a worker of a browser would run it. It has 4 GB
@@ -56,7 +56,7 @@ const cell = (v) => {
 }
 const out = process.argv[3]
 const counts = {}
-for (const [, name, query] of fs.readFileSync(path.join(here, 'queries.sql'), 'utf8').matchAll(/^-- table: (.*)\n([^]*?)(?=^-- table: |$(?![^]))/gm)) {
+for (const [, name, query] of fs.readFileSync(process.argv[4] ?? path.join(here, 'queries.sql'), 'utf8').matchAll(/^-- table: (.*)\n([^]*?)(?=^-- table: |$(?![^]))/gm)) {
   const statements = query.split(/;\s*\n/)
   for (const one of statements.slice(0, -1)) await engine.query(one)
   const last = statements.at(-1).trim()

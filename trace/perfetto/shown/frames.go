@@ -1,0 +1,151 @@
+package shown
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/frame"
+)
+
+// Of reports whether a layer of that name is one that a package draws: a window of one of its
+// activities, whose title is PACKAGE/CLASS, or a surface in it. Names are "PACKAGE/CLASS#0",
+// "SurfaceView - PACKAGE/CLASS#0" (to Android 11) and "SurfaceView[PACKAGE/CLASS](BLAST)#0". The
+// splash screen of an app is the system's, and a popup or a toast bears no package.
+func Of(name, pkg string) bool {
+	at := strings.Index(name, pkg+"/")
+	return pkg != "" && (at == 0 || at > 0 && (name[at-1] == ' ' || name[at-1] == '[')) && !strings.HasPrefix(name, "Splash Screen")
+}
+
+// IsSurface reports whether the layer is that of a SurfaceView, which an app draws when it
+// likes; all others are windows, drawn at vsyncs.
+func (l Layer) IsSurface() bool { return strings.HasPrefix(l.Name, "SurfaceView") }
+
+// Still is for how long nothing new may be shown of something that moves. After a longer time
+// it can't be told whether the app stood still or had nothing to show.
+const Still = frame.FrozenLimit
+
+// Frames are a layer's frames on a display of a period, by when they were handed over.
+//
+// A frame took as long as the one before it stood, in whole periods. It is late that comes
+// half a period and more after it was due: one period after the one before it in a window,
+// which is drawn at each vsync while it moves; in a surface as long as all but the fastest
+// tenth of its frames are apart, and a period more where that is two or more, as films have
+// it that are shown at another rate. It is janky too unless it was ready when the compositor
+// should have taken it.
+//
+// The first frame after a pause took no time that anybody could tell: after Still, and after
+// one of the events, at which the layer had come to rest.
+func (l Layer) Frames(period time.Duration, events []time.Duration) []frame.Frame {
+	period = steady(period)
+	shown, out := l.split()
+	pace := time.Duration(1)
+	if l.IsSurface() {
+		pace = l.pace(shown, period)
+	}
+	due := pace * period
+	limit := due + period/2
+	if pace > 1 {
+		limit += period
+	}
+	for i, b := range shown {
+		f := frame.Frame{At: b.began(), Took: frame.Unknown, Interval: period, First: i == 0}
+		if i > 0 {
+			before := shown[i-1]
+			apart := b.Shown - before.Shown
+			if apart <= Still && !rested(before.Shown+2*due, b.began(), events) {
+				f.Took = max((apart+period/2)/period, 1) * period
+				f.Due, f.Over = true, apart-limit
+				f.Janky = f.Over > 0 && !b.ready(before, limit-period/2)
+			}
+		}
+		out = append(out, f)
+	}
+	slices.SortStableFunc(out, func(a, b frame.Frame) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
+
+// Period is that of the display while the layers were drawn, which is said to have a period: on
+// an adaptive one it may be shorter than when it was asked. All but the fastest tenth of a
+// layer's frames are as far apart, where that is much less.
+func (t Trace) Period(stated time.Duration) time.Duration {
+	const least, few, shorter = 2 * time.Millisecond, 10, 4 // periods of less than 3/4
+	out := stated
+	for _, l := range t.Layers {
+		shown, _ := l.split()
+		if apart := apart(shown); len(apart) >= few {
+			if tenth := apart[len(apart)/10]; tenth >= least && tenth < out-out/shorter {
+				out = tenth
+			}
+		}
+	}
+	return out
+}
+
+// steady is a period without what makes one of 1/60 s a little longer: a frame that took one
+// is not slow.
+func steady(period time.Duration) time.Duration {
+	if d := period - frame.SlowLimit; d > -frame.SlowLimit/100 && d < frame.SlowLimit/100 {
+		return frame.SlowLimit
+	}
+	return period
+}
+
+// split are the buffers that were shown, by when, and the frames that were not: passed over,
+// or not there yet when the trace ended. They count, and took no time that is told.
+func (l Layer) split() (shown []Buffer, others []frame.Frame) {
+	for _, b := range l.Buffers {
+		if b.Shown == None {
+			others = append(others, frame.Frame{At: b.began(), Took: frame.Unknown})
+		} else {
+			shown = append(shown, b)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b Buffer) int { return cmp.Compare(a.Shown, b.Shown) })
+	return shown, others
+}
+
+// pace is how many periods the frames of a surface are apart: all but the fastest tenth of
+// those of something that moves, so that it takes nine late ones in ten to hide them.
+func (l Layer) pace(shown []Buffer, period time.Duration) time.Duration {
+	apart := apart(shown)
+	if len(apart) == 0 {
+		return 1
+	}
+	return max((apart[len(apart)/10]+period/2)/period, 1)
+}
+
+// apart is how far the buffers of something that moves were shown apart, the shortest first.
+func apart(shown []Buffer) (out []time.Duration) {
+	for i := 1; i < len(shown); i++ {
+		if d := shown[i].Shown - shown[i-1].Shown; d <= Still {
+			out = append(out, d)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// rested reports whether one of the events came when nothing had been due for a while, and
+// before a frame was begun: what it answers was not awaited before.
+func rested(since, until time.Duration, events []time.Duration) bool {
+	i, _ := slices.BinarySearch(events, since)
+	return i < len(events) && events[i] <= until
+}
+
+// began is the first that is told of a buffer: when it was handed over, as a rule.
+func (b Buffer) began() time.Duration {
+	for _, at := range []time.Duration{b.Queued, b.Taken, b.Drawn} {
+		if at != None {
+			return at
+		}
+	}
+	return b.Shown
+}
+
+// ready reports whether the buffer was handed over and drawn by when the compositor should have
+// taken it: so long after it took the one before.
+func (b Buffer) ready(before Buffer, after time.Duration) bool {
+	return b.Queued != None && before.Taken != None && max(b.Queued, b.Drawn) <= before.Taken+after
+}
