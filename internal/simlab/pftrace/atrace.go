@@ -27,11 +27,11 @@ func (k *kernel) sections(t *timeline.Timeline) {
 			if f.Actual.To < k.during.From || f.Actual.From > k.during.To {
 				continue
 			}
-			if view && f.Kind == timeline.Whole {
+			if view && f.Kind == timeline.Whole && !l.Own {
 				k.doFrame(l.PID, f)
 			}
 			k.delays(l.PID, f)
-			if gfx {
+			if gfx && !l.Own {
 				k.drawFrame(l.PID, render, f)
 			}
 		}

@@ -17,6 +17,7 @@ type Config struct {
 	Rails    bool
 	Power    bool // there is a data source android.power
 	Frames   bool // SurfaceFlinger is to tell of frames
+	Shown    bool // and of the buffers of each layer
 	Kernel   bool // there is a data source linux.ftrace
 	Ftrace   Ftrace
 	// Processes says that there is a data source linux.process_stats that tells what
@@ -101,6 +102,7 @@ func ParseConfig(text string, api int) (Config, error) {
 			}
 			// Nobody offers this one before Android 12: such a session is none the worse.
 			c.Frames = c.Frames || config.inner.value("name") == "android.surfaceflinger.frametimeline" && api >= 31
+			c.Shown = c.Shown || config.inner.value("name") == "android.surfaceflinger.frame" && api >= buffersSince
 			switch config.inner.value("name") {
 			case "linux.ftrace":
 				c.kernel(config.inner, api)

@@ -39,6 +39,9 @@ func (w *Writer) Frames(t *timeline.Timeline, during timeline.Interval, ahead ti
 		}
 		v.display(d)
 		for _, s := range d.Shows {
+			if s.Layer.Own { // it bears no vsync's number (FrameTimeline::createSurfaceFrameForToken)
+				continue
+			}
 			v.surface(s.Layer, s.Of())
 		}
 	}

@@ -21,9 +21,21 @@ func (p *Phone) openWindow(pr *process, title string) *timeline.Layer {
 		PID: int32(pr.PID), Title: title, Opened: p.clock.Now(),
 		Hash: int(p.random("window", pr.app.Package, p.state.windows).Uint32() >> 4),
 	}
+	if pr.app.Surface {
+		l.Surface = &timeline.Layer{PID: l.PID, Title: p.surfaceTitle(title), Opened: l.Opened, Own: true}
+	}
 	pr.Layers = append(pr.Layers, l)
 	pr.draws.Open(l)
 	return l
+}
+
+// surfaceTitle is what the layer of a SurfaceView in a window is called
+// (SurfaceView.updateSurface).
+func (p *Phone) surfaceTitle(window string) string {
+	if p.profile.API >= 31 {
+		return "SurfaceView[" + window + "](BLAST)"
+	}
+	return "SurfaceView - " + window
 }
 
 // openFor opens the window that an event opens: an activity of its own, or a dialog,
@@ -173,7 +185,7 @@ func (p *Phone) advance() {
 // drawn is how many frames a process has drawn.
 func (p *Phone) drawn(pr *process) (n int) {
 	p.advance()
-	for _, l := range pr.Layers {
+	for _, l := range timeline.WithSurfaces(pr.Layers) {
 		for i := range l.Frames {
 			if l.Frames[i].Drawn() <= p.clock.Now() {
 				n++

@@ -31,7 +31,7 @@ func (p *Phone) collections(pr *process, from, to time.Duration) (out []timeline
 		return nil
 	}
 	var drawn []time.Duration
-	for _, l := range pr.Layers {
+	for _, l := range timeline.WithSurfaces(pr.Layers) {
 		for i := range l.Frames {
 			if at := l.Frames[i].Drawn(); at < to {
 				drawn = append(drawn, at)

@@ -86,7 +86,7 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 	cast := p.power.Cast(pr.deeds)
 	frame := func(f *timeline.Frame) { add(cast.Frame(f)...) }
 	p.advance()
-	for _, l := range pr.Layers {
+	for _, l := range timeline.WithSurfaces(pr.Layers) {
 		first := sort.Search(len(l.Frames), func(i int) bool { return l.Frames[i].Drawn() > from })
 		for i := first; i < len(l.Frames); i++ {
 			frame(&l.Frames[i])

@@ -47,6 +47,7 @@ type App struct {
 type window struct {
 	*timeline.Layer
 	tracker tracker
+	surface *window // in it, which the app draws itself; nil: none
 }
 
 // half is a frame that waits for the render thread; none where it has no token.
@@ -59,7 +60,21 @@ type half struct {
 // Open opens a window, in front of those that are open.
 func (a *App) Open(l *timeline.Layer) {
 	a.Advance(l.Opened)
-	a.windows = append(a.windows, &window{Layer: a.Flinger.Timeline.Open(l)})
+	w := &window{Layer: a.Flinger.Timeline.Open(l)}
+	if l.Surface != nil {
+		w.surface = &window{Layer: a.Flinger.Timeline.Open(l.Surface)}
+	}
+	a.windows = append(a.windows, w)
+}
+
+// front is where the next frame is drawn: the window in front, or, once that has its first
+// frame, the surface in it.
+func (a *App) front() *window {
+	w := a.windows[len(a.windows)-1]
+	if w.surface != nil && len(w.Frames) > 0 {
+		return w.surface
+	}
+	return w
 }
 
 // Close closes a window: what SurfaceFlinger has not taken by now is never seen.
@@ -68,7 +83,7 @@ func (a *App) Close(l *timeline.Layer, now time.Duration) {
 	for i, w := range a.windows {
 		if w.Layer == l {
 			a.windows = append(a.windows[:i], a.windows[i+1:]...)
-			if a.half.in == w {
+			if a.half.in == w || a.half.in == w.surface {
 				a.half = half{}
 			}
 		}
@@ -76,6 +91,10 @@ func (a *App) Close(l *timeline.Layer, now time.Duration) {
 	l.Closed = now
 	a.Flinger.Compose(now)
 	a.Flinger.drop(l, now)
+	if l.Surface != nil {
+		l.Surface.Closed = now
+		a.Flinger.drop(l.Surface, now)
+	}
 	a.Flinger.Refresh(now, a.Period(now))
 }
 
@@ -224,7 +243,7 @@ func (a *App) begin(at, until time.Duration) {
 	if period < 16*time.Millisecond {
 		deadline += period // phones of faster screens give two vsyncs
 	}
-	a.half = half{work: w, in: a.windows[len(a.windows)-1], Frame: timeline.Frame{
+	a.half = half{work: w, in: a.front(), Frame: timeline.Frame{
 		Token: a.Flinger.Timeline.AppToken(), Period: period, Held: w.Held,
 		Expected: timeline.Interval{From: at, To: deadline}, Due: deadline + period,
 		Vsync: at + w.Held/period*period,

@@ -201,6 +201,9 @@ func (t *tracing) trace(from, until time.Duration) []byte {
 	if t.config.Frames {
 		w.Frames(p.Timeline(), timeline.Interval{From: from, To: until}, clock.Slept)
 	}
+	if t.config.Shown {
+		w.Shown(p.Timeline(), p.Profile.API, timeline.Interval{From: from, To: until})
+	}
 	if !t.config.Power {
 		w.Snapshot(clocks(until))
 		return w.Bytes()

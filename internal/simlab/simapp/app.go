@@ -38,6 +38,7 @@ type App struct {
 	Causes      []Cause // of slow frames
 	Faults      []Fault
 	Silent      bool // writes no UI events to the log
+	Surface     bool // draws all but the first frame of each window itself, on a SurfaceView
 	Scenarios   []Scenario
 	Launch      Launch
 	Permissions []string // runtime permissions that the app asks for

@@ -99,6 +99,7 @@ var statements = map[string]func(p *parser, words []string) error{
 	"tests":      func(p *parser, w []string) error { return one(w, &p.app.Tests, packageName) },
 	"split":      func(p *parser, w []string) error { return one(w, &p.app.Split, word) },
 	"incomplete": (*parser).incomplete,
+	"surface":    (*parser).surface,
 	"runner":     func(p *parser, w []string) error { return one(w, &p.app.Runner, className) },
 	"cost":       func(p *parser, w []string) error { return one(w, &p.app.Cost, shortTime) },
 	"think":      func(p *parser, w []string) error { return one(w, &p.app.Think, shortTime) },

@@ -37,6 +37,14 @@ func (p *parser) incomplete(w []string) error {
 	return nil
 }
 
+func (p *parser) surface(w []string) error {
+	if len(w) > 0 {
+		return errors.New("want nothing behind it")
+	}
+	p.app.Surface = true
+	return nil
+}
+
 func (p *parser) noise(w []string) error {
 	n := &p.app.Noise
 	return eachPair(w, func(key, value string) (err error) {

@@ -15,6 +15,21 @@ type Layer struct {
 	Opened time.Duration
 	Closed time.Duration // 0 while it is open
 	Frames []Frame       // by when they began
+	// Surface is the layer of a SurfaceView in the window, which the app draws itself, without
+	// the numbers of vsyncs; nil: none. Own says that this is such a layer.
+	Surface *Layer
+	Own     bool
+}
+
+// WithSurfaces are layers and those of the surfaces in them.
+func WithSurfaces(layers []*Layer) []*Layer {
+	out := layers[:len(layers):len(layers)]
+	for _, l := range layers {
+		if l.Surface != nil {
+			out = append(out, l.Surface)
+		}
+	}
+	return out
 }
 
 // Frame is one frame of a window.
