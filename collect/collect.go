@@ -240,7 +240,11 @@ func (c *collector) collect(ctx context.Context) error {
 func (c *collector) warmUp(ctx context.Context) error {
 	for n := 1; n <= c.job.Scenario.WarmUp; n++ {
 		c.journal.Report(journal.WarmUp, n, c.job.Scenario.WarmUp, "")
-		if _, err := c.repetition(ctx, n, false); err != nil {
+		_, err := c.repetition(ctx, n, false)
+		if changed, failed := c.changesSource(ctx, err); changed || failed != nil {
+			err = failed
+		}
+		if err != nil {
 			if fatal := c.lost(ctx, "warm-up", n, err); fatal != nil {
 				return fatal
 			}
@@ -264,7 +268,7 @@ func (c *collector) measure(ctx context.Context, n int) error {
 		c.journal.Report(journal.Measure, n, c.job.Scenario.Repetitions, "")
 		began := c.target.Clock.Now()
 		m, err := c.turn(ctx, n)
-		switch again, err := c.withdraws(ctx, err); {
+		switch again, err := c.changesSource(ctx, err); {
 		case err != nil:
 			return c.fail(loss.Infrastructure, journal.Measure, n, err)
 		case again:

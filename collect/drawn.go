@@ -4,54 +4,141 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/trace/logcat"
 )
 
-// prepareTimeline has Perfetto record the frame timeline, if the device can.
-func (c *collector) prepareTimeline(ctx context.Context) error {
-	c.perfetto.Ask(frames.Ask())
-	err := c.perfetto.Ready(ctx)
+// recordsFrames reports whether Perfetto is to tell of frames from the first repetition on.
+func (c *collector) recordsFrames() bool {
+	return frames.HasTimeline(c.target.Facts) || c.wantsShown()
+}
+
+// wantsShown reports whether frames as they were shown are asked for, and can be had.
+func (c *collector) wantsShown() bool {
+	return c.job.Scenario.FramesBy == config.FramesShown && frames.HasBuffers(c.target.Facts)
+}
+
+// tellNotShown says where frames as they were shown are asked for, and can't be had.
+func (c *collector) tellNotShown() {
+	if c.job.Scenario.FramesBy == config.FramesShown && !c.wantsShown() {
+		c.journal.Warnf("frames as they were shown can't be had: only Android 11 and later tell of them; they are read from %v", frames.Dumps)
+	}
+}
+
+// prepareFrames has Perfetto record what the compositor tells of frames, if the device can.
+func (c *collector) prepareFrames(ctx context.Context) error {
+	by := frames.Timeline
+	if c.wantsShown() {
+		by = frames.Shown
+	}
+	err := c.takeFrom(ctx, by)
 	if err == nil || loss.IsGone(err) || ctxEnded(err) {
-		c.timeline = err == nil
 		return err
 	}
-	return c.withoutTimeline(ctx, err)
+	return c.fallBack(ctx, err)
 }
 
-// withoutTimeline goes on with dumps of gfxinfo.
-func (c *collector) withoutTimeline(ctx context.Context, why error) error {
-	c.journal.Warnf("frames are read from dumps of gfxinfo, which takes some of the app's time: the device's frame timeline can't be had: %v", why)
-	c.timeline = false
-	c.perfetto.Withdraw(frames.Asker)
-	return c.perfetto.Ready(ctx)
-}
-
-// withdraws reports whether the device turned out to have no frame timeline: the first
-// repetition that records it tells for all, so that those of a run are of one kind. It
-// is made again then, and counts as no loss.
-func (c *collector) withdraws(ctx context.Context, err error) (bool, error) {
-	if !c.timeline || c.sawTimeline || !errors.Is(err, loss.ErrTimeline) {
-		return false, nil
+// takeFrom has frames told by a source from now on.
+func (c *collector) takeFrom(ctx context.Context, by frames.Source) error {
+	if by.Recorded() {
+		c.perfetto.Ask(frames.Ask(by))
+	} else {
+		c.perfetto.Withdraw(frames.Asker)
 	}
-	return true, c.withoutTimeline(ctx, err)
+	err := c.perfetto.Ready(ctx)
+	if err == nil {
+		c.by = by
+	}
+	return err
 }
 
-// takeTimeline takes the frames of a repetition from what was recorded.
-func (c *collector) takeTimeline(ctx context.Context, a *attempt, seen watch.Sifted) error {
-	if !a.frames.ByTimeline || !a.measured {
+// fallBack goes on with dumps of gfxinfo.
+func (c *collector) fallBack(ctx context.Context, why error) error {
+	from := c.by
+	if !from.Recorded() { // it was never ready
+		if from = frames.Timeline; c.wantsShown() {
+			from = frames.Shown
+		}
+	}
+	c.journal.Warnf("frames are read from dumps of gfxinfo, which takes some of the app's time: %v can't be had: %v", from, why)
+	c.unrecorded, c.by = true, frames.Dumps
+	return c.takeFrom(ctx, frames.Dumps)
+}
+
+// errDrawsItself says that a repetition is to be made again, with frames as they were shown.
+var errDrawsItself = errors.New("the app draws by itself")
+
+// changesSource reports whether the device turned out to tell of no frames in the way that was
+// tried: the first repetition that has some settles it for all, so that those of a run are of
+// one kind. It is made again then, and counts as no loss.
+func (c *collector) changesSource(ctx context.Context, err error) (bool, error) {
+	switch {
+	case errors.Is(err, errDrawsItself):
+		before := c.by
+		if !c.records() {
+			if err := c.programs.Prepare(ctx); err != nil {
+				return false, err
+			}
+		}
+		err := c.takeFrom(ctx, frames.Shown)
+		if err == nil {
+			c.instead = before
+			return true, nil
+		}
+		if loss.IsGone(err) || ctxEnded(err) {
+			return false, err
+		}
+		c.unrecorded = true
+		return true, c.takeFrom(ctx, before)
+	case c.settled || !c.by.Recorded() || !errors.Is(err, loss.ErrTimeline):
+		return false, nil
+	case c.by == frames.Shown && !c.wantsShown(): // it was a try
+		c.unrecorded = true
+		return true, c.takeFrom(ctx, c.instead)
+	}
+	return true, c.fallBack(ctx, err)
+}
+
+// turnsToShown reports whether an app shows a window in which nothing is drawn that the source
+// of frames tells of, while another one may.
+func (c *collector) turnsToShown(a *attempt, seen watch.Sifted, err error) bool {
+	opened := len(a.frames.Frames) > 0 || seen.Startup > 0
+	return opened && errors.Is(err, loss.ErrNoFrames) && !c.settled && !c.sawFrames && !c.unrecorded &&
+		c.by != frames.Shown && c.job.Scenario.Workload.Startup == nil && frames.HasBuffers(c.target.Facts)
+}
+
+// takeFrames takes the frames of a repetition from what was recorded.
+func (c *collector) takeFrames(ctx context.Context, a *attempt, seen watch.Sifted) error {
+	if !a.frames.By.Recorded() || !a.measured {
 		return nil
 	}
-	err := a.frames.TakeTimeline(ctx, c.perfetto, seen.PIDs, c.workloadEnded(a))
+	var err error
+	if until := c.workloadEnded(a); a.frames.By == frames.Shown {
+		err = a.frames.TakeShown(ctx, c.perfetto, seen.PIDs, times(seen.UI), until)
+	} else {
+		err = a.frames.TakeTimeline(ctx, c.perfetto, seen.PIDs, until)
+	}
 	if err == nil || loss.IsGone(err) || ctxEnded(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", loss.ErrTimeline, err)
+}
+
+// times are when UI events were, in order.
+func times(events []logcat.Event) (out []time.Duration) {
+	for _, e := range events {
+		out = append(out, e.Time)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // end does what is to be done between the end of the workload and that of what records:
@@ -62,7 +149,7 @@ func (c *collector) end(ctx context.Context, a *attempt) error {
 	if err := a.frames.Remember(ctx); err != nil {
 		return err
 	}
-	if !a.frames.ByTimeline {
+	if !a.frames.By.Recorded() {
 		return a.frames.Count(ctx)
 	}
 	return c.target.Try(ctx, "am", "force-stop", c.job.App.Package)
@@ -71,7 +158,7 @@ func (c *collector) end(ctx context.Context, a *attempt) error {
 // countBefore takes note of what the system has counted of the app by now, before it is
 // stopped.
 func (c *collector) countBefore(ctx context.Context) (err error) {
-	if !c.timeline {
+	if !c.by.Recorded() {
 		c.counted, _, err = frames.Counted(ctx, c.target, c.job.App.Package)
 	}
 	return err
@@ -82,11 +169,7 @@ func (c *collector) tellFramesBy() {
 	if _, users := c.job.Extra[metric.FramesBy]; users || !c.sawFrames {
 		return
 	}
-	by := metric.ByGfxinfo
-	if c.timeline {
-		by = metric.ByTimeline
-	}
-	c.setContext(metric.FramesBy, by)
+	c.setContext(metric.FramesBy, [...]string{frames.Dumps: metric.ByGfxinfo, frames.Timeline: metric.ByTimeline, frames.Shown: metric.ByShown}[c.by])
 }
 
 // tellCoverage warns of repetitions in which frames were drawn that were not seen one by
@@ -116,21 +199,27 @@ func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (
 	if err := seen.Loss(ended); err != nil {
 		return false, err
 	}
-	if a.frames.ByTimeline && !a.measured {
+	if a.frames.By.Recorded() && !a.measured {
 		return true, nil
 	}
 	if untold != nil {
 		return false, untold
 	}
-	unseen = a.energy != nil && c.detached() != nil && !a.frames.ByTimeline
+	unseen = a.energy != nil && c.detached() != nil && !a.frames.By.Recorded()
 	if unseen {
 		a.frames.Frames = nil
 	} else if err := a.frames.Loss(a.n, a.measured); err != nil {
+		if c.turnsToShown(a, seen, err) {
+			return false, errDrawsItself
+		}
 		if unseen = c.drawsNothing(err) || c.drawsByItself(a, seen, err); !unseen && !c.needsNoFrames(err) {
 			return false, err
 		}
 	}
-	c.sawTimeline = c.sawTimeline || a.frames.ByTimeline
+	if !c.settled && !unseen && c.by == frames.Shown && !c.wantsShown() {
+		c.journal.Warnf("nothing of what %s draws by itself is in %v: its frames are those that the compositor showed (frames-by: shown has them from the first repetition on)", c.job.App.Package, c.instead)
+	}
+	c.settled = c.settled || a.frames.By.Recorded() || !unseen
 	c.sawFrames = c.sawFrames || !unseen
 	return unseen, nil
 }
@@ -157,7 +246,7 @@ func (c *collector) drawsByItself(a *attempt, seen watch.Sifted, err error) bool
 	}
 	but := " but the first"
 	if len(a.frames.Frames) == 0 {
-		if !a.frames.ByTimeline || seen.Startup == 0 {
+		if !a.frames.By.Recorded() || seen.Startup == 0 {
 			return false
 		}
 		but = ""
@@ -206,7 +295,7 @@ const drawnApart = 500 * time.Millisecond
 // that the workload goes on for. Of a hot start nothing follows: its windows may be there,
 // and drawn.
 func (c *collector) compareDrawn(a *attempt, start workload.Start) {
-	if !c.logged() || !a.measured || !a.frames.ByTimeline {
+	if !c.logged() || !a.measured || a.frames.By != frames.Timeline {
 		return
 	}
 	begun, ok := a.log.Times(a.workload.Begin)()

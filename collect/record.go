@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
@@ -188,7 +189,11 @@ func (m measurement) drawn(drawn []frame.Frame) map[string]float64 {
 	if m.unseen {
 		return map[string]float64{}
 	}
-	return frame.Metrics(drawn)
+	out := frame.Metrics(drawn)
+	if m.by == frames.Shown { // a pause can't be told from an app that stood still (shown.Still)
+		delete(out, "frames.frozen")
+	}
+	return out
 }
 
 // bucketEvents is how many UI events get a bucket.

@@ -32,7 +32,7 @@ func (c *collector) startRecording(ctx context.Context, a *attempt) error {
 	if !c.evident || c.watcher == nil || !c.recording.Runs(c.perfetto) {
 		return nil
 	}
-	c.watcher.ByTimeline = a.frames.ByTimeline
+	c.watcher.ByTimeline = a.frames.By.Recorded()
 	var err error
 	if a.watched, err = c.watcher.Begin(ctx, a.n); err == nil || loss.IsGone(err) || ctxEnded(err) {
 		return err

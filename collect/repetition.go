@@ -37,6 +37,7 @@ type measurement struct {
 	done        *frames.Done  // nil: not known
 	energy      *power.Spent  // nil: not measured
 	unseen      bool          // nobody looked at the frames
+	by          frames.Source // what told of them
 	whole       frames.Whole  // what Android counted of them
 	imported    *run.Run      // what the workload has measured by itself; nil: nothing
 }
@@ -115,7 +116,7 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 
 // preTest readies what looks at the app, before anything is started.
 func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
-	if a.measured && (a.energy != nil || c.evident || c.timeline) {
+	if a.measured && (a.energy != nil || c.evident || c.by.Recorded()) {
 		if err := c.programs.EndLeft(ctx); err != nil {
 			return err
 		}
@@ -128,7 +129,7 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 	if a.log, err = watch.OpenLog(ctx, c.target); err != nil {
 		return err
 	}
-	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package, ByTimeline: c.timeline, Least: c.counted}
+	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package, By: c.by, Least: c.counted}
 	if a.energy != nil {
 		a.frames.Rider = a.energy // reading memory takes energy
 	} else {
@@ -141,7 +142,7 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 // or as ever.
 func (c *collector) start(ctx context.Context, a *attempt) (err error) {
 	plan := c.plan
-	plan.Marked = a.frames.ByTimeline
+	plan.Marked = a.frames.By.Recorded()
 	if a.energy != nil {
 		a.energy.Starting()
 		if detached := c.detached(); detached != nil {
@@ -168,7 +169,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	if a.energy != nil && a.workload.Begin == "" {
 		a.energy.Began(seen.Began)
 	}
-	untold := c.takeTimeline(ctx, a, seen)
+	untold := c.takeFrames(ctx, a, seen)
 	if loss.IsGone(untold) || ctxEnded(untold) {
 		return fail(loss.Infrastructure, untold)
 	}
@@ -185,7 +186,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	}
 	out := measurement{
 		repetition: a.n, frames: a.frames.Frames, events: seen.UI, standstills: append(stand, c.restarts...),
-		startup: seen.Startup, fullStart: seen.FullStart, cpu: c.cpuSince(a.frames.CPU()), pssKB: a.frames.MemoryKB(), unseen: unseen, whole: a.frames.Whole(),
+		startup: seen.Startup, fullStart: seen.FullStart, cpu: c.cpuSince(a.frames.CPU()), pssKB: a.frames.MemoryKB(), unseen: unseen, by: a.frames.By, whole: a.frames.Whole(),
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
 	if done, ok := a.frames.Done(); ok && c.cpuBefore == 0 { // else the process did some of it before
@@ -245,7 +246,7 @@ const endsWithin = 20 * time.Millisecond
 // ends with the workload.
 func (c *collector) await(ctx context.Context, a *attempt, interval time.Duration) error {
 	if a.energy == nil {
-		c.target.Asked = !a.frames.ByTimeline // by the dumps of its frames
+		c.target.Asked = !a.frames.By.Recorded() // by the dumps of its frames
 		return c.target.Rest(ctx, interval)
 	}
 	for left := interval; left > 0 && !a.workload.Ended(); left -= endsWithin {

@@ -40,9 +40,11 @@ type station struct {
 	apps   []string // the packages that are measured in turns
 	// evident says that what evidence needs is recorded.
 	evident bool
-	// timeline says that frames are taken from the frame timeline, sawTimeline that a
-	// repetition had it.
-	timeline, sawTimeline bool
+	// by is what frames are taken from; settled says that a repetition had them from there,
+	// so that all others have, and unrecorded that Perfetto tells of none.
+	by                  frames.Source
+	instead             frames.Source // of what, where frames as they were shown are tried
+	settled, unrecorded bool
 }
 
 func newStation(job Job, options Options) *station {
@@ -115,8 +117,9 @@ func (c *collector) setUp(ctx context.Context) error {
 	if c.watcher != nil {
 		steps = append(steps, step{"preparing to keep evidence", c.prepareEvidence})
 	}
-	if frames.HasTimeline(c.target.Facts) {
-		steps = append(steps, step{"preparing to record frames", c.prepareTimeline})
+	c.tellNotShown()
+	if c.recordsFrames() {
+		steps = append(steps, step{"preparing to record frames", c.prepareFrames})
 	}
 	return c.do(ctx, append(steps, idle))
 }
@@ -139,7 +142,7 @@ func (c *collector) do(ctx context.Context, steps []step) error {
 
 // records reports whether anything is asked for that records on the device.
 func (c *collector) records() bool {
-	return c.job.Energy.Measured() || c.watcher != nil || frames.HasTimeline(c.target.Facts)
+	return c.job.Energy.Measured() || c.watcher != nil || c.recordsFrames()
 }
 
 // prepareEvidence has what is kept as evidence recorded.
@@ -189,7 +192,7 @@ func (c *collector) detached() *workload.Detached {
 	if c.job.Energy == nil || c.job.Energy.Disconnect <= 0 {
 		return nil
 	}
-	return &workload.Detached{Plan: c.plan, Programs: c.programs, For: c.job.Energy.Disconnect, Frames: frames.HasTimeline(c.target.Facts)}
+	return &workload.Detached{Plan: c.plan, Programs: c.programs, For: c.job.Energy.Disconnect, Frames: c.recordsFrames()}
 }
 
 // claim takes the device for this process.
@@ -266,7 +269,7 @@ func (c *collector) configure(ctx context.Context) error {
 		if err := errors.Join(c.programs.EndAll(ctx), c.meter.Restore(ctx)); err != nil {
 			return err
 		}
-	} else if c.evident || c.timeline {
+	} else if c.evident || c.by.Recorded() {
 		if err := c.programs.EndAll(ctx); err != nil {
 			return err
 		}

@@ -22,6 +22,12 @@ func (c *Config) compilations() {
 	}
 }
 
+// What tells of frames.
+const (
+	FramesAuto  = "auto"  // what tells most of how long they took
+	FramesShown = "shown" // the compositor's record of the buffers that it showed
+)
+
 // What is measured of the memory of an app that ends with its test.
 const (
 	MemoryRSS = "rss" // what the kernel counts

@@ -127,6 +127,8 @@ type Scenario struct {
 	Memory string `yaml:"memory,omitempty" jsonschema:"enum=rss,enum=pss,default=rss"`
 	// The rate in Hz at which the display is held while the scenario runs (Android 10 and later), such as 60. Without it, the display chooses.
 	RefreshHz int `yaml:"refresh-hz,omitempty" jsonschema:"minimum=24,maximum=1000"`
+	// What tells of frames: what tells most of how long the app took for them (auto, as without it), or what the compositor showed, and how far apart (shown, Android 11 and later). Apps that draw by themselves, as Flutter's and games, are measured by the latter in any case. Runs of the one are never compared with runs of the other. Not for a Macrobenchmark, which times its frames itself.
+	FramesBy string `yaml:"frames-by,omitempty" jsonschema:"enum=auto,enum=shown"`
 	// How many lost repetitions of a run are made again.
 	Retries int `yaml:"retries" jsonschema:"minimum=0,maximum=100,default=2"`
 }

@@ -83,6 +83,7 @@ func (d *decoder) scenario(c *Config) reader {
 			may("clear-data", d.boolean(&s.ClearData)),
 			may("compile", oneOf(d, &s.Compile, CompileProfile, CompileSpeed, CompileVerify, CompileNone)),
 			may("memory", oneOf(d, &s.Memory, MemoryRSS, MemoryPSS)),
+			may("frames-by", oneOf(d, &s.FramesBy, FramesAuto, FramesShown)),
 			may("refresh-hz", integer(d, &s.RefreshHz, 24, 1000)),
 			may("retries", integer(d, &s.Retries, 0, 100)),
 		) {
@@ -109,8 +110,9 @@ func (d *decoder) scenario(c *Config) reader {
 // notOfBenchmarks reports what a Macrobenchmark does by itself, or has not done.
 func (d *decoder) notOfBenchmarks(scenario *node, path string) {
 	for key, why := range map[string]string{
-		"compile": "a Macrobenchmark has the app compiled by its own CompilationMode",
-		"memory":  "beside a Macrobenchmark no memory is measured",
+		"compile":   "a Macrobenchmark has the app compiled by its own CompilationMode",
+		"memory":    "beside a Macrobenchmark no memory is measured",
+		"frames-by": "a Macrobenchmark times its frames itself",
 	} {
 		if at := scenario.find(key); at != nil {
 			d.at(at, join(path, key), "%s: remove the key", why)

@@ -83,7 +83,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 func everything() *config.Config {
 	scenario := config.Scenario{Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileNone} // energy's
 	apart, start, sync, random, script := scenario, scenario, scenario, scenario, scenario
-	apart.Compile, apart.Memory = config.CompileVerify, config.MemoryPSS
+	apart.Compile, apart.Memory, apart.FramesBy = config.CompileVerify, config.MemoryPSS, config.FramesShown
 	apart.Name, apart.Workload.Instrumentation = "apart", &config.Instrumentation{TestPackage: "com.example.mail.test", Runner: config.DefaultRunner, Orchestrator: true}
 	start.Name, start.Workload.Startup = "start", &config.Startup{Mode: config.StartHot, Activity: "com.example.mail.Inbox$Start"}
 	sync.Name, sync.Workload.Maestro = "sync", &config.Maestro{Flow: "../flows/sync.yaml"}

@@ -225,13 +225,14 @@ func countDecimals(v float64, decimals int) int {
 const EnergyFrom = "energy_from"
 
 // FramesBy is the context property that says how frames were counted and timed:
-// "timeline" by Android's compositor, "gfxinfo" by its graphics library, in imported
-// runs also "deadline" and "cpu_time" (docs/format/import.md). Frames of one kind are
+// "timeline" by Android's compositor, "shown" by when it showed them, "gfxinfo" by Android's
+// graphics library, in imported runs also "deadline" and "cpu_time" (docs/format/import.md). Frames of one kind are
 // never compared with those of another. A run that doesn't tell is of the time when
 // apkgate had gfxinfo alone.
 const (
 	FramesBy   = "frames_by"
 	ByTimeline = "timeline"
+	ByShown    = "shown"
 	ByGfxinfo  = "gfxinfo"
 )
 

@@ -21,8 +21,11 @@ func (s *Sampler) counted() (n int) {
 // Loss tells why the repetition is lost by what was seen of its frames, nil
 // where it is not. What may be missing of one that is measured is a warning.
 func (s *Sampler) Loss(n int, measured bool) error {
-	if s.ByTimeline {
+	switch s.By {
+	case Timeline:
 		return s.timelineLoss(n)
+	case Shown:
+		return s.shownLoss(n)
 	}
 	counted := s.counted()
 	switch {

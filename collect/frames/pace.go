@@ -79,7 +79,7 @@ func (p *pace) wait(display, now time.Duration) time.Duration {
 // Pause is how long to wait until the next reading.
 func (s *Sampler) Pause() time.Duration {
 	switch {
-	case s.ByTimeline:
+	case s.By.Recorded():
 		return Longest
 	case !s.Target.Facts.HasFramestats():
 		return everyOld

@@ -1,6 +1,6 @@
 // Package frames reads the frames that an app draws while it is measured, from the
-// system's frame timeline in a trace, or by dumps of gfxinfo one after the other; and
-// what is read beside them: the app's CPU time and its memory.
+// system's frame timeline or its record of buffers in a trace, or by dumps of gfxinfo one
+// after the other; and what is read beside them: the app's CPU time and its memory.
 //
 // It owns which frames were seen and when each was drawn, how many went by unseen,
 // and whether that is too many. It does not know what a repetition is for. It takes
@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 	timeline "github.com/apkgate/apkgate/trace/perfetto/frames"
+	"github.com/apkgate/apkgate/trace/perfetto/shown"
 )
 
 // Rider asks for something of its own with each dump, so that the device is asked
@@ -37,9 +38,7 @@ type Sampler struct {
 	// Perishes says that the app ends with the workload, and that its PSS is wanted all the
 	// same: it is asked for before, which stalls the app.
 	Perishes bool
-	// ByTimeline says that the frames are in what Perfetto records, and nobody asks the
-	// app for them.
-	ByTimeline bool
+	By       Source // what tells of the frames
 
 	// Least is what the system had counted of the app before it was stopped for the
 	// repetition: it may take a while to keep that.
@@ -56,6 +55,7 @@ type Sampler struct {
 	kept      bool           // the system keeps what it counts
 	pace      pace
 	timeline  timeline.Timeline
+	shown     shown.Trace
 	begun     time.Duration         // CLOCK_MONOTONIC at Begin, where the timeline has the frames
 	slept     time.Duration         // what CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC
 	pid       int                   // the app's, 0: not seen in the last dump
@@ -79,7 +79,7 @@ type Sampler struct {
 func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 	s.passed(uptime)
 	s.PIDs, s.ticks, s.done = map[int]bool{}, map[int]time.Duration{}, map[int]Done{}
-	if s.ByTimeline {
+	if s.By.Recorded() {
 		return s.beginTimeline(ctx)
 	}
 	if s.Target.Facts.HasFramestats() {
@@ -141,7 +141,7 @@ func (s *Sampler) ask(ctx context.Context, head string, memory bool) (answer, er
 func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 	memory := workloadRuns && s.Perishes && s.pid != 0 && (s.pssAt == 0 || s.uptime-s.pssAt >= memoryEvery)
 	read := s.readRows
-	if s.ByTimeline {
+	if s.By.Recorded() {
 		read = s.readAlive
 	}
 	a, take, err := read(ctx, memory)

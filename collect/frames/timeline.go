@@ -19,23 +19,6 @@ import (
 	timeline "github.com/apkgate/apkgate/trace/perfetto/frames"
 )
 
-// HasTimeline reports whether the device is of Android 12 or later, whose compositor
-// tells Perfetto of each frame.
-func HasTimeline(f target.Facts) bool { return f.API >= 31 }
-
-// Asker is by what name frames ask Perfetto.
-const Asker = "frames"
-
-// Ask is what frames need of Perfetto: what the compositor tells of each frame, and
-// nothing of the kernel's.
-func Ask() recorders.Ask {
-	// A frame of an app's window takes some 300 bytes, and the display's as much
-	// (measured in a trace of 120 Hz): this is room for three windows at that rate.
-	const bytesPerSecond = 96 << 10
-	list := []recorders.Source{{Name: recorders.FrameTimeline, BufferKB: 8 << 10, BytesPerSecond: bytesPerSecond, Tells: true}}
-	return recorders.Ask{Who: Asker, Whole: true, Sources: func(recorders.Known) []recorders.Source { return list }}
-}
-
 // ErrNoTimeline says that there is no frame timeline in what was recorded.
 var ErrNoTimeline = errors.New("the device writes no timeline of frames")
 
@@ -72,7 +55,7 @@ func (s *Sampler) readAlive(ctx context.Context, memory bool) (answer, func(work
 // TellUnread says where the app's process was never found, of which the frames are known
 // all the same.
 func (s *Sampler) TellUnread(n int) {
-	if s.ByTimeline && len(s.ticks) == 0 {
+	if s.By.Recorded() && len(s.ticks) == 0 {
 		s.Target.Journal.Warnf("repetition %d: the app's CPU time and memory are missing: no process of the name %s was found while it ran", n, s.App)
 	}
 }
@@ -104,9 +87,7 @@ func (s *Sampler) beginTimeline(ctx context.Context) error {
 // TakeTimeline takes the frames of the app's processes from what was recorded, from Begin
 // on and up to when the workload ended on CLOCK_MONOTONIC, 0 where that is not known.
 func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto, pids []int, until time.Duration) error {
-	for _, pid := range pids {
-		s.PIDs[pid] = true
-	}
+	s.ran(pids)
 	err := perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
 		s.timeline, err = timeline.ReadTimeline(trace, func(pid int) bool { return s.PIDs[pid] })
 		return err
@@ -117,10 +98,20 @@ func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto
 	case !s.timeline.Written:
 		return ErrNoTimeline
 	}
-	s.Frames = slices.DeleteFunc(s.timeline.Frames, func(f frame.Frame) bool {
-		return !s.Measures(f.At, until)
-	})
+	s.Frames = s.measured(s.timeline.Frames, until)
 	return nil
+}
+
+// ran takes note of the app's processes by the log.
+func (s *Sampler) ran(pids []int) {
+	for _, pid := range pids {
+		s.PIDs[pid] = true
+	}
+}
+
+// measured are those of some frames that belong to the repetition.
+func (s *Sampler) measured(all []frame.Frame, until time.Duration) []frame.Frame {
+	return slices.DeleteFunc(all, func(f frame.Frame) bool { return !s.Measures(f.At, until) })
 }
 
 // Measures reports whether a frame of that time belongs to the repetition: from Begin on

@@ -35,7 +35,7 @@ func (s *Sampler) Whole() Whole {
 		}
 	}
 	total := int(s.stated.Total)
-	if s.ByTimeline || total <= seen {
+	if s.By.Recorded() || total <= seen {
 		return Whole{}
 	}
 	return Whole{Count: total, Janky: min(max(int(s.stated.Janky), janky), janky+total-seen)}
@@ -100,7 +100,7 @@ const (
 // processes, those that have ended included, to their last frame. Where the system does
 // not keep that, it is what the processes said when they were last asked.
 func (s *Sampler) Count(ctx context.Context) error {
-	if s.ByTimeline || !s.Target.Facts.HasFramestats() {
+	if s.By.Recorded() || !s.Target.Facts.HasFramestats() {
 		return nil
 	}
 	s.stated = s.recording.Stated()

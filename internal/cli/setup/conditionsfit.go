@@ -40,7 +40,7 @@ func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]
 	if err != nil {
 		return nil, err
 	}
-	told, err := framesFinding(ctx, d, api)
+	told, err := framesFinding(ctx, d, cfg.Scenarios, api)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +104,18 @@ func startFindings(scenarios []config.Scenario, api int) (findings []device.Find
 	return findings
 }
 
-// framesFinding says what would tell of frames: those of the two ways are never compared.
-func framesFinding(ctx context.Context, d device.Device, api int) ([]device.Finding, error) {
+// framesFinding says what would tell of frames: those of two ways are never compared.
+func framesFinding(ctx context.Context, d device.Device, scenarios []config.Scenario, api int) ([]device.Finding, error) {
 	const dumps = "dumps of gfxinfo tell of them, which the app takes time for"
-	f := device.Finding{Name: "frames", OK: true, Detail: "the system's frame timeline tells of them"}
-	if !frames.HasTimeline(target.Facts{API: api}) {
+	f := device.Finding{Name: "frames", OK: true, Detail: frames.Timeline.String() + " tells of them"}
+	shown := slices.ContainsFunc(scenarios, func(s config.Scenario) bool { return s.FramesBy == config.FramesShown })
+	switch facts := (target.Facts{API: api}); {
+	case shown && !frames.HasBuffers(facts):
+		f.OK, f.Detail, f.Hint = false, dumps+": only Android 11 and later tell what was shown", "leave frames-by out for this device"
+		return []device.Finding{f}, nil
+	case shown:
+		f.Detail = frames.Shown.String() + " tells of them"
+	case !frames.HasTimeline(facts):
 		f.Detail = dumps + ", as before Android 12"
 		return []device.Finding{f}, nil
 	}

@@ -228,6 +228,9 @@ func TestDoctorTellsWhereFramesComeFrom(t *testing.T) {
 		"galaxy-s21-android-13":  {"setprop persist.traced.enable 0", "ok   frames       dumps of gfxinfo tell of them, which the app takes time for: tracing is turned off"},
 		"pixel-5-android-11":     {"", "ok   frames       dumps of gfxinfo tell of them, which the app takes time for, as before Android 12"},
 		"nexus-5x-android-6.0.0": {"", "ok   frames       dumps of gfxinfo tell of them, which the app takes time for, as before Android 12"},
+		// By what was shown, which is asked for there:
+		"moto-g5-android-7.0": {"", "BAD  frames       dumps of gfxinfo tell of them, which the app takes time for: only Android 11 and later tell what was shown"},
+		"c1-go-android-11":    {"", "ok   frames       the compositor's record of buffers tells of them"},
 	} {
 		phone, err := simlab.Start(profile, 1, simlab.Options{})
 		if err != nil {
@@ -235,8 +238,11 @@ func TestDoctorTellsWhereFramesComeFrom(t *testing.T) {
 		}
 		t.Cleanup(func() { phone.Close() })
 		phone.Phone.Start(t.Context(), c.before, nil, io.Discard, io.Discard)()
-		l := clitest.NewLab(t, "demo-good", "")
-		clitest.WriteFile(t, l.Path("apkgate.yml"), "app: {package: com.example.demo}\nscenarios:\n  - name: s\n    workload: {monkey: {events: 10}}\n"+
+		l, by := clitest.NewLab(t, "demo-good", ""), "auto"
+		if strings.Contains(c.want, "shown") || strings.Contains(c.want, "buffers") {
+			by = "shown"
+		}
+		clitest.WriteFile(t, l.Path("apkgate.yml"), "app: {package: com.example.demo}\nscenarios:\n  - name: s\n    frames-by: "+by+"\n    workload: {monkey: {events: 10}}\n"+
 			"devices: [{address: \""+phone.Address()+"\"}]\n")
 		var stdout, stderr bytes.Buffer
 		cli.Main(console.Console{

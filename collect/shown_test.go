@@ -1,0 +1,172 @@
+package collect_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
+)
+
+// flutter is an app that draws all but its window's first frame by itself, and whose list may
+// be slow.
+func flutter(more string) string {
+	return "surface\ncost 5ms\nnoise session 0% repetition 0% frame 0% tail 0%x1\n" + more + "scenario read-mail 5s\n  start 30\n  600ms scroll 180\n"
+}
+
+// drawnOf are the frames of the demo app that came to the screen in its last process, in
+// windows and surfaces, by when; and how many came more than half a period late after the one
+// before in their layer, by what the phone itself says.
+func drawnOf(s *simlab.Simulated) (all, late int) {
+	var last int32
+	layers := s.Phone.Timeline().Layers
+	for _, l := range layers {
+		if strings.Contains(l.Title, "com.example.demo/") {
+			last = max(last, l.PID)
+		}
+	}
+	for _, l := range layers {
+		if l.PID != last || !strings.Contains(l.Title, "com.example.demo/") {
+			continue
+		}
+		shown := slices.DeleteFunc(slices.Clone(l.Frames), func(f timeline.Frame) bool { return f.Presented == 0 })
+		all += len(shown)
+		for i := 1; i < len(shown); i++ {
+			apart := shown[i].Presented - shown[i-1].Presented
+			if apart > shown[i].Period*3/2 && apart < 250*time.Millisecond {
+				late++
+			}
+		}
+	}
+	return all, late
+}
+
+// What Flutter draws is in no dump and in no frame timeline. All of it is measured by what the
+// compositor showed, and a slow list is found by that alone.
+func TestAnAppThatDrawsByItselfHasItsFrames(t *testing.T) {
+	t.Parallel()
+	for profile, source := range map[string]string{
+		"pixel-5-android-11": "dumps of gfxinfo", "galaxy-s21-android-13": "the system's frame timeline",
+	} {
+		var janky [2]float64
+		for i, more := range []string{"", "blocks lock Writer 40ms after scroll every 9\n"} {
+			s, job := simulated(t, profile, simlab.Options{Even: true})
+			job.App.APK = scrolls(t, flutter(more))
+			job.Scenario.Repetitions, job.Scenario.Retries = 2, 0
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 2)
+			all, late := drawnOf(s)
+			m := r.Run.Iterations[1].Metrics
+			if m["frames.count"] != float64(all) || all < 150 || r.Run.Context["frames_by"] != "shown" {
+				t.Errorf("%s: %v frames by %s; %d came to the screen", profile, m["frames.count"], r.Run.Context["frames_by"], all)
+			}
+			// A phone whose display rests at another rate shows the first frames late there; the
+			// first one of an answer to an event is not late.
+			if m["frames.late"] < float64(late)-1 || m["frames.late"] > float64(late)+8 || m["frames.janky"] > m["frames.late"] {
+				t.Errorf("%s: %v late, %v janky; %d came late", profile, m["frames.late"], m["frames.janky"], late)
+			}
+			if _, told := m["frames.frozen"]; told {
+				t.Error("frozen frames are told of, which can't be told from pauses")
+			}
+			if want := "nothing of what com.example.demo draws by itself is in " + source; len(r.Run.Warnings) != 1 || !warnedOf(r.Run, want) {
+				t.Errorf("%s: %v, want %q", profile, r.Run.Warnings, want)
+			}
+			janky[i] = m["frames.janky"]
+		}
+		if janky[0] > 3 || janky[1] < 15 {
+			t.Errorf("%s: %v janky frames, and %v where each ninth waits for a lock", profile, janky[0], janky[1])
+		}
+	}
+}
+
+// Where they are asked for, an app's own windows are measured so too, and nobody asks the app.
+func TestFramesAsTheyWereShownAreHadOnRequest(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"pixel-5-android-11", "pixel-7-android-14"} {
+		s, job := simulated(t, profile, simlab.Options{})
+		spy := spyOn(&job)
+		job.Scenario.Repetitions, job.Scenario.FramesBy = 1, config.FramesShown
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 1)
+		all, _ := drawnOf(s)
+		if n := r.Run.Iterations[0].Metrics["frames.count"]; n != float64(all) || r.Run.Context["frames_by"] != "shown" || len(r.Run.Warnings) > 0 {
+			t.Errorf("%s: %v frames of %d, %v, %v", profile, n, all, r.Run.Context, r.Run.Warnings)
+		}
+		if asked := spy.ran("gfxinfo com.example.demo"); len(asked) > 0 {
+			t.Errorf("%s: the app was asked for its frames: %q", profile, asked)
+		}
+	}
+	_, job := simulated(t, "moto-g5-android-7.0", simlab.Options{})
+	job.Scenario.Repetitions, job.Scenario.FramesBy = 1, config.FramesShown
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 1)
+	if r.Run.Context["frames_by"] != "gfxinfo" || !warnedOf(r.Run, "only Android 11 and later") {
+		t.Errorf("Android 7: %v, %v", r.Run.Context, r.Run.Warnings)
+	}
+}
+
+// without is a phone on which perfetto records nothing.
+type without struct{ device.Device }
+
+func (w without) Exec(ctx context.Context, line string) (device.Output, error) {
+	if strings.Contains(line, "perfetto --txt") {
+		return device.Output{ExitCode: 1, Stderr: []byte("perfetto: inaccessible or not found\n")}, nil
+	}
+	return w.Device.Exec(ctx, line)
+}
+
+// TestOneScrollByThreeSources is the table in docs/collection.md: what each source of frames
+// tells of one and the same scroll, of which some frames wait for a lock, beside what the phone
+// showed. The document holds to within 1 % of the frames, 3 late ones and 0.2 ms.
+func TestOneScrollByThreeSources(t *testing.T) {
+	t.Parallel()
+	table := documented(t)
+	const app = "cost 5ms\nnoise session 0% repetition 0% frame 10% tail 0%x1\nblocks lock Writer 30ms after scroll every 40\nscenario read-mail 13s\n  start 30\n  600ms scroll 720\n"
+	unasked := map[string]int{} // frames that a phone shows when nobody asks the app
+	for _, c := range []struct{ profile, android, by string }{
+		{"pixel-5-android-11", "11", "shown"}, {"pixel-5-android-11", "11", "gfxinfo"},
+		{"galaxy-s21-android-13", "13", "shown"}, {"galaxy-s21-android-13", "13", "timeline"}, {"galaxy-s21-android-13", "13", "gfxinfo"},
+	} {
+		s, job := simulated(t, c.profile, simlab.Options{Hz: 60, Even: true})
+		job.App.APK = scrolls(t, app)
+		job.Scenario.Repetitions, job.Scenario.WarmUp, job.Scenario.Retries = 1, 0, 0
+		if c.by == "shown" {
+			job.Scenario.FramesBy = config.FramesShown
+		}
+		if open := job.Open; c.by == "gfxinfo" {
+			job.Open = func(ctx context.Context) (device.Device, error) {
+				d, err := open(ctx)
+				return without{d}, err
+			}
+		}
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 1)
+		m := r.Run.Iterations[0].Metrics
+		all, _ := drawnOf(s)
+		if c.by == "shown" {
+			unasked[c.profile] = all
+		}
+		if r.Run.Context["frames_by"] != c.by {
+			t.Errorf("frames by %s, want %s: %v", r.Run.Context["frames_by"], c.by, r.Run.Warnings)
+		}
+		name := fmt.Sprintf("Android %s, by %s", c.android, c.by)
+		stalled := s.Phone.Stalled().Milliseconds()
+		less := 100 * (1 - float64(all)/float64(unasked[c.profile]))
+		t.Logf("| %s | %v | %d | %.1f %% | %v | %v | %.1f ms | %d ms |", name, m["frames.count"], all, less, m["frames.late"], m["frames.janky"], m["frames.duration_ms"], stalled)
+		row := table[name]
+		if len(row) != 7 || !isAbout(row[0], m["frames.count"], m["frames.count"]/100) || !isAbout(row[1], float64(all), float64(all)/100) || !isAbout(row[2], less, 1) || !isAbout(row[3], m["frames.late"], 3) ||
+			!isAbout(row[4], m["frames.janky"], 3) || !isAbout(row[5], m["frames.duration_ms"], 0.2) || !isAbout(row[6], float64(stalled), float64(stalled)/10) {
+			t.Errorf("docs/collection.md has %q of %s: make its table anew", row, name)
+		}
+		if m["frames.count"] != float64(all) || c.by != "gfxinfo" && all != unasked[c.profile] {
+			t.Errorf("%s: %v frames count of %d that were shown, and %d where nobody asks", name, m["frames.count"], all, unasked[c.profile])
+		}
+	}
+}
