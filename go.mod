@@ -3,6 +3,7 @@ module github.com/apkgate/apkgate
 go 1.26.0
 
 require (
+	github.com/bufbuild/protocompile v0.14.1
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-github/v57 v57.0.0
 	github.com/google/pprof v0.0.0-20260802141513-ef3492d7dac3

@@ -64,9 +64,12 @@ func chargers(service energy.Power, t *trace.Trace) energy.Power {
 	return service
 }
 
+// Ask is what energy needs of Perfetto.
+func Ask() recorders.Ask { return recorders.Ask{Who: Asker, Sources: powerSources, Whole: true} }
+
 // askPerfetto has Perfetto read the power, if the device's can.
 func (m *Meter) askPerfetto(ctx context.Context) error {
-	m.perfetto.Ask(recorders.Ask{Who: Asker, Sources: powerSources, Whole: true})
+	m.perfetto.Ask(Ask())
 	err := m.perfetto.Ready(ctx)
 	if err != nil {
 		m.perfetto.Withdraw(Asker)

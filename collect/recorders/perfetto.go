@@ -20,7 +20,7 @@ import (
 // what it does not know.
 type Known struct {
 	Voltage    bool // of the battery: perfetto 40, Android 15
-	Properties bool // of the system: perfetto 31, Android 14
+	Properties bool // of the system: perfetto 28, Android 14 and some of 13
 	Symbols    bool // names of the kernel's functions, where it tells their addresses: perfetto 9
 	wait       bool // --background-wait: Android 13, and 12 perhaps
 	clone      bool // --clone-by-name: perfetto 49, which is said to work since Android 14

@@ -51,7 +51,7 @@ func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) 
 		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: there is no trace to keep before Android 10")
 		return false, nil
 	}
-	w.Perfetto.Ask(recorders.Ask{Who: asker, Sources: sources(packages, w.Target.Facts.API)})
+	w.Perfetto.Ask(Ask(packages, w.Target.Facts.API))
 	err := w.Perfetto.Ready(ctx)
 	if errors.Is(err, recorders.ErrNoPerfetto) {
 		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: %v", err)
@@ -59,6 +59,11 @@ func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) 
 		return false, w.Perfetto.Ready(ctx)
 	}
 	return err == nil, err
+}
+
+// Ask is what evidence needs of Perfetto on a version of Android.
+func Ask(packages []string, api int) recorders.Ask {
+	return recorders.Ask{Who: asker, Sources: sources(packages, api)}
 }
 
 // opensWaking is the version of Android that opens sched_waking to traces of the shell.

@@ -1,0 +1,133 @@
+package recorders_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/recorders"
+	"github.com/apkgate/apkgate/collect/watch"
+)
+
+// sources is a clone of Perfetto's repository, or a skipped test where there is none.
+func sources(t *testing.T) string {
+	t.Helper()
+	folder := os.Getenv("APKGATE_PERFETTO")
+	if folder == "" {
+		folder = filepath.Join("..", "..", "..", "shared", "perfetto")
+	}
+	if err := exec.Command("git", "-C", folder, "rev-parse", "--git-dir").Run(); err != nil {
+		t.Skip("Perfetto's sources are not there: git clone --filter=blob:none --no-checkout https://github.com/google/perfetto, and set APKGATE_PERFETTO to the folder's absolute path")
+	}
+	return folder
+}
+
+var release = regexp.MustCompile(`^v(\d+)\.\d+$`)
+
+// value is that of a field, and not the beginning of a message.
+var value = regexp.MustCompile(`: *[^ {]`)
+
+// releases are the tags of Perfetto's releases from v3, of Android 10, on.
+func releases(t *testing.T, folder string) (tags []string) {
+	t.Helper()
+	out, err := exec.Command("git", "-C", folder, "tag", "--sort=version:refname").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range strings.Fields(string(out)) {
+		if m := release.FindStringSubmatch(tag); m != nil && number(m[1]) >= 3 {
+			tags = append(tags, tag)
+		}
+	}
+	if len(tags) == 0 {
+		t.Skipf("there are no tags of releases in %s: git fetch --tags", folder)
+	}
+	return tags
+}
+
+func number(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// traceConfig is the message of a release, from the one file that holds all of it.
+func traceConfig(t *testing.T, folder, tag string) protoreflect.MessageDescriptor {
+	t.Helper()
+	const path = "protos/perfetto/config/perfetto_config.proto"
+	text, err := exec.Command("git", "-C", folder, "show", tag+":"+path).Output()
+	if err != nil {
+		t.Fatalf("%s: %s: %v", tag, path, err)
+	}
+	compiler := protocompile.Compiler{Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
+		Accessor: func(asked string) (io.ReadCloser, error) {
+			if asked != path {
+				return nil, os.ErrNotExist
+			}
+			return io.NopCloser(bytes.NewReader(text)), nil
+		},
+	})}
+	files, err := compiler.Compile(t.Context(), path)
+	if err != nil {
+		t.Fatalf("%s: %v", tag, err)
+	}
+	m := files[0].Messages().ByName("TraceConfig")
+	if m == nil {
+		t.Fatalf("%s has no TraceConfig", tag)
+	}
+	return m
+}
+
+// TestEveryReleaseOfPerfettoTakesOurConfigurations has all configurations that a run may make
+// parsed by the format of each release: what a release knows it takes, and what it does not
+// know is left out of a configuration that is tried after that.
+func TestEveryReleaseOfPerfettoTakesOurConfigurations(t *testing.T) {
+	t.Parallel()
+	folder := sources(t)
+	tags := releases(t, folder)
+	timeline, shown, energy := frames.Ask(frames.Timeline), frames.Ask(frames.Shown), power.Ask()
+	older, newer := watch.Ask([]string{"com.example", "com.example.test"}, 30), watch.Ask([]string{"com.example"}, 34)
+	tried := 0
+	for _, tag := range tags {
+		config, version := traceConfig(t, folder, tag), number(release.FindStringSubmatch(tag)[1])
+		for _, asks := range [][]recorders.Ask{
+			{timeline}, {shown}, {energy}, {older}, {newer}, {older, shown}, {newer, timeline}, {newer, shown},
+			{energy, timeline}, {energy, shown}, {energy, older}, {energy, newer, timeline}, {energy, newer, shown},
+		} {
+			asksFor := func(who string) bool {
+				return slices.ContainsFunc(asks, func(a recorders.Ask) bool { return a.Who == who })
+			}
+			for _, clones := range []bool{false, true} {
+				texts, of := recorders.Configurations(asks, clones, 10*time.Minute)
+				for i, known := range of {
+					takes := (version >= 9 || !known.Symbols || !asksFor(newer.Who)) &&
+						(version >= 28 || !known.Properties || !asksFor(energy.Who)) && (version >= 40 || !known.Voltage || !asksFor(energy.Who))
+					m := dynamicpb.NewMessage(config)
+					err := prototext.Unmarshal([]byte(texts[i]), m)
+					if tried++; (err == nil) != takes {
+						t.Fatalf("%s, %+v: taken %v, want %v: %v\n%s", tag, known, err == nil, takes, err, texts[i])
+					}
+					// A field of a name that a release has given up is passed over without a word.
+					if took, all := len(value.FindAllString(prototext.Format(m), -1)), len(value.FindAllString(texts[i], -1)); err == nil && took != all {
+						t.Fatalf("%s, %+v: %d values were taken of %d of\n%s", tag, known, took, all, texts[i])
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d configurations by %d releases, %s to %s", tried, len(tags), tags[0], tags[len(tags)-1])
+}
