@@ -86,6 +86,27 @@ func TestAnAppThatDrawsByItselfHasItsFrames(t *testing.T) {
 	}
 }
 
+// Two builds that are measured in turns are both measured so, from the first round on.
+func TestBuildsThatDrawByThemselvesTakeTurns(t *testing.T) {
+	t.Parallel()
+	_, base := simulated(t, "galaxy-s21-android-13", simlab.Options{Even: true})
+	head := base
+	base.App.APK, head.App.APK = scrolls(t, flutter("")), scrolls(t, flutter("blocks lock Writer 40ms after scroll every 9\n"))
+	base.Scenario.Repetitions, base.Scenario.Retries, head.Scenario.Retries = 2, 0, 0
+	b, h := collect.Interleave(t.Context(), collect.Pair{Base: base, Head: head}, collect.Options{})
+	for _, c := range []struct {
+		collect.Result
+		least, most float64 // janky frames
+	}{{b, 0, 3}, {h, 15, 40}} {
+		wantComplete(t, c.Result, 2)
+		for _, it := range c.Run.Iterations {
+			if n := it.Metrics["frames.janky"]; c.Run.Context["frames_by"] != "shown" || n < c.least || n > c.most {
+				t.Errorf("%v janky frames by %s, want %v to %v", n, c.Run.Context["frames_by"], c.least, c.most)
+			}
+		}
+	}
+}
+
 // Where they are asked for, an app's own windows are measured so too, and nobody asks the app.
 func TestFramesAsTheyWereShownAreHadOnRequest(t *testing.T) {
 	t.Parallel()

@@ -40,9 +40,9 @@ const Asker = "frames"
 // kernel's.
 func Ask(s Source) recorders.Ask {
 	// A frame of an app's window takes some 300 bytes of the timeline, and the display's as
-	// much (measured in a trace of 120 Hz). Of a buffer up to nine events are told, of some
-	// 110 bytes each with the layer's name. Either is room for three windows at that rate.
-	const bytesOfTimeline, bytesOfBuffers = 96 << 10, 384 << 10
+	// much (measured in a trace of 120 Hz). Of a buffer up to eight events are told, of some
+	// 75 bytes each with the layer's name. Either is room for three windows at that rate.
+	const bytesOfTimeline, bytesOfBuffers = 96 << 10, 256 << 10
 	one := recorders.Source{Name: recorders.FrameTimeline, BufferKB: 8 << 10, BytesPerSecond: bytesOfTimeline, Tells: true}
 	if s == Shown {
 		one.Name, one.BytesPerSecond = shown.Source, bytesOfBuffers
