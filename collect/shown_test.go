@@ -191,3 +191,24 @@ func TestOneScrollByThreeSources(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsInTimeIsNotInWhatWasShown is why what was shown does not decide where Android draws:
+// a build whose frames take twice as long, and are in time all the same, is slower by the frame
+// timeline, and the same by what was shown.
+func TestWhatIsInTimeIsNotInWhatWasShown(t *testing.T) {
+	t.Parallel()
+	for by, want := range map[string]float64{config.FramesAuto: 1.8, config.FramesShown: 1} {
+		var took [2]float64
+		for i, cost := range []string{"5ms", "10ms"} {
+			_, job := simulated(t, "galaxy-s21-android-13", simlab.Options{Hz: 60, Even: true})
+			job.App.APK = scrolls(t, "cost "+cost+"\nnoise session 0% repetition 0% frame 0% tail 0%x1\nscenario read-mail 4s\n  start 30\n  600ms scroll 120\n")
+			job.Scenario.Repetitions, job.Scenario.WarmUp, job.Scenario.FramesBy = 1, 0, by
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 1)
+			took[i] = r.Run.Iterations[0].Metrics["frames.duration_ms"]
+		}
+		if ratio := took[1] / took[0]; ratio < want-0.05 || ratio > want+0.25 {
+			t.Errorf("%s: %v ms and %v ms, %.2f times as long", by, took[0], took[1], ratio)
+		}
+	}
+}
