@@ -76,6 +76,10 @@ func (c *collector) fallBack(ctx context.Context, why error) error {
 // errDrawsItself says that a repetition is to be made again, with frames as they were shown.
 var errDrawsItself = errors.New("the app draws by itself")
 
+// errDrawsViews says that it is to be made again with the usual source of frames: Android draws
+// what the app shows, which had drawn nothing before.
+var errDrawsViews = errors.New("the app draws views")
+
 // changesSource reports whether the device turned out to tell of no frames in the way that was
 // tried: the first repetition that has some settles it for all, so that those of a run are of
 // one kind. It is made again then, and counts as no loss.
@@ -98,6 +102,9 @@ func (c *collector) changesSource(ctx context.Context, err error) (bool, error) 
 		}
 		c.unrecorded = true
 		return true, c.takeFrom(ctx, before)
+	case errors.Is(err, errDrawsViews):
+		c.tried = true
+		return true, c.takeFrom(ctx, c.instead)
 	case c.settled || !c.by.Recorded() || !errors.Is(err, loss.ErrTimeline):
 		return false, nil
 	case c.by == frames.Shown && !c.wantsShown(): // it was a try
@@ -111,7 +118,7 @@ func (c *collector) changesSource(ctx context.Context, err error) (bool, error) 
 // of frames tells of, while another one may.
 func (c *collector) turnsToShown(a *attempt, seen watch.Sifted, err error) bool {
 	opened := len(a.frames.Frames) > 0 || seen.Startup > 0
-	return opened && errors.Is(err, loss.ErrNoFrames) && !c.settled && !c.sawFrames && !c.unrecorded &&
+	return opened && errors.Is(err, loss.ErrNoFrames) && !c.settled && !c.sawFrames && !c.unrecorded && !c.tried &&
 		c.by != frames.Shown && c.job.Scenario.Workload.Startup == nil && frames.HasBuffers(c.target.Facts)
 }
 
@@ -210,6 +217,7 @@ func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (
 		a.frames.Frames = nil
 	} else if err := a.frames.Loss(a.n, a.measured); err != nil {
 		if c.turnsToShown(a, seen, err) {
+			c.drewFirst = len(a.frames.Frames) > 0
 			return false, errDrawsItself
 		}
 		if unseen = c.drawsNothing(err) || c.drawsByItself(a, seen, err); !unseen && !c.needsNoFrames(err) {
@@ -217,6 +225,9 @@ func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (
 		}
 	}
 	if !c.settled && !unseen && c.by == frames.Shown && !c.wantsShown() {
+		if c.drewFirst && !a.frames.InSurfaces() {
+			return false, errDrawsViews
+		}
 		c.journal.Warnf("nothing of what %s draws by itself is in %v: its frames are those that the compositor showed (frames-by: shown has them from the first repetition on)", c.job.App.Package, c.instead)
 	}
 	c.settled = c.settled || a.frames.By.Recorded() || !unseen

@@ -43,8 +43,12 @@ type station struct {
 	// by is what frames are taken from; settled says that a repetition had them from there,
 	// so that all others have, and unrecorded that Perfetto tells of none.
 	by                  frames.Source
-	instead             frames.Source // of what, where frames as they were shown are tried
 	settled, unrecorded bool
+	// instead is the usual source, where frames as they were shown are tried since that had
+	// none; drewFirst says that it had the first frame of a window, and tried that Android drew
+	// the app's frames after all.
+	instead          frames.Source
+	drewFirst, tried bool
 }
 
 func newStation(job Job, options Options) *station {

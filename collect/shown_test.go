@@ -212,3 +212,37 @@ func TestWhatIsInTimeIsNotInWhatWasShown(t *testing.T) {
 		}
 	}
 }
+
+// idle has the first two workloads be a test that does nothing in the app.
+type idle struct {
+	device.Device
+	left *int
+}
+
+func (d idle) Start(ctx context.Context, line string) (device.Process, error) {
+	if strings.Contains(line, "am instrument") && *d.left > 0 {
+		*d.left--
+		line = strings.Replace(line, "#readsMail", "#idles", 1)
+	}
+	return d.Device.Start(ctx, line)
+}
+
+// A test that once does nothing in an app whose views Android draws does not change the source
+// of its frames: its history would begin anew.
+func TestAnAppThatOnceDrawsNothingKeepsItsSource(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "galaxy-s21-android-13", simlab.Options{})
+	job.App.APK = scrolls(t, "scenario read-mail 4s\n  start 30\n  600ms scroll 120\nscenario idle 2s\n  start 0\n  500ms wait 0\ntest com.example.demo.ReadMailTest#readsMail read-mail\ntest com.example.demo.ReadMailTest#idles idle\n")
+	job.App.TestAPK, job.Scenario.Workload.Instrumentation.TestPackage = "", "com.example.demo"
+	job.Scenario.Repetitions, job.Scenario.Retries = 1, 0
+	left, open := 2, job.Open
+	job.Open = func(ctx context.Context) (device.Device, error) {
+		d, err := open(ctx)
+		return idle{d, &left}, err
+	}
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 1)
+	if n := r.Run.Iterations[0].Metrics["frames.count"]; left > 0 || r.Run.Context["frames_by"] != "timeline" || n < 150 || len(r.Run.Warnings) > 0 {
+		t.Errorf("%v frames by %s, %v; %d left", n, r.Run.Context["frames_by"], r.Run.Warnings, left)
+	}
+}

@@ -49,6 +49,19 @@ func (s *Sampler) TakeShown(ctx context.Context, perfetto *recorders.Perfetto, p
 	return nil
 }
 
+// InSurfaces reports whether most of what was shown of the app was drawn into surfaces, and not
+// into its windows.
+func (s *Sampler) InSurfaces() bool {
+	surfaces, all := 0, 0
+	for _, l := range s.shown.Layers {
+		all += len(l.Buffers)
+		if l.IsSurface() {
+			surfaces += len(l.Buffers)
+		}
+	}
+	return 2*surfaces > all
+}
+
 // shownLoss tells why a repetition is lost by what the record of buffers has of it.
 func (s *Sampler) shownLoss(n int) error {
 	switch {
