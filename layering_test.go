@@ -242,7 +242,7 @@ func TestKindsOfCausesStandAlone(t *testing.T) {
 // commands it runs by value.
 var commands = map[string][]string{
 	"action": {"history", "measure"}, "demo": {"measure"},
-	"energy": {}, "evaluate": {}, "history": {}, "measure": {}, "setup": {}, "show": {}, "why": {},
+	"energy": {}, "evaluate": {}, "history": {}, "measure": {}, "recordings": {}, "setup": {}, "show": {}, "why": {},
 }
 
 // What commands share knows none of them, and no command knows another but to run it.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
@@ -49,25 +48,10 @@ func (t *Target) Patient(ctx context.Context, longest time.Duration, words ...st
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	err = t.dev.attend(ctx, busyFor, func(ctx context.Context) error {
-		out, err = t.toTheEnd(ctx, words)
+		const most = 1 << 20 // bytes
+		out, err = device.ToTheEnd(ctx, t.dev.Device, device.Quote(words...), most)
 		return err
 	})
-	return out, err
-}
-
-func (t *Target) toTheEnd(ctx context.Context, words []string) (device.Output, error) {
-	process, err := t.dev.Device.Start(ctx, device.Quote(words...))
-	if err != nil {
-		return device.Output{}, err
-	}
-	defer func() { _ = process.Close() }()
-	const most = 1 << 20 // bytes
-	var out device.Output
-	if out.Stdout, err = io.ReadAll(io.LimitReader(process.Stdout(), most)); err != nil {
-		return device.Output{}, err
-	}
-	out.ExitCode, err = process.Wait()
-	out.Stderr = process.Stderr()
 	return out, err
 }
 

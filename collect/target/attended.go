@@ -252,7 +252,7 @@ func (a *attended) ask(ctx context.Context, q question, since time.Duration) err
 	defer cancel()
 	answered := make(chan error, 1)
 	go func() {
-		_, err := a.Device.Exec(ctx, q.line())
+		_, err := device.Aside(a.Device).Exec(ctx, q.line())
 		answered <- err
 	}()
 	tell := make(chan struct{})

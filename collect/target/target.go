@@ -107,7 +107,7 @@ func (t *Target) Open(ctx context.Context) error {
 		return err
 	}
 	t.dev, t.hungUp = &attended{
-		Device: dev, wall: t.Wall, clock: t.Clock, died: t.Died, why: t.Why,
+		Device: dev, wall: t.Wall, clock: device.AsideClock(t.Clock), died: t.Died, why: t.Why,
 		shell: voice{of: "the device"}, system: voice{of: "the device's system"},
 		beat: t.beat,
 		gaveUp: func(service string) {

@@ -46,6 +46,7 @@ func follow(ctx context.Context, t *target.Target, app string, usual map[string]
 	}
 	f := &follower{app: app, usual: usual, stream: stream, frames: frames, pids: map[int]bool{}, process: process, done: make(chan struct{})}
 	go func() {
+		defer func() { _ = process.Close() }() // says that nothing more of it is read
 		defer close(f.done)
 		f.read(process.Stdout())
 	}()

@@ -153,6 +153,7 @@ func (p Plan) Start(ctx context.Context) (*Running, error) {
 	}
 	r.done, r.stop, r.errs = make(chan struct{}), func() { _ = process.Close() }, process.Stderr
 	go func() {
+		defer func() { _ = process.Close() }() // says that its end is known
 		defer close(r.done)
 		_, copied := io.Copy(r, process.Stdout())
 		if r.code, r.err = process.Wait(); r.err == nil {

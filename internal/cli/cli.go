@@ -37,6 +37,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/history"
 	"github.com/apkgate/apkgate/internal/cli/measure"
+	"github.com/apkgate/apkgate/internal/cli/recordings"
 	"github.com/apkgate/apkgate/internal/cli/secrets"
 	"github.com/apkgate/apkgate/internal/cli/setup"
 	"github.com/apkgate/apkgate/internal/cli/show"
@@ -145,7 +146,7 @@ store was lost.`,
 		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c),
 		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), history.Command(c),
 		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energy.Command(c), diagnosis.Command(c), show.InspectCommand(c),
-		why.Command(c), show.ReportCommand(c), action.Command(c),
+		recordings.Command(c), why.Command(c), show.ReportCommand(c), action.Command(c),
 	)
 	return root
 }

@@ -45,6 +45,17 @@ func None(cmd *cobra.Command, args []string) error {
 	return exit.Usage(fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), words.Short(args[0])), hint)
 }
 
+// Exactly is the Args of a command that takes just these.
+func Exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return exit.Usage(fmt.Errorf("%s takes %s, but got %s", cmd.CommandPath(), strings.Join(names, " "), words.Count(len(args), "argument", "arguments")),
+			cmd.CommandPath()+" --help shows how it is called")
+	}
+}
+
 // FlagError says in our words what is wrong with a flag. A wrong command, whose
 // flags can't be known, goes first.
 func FlagError(cmd *cobra.Command, err error) error {

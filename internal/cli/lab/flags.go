@@ -36,8 +36,11 @@ type CollectFlags struct {
 	// is kept. Both may be nil. Merged says that other processes have measured what is
 	// known, on devices of their own. No flags.
 	Merged bool
-	Known  func(Unit) (collect.Result, bool)
-	Ended  func(Unit, collect.Result) error
+	// Tape records what is measured, or measures from a recording; nil does neither. No
+	// flag.
+	Tape  Tape
+	Known func(Unit) (collect.Result, bool)
+	Ended func(Unit, collect.Result) error
 }
 
 // Register defines the flags.

@@ -92,15 +92,25 @@ func (p plan) measure(ctx context.Context, c console.Console, cfg *config.Config
 	}
 	shown := NewProgress(c, todo)
 	defer shown.Clear()
+	options := collect.Options{Host: Host(c), Evidence: k.taking(), Progress: shown, Now: c.Now}
+	end := func(_ int, r collect.Result) collect.Result { return r }
+	if f.Tape != nil {
+		r.stations, options.Now = taped(f.Tape, r.stations), f.Tape.Now
+		end = func(job int, r collect.Result) collect.Result { return f.Tape.Ended(todo[job], r) }
+	}
 	lab := fleet.Lab{
-		Jobs: todo, Stations: r.stations, Parallel: f.Parallel, Places: r.places, Stay: r.stay,
-		Options: collect.Options{Host: Host(c), Evidence: k.taking(), Progress: shown, Now: c.Now},
+		Jobs: todo, Stations: r.stations, Parallel: f.Parallel, Places: r.places, Stay: r.stay, Options: options,
 		Finished: func(job int, r collect.Result) {
+			r = end(job, r)
 			ended(p.units[p.places[job]], r)
 			shown.Finished(job, r) // now that it is kept
 		},
 	}
-	return lab.Collect(ctx), nil
+	made := lab.Collect(ctx)
+	for i := range made {
+		made[i] = end(i, made[i])
+	}
+	return made, nil
 }
 
 // Measured is what came of measuring.

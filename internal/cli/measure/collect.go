@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/tape"
 )
 
 // collecting is what apkgate collect is told.
@@ -24,6 +25,7 @@ type collecting struct {
 	settings.ConfigFlags
 	lab.CollectFlags
 	sessions session.Flags
+	tape     tape.Flags
 	out      string
 }
 
@@ -48,11 +50,17 @@ for --merge: so several jobs measure side by side what one of them judges.`,
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "the file to write (default: standard output)")
 	f.CollectFlags.Register(cmd)
 	f.sessions.Register(cmd)
+	f.tape.Register(cmd)
 	f.sessions.RegisterShard(cmd)
 	return cmd
 }
 
-func collectRuns(c console.Console, cmd *cobra.Command, f collecting) error {
+func collectRuns(c console.Console, cmd *cobra.Command, f collecting) (err error) {
+	replay, err := f.tape.Begin(&c, cmd, &f.Config, &f.CollectFlags)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, replay.End(c)) }()
 	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
 	if err != nil {
 		return err
@@ -72,11 +80,13 @@ func collectRuns(c console.Console, cmd *cobra.Command, f collecting) error {
 	if f.Evidence.Folder == nil && cfg.Evidence.Keeps() {
 		fmt.Fprintln(c.Stderr, "warning: evidence is not kept, as the runs are not written to a file; --output names one")
 	}
-	measuring, err := session.Begin(here, f.sessions, &f.CollectFlags)
-	if err != nil {
-		return err
+	if replay == nil { // which takes no time, and is not gone on with
+		measuring, err := session.Begin(here, f.sessions, &f.CollectFlags)
+		if err != nil {
+			return err
+		}
+		defer measuring.End(cmd.Context())
 	}
-	defer measuring.End(cmd.Context())
 	results, err := lab.Measure(cmd.Context(), c, cfg, f.CollectFlags, nil)
 	if err != nil {
 		return err

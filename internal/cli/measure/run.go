@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/booted"
@@ -30,6 +31,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/tape"
 	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/internal/cli/worktree"
 	"github.com/apkgate/apkgate/internal/words"
@@ -43,6 +45,8 @@ type runFlags struct {
 	output.OutputFlags
 	lab.CollectFlags
 	sessions session.Flags
+	tape     tape.Flags
+	replay   *tape.Replay // nil: devices are measured
 	why      recorded.Flags
 	accept   bool
 	// base is the build to measure against in turns, of the commit baseCommit, and keep
@@ -67,7 +71,10 @@ settled or rounds are spent; without one, what looks worse is measured once more
 another session. After a regression a few more rounds of both builds are recorded, to
 explain it (--why): they judge nothing.
 
-With --accept, as on a main branch, runs that are no regression are accepted.`,
+With --accept, as on a main branch, runs that are no regression are accepted.
+
+With --replay it measures from a recording (apkgate record-device), which is compared
+with the history that --store names, if any.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAndGate(c, cmd, f) },
 	}
@@ -76,6 +83,7 @@ With --accept, as on a main branch, runs that are no regression are accepted.`,
 	f.OutputFlags.Register(cmd)
 	f.CollectFlags.Register(cmd)
 	f.sessions.Register(cmd)
+	f.tape.Register(cmd)
 	f.why.Register(cmd)
 	cmd.Flags().StringVar(&f.base, "base", "", "the build to measure against in turns, where the history does not clear the new one, instead of the configuration's")
 	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit the base was built from")
@@ -84,11 +92,19 @@ With --accept, as on a main branch, runs that are no regression are accepted.`,
 	return cmd
 }
 
-func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
+func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) (err error) {
+	if f.replay, err = f.tape.Begin(&c, cmd, &f.Config, &f.CollectFlags); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.replay.End(c)) }()
 	ctx := cmd.Context()
 	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
 	if err != nil {
 		return err
+	}
+	if f.replay != nil && f.replay.Own() {
+		cfg.Report = config.Report{}
+		f.Store = cmp.Or(f.Store, f.replay.Store())
 	}
 	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
@@ -123,15 +139,17 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if base.APK == "" {
+	if base.APK == "" && f.replay == nil {
 		base = turns.Kept(ctx, c, cfg, store, f.Evidence.Folder, nil)
 	}
 	defer base.Close(c)
-	measuring, err := session.Begin(session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File(), Name: runSession(c.Now())}, f.sessions, &f.CollectFlags)
-	if err != nil {
-		return errors.Join(err, store.Close())
+	if f.replay == nil { // a replay takes no time, and is not gone on with
+		measuring, err := session.Begin(session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File(), Name: runSession(c.Now())}, f.sessions, &f.CollectFlags)
+		if err != nil {
+			return errors.Join(err, store.Close())
+		}
+		defer measuring.End(ctx)
 	}
-	defer measuring.End(ctx)
 	f.Pool = booted.NewPool(c, f.Session)
 	defer f.Pool.Close()
 	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
@@ -158,7 +176,10 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 	if err != nil {
 		return err
 	}
-	in, unsettled := s.Settle(ctx, in, measured) // what was measured has its report all the same
+	var unsettled error
+	if f.replay == nil { // which can measure nothing more
+		in, unsettled = s.Settle(ctx, in, measured) // what was measured has its report all the same
+	}
 	loss := errors.Join(measured.Lost, unsettled, stores.Damage(c, sound))
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
 	in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), kept.InHistory(in.Runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
@@ -167,11 +188,15 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 	if f.accept && marked == nil {
 		marked = acceptAll(ctx, c, store, verdict)
 	}
-	in = f.explained(ctx, s, in, measured, within) // from here on nothing is decided
+	if f.replay == nil {
+		in = f.explained(ctx, s, in, measured, within) // from here on nothing is decided
+	}
 	if err := errors.Join(output.Write(c, layout.Verdict(in), f.OutputFlags), marked); err != nil {
 		return err
 	}
-	tellNext(c, verdict, f)
+	if f.replay == nil {
+		tellNext(c, verdict, f)
+	}
 	return exit.Of(verdict.Verdict, set.FailOn, loss)
 }
 

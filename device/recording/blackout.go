@@ -1,0 +1,330 @@
+package recording
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Kinds of what is blacked out.
+const (
+	Serials   = "serial numbers"
+	Accounts  = "accounts"
+	Networks  = "Wi-Fi names"
+	Addresses = "network addresses"
+	Packages  = "other packages"
+	Names     = "names of the device"
+	Named     = "words that were named"
+)
+
+// Blackout replaces what a recording must not tell. A word is replaced by another of the
+// same length and form, the same everywhere: a table keeps its columns, a message of
+// Perfetto its length, and a command that an answer led to still follows from it. Which
+// word it was can't be told without the key, which nobody keeps.
+//
+// It may be used by several goroutines.
+type Blackout struct {
+	key []byte
+
+	mu        sync.Mutex
+	words     []word // the longest first
+	protected []string
+	exempt    []string                   // what is not learned, as it tells what a device is
+	seen      map[string]map[string]bool // words by kind
+	places    map[string]int             // by kind
+}
+
+// word is one that was learned.
+type word struct {
+	text, kind string
+	// quoted says that it is so common that it is replaced between quotation marks alone.
+	quoted bool
+}
+
+// NewBlackout leaves the words that are protected as they are, such as the app's package.
+func NewBlackout(protected ...string) *Blackout {
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
+	b := &Blackout{key: key, seen: map[string]map[string]bool{}, places: map[string]int{}}
+	for _, p := range protected {
+		if p != "" {
+			b.protected = append(b.protected, p)
+		}
+	}
+	return b
+}
+
+// How long words may be, in bytes, and how many there may be. A shorter one would be
+// found in many that mean something else.
+const (
+	minWord  = 3
+	maxWord  = 255
+	maxWords = 20_000
+)
+
+// common matches what is a word of the language of dumps too.
+var common = regexp.MustCompile(`^[a-z]{1,9}[0-9]?$`)
+
+// Learn adds words of a kind.
+func (b *Blackout) Learn(kind string, texts ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, text := range texts {
+		text = strings.TrimSpace(text)
+		if len(text) < minWord || len(text) > maxWord || text == "null" || text == "unknown" || len(b.words) >= maxWords {
+			continue
+		}
+		known := func(w word) bool { return w.text == text }
+		if slices.Contains(b.protected, text) || slices.Contains(b.exempt, text) || slices.ContainsFunc(b.words, known) {
+			continue
+		}
+		b.words = append(b.words, word{text, kind, len(text) < 5 || common.MatchString(strings.ToLower(text))})
+	}
+	slices.SortStableFunc(b.words, func(a, b word) int { return cmp.Compare(len(b.text), len(a.text)) })
+}
+
+// pattern finds words that nobody needs to learn, in the group of the expression.
+type pattern struct {
+	kind string
+	what *regexp.Regexp
+}
+
+var patterns = []pattern{
+	{Addresses, regexp.MustCompile(`\b[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}\b`)},
+	{Addresses, regexp.MustCompile(`(?i)(?:inet|addr|address|addresses|dns|gateway|server|via|src)[a-z]{0,8}[ =:\[/{]{1,3}((?:[0-9]{1,3}\.){3}[0-9]{1,3})\b`)},
+	{Addresses, regexp.MustCompile(`(?i)inet6 ([0-9a-f:]{3,39})\b`)},
+	{Networks, regexp.MustCompile(`SSID[=:] ?"([^"\n]{1,64})"`)},
+	{Networks, regexp.MustCompile(`(?:^|[^B])SSID: ([^",\n<]{1,64}),`)},
+	{Serials, regexp.MustCompile(`(?m)^\[[a-z0-9_.]{0,80}(?:serialno|imei|meid|iccid|imsi|btmac|bdaddr|wifimac|macaddress|uniqueno|chipid)[a-z0-9_.]{0,20}\]: \[([^\]\n]{3,255})\]`)},
+	{Names, regexp.MustCompile(`(?m)^\[(?:net\.hostname|gsm\.(?:sim\.)?operator\.(?:alpha|numeric)|persist\.sys\.(?:device_name|usb\.serial))\]: \[([^\]\n]{3,255})\]`)},
+}
+
+// Bytes is the text with what must not be told replaced, of the same length.
+func (b *Blackout) Bytes(text []byte) []byte {
+	out, _ := b.apply(text)
+	return out
+}
+
+// apply is Bytes, with where the text was replaced.
+func (b *Blackout) apply(text []byte) (out []byte, done spans) {
+	out = bytes.Clone(text)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept := b.keptIn(text)
+	replace := func(from, to int, kind string) {
+		if from >= 0 && to > from && !kept.touch(from, to) && bytes.Equal(out[from:to], text[from:to]) {
+			b.replace(out[from:to], string(text[from:to]), kind)
+			done = append(done, span{from, to})
+		}
+	}
+	for _, s := range mails(text) {
+		replace(s.from, s.to, Accounts)
+	}
+	if bytes.IndexByte(text, 0) < 0 { // what is text; a trace has none of these
+		for _, p := range patterns {
+			for _, m := range p.what.FindAllSubmatchIndex(text, -1) {
+				if from, to := m[len(m)-2], m[len(m)-1]; from >= 0 && free(string(text[from:to])) {
+					replace(from, to, p.kind)
+				}
+			}
+		}
+	}
+	for _, w := range b.words {
+		for _, s := range placesOf(text, w) {
+			replace(s.from, s.to, w.kind)
+		}
+	}
+	return out, done
+}
+
+// mails are where a text has addresses of mail, which accounts are called by.
+func mails(text []byte) (out spans) {
+	is := func(c byte, more string) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(more, c) >= 0
+	}
+	for at := bytes.IndexByte(text, '@'); at >= 0 && at < len(text); {
+		from, to := at, at+1
+		for from > 0 && at-from < 64 && is(text[from-1], "._%+-") {
+			from--
+		}
+		for to < len(text) && to-at < 190 && is(text[to], ".-") {
+			to++
+		}
+		domain := strings.TrimRight(string(text[at+1:to]), ".-")
+		if from < at && domainName.MatchString(domain) {
+			out = append(out, span{from, at + 1 + len(domain)})
+		}
+		next := bytes.IndexByte(text[to:], '@')
+		if next < 0 {
+			break
+		}
+		at = to + next
+	}
+	return out
+}
+
+// domainName is what stands behind the @ of an address; behind that of a service, such as
+// android.hardware.power@1.3-service, there is a number.
+var domainName = regexp.MustCompile(`^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}$`)
+
+// free reports whether an address tells nothing of anybody.
+func free(address string) bool {
+	return address != "127.0.0.1" && address != "0.0.0.0" && address != "00:00:00:00:00:00" && address != "02:00:00:00:00:00" &&
+		strings.Trim(address, ":0fF") != "" && address != "::1"
+}
+
+// placesOf are where a text has a word that is no part of a longer one.
+func placesOf(text []byte, w word) (out spans) {
+	for from := 0; ; {
+		i := bytes.Index(text[from:], []byte(w.text))
+		if i < 0 {
+			return out
+		}
+		at, to := from+i, from+i+len(w.text)
+		from = at + 1
+		quoted := at > 0 && to < len(text) && text[at-1] == '"' && text[to] == '"'
+		if w.quoted && !quoted || within(text, at, to) {
+			continue
+		}
+		out, from = append(out, span{at, to}), to
+	}
+}
+
+// within reports whether what stands there is a part of a longer word.
+func within(text []byte, from, to int) bool {
+	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
+	return from > 0 && letter(text[from-1]) && letter(text[from]) || to < len(text) && letter(text[to]) && letter(text[to-1])
+}
+
+// replace puts the word's other form in its place.
+func (b *Blackout) replace(to []byte, text, kind string) {
+	if b.seen[kind] == nil {
+		b.seen[kind] = map[string]bool{}
+	}
+	b.seen[kind][text] = true
+	b.places[kind]++
+	copy(to, b.other(text, kind))
+}
+
+// other is another word of the same form: letters for letters, digits for digits, of an
+// address hexadecimal ones.
+func (b *Blackout) other(text, kind string) []byte {
+	letters := byte(26)
+	if kind == Addresses {
+		letters = 6
+	}
+	out := []byte(text)
+	var block []byte
+	for i, c := range out {
+		if i%sha256.Size == 0 {
+			sum := hmac.New(sha256.New, b.key)
+			_ = binary.Write(sum, binary.BigEndian, uint32(i))
+			_, _ = io.WriteString(sum, strings.ToLower(text))
+			block = sum.Sum(nil)
+		}
+		r := block[i%sha256.Size]
+		switch {
+		case c >= 'a' && c <= 'z':
+			out[i] = 'a' + r%letters
+		case c >= 'A' && c <= 'Z':
+			out[i] = 'A' + r%letters
+		case c >= '0' && c <= '9':
+			out[i] = '0' + r%10
+		case c >= 0x80:
+			out[i] = 'x'
+		}
+	}
+	return out
+}
+
+// span is a part of a text that is left as it is.
+type span struct{ from, to int }
+
+type spans []span
+
+// touch reports whether one of them has something in common with a part of the text.
+func (s spans) touch(from, to int) bool {
+	i, _ := slices.BinarySearchFunc(s, from, func(p span, at int) int { return cmp.Compare(p.to, at+1) })
+	return i < len(s) && s[i].from < to
+}
+
+// keptIn are where the text has protected words, in order.
+func (b *Blackout) keptIn(text []byte) (out spans) {
+	for _, p := range b.protected {
+		for from := 0; ; {
+			i := bytes.Index(text[from:], []byte(p))
+			if i < 0 {
+				break
+			}
+			out = append(out, span{from + i, from + i + len(p)})
+			from += i + len(p)
+		}
+	}
+	slices.SortFunc(out, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for i := 1; i < len(out); i++ { // a word may hold another
+		out[i].to = max(out[i].to, out[i-1].to)
+	}
+	return out
+}
+
+// String is Bytes of a string.
+func (b *Blackout) String(text string) string { return string(b.Bytes([]byte(text))) }
+
+// Copy copies a file whose words may lie across what is read at once.
+func (b *Blackout) Copy(w io.Writer, r io.Reader) (int64, error) {
+	const block, most = 4 << 20, 2 * maxWord
+	var written int64
+	var rest []byte
+	for buffer := make([]byte, block); ; {
+		n, err := io.ReadFull(r, buffer)
+		rest = append(rest, buffer[:n]...)
+		last := err == io.EOF || err == io.ErrUnexpectedEOF
+		if err != nil && !last {
+			return written, err
+		}
+		out, done := b.apply(rest)
+		ready := len(rest)
+		if !last {
+			ready = cut(done, ready-most)
+		}
+		n, err = w.Write(out[:ready])
+		written += int64(n)
+		if err != nil || last {
+			return written, err
+		}
+		rest = append(rest[:0], rest[ready:]...)
+	}
+}
+
+// cut is where a text is cut, at a place or before it, so that none of what was replaced
+// is cut.
+func cut(done spans, at int) int {
+	for moved := true; moved; {
+		moved = false
+		for _, s := range done {
+			if s.from < at && at < s.to {
+				at, moved = s.from, true
+			}
+		}
+	}
+	return max(at, 0)
+}
+
+// Report says what was blacked out.
+func (b *Blackout) Report() (out []Blacked) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, kind := range slices.Sorted(maps.Keys(b.places)) {
+		out = append(out, Blacked{kind, len(b.seen[kind]), b.places[kind]})
+	}
+	return out
+}

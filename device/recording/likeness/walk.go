@@ -1,0 +1,270 @@
+package likeness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/recording"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// Row is how the answers to one question compare, of all the times that it was asked.
+type Row struct {
+	Asked string // without what is another each time
+	Times int
+	Alike int // of them
+	Like  Like
+	Why   string // of the first that is unlike
+}
+
+// Other is the device that a recording is held against.
+type Other struct {
+	Device device.Device
+	Clock  device.Clock
+	// Install puts what was installed on the device, or what stands for it there.
+	Install func(ctx context.Context, files []recording.File) error
+}
+
+// Against asks the other device what was asked in a run, in that order, and lets as much
+// time pass. What can't be asked any more is an error; the rows so far come with it.
+func Against(ctx context.Context, r *recording.Recording, run recording.Run, other Other) ([]Row, error) {
+	w := &walk{r: r, other: other, byKey: map[string]*Row{}, processes: map[int]*running{}, pids: map[string]string{}}
+	var names []string
+	for i, pkg := range r.Packages {
+		names = append(names, pkg, "<package "+strconv.Itoa(i+1)+">")
+	}
+	w.names = strings.NewReplacer(names...)
+	defer w.hangUp()
+	for _, e := range run.Entries {
+		if err := ctx.Err(); err != nil {
+			return w.rows(), err
+		}
+		if err := w.step(ctx, e); err != nil {
+			return w.rows(), err
+		}
+	}
+	w.hangUp()
+	return w.rows(), nil
+}
+
+type walk struct {
+	r         *recording.Recording
+	other     Other
+	names     *strings.Replacer
+	order     []*Row
+	byKey     map[string]*Row
+	processes map[int]*running
+	pids      map[string]string // of the recorded device: those of the other
+}
+
+// running is a process that goes on on both devices.
+type running struct {
+	command string
+	was     Answer
+	process device.Process
+	done    chan struct{}
+
+	mu sync.Mutex
+	is []byte
+}
+
+func (w *walk) rows() []Row {
+	out := make([]Row, len(w.order))
+	for i, row := range w.order {
+		out[i] = *row
+	}
+	return out
+}
+
+// note notes a pair of answers.
+func (w *walk) note(asked string, was, is Answer) {
+	key := w.key(asked)
+	row := w.byKey[key]
+	if row == nil {
+		row = &Row{Asked: key}
+		w.byKey[key], w.order = row, append(w.order, row)
+	}
+	like, why := compare(was, is, w.names)
+	row.Times++
+	if like != Unlike {
+		row.Alike++
+	} else if row.Why == "" {
+		row.Why = why
+	}
+	row.Like = max(row.Like, like)
+}
+
+var (
+	volatileMark = regexp.MustCompile(`\b[0-9a-z]{6,12}-\d+\b`)
+	volatilePID  = regexp.MustCompile(`\b\d{3,}\b`)
+)
+
+// key is a question without what is another each time that it is asked.
+func (w *walk) key(asked string) string {
+	key := volatilePID.ReplaceAllString(volatileMark.ReplaceAllString(w.names.Replace(asked), "<mark>"), "<n>")
+	return words.Clip(words.OneLine(key), 500)
+}
+
+// step does what was done.
+func (w *walk) step(ctx context.Context, e recording.Entry) error {
+	switch e.Op {
+	case recording.Exec:
+		return w.exec(ctx, e)
+	case recording.Start:
+		return w.start(ctx, e)
+	case recording.Data:
+		text, err := w.r.Content(e.Stdout)
+		if p := w.processes[e.Stream]; p != nil {
+			p.was.Text = append(p.was.Text, text...)
+		}
+		return err
+	case recording.Sleep:
+		return w.other.Clock.Sleep(ctx, time.Duration(e.ForNS))
+	case recording.Push:
+		return w.push(ctx, e)
+	case recording.Pull:
+		return w.pull(ctx, e)
+	case recording.Install:
+		err := w.other.Install(ctx, e.Files)
+		w.note("install", Answer{Failed: textOf(e.Error)}, Answer{Failed: failure(err)})
+	case recording.Uninstall:
+		err := w.other.Device.Uninstall(ctx, e.Command)
+		w.note("uninstall "+e.Command, Answer{Failed: textOf(e.Error)}, Answer{Failed: failure(err)})
+	}
+	return nil
+}
+
+func textOf(f *recording.Failed) string {
+	if f == nil {
+		return ""
+	}
+	return f.Text
+}
+
+func failure(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func (w *walk) exec(ctx context.Context, e recording.Entry) error {
+	text, err := w.r.Content(e.Stdout)
+	if err != nil {
+		return err
+	}
+	out, err := w.other.Device.Exec(ctx, w.translated(e.Command))
+	if errors.Is(err, device.ErrGone) {
+		return fmt.Errorf("ask the other device %s: %w", e.Asked(), err)
+	}
+	w.learn(string(text), string(out.Stdout))
+	w.note(e.Command, Answer{text, e.Exit, textOf(e.Error)}, Answer{out.Stdout, out.ExitCode, failure(err)})
+	return nil
+}
+
+var lonePID = regexp.MustCompile(`(?m)^\s*(\d{2,10})\s*$`)
+
+// learn notes which process of one device is which of the other, where both answered with
+// numbers alone.
+func (w *walk) learn(was, is string) {
+	const short = 200
+	if len(was) > short || len(is) > short {
+		return
+	}
+	a, b := lonePID.FindAllStringSubmatch(was, -1), lonePID.FindAllStringSubmatch(is, -1)
+	for i := range min(len(a), len(b)) {
+		w.pids[a[i][1]] = b[i][1]
+	}
+}
+
+// translated is a command line with the numbers of the other device's processes.
+func (w *walk) translated(command string) string {
+	return volatilePID.ReplaceAllStringFunc(command, func(pid string) string {
+		if other, known := w.pids[pid]; known {
+			return other
+		}
+		return pid
+	})
+}
+
+func (w *walk) start(ctx context.Context, e recording.Entry) error {
+	p, err := w.other.Device.Start(ctx, w.translated(e.Command))
+	if err != nil || e.Error != nil {
+		w.note(e.Command, Answer{Failed: textOf(e.Error)}, Answer{Failed: failure(err)})
+		return nil
+	}
+	its := &running{command: e.Command, process: p, done: make(chan struct{})}
+	w.processes[e.Stream] = its
+	go func() {
+		defer close(its.done)
+		buffer := make([]byte, 32<<10)
+		for {
+			n, err := p.Stdout().Read(buffer)
+			its.mu.Lock()
+			its.is = append(its.is, buffer[:n]...)
+			its.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// hangUp ends what goes on, and compares what both have printed.
+func (w *walk) hangUp() {
+	for number := range len(w.processes) {
+		p := w.processes[number+1]
+		if p == nil {
+			continue
+		}
+		_ = p.process.Close()
+		<-p.done
+		w.note(p.command, p.was, Answer{Text: p.is})
+	}
+	clear(w.processes)
+}
+
+func (w *walk) push(ctx context.Context, e recording.Entry) error {
+	if len(e.Files) != 1 || !e.Files[0].Kept {
+		return nil
+	}
+	text, err := w.r.Content(&recording.Text{SHA256: e.Files[0].SHA256, Bytes: e.Files[0].Bytes})
+	if err != nil {
+		return err
+	}
+	err = w.other.Device.Push(ctx, strings.NewReader(string(text)), e.Path, 0o644, w.r.Started)
+	w.note("push "+e.Path, Answer{Failed: textOf(e.Error)}, Answer{Failed: failure(err)})
+	return nil
+}
+
+func (w *walk) pull(ctx context.Context, e recording.Entry) error {
+	was, err := w.r.Content(e.Stdout)
+	if err != nil {
+		return err
+	}
+	var is limited
+	err = w.other.Device.Pull(ctx, e.Path, &is)
+	w.note("pull "+e.Path, Answer{Text: was, Failed: textOf(e.Error)}, Answer{Text: is.bytes, Failed: failure(err)})
+	return nil
+}
+
+// limited keeps the first bytes of a file.
+type limited struct{ bytes []byte }
+
+func (l *limited) Write(p []byte) (int, error) {
+	const most = 64 << 20
+	if len(l.bytes)+len(p) > most {
+		return 0, io.ErrShortWrite
+	}
+	l.bytes = append(l.bytes, p...)
+	return len(p), nil
+}

@@ -1,0 +1,366 @@
+package recording
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// Player answers in place of the device of a recorded run.
+type Player struct {
+	recording *Recording
+	calls     []call
+	byKey     map[string][]int // places in calls, in order
+
+	mu      sync.Mutex
+	used    []bool
+	at      int // the place of the next call, where all goes as it went
+	now     time.Duration
+	told    []int64 // what is told of the time until the next call
+	streams map[int]*stream
+	early   map[int][]Entry // of streams that were not started yet
+	lost    chan struct{}   // closed when the connection is lost
+	died    chan struct{}   // closed once nothing more is to be had from the recording
+	dead    bool
+	err     error
+	account Account
+}
+
+// call is one of the run, with what came in the background by its end.
+type call struct {
+	Entry
+	events []Entry
+}
+
+// Account says how a replay went.
+type Account struct {
+	// Asked counts the calls, InOrder those that came as they were recorded, and Recorded
+	// all of the recording.
+	Asked, InOrder, Recorded int
+	// Pushed are files whose content was another when they were recorded, each once.
+	Pushed []string
+}
+
+// Exact reports whether the same was asked in the same order.
+func (a Account) Exact() bool { return a.InOrder == a.Recorded && a.Asked == a.Recorded }
+
+// Play replays a run of the recording.
+func (r *Recording) Play(run Run) *Player {
+	p := &Player{
+		recording: r, byKey: map[string][]int{}, streams: map[int]*stream{}, early: map[int][]Entry{},
+		lost: make(chan struct{}), died: make(chan struct{}),
+	}
+	for _, e := range run.Entries {
+		switch last := len(p.calls) - 1; {
+		case e.Op.isCall():
+			p.byKey[e.key()] = append(p.byKey[e.key()], len(p.calls))
+			p.calls = append(p.calls, call{Entry: e})
+		case e.Op == Alive || last < 0:
+		default:
+			p.calls[last].events = append(p.calls[last].events, e)
+		}
+	}
+	p.used = make([]bool, len(p.calls))
+	p.account.Recorded = len(p.calls)
+	if len(p.calls) > 0 {
+		p.now, p.told = time.Duration(p.calls[0].AtNS), p.calls[0].NowNS
+	}
+	return p
+}
+
+// OtherwiseError says that apkgate asks what the recording has no answer to.
+type OtherwiseError struct {
+	Asked string // in words
+	// Times is how often the recording has it, which were all used up.
+	Times int
+	// Nearest is what the recording has that comes closest, "" for nothing.
+	Nearest string
+	Torn    bool // the recording ends before its run did
+}
+
+// Error says what was asked and what is there.
+func (e *OtherwiseError) Error() string {
+	text := "the recording has no answer to " + e.Asked
+	switch {
+	case e.Times > 0:
+		text = fmt.Sprintf("the recording has %s to %s, and it is asked once more", words.Count(e.Times, "answer", "answers"), e.Asked)
+	case e.Nearest != "":
+		text += "; the nearest that it has is " + e.Nearest
+	}
+	if e.Torn {
+		return text + ": it was cut off before its run ended"
+	}
+	return text + ": apkgate asks otherwise than when it was recorded, or an answer before was changed"
+}
+
+// Unwrap makes the end of a recording the loss of its device.
+func (e *OtherwiseError) Unwrap() error { return device.ErrGone }
+
+// Err is why the replay ended before its run did; nil where it did not.
+func (p *Player) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// Account says how the replay went so far.
+func (p *Player) Account() Account {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.account
+}
+
+// Died is closed once the recording has no answer any more and the run knows.
+func (p *Player) Died() <-chan struct{} { return p.died }
+
+// take finds the answer to a call, moves on to it and releases what came by then.
+func (p *Player) take(ctx context.Context, asked Entry) (Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return Entry{}, err
+	}
+	p.mu.Lock()
+	if p.err != nil {
+		defer p.mu.Unlock()
+		return Entry{}, p.err
+	}
+	place, ok := p.find(asked.key())
+	if !ok {
+		defer p.mu.Unlock()
+		p.err = p.otherwise(asked)
+		return Entry{}, p.err
+	}
+	events := p.move(place)
+	e := p.calls[place].Entry
+	if e.Op == Start && e.Error == nil {
+		s := newStream(nil)
+		s.until(ctx)
+		p.streams[e.Stream] = s
+	}
+	p.mu.Unlock()
+	p.release(events)
+	return e, nil
+}
+
+// find is the place of the next answer to a question that was not used yet: after where
+// the replay stands, or else the first.
+func (p *Player) find(key string) (int, bool) {
+	first := -1
+	for _, place := range p.byKey[key] {
+		switch {
+		case p.used[place]:
+		case place >= p.at:
+			return place, true
+		case first < 0:
+			first = place
+		}
+	}
+	return first, first >= 0
+}
+
+// move goes on to a call, and returns what came in the background by its end.
+func (p *Player) move(place int) (events []Entry) {
+	p.used[place] = true
+	p.account.Asked++
+	if place == p.at {
+		p.account.InOrder++
+	}
+	events = p.late()
+	for ; p.at <= place; p.at++ {
+		events = append(events, p.calls[p.at].events...)
+	}
+	if place+1 == p.at {
+		p.now = max(p.now, p.calls[place].end())
+		p.told = nil
+		if p.at < len(p.calls) {
+			p.told = p.calls[p.at].NowNS
+		}
+	}
+	return events
+}
+
+// late takes what came of processes before they were started, now that they are.
+func (p *Player) late() (events []Entry) {
+	for number, early := range p.early {
+		if p.streams[number] != nil {
+			events = append(events, early...)
+			delete(p.early, number)
+		}
+	}
+	return events
+}
+
+// release gives the readers of processes what came for them.
+func (p *Player) release(events []Entry) {
+	for _, e := range events {
+		if e.Op == Lost {
+			p.mu.Lock()
+			p.loseOnce()
+			p.mu.Unlock()
+			continue
+		}
+		p.mu.Lock()
+		s := p.streams[e.Stream]
+		if s == nil {
+			p.early[e.Stream] = append(p.early[e.Stream], e)
+		}
+		p.mu.Unlock()
+		if s != nil {
+			p.give(s, e)
+		}
+	}
+}
+
+func (p *Player) give(s *stream, e Entry) {
+	if e.Op == Data {
+		printed, err := p.recording.Content(e.Stdout)
+		if err != nil {
+			p.fail(err)
+		}
+		s.release(printed)
+		return
+	}
+	stderr, err := p.recording.Content(e.Stderr)
+	if err != nil {
+		p.fail(err)
+	}
+	s.end(e.Error.err(), e.Exit, nil, stderr)
+}
+
+// fail ends the replay for an error of the recording itself.
+func (p *Player) fail(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.err = fmt.Errorf("%w: %w", device.ErrGone, err)
+	}
+	return p.err
+}
+
+func (p *Player) loseOnce() {
+	select {
+	case <-p.lost:
+	default:
+		close(p.lost)
+	}
+}
+
+// otherwise says that there is no answer.
+func (p *Player) otherwise(asked Entry) error {
+	e := &OtherwiseError{Asked: asked.Asked(), Times: len(p.byKey[asked.key()]), Torn: p.at >= len(p.calls) && !p.recording.Whole}
+	if e.Times > 0 {
+		return e
+	}
+	best := 0.3 // less has nothing to do with it
+	for key, places := range p.byKey {
+		other := p.calls[places[0]].Entry
+		if other.Op != asked.Op {
+			continue
+		}
+		if like := likeness(asked.key(), key); like > best || like == best && e.Nearest != "" && other.Asked() < e.Nearest {
+			best, e.Nearest = like, other.Asked()
+		}
+	}
+	return e
+}
+
+// likeness is the share of three bytes in a row that two texts have in common, from 0
+// to 1 (Dice's coefficient).
+func likeness(a, b string) float64 {
+	const most = 4096
+	grams := func(s string) map[string]int {
+		out := map[string]int{}
+		for i := 0; i+3 <= min(len(s), most); i++ {
+			out[s[i:i+3]]++
+		}
+		return out
+	}
+	of, with := grams(a), grams(b)
+	common, all := 0, 0
+	for g, n := range of {
+		common += min(n, with[g])
+		all += n
+	}
+	for _, n := range with {
+		all += n
+	}
+	return 2 * float64(common) / float64(cmp.Or(all, 1))
+}
+
+// Clock is the clock of the recorded run: it tells again what it told then, and where the
+// run asks otherwise, about that.
+func (p *Player) Clock() device.Clock { return playedClock{p} }
+
+type playedClock struct{ p *Player }
+
+func (c playedClock) Now() time.Duration {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.told) > 0 {
+		p.now = max(p.now, time.Duration(p.told[0]))
+		p.told = p.told[1:]
+	}
+	return p.now
+}
+
+// Sleep passes the time at once: that of the recorded sleep, where there is one now.
+func (c playedClock) Sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p := c.p
+	d = max(d, 0)
+	p.mu.Lock()
+	var events []Entry
+	var failed error
+	if p.at < len(p.calls) && p.calls[p.at].Op == Sleep && p.calls[p.at].ForNS == int64(d) {
+		failed = p.calls[p.at].Error.err()
+		events = p.move(p.at)
+	} else {
+		p.account.Asked++
+		p.now += d
+		events = p.late()
+		for p.at < len(p.calls) && p.calls[p.at].end() <= p.now {
+			events = append(events, p.calls[p.at].events...)
+			p.at++
+			p.told = nil
+		}
+	}
+	p.mu.Unlock()
+	p.release(events)
+	return failed
+}
+
+// Aside implements device.AsideClock.
+func (c playedClock) Aside() device.Clock { return asideClock{c.p} }
+
+type asideClock struct{ p *Player }
+
+func (c asideClock) Now() time.Duration {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	return c.p.now
+}
+
+func (c asideClock) Sleep(ctx context.Context, _ time.Duration) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Wall is the clock by which the replay is waited for: it stands still, since a recording
+// answers at once.
+func (p *Player) Wall() device.Clock { return wall{} }
+
+type wall struct{}
+
+func (wall) Now() time.Duration { return 0 }
+
+func (wall) Sleep(ctx context.Context, _ time.Duration) error {
+	<-ctx.Done()
+	return ctx.Err()
+}

@@ -1,0 +1,203 @@
+package recording
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/apkgate/apkgate/device"
+)
+
+// Recorder records the runs that are made on one device, one after another.
+type Recorder struct {
+	dir  string
+	head Head
+	w    *writer
+}
+
+// New begins a recording in a folder that is empty or absent.
+func New(dir string, head Head, black *Blackout) (*Recorder, error) {
+	head.Format = Format
+	if err := head.check(); err != nil {
+		return nil, err
+	}
+	w, err := newWriter(dir, head, black)
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{dir: dir, head: head, w: w}, nil
+}
+
+// Err is why nothing more is written, nil while all goes well.
+func (r *Recorder) Err() error {
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	return r.w.err
+}
+
+// Finish ends the recording. What it came to is in its head from then on.
+func (r *Recorder) Finish(whole bool) (Head, error) {
+	err := r.w.close()
+	r.head.Whole, r.head.BlackedOut = whole && err == nil, r.w.black.Report()
+	return r.head, errors.Join(err, r.head.write(r.dir))
+}
+
+// Note says in the head how the recording was found to replay.
+func (r *Recorder) Note(replays string) error {
+	r.head.Replays = r.w.black.String(replays)
+	return r.head.write(r.dir)
+}
+
+// Begin begins a run of that name and date, which looks at that clock.
+func (r *Recorder) Begin(unit string, started time.Time, clock device.Clock) *Recorded {
+	s := &Recorded{w: r.w, clock: clock, streams: map[int]*stream{}}
+	s.room = sync.NewCond(&s.mu)
+	r.w.write(Entry{Op: Unit, Unit: unit, Started: started})
+	return s
+}
+
+// Recorded is a run that is being recorded.
+type Recorded struct {
+	w     *writer
+	clock device.Clock
+
+	mu      sync.Mutex
+	room    *sync.Cond // for what is printed
+	now     []int64    // what the run was told of the time since the last call
+	next    int        // the last stream's number
+	streams map[int]*stream
+	pending []event
+	bytes   int // of them
+}
+
+// event is what came in the background, and is released after the call under way.
+type event struct {
+	stream  int
+	printed []byte
+	ended   bool
+	err     error
+	exit    int
+	waitErr error
+	stderr  []byte
+	lost    func() // tells of a lost connection
+}
+
+// maxPending bounds what is printed during one call, in bytes: more has to wait.
+const maxPending = 32 << 20
+
+// begin notes when a call begins.
+func (s *Recorded) begin(e Entry) *Entry {
+	e.AtNS = int64(s.clock.Now())
+	return &e
+}
+
+// finish writes a call that has ended, and then releases what came meanwhile.
+func (s *Recorded) finish(e *Entry, err error) {
+	e.TookNS = max(int64(s.clock.Now())-e.AtNS, 0)
+	e.Error = s.failed(err)
+	s.mu.Lock()
+	e.NowNS, s.now = s.now, nil
+	events := s.due(e.Stream)
+	s.room.Broadcast()
+	s.mu.Unlock()
+	s.w.write(*e)
+	for _, event := range events {
+		s.release(event)
+	}
+}
+
+// due takes what came, but for that of a process that is only now given to its reader.
+func (s *Recorded) due(starts int) (out []event) {
+	var left []event
+	s.bytes = 0
+	for _, e := range s.pending {
+		if starts > 0 && e.stream == starts {
+			left, s.bytes = append(left, e), s.bytes+len(e.printed)
+		} else {
+			out = append(out, e)
+		}
+	}
+	s.pending = left
+	return out
+}
+
+func (s *Recorded) release(e event) {
+	at := int64(s.clock.Now())
+	if e.lost != nil {
+		s.w.write(Entry{Op: Lost, AtNS: at, Error: s.failed(e.err)})
+		e.lost()
+		return
+	}
+	s.mu.Lock()
+	stream := s.streams[e.stream]
+	s.mu.Unlock()
+	if !e.ended {
+		s.w.write(Entry{Op: Data, Stream: e.stream, AtNS: at, Stdout: s.w.text(e.printed)})
+		stream.release(e.printed)
+		return
+	}
+	s.w.write(Entry{Op: End, Stream: e.stream, AtNS: at, Exit: e.exit, Stderr: s.w.text(e.stderr), Error: s.failed(errors.Join(e.err, e.waitErr))})
+	stream.end(e.err, e.exit, e.waitErr, e.stderr)
+}
+
+// failed is an error as it is recorded.
+func (s *Recorded) failed(err error) *Failed {
+	f := failed(err)
+	if f != nil {
+		f.Text = s.w.black.String(f.Text)
+	}
+	return f
+}
+
+// came notes what a process printed, or that it ended.
+func (s *Recorded) came(e event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.bytes > 0 && s.bytes+len(e.printed) > maxPending {
+		s.room.Wait()
+	}
+	s.pending, s.bytes = append(s.pending, e), s.bytes+len(e.printed)
+}
+
+// Clock is the clock for the run, each look at which is recorded.
+func (s *Recorded) Clock() device.Clock { return recordedClock{s} }
+
+type recordedClock struct{ s *Recorded }
+
+func (c recordedClock) Now() time.Duration {
+	now := c.s.clock.Now()
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.s.now = append(c.s.now, int64(now))
+	return now
+}
+
+func (c recordedClock) Sleep(ctx context.Context, d time.Duration) error {
+	e := c.s.begin(Entry{Op: Sleep, ForNS: max(int64(d), 0)})
+	err := c.s.clock.Sleep(ctx, d)
+	c.s.finish(e, err)
+	return err
+}
+
+// Aside implements device.AsideClock.
+func (c recordedClock) Aside() device.Clock { return c.s.clock }
+
+// Opened is the way to the device, whose connections and all that is done over them are
+// recorded.
+func (s *Recorded) Opened(open func(context.Context) (device.Device, error)) func(context.Context) (device.Device, error) {
+	return func(ctx context.Context) (device.Device, error) {
+		e := s.begin(Entry{Op: Open})
+		d, err := open(ctx)
+		if err == nil {
+			e.Serial = s.w.black.String(d.Serial())
+			shared, ok := d.(interface{ Shared() bool })
+			e.Shared = ok && shared.Shared()
+		}
+		s.finish(e, err)
+		if err != nil {
+			return nil, err
+		}
+		return &recordedDevice{Device: d, s: s}, nil
+	}
+}
