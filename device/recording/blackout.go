@@ -71,8 +71,13 @@ const (
 	maxWords = 20_000
 )
 
-// common matches what is a word of the language of dumps too.
-var common = regexp.MustCompile(`^[a-z]{1,9}[0-9]?$`)
+// common are words of the language of dumps: a network or a phone that is called so is
+// blacked out between quotation marks alone, and so is what is shorter than five letters.
+var common = []string{
+	"active", "android", "battery", "bluetooth", "cellular", "connected", "default", "device", "display", "enabled", "false", "google", "guest",
+	"internet", "linux", "local", "mobile", "network", "normal", "phone", "private", "public", "release", "samsung", "screen", "service", "shell",
+	"start", "state", "system", "unknown", "wireless", "xiaomi",
+}
 
 // Learn adds words of a kind.
 func (b *Blackout) Learn(kind string, texts ...string) {
@@ -87,7 +92,7 @@ func (b *Blackout) Learn(kind string, texts ...string) {
 		if slices.Contains(b.protected, text) || slices.Contains(b.exempt, text) || slices.ContainsFunc(b.words, known) {
 			continue
 		}
-		b.words = append(b.words, word{text, kind, len(text) < 5 || common.MatchString(strings.ToLower(text))})
+		b.words = append(b.words, word{text, kind, len(text) < 5 || slices.Contains(common, strings.ToLower(text))})
 	}
 	slices.SortStableFunc(b.words, func(a, b word) int { return cmp.Compare(len(b.text), len(a.text)) })
 }

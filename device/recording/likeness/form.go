@@ -30,22 +30,26 @@ var (
 	uuid       = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	identity   = regexp.MustCompile(`@[0-9a-f]{4,8}\b|\b0x[0-9a-fA-F]+`)
 	number     = regexp.MustCompile(`[-+]?\d+(?:\.\d+)?`)
-	digitRuns  = regexp.MustCompile(`N(?:N|:N|\.N)+`)
+	numbers    = regexp.MustCompile(`#(?:#|:#|\.#)+`)
+	property   = regexp.MustCompile(`^(\[[^\]]+\]: )\[.*\]$`)
 	isTrue     = regexp.MustCompile(`\b(?:true|false)\b`)
 	whitespace = regexp.MustCompile(`[ \t]+`)
 )
 
-// form is a line without its values: numbers, and the words of a value behind its key.
+// form is a line without its values: a # for each number and for what numbers are written
+// as, ? for true and false, and * for the words of a value behind its key.
 func form(line string) string {
 	line = strings.TrimSpace(whitespace.ReplaceAllString(line, " "))
-	line = uuid.ReplaceAllString(line, "U")
-	line = identity.ReplaceAllString(line, "N")
-	line = digitRuns.ReplaceAllString(number.ReplaceAllString(line, "N"), "N")
-	line = isTrue.ReplaceAllString(line, "B")
+	if m := property.FindStringSubmatch(line); m != nil {
+		return m[1] + "[*]"
+	}
+	line = identity.ReplaceAllString(uuid.ReplaceAllString(line, "#"), "#")
+	line = numbers.ReplaceAllString(number.ReplaceAllString(line, "#"), "#")
+	line = isTrue.ReplaceAllString(line, "?")
 	for _, between := range []string{": ", "="} {
 		key, value, found := strings.Cut(line, between)
-		if found && value != "" && !strings.ContainsAny(value, ",;(") && !strings.Contains(value, "N") && value != "B" {
-			return key + between + "W"
+		if found && value != "" && !strings.ContainsAny(value, ",;(") && !strings.ContainsAny(value, "#?") {
+			return key + between + "*"
 		}
 	}
 	return line

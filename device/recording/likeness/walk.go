@@ -212,6 +212,8 @@ func (w *walk) start(ctx context.Context, e recording.Entry) error {
 			its.is = append(its.is, buffer[:n]...)
 			its.mu.Unlock()
 			if err != nil {
+				_, _ = p.Wait()
+				_ = p.Close()
 				return
 			}
 		}

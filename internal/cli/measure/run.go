@@ -182,7 +182,9 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 	}
 	loss := errors.Join(measured.Lost, unsettled, stores.Damage(c, sound))
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
-	in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), kept.InHistory(in.Runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
+	if f.replay == nil || set.Store != f.replay.Store() { // which is gone in the end
+		in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), kept.InHistory(in.Runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
+	}
 	verdict := in.Verdict
 	marked := stores.Judged(ctx, store, verdict)
 	if f.accept && marked == nil {
