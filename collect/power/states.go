@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -76,7 +77,7 @@ func (m *Meter) findPolicies(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("look for the CPUs: %w", err)
 		}
-		for cpu := range busyOf([]byte(stat)) {
+		for _, cpu := range slices.Sorted(maps.Keys(busyOf([]byte(stat)))) {
 			folders = append(folders, cpuFolder+"cpu"+strconv.Itoa(cpu)+"/cpufreq/")
 		}
 	}
