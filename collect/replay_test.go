@@ -1,15 +1,20 @@
 package collect_test
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/config"
 	tape "github.com/apkgate/apkgate/device/recording"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -59,34 +64,107 @@ func record(t *testing.T, r run.Run) string {
 	return string(data)
 }
 
+// wantSame asserts that two results have the same record, byte for byte.
+func wantSame(t *testing.T, was, now collect.Result) {
+	t.Helper()
+	want, got := record(t, was.Run), record(t, now.Run)
+	if got == want {
+		return
+	}
+	at := 0
+	for at < min(len(got), len(want)) && got[at] == want[at] {
+		at++
+	}
+	from := max(at-80, 0)
+	t.Errorf("the record differs at byte %d: %.200q, want %.200q", at, got[from:], want[from:])
+}
+
+// A run from a recording is the run that was recorded, whatever was measured and whatever
+// went wrong meanwhile: with traces that are followed, joules, the app's own benchmark,
+// lost connections and repetitions.
 func TestAReplayGivesTheSameRecord(t *testing.T) {
 	t.Parallel()
-	for _, profile := range []string{"nexus-5x-android-6.0.0", "pixel-5-android-11", "pixel-7-android-14"} {
-		t.Run(profile, func(t *testing.T) {
+	energy := func(j *collect.Job) {
+		j.Energy = &config.Energy{Source: config.EnergyAuto, Methods: true, SampleHz: 500}
+	}
+	startup := func(j *collect.Job) {
+		j.Scenario.Workload = config.Workload{Startup: &config.Startup{Mode: config.StartCold}}
+		j.App.TestAPK = ""
+	}
+	for name, c := range map[string]struct {
+		profile, fault string
+		change         func(*collect.Job)
+	}{
+		"dumps of old tables":  {profile: "nexus-4-android-4.3"},
+		"dumps":                {profile: "pixel-5-android-11"},
+		"timeline":             {profile: "pixel-7-android-14"},
+		"energy":               {profile: "pixel-7-android-14", change: energy},
+		"energy of an old one": {profile: "nexus-5x-android-6.0.0", change: energy},
+		"start":                {profile: "pixel-7-android-14", change: startup},
+		"crash":                {profile: "pixel-7-android-14", fault: "crash after open-message repetition 2"},
+		"anr":                  {profile: "pixel-5-android-11", fault: "anr after open-message repetition 2"},
+		"drop":                 {profile: "pixel-5-android-11", fault: "drop after open-message repetition 2"},
+		"reboot":               {profile: "pixel-7-android-14", fault: "reboot after open-message repetition 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, job := simulated(t, profile, simlab.Options{})
-			dir := filepath.Join(t.TempDir(), "recording")
-			o := collect.Options{Evidence: evidence.At(filepath.Join(t.TempDir(), "evidence"), evidence.Default)}
-			was := recorded(t, dir, job, o)
-			wantComplete(t, was, 3)
-			now, p := replayed(t, dir, job, o)
-			if err := p.Err(); err != nil {
-				t.Fatal(err)
-			}
-			if a := p.Account(); !a.Exact() {
-				t.Errorf("the replay asked %+v", a)
-			}
-			want, got := record(t, was.Run), record(t, now.Run)
-			if got != want {
-				at := 0
-				for at < min(len(got), len(want)) && got[at] == want[at] {
-					at++
+			o := simlab.Options{}
+			if c.fault != "" {
+				fault, err := simapp.ParseFault(c.fault)
+				if err != nil {
+					t.Fatal(err)
 				}
-				t.Errorf("the record differs at byte %d: %.200q, want %.200q", at, got[max(0, at-80):], want[max(0, at-80):])
+				o.Faults = []simapp.Fault{fault}
 			}
-			if strings.Contains(got, "replay") {
-				t.Error("the record tells of the replay")
+			_, job := simulated(t, c.profile, o)
+			job.Evidence.Keep, job.Scenario.Repetitions = config.KeepAnomalies, 2
+			if c.change != nil {
+				c.change(&job)
+			}
+			dir := filepath.Join(t.TempDir(), "recording")
+			kept := collect.Options{Evidence: evidence.At(filepath.Join(t.TempDir(), "evidence"), evidence.Default)}
+			was := recorded(t, dir, job, kept)
+			if len(was.Run.Iterations) == 0 || c.fault == "" && was.Err != nil {
+				t.Fatalf("recorded %d iterations, %v", len(was.Run.Iterations), was.Err)
+			}
+			now, p := replayed(t, dir, job, kept)
+			if a := p.Account(); p.Err() != nil || !a.Exact() {
+				t.Errorf("the replay asked %+v, %v", a, p.Err())
+			}
+			wantSame(t, was, now)
+			if c.fault != "" && len(was.Run.Warnings) == 0 {
+				t.Error("the fault did not strike: the record tells of nothing")
 			}
 		})
+	}
+}
+
+// What was changed in a recording is noticed where it matters: a process of another number
+// is asked for next, and no answer to that was recorded.
+func TestAChangedAnswerEndsTheReplay(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	dir := filepath.Join(t.TempDir(), "recording")
+	wantComplete(t, recorded(t, dir, job, collect.Options{}), 3)
+	path := filepath.Join(dir, tape.ExchangesFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alive := regexp.MustCompile(`"command":"test -d /proc/(\d+)"`).FindSubmatch(text)
+	if alive == nil {
+		t.Fatal("nobody asks whether Perfetto lives")
+	}
+	changed := strings.Replace(string(text), `"text":"`+string(alive[1])+`\n"`, `"text":"99999\n"`, 1)
+	if changed == string(text) {
+		t.Fatal("no answer was changed")
+	}
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now, p := replayed(t, dir, job, collect.Options{})
+	want := `no answer to "test -d /proc/99999"; the nearest that it has is "test -d /proc/` + string(alive[1]) + `"`
+	if err := p.Err(); err == nil || !strings.Contains(err.Error(), want) || !loss.IsInfrastructure(now.Err) {
+		t.Errorf("the replay ended with %v and the run with %v, want %s", p.Err(), now.Err, want)
 	}
 }
