@@ -161,19 +161,19 @@ func (e *Entry) Asked() string {
 	case Exec, Start:
 		return words.Quote(e.Command, most)
 	case Push:
-		return "to write " + words.Quote(e.Path, most)
+		return "writing " + words.Quote(e.Path, most)
 	case Pull:
-		return "for the file " + words.Quote(e.Path, most)
+		return "reading " + words.Quote(e.Path, most)
 	case Uninstall:
-		return "to remove the package " + words.Quote(e.Command, most)
+		return "removing " + words.Quote(e.Command, most)
 	case Install:
-		text := "to install"
+		text := "installing"
 		for _, f := range e.Files {
 			text += fmt.Sprintf(" %s (%d bytes, SHA-256 %.12s)", words.Quote(f.Name, 60), f.Bytes, f.SHA256)
 		}
 		return text
 	case Open:
-		return "to be connected to"
+		return "connecting"
 	}
 	return string(e.Op)
 }

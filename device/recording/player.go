@@ -256,6 +256,9 @@ func (p *Player) otherwise(asked Entry) error {
 		return e
 	}
 	best := 0.3 // less has nothing to do with it
+	if asked.Op == Install {
+		best = 0
+	}
 	for key, places := range p.byKey {
 		other := p.calls[places[0]].Entry
 		if other.Op != asked.Op {

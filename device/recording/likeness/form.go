@@ -33,16 +33,18 @@ var (
 	numbers    = regexp.MustCompile(`#(?:#|:#|\.#)+`)
 	property   = regexp.MustCompile(`^(\[[^\]]+\]: )\[.*\]$`)
 	isTrue     = regexp.MustCompile(`\b(?:true|false)\b`)
+	pkg        = regexp.MustCompile(`(?:\b(?:com|org|net|io|android)(?:\.[A-Za-z0-9_]+){1,8}|<package \d+>)(?::\w+)?`)
 	whitespace = regexp.MustCompile(`[ \t]+`)
 )
 
 // form is a line without its values: a # for each number and for what numbers are written
-// as, ? for true and false, and * for the words of a value behind its key.
+// as, ? for true and false, and * for a package and for the words of a value behind its key.
 func form(line string) string {
 	line = strings.TrimSpace(whitespace.ReplaceAllString(line, " "))
 	if m := property.FindStringSubmatch(line); m != nil {
 		return m[1] + "[*]"
 	}
+	line = pkg.ReplaceAllString(line, "*")
 	line = identity.ReplaceAllString(uuid.ReplaceAllString(line, "#"), "#")
 	line = numbers.ReplaceAllString(number.ReplaceAllString(line, "#"), "#")
 	line = isTrue.ReplaceAllString(line, "?")
@@ -55,12 +57,11 @@ func form(line string) string {
 	return line
 }
 
-// forms are those of a text's lines, each once, in their order; names are replaced by what
-// they stand for.
-func forms(text string, names *strings.Replacer) (list []string, has map[string]bool) {
+// forms are those of a text's lines, each once, in their order.
+func forms(text string) (list []string, has map[string]bool) {
 	const most = 20_000
 	has = map[string]bool{}
-	for line := range strings.Lines(names.Replace(text)) {
+	for line := range strings.Lines(text) {
 		f := form(line)
 		if f == "" || has[f] {
 			continue
@@ -80,35 +81,51 @@ type Answer struct {
 	Failed string // the error, "" for none
 }
 
+// Forms counts the forms of lines of two answers that are text.
+type Forms struct {
+	Of     int `json:"of"`     // of the recorded answer
+	Common int `json:"common"` // of these, in the other answer too
+	Alone  int `json:"alone"`  // in the other answer alone
+	// Lacking and More are the first that one of the two lacks.
+	Lacking []string `json:"lacking,omitempty"`
+	More    []string `json:"more,omitempty"`
+}
+
+// listed bounds how many forms are listed.
+const listed = 20
+
 // compare compares two answers; why is how they are unlike.
-func compare(was, is Answer, names *strings.Replacer) (like Like, why string) {
+func compare(was, is Answer) (like Like, why string, count Forms) {
 	switch {
 	case was.Failed != "" && is.Failed != "":
-		return Shape, ""
+		return Shape, "", count
 	case was.Failed != "" || is.Failed != "":
-		return Unlike, fmt.Sprintf("one is an error: %q here, %q there", words.Short(was.Failed), words.Short(is.Failed))
-	case was.Exit != is.Exit:
-		return Unlike, fmt.Sprintf("exit status %d, %d there", was.Exit, is.Exit)
-	case string(was.Text) == string(is.Text):
-		return Exact, ""
+		return Unlike, fmt.Sprintf("one is an error: %q here, %q there", words.Short(was.Failed), words.Short(is.Failed)), count
 	}
 	if binary(was.Text) || binary(is.Text) {
-		return compareBinary(was.Text, is.Text)
+		like, why = compareBinary(was.Text, is.Text)
+		return like, why, count
 	}
-	its, inIts := forms(string(was.Text), names)
-	others, inOthers := forms(string(is.Text), names)
-	missing, more := absent(its, inOthers), absent(others, inIts)
-	if len(missing) == 0 && len(more) == 0 {
-		return Shape, ""
+	its, inIts := forms(string(was.Text))
+	others, inOthers := forms(string(is.Text))
+	missing, alone := absent(its, inOthers), absent(others, inIts)
+	count = Forms{len(its), len(its) - len(missing), len(alone), missing[:min(len(missing), listed)], alone[:min(len(alone), listed)]}
+	switch {
+	case was.Exit != is.Exit:
+		return Unlike, fmt.Sprintf("exit status %d, %d there", was.Exit, is.Exit), count
+	case string(was.Text) == string(is.Text):
+		return Exact, "", count
+	case len(missing)+len(alone) == 0:
+		return Shape, "", count
 	}
-	why = fmt.Sprintf("%d of %s of lines in common", len(its)-len(missing), words.Count(len(its), "form", "forms"))
+	why = fmt.Sprintf("%d of %s of lines in common", count.Common, words.Count(count.Of, "form", "forms"))
 	if len(missing) > 0 {
 		why += fmt.Sprintf("; not there: %q", words.Short(missing[0]))
 	}
-	if len(more) > 0 {
-		why += fmt.Sprintf("; there alone (%d): %q", len(more), words.Short(more[0]))
+	if len(alone) > 0 {
+		why += fmt.Sprintf("; there alone (%d): %q", len(alone), words.Short(alone[0]))
 	}
-	return Unlike, why
+	return Unlike, why, count
 }
 
 // absent are the forms that another text lacks.
@@ -125,6 +142,9 @@ func binary(text []byte) bool { return strings.IndexByte(string(text[:min(len(te
 
 // compareBinary compares files that are no text by how they begin.
 func compareBinary(was, is []byte) (Like, string) {
+	if string(was) == string(is) {
+		return Exact, ""
+	}
 	if len(was) > 0 && len(is) > 0 && was[0] == is[0] {
 		return Shape, ""
 	}

@@ -22,7 +22,8 @@ type Row struct {
 	Times int
 	Alike int // of them
 	Like  Like
-	Why   string // of the first that is unlike
+	Why   string // of the first that is unlike, and
+	Forms Forms  // its counts
 }
 
 // Other is the device that a recording is held against.
@@ -92,12 +93,12 @@ func (w *walk) note(asked string, was, is Answer) {
 		row = &Row{Asked: key}
 		w.byKey[key], w.order = row, append(w.order, row)
 	}
-	like, why := compare(was, is, w.names)
+	like, why, count := compare(was, is)
 	row.Times++
 	if like != Unlike {
 		row.Alike++
 	} else if row.Why == "" {
-		row.Why = why
+		row.Why, row.Forms = why, count
 	}
 	row.Like = max(row.Like, like)
 }

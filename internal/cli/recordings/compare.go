@@ -69,6 +69,8 @@ type heldRow struct {
 	Alike int    `json:"alike"`
 	Like  string `json:"like"`
 	Why   string `json:"why,omitempty"`
+	// Forms are of the first pair that is unlike, where it is text.
+	Forms likeness.Forms `json:"forms,omitzero"`
 }
 
 func compare(ctx context.Context, c console.Console, dir, profile, format string) error {
@@ -105,7 +107,7 @@ func (h *held) add(row likeness.Row) {
 	case likeness.Unlike:
 		h.Unlike++
 	}
-	h.Rows = append(h.Rows, heldRow{row.Asked, row.Times, row.Alike, row.Like.String(), row.Why})
+	h.Rows = append(h.Rows, heldRow{row.Asked, row.Times, row.Alike, row.Like.String(), row.Why, row.Forms})
 }
 
 func (h *held) print(c console.Console, format string) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/device/recording"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -44,6 +45,9 @@ func (f Flags) Begin(c *console.Console, cmd *cobra.Command, file *string, measu
 	r, err := Open(f.Replay)
 	if err != nil {
 		return nil, err
+	}
+	if r.Of == recording.OfCaptures {
+		return nil, exit.Usage(fmt.Errorf("replay %s: it has captures of single commands, which no run asked for", console.Plain(f.Replay)), "apkgate record-device compare holds a simulated phone against them")
 	}
 	*c = Unsourced(*c)
 	if r.own = *file == ""; r.own {

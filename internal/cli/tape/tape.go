@@ -165,6 +165,11 @@ func (r *Replay) Bind(j *collect.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := key(*j)
+	j.Owner, j.Claim, j.Console = nil, nil, 0
+	if p := r.players[name]; p != nil && p.Err() != nil { // it would end in the same way
+		j.Open = func(context.Context) (device.Device, error) { return nil, lossOf(*j, errors.New(p.Err().Error())) }
+		return
+	}
 	nth := r.next[name]
 	r.next[name]++
 	var its recording.Run
@@ -184,7 +189,6 @@ func (r *Replay) Bind(j *collect.Job) {
 	}
 	j.Open, j.Clock, j.Wall, j.Died = p.Open, p.Clock(), p.Wall(), p.Died()
 	j.Why = func() string { return "the recording has ended" }
-	j.Owner, j.Claim, j.Console = nil, nil, 0
 }
 
 // Now is the date of the recorded run that is made.

@@ -64,7 +64,8 @@ func (c *call) checkin() {
 	}
 	line(0, "gn", "%d,%d,%d,%d,0,0,0,0,0,0", net["rx mobile"], net["tx mobile"], net["rx wifi"], net["tx wifi"])
 	if c.Profile.API >= 23 {
-		line(0, "m", "%d,0,0,%d,0,0,%d,0,0,0,0,0,0,0,0,0,0,0,0,0", ms(screenOn), ms(s.Locked), ms(screenOn))
+		const others = ",0,0,0,0,0,0,0,0,0,0,0,0,0,0" // what radios and rest took: 21 columns in a capture of Android 9
+		line(0, "m", "%d,0,0,%d,0,0,%d"+others, ms(screenOn), ms(s.Locked), ms(screenOn))
 	} else {
 		line(0, "m", "%d,0", ms(screenOn))
 	}

@@ -60,7 +60,10 @@ func (ph Phone) Packages(c *shell.Call, kept Packages, running []*Process) int {
 		if ph.API >= 26 {
 			d.f("Version: 1\n")
 		}
-		d.f("Stats since: %dns\nStats end: %dns\n", 0, int64(ph.Now))
+		d.f("Stats since: %dns\n", 0)
+		if ph.API >= 26 {
+			d.f("Stats end: %dns\n", int64(ph.Now))
+		}
 		d.counts(all[pkg])
 		c.Printf("%s", d.b)
 	}
