@@ -340,7 +340,7 @@ func (c playedClock) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // Aside implements device.AsideClock.
-func (c playedClock) Aside() device.Clock { return asideClock{c.p} }
+func (c playedClock) Aside() device.Clock { return asideClock(c) }
 
 type asideClock struct{ p *Player }
 

@@ -157,18 +157,19 @@ func hold(ctx context.Context, c console.Console, cfg *config.Config) (release f
 		return nil, err
 	}
 	defer func() { _ = closing() }()
-	for _, d := range devices {
-		lines, err := d.Restore(ctx, c.Now())
-		for _, line := range lines {
-			fmt.Fprintf(c.Stderr, "%s: %s\n", console.Plain(d.Name), console.Plain(line))
-		}
-		if err != nil {
-			return nil, exit.InfrastructureIf(err)
-		}
-		release, err := d.Hold(ctx, "apkgate record-device")
-		return release, exit.InfrastructureIf(err)
+	if len(devices) == 0 {
+		return func() {}, nil
 	}
-	return func() {}, nil
+	d := devices[0]
+	lines, err := d.Restore(ctx, c.Now())
+	for _, line := range lines {
+		fmt.Fprintf(c.Stderr, "%s: %s\n", console.Plain(d.Name), console.Plain(line))
+	}
+	if err != nil {
+		return nil, exit.InfrastructureIf(err)
+	}
+	release, err = d.Hold(ctx, "apkgate record-device")
+	return release, exit.InfrastructureIf(err)
 }
 
 // measured makes the runs while they are recorded. What is kept as evidence is in the

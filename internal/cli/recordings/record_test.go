@@ -57,6 +57,11 @@ func TestARecordedRunIsReplayed(t *testing.T) {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 	}
+	for _, name := range []string{recording.ExchangesFile, tape.ConfigFile, tape.RunsFile} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || strings.Contains(string(text), "readsMail") {
+			t.Errorf("%s tells of what was to be blacked out, %v", name, err)
+		}
+	}
 	dir, said = recorded(t, l)
 	if !strings.Contains(said, "it replays: exactly\n") {
 		t.Errorf("it says %q", said)
