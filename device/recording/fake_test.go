@@ -118,6 +118,9 @@ func recorded(t *testing.T, f *fake, black *recording.Blackout, do func(ctx cont
 		t.Fatal(err)
 	}
 	do(t.Context(), d, s.Clock())
+	if so, err := recording.Read(dir); err != nil || so.Whole || len(so.Runs) != 1 || len(so.Runs[0].Entries) == 0 {
+		t.Errorf("before its end, as after a kill, it reads as %+v, %v; want what there is, not whole", so, err)
+	}
 	head, err = r.Finish(true)
 	if err != nil {
 		t.Fatal(err)
