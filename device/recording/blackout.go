@@ -97,20 +97,19 @@ func (b *Blackout) Learn(kind string, texts ...string) {
 	slices.SortStableFunc(b.words, func(a, b word) int { return cmp.Compare(len(b.text), len(a.text)) })
 }
 
-// pattern finds words that nobody needs to learn, in the group of the expression.
+// pattern finds words that nobody needs to learn, in the group of the expression, in a text
+// that has the marker.
 type pattern struct {
-	kind string
-	what *regexp.Regexp
+	kind, marker string
+	what         *regexp.Regexp
 }
 
 var patterns = []pattern{
-	{Addresses, regexp.MustCompile(`\b[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}\b`)},
-	{Addresses, regexp.MustCompile(`(?i)(?:inet|addr|address|addresses|dns|gateway|server|via|src)[a-z]{0,8}[ =:\[/{]{1,3}((?:[0-9]{1,3}\.){3}[0-9]{1,3})\b`)},
-	{Addresses, regexp.MustCompile(`(?i)inet6 ([0-9a-f:]{3,39})\b`)},
-	{Networks, regexp.MustCompile(`SSID[=:] ?"([^"\n]{1,64})"`)},
-	{Networks, regexp.MustCompile(`(?:^|[^B])SSID: ([^",\n<]{1,64}),`)},
-	{Serials, regexp.MustCompile(`(?m)^\[[a-z0-9_.]{0,80}(?:serialno|imei|meid|iccid|imsi|btmac|bdaddr|wifimac|macaddress|uniqueno|chipid)[a-z0-9_.]{0,20}\]: \[([^\]\n]{3,255})\]`)},
-	{Names, regexp.MustCompile(`(?m)^\[(?:net\.hostname|gsm\.(?:sim\.)?operator\.(?:alpha|numeric)|persist\.sys\.(?:device_name|usb\.serial))\]: \[([^\]\n]{3,255})\]`)},
+	{Addresses, "inet6 ", regexp.MustCompile(`inet6 ([0-9a-f:]{3,39})\b`)},
+	{Networks, "SSID", regexp.MustCompile(`SSID[=:] ?"([^"\n]{1,64})"`)},
+	{Networks, "SSID: ", regexp.MustCompile(`(?:^|[^B])SSID: ([^",\n<]{1,64}),`)},
+	{Serials, "]: [", regexp.MustCompile(`(?m)^\[[a-z0-9_.]{0,80}(?:serialno|imei|meid|iccid|imsi|btmac|bdaddr|wifimac|macaddress|uniqueno|chipid)[a-z0-9_.]{0,20}\]: \[([^\]\n]{3,255})\]`)},
+	{Names, "]: [", regexp.MustCompile(`(?m)^\[(?:net\.hostname|gsm\.(?:sim\.)?operator\.(?:alpha|numeric)|persist\.sys\.(?:device_name|usb\.serial))\]: \[([^\]\n]{3,255})\]`)},
 }
 
 // Bytes is the text with what must not be told replaced, of the same length.
@@ -135,7 +134,13 @@ func (b *Blackout) apply(text []byte) (out []byte, done spans) {
 		replace(s.from, s.to, Accounts)
 	}
 	if bytes.IndexByte(text, 0) < 0 { // what is text; a trace has none of these
+		for _, s := range addresses(text) {
+			replace(s.from, s.to, Addresses)
+		}
 		for _, p := range patterns {
+			if !bytes.Contains(text, []byte(p.marker)) {
+				continue
+			}
 			for _, m := range p.what.FindAllSubmatchIndex(text, -1) {
 				if from, to := m[len(m)-2], m[len(m)-1]; from >= 0 && free(string(text[from:to])) {
 					replace(from, to, p.kind)
@@ -175,6 +180,56 @@ func mails(text []byte) (out spans) {
 		at = to + next
 	}
 	return out
+}
+
+// macs are six pairs of hexadecimal digits.
+var macs = regexp.MustCompile(`^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}$`)
+
+// numbered are addresses of four numbers behind a word that says that they are one: without
+// it they may be a version.
+var numbered = regexp.MustCompile(`(?i)(?:inet|addr|address|addresses|dns|gateway|server|via|src)[a-z]{0,8}[ =:\[/{]{1,3}((?:[0-9]{1,3}\.){3}[0-9]{1,3})$`)
+
+// addresses are where a text has addresses of networks.
+func addresses(text []byte) (out spans) {
+	const mac, before = len("00:11:22:33:44:55"), 30
+	for from := 0; ; {
+		i := bytes.IndexByte(text[from:], ':')
+		if i < 0 {
+			break
+		}
+		at := from + i - 2
+		from += i + 1
+		if at < 0 || at+mac > len(text) || text[at+5] != ':' || text[at+8] != ':' || !macs.Match(text[at:at+mac]) {
+			continue
+		}
+		if free(string(text[at:at+mac])) && !within(text, at, at+mac) {
+			out = append(out, span{at, at + mac})
+		}
+		from = at + mac
+	}
+	digit := func(at int) bool { return at >= 0 && at < len(text) && text[at] >= '0' && text[at] <= '9' }
+	for from := 0; ; {
+		i := bytes.IndexByte(text[from:], '.')
+		if i < 0 {
+			return out
+		}
+		at := from + i
+		from = at + 1
+		if !digit(at-1) || !digit(at+1) {
+			continue
+		}
+		start, end := at, at
+		for digit(start-1) || start > 0 && text[start-1] == '.' {
+			start--
+		}
+		for digit(end) || end < len(text) && text[end] == '.' && digit(end+1) {
+			end++
+		}
+		if m := numbered.FindSubmatchIndex(text[max(start-before, 0):end]); m != nil && free(string(text[start:end])) {
+			out = append(out, span{start, end})
+		}
+		from = max(end, from)
+	}
 }
 
 // domainName is what stands behind the @ of an address; behind that of a service, such as
