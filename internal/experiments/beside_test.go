@@ -3,7 +3,6 @@ package experiments
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -109,10 +108,14 @@ func (m measured) degraded(t *testing.T, base func(string) string) pull {
 }
 
 // A and B beside the build without the lag: all of the degraded runs are flagged, and the rules
-// are those of the history alone. It returns the cells of the table.
+// are those of the history alone. It returns the cells of the table. By day one of the apps is
+// measured so.
 func besideBaseAAndB(t *testing.T, apps []measured) (a, b string) {
 	t.Helper()
-	flagged := 0
+	if !nightly() {
+		apps = apps[:1]
+	}
+	flagged, of := 0, 0
 	for _, app := range apps {
 		v := app.degraded(t, withoutLag).besideBase(t, app.history.runs(), coarse)
 		for _, r := range v.Runs {
@@ -120,6 +123,7 @@ func besideBaseAAndB(t *testing.T, apps []measured) (a, b string) {
 				flagged++
 			}
 		}
+		of += len(v.Runs)
 		var counts []string
 		for _, support := range []float64{0.01, 0.03, 0.07} {
 			p, _ := gate.PolicyOf(gate.PresetDefault)
@@ -132,10 +136,10 @@ func besideBaseAAndB(t *testing.T, apps []measured) (a, b string) {
 		}
 		b = strings.Join(counts, " / ")
 	}
-	if flagged != 10 {
-		t.Errorf("beside the base %d of 10 degraded runs are flagged, want all", flagged)
+	if flagged != of || of != 5*len(apps) {
+		t.Errorf("beside the base %d of %d degraded runs are flagged, want all, 5 an app", flagged, of)
 	}
-	return fmt.Sprintf(" %d of 10 |", flagged), " " + b + " |"
+	return fmt.Sprintf(" %d of 10 |", 10*flagged/of), " " + b + " |"
 }
 
 // Beside the very same build nothing is worse: what got slow is the phones' Android.
@@ -155,9 +159,12 @@ func besideTheSameBuild(t *testing.T, apps []measured) {
 func besideBaseC(t *testing.T, app measured) string {
 	t.Helper()
 	const all = 40
-	every, phones, text := 13, lab(t, "device-lab"), build(t, app.subject)
-	if everything() {
+	every, phones, text := 27, lab(t, "device-lab"), build(t, app.subject)
+	switch {
+	case everything():
 		every = 1
+	case nightly():
+		every = 13
 	}
 	better, tried := 0, 0
 	for i := 0; i < all; i += every { // two networks a phone
@@ -183,20 +190,13 @@ func TestExperimentDBesideTheBase(t *testing.T) {
 	if testing.Short() {
 		t.Skip("rounds of a scenario of 102 s")
 	}
-	const sessions = 6
-	phones := lab(t, "device-lab")
-	rng := rand.New(rand.NewPCG(8, 4))
-	rng.Shuffle(len(phones), func(i, j int) { phones[i], phones[j] = phones[j], phones[i] })
-	phones = phones[:5]
+	s := measuredSessions(t)
 	if !everything() {
-		phones = phones[:1]
+		s = s.of(1)
 	}
-	var before []run.Run
-	for i := range sessions {
-		before = append(before, measure(t, player, phones, 5, uint64(1000*(i+1)), "wifi")...)
-	}
+	phones, before := s.phones, s.before()
 	released, mutation := build(t, player), build(t, mutated)
-	x := pull{subject: mutated, base: released, head: mutation, network: "wifi", phones: phones, measured: collected(t, mutated, mutation, phones, 5, 200, "wifi")}
+	x := pull{subject: mutated, base: released, head: mutation, network: "wifi", phones: phones, measured: s.mutated}
 	var precision, recall float64
 	for i := range phones {
 		one := x
@@ -209,7 +209,7 @@ func TestExperimentDBesideTheBase(t *testing.T) {
 		precision, recall = precision+p/float64(len(phones)), recall+r/float64(len(phones))
 	}
 	t.Logf("each by itself: precision %.2f, recall %.2f", precision, recall)
-	same := pull{subject: player, base: released, head: released, network: "wifi", phones: phones, measured: collected(t, player, released, phones, 5, 300, "wifi")}
+	same := pull{subject: player, base: released, head: released, network: "wifi", phones: phones, measured: s.unchanged}
 	if v := same.besideBase(t, before, bothGrains); v.Verdict == gate.Regression {
 		t.Errorf("the unchanged build is called a regression: %s", worst(v))
 	}
