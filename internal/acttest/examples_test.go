@@ -36,8 +36,8 @@ func TestPullRequestThatMakesTheAppWorse(t *testing.T) {
 	if !j.failed {
 		t.Error("the workflow succeeded, though the build is worse")
 	}
-	if j.outputs["verdict"] != "regression" || j.outputs["regressions"] != "5" {
-		t.Errorf("outputs are %v, want the verdict regression, and 5 regressions, one a phone", j.outputs)
+	if j.outputs["verdict"] != "regression" || j.outputs["regressions"] != "2" {
+		t.Errorf("outputs are %v, want the verdict regression, and 2 regressions, one a phone", j.outputs)
 	}
 	comments := r.github.Comments(pull)
 	if len(comments) != 1 {
@@ -118,7 +118,7 @@ func TestOwnDevices(t *testing.T) {
 	if !j.failed {
 		t.Error("the workflow succeeded, though the build is worse")
 	}
-	contains(t, "the log", j.log, "The verdict is regression, with 5 regressions.", "apkgate "+version+", SHA-256")
+	contains(t, "the log", j.log, "The verdict is regression, with 2 regressions.", "apkgate "+version+", SHA-256")
 	if n := len(r.github.Comments(pull)); n != 1 {
 		t.Errorf("%d comments, want 1", n)
 	}

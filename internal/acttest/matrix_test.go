@@ -10,25 +10,15 @@ import (
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
 )
 
-// onOnePhone leaves one of the demo's phones in the configuration.
+// onOnePhone leaves one of the phones in the configuration.
 func (r *repository) onOnePhone() {
 	r.t.Helper()
 	file := filepath.Join(r.dir, "apkgate.yml")
-	head, devices, ok := strings.Cut(r.read(file), "\ndevices:\n")
-	if !ok {
-		r.t.Fatalf("the demo's configuration has no devices:\n%s", head)
+	one, found := strings.CutSuffix(r.read(file), "  - simulated: "+phones[1]+"\n")
+	if !found {
+		r.t.Fatalf("the configuration does not end with a phone:\n%s", one)
 	}
-	var kept []string
-	phones := 0
-	for line := range strings.Lines(devices) {
-		if strings.HasPrefix(line, "  - ") {
-			phones++
-		}
-		if phones <= 1 || !strings.HasPrefix(line, "  ") {
-			kept = append(kept, line)
-		}
-	}
-	r.write(file, head+"\ndevices:\n"+strings.Join(kept, ""))
+	r.write(file, one)
 }
 
 // Two emulators at the same time; on the older one the build is worse.

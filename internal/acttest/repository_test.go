@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
+	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/standin"
 )
 
@@ -46,7 +48,10 @@ type repository struct {
 	lab       *standin.Lab    // what boots devices on the runner; nil: nothing
 }
 
-// newRepository is one whose app is of the build mail-good or mail-worse, on five
+// phones are those that the repository's gate measures on; one of them would do for most.
+var phones = []string{"pixel-6-android-16", "galaxy-a54-android-15"}
+
+// newRepository is one whose app is of the build mail-good or mail-worse, on two
 // simulated phones, with a history of accepted runs of mail-good on others. The commit
 // before is of mail-good.
 func newRepository(t *testing.T, build string) *repository {
@@ -71,19 +76,7 @@ func (r *repository) fillCheckout(build string) {
 	demo := demo(r.t)
 	history := filepath.Join(r.home, "history.db")
 	r.copy(filepath.Join(demo, "history.db"), history)
-	config := r.read(filepath.Join(demo, "apkgate.yml"))
-	for old, new := range map[string]string{
-		"apk: mail-worse.apk":     "apk: app/build/outputs/apk/release/app-release.apk",
-		"test-apk: demo-test.apk": "test-apk: app/build/outputs/apk/test.apk",
-		"sqlite: history.db":      "sqlite: " + history,
-		"html: report.html":       "html: unused.html",
-	} {
-		if strings.Count(config, old) != 1 {
-			r.t.Fatalf("the demo's configuration has not one %q:\n%s", old, config)
-		}
-		config = strings.Replace(config, old, new, 1)
-	}
-	r.write(filepath.Join(r.dir, "apkgate.yml"), config)
+	r.write(filepath.Join(r.dir, "apkgate.yml"), configuration("app/build/outputs/apk/release/app-release.apk", "app/build/outputs/apk/test.apk", history, phones))
 	r.copy(filepath.Join(demo, "mail-good.apk"), filepath.Join(r.dir, "app.simapp"))
 	r.copy(filepath.Join(demo, "demo-test.apk"), filepath.Join(r.dir, "test.simapp"))
 	r.script(filepath.Join(r.dir, "gradlew"), `
@@ -212,7 +205,30 @@ func (r *repository) script(file, text string) {
 	}
 }
 
-// made is what is made once for all tests: the program, and its demo's folder.
+// configuration measures a build on simulated phones.
+func configuration(apk, test, history string, phones []string) string {
+	return fmt.Sprintf(`app:
+  package: com.example.demo
+  apk: %s
+  test-apk: %s
+scenarios:
+  - name: read-mail
+    workload:
+      instrumentation:
+        test-package: com.example.demo.test
+        class: com.example.demo.ReadMailTest#readsMail
+    repetitions: 5
+    timeout: 1m
+store:
+  sqlite: %s
+networks: [wifi]
+devices:
+  - simulated: %s
+`, apk, test, history, strings.Join(phones, "\n  - simulated: "))
+}
+
+// made is what is made once for all tests: the program, and a folder with the builds of its
+// demo and a history of one of them.
 var made struct {
 	sync.Once
 	dir string
@@ -225,20 +241,7 @@ func makeOnce(t *testing.T) string {
 		if made.dir, made.err = os.MkdirTemp("", "apkgate-acttest-"); made.err != nil {
 			return
 		}
-		for _, args := range [][]string{
-			{"go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(made.dir, "apkgate"), "../../cmd/apkgate"},
-			{filepath.Join(made.dir, "apkgate"), "demo", "--keep", filepath.Join(made.dir, "demo")},
-		} {
-			cmd := exec.Command(args[0], args[1:]...)
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly") // as build-action: what one compiles, the other need not
-			if out, err := cmd.CombinedOutput(); err != nil {
-				made.err = fmt.Errorf("%q: %w\n%s", args, err, out)
-				return
-			}
-		}
-		for _, build := range []string{"mail-good.apk", "mail-worse.apk"} {
-			made.err = errors.Join(made.err, calm(filepath.Join(made.dir, "demo", build)))
-		}
+		made.err = errors.Join(buildProgram(made.dir), makeHistory(made.dir))
 	})
 	if made.err != nil {
 		t.Fatal(made.err)
@@ -246,15 +249,61 @@ func makeOnce(t *testing.T) string {
 	return made.dir
 }
 
-// calm has a build's phones waver less than the demo's: these tests are of workflows, and
-// not of how many rounds a restless phone takes.
-func calm(build string) error {
-	text, err := os.ReadFile(build)
+func buildProgram(dir string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "apkgate"), "../../cmd/apkgate")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly") // as build-action: what one compiles, the other need not
+	return ran(cmd)
+}
+
+// makeHistory writes the builds of the demo, and history.db with runs of mail-good on phones
+// with older Androids than those of the gate.
+func makeHistory(dir string) error {
+	demo := filepath.Join(dir, "demo")
+	if err := os.Mkdir(demo, 0o755); err != nil {
+		return err
+	}
+	for _, build := range []string{"mail-good", "mail-worse", "demo-test"} {
+		text, err := simapp.Open(build)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(demo, build+".apk"), calm(text), 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	lab, err := profile.Lab("today-lab")
 	if err != nil {
 		return err
 	}
-	text = regexp.MustCompile(`(?m)^noise .*`).ReplaceAll(text, []byte("noise session 0.5% repetition 1% phone x0.2 frame 14% tail 0.4%x3"))
-	return os.WriteFile(build, text, 0o644)
+	var phones []string
+	for _, p := range lab {
+		phones = append(phones, p.Name)
+	}
+	text := configuration("mail-good.apk", "demo-test.apk", "history.db", phones)
+	if err := os.WriteFile(filepath.Join(demo, "apkgate.yml"), []byte(text), 0o644); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"collect", "--output", "history.jsonl"}, {"baseline", "import", "--store", "history.db", "history.jsonl"}} {
+		cmd := exec.Command(filepath.Join(dir, "apkgate"), args...)
+		cmd.Dir = demo
+		if err := ran(cmd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ran(cmd *exec.Cmd) error {
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%q: %w\n%s", cmd.Args, err, out)
+	}
+	return nil
+}
+
+// calm has a build's phones waver less than the demo's: these tests are of workflows, and
+// not of how many rounds a restless phone takes.
+func calm(build []byte) []byte {
+	return regexp.MustCompile(`(?m)^noise .*`).ReplaceAll(build, []byte("noise session 0.5% repetition 1% phone x0.2 frame 14% tail 0.4%x3"))
 }
 
 func program(t *testing.T) string { return filepath.Join(makeOnce(t), "apkgate") }
