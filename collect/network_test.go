@@ -175,7 +175,7 @@ func consoleSays(t *testing.T, on *target.Target) string {
 func TestWhatAKilledRunSlowedDownIsPutBack(t *testing.T) {
 	for _, byConsole := range []bool{true, false} {
 		told := ""
-		step := everyOf(3, 7)
+		step := everyOf(7)
 		for n, over := 1, false; !over; n += step {
 			s, job := simulated(t, oneEmulator, simlab.Options{})
 			job = once(job, "3g")

@@ -339,14 +339,11 @@ func restore(t *testing.T, job collect.Job) (out []string, err error) {
 	return out, err
 }
 
-// everyOf is which of the operations of a run are its last: each with APKGATE_FULL, else
-// one of so many, and of more with -short.
-func everyOf(usual, short int) int {
-	switch {
-	case os.Getenv("APKGATE_FULL") != "":
+// everyOf is which of the operations of a run are its last: each with APKGATE_FULL, as
+// each night, else one of so many.
+func everyOf(usual int) int {
+	if os.Getenv("APKGATE_FULL") != "" {
 		return 1
-	case testing.Short():
-		return short
 	}
 	return usual
 }
@@ -360,7 +357,7 @@ func TestWhatAKilledRunChangedIsPutBack(t *testing.T) {
 		t.Fatal("it was killed")
 	}
 	want := state(t, whole)
-	step := everyOf(4, 11)
+	step := everyOf(11)
 	var told []string
 	over := false
 	for n := 1; !over; n += step {

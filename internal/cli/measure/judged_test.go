@@ -13,7 +13,7 @@ import (
 // by name only with a word why, and as a new level. The next build is judged as before.
 func TestARegressionIsNotAcceptedByTheWay(t *testing.T) {
 	t.Parallel()
-	p := openPullRequests(t, quiet, 6)
+	p := openPullRequests(t, quiet)
 	r, got := p.open("worse", 31, p.base()...)
 	if r.Verdict != gate.Regression {
 		t.Fatalf("a tenth worse is %s: %s\n%s", r.Verdict, r.Reason, got.Stderr)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
@@ -15,7 +16,7 @@ import (
 )
 
 // pullRequests are pull requests on one simulated phone whose noise is chosen, beside a
-// history of so many nights.
+// history of nights.
 type pullRequests struct {
 	t   *testing.T
 	dir string
@@ -31,20 +32,49 @@ const (
 	wild     = "session 3% repetition 80% phone x1"
 )
 
-func openPullRequests(t *testing.T, noise string, nights int) *pullRequests {
+// openPullRequests are pull requests on a phone of that noise, with its nights accepted.
+func openPullRequests(t *testing.T, noise string) *pullRequests {
+	t.Helper()
+	p := newPullRequests(t, noise)
+	clitest.WriteFile(t, p.path("history.db"), historyOf(t, noise))
+	return p
+}
+
+func newPullRequests(t *testing.T, noise string) *pullRequests {
 	t.Helper()
 	p := &pullRequests{t: t, dir: clitest.SimulatedBuilds(t, aPhone)}
 	text := clitest.ReadFile(t, p.path("demo-good.apk"))
 	text = regexp.MustCompile(`(?m)^noise .*`).ReplaceAllString(text, "noise "+noise+" frame 14% tail 0.4%x3")
 	clitest.WriteFile(t, p.path("base.apk"), text)
 	clitest.WriteFile(t, p.path("worse.apk"), strings.NewReplacer("cost 7ms", "cost 7.7ms", "startup 380ms", "startup 418ms").Replace(text))
+	return p
+}
+
+// nights are how many nights a history holds.
+const nights = 9
+
+// histories are those of nights by their noise, measured once for all tests.
+var histories sync.Map
+
+// historyOf is a history of nights of that noise.
+func historyOf(t *testing.T, noise string) string {
+	t.Helper()
+	measured, _ := histories.LoadOrStore(noise, sync.OnceValue(func() string {
+		p := newPullRequests(t, noise)
+		p.accept(nights)
+		return clitest.ReadFile(t, p.path("history.db"))
+	}))
+	return measured.(func() string)()
+}
+
+// accept measures the base build in so many nights.
+func (p *pullRequests) accept(nights int) {
+	p.t.Helper()
 	for night := 1; night <= nights; night++ {
-		got := p.run("base", night, "--accept")
-		if got.Status != exit.StatusPass {
-			t.Fatalf("night %d: %+v", night, got)
+		if got := p.run("base", night, "--accept"); got.Status != exit.StatusPass {
+			p.t.Fatalf("night %d: %+v", night, got)
 		}
 	}
-	return p
 }
 
 func (p *pullRequests) path(name string) string { return filepath.Join(p.dir, name) }
@@ -77,16 +107,22 @@ func (p *pullRequests) base() []string { return []string{"--base", p.path("base.
 // itself, stops early and fails. That does not hang on how much the simulator wavers.
 func TestPullRequestsOnAPhoneOfOrdinaryQuiet(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
+	tests := []struct {
 		noise            string
 		sessions, atOnce int // of unchanged builds, and how many of them at least take one session
-	}{{quiet, 4, 1}, {"session 0.5% repetition 3% phone x0.1", 3, 0}, {"session 1% repetition 2% phone x0.5", 3, 0}, {ordinary, 3, 0}} {
-		if testing.Short() && test.noise != quiet {
-			continue
-		}
+	}{{quiet, 4, 1}, {ordinary, 3, 0}, {"session 0.5% repetition 3% phone x0.1", 3, 0}, {"session 1% repetition 2% phone x0.5", 3, 0}}
+	switch {
+	case os.Getenv("APKGATE_FULL") != "":
+	case testing.Short():
+		tests = tests[:1]
+	default: // each night all are tried
+		tests = tests[:2]
+		tests[1].sessions = 1
+	}
+	for _, test := range tests {
 		t.Run(test.noise, func(t *testing.T) {
 			t.Parallel()
-			p := openPullRequests(t, test.noise, 9)
+			p := openPullRequests(t, test.noise)
 			atOnce := 0
 			for session := range test.sessions {
 				r, got := p.open("base", 21+session, p.base()...)
@@ -118,7 +154,7 @@ func TestAPullRequestOnANoisyPhone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures all rounds")
 	}
-	p := openPullRequests(t, wild, 9)
+	p := openPullRequests(t, wild)
 	clitest.WriteFile(t, p.path("apkgate.yml"), clitest.ReadFile(t, p.path("apkgate.yml"))+"rounds: {max: 30}\n")
 	r, got := p.open("base", 21, p.base()...)
 	if got.Status != exit.StatusPass || r.Verdict != gate.Inconclusive || r.Rounds == nil || r.Rounds.Stopped != gate.StoppedBudget {
@@ -136,7 +172,7 @@ func TestAPullRequestOnANoisyPhone(t *testing.T) {
 // nothing, and the command that would settle it is told.
 func TestAPullRequestWithoutABase(t *testing.T) {
 	t.Parallel()
-	p := openPullRequests(t, quiet, 9)
+	p := openPullRequests(t, quiet)
 	r, got := p.open("worse", 31)
 	if r.Rounds != nil || strings.Contains(got.Stderr, "in turns on") {
 		t.Errorf("rounds without a base build: %+v", r.Rounds)
@@ -162,7 +198,7 @@ func TestAPullRequestIsMeasuredAgainstTheKeptBuild(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures rounds")
 	}
-	p := openPullRequests(t, quiet, 0)
+	p := newPullRequests(t, quiet)
 	config := clitest.ReadFile(t, p.path("apkgate.yml"))
 	clitest.WriteFile(t, p.path("apkgate.yml"), config+"evidence: {apk: true}\n")
 	for night := 1; night <= 5; night++ {

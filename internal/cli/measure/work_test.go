@@ -33,11 +33,7 @@ func TestAPullRequestIsGatedByItsWork(t *testing.T) {
 	clitest.WriteFile(t, p.path("worse.apk"), strings.NewReplacer("cost 7ms", "cost 7.7ms", "every 8", "every 7").Replace(text))
 	config := clitest.ReadFile(t, p.path("apkgate.yml")) + "rounds: {max: 30}\nevidence: {keep: worst}\n"
 	clitest.WriteFile(t, p.path("apkgate.yml"), config+byWork)
-	for night := 1; night <= 8; night++ {
-		if got := p.run("base", night, "--accept"); got.Status != exit.StatusPass {
-			t.Fatalf("night %d: %+v", night, got)
-		}
-	}
+	p.accept(8)
 
 	r, got := p.open("base", 31, p.base()...)
 	if got.Status != exit.StatusPass || r.Verdict != gate.Pass {
@@ -69,11 +65,7 @@ func TestMoreWorkIsToldBesideLongerFrames(t *testing.T) {
 	clitest.WriteFile(t, p.path("more.apk"), more)
 	clitest.WriteFile(t, p.path("worse.apk"), strings.Replace(more, "cost 7ms", "cost 8.4ms", 1))
 	clitest.WriteFile(t, p.path("apkgate.yml"), clitest.ReadFile(t, p.path("apkgate.yml"))+"evidence: {keep: worst}\n")
-	for night := 1; night <= 9; night++ {
-		if got := p.run("base", night, "--accept"); got.Status != exit.StatusPass {
-			t.Fatalf("night %d: %+v", night, got)
-		}
-	}
+	p.accept(9)
 	const told = "more layouts inflated ("
 	r, got := p.open("worse", 31, p.base()...)
 	if got.Status != exit.StatusRegression || !strings.Contains(strings.Join(strings.Fields(got.Stdout), " "), told) {

@@ -56,9 +56,12 @@ func tryWorld(t *testing.T, w World, trials int) Row {
 // that is worse fails, on a quiet phone and on the runners that people have.
 func TestAPullRequestIsDecided(t *testing.T) {
 	t.Parallel()
-	trials := 40
-	if os.Getenv("APKGATE_EVALUATION") == "full" {
+	trials := 12
+	switch {
+	case os.Getenv("APKGATE_EVALUATION") == "full":
 		trials = 300
+	case os.Getenv("APKGATE_FULL") != "":
+		trials = 40
 	}
 	quiet, kind, rough := Noises()[0], Noises()[1], Noises()[2]
 	for _, c := range []struct {
@@ -141,9 +144,12 @@ func TestTheTableIsWhatComesOut(t *testing.T) {
 	if len(rows) < 30 {
 		t.Fatalf("%d rows of whole pull requests in docs/evaluation.md, want 30 or more", len(rows))
 	}
-	standard, others, trials := 7, 41, 25 // every so many rows
-	if os.Getenv("APKGATE_EVALUATION") == "full" {
+	standard, others, trials := 13, 67, 15 // every so many rows
+	switch {
+	case os.Getenv("APKGATE_EVALUATION") == "full":
 		standard, others, trials = 1, 1, 200
+	case os.Getenv("APKGATE_FULL") != "":
+		standard, others, trials = 7, 41, 25
 	}
 	for i, m := range rows {
 		w := documentedWorld(t, m)
