@@ -61,7 +61,7 @@ func TestDamagedCopyIsMadeAnew(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	flips := 8
+	flips := 4
 	if os.Getenv("APKGATE_FULL") != "" {
 		flips = 200
 	}

@@ -335,5 +335,5 @@ func Sizes(batch int) (processes, runs, perCommand int) {
 	case testing.Short():
 		return 3, 4, 2
 	}
-	return 6, 10, batch
+	return 4, 6, batch
 }
