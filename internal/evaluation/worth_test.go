@@ -112,9 +112,9 @@ const unchanged = 0.01
 
 func TestAimsOnRealSeries(t *testing.T) {
 	all := sets(t)
-	draws := 120
-	if testing.Short() {
-		draws = 40
+	draws := 40
+	if os.Getenv("APKGATE_FULL") != "" {
+		draws = 120
 	}
 	for _, a := range []aim{
 		{"metered joules across sessions", "monsoon", Question{Design: Design{9, 3, 3}, AcrossSessions: true}, 0.90, 30},
@@ -154,9 +154,9 @@ func TestAimsOnMadeSeries(t *testing.T) {
 		{"ten metrics", 0.02, 0.02, Question{Design: Design{9, 3, 3}, AcrossSessions: true, Metrics: 10}, 0.95, 0},
 	} {
 		t.Run(a.name, func(t *testing.T) {
-			draws := 100
-			if testing.Short() {
-				draws = 40
+			draws := 40
+			if os.Getenv("APKGATE_FULL") != "" {
+				draws = 100
 			}
 			all := made(20, a.session, a.noise)
 			same := rowOf(t, all, a.q, draws)
