@@ -69,9 +69,9 @@ func (q quarters) sweep(trials int) (eight, twelve, all int) {
 // The table of docs/evaluation.md: what is reported of a creep of 1 % a week, and of quiet
 // quarters. APKGATE_QUARTERS sets how many are simulated of each (4,000 in the table).
 func TestSweepOfCreeps(t *testing.T) {
-	trials := 400
-	if testing.Short() {
-		trials = 80
+	trials := 80
+	if os.Getenv("APKGATE_FULL") != "" {
+		trials = 400
 	}
 	if n, err := strconv.Atoi(os.Getenv("APKGATE_QUARTERS")); err == nil {
 		trials = n

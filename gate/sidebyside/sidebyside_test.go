@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -308,9 +309,9 @@ func rate(t *testing.T, w gatetest.World, trials, rounds int, interleaved bool, 
 // compare measures most pass outright, but for phones whose repetitions vary by a third:
 // there a pass would be one that could not have seen an event take half as long again.
 func TestUnchangedBuildsPass(t *testing.T) {
-	trials := 60
-	if testing.Short() {
-		trials = 30
+	trials := 30
+	if os.Getenv("APKGATE_FULL") != "" {
+		trials = 60
 	}
 	limit := 0.05 + 2*math.Sqrt(0.05*0.95/float64(trials))
 	for name, w := range gatetest.Worlds {
