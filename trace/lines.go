@@ -35,7 +35,11 @@ func NewLines(r io.Reader) *Lines {
 	count := &counter{r: r}
 	l := &Lines{count: count}
 	// One buffer serves plain text; decoding needs a second.
-	raw := bufio.NewReaderSize(count, bufferSize)
+	size := bufferSize
+	if known, ok := r.(interface{ Len() int }); ok { // most dumps are short and in memory
+		size = min(size, known.Len()+1)
+	}
+	raw := bufio.NewReaderSize(count, size)
 	l.r = raw
 	if text := decoded(raw); text != raw {
 		l.r = bufio.NewReaderSize(text, bufferSize)
