@@ -20,7 +20,6 @@ package collect
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -301,8 +300,8 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 	if problem := loss.As(err); problem != nil && problem.Final {
 		return err
 	}
-	if !loss.IsInfrastructure(err) || errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrTimeline) || errors.Is(err, loss.ErrEnergy) || errors.Is(err, loss.ErrDialog) {
-		return nil // the device answers
+	if !loss.IsInfrastructure(err) || loss.Answers(err) {
+		return nil
 	}
 	if again := c.target.Reconnect(ctx, c.configure); again != nil {
 		return c.fail(loss.Infrastructure, journal.Measure, n, again)

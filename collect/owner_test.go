@@ -205,7 +205,7 @@ func state(t *testing.T, s *simlab.Simulated) string {
 		t.Fatal(err)
 	}
 	out, err := onPhone(t, s, "settings list global; settings list system; settings list secure; getprop; ls /data/local/tmp; ls /data/misc/perfetto-traces; "+
-		"pm path com.example.demo; pm path com.example.demo.test; dumpsys battery | grep UPDATES; pidof com.example.demo; pkill -0 -f '[a]pkgate' && echo records")
+		"pm path com.example.demo; pm path com.example.demo.test; dumpsys battery | grep UPDATES; pidof com.example.demo; logcat -g -b main -b system -b events | grep -c '256 KiB ('; pkill -0 -f '[a]pkgate' && echo records")
 	if err != nil {
 		t.Fatal(err)
 	}

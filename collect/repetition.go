@@ -83,6 +83,7 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	if err := c.readyStart(ctx); err != nil {
 		return fail(err)
 	}
+	defer a.close()
 	if err := c.preTest(ctx, a); err != nil {
 		return fail(err)
 	}
@@ -99,6 +100,7 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	}
 	defer a.workload.Stop(c.journal)
 	ended, err := c.watch(ctx, a)
+	a.log.Unheard()
 	if err != nil {
 		return fail(err)
 	}
@@ -108,7 +110,10 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	if err := c.target.Pulse(ctx); err != nil {
 		return fail(err)
 	}
-	if err := a.log.Read(ctx); err != nil {
+	switch err := a.log.Read(ctx); {
+	case errors.Is(err, loss.ErrLog) && ended != nil: // which tells more
+		return measurement{}, c.fail(causeOf(ended), journal.Measure, n, ended)
+	case err != nil:
 		return fail(err)
 	}
 	return c.judge(ctx, a, ended)
@@ -129,6 +134,9 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 	if a.log, err = watch.OpenLog(ctx, c.target); err != nil {
 		return err
 	}
+	if err := c.follow(ctx, a); err != nil {
+		return err
+	}
 	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package, By: c.by, Least: c.counted}
 	if a.energy != nil {
 		a.frames.Rider = a.energy // reading memory takes energy
@@ -136,6 +144,30 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 		a.frames.Perishes = c.job.Scenario.Memory == config.MemoryPSS && c.job.Scenario.Workload.Instrumentation != nil
 	}
 	return a.frames.Begin(ctx, a.log.MarkedAt)
+}
+
+// follow has the log read while the workload runs, but where energy is measured, which
+// each line of the log that is sent takes some of: then as long as nothing else would do, of
+// what is recorded as evidence too.
+func (c *collector) follow(ctx context.Context, a *attempt) error {
+	if c.detached() != nil && a.energy != nil || a.energy != nil && !c.evident && c.target.KeepsLog {
+		return nil
+	}
+	err := a.log.Follow(ctx)
+	if err == nil || loss.IsGone(err) || ctxEnded(err) {
+		return err
+	}
+	if a.measured {
+		c.journal.Warnf("repetition %d: what goes wrong is noticed in the end alone: %v", a.n, err)
+	}
+	return nil
+}
+
+// close ends the following of the log.
+func (a *attempt) close() {
+	if a.log != nil {
+		a.log.Close()
+	}
 }
 
 // start starts the workload: in the background of a device that is then left alone,
@@ -284,7 +316,7 @@ func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 		if err := errors.Join(c.look(ctx, a), c.lookAtViews(ctx, a)); err != nil {
 			return nil, err
 		}
-		if clock.Now() >= nextLog {
+		if !a.log.Followed() && clock.Now() >= nextLog {
 			if err := a.log.Read(ctx); err != nil {
 				return nil, err
 			}

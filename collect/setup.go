@@ -261,6 +261,9 @@ func (c *collector) configure(ctx context.Context) error {
 	if err := c.still.Hold(ctx); err != nil {
 		return err
 	}
+	if err := c.target.EnlargeLog(ctx); err != nil {
+		return err
+	}
 	if err := c.holdRefreshRate(ctx); err != nil {
 		return err
 	}

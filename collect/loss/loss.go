@@ -87,11 +87,17 @@ var (
 	ErrTimeout  = errors.New("the workload did not end in time")
 	ErrNoFrames = errors.New("no frames were seen")
 	ErrTimeline = errors.New("the frame timeline is not known")
+	ErrLog      = errors.New("what the device logged is not known")
 	ErrGarbled  = errors.New("the device answered garbage")
 	ErrEnergy   = errors.New("the energy is not known")
 	ErrStart    = errors.New("the app was not started as asked")
 	ErrDialog   = errors.New("a dialog of the system's stood before the app")
 )
+
+// Answers reports whether the device still answers of which a repetition was lost.
+func Answers(err error) bool {
+	return slices.ContainsFunc([]error{ErrGarbled, ErrTimeline, ErrEnergy, ErrDialog, ErrLog}, func(way error) bool { return errors.Is(err, way) })
+}
 
 // Text stands in a warning between which repetition it is of and why that is lost.
 const Text = " is lost: "

@@ -119,6 +119,8 @@ func (c Change) String() string {
 		return "remove the results of the Macrobenchmark " + c.Name
 	case Performance:
 		return "turn the fixed performance mode off"
+	case LogSize:
+		return "have the device keep of its log what it did (" + c.Before + ")"
 	case Dexopt:
 		return "have Android compile apps in the background again"
 	}
@@ -244,6 +246,8 @@ func (t *Target) putBack(ctx context.Context, c Change) (found string, err error
 		return "", t.Try(ctx, "cmd", "power", "set-fixed-performance-mode-enabled", "false")
 	case Dexopt:
 		return t.putBackDexopt(ctx)
+	case LogSize:
+		return t.putBackLogSize(ctx, c)
 	}
 	return "", fmt.Errorf("%q is a change that this apkgate does not know", journal.Line(string(c.Kind)))
 }

@@ -3,6 +3,7 @@ package target
 import (
 	"context"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,24 +61,27 @@ func TestAChangeIsPutBackUnlessSomebodyChangedItSince(t *testing.T) {
 		ask, want   string // a command, and what it says in the end
 		kept        bool   // that it stays is told
 	}{
-		"a setting":                          {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 2", "", "settings get system a", "1", false},
-		"a setting that nobody had set":      {Change{Kind: Setting, Space: "system", Name: "a", Before: "null", Put: "2"}, "settings put system a 2", "", "settings get system a", "null", false},
-		"a setting that was changed since":   {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 2", "settings put system a 3", "settings get system a", "3", true},
-		"a setting that was put back since":  {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 1", "", "settings get system a", "1", false},
-		"a property":                         {Change{Kind: Property, Name: "debug.a", Before: "1", Put: "0"}, "setprop debug.a 0", "", "getprop debug.a", "1", false},
-		"a property that was changed since":  {Change{Kind: Property, Name: "debug.a", Before: "1", Put: "0"}, "setprop debug.a 0", "setprop debug.a 7", "getprop debug.a", "7", true},
-		"the screen that stays on":           {Change{Kind: StayOn, Before: "2", Put: "true"}, "svc power stayon true", "", "settings get global stay_on_while_plugged_in", "2", false},
-		"the screen that somebody turned":    {Change{Kind: StayOn, Before: "2", Put: "true"}, "svc power stayon true", "svc power stayon ac", "settings get global stay_on_while_plugged_in", "1", true},
-		"the screen where nothing was told":  {Change{Kind: StayOn, Put: "true"}, "svc power stayon true", "", "settings get global stay_on_while_plugged_in", "0", false},
-		"Wi-Fi":                              {Change{Kind: Network, Name: "wifi", Before: "enable", Put: "disable"}, "svc wifi disable", "", "settings get global wifi_on", "1", false},
-		"mobile data":                        {Change{Kind: Network, Name: "data", Before: "disable", Put: "enable"}, "svc data enable", "", "settings get global mobile_data", "0", false},
-		"the battery":                        {Change{Kind: Battery, Put: "unplug"}, "dumpsys battery unplug", "", "dumpsys battery | grep UPDATES", "", false},
-		"a file":                             {Change{Kind: Files, Put: "/data/local/tmp/apkgate-x /data/local/tmp/apkgate-y"}, "echo x >/data/local/tmp/apkgate-y; echo z >/data/local/tmp/yours", "", "ls /data/local/tmp", "yours", false},
-		"an app that runs":                   {Change{Kind: App, Name: "com.example.demo"}, "am start -W com.example.demo/.MainActivity", "", "pidof com.example.demo", "", false},
-		"a package":                          {Change{Kind: Package, Name: "com.example.demo", Put: "12,SIZE"}, "", "", "pm path com.example.demo", "", false},
-		"a package of a size that none told": {Change{Kind: Package, Name: "com.example.demo"}, "", "", "pm path com.example.demo", "", false},
-		"a package that is another since":    {Change{Kind: Package, Name: "com.example.demo", Put: "12"}, "", "", "pm path com.example.demo | grep -c package:", "1", true},
-		"a package that is gone":             {Change{Kind: Package, Name: "com.example.other", Put: "12"}, "", "", "pm path com.example.other", "", false},
+		"a setting":                                {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 2", "", "settings get system a", "1", false},
+		"a setting that nobody had set":            {Change{Kind: Setting, Space: "system", Name: "a", Before: "null", Put: "2"}, "settings put system a 2", "", "settings get system a", "null", false},
+		"a setting that was changed since":         {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 2", "settings put system a 3", "settings get system a", "3", true},
+		"a setting that was put back since":        {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 1", "", "settings get system a", "1", false},
+		"a property":                               {Change{Kind: Property, Name: "debug.a", Before: "1", Put: "0"}, "setprop debug.a 0", "", "getprop debug.a", "1", false},
+		"a property that was changed since":        {Change{Kind: Property, Name: "debug.a", Before: "1", Put: "0"}, "setprop debug.a 0", "setprop debug.a 7", "getprop debug.a", "7", true},
+		"the screen that stays on":                 {Change{Kind: StayOn, Before: "2", Put: "true"}, "svc power stayon true", "", "settings get global stay_on_while_plugged_in", "2", false},
+		"the screen that somebody turned":          {Change{Kind: StayOn, Before: "2", Put: "true"}, "svc power stayon true", "svc power stayon ac", "settings get global stay_on_while_plugged_in", "1", true},
+		"the screen where nothing was told":        {Change{Kind: StayOn, Put: "true"}, "svc power stayon true", "", "settings get global stay_on_while_plugged_in", "0", false},
+		"Wi-Fi":                                    {Change{Kind: Network, Name: "wifi", Before: "enable", Put: "disable"}, "svc wifi disable", "", "settings get global wifi_on", "1", false},
+		"mobile data":                              {Change{Kind: Network, Name: "data", Before: "disable", Put: "enable"}, "svc data enable", "", "settings get global mobile_data", "0", false},
+		"the battery":                              {Change{Kind: Battery, Put: "unplug"}, "dumpsys battery unplug", "", "dumpsys battery | grep UPDATES", "", false},
+		"a file":                                   {Change{Kind: Files, Put: "/data/local/tmp/apkgate-x /data/local/tmp/apkgate-y"}, "echo x >/data/local/tmp/apkgate-y; echo z >/data/local/tmp/yours", "", "ls /data/local/tmp", "yours", false},
+		"an app that runs":                         {Change{Kind: App, Name: "com.example.demo"}, "am start -W com.example.demo/.MainActivity", "", "pidof com.example.demo", "", false},
+		"a package":                                {Change{Kind: Package, Name: "com.example.demo", Put: "12,SIZE"}, "", "", "pm path com.example.demo", "", false},
+		"a package of a size that none told":       {Change{Kind: Package, Name: "com.example.demo"}, "", "", "pm path com.example.demo", "", false},
+		"a package that is another since":          {Change{Kind: Package, Name: "com.example.demo", Put: "12"}, "", "", "pm path com.example.demo | grep -c package:", "1", true},
+		"the log's size":                           {Change{Kind: LogSize, Name: "log", Before: "main=256K,events=512K", Put: "16M"}, "logcat -G 16M -b main -b events", "", sizes, "main: ring buffer is 256 KiB events: ring buffer is 512 KiB", false},
+		"the size of a log that was changed since": {Change{Kind: LogSize, Name: "log", Before: "main=256K,events=256K", Put: "16M"}, "logcat -G 16M -b main -b events", "logcat -G 8M -b main", sizes, "main: ring buffer is 8 MiB events: ring buffer is 256 KiB", false},
+		"the size of a log of a restarted phone":   {Change{Kind: LogSize, Name: "log", Before: "main=256K", Put: "16M"}, "", "", sizes, "main: ring buffer is 256 KiB events: ring buffer is 256 KiB", false},
+		"a package that is gone":                   {Change{Kind: Package, Name: "com.example.other", Put: "12"}, "", "", "pm path com.example.other", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,13 +97,71 @@ func TestAChangeIsPutBackUnlessSomebodyChangedItSince(t *testing.T) {
 				t.Fatal(err)
 			}
 			told := strings.Join(warnings(d), "\n")
-			if got := shell(t, s, c.ask); got != c.want || strings.Contains(told, "somebody has changed it since") != c.kept {
+			if got := oneLine(shell(t, s, c.ask)); got != c.want || strings.Contains(told, "somebody has changed it since") != c.kept {
 				t.Errorf("%q, want %q; told %q", got, c.want, told)
 			}
 			if left := shell(t, s, "ls /data/local/tmp"); strings.Contains(left, "apkgate-") {
 				t.Errorf("left: %s", left)
 			}
 		})
+	}
+}
+
+// sizes asks how much of two buffers of the log is kept.
+const sizes = "logcat -g -b main -b events"
+
+// oneLine is an answer without what differs by moment, of how much of a log is filled.
+func oneLine(text string) string {
+	return strings.ReplaceAll(regexp.MustCompile(` \(.*`).ReplaceAllString(text, ""), "\n", " ")
+}
+
+// A device keeps more of its log while it is measured, what it did before afterwards, and one
+// that nobody may tell to is measured with a warning.
+func TestALogIsEnlargedAndPutBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		options simlab.Options
+		during  string // of both buffers
+		after   string
+		told    string // "" for nothing
+	}{
+		"a phone":                {simlab.Options{}, "16 MiB", "256 KiB", ""},
+		"one of little memory":   {simlab.Options{LowRAM: true}, "4 MiB", "64 KiB", ""},
+		"one that takes no size": {simlab.Options{FixedLog: true}, "256 KiB", "256 KiB", "no more of its log than main=256K,system=256K,events=256K"},
+	} {
+		s, d := onPhone(t, c.options)
+		for _, step := range []func(context.Context) error{d.Open, d.ReadFacts, d.EnlargeLog, d.EnlargeLog} { // again, as after a loss
+			if err := step(t.Context()); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		d.owned = true
+		of := func(size string) string {
+			return "main: ring buffer is " + size + " events: ring buffer is " + size
+		}
+		if got := oneLine(shell(t, s, sizes)); got != of(c.during) || d.KeepsLog != (c.told == "") {
+			t.Errorf("%s: while it is measured %q, kept %v", name, got, d.KeepsLog)
+		}
+		d.TearDown(t.Context(), "com.example")
+		if got, told := oneLine(shell(t, s, sizes)), strings.Join(warnings(d), "\n"); got != of(c.after) || !strings.Contains(told, c.told) || (told == "") != (c.told == "") {
+			t.Errorf("%s: afterwards %q; told %q", name, got, told)
+		}
+	}
+}
+
+// How much of a log is kept is read as each version of Android prints it (logcat.cpp).
+func TestSizesOfALogAreRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"/dev/log/main: ring buffer is 256Kb (1Kb consumed), max entry is 5120b, max payload is 4076b\n":                                                   "main=256K",
+		"main: ring buffer is 5Mb (2Mb consumed), max entry is 5120b, max payload is 4068b\nradio: ring buffer is 64Kb (1Kb consumed), max entry is 5120b": "main=5M",
+		"main: ring buffer is 256 KiB (123 KiB consumed, 206 KiB readable), max entry is 5120 B, max payload is 4068 B\n" +
+			"events: ring buffer is 1 MiB (1024 KiB consumed), max entry is 5120 B, max payload is 4068 B\n": "main=256K,events=1M",
+		"logcat: unknown option\n": "", "main: ring buffer is 99999999999999999999Kb": "",
+	} {
+		if got := readLogSizes([]byte(text)).String(); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }
 

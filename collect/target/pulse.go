@@ -55,7 +55,9 @@ func (t *Target) Pulse(ctx context.Context) error {
 	if !t.Asked {
 		line += "; " + systemQuestion
 	}
-	line += "; echo " + accidentsMark + "; " + accidentsQuestion
+	if t.Heard == nil {
+		line += "; echo " + accidentsMark + "; " + accidentsQuestion
+	}
 	out, err := t.Ask(ctx, line)
 	if err != nil {
 		return fmt.Errorf("feel the device's pulse: %w", err)
@@ -64,6 +66,12 @@ func (t *Target) Pulse(ctx context.Context) error {
 		t.dev.hear(&t.dev.system)
 	}
 	pulse, accidents, _ := strings.Cut(string(out.Stdout), accidentsMark)
+	if t.Heard != nil {
+		var follows bool
+		if accidents, follows = t.Heard(); !follows {
+			t.Heard = nil // from the next pulse on it is asked
+		}
+	}
 	now := lifeIn(pulse)
 	was := t.life
 	t.life = now

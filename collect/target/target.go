@@ -48,6 +48,11 @@ type Target struct {
 	// Asked says that the device's system is asked again and again while it is waited for,
 	// so that its pulse need not be felt there.
 	Asked bool
+	// Heard are the lines of the log that tell of an ANR or a crash, as far as they were read
+	// while it is followed; ok is false where it isn't any more. nil where nobody follows it.
+	Heard func() (lines string, ok bool)
+	// KeepsLog says that the device keeps as much of its log as a run asks for.
+	KeepsLog bool
 	// Owner is who uses the device, for all who might use it too; nil where nobody
 	// else can.
 	Owner *claim.Owner

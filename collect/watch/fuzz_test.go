@@ -2,6 +2,8 @@ package watch
 
 import (
 	"bytes"
+	"io"
+	"strings"
 	"testing"
 	"time"
 )
@@ -15,7 +17,10 @@ func FuzzFollow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, log []byte) {
 		stream := NewStream()
 		w := &follower{app: "com.example.mail", usual: map[string]time.Duration{}, stream: stream, frames: true, pids: map[int]bool{}}
-		w.read(bytes.NewReader(log))
+		lines := newStream(nil, "m-1")
+		w.log = lines
+		lines.listen(w.take)
+		lines.read(io.MultiReader(strings.NewReader("     0.500  2000  100  100 I apkgate-mark: m-1\n"), bytes.NewReader(log)))
 		for n := 0; ; n++ {
 			a, ok := stream.Next()
 			if !ok {

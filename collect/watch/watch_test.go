@@ -103,8 +103,11 @@ func TestTheLogIsFollowed(t *testing.T) {
 		fmt.Sprintf(line, 13, " 1000", "am_anr", "[0,500,com.example,8,Input dispatching timed out]") +
 		"no line of a log\n" +
 		fmt.Sprintf(line, 14, " 1000", "am_crash", "[500,0,com.example:remote,8,java.lang.Error,x,A.java,4]")
-	f := &follower{app: "com.example", stream: NewStream()}
-	f.read(strings.NewReader(text))
+	f := &follower{app: "com.example", stream: NewStream(), pids: map[int]bool{}}
+	lines := newStream(nil, "m-1")
+	lines.listen(f.take)
+	before := fmt.Sprintf(line, 8, " 1000", "am_anr", "[0,500,com.example,8,of the repetition before]")
+	lines.read(strings.NewReader(before + fmt.Sprintf(line, 9, " 2000", "apkgate-mark", "m-1") + text))
 	var got []string
 	for a, ok := f.stream.Next(); ok; a, ok = f.stream.Next() {
 		got = append(got, fmt.Sprint(a.Kind, " at ", a.From))
@@ -212,7 +215,9 @@ func TestALongFrameIsNoticedByTheLog(t *testing.T) {
 		"    14.000  1000  1040  1052 I am_proc_died: [0,500,com.example,0,2]\n"
 	for _, frames := range []bool{true, false} {
 		f := &follower{app: "com.example", stream: NewStream(), frames: frames, pids: map[int]bool{}}
-		f.read(strings.NewReader(log))
+		lines := newStream(nil, "m-1")
+		lines.listen(f.take)
+		lines.read(strings.NewReader("    10.000  2000  900  900 I apkgate-mark: m-1\n" + log))
 		got, noticed := f.stream.Next()
 		if noticed != frames || noticed && (got.Kind != Frozen || got.From != 11*time.Second || got.To != 13*time.Second) {
 			t.Errorf("frames by the log: %v: %+v, noticed %v", frames, got, noticed)

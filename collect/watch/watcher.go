@@ -165,13 +165,13 @@ func (k *saved) takes(all []Anomaly) (left []Anomaly) {
 }
 
 // Begin watches the n-th repetition, from 1, in which Perfetto records already. Where
-// the log can't be followed there is an error and a repetition too, whose anomalies are
-// noticed in the end.
-func (w *Watcher) Begin(ctx context.Context, n int) (*Repetition, error) {
+// its log is not followed, its anomalies are noticed in the end.
+func (w *Watcher) Begin(log *Log, n int) *Repetition {
 	r := &Repetition{w: w, n: n, stream: NewStream(), usual: w.took.usual()}
-	var err error
-	r.follower, err = follow(ctx, w.Target, w.App, r.usual, r.stream, w.ByTimeline)
-	return r, err
+	if log.stream != nil {
+		r.follower = follow(log.stream, w.App, r.usual, r.stream, w.ByTimeline)
+	}
+	return r
 }
 
 // Stop ends the watching of the log. It may be called twice.

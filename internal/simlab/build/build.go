@@ -11,8 +11,9 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 )
 
-// Properties are what getprop prints; production is a build as it is sold (user).
-func Properties(p profile.Profile, production bool) map[string]string {
+// Properties are what getprop prints; production is a build as it is sold (user), lowRAM one
+// for a phone of little memory.
+func Properties(p profile.Profile, production, lowRAM bool) map[string]string {
 	name := productName(p)
 	brand := strings.ToLower(p.Manufacturer)
 	build := fmt.Sprintf("SIM%d.260105", p.API)
@@ -38,6 +39,9 @@ func Properties(p profile.Profile, production bool) map[string]string {
 	}
 	if production {
 		produce(props)
+	}
+	if lowRAM {
+		props["ro.config.low_ram"] = "true"
 	}
 	return props
 }

@@ -18,8 +18,10 @@ type follower struct {
 	format  format
 	buffers []string
 	filter  filter
-	since   time.Duration
-	last    int // entries at most; 0: all
+	since   time.Time // the wall clock from which on it prints, zero: all that there is
+	last    int       // entries at most; 0: all
+	resize  string    // the size that buffers are to have, "" for none
+	sizes   bool      // it is asked for those
 	dump    bool
 	out     io.Writer
 	begun   map[string]bool
@@ -75,7 +77,7 @@ func (f *filter) parse(spec string) bool {
 }
 
 func (f *follower) show(e Entry) {
-	if !slices.Contains(f.buffers, e.Buffer) || e.at < f.since || !f.filter.passes(e) {
+	if !slices.Contains(f.buffers, e.Buffer) || !f.filter.passes(e) {
 		return
 	}
 	if !f.begun[e.Buffer] {
@@ -91,13 +93,21 @@ func (f *follower) show(e Entry) {
 
 // Command is logcat. Without -d it stays until it is hung up.
 func (l *Log) Command(c *shell.Call, then func(code int)) {
+	l.prune()
 	f := &follower{log: l, out: c.Out, begun: map[string]bool{},
-		filter: filter{tags: map[string]byte{}, rest: 'V'}, format: format{form: "threadtime"}}
+		filter: filter{tags: map[string]byte{}, rest: 'V'}, format: format{form: "threadtime", boot: l.Boot}}
 	if f.log.API < 24 {
 		f.format.form = "brief"
 	}
 	other, problem := f.options(c)
 	switch {
+	case problem != "" && f.resize != "":
+		c.Errorf("logcat: %s\n", problem)
+		then(1)
+		return
+	case other == "" && f.resize != "":
+		then(0)
+		return
 	case problem != "":
 		c.Errorf("%s\nUsage: logcat [options] [filterspecs]\n", problem)
 		then(255)
@@ -119,10 +129,16 @@ func (l *Log) Command(c *shell.Call, then func(code int)) {
 	c.OnEnd(func() { delete(l.followers, f) })
 }
 
+// showAll prints what is there, from the first entry on that is not older than it is asked
+// for, whatever the clock says of later ones (LogReader.cpp, log_find_start).
 func (f *follower) showAll(entries []Entry) {
+	from := slices.IndexFunc(entries, func(e Entry) bool { return !e.wall.Before(f.since) })
+	if from < 0 {
+		return
+	}
 	var chosen []Entry
-	for _, e := range entries {
-		if slices.Contains(f.buffers, e.Buffer) && e.at >= f.since && f.filter.passes(e) {
+	for _, e := range entries[from:] {
+		if slices.Contains(f.buffers, e.Buffer) && f.filter.passes(e) {
 			chosen = append(chosen, e)
 		}
 	}
@@ -150,19 +166,19 @@ func (f *follower) options(c *shell.Call) (other, problem string) {
 		name, value := arg, ""
 		if name2, v, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "--") {
 			name, value = name2, v
-		} else if strings.Contains(" -v -b -t -T -e -f -r -n -m --pid --regex ", " "+arg+" ") {
+		} else if strings.Contains(" -v -b -t -T -e -f -r -n -m -G --pid --regex ", " "+arg+" ") {
 			if len(args) == 0 {
 				return "", "logcat: option requires an argument -- " + strings.TrimLeft(arg, "-")
 			}
 			value, args = args[0], args[1:]
-		} else if len(arg) > 2 && strings.Contains("vbtT", arg[1:2]) {
+		} else if len(arg) > 2 && strings.Contains("vbtTG", arg[1:2]) {
 			name, value = arg[:2], arg[2:]
 		}
 		switch name {
 		case "-s":
 			silentRest = true
 		case "-g":
-			return "main: ring buffer is 256Kb (1Kb consumed), max entry is 5120b, max payload is 4068b\n", ""
+			f.sizes = true
 		default:
 			if problem = f.option(name, value, f.log.API); problem != "" {
 				return "", problem
@@ -178,7 +194,13 @@ func (f *follower) options(c *shell.Call) (other, problem string) {
 			f.buffers = append(f.buffers, "crash")
 		}
 	}
-	return "", ""
+	if f.resize != "" {
+		problem = f.log.resize(f.buffers, f.resize)
+	}
+	if f.sizes {
+		other = f.log.sizes(f.buffers)
+	}
+	return other, problem
 }
 
 func (f *follower) option(name, value string, api int) (problem string) {
@@ -193,6 +215,11 @@ func (f *follower) option(name, value string, api int) (problem string) {
 		}
 	case "-b":
 		return f.addBuffers(value, api)
+	case "-G":
+		if api < 21 {
+			return "Unrecognized Option"
+		}
+		f.resize = value
 	case "-t", "-T":
 		if name == "-T" && api < 21 {
 			return "Unrecognized Option"
@@ -252,9 +279,9 @@ func (f *follower) tail(value string) (problem string) {
 		return ""
 	}
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds >= 0 && seconds < 1e12 {
-		f.since = time.Duration(seconds * float64(time.Second))
+		f.since = f.log.Boot.Add(time.Duration(seconds * float64(time.Second)))
 		if seconds > 1e9 { // since 1970
-			f.since = time.UnixMicro(int64(seconds * 1e6)).Sub(f.log.Boot)
+			f.since = time.UnixMicro(int64(seconds * 1e6))
 		}
 		return ""
 	}
@@ -266,7 +293,7 @@ func (f *follower) tail(value string) (problem string) {
 		if t.Year() == 0 {
 			t = t.AddDate(f.log.Boot.Year(), 0, 0)
 		}
-		f.since = t.Sub(f.log.Boot)
+		f.since = t
 		return ""
 	}
 	return "-T \"" + value + "\" not in time format"

@@ -14,6 +14,7 @@ type format struct {
 	micros    bool
 	year      bool
 	uid       bool
+	boot      time.Time // the wall clock at the phone's start, as it was when logcat began
 }
 
 // since are the API levels at which -v learned a word.
@@ -89,8 +90,9 @@ func (l *Log) printLine(f format, e Entry, line string) string {
 }
 
 // stamp is the time in front of an entry, as liblog writes it.
-// -v monotonic is the wall clock less what lies between the two clocks now: where the
-// wall clock was set meanwhile, older entries move (logprint.cpp, convertMonotonic).
+// -v monotonic is the wall clock less what lies between the two clocks when logcat begins:
+// where the wall clock is set, entries of before are moved that a later logcat prints, and
+// those of after that an earlier one does (logprint.cpp, convertMonotonic).
 func (l *Log) stamp(f format, e Entry) string {
 	wall := e.wall
 	fraction := func(d time.Duration) string {
@@ -101,7 +103,7 @@ func (l *Log) stamp(f format, e Entry) string {
 	}
 	switch {
 	case f.monotonic:
-		at := wall.Sub(l.Boot)
+		at := wall.Sub(f.boot)
 		return fmt.Sprintf("%6d%s", at/time.Second, fraction(at%time.Second))
 	case f.epoch:
 		return fmt.Sprintf("%19d%s", wall.Unix(), fraction(time.Duration(wall.Nanosecond())))

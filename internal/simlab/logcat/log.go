@@ -21,19 +21,30 @@ type Entry struct {
 	Tag      string
 	Text     string
 
-	at   time.Duration // CLOCK_MONOTONIC
-	wall time.Time     // which is what logd keeps
+	at       time.Duration // CLOCK_MONOTONIC
+	wall     time.Time     // which is what logd keeps
+	position int64         // see Log.position
 }
 
-// maxLog bounds the log: the oldest lines go first.
+// maxLog bounds what a simulated log takes of this computer's memory, however large its
+// buffers are: the oldest entries go first.
 const maxLog = 50_000
+
+// Chatter is how much a phone's log is written to by what is not simulated, in bytes a
+// second: a Galaxy S21 does so (kernel-ai-assistant#1102 on GitHub).
+const Chatter = 80_000
 
 // Log is a phone's log, and who follows it.
 type Log struct {
 	API   int // of its Android
 	Clock *clock.Queue
 	Boot  time.Time // the wall clock when CLOCK_MONOTONIC was zero
+	// LowRAM says that the phone has little memory, Fixed that nobody may change the size
+	// of its buffers.
+	LowRAM, Fixed bool
+	Chatter       int // of others, in bytes a second
 
+	rings     map[string]*ring // by buffer
 	entries   []Entry
 	followers map[*follower]bool
 	repeats   map[string]*repeats // by buffer
@@ -72,6 +83,8 @@ func (l *Log) Add(e Entry) {
 
 // write puts an entry behind those that are as old, as logd does.
 func (l *Log) write(e Entry) {
+	l.ring(e.Buffer).own += int64(len(e.Tag) + len(e.Text) + 3) // a priority, and two ends of texts
+	e.position = l.position(e.Buffer, e.at)
 	if len(l.entries) >= maxLog {
 		l.entries = append(l.entries[:0], l.entries[maxLog/10:]...)
 	}
@@ -86,7 +99,7 @@ func (l *Log) write(e Entry) {
 }
 
 // Clear forgets all entries, as a restart does.
-func (l *Log) Clear() { l.entries, l.repeats = nil, nil }
+func (l *Log) Clear() { l.entries, l.repeats, l.rings = nil, nil, nil }
 
 // System logs for the system.
 func (l *Log) System(buffer string, priority byte, tag, format string, args ...any) {

@@ -18,7 +18,7 @@ func benchPhone(b *testing.B) *Phone {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := New(pr, 1, Options{})
+	p := New(pr, 1, Options{Chatter: -1})
 	b.Cleanup(p.Close)
 	if err := p.Install([]byte(still)); err != nil {
 		b.Fatal(err)

@@ -25,7 +25,11 @@ func date(c *call) int {
 		c.Printf("%s\n", now.UTC().Format(time.UnixDate))
 		return 0
 	}
-	c.Printf("%s\n", now.UTC().Format(strings.NewReplacer("%Y", "2006", "%m", "01", "%d", "02", "%H", "15", "%M", "04", "%S", "05").Replace(layout)))
+	var parts []string
+	for _, one := range [][2]string{{"%Y", "2006"}, {"%m", "01"}, {"%d", "02"}, {"%H", "15"}, {"%M", "04"}, {"%S", "05"}} {
+		parts = append(parts, one[0], now.UTC().Format(one[1]))
+	}
+	c.Printf("%s\n", strings.NewReplacer(parts...).Replace(layout))
 	return 0
 }
 

@@ -352,7 +352,7 @@ func FuzzShell(f *testing.F) {
 	}
 	pr, _ := profileForFuzz()
 	f.Fuzz(func(t *testing.T, command string) {
-		p := New(pr, 1, Options{})
+		p := New(pr, 1, Options{Chatter: -1})
 		defer p.Close()
 		if err := p.Install([]byte(still)); err != nil {
 			t.Fatal(err)

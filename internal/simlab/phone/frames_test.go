@@ -204,7 +204,7 @@ func TestADumpCostsTheAppFrames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := New(pr, 1, Options{})
+		p := New(pr, 1, Options{Chatter: -1})
 		t.Cleanup(p.Close)
 		if err := p.Install([]byte(strings.Replace(still, "start 30", "start 300", 1))); err != nil {
 			t.Fatal(err)

@@ -102,6 +102,11 @@ type Options struct {
 	// Struck is told of each fault that strikes, and when on the phone's clock; nil for
 	// nobody. The phone does nothing until it returns.
 	Struck func(f simapp.Fault, at time.Duration) `json:"-"`
+	// Chatter is how much what is not simulated writes to the log, in bytes a second:
+	// logcat.Chatter unless set, nothing where it is below 0. FixedLog lets nobody change
+	// how much of the log is kept, and LowRAM keeps less.
+	Chatter          int
+	FixedLog, LowRAM bool
 	// Production makes it a build as it is sold (user), which has no `adb root`.
 	Production bool
 }
@@ -185,14 +190,14 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		Lock: &ph.mu, Clock: ph.clock, Files: ph.files, API: p.API,
 		Commands: ph.commands(), Others: ph.processes, Runs: o.Rate > 0,
 	}
-	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: clock.Wall(0)}
+	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: clock.Wall(0), Fixed: o.FixedLog, LowRAM: o.LowRAM, Chatter: max(cmp.Or(o.Chatter, logcat.Chatter), 0)}
 	ph.book = &anr.Book{API: p.API}
 	ph.timeline = &timeline.Timeline{}
 	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline, Seed: ph.random("SurfaceFlinger").Uint64(), Punctual: o.Even}
 	ph.link = ph.newLink()
 	ph.host.Open()
 	ph.state = state{
-		props: build.Properties(p, o.Production), settings: build.Settings(), network: o.Network,
+		props: build.Properties(p, o.Production, o.LowRAM), settings: build.Settings(), network: o.Network,
 		running: map[string]*process{}, nextPID: 4200,
 		repetitions: map[string]int{}, graphics: gfxinfo.Packages{}, starts: 1, late: map[*shell.Shell]bool{},
 	}

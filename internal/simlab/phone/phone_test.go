@@ -37,7 +37,7 @@ func newPhone(t *testing.T, profileName, app string, faults ...string) *Phone {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var o Options
+	o := Options{Chatter: -1} // what it logs stays
 	for _, text := range faults {
 		f, err := simapp.ParseFault(text)
 		if err != nil {
@@ -317,7 +317,7 @@ func TestTheSameSeedPrintsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := New(pr, seed, Options{})
+		p := New(pr, seed, Options{Chatter: -1})
 		defer p.Close()
 		text, err := simapp.Open("demo-worse")
 		if err != nil {
