@@ -246,7 +246,7 @@ func recordSlow(t *testing.T, app, on string, session uint64, repetitions int) r
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := slowPhone{T: t, Phone: phone.New(pr, session, phone.Options{Production: true}), pkg: wordAfter(app, "package"), class: strings.Split(wordAfter(app, "test"), "#")[0]}
+	p := slowPhone{T: t, Phone: phone.New(pr, session, phone.Options{Production: true, Chatter: -1}), pkg: wordAfter(app, "package"), class: strings.Split(wordAfter(app, "test"), "#")[0]}
 	defer p.Close()
 	if err := p.Install([]byte(app)); err != nil {
 		t.Fatal(err)
