@@ -20,7 +20,9 @@ const (
 // NotUpError says that Android was not up when the time was over.
 type NotUpError struct {
 	Last string // what was seen last: "adb: device offline"
-	Err  error  // why nobody waits any longer
+	// Reached says that adb has reached the device.
+	Reached bool
+	Err     error // why nobody waits any longer
 }
 
 // Error says what was waited for, and what was seen of it.
@@ -50,7 +52,7 @@ func Await(ctx context.Context, reach func(context.Context) (device.Device, erro
 			told = step
 		}
 		if err := Pause(ctx, askEvery); err != nil {
-			return &NotUpError{last, err}
+			return &NotUpError{last, w.reached, err}
 		}
 	}
 }
@@ -64,8 +66,9 @@ const (
 
 // awaiting is the connection to a device that is booting, kept for as long as it holds.
 type awaiting struct {
-	reach  func(context.Context) (device.Device, error)
-	device device.Device
+	reach   func(context.Context) (device.Device, error)
+	device  device.Device
+	reached bool // it has answered once
 }
 
 func (w *awaiting) leave() {
@@ -113,6 +116,7 @@ func (w *awaiting) ask(ctx context.Context, command string) (string, error) {
 		w.leave()
 		return "", err
 	}
+	w.reached = true
 	if text := strings.TrimSpace(string(out.Stdout)); text != "" {
 		return text, nil
 	}

@@ -102,13 +102,14 @@ func TestAwaitWhatDoesNotCome(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []answer
 		last    string
+		reached bool
 	}{
-		"never there":           {[]answer{{to: "connect", err: refused}, {to: "connect", err: refused}}, "adb: connection refused"},
-		"unauthorized":          {[]answer{{to: completed, err: device.ErrUnauthorized}}, "the device has not authorized this computer's adb key"},
-		"not booted":            {[]answer{{to: completed}, {to: completed, out: "0"}}, `sys.boot_completed is "0"`},
-		"no package manager":    {[]answer{{to: completed, out: "1"}, {to: packages, out: "Error: \x1b[2J"}}, `the package manager says "Error: \x1b[2J"`},
-		"it hangs":              {nil, "adb: the time is over"},
-		"packages never answer": {[]answer{{to: completed, out: "1"}}, "adb: the time is over"},
+		"never there":           {[]answer{{to: "connect", err: refused}, {to: "connect", err: refused}}, "adb: connection refused", false},
+		"unauthorized":          {[]answer{{to: completed, err: device.ErrUnauthorized}}, "the device has not authorized this computer's adb key", false},
+		"not booted":            {[]answer{{to: completed}, {to: completed, out: "0"}}, `sys.boot_completed is "0"`, true},
+		"no package manager":    {[]answer{{to: completed, out: "1"}, {to: packages, out: "Error: \x1b[2J"}}, `the package manager says "Error: \x1b[2J"`, true},
+		"it hangs":              {nil, "adb: the time is over", false},
+		"packages never answer": {[]answer{{to: completed, out: "1"}}, "adb: the time is over", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +118,7 @@ func TestAwaitWhatDoesNotCome(t *testing.T) {
 			b := &booting{answers: c.answers, last: func() { cancel(over) }}
 			err := boot.Await(ctx, b.reach, func(string) {})
 			var notUp *boot.NotUpError
-			if !errors.As(err, &notUp) || !errors.Is(err, over) || notUp.Last != c.last || !strings.Contains(err.Error(), c.last) || b.open != 0 {
+			if !errors.As(err, &notUp) || !errors.Is(err, over) || notUp.Last != c.last || notUp.Reached != c.reached || !strings.Contains(err.Error(), c.last) || b.open != 0 {
 				t.Errorf("%v, %d connections open; want that %s", err, b.open, c.last)
 			}
 		})

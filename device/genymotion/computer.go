@@ -21,6 +21,8 @@ type Computer struct {
 	Env []string
 	// Reach connects to a device that was booted, which may not be there yet.
 	Reach func(context.Context, *boot.Booted) (device.Device, error)
+	// Paid says that what is booted costs money by the minute, whether or not adb reaches it.
+	Paid bool
 }
 
 // upWithin is how long Android may take to answer, once the program says that it has
@@ -40,9 +42,20 @@ func (c Computer) Up(ctx context.Context, called string, b *boot.Booted, tell fu
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &late):
-		return &boot.Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: it is not up after %s: %s", b.Serial, words.Duration(upWithin), words.OneLine(late.Last)), Retry: true}
+		return c.notUp(called, b.Serial, late)
 	}
 	return &boot.Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: %v", b.Serial, err), Retry: true}
+}
+
+// notUp says that Android was not up in time. One that adb has never reached, and that is paid
+// for, is not booted again: what keeps adb from the one keeps it from the next, as a firewall.
+func (c Computer) notUp(called, serial string, late *boot.NotUpError) *boot.Error {
+	failed := &boot.Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: it is not up after %s: %s", serial, words.Duration(upWithin), words.OneLine(late.Last)), Retry: true}
+	if c.Paid && !late.Reached {
+		failed.Retry = false
+		failed.Advice = "see that adb on this computer reaches such instances (adb devices while one runs; a firewall or a proxy may be between); no other one is started, which would be paid for in vain"
+	}
+	return failed
 }
 
 // batteryFor bounds setting the battery.

@@ -143,6 +143,18 @@ func TestABatteryThatIsNotSet(t *testing.T) {
 	Computer{}.SetBattery(t.Context(), &boot.Booted{}, 0, nil) // none is asked for: nothing is done
 }
 
+// What is paid for is not booted again in vain where adb did not reach it; what adb reached
+// and was not up in time is, and what costs nothing.
+func TestABootThatAdbNeverReachesIsNotPaidForTwice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ paid, reached, again bool }{{true, false, false}, {true, true, true}, {false, false, true}, {false, true, true}} {
+		failed := Computer{Paid: c.paid}.notUp("a lab", "10.0.0.7:5555", &boot.NotUpError{Last: "adb: connection refused", Reached: c.reached, Err: context.DeadlineExceeded})
+		if failed.Retry != c.again || (failed.Hint() == "") != c.again || !strings.Contains(failed.Error(), "connection refused") {
+			t.Errorf("%+v: %+v", c, failed)
+		}
+	}
+}
+
 // Programs are found in the PATH and where their installers put them, never in the folder
 // in which apkgate works.
 func TestProgramsAreFound(t *testing.T) {

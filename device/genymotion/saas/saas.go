@@ -54,6 +54,7 @@ type Lab struct {
 
 // New is the lab, on a computer.
 func New(c genymotion.Computer) *Lab {
+	c.Paid = true
 	return &Lab{computer: c, lookEvery: 3 * time.Second, watchEvery: 15 * time.Second, mayAppear: mayAppear, watches: map[string]*watch{}}
 }
 
