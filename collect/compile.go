@@ -66,7 +66,7 @@ func (c *collector) tellStand(s dexopt.Stand) {
 		c.journal.Warnf("%s is a debug build, of which Android compiles nothing ahead of time (%q): its code is slower than a release build's, and slowest while the app starts", pkg, s.Filter)
 	case !s.Done():
 		c.journal.Warnf("%s was to be compiled ahead of time (%s), and Android has left it at %q", pkg, s.Asked, s.Filter)
-	case s.NoProfile != "" && s.Filter != s.Asked:
+	case s.NoProfile != "" && s.Filter != s.Wanted:
 		c.journal.Warnf("nothing of %s was compiled ahead of time, since no baseline profile could be installed (%s): it is measured as on the first day after an installation; compile: speed compiles all of it", pkg, s.NoProfile)
 	}
 }

@@ -56,6 +56,8 @@ func TestCodeIsCompiledAsTheScenarioSays(t *testing.T) {
 		{pixel7, config.CompileSpeed, "debuggable\n", "", false, "is a debug build"},
 		{pixel3, config.CompileProfile, "", "speed-profile", true, ""},
 		{moto, config.CompileProfile, "", "speed-profile", true, ""},
+		{moto, config.CompileVerify, "", "verify", false, ""}, // "interpret-only" there
+		{"pixel-2-android-8.1.0", config.CompileVerify, "", "verify", false, ""},
 		{"nexus-5x-android-6.0.0", config.CompileProfile, "", "", true, ""}, // all of it is, when it is installed
 	} {
 		_, job := simulated(t, c.profile, simlab.Options{})

@@ -29,6 +29,8 @@ func Supported(f target.Facts) bool { return f.API >= 24 }
 // Stand is how an app's code stands.
 type Stand struct {
 	Asked string // the compilation that was asked for
+	// Wanted is the compiler's filter for it: Android 7 has other names.
+	Wanted string
 	// Filter is the compiler's filter that Android says the code stands at, "" where it
 	// doesn't say.
 	Filter string
@@ -41,7 +43,16 @@ type Stand struct {
 // Done reports whether the code stands as was asked for. By a profile that the build
 // doesn't bring, nothing is to be compiled.
 func (s Stand) Done() bool {
-	return s.Filter == "" || s.Filter == s.Asked || s.NoProfile != "" && !s.Debug
+	return s.Filter == "" || s.Filter == s.Wanted || s.NoProfile != "" && !s.Debug
+}
+
+// filterFor is the compiler's filter for a compilation: what verifies all and compiles nothing
+// is called "verify" since Android 8 (compiler_filter.h of ART, kInterpretOnly before).
+func filterFor(how string, api int) string {
+	if how == config.CompileVerify && api > 0 && api < 26 {
+		return "interpret-only"
+	}
+	return how
 }
 
 // longest bounds a compilation: of a large app on a slow device it takes minutes.
@@ -50,14 +61,14 @@ const longest = 20 * time.Minute
 // Compile has the app's code compiled, and reads how it stands. The error is that the
 // device was lost or refuses.
 func Compile(ctx context.Context, t *target.Target, pkg, how string) (Stand, error) {
-	s := Stand{Asked: how}
+	s := Stand{Asked: how, Wanted: filterFor(how, t.Facts.API)}
 	if how == config.CompileProfile {
 		var err error
 		if s.NoProfile, err = installProfile(ctx, t, pkg); err != nil {
 			return s, err
 		}
 	}
-	out, err := t.Patient(ctx, longest, "cmd", "package", "compile", "-m", how, "-f", pkg)
+	out, err := t.Patient(ctx, longest, "cmd", "package", "compile", "-m", s.Wanted, "-f", pkg)
 	if err := target.Answered("compile the app ahead of time", out, err); err != nil {
 		return s, err
 	}
@@ -90,7 +101,7 @@ func (s *Stand) read(text string) {
 	s.Debug = IsDebug(text)
 	for _, m := range filterIs.FindAllStringSubmatch(text, -1) {
 		switch filter := m[1] + m[2]; {
-		case filter == s.Asked:
+		case filter == s.Wanted:
 			s.Filter = filter
 		case s.Filter == "":
 			s.Filter = filter

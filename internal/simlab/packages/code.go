@@ -8,8 +8,28 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
-// filters are the compiler's, the least first.
-var filters = []string{"verify", "quicken", "space-profile", "space", "speed-profile", "speed", "everything"}
+// filters are the compiler's, the least first, and filters7 those of Android 7
+// (compiler_filter.cc of ART; compiler_filter_test.cc lists them).
+var (
+	filters  = []string{"verify", "quicken", "space-profile", "space", "speed-profile", "speed", "everything-profile", "everything"}
+	filters7 = []string{"verify-none", "verify-at-runtime", "verify-profile", "interpret-only", "time", "space-profile", "space", "balanced", "speed-profile", "speed", "everything-profile", "everything"}
+)
+
+// takes reports whether this Android's compiler knows a filter.
+func (m *Manager) takes(filter string) bool {
+	if m.API < 26 {
+		return slices.Contains(filters7, filter)
+	}
+	return slices.Contains(filters, filter)
+}
+
+// least is the filter that compiles nothing but verifies all.
+func (m *Manager) least() string {
+	if m.API < 26 {
+		return "interpret-only"
+	}
+	return "verify"
+}
 
 // CompiledAhead reports whether all methods of the app are compiled.
 func (a *Installed) CompiledAhead() bool { return a.filter == "speed" || a.filter == "everything" }
@@ -56,12 +76,12 @@ func pmCompile(c *call, then func(code int)) {
 		c.Printf("Failure: package %s could not be found\n", pkg)
 		then(1)
 		return
-	case !slices.Contains(filters, filter):
+	case !c.takes(filter):
 		c.Errorf("Error: \"%s\" is not a valid compilation filter.\n", filter)
 		then(1)
 		return
 	case reset, a.App.Power.Debuggable: // of a debug build nothing is compiled, nor is that said
-		filter = "verify"
+		filter = c.least()
 	}
 	c.Clock.Spend(compileTime[filter], func() {
 		c.compiled(a, filter)

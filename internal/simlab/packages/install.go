@@ -33,7 +33,7 @@ func (m *Manager) Install(parts ...[]byte) (*simapp.App, error) {
 	}
 	splits := slices.Sorted(maps.Keys(contents))[1:] // the base is first, it has no name
 	m.Apps[app.Package] = &Installed{
-		App: app, Path: path, splits: splits, updated: m.Clock.Now(), uid: m.UID(app.Package), filter: "verify", granted: granted,
+		App: app, Path: path, splits: splits, updated: m.Clock.Now(), uid: m.UID(app.Package), filter: m.least(), granted: granted,
 	}
 	return app, m.store(m.Apps[app.Package], contents)
 }
