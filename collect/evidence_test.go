@@ -455,18 +455,23 @@ func TestALogThatCanNotBeFollowed(t *testing.T) {
 // are kept as they were at the ANR; otherwise it is said why they are not.
 func TestTheThreadsOfAnANR(t *testing.T) {
 	t.Parallel()
+	const android11, android13, android14, android15 = "pixel-5-android-11", "galaxy-s21-android-13", "pixel-7-android-14", "pixel-7-android-15"
 	for name, c := range map[string]struct {
+		profile          string
 		debuggable, root bool
 		says             string // "" where they are kept
 	}{
-		"a debug build, adb as root": {true, true, ""},
-		"a release build, as root":   {false, true, ""},
-		"a debug build":              {true, false, ""}, // which the system reads to the shell
-		"a release build":            {false, false, "the app could not be made to write them: it is no debug build"},
+		"a debug build, adb as root": {android11, true, true, ""},
+		"a release build, as root":   {android11, false, true, ""},
+		"Android 13, as root":        {android13, false, true, ""}, // whose tombstoned names the file alone
+		"Android 15, as root":        {android15, false, true, ""},
+		"a debug build":              {android11, true, false, ""}, // which the system reads to the shell
+		"Android 14, a debug build":  {android14, true, false, ""}, // where everybody may read it
+		"a release build":            {android11, false, false, "the app could not be made to write them: it is no debug build"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, job, folder, _ := watched(t, "pixel-5-android-11", config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}, Root: c.root})
+			_, job, folder, _ := watched(t, c.profile, config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}, Root: c.root})
 			if c.debuggable {
 				appendTo(t, job.App.APK, "\ndebuggable\n")
 			}

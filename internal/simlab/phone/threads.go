@@ -2,6 +2,7 @@ package phone
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +47,18 @@ const (
 // without its folder: Android 12 (CrashArtifactPaths of tombstoned.cpp).
 const traceNamesSince = 31
 
+// tracesMode is the mode of such a file: of the system's group, but for Android 14, where
+// everybody may read it (tombstoned.cpp, world_readable).
+func (p *Phone) tracesMode() fs.FileMode {
+	switch p.profile.API {
+	case 34:
+		return 0o664
+	case 31, 32, 33:
+		return 0o660
+	}
+	return 0o640
+}
+
 // dumpThreads has a process's runtime write its stacks, a moment later.
 func (p *Phone) dumpThreads(pr *process) {
 	if pr.deeds == nil {
@@ -68,7 +81,7 @@ func (p *Phone) dumpThreads(pr *process) {
 		}
 		name := fmt.Sprintf("trace_%02d", p.tombstoned())
 		path := storage.Threads + "/" + name
-		if p.files.Write(path, []byte(text), 0o640) == nil {
+		if p.files.Write(path, []byte(text), p.tracesMode()) == nil {
 			named := path
 			if p.profile.API >= traceNamesSince {
 				named = name
