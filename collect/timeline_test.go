@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/simlab"
 )
 
@@ -184,5 +185,38 @@ func TestFramesAfterTheEndDoNotCount(t *testing.T) {
 		if it.Metrics["frames.count"] != 501 { // with the one that is due at the end
 			t.Errorf("%v frames", it.Metrics["frames.count"])
 		}
+	}
+}
+
+// A maker may have Perfetto's service off, which adb's shell turns on for the run; where that
+// is not allowed either, dumps tell of frames.
+func TestTracingIsTurnedOnForTheRun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		profile, tracing string
+		evidence         string
+		by, left         string // frames_by, and the property afterwards
+		traced           bool   // a trace is kept
+	}{
+		"off":                   {"galaxy-s21-android-13", "off", config.KeepNone, "timeline", "0", false},
+		"locked":                {"galaxy-s21-android-13", "locked", config.KeepNone, "gfxinfo", "0", false},
+		"on":                    {"galaxy-s21-android-13", "", config.KeepNone, "timeline", "", false},
+		"Android 10, no Pixel":  {"nord-android-10", "", config.KeepAll, "gfxinfo", "0", true},
+		"Android 10 and locked": {"nord-android-10", "locked", config.KeepAll, "gfxinfo", "0", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, job, folder, _ := watched(t, c.profile, c.evidence, simlab.Options{Tracing: c.tracing})
+			job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
+			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+			wantComplete(t, r, 1)
+			left, err := onPhone(t, s, "getprop persist.traced.enable")
+			if err != nil || strings.TrimSpace(left) != c.left || r.Run.Context["frames_by"] != c.by || (len(tracesOf(r.Run)) > 0) != c.traced {
+				t.Errorf("frames by %s, left at %q, %v; %d traces: %v", r.Run.Context["frames_by"], left, err, len(tracesOf(r.Run)), r.Run.Warnings)
+			}
+			if told := warnedOf(r.Run, "Is traced running?"); told != (c.tracing == "locked") {
+				t.Errorf("warnings %v", r.Run.Warnings)
+			}
+		})
 	}
 }

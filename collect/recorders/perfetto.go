@@ -74,6 +74,9 @@ func (p *Perfetto) Ready(ctx context.Context) error {
 	if p.text != "" || !p.Serves("") {
 		return nil
 	}
+	if err := p.turnOn(ctx); err != nil {
+		return err
+	}
 	clones, err := p.clones(ctx)
 	if err != nil {
 		return err
@@ -93,6 +96,35 @@ func (p *Perfetto) Ready(ctx context.Context) error {
 	}
 	p.text = ""
 	return fmt.Errorf("%w: %w", ErrNoPerfetto, refused)
+}
+
+// How long init may take to start the service that perfetto asks, and how often it is looked.
+const (
+	serviceFor   = 5 * time.Second
+	serviceEvery = 250 * time.Millisecond
+)
+
+// turnOn turns Perfetto's service on until the run ends, where a maker has it off, as most do
+// with Android 10: adb's shell may (persist.traced.enable; shell.te, traced_enabled_prop). A
+// device that lets it not refuses the session then.
+func (p *Perfetto) turnOn(ctx context.Context) error {
+	const enabled = "persist.traced.enable"
+	t := p.Programs.Target
+	if t.Facts.Properties[enabled] != "0" {
+		return nil
+	}
+	if err := t.ChangeProperty(ctx, enabled, "1", "0"); err != nil {
+		return fmt.Errorf("turn the device's tracing on: %w", err)
+	}
+	now, err := t.Output(ctx, "getprop", enabled)
+	if err != nil || strings.TrimSpace(now) != "1" {
+		return err
+	}
+	_, err = t.Poll(ctx, serviceEvery, serviceFor, func() (bool, error) {
+		now, err := t.Output(ctx, "getprop", "init.svc.traced")
+		return strings.TrimSpace(now) == "running", err
+	})
+	return err
 }
 
 // clones asks whether what is recorded can be copied as it goes on; not where all of

@@ -124,8 +124,7 @@ func framesFinding(ctx context.Context, d device.Device, scenarios []config.Scen
 		return nil, fmt.Errorf("look whether tracing is turned on: %w", err)
 	}
 	if strings.TrimSpace(string(out.Stdout)) == "0" {
-		f.Detail = dumps + ": tracing is turned off"
-		f.Hint = "adb shell setprop persist.traced.enable 1 turns it on"
+		f.Detail += "; tracing is turned off, and a run turns it on for as long as it takes (persist.traced.enable)"
 	}
 	return []device.Finding{f}, nil
 }

@@ -201,7 +201,7 @@ func TestSensorsCanBeChosen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(pr, 1, Options{Powered: "ac", Sensors: &profile.Sensors{CurrentUnit: 1}})
+	p := New(pr, 1, Options{Powered: "ac", Tracing: "on", Sensors: &profile.Sensors{CurrentUnit: 1}})
 	defer p.Close()
 	has(t, output(t, p, "dumpsys battery"), "  AC powered: true\n")
 	pid := record(t, p)

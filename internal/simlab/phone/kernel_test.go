@@ -129,7 +129,7 @@ func TestOlderPhonesAsTheyAreSoldTellOfWakeupsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := New(pr, 1, Options{Production: c.production})
+		p := New(pr, 1, Options{Production: c.production, Tracing: "on"})
 		t.Cleanup(p.Close)
 		if err := p.Install([]byte(hungry)); err != nil {
 			t.Fatal(err)
@@ -237,7 +237,7 @@ func TestWhoseOwnSectionsAPhoneTraces(t *testing.T) {
 		production bool
 		want       bool
 	}{{"", true, true}, {"unprofileable\n", true, false}, {"unprofileable\ndebuggable\n", true, true}, {"unprofileable\n", false, true}} {
-		p := New(pr, 1, Options{Production: c.production})
+		p := New(pr, 1, Options{Production: c.production, Tracing: "on"})
 		t.Cleanup(p.Close)
 		if err := p.Install([]byte(hungry + c.flags)); err != nil {
 			t.Fatal(err)

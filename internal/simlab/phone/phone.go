@@ -107,6 +107,10 @@ type Options struct {
 	// how much of the log is kept, and LowRAM keeps less.
 	Chatter          int
 	FixedLog, LowRAM bool
+	// Tracing is how its maker has Perfetto's service: "off" until somebody turns it on, as
+	// adb's shell may (persist.traced.enable), "locked", where that may not, or "on", which it
+	// is unless set, but for phones with Android 10 that are no Pixels.
+	Tracing string
 	// Production makes it a build as it is sold (user), which has no `adb root`.
 	Production bool
 }
@@ -200,6 +204,12 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		props: build.Properties(p, o.Production, o.LowRAM), settings: build.Settings(), network: o.Network,
 		running: map[string]*process{}, nextPID: 4200,
 		repetitions: map[string]int{}, graphics: gfxinfo.Packages{}, starts: 1, late: map[*shell.Shell]bool{},
+	}
+	if o.Tracing == "" && p.API == 29 && p.Manufacturer != "Google" {
+		ph.options.Tracing = "off"
+	}
+	if ph.state.props[tracedService] = "running"; ph.options.Tracing == "off" || ph.options.Tracing == "locked" {
+		ph.state.props[tracedService], ph.state.props[tracedEnabled] = "stopped", "0"
 	}
 	width, height := p.Size()
 	ph.system = system.New(system.Phone{API: p.API, Clock: ph.clock, Boot: o.Boot, Emulator: ph.sensors().Emulator,

@@ -37,7 +37,7 @@ func newPhone(t *testing.T, profileName, app string, faults ...string) *Phone {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Chatter: -1} // what it logs stays
+	o := Options{Chatter: -1, Tracing: "on"} // what it logs stays
 	for _, text := range faults {
 		f, err := simapp.ParseFault(text)
 		if err != nil {

@@ -60,7 +60,36 @@ func setprop(c *call) int {
 		c.Errorf("could not set property\n")
 		return 1
 	}
+	if name == tracedEnabled {
+		return c.traces(c.Arg(1))
+	}
 	c.state.props[name] = c.Arg(1)
+	return 0
+}
+
+// Whether Perfetto's service runs follows from a property, which adb's shell may set since
+// Android 10 (perfetto.rc; shell.te: traced_enabled_prop).
+const (
+	tracedEnabled = "persist.traced.enable"
+	tracedService = "init.svc.traced"
+	tracedStarts  = 300 * time.Millisecond
+)
+
+// traces has init start or stop the service.
+func (c *call) traces(value string) int {
+	if c.options.Tracing == "locked" || c.profile.API < 29 {
+		c.Errorf("Failed to set property '%s' to '%s'.\nSee dmesg for error reason.\n", tracedEnabled, value)
+		return 1
+	}
+	if c.state.props[tracedEnabled] = value; value != "1" {
+		c.state.props[tracedService] = "stopped"
+		return 0
+	}
+	c.clock.At(c.clock.Now()+tracedStarts, func() {
+		if c.state.props[tracedEnabled] == "1" {
+			c.state.props[tracedService] = "running"
+		}
+	})
 	return 0
 }
 

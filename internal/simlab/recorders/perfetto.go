@@ -69,7 +69,7 @@ func Perfetto(p *Phone, asked *shell.Call, then func(code int)) {
 		c.cloneTracing(name, out, then)
 		return
 	}
-	if c.Property("persist.traced.enable") == "0" {
+	if c.Property("init.svc.traced") != "running" {
 		c.Errorf("perfetto_cmd.cc Could not connect to the traced socket. Is traced running? (persist.traced.enable)\n")
 		then(1)
 		return
