@@ -22,7 +22,7 @@ func TestCausesOfAppsAsTheyAreSold(t *testing.T) {
 	}
 	var cases []slowCase
 	for i, c := range slowCases() {
-		if c.phone != "c1-go-android-11" || c.event != "scroll" || c.also != "" || !full && (c.buffered || i%13 != 1) {
+		if c.phone != "c1-go-android-11" || c.event != "scroll" || c.also != "" || !full && (c.buffered || i%26 != 1) {
 			continue
 		}
 		for _, app := range []*string{&c.app, &c.before} {
