@@ -199,6 +199,24 @@ func (c *collector) tellCoverage() {
 	}
 }
 
+// much is the share of the app's own CPU time from which on watching it may show in what is
+// measured.
+const much = 0.02
+
+// tellWatching warns where watching took much of the device, compared with what the app did.
+func (c *collector) tellWatching() {
+	var watching, own time.Duration
+	for _, m := range c.measured {
+		if m.watching >= 0 && m.cpu > 0 {
+			watching, own = watching+m.watching, own+m.cpu
+		}
+	}
+	if share := float64(watching) / float64(max(own, 1)); own > 0 && share > much {
+		c.journal.Warnf("watching took %.1f %% of the CPU time that the app had (%v of %v in all repetitions, adb's daemon and what it ran): an app that does little is easily disturbed by it",
+			100*share, watching.Round(time.Millisecond), own.Round(time.Millisecond))
+	}
+}
+
 // lossOf tells why the repetition is lost that the device survived, nil where it is
 // not; unseen that nobody looked at its frames. untold is why the frame timeline is not
 // known, nil where it is or nobody wants it.

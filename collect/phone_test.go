@@ -338,6 +338,12 @@ func (p *phone) Exec(_ context.Context, line string) (device.Output, error) {
 }
 
 func (p *phone) answer(command string, out *strings.Builder) (code int) {
+	if first, otherwise, has := strings.Cut(command, " || pidof "); has {
+		if code = p.answer(first, out); code != 0 {
+			code = p.answer("pidof "+otherwise, out)
+		}
+		return code
+	}
 	command = strings.TrimSuffix(command, " 2>/dev/null")
 	words := strings.Fields(command)
 	if p.power != nil {
@@ -401,10 +407,16 @@ func (p *phone) answer(command string, out *strings.Builder) (code int) {
 		fmt.Fprintf(out, "Applications Graphics Acceleration Info:\nUptime: %d Realtime: %d\n\n** Graphics info for pid 200 [com.android.systemui] **\n", p.now/time.Millisecond, p.now/time.Millisecond)
 	case strings.HasPrefix(command, "dumpsys gfxinfo") && !strings.HasSuffix(command, "reset"):
 		p.gfxinfo(out)
-	case words[0] == "pidof" && p.run != nil && !p.run.crashed:
+	case words[0] == "pidof" && words[1] == pkg && p.run != nil && !p.run.crashed:
 		fmt.Fprintf(out, "%d\n", p.run.pid)
-	case command == "cat /proc/uptime":
+	case words[0] == "cat" && words[1] == "/proc/uptime":
 		fmt.Fprintf(out, "%.2f 1.00\n", p.now.Seconds())
+		if len(words) > 2 { // of the app's process
+			if p.run == nil || p.run.crashed {
+				return 1
+			}
+			return p.answer("cat "+words[2], out)
+		}
 	case words[0] == "echo" && len(words) > 1:
 		out.WriteString(strings.Join(words[1:], " ") + "\n")
 	case words[0] == "cat" && p.run != nil:

@@ -3,6 +3,7 @@ package collect_test
 import (
 	"context"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -79,12 +80,13 @@ type answering struct {
 	pids func(answer string) string
 }
 
+// pidsLine is what pidof prints.
+var pidsLine = regexp.MustCompile(`(?m)^\d+( \d+)*$`)
+
 func (a answering) Exec(ctx context.Context, command string) (device.Output, error) {
 	out, err := a.Device.Exec(ctx, command)
-	if strings.HasPrefix(command, "cat /proc/uptime; pidof ") {
-		uptime, rest, _ := strings.Cut(string(out.Stdout), "\n")
-		pids, more, _ := strings.Cut(rest, "\n")
-		out.Stdout = []byte(uptime + "\n" + a.pids(pids) + "\n" + more)
+	if strings.HasPrefix(command, "cat /proc/uptime ") {
+		out.Stdout = pidsLine.ReplaceAllFunc(out.Stdout, func(line []byte) []byte { return []byte(a.pids(string(line))) })
 	}
 	return out, err
 }

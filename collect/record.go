@@ -25,6 +25,7 @@ func (c *collector) finish(err error) run.Run {
 	c.target.Journal = c.journal
 	c.compareEvents()
 	c.tellCoverage()
+	c.tellWatching()
 	c.record()
 	if c.meter != nil {
 		c.run.Energy = c.meter.Record(c.spent())
@@ -158,6 +159,9 @@ func (m measurement) iteration() run.Iteration {
 	}
 	if m.cpu > 0 {
 		it.Metrics["cpu.time_ms"] = milliseconds(m.cpu)
+	}
+	if m.watching >= 0 {
+		it.Metrics["watching.cpu_ms"] = milliseconds(m.watching)
 	}
 	if m.rssKB > 0 {
 		it.Metrics["memory.rss_kb"] = float64(m.rssKB)

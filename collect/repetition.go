@@ -29,6 +29,7 @@ type measurement struct {
 	startup     time.Duration // to the first display, 0: not seen
 	fullStart   time.Duration // to the full display, 0: not told
 	cpu         time.Duration // 0: not seen
+	watching    time.Duration // CPU time that watching took, to the same reading; below 0: not known
 	pssKB       int64         // 0: not seen
 	rssKB       int64         // 0: not seen
 	peakKB      int64         // 0: not seen
@@ -137,6 +138,9 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 	if err := c.follow(ctx, a); err != nil {
 		return err
 	}
+	if err := c.target.FindVitals(ctx); err != nil {
+		return err
+	}
 	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package, By: c.by, Least: c.counted}
 	if a.energy != nil {
 		a.frames.Rider = a.energy // reading memory takes energy
@@ -225,6 +229,10 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		out.done = &done
 	}
 	a.frames.TellUnread(a.n)
+	var known bool
+	if out.watching, known = a.frames.Watching(); !known {
+		out.watching = -1
+	}
 	var err error
 	if start := a.workload.Started; start != nil {
 		c.compareStart(a.n, *start, seen)

@@ -275,6 +275,7 @@ var builtin = []Metric{
 	{Name: "memory.pss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (PSS)", Decimals: 0, Log: true, Resolution: 1},
 	{Name: "memory.peak_rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "most memory (RSS)", Decimals: 0, Log: true, Of: "memory.pss_kb", Resolution: 256, Restless: 0.02},
 	{Name: "memory.rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (RSS)", Decimals: 0, Log: true, OnRequest: true, Resolution: 256},
+	{Name: "watching.cpu_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time of watching", Sums: true, Decimals: 0, Log: true, OnRequest: true, Resolution: 10},
 	{Name: "gc.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time of garbage collections", Sums: true, Decimals: 1, Log: true, OnRequest: true, Traced: true, Resolution: 1},
 	{Name: "gc.count", Direction: LowerIsBetter, Title: "garbage collections", Sums: true, Mean: true, OnRequest: true, Traced: true, Resolution: 1},
 	{Name: "work.frames", Direction: LowerIsBetter, Title: "frames begun", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 2, Restless: 0.01},

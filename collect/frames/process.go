@@ -13,13 +13,8 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// processQuestion asks for what the kernel counts of a process. It takes nothing from
-// the process itself.
-func processQuestion(pid int) string {
-	return fmt.Sprintf("cat /proc/%d/stat /proc/%[1]d/status", pid)
-}
-
-// readProcess reads the answer to processQuestion: a line of times, and lines of memory.
+// readProcess reads what the kernel counts of the app's process, which takes nothing from the
+// process itself: a line of times, and lines of memory.
 func (s *Sampler) readProcess(text []byte) {
 	stat, status, _ := bytes.Cut(bytes.TrimLeft(text, "\r\n"), []byte("\n"))
 	s.readCPU(stat)

@@ -24,7 +24,7 @@ func (s *Sampler) dump(ctx context.Context, memory bool) (gfxinfo.Dump, answer, 
 		line += " framestats"
 	}
 	for try := 0; ; try++ {
-		a, err := s.ask(ctx, line, memory)
+		a, err := s.ask(ctx, line, s.files(), memory)
 		if err != nil {
 			return gfxinfo.Dump{}, a, err
 		}

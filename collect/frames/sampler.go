@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 	timeline "github.com/apkgate/apkgate/trace/perfetto/frames"
@@ -48,6 +49,8 @@ type Sampler struct {
 	PIDs   map[int]bool  // of the app's processes that were seen
 	Alive  time.Duration // at the last dump while the workload ran
 
+	watchFrom map[int]time.Duration // the CPU time of what watches, by process: at the first reading
+	watched   map[int]time.Duration // and at the last
 	recording gfxinfo.Recording
 	before    gfxinfo.Stated // what the system had counted of the app before
 	stated    gfxinfo.Stated // and has in the repetition
@@ -79,6 +82,7 @@ type Sampler struct {
 func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 	s.passed(uptime)
 	s.PIDs, s.ticks, s.done = map[int]bool{}, map[int]time.Duration{}, map[int]Done{}
+	s.watchFrom, s.watched = map[int]time.Duration{}, map[int]time.Duration{}
 	if s.By.Recorded() {
 		return s.beginTimeline(ctx)
 	}
@@ -87,10 +91,11 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 			return err
 		}
 	}
-	d, _, err := s.dump(ctx, false)
+	d, a, err := s.dump(ctx, false)
 	if err != nil {
 		return err
 	}
+	s.takeWatch(readingOf(a.stat))
 	s.recording.Baseline(d)
 	if err := s.readBefore(ctx); err != nil {
 		return err
@@ -110,11 +115,11 @@ const (
 // answer is one output in its parts.
 type answer struct{ head, stat, ridden, memory []byte }
 
-// ask asks for something, and in the same command for what is read beside it.
-func (s *Sampler) ask(ctx context.Context, head string, memory bool) (answer, error) {
+// ask asks for something, and in the same command for files and for what is read beside it.
+func (s *Sampler) ask(ctx context.Context, head string, files []string, memory bool) (answer, error) {
 	line := head
-	if s.pid != 0 {
-		line += "; echo; echo " + statMark + "; " + processQuestion(s.pid)
+	if len(files) > 0 {
+		line += "; echo; echo " + statMark + "; " + device.Quote(append([]string{"cat"}, files...)...)
 	}
 	if s.Rider != nil {
 		if question := s.Rider.Question(); question != "" {
@@ -151,7 +156,9 @@ func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 	if workloadRuns {
 		s.Alive = s.uptime
 	}
-	s.readProcess(a.stat)
+	if err := s.take(ctx, readingOf(a.stat)); err != nil {
+		return err
+	}
 	if memory {
 		s.readMemory(a.memory)
 	}

@@ -1,7 +1,6 @@
 package frames
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/trace/frame"
 	timeline "github.com/apkgate/apkgate/trace/perfetto/frames"
 )
@@ -22,31 +22,37 @@ import (
 // ErrNoTimeline says that there is no frame timeline in what was recorded.
 var ErrNoTimeline = errors.New("the device writes no timeline of frames")
 
-// pidQuestion asks for what tells that the app runs, and for the time: CLOCK_BOOTTIME.
-// Both are answered without the app.
-func (s *Sampler) pidQuestion() string {
-	return "cat /proc/uptime; " + target.PIDs(s.App)
+// aliveQuestion asks for the time, CLOCK_BOOTTIME, for what the kernel tells of the app's
+// process and of the device, and for the app's processes where it has none or another one than
+// before: all without the app, and by one process as long as it lives. To look for an app's
+// processes is to read the names of all that there are.
+func (s *Sampler) aliveQuestion() string {
+	line := device.Quote(append([]string{"cat", "/proc/uptime"}, s.files()...)...) + " 2>/dev/null"
+	if s.pid == 0 {
+		return line + "; " + target.PIDs(s.App)
+	}
+	return line + " || " + target.PIDs(s.App)
 }
 
 // readAlive looks whether the app runs.
 func (s *Sampler) readAlive(ctx context.Context, memory bool) (answer, func(workloadRuns bool), error) {
-	a, err := s.ask(ctx, s.pidQuestion(), memory)
+	a, err := s.ask(ctx, s.aliveQuestion(), nil, memory)
 	if err != nil {
 		return a, nil, err
 	}
-	uptime, pids, _ := bytes.Cut(a.head, []byte("\n"))
-	s.passed(monotonic(uptime, s.slept))
+	r := readingOf(a.head)
+	a.stat = a.head
+	s.passed(monotonic([]byte(r.uptime), s.slept))
 	return a, func(bool) {
-		s.pid = 0
-		found := 0
-		for word := range strings.FieldsSeq(string(pids)) {
-			if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
-				s.pid = pid
-				s.PIDs[pid] = true
-				found++
-			}
+		if _, lives := r.stats[s.pid]; lives && len(r.pids) == 0 {
+			return
 		}
-		if found > 1 {
+		s.pid = 0
+		for _, pid := range r.pids {
+			s.pid = pid
+			s.PIDs[pid] = true
+		}
+		if found := len(r.pids); found > 1 {
 			s.Target.Journal.Warnf("%s ran %d times at once, as of two users or in a work profile: the frames of all are counted, and the CPU time and memory are of one at a time", s.App, found)
 		}
 	}, nil
@@ -72,10 +78,15 @@ func monotonic(uptime []byte, slept time.Duration) time.Duration {
 
 // beginTimeline lines up the clocks of a repetition whose frames the timeline has.
 func (s *Sampler) beginTimeline(ctx context.Context) error {
-	out, err := s.Target.Ask(ctx, s.Target.ClockQuestion())
+	line := s.Target.ClockQuestion()
+	if files := s.Target.Vitals.Files(); len(files) > 0 {
+		line += "; " + device.Quote(append([]string{"cat"}, files...)...)
+	}
+	out, err := s.Target.Ask(ctx, line)
 	if err != nil {
 		return fmt.Errorf("read the device's clock: %w", err)
 	}
+	s.takeWatch(readingOf(out.Stdout))
 	if uptime, err := target.Uptime(out.Stdout); err == nil {
 		s.passed(uptime)
 		s.begun = uptime

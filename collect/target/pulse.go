@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,14 +45,94 @@ func (t *Target) Feel(ctx context.Context) error {
 	return t.Pulse(ctx)
 }
 
+// Vitals are the processes whose files in /proc tell of the device while an app is measured,
+// in the same command as what is read of the app.
+type Vitals struct {
+	System int   // Android's own process; 0: not known
+	Watch  []int // that what is asked of the device runs in: adbd, and what follows the log
+}
+
+// FindVitals looks for them: pidof came with Android 6.
+func (t *Target) FindVitals(ctx context.Context) error {
+	const mark = "apkgate-next"
+	out, err := t.Ask(ctx, "pidof system_server; echo "+mark+"; pidof adbd; echo "+mark+"; pidof logcat")
+	if err != nil {
+		return fmt.Errorf("look for the processes that watching takes: %w", err)
+	}
+	t.Vitals, t.light = Vitals{}, life{}
+	for i, part := range strings.SplitN(string(out.Stdout), mark, 3) {
+		for word := range strings.FieldsSeq(part) {
+			pid, err := strconv.Atoi(word)
+			switch {
+			case err != nil || pid <= 0 || len(t.Vitals.Watch) == maxWatch:
+			case i == 0:
+				t.Vitals.System = pid
+			default:
+				t.Vitals.Watch = append(t.Vitals.Watch, pid)
+			}
+		}
+	}
+	return nil
+}
+
+// maxWatch bounds the processes of a device that watch it.
+const maxWatch = 10
+
+// bootID is another after each start of the kernel (random(4)).
+const bootID = "/proc/sys/kernel/random/boot_id"
+
+// Files are those that tell of them, and of the device's start.
+func (v Vitals) Files() []string {
+	if v.System == 0 {
+		return nil
+	}
+	files := []string{bootID, fmt.Sprintf("/proc/%d/stat", v.System)}
+	for _, pid := range v.Watch {
+		files = append(files, fmt.Sprintf("/proc/%d/stat", pid))
+	}
+	return files
+}
+
+// Felt is Pulse by what was read anyhow: the device's boot_id, and when Android's own process
+// began, "" where it is gone. Whether that process still answers is not asked while the app
+// works: what it is asked for is printed under its locks, and an app that works is no sign of
+// one that hangs.
+func (t *Target) Felt(ctx context.Context, boot, began string, works bool) error {
+	was := t.light
+	t.light = life{boot, began}
+	switch {
+	case boot == "" || was.boot == "" || was.system == "":
+		return nil
+	case was.boot != boot:
+		return errRestarted
+	case was.system != began:
+		return errSystemRestarted
+	case t.Heard == nil:
+		return nil
+	}
+	accidents, follows := t.Heard()
+	if !follows {
+		return nil
+	}
+	if works || t.Asked {
+		t.felt, t.pulsed = true, t.Clock.Now()
+	}
+	return t.behindDialog(ctx, accidents)
+}
+
+var (
+	errRestarted       = fmt.Errorf("%w: it has restarted by itself", device.ErrGone)
+	errSystemRestarted = fmt.Errorf("%w: its system has restarted by itself, and ended all apps", device.ErrGone)
+)
+
 // Pulse makes sure that the device is the one that it was, with the same start of its
 // kernel and of its system: an adb server may have the connection back after a restart
 // before any command fails.
 //
-// boot_id is another after each start of the kernel (random(4)), and the count one more
-// after each of the system's own process (SystemServer.java, Android 10).
+// boot_id is another after each start of the kernel, and the count one more after each of the
+// system's own process (SystemServer.java, Android 10).
 func (t *Target) Pulse(ctx context.Context) error {
-	line := "cat /proc/sys/kernel/random/boot_id; getprop sys.system_server.start_count"
+	line := "cat " + bootID + "; getprop sys.system_server.start_count"
 	if !t.Asked {
 		line += "; " + systemQuestion
 	}
@@ -79,9 +160,9 @@ func (t *Target) Pulse(ctx context.Context) error {
 	case was.boot == "" || now.boot == "" || was == now:
 		return t.behindDialog(ctx, accidents)
 	case was.boot == now.boot:
-		return fmt.Errorf("%w: its system has restarted by itself, and ended all apps", device.ErrGone)
+		return errSystemRestarted
 	}
-	return fmt.Errorf("%w: it has restarted by itself", device.ErrGone)
+	return errRestarted
 }
 
 // life tells one start of a device from another; boot is "" where that is not known, and

@@ -51,6 +51,8 @@ type Target struct {
 	// Heard are the lines of the log that tell of an ANR or a crash, as far as they were read
 	// while it is followed; ok is false where it isn't any more. nil where nobody follows it.
 	Heard func() (lines string, ok bool)
+	// Vitals are the processes that tell of the device, as they were found last.
+	Vitals Vitals
 	// KeepsLog says that the device keeps as much of its log as a run asks for.
 	KeepsLog bool
 	// Owner is who uses the device, for all who might use it too; nil where nobody
@@ -74,6 +76,7 @@ type Target struct {
 	felt         bool                       // the device's pulse
 	pulsed       time.Duration              // when that was last, on the device's clock
 	life         life                       // the device's, when its pulse was felt
+	light        life                       // the same by Felt, with when its system began
 	accidents    string                     // of its log, the last that was read then
 }
 

@@ -30,6 +30,7 @@ func dial(t *testing.T, s *simlab.Simulated) device.Device {
 
 func begin(t *testing.T, name string, o simlab.Options) *simlab.Simulated {
 	t.Helper()
+	o.Chatter = -1 // what it logs stays
 	s, err := simlab.Start(name, 1, o)
 	if err != nil {
 		t.Fatal(err)

@@ -126,8 +126,28 @@ func (l *Log) Command(c *shell.Call, then func(code int)) {
 		l.followers = map[*follower]bool{}
 	}
 	l.followers[f] = true
-	c.OnEnd(func() { delete(l.followers, f) })
+	from := l.Clock.Now()
+	j := &shell.Job{Name: "logcat", Line: "logcat " + strings.Join(c.Args, " "), CPU: func() time.Duration {
+		return time.Duration(float64(l.Chatter)/othersLine*(l.Clock.Now()-from).Seconds()) * lineCPU
+	}}
+	j.Signal = func(number int) {
+		delete(l.followers, f)
+		c.EndJob(j)
+		then(128 + number)
+	}
+	c.AddJob(j)
+	c.OnEnd(func() {
+		delete(l.followers, f)
+		c.EndJob(j)
+	})
 }
+
+// How long a line of others is, in bytes, and what it costs a logcat that passes it over:
+// nobody has measured it on a phone.
+const (
+	othersLine = 100
+	lineCPU    = 3 * time.Microsecond
+)
 
 // showAll prints what is there, from the first entry on that is not older than it is asked
 // for, whatever the clock says of later ones (LogReader.cpp, log_find_start).

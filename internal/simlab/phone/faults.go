@@ -248,6 +248,7 @@ func (p *Phone) reboot(takes time.Duration) {
 	p.state.su = 0
 	p.state.boots++
 	p.state.starts = 1
+	p.state.systemSince = p.clock.Now()
 	p.boot()
 	p.screen.Restart()
 	p.system.Restart(takes)

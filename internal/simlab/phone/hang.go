@@ -92,6 +92,7 @@ func (p *Phone) restartSystem() {
 		w.then(1)
 	}
 	p.state.starts++
+	p.state.systemSince = p.clock.Now()
 	p.system.RestartServices(systemTakes)
 	p.boot()
 	p.screen.Restart()

@@ -160,6 +160,7 @@ type state struct {
 	held        []func()              // what goes on once the system does
 	late        map[*shell.Shell]bool // command lines that waited for it, and go on
 	starts      int                   // of the system since the phone started
+	systemSince time.Duration         // when it was last
 	wifiUpAt    time.Duration         // when the phone is on Wi-Fi that was turned on
 	repetitions map[string]int        // scenarios played, by app, scenario and network
 	played      int                   // scenarios played in all
@@ -275,9 +276,19 @@ func (p *Phone) Start(ctx context.Context, command string, stdin io.Reader, stdo
 	return p.host.Start(ctx, command, stdin, stdout, stderr)
 }
 
+// adbdPID is the process that runs what adb sends.
+const adbdPID = 560
+
+// Asked counts what was run on the phone over adb.
+func (p *Phone) Asked() shell.Asked {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.host.Asked
+}
+
 // processes are all that the shell did not start, in the order of their packages.
 func (p *Phone) processes() []shell.Process {
-	out := []shell.Process{{PID: 1}, {PID: logcat.SystemPID}}
+	out := []shell.Process{{PID: 1}, {PID: logcat.SystemPID, Name: "system_server"}, {PID: adbdPID, Name: "adbd"}}
 	for _, pkg := range sortedKeys(p.state.running) {
 		pr := p.state.running[pkg]
 		out = append(out, shell.Process{PID: pr.PID, Name: pkg, End: func() { p.kill(pkg) }, Quit: func(as string) bool {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/dumps"
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
+	"github.com/apkgate/apkgate/internal/simlab/shell"
 )
 
 // proc are the files of /proc that collectors read.
@@ -20,6 +22,12 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 	}
 	if text, ok := dumps.File(p.power, name); ok {
 		return text, ok
+	}
+	switch name {
+	case fmt.Sprintf("/proc/%d/stat", logcat.SystemPID):
+		return shell.StatLine(logcat.SystemPID, "system_server", 0, 0, p.state.systemSince), true
+	case fmt.Sprintf("/proc/%d/stat", adbdPID): // what it started is over when it has waited for it
+		return shell.StatLine(adbdPID, "adbd", 0, p.host.Asked.CPU(), 0), true
 	}
 	if text, ok := p.host.ProcFile(name); ok {
 		return text, ok

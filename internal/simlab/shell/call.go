@@ -34,6 +34,9 @@ func (c *Call) Printf(format string, args ...any) { c.Out.Write(fmt.Appendf(nil,
 // Errorf writes to standard error.
 func (c *Call) Errorf(format string, args ...any) { c.Err.Write(fmt.Appendf(nil, format, args...)) }
 
+// EndJob takes a job off the list.
+func (c *Call) EndJob(j *Job) { c.host.EndJob(j) }
+
 // Arg is the i-th argument, or "".
 func (c *Call) Arg(i int) string {
 	if i < len(c.Args) {
@@ -82,6 +85,7 @@ func (s *Shell) Run(args []string, on Streams, then func(code int)) {
 		then(127)
 		return
 	}
+	s.host.count(name)
 	cmd.Run(&Call{Shell: s, Args: args[1:], Streams: on}, then)
 }
 

@@ -31,10 +31,39 @@ type Host struct {
 	Others   func() []Process   // those that are no jobs, in an order that stays
 	Runs     bool               // the clock runs by itself
 
+	// Asked is what command lines from outside have taken, those that are over.
+	Asked Asked
+
 	shells   map[*Shell]bool
 	finished []*Shell // ended while the clock advanced
 	jobs     map[int]*Job
 	nextJob  int
+}
+
+// Asked counts what command lines come to.
+type Asked struct {
+	Processes int // that were started, shells among them
+	Dumps     int // of the system's services
+}
+
+// ProcessCPU is what a process costs that is started for a command: nobody has measured it on
+// a phone.
+const ProcessCPU = 3 * time.Millisecond
+
+// CPU is what the processes had of the CPUs.
+func (a Asked) CPU() time.Duration { return time.Duration(a.Processes) * ProcessCPU }
+
+// inShell are the commands that mksh does itself.
+var inShell = map[string]bool{":": true, "true": true, "false": true, "cd": true, "echo": true, "exec": true, "exit": true, "export": true, "kill": true, "test": true, "[": true, "wait": true}
+
+// count counts a command that is run.
+func (h *Host) count(name string) {
+	if !inShell[name] {
+		h.Asked.Processes++
+	}
+	if name == "dumpsys" {
+		h.Asked.Dumps++
+	}
 }
 
 // Process is one that no shell has started.

@@ -149,6 +149,7 @@ func (h *Host) begin(ctx context.Context, s *Shell, command string, input []byte
 	if !asksNothing(command) {
 		h.Clock.Advance(CommandTime)
 	}
+	h.count("sh")
 	h.hear(ctx, s)
 	if !s.ended {
 		h.shells[s] = true
