@@ -179,6 +179,11 @@ func (a *attempt) close() {
 func (c *collector) start(ctx context.Context, a *attempt) (err error) {
 	plan := c.plan
 	plan.Marked = a.frames.By.Recorded()
+	if c.detached() == nil {
+		if err := a.frames.WatchFrom(ctx); err != nil {
+			return err
+		}
+	}
 	if a.energy != nil {
 		a.energy.Starting()
 		if detached := c.detached(); detached != nil {

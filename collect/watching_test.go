@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +12,13 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
+	"github.com/apkgate/apkgate/run"
 )
+
+// others are a run's warnings but that watching took much of an app that does little.
+func others(r run.Run) []run.Warning {
+	return slices.DeleteFunc(slices.Clone(r.Warnings), func(w run.Warning) bool { return strings.HasPrefix(w.Text, "watching took") })
+}
 
 // watchedFor is a run of one repetition of an app that draws, or stands still, for so many
 // seconds, and what was run on the phone for it.

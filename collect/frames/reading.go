@@ -65,10 +65,12 @@ func (s *Sampler) files() []string {
 }
 
 // take takes what a reading tells of the app, of the device and of what watches it.
-func (s *Sampler) take(ctx context.Context, r reading) error {
+func (s *Sampler) take(ctx context.Context, r reading, workloadRuns bool) error {
 	before := s.CPU()
 	s.readProcess([]byte(r.stats[s.pid] + "\n" + string(r.status)))
-	s.takeWatch(r)
+	if workloadRuns { // else what it ran in is among what adbd has waited for
+		s.takeWatch(r)
+	}
 	if s.Target.Vitals.System == 0 {
 		return nil
 	}
@@ -91,6 +93,22 @@ func statFields(stat string) []string {
 		return nil
 	}
 	return strings.Fields(stat[end+1:])
+}
+
+// WatchFrom has the CPU time of what watches counted from now on.
+func (s *Sampler) WatchFrom(ctx context.Context) error {
+	files := s.Target.Vitals.Files()
+	if len(files) == 0 {
+		return nil
+	}
+	out, err := s.Target.Exec(ctx, append([]string{"cat"}, files...)...)
+	if err != nil {
+		return fmt.Errorf("read what watching takes: %w", err)
+	}
+	s.watchFrom, s.watched = map[int]time.Duration{}, map[int]time.Duration{}
+	s.takeWatch(readingOf(out.Stdout))
+	s.watched = map[int]time.Duration{}
+	return nil
 }
 
 // takeWatch notes the CPU time of what watches: of adbd and of the commands that it has run and
@@ -116,8 +134,8 @@ func (s *Sampler) takeWatch(r reading) {
 	}
 }
 
-// Watching is the CPU time that watching took on the device, from Begin to the last reading;
-// false where the device does not tell.
+// Watching is the CPU time that watching took on the device, from WatchFrom to the last reading
+// in the workload; false where there was none, or the device does not tell.
 func (s *Sampler) Watching() (sum time.Duration, ok bool) {
 	for pid, last := range s.watched {
 		sum += last - s.watchFrom[pid]

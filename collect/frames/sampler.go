@@ -91,11 +91,10 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 			return err
 		}
 	}
-	d, a, err := s.dump(ctx, false)
+	d, _, err := s.dump(ctx, false)
 	if err != nil {
 		return err
 	}
-	s.takeWatch(readingOf(a.stat))
 	s.recording.Baseline(d)
 	if err := s.readBefore(ctx); err != nil {
 		return err
@@ -156,7 +155,7 @@ func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 	if workloadRuns {
 		s.Alive = s.uptime
 	}
-	if err := s.take(ctx, readingOf(a.stat)); err != nil {
+	if err := s.take(ctx, readingOf(a.stat), workloadRuns); err != nil {
 		return err
 	}
 	if memory {

@@ -78,15 +78,10 @@ func monotonic(uptime []byte, slept time.Duration) time.Duration {
 
 // beginTimeline lines up the clocks of a repetition whose frames the timeline has.
 func (s *Sampler) beginTimeline(ctx context.Context) error {
-	line := s.Target.ClockQuestion()
-	if files := s.Target.Vitals.Files(); len(files) > 0 {
-		line += "; " + device.Quote(append([]string{"cat"}, files...)...)
-	}
-	out, err := s.Target.Ask(ctx, line)
+	out, err := s.Target.Ask(ctx, s.Target.ClockQuestion())
 	if err != nil {
 		return fmt.Errorf("read the device's clock: %w", err)
 	}
-	s.takeWatch(readingOf(out.Stdout))
 	if uptime, err := target.Uptime(out.Stdout); err == nil {
 		s.passed(uptime)
 		s.begun = uptime
