@@ -458,7 +458,7 @@ func cuts(e ast.Expr) (found bool) {
 }
 
 // quoting are files that name the words they hold others to, or have those of other programs.
-var quoting = []string{"internal/cli/hostile/input_test.go", "internal/simlab/system/commands.go", "internal/simlab/anr/anr.go", "internal/simlab/logcat/ring.go", "internal/simlab/phone/logsize_test.go",
+var quoting = []string{"internal/cli/hostile/input_test.go", "internal/simlab/system/commands.go", "internal/simlab/phone/system.go", "internal/simlab/anr/anr.go", "internal/simlab/logcat/ring.go", "internal/simlab/phone/logsize_test.go",
 	"internal/standin/genymotion/saas.go", "internal/standin/genymotion/desktop.go",
 	"trace/logcat/anr.go", "trace/logcat/anr_test.go"}
 
