@@ -35,3 +35,14 @@ func FuzzLedger(f *testing.F) {
 		}
 	})
 }
+
+func FuzzLogSizes(f *testing.F) {
+	f.Add([]byte("main: ring buffer is 256 KiB (123 KiB consumed, 206 KiB readable), max entry is 5120 B, max payload is 4068 B\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, b := range readLogSizes(text).below("16M") {
+			if n := bytesOf(b.size); n <= 0 || n >= 16<<20 || !notedSize.MatchString(b.name+"="+b.size) {
+				t.Errorf("%+v is taken for a size to put back", b)
+			}
+		}
+	})
+}

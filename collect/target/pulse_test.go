@@ -265,3 +265,45 @@ func TestTearDownOfAnInterruptIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// What is read with an app's times tells of the device's start and of its system's; while the
+// app works, or dumps of its frames ask the system, no question is sent for the pulse.
+func TestWhatIsFeltWithoutAQuestion(t *testing.T) {
+	t.Parallel()
+	const again = "5d1b9b6e-3a0c-4c4e-9f0f-000000000002"
+	for name, c := range map[string]struct {
+		boot, began          string // of the second reading
+		works, asked, follow bool
+		is                   error
+		says                 string
+		questions            int // for the pulse, afterwards
+	}{
+		"the app works":            {boot, "1200", true, false, true, nil, "", 0},
+		"it stands still":          {boot, "1200", false, false, true, nil, "", 1},
+		"it stands still in dumps": {boot, "1200", false, true, true, nil, "", 0},
+		"the log is not followed":  {boot, "1200", true, false, false, nil, "", 1},
+		"nothing is read":          {"", "", true, false, true, nil, "", 1},
+		"restarted":                {again, "1200", true, false, true, device.ErrGone, "it has restarted by itself", 1},
+		"its system restarted":     {boot, "9900", true, false, true, device.ErrGone, "its system has restarted by itself", 1},
+		"its system is gone":       {boot, "", true, false, true, device.ErrGone, "its system has restarted by itself", 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &pulsing{boot: boot, starts: "1"}
+			d, _ := on(t, p)
+			defer d.HangUp()
+			d.Asked = c.asked
+			d.Heard = func() (string, bool) { return "", c.follow }
+			if err := d.Felt(t.Context(), boot, "1200", true); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(pulseEvery)
+			err := d.Felt(t.Context(), c.boot, c.began, c.works)
+			if !errors.Is(err, c.is) || c.is != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := d.Feel(t.Context()); err != nil || len(p.asked) != c.questions {
+				t.Errorf("%s: %v, asked %q", name, err, p.asked)
+			}
+		})
+	}
+}
