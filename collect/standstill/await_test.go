@@ -53,7 +53,7 @@ func TestStacksOfAnEarlierAnswerAreKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{})
+			s, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{Chatter: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
