@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -127,6 +129,10 @@ func (w *walk) step(ctx context.Context, e recording.Entry) error {
 			p.was.Text = append(p.was.Text, text...)
 		}
 		return err
+	case recording.End:
+		if p := w.processes[e.Stream]; p != nil && strings.HasPrefix(p.command, "logcat ") { // it ends where it is hung up
+			w.end(e.Stream)
+		}
 	case recording.Sleep:
 		return w.other.Clock.Sleep(ctx, time.Duration(e.ForNS))
 	case recording.Push:
@@ -224,16 +230,18 @@ func (w *walk) start(ctx context.Context, e recording.Entry) error {
 
 // hangUp ends what goes on, and compares what both have printed.
 func (w *walk) hangUp() {
-	for number := range len(w.processes) {
-		p := w.processes[number+1]
-		if p == nil {
-			continue
-		}
-		_ = p.process.Close()
-		<-p.done
-		w.note(p.command, p.was, Answer{Text: p.is})
+	for _, number := range slices.Sorted(maps.Keys(w.processes)) {
+		w.end(number)
 	}
-	clear(w.processes)
+}
+
+// end ends one of them.
+func (w *walk) end(number int) {
+	p := w.processes[number]
+	_ = p.process.Close()
+	<-p.done
+	w.note(p.command, p.was, Answer{Text: p.is})
+	delete(w.processes, number)
 }
 
 func (w *walk) push(ctx context.Context, e recording.Entry) error {
