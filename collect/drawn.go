@@ -199,21 +199,27 @@ func (c *collector) tellCoverage() {
 	}
 }
 
-// much is the share of the app's own CPU time from which on watching it may show in what is
-// measured.
-const much = 0.02
+// watched is what watching took in all repetitions.
+type watched struct{ watching, own, lasted time.Duration }
 
-// tellWatching warns where watching took much of the device, compared with what the app did.
+// much reports whether watching may show in what is measured: it took more than a fiftieth of
+// the app's own CPU time, and a twentieth of one CPU. An app that stands still has next to none,
+// and what shares eight CPUs with it for a few milliseconds a second disturbs nothing.
+func (w watched) much() bool {
+	return w.own > 0 && w.watching > w.own/50 && w.watching > w.lasted/20
+}
+
+// tellWatching warns where watching took much of the device.
 func (c *collector) tellWatching() {
-	var watching, own time.Duration
+	var all watched
 	for _, m := range c.measured {
 		if m.watching >= 0 && m.cpu > 0 {
-			watching, own = watching+m.watching, own+m.cpu
+			all.watching, all.own, all.lasted = all.watching+m.watching, all.own+m.cpu, all.lasted+m.lasted
 		}
 	}
-	if share := float64(watching) / float64(max(own, 1)); own > 0 && share > much {
-		c.journal.Warnf("watching took %.1f %% of the CPU time that the app had (%v of %v in all repetitions, adb's daemon and what it ran): an app that does little is easily disturbed by it",
-			100*share, watching.Round(time.Millisecond), own.Round(time.Millisecond))
+	if all.much() {
+		c.journal.Warnf("watching took %.1f %% of the CPU time that the app had, and %.1f %% of a CPU (%v in all repetitions, adb's daemon and what it ran): it may have disturbed the app",
+			100*all.watching.Seconds()/all.own.Seconds(), 100*all.watching.Seconds()/max(all.lasted, 1).Seconds(), all.watching.Round(time.Millisecond))
 	}
 }
 

@@ -45,3 +45,23 @@ func TestFramesAreKeptInOrder(t *testing.T) {
 		t.Errorf("durations %v, want %v", got, want)
 	}
 }
+
+// Watching is much where it took more than 2 % of the app's own CPU time and 5 % of one CPU.
+func TestMuchWatchingIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	const minute = time.Minute
+	for what, c := range map[string]struct {
+		all  watched
+		want bool
+	}{
+		"of an app that works":             {watched{watching: 600 * time.Millisecond, own: 30 * time.Second, lasted: minute}, false},
+		"of an app that does little":       {watched{watching: 600 * time.Millisecond, own: time.Second, lasted: minute}, false},
+		"on a phone with slow processes":   {watched{watching: 3100 * time.Millisecond, own: 30 * time.Second, lasted: minute}, true},
+		"slow, of an app that works a lot": {watched{watching: 3100 * time.Millisecond, own: 160 * time.Second, lasted: minute}, false},
+		"of what is not known":             {watched{watching: 3100 * time.Millisecond, lasted: minute}, false},
+	} {
+		if got := c.all.much(); got != c.want {
+			t.Errorf("watching %s is much: %v", what, got)
+		}
+	}
+}

@@ -30,6 +30,7 @@ type measurement struct {
 	fullStart   time.Duration // to the full display, 0: not told
 	cpu         time.Duration // 0: not seen
 	watching    time.Duration // CPU time that watching took, to the same reading; below 0: not known
+	lasted      time.Duration // of the workload
 	pssKB       int64         // 0: not seen
 	rssKB       int64         // 0: not seen
 	peakKB      int64         // 0: not seen
@@ -52,6 +53,7 @@ type attempt struct {
 	measured bool          // it is none of the warm-up
 	event    string        // the UI event under way when the views were read, in the warm-up
 	began    time.Duration // by the device's clock
+	lasted   time.Duration // of the workload
 	log      *watch.Log
 	frames   *frames.Sampler
 	workload *workload.Running
@@ -228,6 +230,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	out := measurement{
 		repetition: a.n, frames: a.frames.Frames, events: seen.UI, standstills: append(stand, c.restarts...),
 		startup: seen.Startup, fullStart: seen.FullStart, cpu: c.cpuSince(a.frames.CPU()), pssKB: a.frames.MemoryKB(), unseen: unseen, by: a.frames.By, whole: a.frames.Whole(),
+		lasted: a.lasted,
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
 	if done, ok := a.frames.Done(); ok && c.cpuBefore == 0 { // else the process did some of it before
@@ -310,7 +313,9 @@ func (c *collector) await(ctx context.Context, a *attempt, interval time.Duratio
 // not be asked.
 func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 	clock, timeout, w := c.target.Clock, c.job.Scenario.Timeout, a.workload
-	deadline, busy := clock.Now()+timeout, c.begins()
+	began := clock.Now()
+	defer func() { a.lasted = clock.Now() - began }()
+	deadline, busy := began+timeout, c.begins()
 	nextLog := clock.Now() + readLogEvery
 	for ; !w.Ended(); busy.tell() {
 		if timeout > 0 && clock.Now() >= deadline && !w.Settled() {

@@ -75,7 +75,7 @@ func TestAnAppThatDrawsByItselfHasItsFrames(t *testing.T) {
 			if _, told := m["frames.frozen"]; told {
 				t.Error("frozen frames are told of, which can't be told from pauses")
 			}
-			if want := "nothing of what com.example.demo draws by itself is in " + source; len(others(r.Run)) != 1 || !warnedOf(r.Run, want) {
+			if want := "nothing of what com.example.demo draws by itself is in " + source; len(r.Run.Warnings) != 1 || !warnedOf(r.Run, want) {
 				t.Errorf("%s: %v, want %q", profile, r.Run.Warnings, want)
 			}
 			janky[i] = m["frames.janky"]
@@ -117,7 +117,7 @@ func TestFramesAsTheyWereShownAreHadOnRequest(t *testing.T) {
 		r := collect.Collect(t.Context(), job, collect.Options{})
 		wantComplete(t, r, 1)
 		all, _ := drawnOf(s)
-		if n := r.Run.Iterations[0].Metrics["frames.count"]; n != float64(all) || r.Run.Context["frames_by"] != "shown" || len(others(r.Run)) > 0 {
+		if n := r.Run.Iterations[0].Metrics["frames.count"]; n != float64(all) || r.Run.Context["frames_by"] != "shown" || len(r.Run.Warnings) > 0 {
 			t.Errorf("%s: %v frames of %d, %v, %v", profile, n, all, r.Run.Context, r.Run.Warnings)
 		}
 		if asked := spy.ran("gfxinfo com.example.demo"); len(asked) > 0 {
@@ -242,7 +242,7 @@ func TestAnAppThatOnceDrawsNothingKeepsItsSource(t *testing.T) {
 	}
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 1)
-	if n := r.Run.Iterations[0].Metrics["frames.count"]; left > 0 || r.Run.Context["frames_by"] != "timeline" || n < 150 || len(others(r.Run)) > 0 {
+	if n := r.Run.Iterations[0].Metrics["frames.count"]; left > 0 || r.Run.Context["frames_by"] != "timeline" || n < 150 || len(r.Run.Warnings) > 0 {
 		t.Errorf("%v frames by %s, %v; %d left", n, r.Run.Context["frames_by"], r.Run.Warnings, left)
 	}
 }

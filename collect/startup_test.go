@@ -72,7 +72,7 @@ func TestStartsAreMeasured(t *testing.T) {
 				if after := full - took[mode]; mode == config.StartHot && full != 0 || mode != config.StartHot && (after < 999 || after > 1001) {
 					t.Errorf("%s: fully drawn at %g ms, displayed at %g", mode, full, took[mode])
 				}
-				for _, w := range others(r.Run) {
+				for _, w := range r.Run.Warnings {
 					if !strings.Contains(w.Text, "its caches since version 12") && !strings.Contains(w.Text, "tells no times of frames") {
 						t.Errorf("%s: %s", mode, w.Text)
 					}

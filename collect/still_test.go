@@ -185,7 +185,7 @@ func TestServicesThatComeBehindTheBoot(t *testing.T) {
 		quiet(t, &job)
 		r := collect.Collect(t.Context(), job, collect.Options{})
 		wantComplete(t, r, 1)
-		if len(others(r.Run)) > 0 || s.Phone.Setting("system screen_off_timeout") != "60000" {
+		if len(r.Run.Warnings) > 0 || s.Phone.Setting("system screen_off_timeout") != "60000" {
 			t.Errorf("%s: %v", profile, r.Run.Warnings)
 		}
 	}

@@ -57,7 +57,7 @@ func TestFramesOfTheTimelineAreAllSeen(t *testing.T) {
 			if m["frames.count"] != float64(all) || m["frames.janky"] != float64(late) || all < 60 {
 				t.Errorf("%s, %q: %v frames, %v janky; %d came to the screen, %d late", profile, scenario, m["frames.count"], m["frames.janky"], all, late)
 			}
-			if r.Run.Context["frames_by"] != "timeline" || len(others(r.Run)) > 0 {
+			if r.Run.Context["frames_by"] != "timeline" || len(r.Run.Warnings) > 0 {
 				t.Errorf("%s: %v, %v", profile, r.Run.Context, r.Run.Warnings)
 			}
 			if asked := spy.ran("gfxinfo com.example.demo"); len(asked) > 0 {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,17 +11,11 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
-	"github.com/apkgate/apkgate/run"
 )
-
-// others are a run's warnings but that watching took much of an app that does little.
-func others(r run.Run) []run.Warning {
-	return slices.DeleteFunc(slices.Clone(r.Warnings), func(w run.Warning) bool { return strings.HasPrefix(w.Text, "watching took") })
-}
 
 // watchedFor is a run of one repetition of an app that draws, or stands still, for so many
 // seconds, and what was run on the phone for it.
-func watchedFor(t *testing.T, profile string, seconds int, draws bool) (asked shell.Asked, metrics map[string]float64, warned bool) {
+func watchedFor(t *testing.T, profile string, seconds int, draws bool) (asked shell.Asked, metrics map[string]float64) {
 	t.Helper()
 	s, job := simulated(t, profile, simlab.Options{})
 	frames := 60 * seconds
@@ -40,7 +33,7 @@ func watchedFor(t *testing.T, profile string, seconds int, draws bool) (asked sh
 	wantComplete(t, r, 1)
 	asked = s.Phone.Asked()
 	asked.Processes, asked.Dumps = asked.Processes-before.Processes, asked.Dumps-before.Dumps
-	return asked, r.Run.Iterations[0].Metrics, warnedOf(r.Run, "watching took")
+	return asked, r.Run.Iterations[0].Metrics
 }
 
 // What is run on a phone for each minute that a workload takes, as the table of
@@ -62,8 +55,8 @@ func TestWhatWatchingCosts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			long, of, _ := watchedFor(t, c.profile, 30, c.draws)
-			short, _, _ := watchedFor(t, c.profile, 10, c.draws)
+			long, of := watchedFor(t, c.profile, 30, c.draws)
+			short, _ := watchedFor(t, c.profile, 10, c.draws)
 			processes, dumps := 3*(long.Processes-short.Processes), 3*(long.Dumps-short.Dumps)
 			t.Logf("%s: %d processes and %d dumps a minute; %g ms of %g", name, processes, dumps, of["watching.cpu_ms"], of["cpu.time_ms"])
 			found := false
@@ -85,18 +78,5 @@ func TestWhatWatchingCosts(t *testing.T) {
 				t.Errorf("what watching took is not told: %v", of)
 			}
 		})
-	}
-}
-
-// A run says what watching took, and warns where that is more than a fiftieth of the app's own
-// CPU time.
-func TestMuchWatchingIsTold(t *testing.T) {
-	t.Parallel()
-	for _, draws := range []bool{true, false} {
-		_, metrics, warned := watchedFor(t, "galaxy-s22-android-14", 10, draws)
-		much := metrics["watching.cpu_ms"] > 0.02*metrics["cpu.time_ms"]
-		if much == draws || warned != much {
-			t.Errorf("the app draws %v: watching took %g ms, the app %g; warned %v", draws, metrics["watching.cpu_ms"], metrics["cpu.time_ms"], warned)
-		}
 	}
 }
