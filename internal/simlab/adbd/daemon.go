@@ -69,7 +69,7 @@ func (d *Daemon) serve(ctx context.Context, conn net.Conn) {
 	defer d.forget(conn)
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if d.isTaken(conn) {
+	if d.isTaken() {
 		io.Copy(io.Discard, conn) // whatever it says is answered by nobody
 		return
 	}

@@ -77,16 +77,12 @@ func (d *Daemon) Exclusive(on bool) {
 	d.exclusive = on
 }
 
-// isTaken reports whether another client than this one has the daemon to itself.
-func (d *Daemon) isTaken(conn net.Conn) bool {
+// isTaken reports whether another client than one that was just admitted has the daemon to
+// itself: from when it connected, since what it says comes later.
+func (d *Daemon) isTaken() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for other, ports := range d.connections {
-		if d.exclusive && other != conn && ports != nil {
-			return true
-		}
-	}
-	return false
+	return d.exclusive && len(d.connections) > 1
 }
 
 func (d *Daemon) acceptsKeys() bool {
