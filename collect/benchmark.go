@@ -115,7 +115,7 @@ func (c *collector) takeImported() (out []run.Iteration) {
 			continue
 		}
 		if c.clean { // a turn is one observation, however often it looked
-			out = append(out, median(m.imported.Iterations))
+			out = append(out, Median(m.imported.Iterations))
 		} else {
 			out = append(out, m.imported.Iterations...)
 		}
@@ -131,8 +131,9 @@ func (c *collector) takeImported() (out []run.Iteration) {
 	return out
 }
 
-// median is an iteration with the medians of some.
-func median(of []run.Iteration) (out run.Iteration) {
+// Median is an iteration with the medians of some: those of one turn of a Macrobenchmark,
+// which is one observation however often it looked.
+func Median(of []run.Iteration) (out run.Iteration) {
 	var whole []map[string]float64
 	events := map[string][]map[string]float64{}
 	for _, it := range of {

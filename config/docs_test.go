@@ -35,11 +35,26 @@ func TestDocumentedExampleIsValid(t *testing.T) {
 	}
 }
 
+// The example of the document on farms is one, too.
+func TestDocumentedFarmIsValid(t *testing.T) {
+	src, err := os.ReadFile("../docs/farms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(src), "```yaml\n")
+	example, _, _ := strings.Cut(rest, "```\n")
+	c, err := Load("apkgate.yml", []byte(example), Options{})
+	if err != nil || c.Farm == nil || c.Farm.Firebase.Devices[0] != (FarmDevice{"oriole", "33"}) {
+		t.Errorf("%v: %+v", err, c)
+	}
+}
+
 // docsSections are where the documentation has the keys of each type.
 var docsSections = map[string]string{
 	"App": "## app (required)", "Scenario": "## scenarios", "Instrumentation": "### workload: instrumentation",
 	"Startup": "### workload: startup", "Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
 	"Device": "## devices", "AVD": "### devices: avd", "Genymotion": "### devices: genymotion", "GenymotionSaaS": "### devices: genymotion-saas",
+	"Farm": "## farm", "Firebase": "### farm: firebase", "FarmDevice": "### farm: firebase: devices",
 	"Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
 	"Threshold": "### gate.thresholds", "Rounds": "## rounds", "Evidence": "## evidence", "Store": "## store", "Report": "## report",
 }

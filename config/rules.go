@@ -38,6 +38,9 @@ var (
 	androidPattern  = regexp.MustCompile(`^[0-9]{1,2}(\.[0-9]{1,2}){0,2}$`)
 	imagePattern    = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 	screenPattern   = regexp.MustCompile(`^([1-9][0-9]{2,3})x([1-9][0-9]{2,3})@([1-9][0-9]{1,3})$`)
+	projectPattern  = regexp.MustCompile(`^[a-z][a-z0-9:.-]{4,60}[a-z0-9]$`)
+	bucketPattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$`)
+	modelPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$`)
 	numberPattern   = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 )
 
@@ -62,6 +65,9 @@ var (
 	imageRule    = pattern(imagePattern, "a word of small letters, digits or _ -")
 	bootRule     = rule{"1 to 200 printable characters, no space at either end and no - at the beginning", func(s string) bool { return isLine(s, 1, 200) && !strings.HasPrefix(s, "-") }}
 	screenRule   = rule{"a screen as WIDTHxHEIGHT@DPI, such as 1080x2400@420", func(s string) bool { _, ok := parseScreen(s); return ok }}
+	projectRule  = pattern(projectPattern, "the id of a project, such as my-app-1234")
+	bucketRule   = pattern(bucketPattern, "the name of a bucket without gs://, such as my-app-results")
+	modelRule    = pattern(modelPattern, "an id as gcloud firebase test android models list prints it, such as oriole or 33")
 	pathRule     = rule{"a path to a file, up to 1000 printable characters", isFilePath}
 )
 

@@ -110,6 +110,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"Device.serial": serialPattern.String(), "Device.address": hostPattern, "Device.simulated": linePattern, "Device.name": linePattern,
 		"Device.profile": linePattern, "AVD.model": bootPattern, "AVD.name": bootPattern, "AVD.snapshot": bootPattern, "AVD.image": imagePattern.String(), "AVD.gpu": imagePattern.String(),
 		"Genymotion.model": bootPattern, "Genymotion.name": bootPattern, "GenymotionSaaS.recipe": bootPattern,
+		"Firebase.project": projectPattern.String(), "Firebase.bucket": bucketPattern.String(), "FarmDevice.model": modelPattern.String(),
 		"Metric.name": `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
 		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
 		"Store.branch": branchPattern.String(), "Store.postgres": databasePattern.String(),
@@ -130,7 +131,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", looseSchema().AnyOf
 	}
-	for key, pattern := range map[string]*regexp.Regexp{"AVD.android": apiPattern, "Genymotion.android": androidPattern, "GenymotionSaaS.android": androidPattern} {
+	for key, pattern := range map[string]*regexp.Regexp{"AVD.android": apiPattern, "Genymotion.android": androidPattern, "GenymotionSaaS.android": androidPattern, "FarmDevice.version": modelPattern} {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", []*jsonschema.Schema{{Type: "string", Pattern: pattern.String()}, {Type: "number"}}
 	}

@@ -20,6 +20,7 @@ func (d *decoder) config(root *node) *Config {
 		need("app", d.app(&c.App)),
 		scenarios,
 		may("devices", d.list(0, d.device(&c))),
+		may("farm", d.farm(&c.Farm)),
 		may("networks", d.set(&c.Networks, 0, func(s *string) reader { return d.text(s, networkRule) })),
 		may("context", d.context(&c.Context)),
 		may("energy", d.energy(&c.Energy)),

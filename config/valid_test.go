@@ -111,6 +111,10 @@ func everything() *config.Config {
 			{Name: "Google Pixel 3 11.0", Count: 1, Genymotion: &config.Genymotion{Model: "Google Pixel 3", Android: "11.0", Screen: config.Screen{Width: 1080, Height: 2160, Density: 440}}},
 			{Name: "Google Pixel 4 12.0", Count: 1, GenymotionSaaS: &config.GenymotionSaaS{Recipe: "Google Pixel 4", Android: "12.0", Minutes: 45}},
 		},
+		Farm: &config.Farm{
+			Firebase: &config.Firebase{Project: "mail-perf-1234", Bucket: "mail-perf-results", Devices: []config.FarmDevice{{Model: "oriole", Version: "33"}, {Model: "MediumPhone.arm", Version: "34"}}},
+			Minutes:  12, Parallel: 2, MaxUSD: 17.5,
+		},
 		Networks: []string{"wifi", "3g"},
 		Context:  config.Context{Use: []string{"sdk", "model"}, Rules: []string{"sdk", "model", "version"}, Extra: map[string]string{"lab": "Lille"}},
 		Energy: &config.Energy{

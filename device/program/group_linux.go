@@ -5,9 +5,14 @@ import (
 	"syscall"
 )
 
-// ownGroup starts a program in a group of its own, which dies with this process.
-func ownGroup() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// ownGroup starts a program in a group of its own, which dies with this process unless it
+// is to outlive it.
+func ownGroup(outlives bool) *syscall.SysProcAttr {
+	group := &syscall.SysProcAttr{Setpgid: true}
+	if !outlives {
+		group.Pdeathsig = syscall.SIGKILL
+	}
+	return group
 }
 
 func sessionOf(pid int) int {

@@ -5,7 +5,7 @@ package program
 import "syscall"
 
 // ownGroup starts a program in a group of its own.
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func sessionOf(int) int { return 0 }
 

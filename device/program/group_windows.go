@@ -8,7 +8,7 @@ import (
 )
 
 // ownGroup keeps Ctrl-C from a program: apkgate stops it in its own turn.
-func ownGroup() *syscall.SysProcAttr {
+func ownGroup(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 

@@ -24,14 +24,15 @@ type Process struct {
 }
 
 // Start starts the program and gives what it prints to both writers, which never fail and
-// may be one; each is written to from one goroutine. Whatever of the program's children
+// may be one; each is written to from one goroutine. A file is the program's own instead,
+// so that what it prints is there also where this process is killed. Whatever of the program's children
 // still prints after its end goes on being read, so that it is not killed for that.
 func Start(c Command, stdout, stderr io.Writer) (*Process, error) {
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Env = append(os.Environ(), c.Env...)
 	cmd.Dir = c.Dir
 	cmd.Stdin = strings.NewReader(c.Stdin)
-	cmd.SysProcAttr = ownGroup()
+	cmd.SysProcAttr = ownGroup(c.Outlives)
 	outputs, err := pipes(cmd, stdout, stderr)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name(), err)
@@ -54,9 +55,13 @@ type output struct {
 // pipes gives the program's outputs to the writers, and one to both where these are one.
 func pipes(cmd *exec.Cmd, stdout, stderr io.Writer) (out []output, err error) {
 	for _, to := range []io.Writer{stdout, stderr} {
-		if len(out) > 0 && to == stdout {
+		if cmd.Stdout != nil && to == stdout {
 			cmd.Stderr = cmd.Stdout
 			break
+		}
+		if file, ok := to.(*os.File); ok {
+			give(cmd, file)
+			continue
 		}
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -66,13 +71,18 @@ func pipes(cmd *exec.Cmd, stdout, stderr io.Writer) (out []output, err error) {
 			return nil, err
 		}
 		out = append(out, output{w, r, to})
-		if cmd.Stdout == nil {
-			cmd.Stdout = w
-		} else {
-			cmd.Stderr = w
-		}
+		give(cmd, w)
 	}
 	return out, nil
+}
+
+// give gives the program its next output.
+func give(cmd *exec.Cmd, w *os.File) {
+	if cmd.Stdout == nil {
+		cmd.Stdout = w
+	} else {
+		cmd.Stderr = w
+	}
 }
 
 // lastWords is for how long the rest of a program's output is waited for when it has
@@ -122,6 +132,9 @@ func (p *Process) ID() ID { return p.id }
 
 // Done is closed when the program has ended, and what it printed has been read.
 func (p *Process) Done() <-chan struct{} { return p.done }
+
+// ExitCode is that with which the program ended, -1 where a signal ended it. Only after Done.
+func (p *Process) ExitCode() int { return p.exitCode }
 
 // Ending says how the program ended: "it ended with the exit code 1". Only after Done.
 func (p *Process) Ending() string {

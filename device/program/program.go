@@ -29,6 +29,9 @@ type Command struct {
 	Dir  string   // where it runs; "" for where this process does
 	// Stdin is what it reads.
 	Stdin string
+	// Outlives lets the program go on where this process is killed (on Linux it ends
+	// otherwise): for one that says in a file what it has started elsewhere.
+	Outlives bool
 	// Timeout is how long Run lets it run; 0 for DefaultTimeout.
 	Timeout time.Duration
 }

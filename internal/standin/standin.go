@@ -1,5 +1,6 @@
-// Package standin plays, for tests, the programs that boot virtual devices and that are
-// not on the machines where apkgate is made: avdmanager, emulator, sdkmanager, gmsaas and gmtool. What
+// Package standin plays, for tests, the programs that boot virtual devices or use a farm and
+// that are not on the machines where apkgate is made: avdmanager, emulator, sdkmanager,
+// gmsaas, gmtool and gcloud. What
 // they boot are simulated phones in processes of their own, which real adb servers and
 // apkgate itself speak to.
 //
@@ -20,6 +21,7 @@ import (
 	"github.com/apkgate/apkgate/internal/standin/genymotion"
 	"github.com/apkgate/apkgate/internal/standin/instance"
 	"github.com/apkgate/apkgate/internal/standin/state"
+	"github.com/apkgate/apkgate/internal/standin/testlab"
 )
 
 // program is what a stand-in does; it returns the exit status.
@@ -29,6 +31,7 @@ type program func(folder state.Folder, args []string, stdout, stderr io.Writer) 
 var programs = map[string]program{
 	"avdmanager": avd.Manager,
 	"emulator":   avd.Emulator,
+	"gcloud":     testlab.GCloud,
 	"gmsaas":     genymotion.SaaS,
 	"gmtool":     genymotion.Desktop,
 	"sdkmanager": avd.SDKManager,

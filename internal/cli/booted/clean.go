@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -21,7 +20,13 @@ const atOnce = 8
 // that is done, which begins with the lease's name. What could not be stopped, or isn't
 // known to be, is in the error, one for each lease; its lease stays.
 func Clean(ctx context.Context, c console.Console, leases []lease.Lease, tell func(string)) error {
-	labs := Labs(c)
+	stoppers := map[string]stopper{}
+	for kind, lab := range Labs(c) {
+		stoppers[kind] = lab
+	}
+	for kind, farm := range farms(c) {
+		stoppers[kind] = farm
+	}
 	var telling sync.Mutex
 	problems := make([]error, len(leases))
 	free := make(chan struct{}, atOnce)
@@ -30,7 +35,7 @@ func Clean(ctx context.Context, c console.Console, leases []lease.Lease, tell fu
 		all.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			problems[i] = cleanOne(ctx, labs, l, func(line string) {
+			problems[i] = cleanOne(ctx, stoppers, l, func(line string) {
 				telling.Lock()
 				defer telling.Unlock()
 				tell(Called(l) + ": " + line)
@@ -53,7 +58,12 @@ func Called(l lease.Lease) string {
 // not enough: a program that was just being started may have inherited it.
 func InUse(l lease.Lease) bool { return l.InUse && (l.Elsewhere() || lives(l.Owner.PID)) }
 
-func cleanOne(ctx context.Context, labs map[string]boot.Lab, l lease.Lease, tell func(string)) error {
+// stopper stops what a lease names: a lab, or a farm.
+type stopper interface {
+	Stop(ctx context.Context, l lease.Lease, tell func(string)) error
+}
+
+func cleanOne(ctx context.Context, labs map[string]stopper, l lease.Lease, tell func(string)) error {
 	lab := labs[l.Kind]
 	switch {
 	case InUse(l):

@@ -40,6 +40,7 @@ type compareFlags struct {
 	Builds
 	why                recorded.Flags
 	baseRuns, headRuns []string // files of runs
+	farm               bool     // on the configuration's farm
 }
 
 // CompareCommand is apkgate compare.
@@ -55,10 +56,15 @@ for the number of comparisons. No history is needed, and none is written. After 
 regression a few more rounds of both are recorded, to explain it (--why): they judge
 nothing.
 
+With --farm both are measured on the phones of the farm that the configuration names
+(docs/farms.md): what it can cost is said, and held to farm.max-usd, before anything is
+started.
+
 With --base-run and --head-run it compares runs that were made elsewhere: files of
 apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`,
 		Example: `  apkgate compare --base base.apk --head head.apk
   apkgate compare --base base.apk --head head.apk --rounds 20 --scenario open-message
+  apkgate compare --base base.apk --head head.apk --farm
   apkgate compare --base-run main.jsonl --head-run pr.jsonl --format markdown`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return compare(c, cmd, f) },
@@ -73,6 +79,7 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 	flags.StringVar(&f.BaseCommit, "base-commit", "", "the commit the base was built from")
 	flags.StringVar(&f.HeadCommit, "head-commit", "", "the commit the head was built from (default: GITHUB_SHA)")
 	flags.IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all, but one of those that are booted on this computer)")
+	flags.BoolVar(&f.farm, "farm", false, "measure on the farm of the configuration, not on its devices")
 	flags.StringVar(&f.Keep, "keep", "", "leave the runs in this folder, as base.jsonl and head.jsonl")
 	flags.StringVar(&f.Config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
 	flags.StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
@@ -87,6 +94,11 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
+	}
+	for _, name := range []string{"parallel", "why"} {
+		if f.farm && cmd.Flags().Changed(name) {
+			return exit.Usage(fmt.Errorf("--%s says nothing of a farm", name), "farm.parallel in the configuration says how many rounds are under way at once; what a farm's phones record stays there")
+		}
 	}
 	offline, err := f.offline()
 	if err != nil {
@@ -108,9 +120,14 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 		return err
 	}
 	var p Pair
-	if offline {
+	var loss error
+	note := ""
+	switch {
+	case offline:
 		p.Base, p.Head, err = readBoth(c, f)
-	} else {
+	case f.farm:
+		p, note, loss, err = f.onFarm(cmd.Context(), c)
+	default:
 		f.Session = CompareSession(c)
 		f.Pool = booted.NewPool(c, f.Session)
 		defer f.Pool.Close()
@@ -123,13 +140,16 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	if err != nil {
 		return err
 	}
-	if !offline {
+	if note != "" {
+		in.Notes = append(in.Notes, note)
+	}
+	if !offline && !f.farm {
 		in = f.explained(cmd.Context(), c, p, in, within)
 	}
 	if err := output.Write(c, layout.Comparison(in), f.OutputFlags); err != nil {
 		return err
 	}
-	return exit.Of(in.Verdict.Verdict, set.FailOn, nil)
+	return exit.Of(in.Verdict.Verdict, set.FailOn, loss)
 }
 
 // offline reports whether runs in files are compared, and refuses what names
@@ -137,6 +157,8 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 func (f compareFlags) offline() (bool, error) {
 	apks, files := f.Base != "" || f.Head != "", len(f.baseRuns)+len(f.headRuns) > 0
 	switch {
+	case f.farm && files:
+		return false, exit.Usage(errors.New("--farm measures, --base-run and --head-run read what was measured: want one or the other"), hint)
 	case apks && files:
 		return false, exit.Usage(errors.New("--base and --head measure, --base-run and --head-run read what was measured: want one or the other"), hint)
 	case files && (len(f.baseRuns) == 0 || len(f.headRuns) == 0):

@@ -63,6 +63,11 @@ func configFit(path string) error {
 }
 
 func doctor(ctx context.Context, c console.Console, cfg *config.Config) (err error) {
+	if cfg.Farm != nil {
+		if err := checkFarm(ctx, c, *cfg.Farm); err != nil || len(cfg.Devices) == 0 {
+			return err
+		}
+	}
 	devices, closing, err := lab.Ready(ctx, c, cfg)
 	if err != nil {
 		return err

@@ -2,11 +2,13 @@ package setup
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
 )
 
 // checkLabs prints of each lab that the configuration has a device of whether it can boot
@@ -25,4 +27,13 @@ func checkLabs(ctx context.Context, c console.Console, cfg *config.Config) (cann
 		}
 	}
 	return cannot
+}
+
+// checkFarm prints whether the configuration's farm can be used from here.
+func checkFarm(ctx context.Context, c console.Console, cfg config.Farm) error {
+	farm, devices := booted.Farm(c, cfg)
+	if !showAll(c, "farm "+farm.Kind(), "can be used", "can NOT be used", "", farm.Check(ctx, devices)) {
+		return exit.Infrastructure(fmt.Errorf("%s can't be used from here", farm.Title()))
+	}
+	return nil
 }

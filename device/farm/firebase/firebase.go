@@ -1,0 +1,184 @@
+// Package firebase runs matrices of tests on Firebase Test Lab: gcloud uploads and submits
+// them, and the state, the cancelling, the minutes and the results are asked of the services
+// that gcloud asks itself.
+//
+// It owns how gcloud is told and what it and the services answer, by gcloud's own sources
+// (lib/googlecloudsdk/api_lib/firebase/test) and the reference of the REST interfaces;
+// docs/farms.md says which form is from where. Who is logged in is gcloud's: its access token
+// is held in memory, sent to the services alone, and neither shown nor written.
+//
+// It takes a stand: gcloud writes what it says into a file that the lease names, and is not
+// ended with apkgate, so that the number of a matrix is known however apkgate ends; and each
+// matrix has a longest time that Test Lab itself keeps.
+package firebase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/boot"
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/program"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// Kind is the farm's in leases and in configurations.
+const Kind = "firebase"
+
+// called is the farm in sentences.
+const called = "Firebase Test Lab"
+
+// Computer is what the farm needs of the computer that it is used from.
+type Computer struct {
+	Getenv func(string) string
+	// Env is what gcloud has in its environment beside this process's own, as NAME=value.
+	Env []string
+	// Find is the path of a program.
+	Find func(name string) (path string, ok bool)
+	// Logs is the folder for what gcloud says while it submits.
+	Logs string
+	// Pause waits, and ends early with ctx's error.
+	Pause func(ctx context.Context, d time.Duration) error
+}
+
+// Farm is Firebase Test Lab as a project uses it.
+type Farm struct {
+	computer Computer
+	project  string // "" where only leases are stopped, which name their own
+	bucket   string // "" for the project's own
+
+	mu      sync.Mutex
+	token   string
+	renewAt time.Time
+	models  []model
+}
+
+// New is the farm for a project, with the bucket for its results, "" for Test Lab's own.
+func New(c Computer, project, bucket string) *Farm {
+	return &Farm{computer: c, project: project, bucket: bucket}
+}
+
+// Kind is "firebase".
+func (f *Farm) Kind() string { return Kind }
+
+// Title is "Firebase Test Lab".
+func (f *Farm) Title() string { return called }
+
+// How long gcloud may take: to look something up, and to upload two APKs and submit.
+const (
+	shortly      = time.Minute
+	submitWithin = 15 * time.Minute
+)
+
+// failed is an error of the farm.
+func failed(doing, what, advice string) *boot.Error {
+	return &boot.Error{Lab: called, What: doing + ": " + what, Advice: advice}
+}
+
+// gcloud is the program's path.
+func (f *Farm) gcloud(doing string) (string, error) {
+	path, ok := f.computer.Find("gcloud")
+	if !ok {
+		return "", failed(doing, "gcloud is not in the PATH", "install the Google Cloud CLI: https://cloud.google.com/sdk/docs/install")
+	}
+	return path, nil
+}
+
+// ask runs a command of gcloud to its end, and returns what it printed.
+func (f *Farm) ask(ctx context.Context, doing string, args ...string) ([]byte, error) {
+	path, err := f.gcloud(doing)
+	if err != nil {
+		return nil, err
+	}
+	r, err := program.Run(ctx, program.Command{Path: path, Args: args, Env: f.environment(), Timeout: shortly})
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, program.ErrTimeout):
+		return nil, failed(doing, "gcloud took longer than "+words.Duration(shortly), "")
+	case err != nil:
+		return nil, failed(doing, err.Error(), "")
+	case r.ExitCode != 0: // what it printed may be a token: only what it said of itself is shown
+		said := string(r.Stderr)
+		return nil, failed(doing, fmt.Sprintf("gcloud ended with the exit code %d: %s", r.ExitCode, words.Clip(lastError(said), 400)), adviceOf(said))
+	case r.Cut:
+		return nil, failed(doing, "gcloud printed more than apkgate reads", "")
+	}
+	return r.Stdout, nil
+}
+
+// environment has gcloud ask nothing and colour nothing.
+func (f *Farm) environment() []string {
+	return append([]string{"CLOUDSDK_CORE_DISABLE_PROMPTS=1", "CLOUDSDK_CORE_SHOW_STRUCTURED_LOGS=never", "NO_COLOR=1"}, f.computer.Env...)
+}
+
+// lastError is what gcloud says as it fails, which begins with ERROR: (core/exceptions.py),
+// or else the end of what it said.
+func lastError(said string) string {
+	if at := strings.LastIndex(said, "ERROR: "); at >= 0 {
+		return words.OneLine(said[at+len("ERROR: "):])
+	}
+	const most = 400 // bytes
+	return words.OneLine(said[max(0, len(said)-most):])
+}
+
+// advices are what to do about what gcloud and the services say, by words of theirs.
+var advices = []struct{ said, advice string }{
+	{"do not currently have an active account", "log in: gcloud auth login, or on a runner gcloud auth activate-service-account --key-file=FILE"},
+	{"Reauthentication", "log in again: gcloud auth login"},
+	{"Is billing enabled", "turn billing on for the project, or name a bucket of yours: farm.firebase.bucket"},
+	{"SERVICE_DISABLED", "turn the services on: gcloud services enable testing.googleapis.com toolresults.googleapis.com"},
+	{"has not been used in project", "turn the services on: gcloud services enable testing.googleapis.com toolresults.googleapis.com"},
+	{"PERMISSION_DENIED", "give the account the roles that docs/farms.md names"},
+	{"Permission denied", "give the account the roles that docs/farms.md names"},
+	{"quota", "the project's quota of tests is used up: wait for the next day, or ask for more in the Google Cloud console"},
+	{"is not a valid model", "gcloud firebase test android models list shows which there are"},
+}
+
+func adviceOf(said string) string {
+	for _, a := range advices {
+		if strings.Contains(strings.ToLower(said), strings.ToLower(a.said)) {
+			return a.advice
+		}
+	}
+	return ""
+}
+
+// Check looks whether gcloud is here and logged in, and whether Test Lab has the devices.
+func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Finding {
+	version, err := f.ask(ctx, "ask gcloud for its version", "version", "--format=value(\"Google Cloud SDK\")")
+	if err != nil {
+		return []device.Finding{finding("gcloud", err)}
+	}
+	found := []device.Finding{{Name: "gcloud", OK: true, Detail: "version " + words.Clip(words.OneLine(string(version)), 40)}}
+	if _, err := f.accessToken(ctx); err != nil {
+		return append(found, finding("account", err))
+	}
+	found = append(found, device.Finding{Name: "account", OK: true, Detail: "logged in"})
+	rates, err := f.Rates(ctx, devices)
+	if err != nil {
+		return append(found, finding("devices", err))
+	}
+	for _, r := range rates {
+		kind := "virtual"
+		if r.Physical {
+			kind = "physical"
+		}
+		found = append(found, device.Finding{Name: "device", OK: true, Detail: fmt.Sprintf("%v is there, %s: %.2f USD an hour", r.Device, kind, r.USDPerHour)})
+	}
+	return found
+}
+
+func finding(name string, err error) device.Finding {
+	f := device.Finding{Name: name, Detail: err.Error()}
+	var known *boot.Error
+	if errors.As(err, &known) {
+		f.Detail, f.Hint = known.What, known.Advice
+	}
+	return f
+}

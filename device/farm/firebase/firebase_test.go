@@ -1,0 +1,141 @@
+package firebase
+
+import (
+	"context"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/internal/standin"
+	"github.com/apkgate/apkgate/internal/standin/state"
+	"github.com/apkgate/apkgate/internal/standin/testlab"
+)
+
+// newFarm is Test Lab with a stand-in for gcloud and for its services.
+func newFarm(t *testing.T) (*standin.Lab, *Farm) {
+	t.Helper()
+	l := standin.New(t, standin.Options{WithoutADB: true})
+	service := httptest.NewServer(testlab.Service(l.Folder, func(string, string, int) string { return "{}" }))
+	t.Cleanup(service.Close)
+	c := Computer{
+		Getenv: func(name string) string {
+			if strings.HasPrefix(name, "CLOUDSDK_API_ENDPOINT_OVERRIDES_") {
+				return service.URL
+			}
+			return ""
+		},
+		Find:  func(name string) (string, bool) { return filepath.Join(l.Bin, name), true },
+		Logs:  l.Path("logs"),
+		Pause: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) },
+	}
+	for name, value := range l.Variables() {
+		c.Env = append(c.Env, name+"="+value)
+	}
+	return l, New(c, "mail-perf-1234", "")
+}
+
+func taken(t *testing.T, l *standin.Lab) *lease.Held {
+	t.Helper()
+	held, err := lease.Take(l.Path("leases"), Kind, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(held.Leave)
+	return held
+}
+
+var phone = []farm.Device{{Model: "oriole", Version: "33"}}
+
+// A service that fails to answer for a while is asked again; what goes on is told once.
+func TestAMatrixIsAwaited(t *testing.T) {
+	t.Parallel()
+	l, f := newFarm(t)
+	held := taken(t, l)
+	o := farm.Order{App: l.Path("settings.json"), Test: l.Path("settings.json"), Devices: phone, Within: 90 * time.Second}
+	l.Breaks(testlab.Unanswered, unanswered-1)
+	l.Breaks(testlab.Endless, 2)
+	if err := f.Submit(t.Context(), o, held); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	if err := f.Await(t.Context(), o, held.Lease(), func(line string) { told = append(told, line) }); err != nil {
+		t.Fatal(err)
+	}
+	if want := "matrix-1standin: 1 running"; len(told) != 1 || told[0] != want {
+		t.Errorf("told %q, want %q once", told, want)
+	}
+	l.Breaks(testlab.Expired, 1)
+	outcomes, err := f.Results(t.Context(), o, held.Lease())
+	if err != nil || len(outcomes) != 1 || outcomes[0].Problem != "" || len(outcomes[0].Results) != 1 || outcomes[0].Minutes != 2 || !outcomes[0].Told {
+		t.Errorf("%+v, %v; want one file, and two minutes for 74 s and a bit", outcomes, err)
+	}
+	if asked := strings.Count(strings.Join(l.Called("gcloud"), "\n"), "auth print-access-token"); asked != 2 {
+		t.Errorf("the token was asked for %d times, want once more when it was no longer good", asked)
+	}
+	l.Breaks(testlab.Expired, 2)
+	if _, err := f.Results(t.Context(), o, held.Lease()); err == nil || !strings.Contains(err.Error(), "401 UNAUTHENTICATED") {
+		t.Errorf("an account that may no longer: %v", err)
+	}
+	l.Breaks(testlab.Unanswered, unanswered)
+	if err := f.Await(t.Context(), o, held.Lease(), func(string) {}); err == nil || !strings.Contains(err.Error(), "the service answered 503 UNAVAILABLE") {
+		t.Errorf("a service that never answers: %v", err)
+	}
+}
+
+// A matrix that can't be asked for is not said to be cancelled, and one that is not there is.
+func TestACancellingThatFails(t *testing.T) {
+	t.Parallel()
+	l, f := newFarm(t)
+	left := lease.Lease{ID: "apkgate-abcd", Detail: map[string]string{noteProject: "mail-perf-1234", noteMatrix: "matrix-9"}}
+	if err := f.Stop(t.Context(), left, func(string) {}); err != nil {
+		t.Errorf("one that is not there: %v", err)
+	}
+	l.Breaks(testlab.Unanswered, state.Always)
+	if err := f.Stop(t.Context(), left, func(string) {}); err == nil || !strings.Contains(err.Error(), "cancel matrix-9") {
+		t.Errorf("one that can't be asked for: %v", err)
+	}
+}
+
+// gcloud's lists are divided by commas, or by what is named before them.
+func TestListsOfGcloud(t *testing.T) {
+	for want, variables := range map[string]map[string]string{
+		"a=1,b=2":       {"b": "2", "a": "1"},
+		"^;^a=1,2;b=x|": {"a": "1,2", "b": "x|"},
+		"^|^a=1,2;3":    {"a": "1,2;3"},
+	} {
+		if got, err := listed(variables); got != want || err != nil {
+			t.Errorf("%v: %q, %v, want %q", variables, got, err, want)
+		}
+	}
+	if got, err := listed(map[string]string{"a": ",;|#@"}); err == nil {
+		t.Errorf("%q, want an error", got)
+	}
+}
+
+// The token goes to no other computer in the clear.
+func TestTheTokenIsNotSentInTheClear(t *testing.T) {
+	for base, ok := range map[string]bool{
+		"": true, "https://testing.example.org/": true, "http://127.0.0.1:1/": true, "http://[::1]:1": true,
+		"http://testing.example.org/": false, "http://localhost.example.org": false, "ftp://127.0.0.1": false, ":": false,
+	} {
+		f := New(Computer{Getenv: func(string) string { return base }}, "p", "")
+		if at, err := f.address("testing", "v1/x"); (err == nil) != ok {
+			t.Errorf("%q: %q, %v", base, at, err)
+		}
+	}
+}
+
+// Whatever gcloud and the service say, a matrix's number is safe in an address.
+func FuzzMatrixIn(f *testing.F) {
+	f.Add("Test [matrix-1kozhsv2imkru] has been created in the Google Cloud.\n")
+	f.Add("Test [matrix-../x] has been created in the Google Cloud.")
+	f.Fuzz(func(t *testing.T, said string) {
+		if id := matrixIn(said); strings.ContainsAny(id, "/?#%: \n") {
+			t.Errorf("%q of %q", id, said)
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package firebase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// matrix is a TestMatrix of projects.testMatrices.get, as far as it is read.
+type matrix struct {
+	State          string // FINISHED, ERROR, CANCELLED and INVALID are final (matrix_ops.py)
+	OutcomeSummary string
+	Invalid        string `json:"invalidMatrixDetails"`
+	ResultStorage  struct {
+		GoogleCloudStorage struct{ GcsPath string } // "gs://bucket/dir/"
+	}
+	TestExecutions []execution
+}
+
+// execution is one device of a matrix.
+type execution struct {
+	State       string
+	Environment struct {
+		AndroidDevice struct{ AndroidModelID, AndroidVersionID, Locale, Orientation string }
+	}
+	TestDetails     struct{ ErrorMessage string }
+	ToolResultsStep struct{ ProjectID, HistoryID, ExecutionID, StepID string }
+}
+
+func (m matrix) final() bool {
+	return slices.Contains([]string{"FINISHED", "ERROR", "CANCELLED", "INVALID"}, m.State)
+}
+
+// progress counts the devices by their states: "1 RUNNING, 1 FINISHED".
+func (m matrix) progress() string {
+	var states []string
+	counts := map[string]int{}
+	for _, e := range m.TestExecutions {
+		if counts[e.State]++; counts[e.State] == 1 {
+			states = append(states, e.State)
+		}
+	}
+	for i, s := range states {
+		states[i] = fmt.Sprintf("%d %s", counts[s], strings.ToLower(words.Clip(words.OneLine(s), 40)))
+	}
+	if len(states) == 0 {
+		return strings.ToLower(words.Clip(words.OneLine(m.State), 40))
+	}
+	slices.Sort(states)
+	return words.List(states)
+}
+
+func matrixPath(l lease.Lease) string {
+	return "v1/projects/" + url.PathEscape(l.Detail[noteProject]) + "/testMatrices/" + url.PathEscape(l.Detail[noteMatrix])
+}
+
+func (f *Farm) state(ctx context.Context, l lease.Lease) (m matrix, err error) {
+	return m, f.call(ctx, http.MethodGet, "testing", matrixPath(l), &m)
+}
+
+// How a matrix is awaited.
+const (
+	lookEvery = 10 * time.Second
+	// queued is how long a matrix may wait for its phones.
+	queued = 2 * time.Hour
+	// unanswered is for how many looks in turn the service may fail.
+	unanswered = 20
+)
+
+// Await asks for the state until it is final.
+func (f *Farm) Await(ctx context.Context, o farm.Order, l lease.Lease, tell func(string)) error {
+	doing := "wait for " + l.Detail[noteMatrix]
+	said, unheard := "", 0
+	for until := time.Now().Add(o.Within + queued); ; {
+		m, err := f.state(ctx, l)
+		var refused *statusError
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.As(err, &refused) && refused.status < 500 && refused.status != http.StatusTooManyRequests:
+			return failed(doing, err.Error(), adviceOf(err.Error()))
+		case err != nil:
+			if unheard++; unheard == unanswered {
+				return failed(doing, err.Error(), "")
+			}
+		case m.final():
+			return nil
+		default:
+			unheard = 0
+			if now := m.progress(); now != said {
+				said = now
+				tell(l.Detail[noteMatrix] + ": " + now)
+			}
+		}
+		if time.Now().After(until) {
+			return failed(doing, "it has not ended within "+words.Duration(o.Within+queued), "")
+		}
+		if err := f.computer.Pause(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// Stop lets gcloud come to its end, which tells the number of a matrix, cancels that, and
+// waits until it has ended.
+func (f *Farm) Stop(ctx context.Context, l lease.Lease, tell func(string)) error {
+	const atMost = 5 * time.Minute
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	if err := f.endGcloud(ctx, l); err != nil {
+		return err
+	}
+	if l.Detail[noteMatrix] == "" {
+		if path := l.Detail[noteLog]; path != "" {
+			said, _ := readLog(path) // where there is none, gcloud was not started
+			l.Detail[noteMatrix] = matrixIn(said)
+		}
+	}
+	if l.Detail[noteMatrix] != "" {
+		if err := f.cancel(ctx, l, tell); err != nil {
+			return err
+		}
+	}
+	return removeLog(l)
+}
+
+// cancel cancels a matrix that has not ended.
+func (f *Farm) cancel(ctx context.Context, l lease.Lease, tell func(string)) error {
+	doing := "cancel " + l.Detail[noteMatrix]
+	byHand := "cancel it in the Firebase console: https://console.firebase.google.com/project/" + l.Detail[noteProject] + "/testlab/histories"
+	for asked := false; ; {
+		m, err := f.state(ctx, l)
+		var refused *statusError
+		switch {
+		case errors.As(err, &refused) && refused.status == http.StatusNotFound, err == nil && m.final():
+			return nil
+		case err == nil && !asked:
+			var answer struct{ TestState string }
+			err = f.call(ctx, http.MethodPost, "testing", matrixPath(l)+":cancel", &answer)
+			if asked = err == nil; asked {
+				tell("cancelling " + l.Detail[noteMatrix])
+			}
+		}
+		if err != nil {
+			return failed(doing, err.Error(), byHand)
+		}
+		if err := f.computer.Pause(ctx, time.Second); err != nil {
+			return failed(doing, "it has not ended yet: "+err.Error(), byHand)
+		}
+	}
+}

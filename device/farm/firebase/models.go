@@ -1,0 +1,76 @@
+package firebase
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// What an hour of a device costs beyond what is free of charge each day, which is not
+// subtracted: firebase.google.com/docs/test-lab/usage-quotas-pricing, read in November 2026.
+const (
+	physicalUSDPerHour = 5
+	virtualUSDPerHour  = 1
+)
+
+// model is one of the catalogue, as gcloud firebase test android models list --format=json
+// prints the AndroidModel of the service.
+type model struct {
+	ID       string   `json:"id"`
+	Form     string   `json:"form"` // PHYSICAL, VIRTUAL or EMULATOR
+	Versions []string `json:"supportedVersionIds"`
+}
+
+// Rates are what the devices cost. What is of no known form is taken for a physical one,
+// which costs more.
+func (f *Farm) Rates(ctx context.Context, devices []farm.Device) ([]farm.Rate, error) {
+	const doing = "look for the devices"
+	models, err := f.catalogue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rates []farm.Rate
+	var missing []string
+	for _, d := range devices {
+		at := slices.IndexFunc(models, func(m model) bool { return m.ID == d.Model })
+		switch {
+		case at < 0:
+			missing = append(missing, "there is no model "+d.Model)
+			continue
+		case !slices.Contains(models[at].Versions, d.Version):
+			missing = append(missing, "the model "+d.Model+" has no Android "+d.Version+", but "+words.List(models[at].Versions))
+			continue
+		}
+		r := farm.Rate{Device: d, Physical: true, USDPerHour: physicalUSDPerHour}
+		if form := models[at].Form; form == "VIRTUAL" || form == "EMULATOR" {
+			r.Physical, r.USDPerHour = false, virtualUSDPerHour
+		}
+		rates = append(rates, r)
+	}
+	if len(missing) > 0 {
+		return nil, failed(doing, strings.Join(missing, "; "), "gcloud firebase test android models list shows which there are")
+	}
+	return rates, nil
+}
+
+// catalogue asks for the models once.
+func (f *Farm) catalogue(ctx context.Context) ([]model, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.models != nil {
+		return f.models, nil
+	}
+	const doing = "list the models"
+	out, err := f.ask(ctx, doing, "firebase", "test", "android", "models", "list", "--format=json", "--project="+f.project)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(out, &f.models); err != nil {
+		return nil, failed(doing, "read gcloud's answer: "+err.Error(), "gcloud components update")
+	}
+	return f.models, nil
+}

@@ -1,0 +1,172 @@
+package firebase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// Results are what the matrix came to on each device. A file that can't be read is the
+// problem of its device alone.
+func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm.Outcome, error) {
+	doing := "take the results of " + l.Detail[noteMatrix]
+	m, err := f.state(ctx, l)
+	if err != nil {
+		return nil, failed(doing, err.Error(), adviceOf(err.Error()))
+	}
+	out := make([]farm.Outcome, len(o.Devices))
+	for i, d := range o.Devices {
+		out[i] = f.outcome(ctx, m, d, o.Within)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return out, nil
+}
+
+// outcome is that of one device.
+func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time.Duration) farm.Outcome {
+	o := farm.Outcome{Device: d, Minutes: farm.Minutes(within)}
+	at := slices.IndexFunc(m.TestExecutions, func(e execution) bool {
+		on := e.Environment.AndroidDevice
+		return on.AndroidModelID == d.Model && on.AndroidVersionID == d.Version
+	})
+	if at < 0 {
+		o.Problem = "the matrix has not run there: " + strings.ToLower(words.OneLine(m.State+" "+m.Invalid))
+		o.Minutes, o.Told = 0, m.final() && len(m.TestExecutions) == 0
+		return o
+	}
+	e := m.TestExecutions[at]
+	summary, took, err := f.step(ctx, e)
+	if err == nil && took >= 0 {
+		o.Minutes, o.Told = min(o.Minutes, farm.Minutes(took)), true
+	}
+	switch {
+	case e.State != "FINISHED":
+		o.Problem = strings.TrimSpace("Test Lab says " + words.Clip(words.OneLine(e.State), 40) + " " + words.Clip(words.OneLine(e.TestDetails.ErrorMessage), 300))
+		if e.State != "ERROR" && e.State != "CANCELLED" { // it never ran there
+			o.Minutes, o.Told = 0, true
+		}
+	case err != nil:
+		o.Problem = "what came of the test can't be asked for: " + err.Error()
+	case summary != "success":
+		o.Problem = outcomes[summary]
+		if o.Problem == "" {
+			o.Problem = "the outcome of the test is " + strconv.Quote(words.Clip(summary, 40))
+		}
+	default:
+		if o.Results, err = f.files(ctx, m, e); err != nil {
+			o.Problem = err.Error()
+		}
+	}
+	return o
+}
+
+// outcomes are those of a step that is no success (toolresults Outcome.summary;
+// api_lib/firebase/test/results_summary.py).
+var outcomes = map[string]string{
+	"failure":      "the test failed, the app crashed, or the time was over",
+	"flaky":        "the test passed in another attempt alone",
+	"inconclusive": "the test came to no end: Test Lab's own infrastructure failed, or somebody cancelled it",
+	"skipped":      "the device does not fit the app or the test",
+}
+
+// step is what the tool results say of an execution: its outcome, and how long the test
+// took, which is what is paid for; less than 0 where that is not told.
+func (f *Farm) step(ctx context.Context, e execution) (summary string, took time.Duration, err error) {
+	var answer struct {
+		Outcome           struct{ Summary string }
+		TestExecutionStep struct {
+			TestTiming struct {
+				TestProcessDuration struct {
+					Seconds string // an int64 of the protocol is a text in JSON
+					Nanos   int64
+				}
+			}
+		}
+	}
+	at := e.ToolResultsStep
+	path := fmt.Sprintf("toolresults/v1beta3/projects/%s/histories/%s/executions/%s/steps/%s",
+		url.PathEscape(at.ProjectID), url.PathEscape(at.HistoryID), url.PathEscape(at.ExecutionID), url.PathEscape(at.StepID))
+	if err := f.call(ctx, http.MethodGet, "toolresults", path, &answer); err != nil {
+		return "", 0, err
+	}
+	d := answer.TestExecutionStep.TestTiming.TestProcessDuration
+	const longest = 24 * 60 * 60 // seconds: longer than any test may take
+	seconds, err := strconv.ParseInt(d.Seconds, 10, 64)
+	if err != nil || seconds < 0 || seconds > longest || d.Nanos < 0 || d.Nanos >= int64(time.Second) {
+		return answer.Outcome.Summary, -1, nil
+	}
+	return answer.Outcome.Summary, time.Duration(seconds)*time.Second + time.Duration(d.Nanos), nil
+}
+
+// What is read of a device's files.
+const (
+	resultEnd   = "benchmarkData.json"
+	mostFile    = 64 << 20 // bytes
+	mostListed  = 20       // pages
+	mostResults = 20
+)
+
+// files are the results that the test left on a device: below the device's folder in the
+// matrix's, where what was pulled lies as artifacts/sdcard/Download/….
+func (f *Farm) files(ctx context.Context, m matrix, e execution) ([]farm.File, error) {
+	bucket, dir, ok := strings.Cut(strings.TrimPrefix(m.ResultStorage.GoogleCloudStorage.GcsPath, "gs://"), "/")
+	if !ok || bucket == "" {
+		return nil, errors.New("the matrix does not say where its results are")
+	}
+	on := e.Environment.AndroidDevice
+	prefix := strings.TrimSuffix(dir, "/") + "/" + strings.Join([]string{on.AndroidModelID, on.AndroidVersionID, on.Locale, on.Orientation}, "-") + "/artifacts/"
+	names, err := f.list(ctx, bucket, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("list gs://%s/%s: %w", bucket, prefix, err)
+	}
+	var out []farm.File
+	for _, name := range names {
+		data, err := f.fetch(ctx, http.MethodGet, "storage", "storage/v1/b/"+url.PathEscape(bucket)+"/o/"+url.PathEscape(name)+"?alt=media", mostFile)
+		if err != nil {
+			return nil, fmt.Errorf("read gs://%s/%s: %w", bucket, words.Clip(words.OneLine(name), 200), err)
+		}
+		out = append(out, farm.File{Name: "gs://" + bucket + "/" + name, Data: data})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("the test passed and left no %s in gs://%s/%s: is it a Macrobenchmark, and may it write to %s?", resultEnd, bucket, prefix, outputDir)
+	}
+	return out, nil
+}
+
+// list are the names of the files of results below a prefix.
+func (f *Farm) list(ctx context.Context, bucket, prefix string) (names []string, err error) {
+	query := url.Values{"prefix": {prefix}, "fields": {"items/name,nextPageToken"}}
+	for range mostListed {
+		var page struct {
+			Items         []struct{ Name string }
+			NextPageToken string
+		}
+		if err := f.call(ctx, http.MethodGet, "storage", "storage/v1/b/"+url.PathEscape(bucket)+"/o?"+query.Encode(), &page); err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			if strings.HasSuffix(item.Name, resultEnd) && strings.HasPrefix(item.Name, prefix) {
+				names = append(names, item.Name)
+			}
+		}
+		switch query.Set("pageToken", page.NextPageToken); {
+		case len(names) > mostResults:
+			return nil, fmt.Errorf("it has more than %d files of results", mostResults)
+		case page.NextPageToken == "":
+			return names, nil
+		}
+	}
+	return nil, errors.New("it has more files than are looked through")
+}

@@ -1,0 +1,155 @@
+package firebase
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// The services, and the variables by which gcloud itself is told of others
+// (api_endpoint_overrides in core/properties.py).
+var services = map[string]string{
+	"testing":     "https://testing.googleapis.com/",
+	"toolresults": "https://toolresults.googleapis.com/",
+	"storage":     "https://storage.googleapis.com/",
+}
+
+// tokenFor is for how long a token is used; it is good for an hour at most.
+const tokenFor = 20 * time.Minute
+
+// accessToken is gcloud's, for the account that is logged in.
+func (f *Farm) accessToken(ctx context.Context) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.token != "" && time.Now().Before(f.renewAt) {
+		return f.token, nil
+	}
+	const doing = "log in"
+	out, err := f.ask(ctx, doing, "auth", "print-access-token")
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(out))
+	if token == "" || strings.ContainsAny(token, "\r\n\t ") {
+		return "", failed(doing, "gcloud auth print-access-token printed no token", "gcloud auth login")
+	}
+	f.token, f.renewAt = token, time.Now().Add(tokenFor)
+	return token, nil
+}
+
+// address is that of a service with a path. The token goes to no other computer in the clear.
+func (f *Farm) address(service, path string) (string, error) {
+	base := cmp.Or(f.computer.Getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_"+strings.ToUpper(service)), services[service])
+	u, err := url.Parse(base)
+	if err != nil {
+		return "", fmt.Errorf("the address of the service %s is no address", service)
+	}
+	host := net.ParseIP(u.Hostname())
+	if u.Scheme != "https" && (u.Scheme != "http" || host == nil || !host.IsLoopback()) {
+		return "", fmt.Errorf("the address of the service %s is %q, want one that begins with https://", service, words.Short(base))
+	}
+	return strings.TrimSuffix(base, "/") + "/" + path, nil
+}
+
+// statusError is an answer that is none.
+type statusError struct {
+	status  int
+	message string
+}
+
+// Error is the status with what the service says of it.
+func (e *statusError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("the service answered %d %s", e.status, e.message))
+}
+
+// mostAnswer bounds what is read of an answer in JSON.
+const mostAnswer = 8 << 20
+
+// client follows nobody elsewhere with the token.
+var client = &http.Client{
+	Timeout:       time.Minute,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// call asks a service for JSON.
+func (f *Farm) call(ctx context.Context, method, service, path string, into any) error {
+	text, err := f.fetch(ctx, method, service, path, mostAnswer)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("read the answer of the service %s: %w", service, err)
+	}
+	return nil
+}
+
+// fetch asks a service, and reads as much as is allowed. A token that is no longer good is
+// asked for anew, once.
+func (f *Farm) fetch(ctx context.Context, method, service, path string, most int64) ([]byte, error) {
+	text, err := f.fetchOnce(ctx, method, service, path, most)
+	var refused *statusError
+	if !errors.As(err, &refused) || refused.status != http.StatusUnauthorized {
+		return text, err
+	}
+	f.mu.Lock()
+	f.token = ""
+	f.mu.Unlock()
+	return f.fetchOnce(ctx, method, service, path, most)
+}
+
+func (f *Farm) fetchOnce(ctx context.Context, method, service, path string, most int64) ([]byte, error) {
+	to, err := f.address(service, path)
+	if err != nil {
+		return nil, err
+	}
+	token, err := f.accessToken(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, to, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	answer, err := client.Do(request)
+	if err != nil {
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		return nil, fmt.Errorf("ask the service %s: %w", service, err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the answer of the service %s: %w", service, err)
+	case answer.StatusCode != http.StatusOK:
+		return nil, &statusError{answer.StatusCode, refusal(text)}
+	case int64(len(text)) > most:
+		return nil, fmt.Errorf("the answer of the service %s has more than %d MiB", service, most>>20)
+	}
+	return text, nil
+}
+
+// refusal is what a service says of an error: google.rpc.Status as JSON.
+func refusal(text []byte) string {
+	var said struct {
+		Error struct{ Status, Message string }
+	}
+	if json.Unmarshal(bytes.TrimSpace(text), &said) != nil {
+		return ""
+	}
+	return words.Clip(words.OneLine(said.Error.Status+" "+said.Error.Message), 300)
+}

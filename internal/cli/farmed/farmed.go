@@ -1,0 +1,143 @@
+// Package farmed measures two builds on a device farm: in each round a matrix of either
+// build, begun together, of the same Macrobenchmark on the same kinds of phones.
+//
+// It owns the rounds, what they may cost, and how their results become runs that are
+// compared as any others are. How a farm is told is package device/farm's and those below it.
+//
+// It takes a stand: a round is one observation of each build, however often a benchmark
+// looked, since its repetitions share a phone and its heat; it counts only where both builds
+// have it; and what a farm does not tell is told to whoever reads the comparison.
+package farmed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/internal/apk/splits"
+	"github.com/apkgate/apkgate/internal/cli/booted"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Builds are two builds, and how they are measured.
+type Builds struct {
+	Base, Head     string // APK files
+	BaseFrom, From run.Source
+	Rounds         int
+	Session        string
+}
+
+// Pair is what was measured of both builds.
+type Pair struct {
+	Base, Head []run.Run
+	// Note says what the farm does not tell.
+	Note string
+	// Loss is why something is missing of what was to be measured.
+	Loss error
+}
+
+// Both measures both builds on the farm of a configuration. The error is of what left
+// nothing to compare.
+func Both(ctx context.Context, c console.Console, cfg *config.Config, b Builds) (Pair, error) {
+	if err := fits(cfg, b); err != nil {
+		return Pair{}, err
+	}
+	if err := leftovers(ctx, c); err != nil {
+		return Pair{}, err
+	}
+	f, devices := booted.Farm(c, *cfg.Farm)
+	rates, err := f.Rates(ctx, devices)
+	if err != nil {
+		return Pair{}, exit.Infrastructure(err)
+	}
+	m := &measuring{console: c, config: cfg, builds: b, farm: f, devices: devices, rates: rates}
+	if err := m.affordable(); err != nil {
+		return Pair{}, err
+	}
+	m.all(ctx)
+	m.say("%s: it took %v", f.Title(), m.bill)
+	if err := context.Cause(ctx); err != nil {
+		return Pair{}, err
+	}
+	return m.pair()
+}
+
+// fits looks whether a farm can measure what the configuration names.
+func fits(cfg *config.Config, b Builds) error {
+	if cfg.Farm == nil {
+		return exit.Usage(errors.New("the configuration names no farm"), "add the section farm: docs/farms.md")
+	}
+	var problems []error
+	refuse := func(hint, format string, args ...any) {
+		problems = append(problems, exit.Usage(fmt.Errorf(format, args...), hint))
+	}
+	if cfg.App.TestAPK == "" {
+		refuse("name the APK of the Macrobenchmark", "a farm installs the test: app.test-apk is missing")
+	}
+	for _, path := range []string{b.Base, b.Head, cfg.App.TestAPK} {
+		if path == "" {
+			continue
+		}
+		if _, err := os.Stat(path); err != nil {
+			problems = append(problems, exit.Usage(files.Error("read", path, err), ""))
+		} else if splits.Chooses([]string{path}) {
+			refuse("name one APK that has all in it, as Gradle's assemble makes it", "%s: a farm takes one APK, no folder and no archive of them", console.Plain(path))
+		}
+	}
+	for _, s := range cfg.Scenarios {
+		if s.Workload.Benchmark() == nil {
+			refuse("choose others with --scenario, or make it one", "scenario %s is no Macrobenchmark: there is no adb to the phones of a farm, so that only a test that measures by itself can be run there", words.Short(s.Name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// leftovers cancels what an apkgate that was killed has left running on farms.
+func leftovers(ctx context.Context, c console.Console) error {
+	leases, problems := lease.List(lease.Folder())
+	var left []lease.Lease
+	for _, l := range leases {
+		if booted.OfFarm(l) && !booted.InUse(l) && !l.Elsewhere() {
+			left = append(left, l)
+		}
+	}
+	err := booted.Clean(ctx, c, left, func(line string) { fmt.Fprintln(c.Stderr, console.Plain(line)) })
+	return exit.InfrastructureIf(errors.Join(problems, err))
+}
+
+// affordable says what the comparison can cost, and refuses what may not be spent.
+func (m *measuring) affordable() error {
+	matrices := 2 * m.builds.Rounds * len(m.config.Scenarios)
+	most := farm.AtMost(m.rates, matrices, m.config.Farm.Within())
+	m.say("%s: %v, of up to %s on %s each; what is free of charge is not subtracted",
+		m.farm.Title(), most, words.Count(m.config.Farm.Minutes, "minute", "minutes"), words.List(names(m.devices)))
+	if most.USD > m.config.Farm.MaxUSD {
+		return exit.Usage(fmt.Errorf("it could cost %.2f USD, and farm.max-usd allows %.2f: nothing was started", most.USD, m.config.Farm.MaxUSD),
+			"fewer --rounds, devices, scenarios or farm.minutes, or a higher farm.max-usd")
+	}
+	return nil
+}
+
+func names(devices []farm.Device) []string {
+	var out []string
+	for _, d := range devices {
+		out = append(out, d.String())
+	}
+	return out
+}
+
+// say prints a line of progress.
+func (m *measuring) say(format string, args ...any) {
+	m.saying.Lock()
+	defer m.saying.Unlock()
+	fmt.Fprintln(m.console.Stderr, console.Plain(strings.TrimSpace(fmt.Sprintf(format, args...))))
+}
