@@ -41,6 +41,8 @@ type Pair struct {
 	Base, Head []run.Run
 	// Note says what the farm does not tell.
 	Note string
+	// Warnings are of the rounds that are left out.
+	Warnings []run.Warning
 	// Loss is why something is missing of what was to be measured.
 	Loss error
 }

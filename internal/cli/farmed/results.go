@@ -123,7 +123,7 @@ func (m *measuring) pair() (Pair, error) {
 			*to = append(*to, r)
 		}
 	}
-	p.Loss = m.missing(where)
+	p.Loss, p.Warnings = m.missing(where), m.leftOut()
 	if len(where) == 0 {
 		return Pair{}, p.Loss
 	}
@@ -165,6 +165,20 @@ func (m *measuring) run(at place, rounds []round, side int) (run.Run, error) {
 // note is what a farm does not tell.
 func (m *measuring) note() string {
 	return fmt.Sprintf("Measured on %s: each round's two builds ran at about the same time on two phones of a model, not in turns on one. Which phones, how warm and how full they were, and what else they did is not told, so that only what shows over the rounds counts.", m.farm.Title())
+}
+
+// leftOut are the rounds that are not whole, of each device and scenario.
+func (m *measuring) leftOut() (out []run.Warning) {
+	for scenario, s := range m.config.Scenarios {
+		for device := range m.devices {
+			if reasons := m.lost[target{scenario, device}]; len(reasons) > 0 {
+				const listed = 5
+				text := fmt.Sprintf("scenario %s on %v: %s left out of both builds: %s", words.Short(s.Name), m.devices[device], words.Count(len(reasons), "round is", "rounds are"), words.Few(reasons, listed))
+				out = append(out, run.Warning{Text: text})
+			}
+		}
+	}
+	return out
 }
 
 // missing is the error of the targets of which nothing is whole, nil where there is none.

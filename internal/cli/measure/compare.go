@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/farmed"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/internal/cli/judging"
@@ -95,12 +96,7 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
 	}
-	for _, name := range []string{"parallel", "why"} {
-		if f.farm && cmd.Flags().Changed(name) {
-			return exit.Usage(fmt.Errorf("--%s says nothing of a farm", name), "farm.parallel in the configuration says how many rounds are under way at once; what a farm's phones record stays there")
-		}
-	}
-	offline, err := f.offline()
+	offline, err := f.offline(cmd)
 	if err != nil {
 		return err
 	}
@@ -120,13 +116,13 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 		return err
 	}
 	var p Pair
-	var loss error
-	note := ""
+	var farm farmed.Pair
 	switch {
 	case offline:
 		p.Base, p.Head, err = readBoth(c, f)
 	case f.farm:
-		p, note, loss, err = f.onFarm(cmd.Context(), c)
+		farm, err = f.onFarm(cmd.Context(), c)
+		p.Base, p.Head = farm.Base, farm.Head
 	default:
 		f.Session = CompareSession(c)
 		f.Pool = booted.NewPool(c, f.Session)
@@ -137,24 +133,29 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 		return err
 	}
 	in, err := judging.Compare(p.Base, p.Head, set)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if note != "" {
-		in.Notes = append(in.Notes, note)
-	}
-	if !offline && !f.farm {
+	case f.farm:
+		in.Notes = append(in.Notes, farm.Note)
+		in.Verdict.Warnings = append(in.Verdict.Warnings, farm.Warnings...)
+	case !offline:
 		in = f.explained(cmd.Context(), c, p, in, within)
 	}
 	if err := output.Write(c, layout.Comparison(in), f.OutputFlags); err != nil {
 		return err
 	}
-	return exit.Of(in.Verdict.Verdict, set.FailOn, loss)
+	return exit.Of(in.Verdict.Verdict, set.FailOn, farm.Loss)
 }
 
 // offline reports whether runs in files are compared, and refuses what names
 // only half of either way.
-func (f compareFlags) offline() (bool, error) {
+func (f compareFlags) offline(cmd *cobra.Command) (bool, error) {
+	for _, name := range []string{"parallel", "why"} {
+		if f.farm && cmd.Flags().Changed(name) {
+			return false, exit.Usage(fmt.Errorf("--%s says nothing of a farm", name), "farm.parallel in the configuration says how many rounds are under way at once; what a farm's phones record stays there")
+		}
+	}
 	apks, files := f.Base != "" || f.Head != "", len(f.baseRuns)+len(f.headRuns) > 0
 	switch {
 	case f.farm && files:

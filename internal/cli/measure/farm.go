@@ -13,19 +13,18 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// onFarm measures both builds on the configuration's farm. note is what the farm does not
-// tell, loss what is missing of what was to be measured.
-func (f compareFlags) onFarm(ctx context.Context, c console.Console) (_ Pair, note string, loss, err error) {
+// onFarm measures both builds on the configuration's farm.
+func (f compareFlags) onFarm(ctx context.Context, c console.Console) (farmed.Pair, error) {
 	cfg, err := settings.LoadConfig(f.Config, false)
 	if err != nil {
-		return Pair{}, "", nil, err
+		return farmed.Pair{}, err
 	}
 	if err := lab.OnlyScenarios(cfg, f.Scenarios); err != nil {
-		return Pair{}, "", nil, err
+		return farmed.Pair{}, err
 	}
 	if f.Keep != "" {
 		if err := files.Writable(f.Keep); err != nil {
-			return Pair{}, "", nil, err
+			return farmed.Pair{}, err
 		}
 	}
 	baseFrom, from := f.from(c)
@@ -33,12 +32,9 @@ func (f compareFlags) onFarm(ctx context.Context, c console.Console) (_ Pair, no
 		Base: f.Base, Head: f.Head, BaseFrom: baseFrom, From: from, Rounds: f.Rounds, Session: CompareSession(c),
 	})
 	if err != nil {
-		return Pair{}, "", nil, err
+		return farmed.Pair{}, err
 	}
-	if err := turns.KeepBoth(f.Keep, results(p.Base), results(p.Head)); err != nil {
-		return Pair{}, "", nil, err
-	}
-	return Pair{Base: p.Base, Head: p.Head, Config: cfg}, p.Note, p.Loss, nil
+	return p, turns.KeepBoth(f.Keep, results(p.Base), results(p.Head))
 }
 
 // results are runs as they are kept.

@@ -147,7 +147,8 @@ func TestAFarmComparesTwoBuilds(t *testing.T) {
 	}
 	wants(t, string(document), bills...)
 	wants(t, stderr, append(bills, "warning: start on MediumPhone.arm 34 is not whole: round ")...)
-	wants(t, stdout, "Regression: time to initial display", "Measured 15 rounds on 2 devices", "on two phones of a model, not in turns on one")
+	wants(t, stdout, "Regression: time to initial display", "Measured 15 rounds on 2 devices", "on two phones of a model, not in turns on one",
+		"scenario start on MediumPhone.arm 34: 1 round is left out of both builds: round ", "Test Lab says ERROR")
 	if n := f.submitted(); n != 16 {
 		t.Errorf("%d matrices, want 16", n)
 	}
@@ -222,6 +223,15 @@ func TestAFarmRefuses(t *testing.T) {
 				t.Errorf("%d matrices were asked for", n)
 			}
 		})
+	}
+}
+
+// What says nothing of a farm is refused, and not passed over.
+func TestFlagsThatSayNothingOfAFarm(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t, 100, 100, 16)
+	for _, flag := range []string{"--parallel=2", "--why=1m", "--base-run=x.jsonl"} {
+		f.compare(2, flag)
 	}
 }
 
