@@ -123,6 +123,24 @@ func TestRunTellsWhatAProgramSaid(t *testing.T) {
 	}
 }
 
+// What a program prints into a file is there without anybody reading it.
+func TestAFileIsTheProgramsOwn(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	p, err := program.Start(command("tells"), file, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	said, err := os.ReadFile(file.Name())
+	if err != nil || !strings.Contains(string(said), "no such image") || !strings.Contains(string(said), "|") || p.ExitCode() != 3 {
+		t.Errorf("%q, %v, exit code %d; want both outputs, and 3", said, err, p.ExitCode())
+	}
+}
+
 func TestRunKeepsNoMoreThanItMay(t *testing.T) {
 	t.Parallel()
 	r, err := program.Run(t.Context(), command("floods"))
