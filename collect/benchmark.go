@@ -9,11 +9,13 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/importer"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -95,8 +97,12 @@ func (c *collector) takeResults(ctx context.Context) (_ *run.Run, traces []strin
 		return lost("", "%s", journal.Line(err.Error()))
 	}
 	if len(found.Runs) != 1 { // as it will have again
-		err := fmt.Errorf("the Macrobenchmark has results of %d classes, and a run is of one", len(found.Runs))
-		return nil, nil, c.target.Advise(loss.Configuration, err, "name one class of the test: workload.instrumentation.class")
+		var classes []string
+		for _, r := range found.Runs {
+			classes = append(classes, strings.TrimPrefix(r.Scenario, c.job.Scenario.Name+"/"))
+		}
+		err := fmt.Errorf("the Macrobenchmark has results of %d classes, and a run is of one", len(classes))
+		return nil, nil, c.target.Advise(loss.Configuration, err, "list them, so that each gets a run: workload.instrumentation.classes: "+words.Clip("["+strings.Join(classes, ", ")+"]", mostAdvice))
 	}
 	r := found.Runs[0]
 	for _, w := range r.Warnings {
@@ -107,6 +113,9 @@ func (c *collector) takeResults(ctx context.Context) (_ *run.Run, traces []strin
 	}
 	return &r, traces, nil
 }
+
+// mostAdvice bounds the characters of advice.
+const mostAdvice = 1000
 
 // takeImported puts what was imported into the record.
 func (c *collector) takeImported() (out []run.Iteration) {

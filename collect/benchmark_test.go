@@ -105,7 +105,7 @@ func TestSeveralBenchmarks(t *testing.T) {
 			began++
 		}
 	})})
-	if e := loss.As(r.Err); !loss.IsConfiguration(r.Err) || !strings.Contains(e.Error(), "results of 2 classes") || !strings.Contains(e.Hint(), "class") {
+	if e := loss.As(r.Err); !loss.IsConfiguration(r.Err) || !strings.Contains(e.Error(), "results of 2 classes") || !strings.Contains(e.Hint(), "classes: [com.example.macro.StartupBenchmark, com.example.macro.WarmBenchmark]") {
 		t.Errorf("%v", r.Err)
 	}
 	if began != 1 {

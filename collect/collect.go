@@ -15,6 +15,8 @@
 //
 // It takes a stand: a repetition is measured whole or it is lost, said so, and made
 // again. Nothing is filled in.
+//
+// It has more files than other packages: each part of making a run has one.
 package collect
 
 import (
@@ -224,6 +226,11 @@ func (c *collector) collect(ctx context.Context) error {
 	if err := c.setUp(ctx); err != nil {
 		return err
 	}
+	return c.repeat(ctx)
+}
+
+// repeat makes the warm-up and all repetitions, on a device that is set up.
+func (c *collector) repeat(ctx context.Context) error {
 	if err := c.taking.timed(c.target.Clock, c.warmUp)(ctx); err != nil {
 		return err
 	}

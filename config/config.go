@@ -133,6 +133,9 @@ type Scenario struct {
 	FramesBy string `yaml:"frames-by,omitempty" jsonschema:"enum=auto,enum=shown"`
 	// How many lost repetitions of a run are made again.
 	Retries int `yaml:"retries" jsonschema:"minimum=0,maximum=100,default=2"`
+	// Module is the scenario's name in the file where it is one class of several that are
+	// measured in one installation; "" of any other.
+	Module string `yaml:"-"`
 }
 
 // Workload drives the app. Exactly one field is set.
@@ -160,6 +163,8 @@ type Instrumentation struct {
 	Runner string `yaml:"runner,omitempty" jsonschema:"default=androidx.test.runner.AndroidJUnitRunner"`
 	// The test class, or class#method. Without it, every test of the package runs.
 	Class string `yaml:"class,omitempty"`
+	// The classes of a Macrobenchmark module that are measured, all in one installation: each becomes a scenario of its own, named SCENARIO/CLASS. Without it and class, those that the test APK has, where there are several.
+	Classes []string `yaml:"classes,omitempty" jsonschema:"minItems=1,maxItems=100,uniqueItems=true"`
 	// More arguments for the runner, each passed as -e NAME VALUE.
 	Args map[string]string `yaml:"args,omitempty"`
 	// It is a Macrobenchmark: what it measures by itself becomes the run.

@@ -55,6 +55,7 @@ var (
 	eventRule    = rule{"up to 200 printable characters, no space at either end", func(s string) bool { return isLine(s, 0, 200) }}
 	unitRule     = rule{"up to 20 printable characters, no space at either end", func(s string) bool { return isLine(s, 0, 20) }}
 	valueRule    = rule{"up to 1000 printable characters, no space at either end", func(s string) bool { return isLine(s, 0, 1000) }}
+	oneClassRule = rule{"a test class such as com.example.StartupBenchmark", func(s string) bool { return isLine(s, 1, 190) && classPattern.MatchString(s) }}
 	classRule    = rule{"a test class, class#method or package class, such as com.example.MailTest#openMessage", func(s string) bool { return isLine(s, 1, 1000) }}
 	addressRule  = rule{"host:port, such as 10.0.0.7:5555 or [fe80::1]:5555", isAddress}
 	metricRule   = rule{"a letter, then up to 127 letters, digits or _ . : / -", metric.ValidName}

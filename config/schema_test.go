@@ -121,6 +121,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 	for _, key := range []string{"Config.networks", "Device.networks"} {
 		property(t, s, key).Items.Pattern = networkPattern.String()
 	}
+	property(t, s, "Instrumentation.classes").Items.Pattern = classPattern.String()
 	property(t, s, "Context.use").Items.Pattern = propertyPattern.String()
 	apk, most, least := property(t, s, "App.apk"), uint64(maxItems), uint64(1)
 	apk.Type, apk.AnyOf = "", []*jsonschema.Schema{

@@ -104,6 +104,7 @@ func (d *decoder) scenario(c *Config) reader {
 			d.notOfBenchmarks(n, path)
 		}
 		d.once(lines, s.Name, n, "name", path, "scenario named")
+		d.onceOfClasses(lines, s, n, path)
 		c.Scenarios = append(c.Scenarios, s)
 	}
 }
@@ -159,6 +160,7 @@ func (d *decoder) instrumentation(dst **Instrumentation) reader {
 			need("test-package", d.text(&i.TestPackage, packageRule)),
 			may("runner", d.text(&i.Runner, runnerRule)),
 			may("class", d.text(&i.Class, classRule)),
+			may("classes", d.set(&i.Classes, 1, func(s *string) reader { return d.text(s, oneClassRule) })),
 			may("args", d.texts(&i.Args, propertyRule)),
 			may("macrobenchmark", d.boolean(&i.Macrobenchmark)),
 			may("orchestrator", d.boolean(&i.Orchestrator)),
@@ -169,6 +171,7 @@ func (d *decoder) instrumentation(dst **Instrumentation) reader {
 		if _, twice := i.Args["class"]; twice && i.Class != "" {
 			d.at(n.find("args").find("class"), join(join(path, "args"), "class"), "the test class is given twice, by class and by args")
 		}
+		d.classesFit(n, path, *i)
 	}
 }
 

@@ -85,6 +85,10 @@ func everything() *config.Config {
 	apart, start, sync, random, script := scenario, scenario, scenario, scenario, scenario
 	apart.Compile, apart.Memory, apart.FramesBy = config.CompileVerify, config.MemoryPSS, config.FramesShown
 	apart.Name, apart.Workload.Instrumentation = "apart", &config.Instrumentation{TestPackage: "com.example.mail.test", Runner: config.DefaultRunner, Orchestrator: true}
+	module := config.Scenario{Name: "module", Repetitions: 1, Timeout: 30 * time.Minute, Retries: 2}
+	module.Workload.Instrumentation = &config.Instrumentation{
+		TestPackage: "com.example.macro", Runner: config.DefaultRunner, Macrobenchmark: true, Classes: []string{"com.example.macro.StartupBenchmark", "com.example.macro.ScrollBenchmark"},
+	}
 	start.Name, start.Workload.Startup = "start", &config.Startup{Mode: config.StartHot, Activity: "com.example.mail.Inbox$Start"}
 	sync.Name, sync.Workload.Maestro = "sync", &config.Maestro{Flow: "../flows/sync.yaml"}
 	random.Name, random.Workload.Monkey = "random", &config.Monkey{Seed: 42, Events: 1000, Throttle: 50 * time.Millisecond, Args: []string{"--pct-touch", "60", "--pct-motion", "60"}}
@@ -98,7 +102,7 @@ func everything() *config.Config {
 				Args: map[string]string{"size": "3", "coverage": "false", "note": "a b"}, Macrobenchmark: true,
 			}},
 			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0, RefreshHz: 90,
-		}, apart, start, sync, random, script},
+		}, module, apart, start, sync, random, script},
 		Devices: []config.Device{
 			{Serial: "R58M123", Name: "the S10", Context: map[string]string{"floor": "2"}, Count: 1},
 			{Address: "[fe80::1]:5555", Name: "[fe80::1]:5555", Count: 1},

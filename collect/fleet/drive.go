@@ -13,6 +13,8 @@ import (
 type work struct {
 	do     func(context.Context, turn) []collect.Result
 	unmade func(place int, options collect.Options, why error) []collect.Result
+	// placeOf is the place by which the k-th result of a job is told; nil: the job's.
+	placeOf func(place, k int) int
 	// once says that a job of which something was measured is not begun anew.
 	once bool
 }

@@ -13,7 +13,6 @@ package fleet
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
@@ -45,15 +44,30 @@ type Lab struct {
 // station that fails does not hold up the others. Stations that are still started when
 // it returns, because of Stay or because it was interrupted, are their owner's to stop.
 func (l Lab) Collect(ctx context.Context) []collect.Result {
+	jobs, modules := l.Jobs, modulesOf(l.Jobs)
+	l.Jobs = leaders(jobs, modules)
 	made := l.drive(ctx, work{
 		do: func(ctx context.Context, t turn) []collect.Result {
-			return []collect.Result{collect.Collect(ctx, t.job, t.options)}
+			if len(modules[t.place]) == 1 {
+				return []collect.Result{collect.Collect(ctx, t.job, t.options)}
+			}
+			return collect.Module(ctx, bound(t.job, jobs, modules[t.place]), t.options)
 		},
-		unmade: func(place int, options collect.Options, why error) []collect.Result {
-			return []collect.Result{collect.NotMade(l.Jobs[place], options, why)}
+		unmade: func(place int, options collect.Options, why error) (out []collect.Result) {
+			for _, at := range modules[place] {
+				out = append(out, collect.NotMade(jobs[at], options, why))
+			}
+			return out
 		},
+		placeOf: func(place, k int) int { return modules[place][k] },
 	})
-	return slices.Concat(made...)
+	out := make([]collect.Result, len(jobs))
+	for place, results := range made {
+		for k, r := range results {
+			out[modules[place][k]] = r
+		}
+	}
+	return out
 }
 
 // Turns says how long each job and its head job take turns.
@@ -95,7 +109,7 @@ func (l Lab) Interleave(ctx context.Context, heads []collect.Job, turns Turns) (
 	unmade := func(place int, options collect.Options, why error) []collect.Result {
 		return []collect.Result{collect.NotMade(l.Jobs[place], options, why), collect.NotMade(heads[place], options, why)}
 	}
-	for _, its := range l.drive(ctx, work{pair, unmade, true}) {
+	for _, its := range l.drive(ctx, work{do: pair, unmade: unmade, once: true}) {
 		base, head = append(base, its[0]), append(head, its[1])
 	}
 	return base, head

@@ -107,8 +107,12 @@ func (d *driver) lossWarnings(place int) (out []run.Warning) {
 // settle notes and tells what a job came to.
 func (d *driver) settle(place int, its []collect.Result) {
 	d.results[place] = its
-	for _, r := range its {
-		d.teller.finish(place, r)
+	for k, r := range its {
+		at := place
+		if d.work.placeOf != nil {
+			at = d.work.placeOf(place, k)
+		}
+		d.teller.finish(at, r)
 	}
 }
 

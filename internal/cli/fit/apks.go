@@ -24,6 +24,8 @@ type apkFacts struct {
 	apk.Manifest
 	// mayHave reports whether a class may be in it; true where that can't be told.
 	mayHave func(class string) bool
+	// benchmarks are the classes of Macrobenchmarks in it; an error where that can't be told.
+	benchmarks func() ([]string, error)
 }
 
 // apksFit looks whether the APKs are those that the configuration speaks of. Of a
@@ -47,7 +49,7 @@ func apksFit(cfg *config.Config) error {
 	test, tested := apkFactsOf(cfg.App.TestAPK)
 	for i, s := range cfg.Scenarios {
 		if w := s.Workload.Instrumentation; w != nil && tested {
-			at := fmt.Sprintf("scenarios[%d].workload.instrumentation", i)
+			at := fmt.Sprintf("scenarios[%d].workload.instrumentation", inFile(cfg, i))
 			problems = append(problems, testFits(at, *w, test, app))
 		}
 	}
@@ -126,16 +128,28 @@ func apkFactsOf(path string) (_ apkFacts, ok bool) {
 		facts.mayHave = func(class string) bool {
 			return slices.ContainsFunc(app.TestCases, func(t simapp.TestCase) bool { return t.Class == class })
 		}
+		facts.benchmarks = func() (classes []string, _ error) {
+			for _, t := range app.TestCases {
+				if t.Iterations > 0 && !slices.Contains(classes, t.Class) {
+					classes = append(classes, t.Class)
+				}
+			}
+			return classes, nil
+		}
 		return facts, true
 	}
 	manifest, err := apk.ReadManifest(path)
 	if err != nil {
 		return apkFacts{}, false
 	}
-	return apkFacts{path: path, Manifest: manifest, mayHave: func(class string) bool {
-		has, err := apk.MayHave(class, path)
-		return has || err != nil
-	}}, true
+	return apkFacts{
+		path: path, Manifest: manifest,
+		mayHave: func(class string) bool {
+			has, err := apk.MayHave(class, path)
+			return has || err != nil
+		},
+		benchmarks: func() ([]string, error) { return apk.Benchmarks(path) },
+	}, true
 }
 
 // simulatedApp reads a simulated app, nil where the file is none.

@@ -33,7 +33,7 @@ func FilesThere(cfg *config.Config) error {
 		named = append(named, struct{ key, path string }{"energy.power-profile", cfg.Energy.PowerProfile}, struct{ key, path string }{"app.mapping", cfg.App.Mapping})
 	}
 	for i, s := range cfg.Scenarios {
-		at := fmt.Sprintf("scenarios[%d].workload.", i)
+		at := fmt.Sprintf("scenarios[%d].workload.", inFile(cfg, i))
 		switch w := s.Workload; {
 		case w.Shell != nil:
 			named = append(named, struct{ key, path string }{at + "shell.script", w.Shell.Script})
@@ -83,7 +83,7 @@ func maestroThere(cfg *config.Config) error {
 			continue
 		}
 		if _, err := exec.LookPath("maestro"); err != nil {
-			return exit.Usage(fmt.Errorf("scenarios[%d].workload.maestro: find the command %s on this computer: %w", i, "maestro", errors.Unwrap(err)),
+			return exit.Usage(fmt.Errorf("scenarios[%d].workload.maestro: find the command %s on this computer: %w", inFile(cfg, i), "maestro", errors.Unwrap(err)),
 				"install Maestro, or add the folder of its command to PATH, as a rule ~/.maestro/bin")
 		}
 	}

@@ -59,6 +59,9 @@ func OnlyScenarios(cfg *config.Config, names []string) error {
 	}
 	var known []string
 	for _, s := range cfg.Scenarios {
+		if s.Module != "" && !slices.Contains(known, s.Module) {
+			known = append(known, s.Module)
+		}
 		known = append(known, s.Name)
 	}
 	for _, name := range names {
@@ -66,6 +69,8 @@ func OnlyScenarios(cfg *config.Config, names []string) error {
 			return arguments.BadValue("scenario", name, known)
 		}
 	}
-	cfg.Scenarios = slices.DeleteFunc(slices.Clone(cfg.Scenarios), func(s config.Scenario) bool { return !slices.Contains(names, s.Name) })
+	cfg.Scenarios = slices.DeleteFunc(slices.Clone(cfg.Scenarios), func(s config.Scenario) bool {
+		return !slices.Contains(names, s.Name) && (s.Module == "" || !slices.Contains(names, s.Module))
+	})
 	return nil
 }

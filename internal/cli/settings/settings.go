@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/fit"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/metric"
@@ -158,7 +159,7 @@ func LoadConfig(path string, gateOnly bool) (*config.Config, error) {
 	if err != nil {
 		return nil, configError(err)
 	}
-	return cfg, nil
+	return cfg, fit.Classes(cfg)
 }
 
 // configError shows the hint of a single problem as any other hint; where there

@@ -84,6 +84,10 @@ func (w *workload) iterate(b *benchmark) {
 		return
 	}
 	p.kill(app.Package)
+	if b.test.Mode == "crash" {
+		w.at(p.clock.Now()+benchmarkTakes, func() { w.appDied("Process crashed.") })
+		return
+	}
 	if b.test.Mode != "cold" {
 		p.open(app, choreo.Cold)
 	}

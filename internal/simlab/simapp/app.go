@@ -119,7 +119,7 @@ type Event struct {
 // Macrobenchmark says how it starts the app instead.
 type TestCase struct {
 	Class, Method, Scenario string
-	Mode                    string // of the starts: cold, warm or hot
+	Mode                    string // of the starts: cold, warm or hot; crash: the test's own process ends in the first
 	Iterations              int    // 0: it is no Macrobenchmark
 }
 

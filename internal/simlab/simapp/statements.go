@@ -194,8 +194,8 @@ const maxIterations = 100
 
 // benchmark reads CLASS#METHOD MODE ITERATIONS.
 func (p *parser) benchmark(w []string) (err error) {
-	if len(w) != 3 || !slices.Contains([]string{"cold", "warm", "hot"}, w[1]) {
-		return errors.New("want CLASS#METHOD, one of cold, warm, hot, and how often")
+	if len(w) != 3 || !slices.Contains([]string{"cold", "warm", "hot", "crash"}, w[1]) {
+		return errors.New("want CLASS#METHOD, one of cold, warm, hot, crash, and how often")
 	}
 	class, method, _ := strings.Cut(w[0], "#")
 	_, err1 := className(class)

@@ -1,0 +1,47 @@
+package fleet
+
+import (
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+)
+
+// modulesOf are the places of the jobs that are made together, each list by the place of
+// the first: the classes of one Macrobenchmark module on one profile and network. Any other
+// job is alone.
+func modulesOf(jobs []collect.Job) (modules [][]int) {
+	type key struct{ module, device, network string }
+	at := map[key]int{}
+	for place, j := range jobs {
+		k := key{j.Scenario.Module, j.Device, j.Network}
+		if i, known := at[k]; known && k.module != "" {
+			modules[i] = append(modules[i], place)
+			continue
+		}
+		at[k], modules = len(modules), append(modules, []int{place})
+	}
+	return modules
+}
+
+// leaders are the first jobs of the modules, each with what all of its module cost.
+func leaders(jobs []collect.Job, modules [][]int) []collect.Job {
+	out := make([]collect.Job, len(modules))
+	for i, places := range modules {
+		out[i] = jobs[places[0]]
+		out[i].Cost = 0
+		for _, place := range places {
+			out[i].Cost += max(jobs[place].Cost, time.Duration(0))
+		}
+	}
+	return out
+}
+
+// bound are the jobs of a module, each on the device of the first.
+func bound(first collect.Job, jobs []collect.Job, places []int) []collect.Job {
+	out := slices.Repeat([]collect.Job{first}, len(places))
+	for i, place := range places {
+		out[i].Scenario, out[i].Files = jobs[place].Scenario, jobs[place].Files
+	}
+	return out
+}

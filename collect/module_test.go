@@ -1,0 +1,129 @@
+package collect_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/run"
+)
+
+// installs counts what is installed on a device.
+type installs struct {
+	device.Device
+	n *atomic.Int32
+}
+
+func (i installs) Install(ctx context.Context, files ...string) error {
+	i.n.Add(1)
+	return i.Device.Install(ctx, files...)
+}
+
+// module is a job for each class of a Macrobenchmark module, and how often anything is
+// installed for them.
+func module(t *testing.T, profile string, classes ...string) (*simlab.Simulated, []collect.Job, *atomic.Int32) {
+	t.Helper()
+	s, job := benchmark(t, profile, "", simlab.Options{})
+	job.Scenario.Workload.Instrumentation.Class = ""
+	count := &atomic.Int32{}
+	job.Open = func(ctx context.Context) (device.Device, error) {
+		d, err := adb.Dial(ctx, s.Address(), patience(simlab.Options{}))
+		return installs{d, count}, err
+	}
+	scenarios, err := job.Scenario.OfClasses(classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobs []collect.Job
+	for _, scenario := range scenarios {
+		job.Scenario = scenario
+		jobs = append(jobs, job)
+	}
+	return s, jobs, count
+}
+
+// The classes of a module are measured in one installation, and each has a run of its own:
+// with its context, in its order, of its own benchmarks.
+func TestTheClassesOfAModuleShareOneInstallation(t *testing.T) {
+	t.Parallel()
+	s, jobs, installed := module(t, "pixel-7-android-14", "com.example.macro.WarmBenchmark", "com.example.macro.StartupBenchmark")
+	results := collect.Module(t.Context(), jobs, collect.Options{})
+	wantComplete(t, results[0], 3)
+	wantComplete(t, results[1], 5)
+	if n := installed.Load(); n != 2 {
+		t.Errorf("%d installations of the app and its test", n)
+	}
+	for i, want := range []struct {
+		scenario string
+		events   int
+	}{{"start/com.example.macro.WarmBenchmark", 2}, {"start/com.example.macro.StartupBenchmark", 1}} {
+		r := results[i].Run
+		if r.Scenario != want.scenario || len(r.Iterations[0].Events) != want.events || r.Context["model"] == "" || r.Context["measured_by"] != "macrobenchmark" {
+			t.Errorf("%s: %v, %v", r.Scenario, r.Iterations[0], r.Context)
+		}
+		if _, err := run.Encode(r); err != nil {
+			t.Error(err)
+		}
+	}
+	if !results[0].Run.Started.Before(results[1].Run.Started) {
+		t.Errorf("begun %v and %v", results[0].Run.Started, results[1].Run.Started)
+	}
+	if left, err := onPhone(t, s, "pm list packages com.example"); left != "" || err != nil {
+		t.Errorf("it stays on the phone: %s, %v", left, err)
+	}
+}
+
+// A class whose test crashes, and one that is not there, are lost with why: those after
+// them are measured.
+func TestAClassThatFailsLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	_, jobs, _ := module(t, "pixel-7-android-14", "com.example.macro.WarmBenchmark", "com.example.macro.Gone", "com.example.macro.StartupBenchmark")
+	rewrite(t, jobs[0].App.TestAPK, "#hot hot 2", "#hot crash 2")
+	results := collect.Module(t.Context(), jobs, collect.Options{})
+	wantComplete(t, results[2], 5)
+	for i, why := range []string{"Process crashed", "com.example.macro.Gone#initializationError"} {
+		if r := results[i]; r.Run.Status != run.Failed || !loss.IsWorkload(r.Err) || !strings.Contains(r.Err.Error(), why) {
+			t.Errorf("%s: %s, %v; want %s", r.Run.Scenario, r.Run.Status, r.Err, why)
+		}
+	}
+	if len(results[2].Run.Warnings) > 0 {
+		t.Errorf("what was lost of others is told of one that is whole: %v", results[2].Run.Warnings)
+	}
+}
+
+// A lab makes a module's classes together, and tells each by its own place.
+func TestALabTellsEachClassOfAModule(t *testing.T) {
+	t.Parallel()
+	_, jobs, installed := module(t, "pixel-7-android-14", "com.example.macro.StartupBenchmark", "com.example.macro.WarmBenchmark")
+	alone := jobs[0]
+	alone.Scenario.Name, alone.Scenario.Module = "alone", ""
+	jobs = []collect.Job{jobs[0], alone, jobs[1]}
+	told := map[int]string{}
+	bind := func(j *collect.Job) { j.Open, j.Clock = jobs[0].Open, jobs[0].Clock }
+	lab := fleet.Lab{
+		Jobs: jobs, Finished: func(place int, r collect.Result) { told[place] = r.Run.Scenario },
+		Stations: []fleet.Station{{Name: jobs[0].Device, Profile: jobs[0].Device, Start: func(context.Context, func(string)) (*fleet.Started, error) {
+			return &fleet.Started{Bind: bind}, nil
+		}}},
+	}
+	results := lab.Collect(t.Context())
+	for i, want := range []struct {
+		name       string
+		iterations int
+	}{{"start/com.example.macro.StartupBenchmark", 5}, {"alone", 5}, {"start/com.example.macro.WarmBenchmark", 3}} {
+		wantComplete(t, results[i], want.iterations)
+		if results[i].Run.Scenario != want.name || told[i] != want.name {
+			t.Errorf("at %d is %s, told as %s; want %s", i, results[i].Run.Scenario, told[i], want.name)
+		}
+	}
+	if n := installed.Load(); n != 4 {
+		t.Errorf("%d installations for a module and one scenario, want 4", n)
+	}
+}
