@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,8 @@ import (
 )
 
 // Pair is two builds of one app to be compared on one device: the same job but
-// for the app. Base's device, scenario, network, energy and evidence count for both.
+// for the app. Base's device, scenario, network, energy and evidence count for both, but for
+// how the app is compiled, where the head's scenario says so.
 type Pair struct {
 	Base, Head Job
 	Turns
@@ -61,7 +63,9 @@ func Interleave(ctx context.Context, p Pair, options Options) (base, head Result
 	p.Head.Device, p.Head.Station, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Station, p.Base.Open, p.Base.Clock
 	p.Head.Wall, p.Head.Died, p.Head.Why = p.Base.Wall, p.Base.Died, p.Base.Why
 	p.Head.Owner, p.Head.OwnFor, p.Head.Claim = p.Base.Owner, p.Base.OwnFor, p.Base.Claim
+	compile := cmp.Or(p.Head.Scenario.Compile, p.Base.Scenario.Compile)
 	p.Head.Scenario, p.Head.Network, p.Head.Energy, p.Head.Evidence = p.Base.Scenario, p.Base.Network, p.Base.Energy, p.Base.Evidence
+	p.Head.Scenario.Compile = compile
 	s := newStation(p.Base, options)
 	s.clean = true
 	a, b := newCollector(p.Base, options, s), newCollector(p.Head, options, s)

@@ -8,6 +8,11 @@ const (
 	CompileNone    = "none"          // as it was installed
 )
 
+// Compilations are all of them.
+func Compilations() []string {
+	return []string{CompileProfile, CompileSpeed, CompileVerify, CompileNone}
+}
+
 // compilations fills in how each scenario's app is compiled that doesn't say. A
 // Macrobenchmark sees to that itself.
 func (c *Config) compilations() {

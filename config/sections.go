@@ -82,7 +82,7 @@ func (d *decoder) scenario(c *Config) reader {
 			may("warm-up", integer(d, &s.WarmUp, 0, 100)),
 			may("timeout", d.duration(&s.Timeout, time.Second, 24*time.Hour)),
 			may("clear-data", d.boolean(&s.ClearData)),
-			may("compile", oneOf(d, &s.Compile, CompileProfile, CompileSpeed, CompileVerify, CompileNone)),
+			may("compile", oneOf(d, &s.Compile, Compilations()...)),
 			may("memory", oneOf(d, &s.Memory, MemoryRSS, MemoryPSS)),
 			may("frames-by", oneOf(d, &s.FramesBy, FramesAuto, FramesShown)),
 			may("refresh-hz", integer(d, &s.RefreshHz, 24, 1000)),

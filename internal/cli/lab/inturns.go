@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ type InTurns struct {
 	BaseFrom, From   run.Source
 	Session          string
 	Parallel, Rounds int // Rounds: at most so many
+	// BaseCompile and HeadCompile say how each side's code is compiled, instead of the
+	// scenarios; "" leaves that to them.
+	BaseCompile, HeadCompile string
 	// Again and Only are as those of CollectFlags.
 	Again int
 	Only  []int
@@ -73,6 +77,8 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 			heads[i].App.Install(t.Head)
 			heads[i].App.Version = ""
 		}
+		compiledAs(&bases[i], t.BaseCompile)
+		compiledAs(&heads[i], t.HeadCompile)
 	}
 	if t.Turns.More != nil {
 		for i := range bases { // the queue begins with what costs most
@@ -101,6 +107,9 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	for i, results := range [][]collect.Result{base, head} {
 		for k := range results {
 			results[k].Run.Explains = t.Explains
+			if t.BaseCompile != "" || t.HeadCompile != "" {
+				results[k].Run = compiledApart(results[k].Run, []collect.Job{bases[k], heads[k]}[i].Scenario.Compile)
+			}
 		}
 		if err := NameRuns(results); err != nil {
 			return nil, nil, errors.Join(kept, err)
@@ -115,6 +124,28 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	shown.Clear()
 	return base, head, errors.Join(kept, profiles.Told(c.Stderr))
 }
+
+// compiledAs has a side's code compiled in this way; "" leaves it as it is.
+func compiledAs(j *collect.Job, how string) {
+	if how == "" {
+		return
+	}
+	j.Scenario.Compile, j.App.Build = how, j.App.Build+" ("+how+")"
+}
+
+// compiledApart is a run of which how its code was compiled is what is compared, and no part
+// of its context, in which both sides have to be alike.
+func compiledApart(r run.Run, asked string) run.Run {
+	if got := r.Context[compiled]; got == "" && asked != config.CompileNone && len(r.Iterations) > 0 {
+		r.Warnings = append(r.Warnings, run.Warning{Text: "its code was to be compiled (" + asked + "), and was not: what is compared may be the same"})
+	}
+	r.Context = maps.Clone(r.Context)
+	delete(r.Context, compiled)
+	return r
+}
+
+// compiled is the property of the context that says how an app's code stood.
+const compiled = "compiled"
 
 // nowhere takes files and keeps none.
 type nowhere struct{}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -20,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/recorded"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/turns"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
@@ -29,11 +32,13 @@ type Builds struct {
 	Base, Head             string // APK files
 	BaseCommit, HeadCommit string
 	HeadRef                string
-	Scenarios              []string // only these, where there are some
-	Rounds, Parallel       int
-	Keep                   string // the folder to leave the runs in, "" for none
-	Profiles               string // as of lab.CollectFlags
-	Session                string // "" for one of this moment, by which the order in each round is drawn
+	// BaseCompile and HeadCompile say how each is compiled, "" as its scenario says.
+	BaseCompile, HeadCompile string
+	Scenarios                []string // only these, where there are some
+	Rounds, Parallel         int
+	Keep                     string // the folder to leave the runs in, "" for none
+	Profiles                 string // as of lab.CollectFlags
+	Session                  string // "" for one of this moment, by which the order in each round is drawn
 	// Pool is as that of lab.CollectFlags.
 	Pool *booted.Pool
 }
@@ -53,6 +58,11 @@ func CompareSession(c console.Console) string {
 
 // Check refuses what can't be measured.
 func (b Builds) Check() error {
+	for flag, how := range map[string]string{"base-compile": b.BaseCompile, "head-compile": b.HeadCompile} {
+		if how != "" && !slices.Contains(config.Compilations(), how) {
+			return arguments.BadValue(flag, how, config.Compilations())
+		}
+	}
 	switch {
 	case b.Base == "" || b.Head == "":
 		return exit.Usage(errors.New("two builds are compared: want both --base and --head"), hint)
@@ -71,6 +81,9 @@ func Both(ctx context.Context, c console.Console, configuration string, b Builds
 		return Pair{}, err
 	}
 	if err := errors.Join(lab.OnlyScenarios(cfg, b.Scenarios), bothThere(c, b, cfg)); err != nil {
+		return Pair{}, err
+	}
+	if err := b.compilable(cfg); err != nil {
 		return Pair{}, err
 	}
 	if cfg.Evidence.Keeps() {
@@ -112,6 +125,20 @@ func (b Builds) Explain(ctx context.Context, c console.Console, p Pair, in layou
 	return in
 }
 
+// compiles reports whether it is compared how code is compiled.
+func (b Builds) compiles() bool { return b.BaseCompile != "" || b.HeadCompile != "" }
+
+// compilable refuses scenarios whose code the command can't have compiled.
+func (b Builds) compilable(cfg *config.Config) error {
+	for _, s := range cfg.Scenarios {
+		if b.compiles() && s.Workload.Benchmark() != nil {
+			return exit.Usage(fmt.Errorf("scenario %s is a Macrobenchmark, which has a CompilationMode of its own: --base-compile and --head-compile can't change it", words.Short(s.Name)),
+				"make the mode a parameter of the test, each of which is an event of its run; or choose other scenarios: --scenario")
+		}
+	}
+	return nil
+}
+
 // from is where the builds come from.
 func (b Builds) from(c console.Console) (base, head run.Source) {
 	repository := c.Getenv("GITHUB_REPOSITORY")
@@ -143,7 +170,7 @@ func interleave(ctx context.Context, c console.Console, cfg *config.Config, b Bu
 	}
 	baseFrom, from := b.from(c)
 	return lab.Interleave(ctx, c, cfg, lab.InTurns{
-		Base: b.Base, Head: b.Head, Rounds: b.Rounds, Parallel: b.Parallel, Pool: b.Pool, Profiles: true, Reads: cfg.Evidence.Keeps(),
+		Base: b.Base, Head: b.Head, BaseCompile: b.BaseCompile, HeadCompile: b.HeadCompile, Rounds: b.Rounds, Parallel: b.Parallel, Pool: b.Pool, Profiles: true, Reads: cfg.Evidence.Keeps(),
 		BaseFrom: baseFrom, From: from, Session: cmp.Or(b.Session, CompareSession(c)),
 	})
 }

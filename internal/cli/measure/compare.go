@@ -3,6 +3,7 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,6 +67,7 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 		Example: `  apkgate compare --base base.apk --head head.apk
   apkgate compare --base base.apk --head head.apk --rounds 20 --scenario open-message
   apkgate compare --base base.apk --head head.apk --farm
+  apkgate compare --head app.apk --base-compile verify --head-compile speed-profile
   apkgate compare --base-run main.jsonl --head-run pr.jsonl --format markdown`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return compare(c, cmd, f) },
@@ -75,6 +77,8 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 	flags.StringVar(&f.Head, "head", "", "the APK that may be worse")
 	flags.StringArrayVar(&f.baseRuns, "base-run", nil, "a file of the base build's runs, instead of measuring; may be repeated")
 	flags.StringArrayVar(&f.headRuns, "head-run", nil, "a file of the head build's runs, instead of measuring; may be repeated")
+	flags.StringVar(&f.BaseCompile, "base-compile", "", "how the base's code is compiled, instead of as its scenario says: speed-profile, speed, verify or none")
+	flags.StringVar(&f.HeadCompile, "head-compile", "", "how the head's code is compiled; with either, --base is --head where it is left out")
 	flags.IntVar(&f.Rounds, "rounds", DefaultRounds, "how often each build is measured on each device")
 	flags.StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
 	flags.StringVar(&f.BaseCommit, "base-commit", "", "the commit the base was built from")
@@ -95,6 +99,9 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
+	}
+	if f.compiles() && f.Base == "" {
+		f.Base = f.Head
 	}
 	offline, err := f.offline(cmd)
 	if err != nil {
@@ -139,6 +146,8 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	case f.farm:
 		in.Notes = append(in.Notes, farm.Note)
 		in.Verdict.Warnings = append(in.Verdict.Warnings, farm.Warnings...)
+	case f.compiles(): // as a rule both are one build, and the difference is explained
+		in.Verdict.Warnings = slices.Concat(in.Verdict.Warnings, compiledOtherwise("base", p.Base), compiledOtherwise("head", p.Head))
 	case !offline:
 		in = f.explained(cmd.Context(), c, p, in, within)
 	}
@@ -146,6 +155,20 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 		return err
 	}
 	return exit.Of(in.Verdict.Verdict, set.FailOn, farm.Loss)
+}
+
+// compiledOtherwise are the warnings of a build's runs that its code was compiled in another
+// way than was asked for, each once.
+func compiledOtherwise(build string, runs []run.Run) (out []run.Warning) {
+	for _, r := range runs {
+		for _, w := range r.Warnings {
+			told := run.Warning{Text: "the " + build + ": " + w.Text}
+			if strings.Contains(w.Text, "compiled") && !slices.Contains(out, told) {
+				out = append(out, told)
+			}
+		}
+	}
+	return out
 }
 
 // offline reports whether runs in files are compared, and refuses what names
@@ -156,12 +179,17 @@ func (f compareFlags) offline(cmd *cobra.Command) (bool, error) {
 			return false, exit.Usage(fmt.Errorf("--%s says nothing of a farm", name), "farm.parallel in the configuration says how many rounds are under way at once; what a farm's phones record stays there")
 		}
 	}
+	if f.farm && f.compiles() {
+		return false, exit.Usage(errors.New("--base-compile and --head-compile say nothing of a farm, whose tests have a CompilationMode of their own"), "measure on a device of the configuration: leave out --farm")
+	}
 	apks, files := f.Base != "" || f.Head != "", len(f.baseRuns)+len(f.headRuns) > 0
 	switch {
 	case f.farm && files:
 		return false, exit.Usage(errors.New("--farm measures, --base-run and --head-run read what was measured: want one or the other"), hint)
 	case apks && files:
 		return false, exit.Usage(errors.New("--base and --head measure, --base-run and --head-run read what was measured: want one or the other"), hint)
+	case files && f.compiles():
+		return false, exit.Usage(errors.New("--base-compile and --head-compile have code compiled that is measured, and --base-run and --head-run read what was measured: want one or the other"), hint)
 	case files && (len(f.baseRuns) == 0 || len(f.headRuns) == 0):
 		return false, exit.Usage(errors.New("two builds are compared: want both --base-run and --head-run"), hint)
 	case files:
