@@ -1,0 +1,42 @@
+package layout_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+// One benchmark in three compilation modes, by the names that androidx's own samples give
+// them: each beside the one without compilation, whatever the order in the file. Another
+// start mode is another benchmark.
+func TestCompilationModesStandSideBySide(t *testing.T) {
+	t.Parallel()
+	r := run.Run{ID: "R"}
+	for i := range 3 {
+		d := float64(i)
+		var it run.Iteration
+		for name, ms := range map[string]float64{
+			"startup[startup=COLD,compilation=Partial(baselineProfile=Require,iterations=0)]": 300,
+			"startup[startup=COLD,compilation=None]":                                          400,
+			"startup[startup=WARM,compilation=None]":                                          90,
+			"plain":                                                                           70,
+		} {
+			it.Events = append(it.Events, run.Bucket{Name: name, Metrics: map[string]float64{"startup.ttid_ms": ms + d}})
+		}
+		r.Iterations = append(r.Iterations, it)
+	}
+	d := layout.Verdict(layout.Input{Verdict: gate.Verdict{Verdict: gate.Pass, Runs: []gate.RunVerdict{{ID: "R"}}}, Runs: []run.Run{r}})
+	at := slices.IndexFunc(d.Sections, func(s document.Section) bool { return s.ID == "modes" })
+	var got [][]string
+	for _, row := range d.Sections[at].Body.(*document.Table).Rows {
+		got = append(got, row.Cells[1:])
+	}
+	want := [][]string{{"None", "401.0\u00a0ms", "–"}, {"Partial(baselineProfile=Require,iterations=0)", "301.0\u00a0ms", "−25\u00a0%"}}
+	if len(got) != 2 || !slices.Equal(got[0], want[0]) || !slices.Equal(got[1], want[1]) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
