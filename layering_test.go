@@ -67,6 +67,7 @@ var mayImport = map[string][]string{
 	forAll:                {},
 	"internal/apk":        {},
 	"internal/filelock":   {},
+	"internal/gradle":     {},
 	"internal/perfettoui": {"trace/perfetto/packets"},
 	"internal/simlab":     {"device", "run", "metric"},
 	"internal/standin":    {"internal/simlab", "internal/filelock"},

@@ -24,8 +24,11 @@ type InitOptions struct {
 	// TestAPK, the workload is random input, which needs no test.
 	TestPackage string
 	Class       string // the test class or class#method
-	Devices     []Device
-	Networks    []string
+	Runner      string // of the tests; "" is the usual one
+	// Macrobenchmark says that the tests measure by themselves.
+	Macrobenchmark bool
+	Devices        []Device
+	Networks       []string
 }
 
 // Init is a new, commented apkgate.yml. The error is a Problems where one of the
@@ -40,7 +43,9 @@ func Init(o InitOptions) ([]byte, error) {
 	}
 	fmt.Fprintf(&b, initScenario, quote(o.Scenario))
 	o.workload(&b)
-	b.WriteString(initRepetitions)
+	if !o.Macrobenchmark {
+		b.WriteString(initRepetitions)
+	}
 	o.devices(&b)
 	o.networks(&b)
 	b.WriteString(initEnergy)
@@ -144,8 +149,19 @@ func (o InitOptions) workload(b *bytes.Buffer) {
 		return
 	}
 	fmt.Fprintf(b, "      instrumentation:\n        test-package: %s\n", quote(o.TestPackage))
+	if o.Runner != "" && o.Runner != DefaultRunner {
+		fmt.Fprintf(b, "        runner: %s\n", quote(o.Runner))
+	}
 	if o.Class != "" {
 		fmt.Fprintf(b, "        class: %s\n", quote(o.Class))
+	}
+	if !o.Macrobenchmark {
+		return
+	}
+	b.WriteString("        # It repeats and measures by itself: each of its classes gets a run of its own.\n        macrobenchmark: true\n")
+	if slices.ContainsFunc(o.Devices, func(d Device) bool { return d.AVD != nil }) {
+		b.WriteString("        # Macrobenchmark refuses emulators, which tell little of times: it is told to measure all the same.\n" +
+			"        args: {androidx.benchmark.suppressErrors: EMULATOR}\n")
 	}
 }
 
@@ -162,6 +178,10 @@ func (o InitOptions) devices(b *bytes.Buffer) {
 				fmt.Fprintf(b, "%s%s: %s\n", lead, kv[0], quote(kv[1]))
 				lead = "    "
 			}
+		}
+		if d.AVD != nil {
+			fmt.Fprintf(b, "%savd: {model: %s, android: %s, image: %s}\n", lead, quote(d.AVD.Model), quote(d.AVD.Android), quote(d.AVD.Image))
+			lead = "    "
 		}
 		if len(d.Context) > 0 {
 			fmt.Fprintf(b, "%scontext:\n", lead)

@@ -18,12 +18,22 @@ import (
 func InitCommand(c console.Console) *cobra.Command {
 	var o config.InitOptions
 	var path string
+	var gradleRoot string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write a commented apkgate.yml to start from",
-		Args:  arguments.None,
-		RunE:  func(*cobra.Command, []string) error { return writeConfig(c, path, force, o) },
+		Long: `Writes a commented apkgate.yml. At the root of a Gradle project whose app it is not
+told of, it reads from the build files which module holds Macrobenchmarks, which app
+they test, where their APKs will be, and the emulators that Gradle manages; it says what
+it found and what is left to fill in. Gradle is not run.`,
+		Args: arguments.None,
+		RunE: func(*cobra.Command, []string) error {
+			if err := fromGradle(c, gradleRoot, &o); err != nil {
+				return err
+			}
+			return writeConfig(c, path, force, o)
+		},
 	}
 	cmd.Flags().StringVarP(&path, "output", "o", config.FileName, "the file to write; - is standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
@@ -33,6 +43,7 @@ func InitCommand(c console.Console) *cobra.Command {
 	cmd.Flags().StringVar(&o.TestPackage, "test-package", "", "the package of the instrumentation tests")
 	cmd.Flags().StringVar(&o.Class, "class", "", "the test class, or class#method, that is the scenario")
 	cmd.Flags().StringVar(&o.Scenario, "scenario", "", "the scenario's name")
+	cmd.Flags().StringVar(&gradleRoot, "gradle", "", "the root of the Gradle project to read (default: this folder, where it is one and no app is named)")
 	return cmd
 }
 

@@ -1,0 +1,150 @@
+package gradle
+
+import (
+	"errors"
+	"slices"
+)
+
+// block is a statement, with the statements in its braces where it has any.
+type block struct {
+	head []token
+	body []block
+	open bool // it has braces
+}
+
+// maxDepth bounds braces in braces.
+const maxDepth = 50
+
+// parse reads a build file as statements. Braces in the middle of one end it: what stands
+// after them is the next.
+func parse(src string) (block, error) {
+	all, err := tokens(src)
+	if err != nil {
+		return block{}, err
+	}
+	stack := []block{{open: true}}
+	var head []token
+	end := func() {
+		if len(head) > 0 {
+			top := &stack[len(stack)-1]
+			top.body = append(top.body, block{head: head})
+			head = nil
+		}
+	}
+	round := 0
+	for i, t := range all {
+		switch {
+		case t.kind == sign && t.text == "{":
+			if len(stack) > maxDepth {
+				return block{}, errors.New("its braces are nested too deep")
+			}
+			stack, head, round = append(stack, block{head: head, open: true}), nil, 0
+		case t.kind == sign && t.text == "}":
+			end()
+			if len(stack) == 1 {
+				return block{}, errors.New("a brace is closed that is not open")
+			}
+			done := stack[len(stack)-1]
+			stack, round = stack[:len(stack)-1], 0
+			top := &stack[len(stack)-1]
+			top.body = append(top.body, done)
+		case t.kind == line:
+			if round == 0 && !goesOn(all, i) {
+				end()
+			}
+		default:
+			if t.kind == sign && (t.text == "(" || t.text == "[") {
+				round++
+			}
+			if t.kind == sign && (t.text == ")" || t.text == "]") {
+				round = max(0, round-1)
+			}
+			head = append(head, t)
+		}
+	}
+	end()
+	if len(stack) > 1 {
+		return block{}, errors.New("a brace is not closed")
+	}
+	return stack[0], nil
+}
+
+// goesOn reports whether a statement goes on after the end of its line: the next line has
+// its brace or its next call, or this one ends with a comma or an equals sign.
+func goesOn(all []token, at int) bool {
+	if at > 0 && all[at-1].kind == sign && (all[at-1].text == "," || all[at-1].text == "=") {
+		return true
+	}
+	for _, t := range all[at+1:] {
+		if t.kind != line {
+			return t.kind == sign && (t.text == "{" || t.text == ".")
+		}
+	}
+	return false
+}
+
+// each calls visit with every statement and the names of the braces that it is in: those of
+// testOptions.managedDevices { devices { … } } are testOptions, managedDevices, devices.
+func (b block) each(visit func(in []string, b block)) { b.eachIn(nil, visit) }
+
+func (b block) eachIn(in []string, visit func([]string, block)) {
+	for _, s := range b.body {
+		visit(in, s)
+		if s.open {
+			s.eachIn(append(slices.Clone(in), s.names()...), visit)
+		}
+	}
+}
+
+// names are the words that a statement begins with, between points: a.b.c { … }.
+func (b block) names() (out []string) {
+	for i := 0; i < len(b.head) && b.head[i].kind == word; i += 2 {
+		out = append(out, b.head[i].text)
+		if i+1 >= len(b.head) || b.head[i+1].text != "." || b.head[i+1].kind != sign {
+			break
+		}
+	}
+	return out
+}
+
+// called is what is made by braces: the text of create("x") { … }, register("x") { … },
+// getByName("x") { … }, maybeCreate<T>("x").apply { … }; the name of x { … } and of
+// x(Type) { … }; of val x by creating { … } the variable's.
+func (b block) called() string {
+	for _, t := range b.head {
+		if t.kind == text && !t.built {
+			return t.text
+		}
+	}
+	if len(b.head) > 1 && b.head[0].text == "val" {
+		return b.head[1].text
+	}
+	if len(b.head) > 0 && b.head[0].kind == word {
+		return b.head[0].text
+	}
+	return ""
+}
+
+// value is what a statement gives the key: key = "x", key "x", key.set("x"), and so on. given
+// says that it gives one, and plain that it is known: a text or a word alone.
+func (b block) value(key string) (value string, given, plain bool) {
+	if len(b.head) < 2 || b.head[0].kind != word || b.head[0].text != key {
+		return "", false, false
+	}
+	rest := b.head[1:]
+	if len(rest) > 2 && rest[0].text == "." && rest[1].text == "set" {
+		rest = rest[2:]
+	}
+	var values []token
+	for _, t := range rest {
+		switch {
+		case t.kind == sign && (t.text == "=" || t.text == "(" || t.text == ")"):
+		default:
+			values = append(values, t)
+		}
+	}
+	if len(values) != 1 || values[0].built || values[0].kind == sign {
+		return "", true, false
+	}
+	return values[0].text, true, true
+}

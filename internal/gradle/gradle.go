@@ -1,0 +1,210 @@
+// Package gradle reads of a Gradle project what a Macrobenchmark needs: which module tests
+// which app, what their APKs are called, and which emulators Gradle would boot.
+//
+// It owns the shapes of build files, in Kotlin and in Groovy, as far as they are written
+// down plainly. It does not run Gradle and evaluates nothing: what a variable, a version
+// catalog, a convention plugin or a condition says is not known. It takes a stand: what is
+// not written down plainly is left to the user and said so, and never guessed.
+package gradle
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// Project is what was found.
+type Project struct {
+	Benchmark *Module // of Macrobenchmarks; nil: there is none
+	App       *Module // that it tests, or the only app; nil: it can't be told
+	Emulators []Emulator
+	// Left is what could not be told, in sentences.
+	Left []string
+}
+
+// Module is one module of the project.
+type Module struct {
+	Path string // ":feature:app"
+	file string // its build file
+	// Namespace, ApplicationID and Runner are "" where they are not written down plainly.
+	Namespace, ApplicationID, Runner string
+	// Target is the path of the module that it tests, "" for none.
+	Target string
+	// BuildTypes and Flavors are those that its file names, in their order; Plugins the ids
+	// and aliases of its plugins.
+	BuildTypes, Flavors, Plugins []string
+	// SelfInstrumenting says that the test runs in a process of its own.
+	SelfInstrumenting bool
+	macro             bool // it depends on androidx.benchmark's macro
+	suffixes          map[string]string
+	emulators         []Emulator
+}
+
+// Emulator is one that Gradle manages.
+type Emulator struct {
+	Name   string // in the build file, such as pixel6Api34
+	Device string // as Android Studio calls it: "Pixel 6"
+	API    string // "34"
+	Source string // the source of its system image: "google", "aosp-atd"
+}
+
+// Bounds of what is read.
+const (
+	maxFile    = 1 << 20 // bytes
+	maxModules = 500
+	maxFound   = 100 // emulators
+	maxLeft    = 50
+)
+
+var modulePath = regexp.MustCompile(`^:?[A-Za-z0-9_.-]{1,100}(:[A-Za-z0-9_.-]{1,100}){0,9}$`)
+
+// Is reports whether the folder is the root of a Gradle project.
+func Is(root fs.FS) bool {
+	_, name, err := readOne(root, "settings.gradle.kts", "settings.gradle")
+	return err == nil && name != ""
+}
+
+// Read reads the project whose root folder this is.
+func Read(root fs.FS) (Project, error) {
+	text, name, err := readOne(root, "settings.gradle.kts", "settings.gradle")
+	switch {
+	case err != nil:
+		return Project{}, err
+	case name == "":
+		return Project{}, errors.New("it has neither settings.gradle.kts nor settings.gradle")
+	}
+	settings, err := parse(text)
+	if err != nil {
+		return Project{}, fmt.Errorf("read %s: %w", name, err)
+	}
+	var p Project
+	var modules []*Module
+	paths := included(settings)
+	if len(paths) > maxModules {
+		p.leave("the project has %d modules, of which the first %d are looked at", len(paths), maxModules)
+		paths = paths[:maxModules]
+	}
+	for _, at := range append([]string{":"}, paths...) {
+		m, err := readModule(root, at)
+		switch {
+		case err != nil:
+			p.leave("the module %s is not looked at: %v", words.Short(at), err)
+		case m != nil:
+			modules = append(modules, m)
+		}
+	}
+	p.choose(modules)
+	return p, nil
+}
+
+func (p *Project) leave(format string, args ...any) {
+	if len(p.Left) < maxLeft {
+		p.Left = append(p.Left, words.Clip(words.OneLine(fmt.Sprintf(format, args...)), 300))
+	}
+}
+
+// included are the paths of the modules that the settings include.
+func included(settings block) (out []string) {
+	settings.each(func(_ []string, b block) {
+		if len(b.head) == 0 || b.head[0].text != "include" || b.head[0].kind != word {
+			return
+		}
+		for _, t := range b.head[1:] {
+			if t.kind == text && modulePath.MatchString(t.text) {
+				if at := ":" + strings.TrimPrefix(t.text, ":"); !slices.Contains(out, at) {
+					out = append(out, at)
+				}
+			}
+		}
+	})
+	return out
+}
+
+// folder is where a module lies, by Gradle's convention.
+func (m Module) folder() string { return folderOf(m.Path) }
+
+func folderOf(at string) string {
+	return path.Clean(strings.ReplaceAll(strings.TrimPrefix(at, ":"), ":", "/"))
+}
+
+// name is the module's own, which its APKs begin with.
+func (m Module) name() string { return m.Path[strings.LastIndexByte(m.Path, ':')+1:] }
+
+// readOne reads the first of the files that is there; name is "" where none is.
+func readOne(root fs.FS, names ...string) (data, name string, err error) {
+	for _, name := range names {
+		f, err := root.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", "", err
+		}
+		data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", "", fmt.Errorf("read %s: %w", name, err)
+		}
+		if len(data) > maxFile {
+			return "", "", fmt.Errorf("%s is larger than %d KiB", name, maxFile>>10)
+		}
+		return string(data), name, nil
+	}
+	return "", "", nil
+}
+
+// choose finds the module of Macrobenchmarks and the app.
+func (p *Project) choose(modules []*Module) {
+	var tests, apps []*Module
+	for _, m := range modules {
+		switch {
+		case m.Target != "":
+			tests = append(tests, m)
+		case m.ApplicationID != "" || slices.Contains(m.Plugins, "com.android.application"):
+			apps = append(apps, m)
+		}
+		for _, e := range m.emulators {
+			if !slices.Contains(p.Emulators, e) && len(p.Emulators) < maxFound {
+				p.Emulators = append(p.Emulators, e)
+			}
+		}
+	}
+	slices.SortStableFunc(tests, func(a, b *Module) int { return b.fitness() - a.fitness() })
+	if len(tests) > 0 {
+		p.Benchmark = tests[0]
+		for _, m := range modules {
+			if m.Path == p.Benchmark.Target {
+				p.App = m
+			}
+		}
+		if p.Benchmark.Target == unknown && len(apps) == 1 {
+			p.App = apps[0]
+			p.leave("which app %s tests is not written down plainly (targetProjectPath): %s is the only one, and is taken", p.Benchmark.Path, p.App.Path)
+		}
+		for _, other := range tests[1:] {
+			p.leave("the module %s tests an app too (%s), and is left out", other.Path, other.Target)
+		}
+		return
+	}
+	if len(apps) == 1 {
+		p.App = apps[0]
+	}
+	p.leave("no module says which app it tests (targetProjectPath), as one of Macrobenchmarks does")
+}
+
+// fitness is how much a module of tests looks like one of Macrobenchmarks.
+func (m Module) fitness() (n int) {
+	if m.macro {
+		n += 2
+	}
+	if m.SelfInstrumenting || slices.Contains(m.BuildTypes, "benchmark") {
+		n++
+	}
+	return n
+}
