@@ -61,6 +61,9 @@ func (p *Project) Build() (b Built) {
 		b.TestPackage = ""
 		p.leave("the namespace of %s is not written down plainly: fill in test-package", m.Path)
 	}
+	if !slices.Contains(m.Flavors, flavor) {
+		flavor = "" // of a module without flavors missingDimensionStrategy chooses the app's
+	}
 	b.Runner, b.TestAPK = m.Runner, m.apk(flavor, variant)
 	b.Command = strings.TrimSpace(b.Command + " " + m.task(flavor, variant))
 	if !strings.HasPrefix(b.Command, "./gradlew") {

@@ -101,7 +101,19 @@ func Read(root fs.FS) (Project, error) {
 		}
 	}
 	p.choose(modules)
+	if ownPlugins(root, settings) {
+		p.leave("the project has plugins of its own (includeBuild or buildSrc), which may add flavors and build types: compare app.apk and app.test-apk with what the build makes")
+	}
 	return p, nil
+}
+
+// ownPlugins reports whether the project builds plugins for itself.
+func ownPlugins(root fs.FS, settings block) (has bool) {
+	settings.each(func(_ []string, b block) {
+		has = has || len(b.head) > 0 && b.head[0].text == "includeBuild"
+	})
+	info, err := fs.Stat(root, "buildSrc")
+	return has || err == nil && info.IsDir()
 }
 
 func (p *Project) leave(format string, args ...any) {

@@ -128,8 +128,8 @@ android {
 	want := Built{
 		Package: "com.example.mail", TestPackage: "com.example.bench",
 		APK:     "apps/mail/build/outputs/apk/play/benchmarkRelease/mail-play-benchmarkRelease.apk",
-		TestAPK: "bench/build/outputs/apk/play/benchmarkRelease/bench-play-benchmarkRelease.apk",
-		Command: "./gradlew :apps:mail:assemblePlayBenchmarkRelease :bench:assemblePlayBenchmarkRelease",
+		TestAPK: "bench/build/outputs/apk/benchmarkRelease/bench-benchmarkRelease.apk",
+		Command: "./gradlew :apps:mail:assemblePlayBenchmarkRelease :bench:assembleBenchmarkRelease",
 	}
 	if got := p.Build(); got != want || len(p.Left) != 1 || !strings.Contains(p.Left[0], "play, foss") {
 		t.Errorf("%+v\nwant %+v\nleft %q", got, want, p.Left)
@@ -143,7 +143,7 @@ android {
 func TestWhatABuildFileDoesNotSayIsLeft(t *testing.T) {
 	t.Parallel()
 	p, err := Read(project(map[string]string{
-		"settings.gradle.kts":    "include(\":app\")\ninclude(\":bench\")\ninclude(\":broken\")\ninclude(\":..:up\")",
+		"settings.gradle.kts":    "pluginManagement { includeBuild(\"build-logic\") }\ninclude(\":app\")\ninclude(\":bench\")\ninclude(\":broken\")\ninclude(\":..:up\")",
 		"app/build.gradle.kts":   "android { defaultConfig { applicationId = AppConfig.id } }",
 		"bench/build.gradle.kts": "android { targetProjectPath = projects.app.path\n namespace = \"com.${name}\" }",
 		"broken/build.gradle":    "android {",
@@ -153,7 +153,7 @@ func TestWhatABuildFileDoesNotSayIsLeft(t *testing.T) {
 	}
 	b := p.Build()
 	all := strings.Join(p.Left, "\n")
-	for _, want := range []string{"fill in app.package", "fill in app.apk", "fill in test-package", ":broken is not looked at: a brace is not closed", ":..:up is not looked at", "no build type", "instruments itself"} {
+	for _, want := range []string{"fill in app.package", "fill in app.apk", "fill in test-package", ":broken is not looked at: a brace is not closed", ":..:up is not looked at", "plugins of its own", "no build type", "instruments itself"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not left: %s", want, all)
 		}
