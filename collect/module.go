@@ -40,7 +40,7 @@ func collectModule(ctx context.Context, all []*collector, options Options) []err
 		if i > 0 {
 			c.take(ready, options)
 		}
-		if errs[i] = c.repeat(ctx); ctx.Err() != nil || loss.IsInfrastructure(errs[i]) {
+		if errs[i] = c.repeat(ctx); ctx.Err() != nil || loss.IsGone(errs[i]) {
 			lost = errs[i]
 		}
 	}

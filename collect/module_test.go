@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/internal/simlab"
@@ -54,9 +55,15 @@ func module(t *testing.T, profile string, classes ...string) (*simlab.Simulated,
 func TestTheClassesOfAModuleShareOneInstallation(t *testing.T) {
 	t.Parallel()
 	s, jobs, installed := module(t, "pixel-7-android-14", "com.example.macro.WarmBenchmark", "com.example.macro.StartupBenchmark")
-	results := collect.Module(t.Context(), jobs, collect.Options{})
+	for i := range jobs {
+		jobs[i].Evidence = config.Evidence{Keep: config.KeepAll}
+	}
+	results := collect.Module(t.Context(), jobs, collect.Options{Evidence: &memory{}})
 	wantComplete(t, results[0], 3)
 	wantComplete(t, results[1], 5)
+	if a, b := len(results[0].Run.Evidence), len(results[1].Run.Evidence); a != 3+2 || b != 5 { // warm and hot, cold
+		t.Errorf("%d and %d traces are kept", a, b)
+	}
 	if n := installed.Load(); n != 2 {
 		t.Errorf("%d installations of the app and its test", n)
 	}
