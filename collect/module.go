@@ -11,41 +11,49 @@ import (
 
 // Module makes the runs of the classes of one Macrobenchmark module: jobs that differ in
 // their scenarios alone. The app and its test are installed once. A class that fails does
-// not hold up those after it; where the device is lost, they are lost with it.
-func Module(ctx context.Context, jobs []Job, options Options) []Result {
+// not hold up those after it; where the device is lost, they are lost with it. ended is
+// given each result but the last as soon as its class has ended, whatever became of it; nil
+// for none.
+func Module(ctx context.Context, jobs []Job, options Options, ended func(k int, r Result)) []Result {
 	s := newStation(jobs[0], options)
 	var all []*collector
 	for _, job := range jobs {
 		all = append(all, newCollector(job, options, s))
 	}
-	errs := collectModule(ctx, all, options)
 	out := make([]Result, len(all))
-	for i, c := range all {
-		out[i] = c.result(context.WithoutCancel(ctx), errs[i])
-	}
+	last := len(all) - 1
+	result := func(k int, err error) { out[k] = all[k].result(context.WithoutCancel(ctx), err) }
+	why := collectModule(ctx, all, options, func(k int, err error) {
+		if result(k, err); ended != nil {
+			ended(k, out[k])
+		}
+	})
+	result(last, why)
 	return out
 }
 
-// collectModule measures them one after another, and returns why each is not whole.
-func collectModule(ctx context.Context, all []*collector, options Options) []error {
-	first, errs := all[0], make([]error, len(all))
-	defer first.tearDown(ctx)
+// collectModule measures them one after another. done is told of the end of each but the
+// last, of which it returns why it is not whole: what is found when the device is left is
+// the last's.
+func collectModule(ctx context.Context, all []*collector, options Options, done func(k int, err error)) (err error) {
+	first, last := all[0], len(all)-1
+	defer all[last].tearDown(ctx)
 	lost := first.setUp(ctx)
 	ready := first.readiness()
-	for i, c := range all {
-		if lost != nil {
-			errs[i] = lost
-			continue
+	for k, c := range all {
+		if err = lost; lost == nil {
+			if k > 0 {
+				c.take(ready, options)
+			}
+			if err = c.repeat(ctx); ctx.Err() != nil || loss.IsGone(err) {
+				lost = err
+			}
 		}
-		if i > 0 {
-			c.take(ready, options)
-		}
-		if errs[i] = c.repeat(ctx); ctx.Err() != nil || loss.IsGone(errs[i]) {
-			lost = errs[i]
+		if k < last {
+			done(k, err)
 		}
 	}
-	first.target.Journal = first.journal
-	return errs
+	return err
 }
 
 // readiness is what set-up has found out, for whoever goes on with the same installation.

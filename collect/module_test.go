@@ -2,6 +2,7 @@ package collect_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -58,7 +59,7 @@ func TestTheClassesOfAModuleShareOneInstallation(t *testing.T) {
 	for i := range jobs {
 		jobs[i].Evidence = config.Evidence{Keep: config.KeepAll}
 	}
-	results := collect.Module(t.Context(), jobs, collect.Options{Evidence: &memory{}})
+	results := collect.Module(t.Context(), jobs, collect.Options{Evidence: &memory{}}, nil)
 	wantComplete(t, results[0], 3)
 	wantComplete(t, results[1], 5)
 	if a, b := len(results[0].Run.Evidence), len(results[1].Run.Evidence); a != 3+2 || b != 5 { // warm and hot, cold
@@ -93,7 +94,7 @@ func TestAClassThatFailsLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	_, jobs, _ := module(t, "pixel-7-android-14", "com.example.macro.WarmBenchmark", "com.example.macro.Gone", "com.example.macro.StartupBenchmark")
 	rewrite(t, jobs[0].App.TestAPK, "#hot hot 2", "#hot crash 2")
-	results := collect.Module(t.Context(), jobs, collect.Options{})
+	results := collect.Module(t.Context(), jobs, collect.Options{}, nil)
 	wantComplete(t, results[2], 5)
 	for i, why := range []string{"Process crashed", "com.example.macro.Gone#initializationError"} {
 		if r := results[i]; r.Run.Status != run.Failed || !loss.IsWorkload(r.Err) || !strings.Contains(r.Err.Error(), why) {
@@ -132,5 +133,73 @@ func TestALabTellsEachClassOfAModule(t *testing.T) {
 	}
 	if n := installed.Load(); n != 4 {
 		t.Errorf("%d installations for a module and one scenario, want 4", n)
+	}
+}
+
+// doomed is a device that dies once a command has these words.
+type doomed struct {
+	device.Device
+	words string
+	died  chan struct{}
+	dead  *atomic.Bool
+}
+
+func (m doomed) Exec(ctx context.Context, line string) (device.Output, error) {
+	if m.dead.Load() {
+		return device.Output{}, device.ErrGone
+	}
+	return m.Device.Exec(ctx, line)
+}
+
+func (m doomed) Start(ctx context.Context, line string) (device.Process, error) {
+	if strings.Contains(line, m.words) && m.dead.CompareAndSwap(false, true) {
+		close(m.died)
+	}
+	if m.dead.Load() {
+		return nil, device.ErrGone
+	}
+	return m.Device.Start(ctx, line)
+}
+
+// A class that was whole before its device died is told once, and is not made anew: another
+// device makes those that are left.
+func TestAnotherDeviceMakesWhatIsLeftOfAModule(t *testing.T) {
+	t.Parallel()
+	_, jobs, _ := module(t, "pixel-7-android-14", "com.example.macro.StartupBenchmark", "com.example.macro.WarmBenchmark")
+	other, _, _ := module(t, "pixel-7-android-14")
+	died, dead := make(chan struct{}), &atomic.Bool{}
+	first := jobs[0].Open
+	open := map[string]func(context.Context) (device.Device, error){
+		"a": func(ctx context.Context) (device.Device, error) {
+			d, err := first(ctx)
+			if dead.Load() {
+				err = device.ErrGone
+			}
+			return doomed{d, "WarmBenchmark", died, dead}, err
+		},
+		"b": func(ctx context.Context) (device.Device, error) {
+			return adb.Dial(ctx, other.Address(), patience(simlab.Options{}))
+		},
+	}
+	var told []string
+	lab := fleet.Lab{Jobs: jobs, Parallel: 1, Finished: func(_ int, r collect.Result) { told = append(told, r.Station+" "+r.Run.Scenario) }}
+	for _, name := range []string{"a", "b"} {
+		lab.Stations = append(lab.Stations, fleet.Station{Name: name, Profile: jobs[0].Device, Start: func(context.Context, func(string)) (*fleet.Started, error) {
+			return &fleet.Started{Bind: func(j *collect.Job) {
+				j.Open, j.Clock = open[name], other.Clock()
+				if name == "a" {
+					j.Clock, j.Died, j.Why = jobs[0].Clock, died, func() string { return "it died" }
+				}
+			}}, nil
+		}})
+	}
+	results := lab.Collect(t.Context())
+	wantComplete(t, results[0], 5)
+	wantComplete(t, results[1], 3)
+	if want := []string{"a start/com.example.macro.StartupBenchmark", "b start/com.example.macro.WarmBenchmark"}; !slices.Equal(told, want) {
+		t.Errorf("told of %q, want %q", told, want)
+	}
+	if a, b := warnedOf(results[0].Run, "begun anew"), warnedOf(results[1].Run, "begun anew", "a: "); a || !b {
+		t.Errorf("%v and %v", results[0].Run.Warnings, results[1].Run.Warnings)
 	}
 }

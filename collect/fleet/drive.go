@@ -13,8 +13,9 @@ import (
 type work struct {
 	do     func(context.Context, turn) []collect.Result
 	unmade func(place int, options collect.Options, why error) []collect.Result
-	// placeOf is the place by which the k-th result of a job is told; nil: the job's.
-	placeOf func(place, k int) int
+	// tell is the place by which the k-th result of a job is told, and whether it is told
+	// already; nil: the job's, and it isn't.
+	tell func(place, k int) (at int, told bool)
 	// once says that a job of which something was measured is not begun anew.
 	once bool
 }
@@ -25,6 +26,8 @@ type turn struct {
 	place, station int
 	ahead          int // how many jobs the station has before it, with this one
 	options        collect.Options
+	// finish tells a result before the others of its job, by its place in it.
+	finish func(k int, r collect.Result)
 }
 
 // driver carries out the orders of a queue. It is for one goroutine; what it begins runs
@@ -98,6 +101,10 @@ func (d *driver) begin(o queue.Order) func() func() {
 		}
 	case queue.Make:
 		t := turn{job: d.Jobs[o.Unit], place: o.Unit, station: o.Station, ahead: d.queue.Ahead(o.Station), options: d.Options}
+		t.finish = func(k int, r collect.Result) {
+			at, _ := d.tellAt(o.Unit, k)
+			d.teller.finish(at, r)
+		}
 		return func() func() {
 			results, err := d.make(t, started)
 			return func() { d.made(o, results, err) }

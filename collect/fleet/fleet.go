@@ -46,23 +46,31 @@ type Lab struct {
 func (l Lab) Collect(ctx context.Context) []collect.Result {
 	jobs, modules := l.Jobs, modulesOf(l.Jobs)
 	l.Jobs = leaders(jobs, modules)
-	made := l.drive(ctx, work{
+	made := make([][]*collect.Result, len(modules)) // of modules, those that are whole
+	for i, places := range modules {
+		made[i] = make([]*collect.Result, len(places))
+	}
+	all := l.drive(ctx, work{
 		do: func(ctx context.Context, t turn) []collect.Result {
 			if len(modules[t.place]) == 1 {
 				return []collect.Result{collect.Collect(ctx, t.job, t.options)}
 			}
-			return collect.Module(ctx, bound(t.job, jobs, modules[t.place]), t.options)
+			return module(ctx, t, bound(t.job, jobs, modules[t.place]), made[t.place])
 		},
 		unmade: func(place int, options collect.Options, why error) (out []collect.Result) {
-			for _, at := range modules[place] {
+			for k, at := range modules[place] {
+				if r := made[place][k]; r != nil {
+					out = append(out, *r)
+					continue
+				}
 				out = append(out, collect.NotMade(jobs[at], options, why))
 			}
 			return out
 		},
-		placeOf: func(place, k int) int { return modules[place][k] },
+		tell: func(place, k int) (at int, told bool) { return modules[place][k], made[place][k] != nil },
 	})
 	out := make([]collect.Result, len(jobs))
-	for place, results := range made {
+	for place, results := range all {
 		for k, r := range results {
 			out[modules[place][k]] = r
 		}

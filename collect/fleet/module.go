@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -42,6 +43,37 @@ func bound(first collect.Job, jobs []collect.Job, places []int) []collect.Job {
 	out := slices.Repeat([]collect.Job{first}, len(places))
 	for i, place := range places {
 		out[i].Scenario, out[i].Files = jobs[place].Scenario, jobs[place].Files
+	}
+	return out
+}
+
+// module makes the jobs of a module that are not whole yet. made holds those that are: they
+// are told at once, so that nothing that comes later loses them, and are not made anew where
+// the device is lost with another.
+func module(ctx context.Context, t turn, jobs []collect.Job, made []*collect.Result) []collect.Result {
+	var todo []collect.Job
+	var at []int
+	for k, job := range jobs {
+		if made[k] == nil {
+			todo, at = append(todo, job), append(at, k)
+		}
+	}
+	results := collect.Module(ctx, todo, t.options, func(k int, r collect.Result) {
+		if r.Err == nil {
+			t.finish(at[k], r)
+			made[at[k]] = &r
+		}
+	})
+	out := make([]collect.Result, len(jobs))
+	for k := range jobs {
+		if made[k] != nil {
+			out[k] = *made[k]
+		}
+	}
+	for k, r := range results {
+		if made[at[k]] == nil {
+			out[at[k]] = r
+		}
 	}
 	return out
 }

@@ -74,6 +74,9 @@ func (d *driver) tellMissing() {
 		case missing.of > 1: // else its own error says all, and in which repetition
 			its = slices.Clone(its)
 			for i := range its {
+				if _, told := d.tellAt(place, i); told {
+					continue
+				}
 				its[i].Err = why
 				its[i].Run.Warnings = append(its[i].Run.Warnings, run.Warning{Text: loss.Why(why)}) // the last is what run.Why tells
 			}
@@ -90,6 +93,9 @@ func (d *driver) finish(place int, its []collect.Result) {
 	} else {
 		its = slices.Clone(its)
 		for i := range its {
+			if _, told := d.tellAt(place, i); told {
+				continue
+			}
 			its[i].Run.Warnings = slices.Concat(d.lossWarnings(place), its[i].Run.Warnings)
 		}
 	}
@@ -108,12 +114,19 @@ func (d *driver) lossWarnings(place int) (out []run.Warning) {
 func (d *driver) settle(place int, its []collect.Result) {
 	d.results[place] = its
 	for k, r := range its {
-		at := place
-		if d.work.placeOf != nil {
-			at = d.work.placeOf(place, k)
+		if at, told := d.tellAt(place, k); !told {
+			d.teller.finish(at, r)
 		}
-		d.teller.finish(at, r)
 	}
+}
+
+// tellAt is the place by which a job's k-th result is told, and whether it is told already:
+// then nothing that becomes of the others changes it.
+func (d *driver) tellAt(place, k int) (at int, told bool) {
+	if d.work.tell == nil {
+		return place, false
+	}
+	return d.work.tell(place, k)
 }
 
 // bestTry is what a lost station has left of the job, of several the one that measured
