@@ -59,7 +59,7 @@ type Emulator struct {
 const (
 	maxFile    = 1 << 20 // bytes
 	maxModules = 500
-	maxFound   = 100 // emulators
+	maxFound   = 100 // emulators, build types, flavors
 	maxLeft    = 50
 )
 
@@ -88,7 +88,7 @@ func Read(root fs.FS) (Project, error) {
 	var modules []*Module
 	paths := included(settings)
 	if len(paths) > maxModules {
-		p.leave("the project has %d modules, of which the first %d are looked at", len(paths), maxModules)
+		p.leave("the project has more than %d modules, and no more are looked at", maxModules)
 		paths = paths[:maxModules]
 	}
 	for _, at := range append([]string{":"}, paths...) {
@@ -125,11 +125,11 @@ func (p *Project) leave(format string, args ...any) {
 // included are the paths of the modules that the settings include.
 func included(settings block) (out []string) {
 	settings.each(func(_ []string, b block) {
-		if len(b.head) == 0 || b.head[0].text != "include" || b.head[0].kind != word {
+		if len(out) > maxModules || len(b.head) == 0 || b.head[0].text != "include" || b.head[0].kind != word {
 			return
 		}
 		for _, t := range b.head[1:] {
-			if t.kind == text && modulePath.MatchString(t.text) {
+			if len(out) <= maxModules && t.kind == text && modulePath.MatchString(t.text) {
 				if at := ":" + strings.TrimPrefix(t.text, ":"); !slices.Contains(out, at) {
 					out = append(out, at)
 				}

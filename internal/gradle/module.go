@@ -102,7 +102,7 @@ func (m *Module) variants(in []string, b block) {
 		if group == "productFlavors" {
 			list = &m.Flavors
 		}
-		if name := b.called(); name != "" && !slices.Contains(*list, name) && name != "all" && name != "configureEach" {
+		if name := b.called(); name != "" && len(*list) < maxFound && !slices.Contains(*list, name) && name != "all" && name != "configureEach" {
 			*list = append(*list, name)
 		}
 		for _, s := range b.body {

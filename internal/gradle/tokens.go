@@ -54,6 +54,10 @@ func tokens(src string) (out []token, err error) {
 				return nil, err
 			}
 		case c == '\n' || c == ';':
+			if len(out) > 0 && out[len(out)-1].kind == line {
+				src = src[1:]
+				continue
+			}
 			t = token{kind: line}
 		case isWord(c):
 			for n < len(src) && isWord(src[n]) {
