@@ -127,7 +127,7 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 	}
 	e.prior = prior
 	for _, s := range sessions {
-		e.Sessions = append(e.Sessions, Session{s.name, s.Number})
+		e.Sessions = append(e.Sessions, Session{s.first.Session, s.Number})
 	}
 	if e.Outlook, e.Within = outlookOf(e.Sessions, x, prior); e.Outlook.Known() {
 		e.Expected = e.Outlook.Level()
@@ -223,7 +223,7 @@ func (v Values) present(sessions []session, m metric.Metric, minChange float64) 
 		now[i].Centre += by
 	}
 	if found.Why != "" {
-		since = now[0].id
+		since = now[0].first.ID
 	}
 	return now, since
 }

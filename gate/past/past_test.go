@@ -360,12 +360,12 @@ func TestRunsOfOneSessionAreOne(t *testing.T) {
 	m, _ := metric.Default().Lookup(cell.Metric)
 	got := history.ValuesOf(cell, m, 8).sessions(p, cell, m)
 	// Four at √2·4, the centre of 2, 4, 8 and 16, and two at 8.
-	want := []session{{Number{(4*math.Log(4*math.Sqrt2) + 2*math.Log(8)) / 6, 0, 6}, time.Time{}, "early", "s"}, {Number{math.Log(10), 0, 2}, time.Time{}, "alone too", ""}, {Number{math.Log(9), 0, 1}, time.Time{}, "alone", ""}}
+	want := []session{{Number{(4*math.Log(4*math.Sqrt2) + 2*math.Log(8)) / 6, 0, 6}, &run.Summary{ID: "early", Session: "s"}}, {Number{math.Log(10), 0, 2}, &run.Summary{ID: "alone too"}}, {Number{math.Log(9), 0, 1}, &run.Summary{ID: "alone"}}}
 	if len(got) != len(want) {
 		t.Fatalf("%d sessions, want %d: %+v", len(got), len(want), got)
 	}
 	for i, w := range want {
-		if math.Abs(got[i].Centre-w.Centre) > 1e-9 || got[i].N != w.N || got[i].id != w.id || got[i].name != w.name {
+		if math.Abs(got[i].Centre-w.Centre) > 1e-9 || got[i].N != w.N || got[i].first.ID != w.first.ID || got[i].first.Session != w.first.Session {
 			t.Errorf("session %d: %+v, want %+v", i, got[i], w)
 		}
 	}
@@ -609,7 +609,7 @@ func TestSessionsAreInTheOrderOfTime(t *testing.T) {
 	} {
 		j := newJoining(len(c.days))
 		for i, day := range c.days {
-			j.add(i, session{Number: Number{N: i}, at: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)})
+			j.add(i, session{Number{N: i}, &run.Summary{Started: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)}})
 		}
 		var got []int
 		for _, s := range j.inTime() {

@@ -3,7 +3,6 @@ package past
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
@@ -14,9 +13,7 @@ import (
 // they share its heat and its hour, and are no independent evidence.
 type session struct {
 	Number
-	at   time.Time
-	id   string // of the first run
-	name string // "" where the runs name none
+	first *run.Summary // of its runs, by time
 }
 
 // numbered gives each run the number of its session among those of its context, and counts
@@ -69,14 +66,14 @@ func (j *joining) inTime() []session {
 		slices.Reverse(j.sessions)
 		return j.sessions
 	}
-	slices.SortStableFunc(j.sessions, func(a, b session) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(j.sessions, func(a, b session) int { return a.first.Started.Compare(b.first.Started) })
 	return j.sessions
 }
 
 // newestFirst reports whether each session is older than the one before it.
 func newestFirst(sessions []session) bool {
 	for i := 1; i < len(sessions); i++ {
-		if !sessions[i].at.Before(sessions[i-1].at) {
+		if !sessions[i].first.Started.Before(sessions[i-1].first.Started) {
 			return false
 		}
 	}
@@ -125,7 +122,7 @@ func (v Values) sessionOf(i int) int { return v.past.sessionOf[v.ref(i)] }
 // runOf is what the run of the i-th value, one of the cell, says of it.
 func (v Values) runOf(i int, p gate.Policy, cell *run.Column, m metric.Metric) session {
 	r := v.past.Refs[v.ref(i)]
-	return session{v.numberOf(r.Cells, p, cell, m, v.Numbers[i]), r.Started, r.ID, r.Session}
+	return session{v.numberOf(r.Cells, p, cell, m, v.Numbers[i]), r}
 }
 
 // and joins two parts of one session.
@@ -137,8 +134,8 @@ func (s session) and(o session) session {
 	}
 	s.Centre = (n*s.Centre + k*o.Centre) / (n + k)
 	s.N += o.N
-	if o.at.Before(s.at) {
-		s.at, s.id = o.at, o.id
+	if o.first.Started.Before(s.first.Started) {
+		s.first = o.first
 	}
 	return s
 }
