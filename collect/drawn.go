@@ -33,7 +33,7 @@ func (c *collector) tellNotShown() {
 	}
 }
 
-// prepareFrames has Perfetto record what the compositor tells of frames, if the device can.
+// prepareFrames has Perfetto record the compositor's events of frames, if the device can.
 func (c *collector) prepareFrames(ctx context.Context) error {
 	by := frames.Timeline
 	if c.wantsShown() {

@@ -90,7 +90,7 @@ func newRun(id string, frames float64) run.Run {
 
 // TestWritersSurviveARestart has jobs add runs, one at a time, while the server is
 // stopped without mercy and started again: twelve with fifty runs each where APKGATE_FULL
-// is set, six with twenty by day. No job is told of an error, and each run is there once.
+// is set, six with twenty by day. No job gets an error, and each run is there once.
 func TestWritersSurviveARestart(t *testing.T) {
 	writers, each := 6, 20
 	if os.Getenv("APKGATE_FULL") != "" {

@@ -13,8 +13,8 @@ import (
 type work struct {
 	do     func(context.Context, turn) []collect.Result
 	unmade func(place int, options collect.Options, why error) []collect.Result
-	// tell is the place by which the k-th result of a job is told, and whether it is told
-	// already; nil: the job's, and it isn't.
+	// tell gives the place under which the k-th result of a job is reported, and whether it
+	// was reported already. nil: under the job's own, and it was not.
 	tell func(place, k int) (at int, told bool)
 	// once says that a job of which something was measured is not begun anew.
 	once bool

@@ -48,7 +48,7 @@ func bound(first collect.Job, jobs []collect.Job, places []int) []collect.Job {
 }
 
 // module makes the jobs of a module that are not whole yet. made holds those that are: they
-// are told at once, so that nothing that comes later loses them, and are not made anew where
+// are reported at once, so that nothing that comes later loses them, and are not made anew where
 // the device is lost with another.
 func module(ctx context.Context, t turn, jobs []collect.Job, made []*collect.Result) []collect.Result {
 	var todo []collect.Job

@@ -120,7 +120,7 @@ func (d *driver) settle(place int, its []collect.Result) {
 	}
 }
 
-// tellAt is the place by which a job's k-th result is told, and whether it is told already:
+// tellAt is the place under which a job's k-th result is reported, and whether it was already:
 // then nothing that becomes of the others changes it.
 func (d *driver) tellAt(place, k int) (at int, told bool) {
 	if d.work.tell == nil {

@@ -28,8 +28,13 @@ func modesSection(in Input) document.Section {
 			continue
 		}
 		r := in.Runs[at]
-		for _, g := range modesOf(r) {
-			in.addModes(t, v, r, g)
+		all := modesOf(r)
+		if len(all) == 0 {
+			continue
+		}
+		cells := run.Summarize(r, run.Median, in.catalogue()).Cells
+		for _, g := range all {
+			in.addModes(t, v, cells, g)
 		}
 	}
 	return document.Section{
@@ -39,7 +44,7 @@ func modesSection(in Input) document.Section {
 }
 
 // addModes adds the rows of one benchmark: of each metric that several modes have.
-func (in Input) addModes(t *document.Table, v gate.RunVerdict, r run.Run, g modes) {
+func (in Input) addModes(t *document.Table, v gate.RunVerdict, medians run.Cells, g modes) {
 	for _, name := range modeMetrics {
 		m, known := in.catalogue().Lookup(name)
 		what := wording.Name(g.benchmark) + ": " + wording.Brief(m.Title)
@@ -48,7 +53,7 @@ func (in Input) addModes(t *document.Table, v gate.RunVerdict, r run.Run, g mode
 		}
 		first, rows := 0.0, [][]string{}
 		for _, mode := range g.of {
-			middle, ok := medianOf(r, mode.event, name)
+			middle, ok := medians.Get(run.Cell{Event: mode.event, Metric: name})
 			switch {
 			case !ok:
 			case len(rows) == 0:
@@ -148,21 +153,4 @@ func parameters(text string) (out []string) {
 		}
 	}
 	return append(out, strings.TrimSpace(text[from:]))
-}
-
-// medianOf is that of an event's metric over the iterations that have it.
-func medianOf(r run.Run, event, metric string) (float64, bool) {
-	var all []float64
-	for _, it := range r.Iterations {
-		for _, e := range it.Events {
-			if v, has := e.Metrics[metric]; has && e.Name == event {
-				all = append(all, v)
-			}
-		}
-	}
-	if len(all) == 0 {
-		return 0, false
-	}
-	slices.Sort(all)
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2, true
 }

@@ -1,7 +1,6 @@
 package tape
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -141,10 +140,8 @@ func copyInto(to, from string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	return files.Write(to, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
 		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	})
 }
