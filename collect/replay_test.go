@@ -10,6 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/config"
 	tape "github.com/apkgate/apkgate/device/recording"
 	"github.com/apkgate/apkgate/evidence"
@@ -28,7 +29,10 @@ func recorded(t *testing.T, dir string, job collect.Job, o collect.Options) coll
 		t.Fatal(err)
 	}
 	session := r.Begin("unit", replayedDate, job.Clock)
-	job.Open, job.Clock = session.Opened(job.Open), session.Clock()
+	if job.Wall == nil {
+		job.Wall = target.HostClock()
+	}
+	job.Open, job.Clock, job.Wall = session.Opened(job.Open), session.Clock(), session.Wall(job.Wall)
 	o.Now = func() time.Time { return replayedDate }
 	result := collect.Collect(t.Context(), job, o)
 	if _, err := r.Finish(true); err != nil {
@@ -71,12 +75,12 @@ func wantSame(t *testing.T, was, now collect.Result) {
 	if got == want {
 		return
 	}
-	at := 0
+	at := strings.Index(want, `"started"`) // behind the id, which follows from all the rest
 	for at < min(len(got), len(want)) && got[at] == want[at] {
 		at++
 	}
 	from := max(at-80, 0)
-	t.Errorf("the record differs at byte %d: %.200q, want %.200q", at, got[from:], want[from:])
+	t.Errorf("the record differs at byte %d: %.400q, want %.400q", at, got[from:], want[from:])
 }
 
 // A run from a recording is the run that was recorded, whatever was measured and whatever

@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // Aside is the same device for what is asked of it beside the course of a run, only to
@@ -21,6 +22,17 @@ func AsideClock(c Clock) Clock {
 		return beside.Aside()
 	}
 	return c
+}
+
+// Wait waits by a clock for what a device sends by itself meanwhile, no longer than d. A
+// recording gives what comes to who waits for it, and else when a call has ended.
+func Wait(ctx context.Context, c Clock, d time.Duration) error {
+	if own, ok := c.(interface {
+		Wait(ctx context.Context, d time.Duration) error
+	}); ok {
+		return own.Wait(ctx, d)
+	}
+	return c.Sleep(ctx, d)
 }
 
 // ToTheEnd runs a command that may say nothing for long to its end, and takes the first

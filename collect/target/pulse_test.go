@@ -27,7 +27,7 @@ type pulsing struct {
 	system                bool          // it is only the system that is silent
 	made                  time.Time
 	asked                 []string
-	lost                  chan error // by which Watch ends
+	lost                  chan error // of which OnLoss tells
 }
 
 func (p *pulsing) Exec(ctx context.Context, command string) (device.Output, error) {
@@ -51,13 +51,14 @@ func (p *pulsing) Exec(ctx context.Context, command string) (device.Output, erro
 	return device.Output{}, nil
 }
 
-func (p *pulsing) Watch(ctx context.Context) error {
-	select {
-	case err := <-p.lost:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+func (p *pulsing) OnLoss(ctx context.Context, lost func(error)) {
+	go func() {
+		select {
+		case err := <-p.lost:
+			lost(err)
+		case <-ctx.Done():
+		}
+	}()
 }
 
 func (p *pulsing) Close() error { return nil }

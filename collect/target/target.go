@@ -137,17 +137,15 @@ func (t *Target) Open(ctx context.Context) error {
 func (t *Target) watchWay(dev device.Device) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.unwatch, t.lost = cancel, nil
-	watched, can := dev.(interface{ Watch(context.Context) error })
+	watched, can := dev.(interface {
+		OnLoss(ctx context.Context, lost func(error))
+	})
 	if !can {
 		return
 	}
 	lost := make(chan error, 1)
 	t.lost = lost
-	go func() {
-		if err := watched.Watch(ctx); errors.Is(err, device.ErrGone) {
-			lost <- err
-		}
-	}()
+	watched.OnLoss(ctx, func(err error) { lost <- err })
 }
 
 // Lost is why the device is gone, as far as that is known without asking it; nil where

@@ -149,13 +149,14 @@ func (s *stream) since(mark, until string) (entries []logcat.Entry, marked time.
 // await waits for a mark; nil where it does not come in time, or the stream is over.
 func (s *stream) await(ctx context.Context, wall device.Clock, mark string) *logcat.Entry {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	over := make(chan struct{})
+	over, waited := make(chan struct{}), make(chan struct{})
 	go func() {
-		if wall.Sleep(ctx, streamWithin) == nil {
+		defer close(waited)
+		if device.Wait(ctx, wall, streamWithin) == nil {
 			close(over)
 		}
 	}()
+	defer func() { cancel(); <-waited }()
 	for ended := false; ; {
 		s.mu.Lock()
 		at, changed := markAt(s.entries, mark), s.changed

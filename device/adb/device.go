@@ -2,6 +2,7 @@ package adb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -41,12 +42,16 @@ func (d *Device) Serial() string { return d.serial }
 // Close frees the connection to the device, where there is one of its own.
 func (d *Device) Close() error { return d.transport.close() }
 
-// Watch returns once the way to the device is lost that was there when it was called, with
-// an error that wraps device.ErrGone, or when ctx ends. It asks the device nothing: the
-// adb server tells of what comes and goes (host:track-devices), and a connection of our
-// own tells that it has ended.
-func (d *Device) Watch(ctx context.Context) error {
-	return d.failed("watching the connection", d.transport.watch(ctx))
+// OnLoss calls lost once the way to the device is lost that was there when it was called,
+// with an error that wraps device.ErrGone, unless ctx has ended before. It asks the device
+// nothing: the adb server reports what comes and goes (host:track-devices), and a connection
+// of our own that it has ended.
+func (d *Device) OnLoss(ctx context.Context, lost func(error)) {
+	go func() {
+		if err := d.failed("watching the connection", d.transport.watch(ctx)); errors.Is(err, device.ErrGone) && ctx.Err() == nil {
+			lost(err)
+		}
+	}()
 }
 
 // Shared reports whether the connection to the device is an adb server's, which

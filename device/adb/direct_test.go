@@ -179,11 +179,9 @@ func TestDroppedInTheMiddle(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(testContext(t))
 	cancel()
-	if err := d.Watch(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, device.ErrGone) {
-		t.Errorf("who no longer watches it: %v", err)
-	}
+	d.OnLoss(ctx, func(err error) { t.Errorf("who no longer watches it is called with %v", err) })
 	lost := make(chan error, 1)
-	go func() { lost <- d.Watch(testContext(t)) }()
+	d.OnLoss(testContext(t), func(err error) { lost <- err })
 	daemon.Refuse(true)
 	daemon.Drop()
 	if err := <-lost; !errors.Is(err, device.ErrGone) {

@@ -241,7 +241,7 @@ func TestServerLosesTheDevice(t *testing.T) {
 				t.Fatal(err)
 			}
 			lost := make(chan error, 1)
-			go func() { lost <- d.Watch(testContext(t)) }()
+			d.OnLoss(testContext(t), func(err error) { lost <- err })
 			fault(daemon, true)
 			if err := <-lost; !errors.Is(err, device.ErrGone) {
 				t.Errorf("who watches it: %v, want the loss of the device", err)

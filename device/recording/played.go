@@ -29,21 +29,13 @@ func (p *Player) Open(ctx context.Context) (device.Device, error) {
 	if e.Error != nil {
 		return nil, e.Error
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case <-p.lost: // that was another connection
-		p.lost = make(chan struct{})
-	default:
-	}
-	return &playedDevice{p: p, serial: e.Serial, shared: e.Shared, lost: p.lost}, nil
+	return &playedDevice{p: p, serial: e.Serial, shared: e.Shared}, nil
 }
 
 type playedDevice struct {
 	p      *Player
 	serial string
 	shared bool
-	lost   <-chan struct{}
 }
 
 var _ device.Device = (*playedDevice)(nil)
@@ -52,13 +44,15 @@ func (d *playedDevice) Serial() string { return d.serial }
 func (d *playedDevice) Shared() bool   { return d.shared }
 func (d *playedDevice) Close() error   { return nil }
 
-// Watch returns when the connection is lost; see package adb.
-func (d *playedDevice) Watch(ctx context.Context) error {
-	select {
-	case <-d.lost:
-		return fmt.Errorf("watching the connection on %s: %w", d.serial, device.ErrGone)
-	case <-ctx.Done():
-		return ctx.Err()
+// OnLoss calls lost when the connection is lost, unless ctx has ended before; see package
+// adb.
+func (d *playedDevice) OnLoss(ctx context.Context, lost func(error)) {
+	d.p.mu.Lock()
+	defer d.p.mu.Unlock()
+	d.p.onLoss = func(err error) {
+		if ctx.Err() == nil {
+			lost(err)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ type Player struct {
 	told    []int64 // what is told of the time until the next call
 	streams map[int]*stream
 	early   map[int][]Entry // of streams that were not started yet
-	lost    chan struct{}   // closed when the connection is lost
+	onLoss  func(error)     // of the connection that there is; nil: nobody waits for its loss, or it is lost
 	died    chan struct{}   // closed once nothing more is to be had from the recording
 	dead    bool
 	err     error
@@ -53,7 +53,7 @@ func (a Account) Exact() bool { return a.InOrder == a.Recorded && a.Asked == a.R
 func (r *Recording) Play(run Run) *Player {
 	p := &Player{
 		recording: r, byKey: map[string][]int{}, streams: map[int]*stream{}, early: map[int][]Entry{},
-		lost: make(chan struct{}), died: make(chan struct{}),
+		died: make(chan struct{}),
 	}
 	for _, e := range run.Entries {
 		switch last := len(p.calls) - 1; {
@@ -199,8 +199,12 @@ func (p *Player) release(events []Entry) {
 	for _, e := range events {
 		if e.Op == Lost {
 			p.mu.Lock()
-			p.loseOnce()
+			lost := p.onLoss
+			p.onLoss = nil
 			p.mu.Unlock()
+			if lost != nil {
+				lost(e.Error.err())
+			}
 			continue
 		}
 		p.mu.Lock()
@@ -239,14 +243,6 @@ func (p *Player) fail(err error) error {
 		p.err = fmt.Errorf("%w: %w", device.ErrGone, err)
 	}
 	return p.err
-}
-
-func (p *Player) loseOnce() {
-	select {
-	case <-p.lost:
-	default:
-		close(p.lost)
-	}
 }
 
 // otherwise says that there is no answer.
@@ -360,6 +356,10 @@ func (c asideClock) Sleep(ctx context.Context, _ time.Duration) error {
 func (p *Player) Wall() device.Clock { return wall{} }
 
 type wall struct{}
+
+// Wait implements device.Wait: what the recorded run was given while it waited came with
+// the call before, and no more will.
+func (wall) Wait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 func (wall) Now() time.Duration { return 0 }
 

@@ -28,24 +28,12 @@ func (d *recordedDevice) Shared() bool {
 	return ok && shared.Shared()
 }
 
-// Watch returns once the connection is lost and the run may know of it; see package adb.
-func (d *recordedDevice) Watch(ctx context.Context) error {
-	watched, can := d.Device.(interface{ Watch(context.Context) error })
-	if !can {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	err := watched.Watch(ctx)
-	if ctx.Err() != nil {
-		return err
-	}
-	known := make(chan struct{})
-	d.s.came(event{err: err, lost: func() { close(known) }})
-	select {
-	case <-known:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+// OnLoss calls lost when the run may know of the loss; see package adb.
+func (d *recordedDevice) OnLoss(ctx context.Context, lost func(error)) {
+	if watched, can := d.Device.(interface {
+		OnLoss(ctx context.Context, lost func(error))
+	}); can {
+		watched.OnLoss(ctx, func(err error) { d.s.came(event{err: err, lost: lost, watch: ctx}) })
 	}
 }
 

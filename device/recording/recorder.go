@@ -51,7 +51,7 @@ func (r *Recorder) Note(replays string) error {
 
 // Begin begins a run of that name and date, which looks at that clock.
 func (r *Recorder) Begin(unit string, started time.Time, clock device.Clock) *Recorded {
-	s := &Recorded{w: r.w, clock: clock, streams: map[int]*stream{}}
+	s := &Recorded{w: r.w, clock: clock, streams: map[int]*stream{}, more: make(chan struct{}, 1)}
 	s.room = sync.NewCond(&s.mu)
 	r.w.write(Entry{Op: Unit, Unit: unit, Started: started})
 	return s
@@ -68,7 +68,8 @@ type Recorded struct {
 	next    int        // the last stream's number
 	streams map[int]*stream
 	pending []event
-	bytes   int // of them
+	bytes   int           // of them
+	more    chan struct{} // holds one once there are others
 }
 
 // event is what came in the background, and is released after the call under way.
@@ -80,7 +81,8 @@ type event struct {
 	exit    int
 	waitErr error
 	stderr  []byte
-	lost    func() // tells of a lost connection
+	lost    func(error)     // is called for a lost connection
+	watch   context.Context // of who waits for that: ended once the connection is given up
 }
 
 // maxPending bounds what is printed during one call, in bytes: more has to wait.
@@ -98,16 +100,24 @@ func (s *Recorded) finish(e *Entry, err error) {
 	e.Error = s.failed(err)
 	s.mu.Lock()
 	e.NowNS, s.now = s.now, nil
-	events := s.due(e.Stream)
-	s.room.Broadcast()
 	s.mu.Unlock()
 	s.w.write(*e)
+	s.releaseAll(e.Stream)
+}
+
+// releaseAll releases what came, but for that of a process that is only now given to its
+// reader. Nothing else of the run goes on meanwhile, so that all keeps its order.
+func (s *Recorded) releaseAll(starts int) {
+	s.mu.Lock()
+	events := s.due(starts)
+	s.room.Broadcast()
+	s.mu.Unlock()
 	for _, event := range events {
 		s.release(event)
 	}
 }
 
-// due takes what came, but for that of a process that is only now given to its reader.
+// due takes what releaseAll releases.
 func (s *Recorded) due(starts int) (out []event) {
 	var left []event
 	s.bytes = 0
@@ -125,8 +135,11 @@ func (s *Recorded) due(starts int) (out []event) {
 func (s *Recorded) release(e event) {
 	at := int64(s.clock.Now())
 	if e.lost != nil {
+		if e.watch.Err() != nil {
+			return
+		}
 		s.w.write(Entry{Op: Lost, AtNS: at, Error: s.failed(e.err)})
-		e.lost()
+		e.lost(e.err)
 		return
 	}
 	s.mu.Lock()
@@ -158,6 +171,10 @@ func (s *Recorded) came(e event) {
 		s.room.Wait()
 	}
 	s.pending, s.bytes = append(s.pending, e), s.bytes+len(e.printed)
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
 }
 
 // Clock is the clock for the run, each look at which is recorded.
@@ -182,6 +199,32 @@ func (c recordedClock) Sleep(ctx context.Context, d time.Duration) error {
 
 // Aside implements device.AsideClock.
 func (c recordedClock) Aside() device.Clock { return c.s.clock }
+
+// Wall is the clock by which the run waits for the device, which is not recorded. While
+// the run waits on it for what the device sends by itself, it is given that.
+func (s *Recorded) Wall(clock device.Clock) device.Clock { return recordedWall{clock, s} }
+
+type recordedWall struct {
+	device.Clock
+	s *Recorded
+}
+
+// Wait implements device.Wait. What it releases is recorded behind the call before, so
+// that a replay has given all of it before it waits.
+func (w recordedWall) Wait(ctx context.Context, d time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan error, 1)
+	go func() { over <- w.Sleep(ctx, d) }()
+	for {
+		w.s.releaseAll(0)
+		select {
+		case err := <-over:
+			return err
+		case <-w.s.more:
+		}
+	}
+}
 
 // Opened is the way to the device, whose connections and all that is done over them are
 // recorded.

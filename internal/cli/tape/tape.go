@@ -109,7 +109,10 @@ func (r *Recorder) Bind(j *collect.Job) {
 		return d, nil
 	}
 	s := r.Begin(key(*j), r.started, j.Clock)
-	j.Open, j.Clock = s.Opened(learning), s.Clock()
+	if j.Wall == nil {
+		j.Wall = target.HostClock()
+	}
+	j.Open, j.Clock, j.Wall = s.Opened(learning), s.Clock(), s.Wall(j.Wall)
 	j.Owner, j.Claim, j.Console = nil, nil, 0
 }
 
