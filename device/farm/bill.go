@@ -50,11 +50,12 @@ func (b *Bill) pay(r Rate, minutes int) {
 	b.USD += float64(minutes) / 60 * r.USDPerHour
 }
 
-// String is the bill in a line: "28 matrices, at most 280 minutes of devices, 23.33 USD".
-func (b Bill) String() string {
+// Text is the bill in a line, with the farm's noun for an order: "28 matrices, at most 280
+// minutes of devices, 23.33 USD".
+func (b Bill) Text(one, many string) string {
 	most := ""
 	if b.Most {
 		most = "at most "
 	}
-	return fmt.Sprintf("%s, %s%s of devices, %.2f USD", words.Count(b.Matrices, "matrix", "matrices"), most, words.Count(b.Minutes, "minute", "minutes"), b.USD)
+	return fmt.Sprintf("%s, %s%s of devices, %.2f USD", words.Count(b.Matrices, one, many), most, words.Count(b.Minutes, "minute", "minutes"), b.USD)
 }

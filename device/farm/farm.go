@@ -4,8 +4,8 @@
 //
 // It owns what is asked of a farm, in the interface that each implements, and what its
 // minutes cost. Which builds are measured against which, and how often, is the caller's;
-// package farm/firebase knows Firebase Test Lab. A new farm is a package beside it, and a
-// line in internal/cli/booted (farms.go).
+// package farm/firebase knows Firebase Test Lab, farm/aws AWS Device Farm. A new farm is a
+// package beside them, and a line in internal/cli/booted (farms.go).
 //
 // It takes a stand: a farm notes in a lease what it is about to start before it starts it, so
 // that Stop works from the lease alone, in another process, after a kill at any instant; and
@@ -31,6 +31,7 @@ func (d Device) String() string { return d.Model + " " + d.Version }
 // Order is one matrix: the same test on each of the devices, once.
 type Order struct {
 	App, Test string // APK files of this computer
+	Package   string // of the test
 	Runner    string // the class of the test runner, "" for what the test's APK says
 	Class     string // class or class#method, "" for all of the test
 	Args      map[string]string
@@ -63,6 +64,8 @@ type Farm interface {
 	Kind() string
 	// Title is the farm's in sentences.
 	Title() string
+	// Noun is what the farm itself calls an order: "matrix", "matrices".
+	Noun() (one, many string)
 	// Check looks whether the farm can be used from here: programs, account, devices. It
 	// starts nothing.
 	Check(ctx context.Context, devices []Device) []device.Finding

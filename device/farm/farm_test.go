@@ -22,16 +22,16 @@ func TestEachMinuteThatHasBegunIsPaid(t *testing.T) {
 func TestABill(t *testing.T) {
 	rates := []farm.Rate{{USDPerHour: 5}, {USDPerHour: 1}}
 	most := farm.AtMost(rates, 28, 10*time.Minute)
-	if got := most.String(); got != "28 matrices, at most 560 minutes of devices, 28.00 USD" {
+	if got := most.Text("matrix", "matrices"); got != "28 matrices, at most 560 minutes of devices, 28.00 USD" {
 		t.Error(got)
 	}
 	var used farm.Bill
 	used.Add(rates, []farm.Outcome{{Minutes: 2, Told: true}, {Minutes: 3, Told: true}})
-	if got := used.String(); got != "1 matrix, 5 minutes of devices, 0.22 USD" || math.Abs(used.USD-13.0/60) > 1e-12 {
+	if got := used.Text("matrix", "matrices"); got != "1 matrix, 5 minutes of devices, 0.22 USD" || math.Abs(used.USD-13.0/60) > 1e-12 {
 		t.Error(got, used.USD)
 	}
 	used.Add(rates, []farm.Outcome{{Minutes: 1, Told: true}, {Minutes: 10}})
-	if got := used.String(); got != "2 matrices, at most 16 minutes of devices, 0.47 USD" {
+	if got := used.Text("matrix", "matrices"); got != "2 matrices, at most 16 minutes of devices, 0.47 USD" {
 		t.Error(got)
 	}
 }

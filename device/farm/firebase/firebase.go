@@ -33,22 +33,9 @@ const Kind = "firebase"
 // called is the farm in sentences.
 const called = "Firebase Test Lab"
 
-// Computer is what the farm needs of the computer that it is used from.
-type Computer struct {
-	Getenv func(string) string
-	// Env is what gcloud has in its environment beside this process's own, as NAME=value.
-	Env []string
-	// Find is the path of a program.
-	Find func(name string) (path string, ok bool)
-	// Logs is the folder for what gcloud says while it submits.
-	Logs string
-	// Pause waits, and ends early with ctx's error.
-	Pause func(ctx context.Context, d time.Duration) error
-}
-
 // Farm is Firebase Test Lab as a project uses it.
 type Farm struct {
-	computer Computer
+	computer farm.Computer
 	project  string // "" where only leases are stopped, which name their own
 	bucket   string // "" for the project's own
 
@@ -59,7 +46,7 @@ type Farm struct {
 }
 
 // New is the farm for a project, with the bucket for its results, "" for Test Lab's own.
-func New(c Computer, project, bucket string) *Farm {
+func New(c farm.Computer, project, bucket string) *Farm {
 	return &Farm{computer: c, project: project, bucket: bucket}
 }
 
@@ -68,6 +55,9 @@ func (f *Farm) Kind() string { return Kind }
 
 // Title is "Firebase Test Lab".
 func (f *Farm) Title() string { return called }
+
+// Noun is what Test Lab calls an order.
+func (f *Farm) Noun() (one, many string) { return "matrix", "matrices" }
 
 // How long gcloud may take: to look something up, and to upload two APKs and submit.
 const (
@@ -153,16 +143,16 @@ func adviceOf(said string) string {
 func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Finding {
 	version, err := f.ask(ctx, "ask gcloud for its version", "version", "--format=value(\"Google Cloud SDK\")")
 	if err != nil {
-		return []device.Finding{finding("gcloud", err)}
+		return []device.Finding{farm.Finding("gcloud", err)}
 	}
 	found := []device.Finding{{Name: "gcloud", OK: true, Detail: "version " + words.Clip(words.OneLine(string(version)), 40)}}
 	if _, err := f.accessToken(ctx); err != nil {
-		return append(found, finding("account", err))
+		return append(found, farm.Finding("account", err))
 	}
 	found = append(found, device.Finding{Name: "account", OK: true, Detail: "logged in"})
 	rates, err := f.Rates(ctx, devices)
 	if err != nil {
-		return append(found, finding("devices", err))
+		return append(found, farm.Finding("devices", err))
 	}
 	for _, r := range rates {
 		kind := "virtual"
@@ -172,13 +162,4 @@ func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Findin
 		found = append(found, device.Finding{Name: "device", OK: true, Detail: fmt.Sprintf("%v is there, %s: %.2f USD an hour", r.Device, kind, r.USDPerHour)})
 	}
 	return found
-}
-
-func finding(name string, err error) device.Finding {
-	f := device.Finding{Name: name, Detail: err.Error()}
-	var known *boot.Error
-	if errors.As(err, &known) {
-		f.Detail, f.Hint = known.What, known.Advice
-	}
-	return f
 }

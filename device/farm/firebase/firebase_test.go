@@ -21,7 +21,7 @@ func newFarm(t *testing.T) (*standin.Lab, *Farm) {
 	l := standin.New(t, standin.Options{WithoutADB: true})
 	service := httptest.NewServer(testlab.Service(l.Folder, func(string, string, int) string { return "{}" }))
 	t.Cleanup(service.Close)
-	c := Computer{
+	c := farm.Computer{
 		Getenv: func(name string) string {
 			if strings.HasPrefix(name, "CLOUDSDK_API_ENDPOINT_OVERRIDES_") {
 				return service.URL
@@ -56,7 +56,7 @@ func TestAMatrixIsAwaited(t *testing.T) {
 	l, f := newFarm(t)
 	held := taken(t, l)
 	o := farm.Order{App: l.Path("settings.json"), Test: l.Path("settings.json"), Devices: phone, Within: 90 * time.Second}
-	l.Breaks(testlab.Unanswered, unanswered-1)
+	l.Breaks(testlab.Unanswered, farm.Unanswered-1)
 	l.Breaks(testlab.Endless, 2)
 	if err := f.Submit(t.Context(), o, held); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestAMatrixIsAwaited(t *testing.T) {
 	if _, err := f.Results(t.Context(), o, held.Lease()); err == nil || !strings.Contains(err.Error(), "401 UNAUTHENTICATED") {
 		t.Errorf("an account that may no longer: %v", err)
 	}
-	l.Breaks(testlab.Unanswered, unanswered)
+	l.Breaks(testlab.Unanswered, farm.Unanswered)
 	if err := f.Await(t.Context(), o, held.Lease(), func(string) {}); err == nil || !strings.Contains(err.Error(), "the service answered 503 UNAVAILABLE") {
 		t.Errorf("a service that never answers: %v", err)
 	}
@@ -122,7 +122,7 @@ func TestTheTokenIsNotSentInTheClear(t *testing.T) {
 		"": true, "https://testing.example.org/": true, "http://127.0.0.1:1/": true, "http://[::1]:1": true,
 		"http://testing.example.org/": false, "http://localhost.example.org": false, "ftp://127.0.0.1": false, ":": false,
 	} {
-		f := New(Computer{Getenv: func(string) string { return base }}, "p", "")
+		f := New(farm.Computer{Getenv: func(string) string { return base }}, "p", "")
 		if at, err := f.address("testing", "v1/x"); (err == nil) != ok {
 			t.Errorf("%q: %q, %v", base, at, err)
 		}

@@ -67,47 +67,16 @@ func (f *Farm) state(ctx context.Context, l lease.Lease) (m matrix, err error) {
 	return m, f.call(ctx, http.MethodGet, "testing", matrixPath(l), &m)
 }
 
-// How a matrix is awaited.
-const (
-	lookEvery = 10 * time.Second
-	// queued is how long a matrix may wait for its phones.
-	queued = 2 * time.Hour
-	// unanswered is for how many looks in turn the service may fail.
-	unanswered = 20
-)
-
 // Await asks for the state until it is final.
 func (f *Farm) Await(ctx context.Context, o farm.Order, l lease.Lease, tell func(string)) error {
-	doing := "wait for " + l.Detail[noteMatrix]
-	said, unheard := "", 0
-	for until := time.Now().Add(o.Within + queued); ; {
+	err := f.computer.Watch(ctx, o.Within, func(ctx context.Context) (string, bool, error) {
 		m, err := f.state(ctx, l)
-		var refused *statusError
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case errors.As(err, &refused) && refused.status < 500 && refused.status != http.StatusTooManyRequests:
-			return failed(doing, err.Error(), adviceOf(err.Error()))
-		case err != nil:
-			if unheard++; unheard == unanswered {
-				return failed(doing, err.Error(), "")
-			}
-		case m.final():
-			return nil
-		default:
-			unheard = 0
-			if now := m.progress(); now != said {
-				said = now
-				tell(l.Detail[noteMatrix] + ": " + now)
-			}
-		}
-		if time.Now().After(until) {
-			return failed(doing, "it has not ended within "+words.Duration(o.Within+queued), "")
-		}
-		if err := f.computer.Pause(ctx, lookEvery); err != nil {
-			return err
-		}
+		return l.Detail[noteMatrix] + ": " + m.progress(), m.final(), err
+	}, tell)
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
+	return failed("wait for "+l.Detail[noteMatrix], err.Error(), adviceOf(err.Error()))
 }
 
 // Stop lets gcloud come to its end, which tells the number of a matrix, cancels that, and

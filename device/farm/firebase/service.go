@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/internal/words"
 )
 
@@ -71,6 +72,11 @@ type statusError struct {
 // Error is the status with what the service says of it.
 func (e *statusError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("the service answered %d %s", e.status, e.message))
+}
+
+// Is reports whether the answer would be the same again.
+func (e *statusError) Is(target error) bool {
+	return target == farm.ErrRefused && e.status < 500 && e.status != http.StatusTooManyRequests
 }
 
 // mostAnswer bounds what is read of an answer in JSON.

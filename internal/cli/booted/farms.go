@@ -28,8 +28,8 @@ func farms(c console.Console) map[string]farm.Farm {
 	return map[string]farm.Farm{firebase.Kind: firebase.New(computer(c), "", "")}
 }
 
-func computer(c console.Console) firebase.Computer {
-	f := firebase.Computer{
+func computer(c console.Console) farm.Computer {
+	f := farm.Computer{
 		Getenv: c.Getenv, Pause: c.Pause, Logs: filepath.Join(filepath.Dir(lease.Folder()), "farms"),
 		Find: func(name string) (string, bool) { return genymotion.Find(name, c.Getenv) },
 	}

@@ -66,7 +66,7 @@ func Both(ctx context.Context, c console.Console, cfg *config.Config, b Builds) 
 		return Pair{}, err
 	}
 	m.all(ctx)
-	m.say("%s: it took %v", f.Title(), m.bill)
+	m.say("%s: it took %s", f.Title(), m.bill.Text(f.Noun()))
 	if err := context.Cause(ctx); err != nil {
 		return Pair{}, err
 	}
@@ -120,8 +120,8 @@ func leftovers(ctx context.Context, c console.Console) error {
 func (m *measuring) affordable() error {
 	matrices := 2 * m.builds.Rounds * len(m.config.Scenarios)
 	most := farm.AtMost(m.rates, matrices, m.config.Farm.Within())
-	m.say("%s: %v, of up to %s on %s each; what is free of charge is not subtracted",
-		m.farm.Title(), most, words.Count(m.config.Farm.Minutes, "minute", "minutes"), words.List(names(m.devices)))
+	m.say("%s: %s, of up to %s on %s each; what is free of charge is not subtracted",
+		m.farm.Title(), most.Text(m.farm.Noun()), words.Count(m.config.Farm.Minutes, "minute", "minutes"), words.List(names(m.devices)))
 	if most.USD > m.config.Farm.MaxUSD {
 		return exit.Usage(fmt.Errorf("it could cost %.2f USD, and farm.max-usd allows %.2f: nothing was started", most.USD, m.config.Farm.MaxUSD),
 			"fewer --rounds, devices, scenarios or farm.minutes, or a higher farm.max-usd")

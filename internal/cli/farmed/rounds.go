@@ -181,7 +181,7 @@ func (m *measuring) unaccounted(o farm.Order) {
 func (m *measuring) order(s config.Scenario, label string, side int) farm.Order {
 	w := s.Workload.Benchmark()
 	o := farm.Order{
-		App: [2]string{m.builds.Base, m.builds.Head}[side], Test: m.config.App.TestAPK, Class: w.Class, Args: w.Args,
+		App: [2]string{m.builds.Base, m.builds.Head}[side], Test: m.config.App.TestAPK, Package: w.TestPackage, Class: w.Class, Args: w.Args,
 		Devices: m.devices, Label: "apkgate " + words.Clip(label, 50), Within: min(m.config.Farm.Within(), s.Timeout),
 	}
 	if w.Runner != config.DefaultRunner {
