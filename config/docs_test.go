@@ -47,6 +47,12 @@ func TestDocumentedFarmIsValid(t *testing.T) {
 	if err != nil || c.Farm == nil || c.Farm.Firebase.Devices[0] != (FarmDevice{"oriole", "33"}) {
 		t.Errorf("%v: %+v", err, c)
 	}
+	_, rest, _ = strings.Cut(rest, "```yaml\nfarm:\n  aws:\n")
+	example, _, _ = strings.Cut(rest, "```\n")
+	c, err = Load("apkgate.yml", []byte("app: {package: a.b}\nfarm:\n  aws:\n"+example), Options{GateOnly: true})
+	if err != nil || c.Farm == nil || c.Farm.AWS.Devices[0] != (AWSDevice{"Google Pixel 6", "13"}) {
+		t.Errorf("%v: %+v", err, c)
+	}
 }
 
 // docsSections are where the documentation has the keys of each type.
@@ -55,6 +61,7 @@ var docsSections = map[string]string{
 	"Startup": "### workload: startup", "Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
 	"Device": "## devices", "AVD": "### devices: avd", "Genymotion": "### devices: genymotion", "GenymotionSaaS": "### devices: genymotion-saas",
 	"Farm": "## farm", "Firebase": "### farm: firebase", "FarmDevice": "### farm: firebase: devices",
+	"AWS": "### farm: aws", "AWSDevice": "### farm: aws: devices",
 	"Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
 	"Threshold": "### gate.thresholds", "Rounds": "## rounds", "Evidence": "## evidence", "Store": "## store", "Report": "## report",
 }

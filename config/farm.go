@@ -3,12 +3,15 @@ package config
 import "time"
 
 // Farm is a device farm: it takes APKs and gives back a folder, and is paid for by the minute.
+// Exactly one of those is set that apkgate knows.
 type Farm struct {
 	// Firebase Test Lab.
-	Firebase *Firebase `yaml:"firebase" jsonschema:"required"`
-	// How many minutes a test may take on a device, which Test Lab itself keeps.
+	Firebase *Firebase `yaml:"firebase,omitempty"`
+	// AWS Device Farm.
+	AWS *AWS `yaml:"aws,omitempty"`
+	// How many minutes a test may take on a device, which the farm itself keeps; AWS Device Farm gives no less than 5.
 	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=45,default=10"`
-	// How many rounds are under way at once, each with a matrix of either build.
+	// How many rounds are under way at once, each with a matrix, or a run, of either build.
 	Parallel int `yaml:"parallel,omitempty" jsonschema:"minimum=1,maximum=20,default=3"`
 	// What a comparison may cost at most, in US dollars: one that could cost more is refused before anything is started.
 	MaxUSD float64 `yaml:"max-usd" jsonschema:"required,minimum=0.01,maximum=10000"`
@@ -35,6 +38,30 @@ type FarmDevice struct {
 	Version string `yaml:"version" jsonschema:"required"`
 }
 
+// AWS is AWS Device Farm as a project uses it.
+type AWS struct {
+	// The ARN of the project, as aws devicefarm list-projects prints it.
+	Project string `yaml:"project" jsonschema:"required"`
+	// The devices to measure on, each in every run.
+	Devices []AWSDevice `yaml:"devices" jsonschema:"required,minItems=1,maxItems=20"`
+	// Use the slots that the account rents by the month, and count no price for them.
+	Unmetered bool `yaml:"unmetered,omitempty" jsonschema:"default=false"`
+}
+
+// AWSDevice is a kind of phone of AWS Device Farm.
+type AWSDevice struct {
+	// Its name, as aws devicefarm list-devices prints it, such as Google Pixel 6.
+	Model string `yaml:"model" jsonschema:"required"`
+	// Its Android, the os there, such as 13.
+	Version string `yaml:"version" jsonschema:"required"`
+}
+
+// leastAWSMinutes are the fewest that AWS Device Farm gives a test.
+const leastAWSMinutes = 5
+
+// waysToFarms are the keys of which a farm has exactly one.
+var waysToFarms = []string{"firebase", "aws"}
+
 // mostFarmDevices bounds the devices of a matrix.
 const mostFarmDevices = 20
 
@@ -42,12 +69,19 @@ func (d *decoder) farm(dst **Farm) reader {
 	return func(n *node, path string) {
 		f := &Farm{Minutes: 10, Parallel: 3}
 		*dst = f
-		d.mapping(n, path,
-			need("firebase", d.firebase(&f.Firebase)),
+		if !d.mapping(n, path,
+			may("firebase", d.firebase(&f.Firebase)),
+			may("aws", d.aws(&f.AWS)),
 			may("minutes", integer(d, &f.Minutes, 1, 45)),
 			may("parallel", integer(d, &f.Parallel, 1, 20)),
 			need("max-usd", d.number(&f.MaxUSD, 0.01, 10_000)),
-		)
+		) {
+			return
+		}
+		d.exactlyOne(n, path, waysToFarms, "minutes", "parallel", "max-usd")
+		if f.AWS != nil && f.Minutes < leastAWSMinutes {
+			d.at(n.find("minutes"), join(path, "minutes"), "AWS Device Farm gives a test %d minutes at least, got %d", leastAWSMinutes, f.Minutes)
+		}
 	}
 }
 
@@ -58,23 +92,48 @@ func (d *decoder) firebase(dst **Firebase) reader {
 		if d.mapping(n, path,
 			need("project", d.text(&f.Project, projectRule)),
 			may("bucket", d.text(&f.Bucket, bucketRule)),
-			need("devices", d.list(1, d.farmDevice(f))),
-		) && len(f.Devices) > mostFarmDevices {
-			d.at(n, join(path, "devices"), "want at most %d devices, got %d", mostFarmDevices, len(f.Devices))
+			need("devices", d.list(1, d.farmDevice(modelRule, func(model, version string) {
+				f.Devices = append(f.Devices, FarmDevice{model, version})
+			}))),
+		) {
+			d.fewDevices(n, path, len(f.Devices))
 		}
 	}
 }
 
-func (d *decoder) farmDevice(f *Firebase) reader {
+func (d *decoder) aws(dst **AWS) reader {
+	return func(n *node, path string) {
+		f := &AWS{}
+		*dst = f
+		if d.mapping(n, path,
+			need("project", d.text(&f.Project, arnRule)),
+			need("devices", d.list(1, d.farmDevice(awsRule, func(model, version string) {
+				f.Devices = append(f.Devices, AWSDevice{model, version})
+			}))),
+			may("unmetered", d.boolean(&f.Unmetered)),
+		) {
+			d.fewDevices(n, path, len(f.Devices))
+		}
+	}
+}
+
+func (d *decoder) fewDevices(n *node, path string, devices int) {
+	if devices > mostFarmDevices {
+		d.at(n, join(path, "devices"), "want at most %d devices, got %d", mostFarmDevices, devices)
+	}
+}
+
+// farmDevice decodes a device of a farm, whose names keep to the rule.
+func (d *decoder) farmDevice(names rule, add func(model, version string)) reader {
 	lines := map[string]int{}
 	return func(n *node, path string) {
-		var dev FarmDevice
+		var model, version string
 		if d.mapping(n, path,
-			need("model", d.text(&dev.Model, modelRule)),
-			need("version", d.looseText(&dev.Version, modelRule)),
+			need("model", d.text(&model, names)),
+			need("version", d.looseText(&version, names)),
 		) {
-			d.once(lines, dev.Model+" "+dev.Version, n, "model", path, "device")
-			f.Devices = append(f.Devices, dev)
+			d.once(lines, model+" "+version, n, "model", path, "device")
+			add(model, version)
 		}
 	}
 }

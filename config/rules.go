@@ -41,6 +41,8 @@ var (
 	projectPattern  = regexp.MustCompile(`^[a-z][a-z0-9:.-]{4,60}[a-z0-9]$`)
 	bucketPattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$`)
 	modelPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$`)
+	arnPattern      = regexp.MustCompile(`^arn:aws:devicefarm:[a-z0-9-]{1,30}:[0-9]{12}:project:[A-Za-z0-9-]{1,100}$`)
+	phonePattern    = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9 _.+()/'-]{0,78}[A-Za-z0-9+)])?$`)
 	numberPattern   = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 )
 
@@ -69,6 +71,8 @@ var (
 	projectRule  = pattern(projectPattern, "the id of a project, such as my-app-1234")
 	bucketRule   = pattern(bucketPattern, "the name of a bucket without gs://, such as my-app-results")
 	modelRule    = pattern(modelPattern, "an id as gcloud firebase test android models list prints it, such as oriole or 33")
+	arnRule      = pattern(arnPattern, "the ARN of a project, as aws devicefarm list-projects prints it: arn:aws:devicefarm:us-west-2:123456789012:project:…")
+	awsRule      = pattern(phonePattern, "a name or an os as aws devicefarm list-devices prints them, such as Google Pixel 6 or 13")
 	pathRule     = rule{"a path to a file, up to 1000 printable characters", isFilePath}
 )
 

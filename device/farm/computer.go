@@ -3,6 +3,8 @@ package farm
 import (
 	"context"
 	"errors"
+	"net"
+	"net/url"
 	"time"
 
 	"github.com/apkgate/apkgate/device"
@@ -77,4 +79,11 @@ func Finding(name string, err error) device.Finding {
 		f.Detail, f.Hint = known.What, known.Advice
 	}
 	return f
+}
+
+// Safe reports whether nobody on the way reads what is sent to an address: it is of https, or
+// of this computer.
+func Safe(u *url.URL) bool {
+	host := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && host != nil && host.IsLoopback()
 }

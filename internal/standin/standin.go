@@ -1,6 +1,6 @@
 // Package standin plays, for tests, the programs that boot virtual devices or use a farm and
 // that are not on the machines where apkgate is made: avdmanager, emulator, sdkmanager,
-// gmsaas, gmtool and gcloud. What
+// gmsaas, gmtool, gcloud and aws. What
 // they boot are simulated phones in processes of their own, which real adb servers and
 // apkgate itself speak to.
 //
@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 
 	"github.com/apkgate/apkgate/internal/standin/avd"
+	"github.com/apkgate/apkgate/internal/standin/devicefarm"
 	"github.com/apkgate/apkgate/internal/standin/genymotion"
 	"github.com/apkgate/apkgate/internal/standin/instance"
 	"github.com/apkgate/apkgate/internal/standin/state"
@@ -30,6 +31,7 @@ type program func(folder state.Folder, args []string, stdout, stderr io.Writer) 
 // programs are those that are played, by name.
 var programs = map[string]program{
 	"avdmanager": avd.Manager,
+	"aws":        devicefarm.AWS,
 	"emulator":   avd.Emulator,
 	"gcloud":     testlab.GCloud,
 	"gmsaas":     genymotion.SaaS,

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -56,8 +55,7 @@ func (f *Farm) address(service, path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the address of the service %s is no address", service)
 	}
-	host := net.ParseIP(u.Hostname())
-	if u.Scheme != "https" && (u.Scheme != "http" || host == nil || !host.IsLoopback()) {
+	if !farm.Safe(u) {
 		return "", fmt.Errorf("the address of the service %s is %q, want one that begins with https://", service, words.Short(base))
 	}
 	return strings.TrimSuffix(base, "/") + "/" + path, nil

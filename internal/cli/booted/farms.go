@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/farm/aws"
 	"github.com/apkgate/apkgate/device/farm/firebase"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/lease"
@@ -17,18 +18,28 @@ import (
 // Farm is the farm of a configuration, with its devices.
 func Farm(c console.Console, cfg config.Farm) (farm.Farm, []farm.Device) {
 	var devices []farm.Device
+	if own := cfg.AWS; own != nil {
+		for _, d := range own.Devices {
+			devices = append(devices, farm.Device(d))
+		}
+		return aws.New(computer(c, awsKnows), own.Project, own.Unmetered), devices
+	}
 	for _, d := range cfg.Firebase.Devices {
 		devices = append(devices, farm.Device(d))
 	}
-	return firebase.New(computer(c), cfg.Firebase.Project, cfg.Firebase.Bucket), devices
+	return firebase.New(computer(c, gcloudKnows), cfg.Firebase.Project, cfg.Firebase.Bucket), devices
 }
 
 // farms are those that leases may name, by kind: each lease says in which project it is.
 func farms(c console.Console) map[string]farm.Farm {
-	return map[string]farm.Farm{firebase.Kind: firebase.New(computer(c), "", "")}
+	return map[string]farm.Farm{
+		firebase.Kind: firebase.New(computer(c, gcloudKnows), "", ""),
+		aws.Kind:      aws.New(computer(c, awsKnows), "", false),
+	}
 }
 
-func computer(c console.Console) farm.Computer {
+// computer is this one, for a farm whose program knows its user by those variables.
+func computer(c console.Console, knows []string) farm.Computer {
 	f := farm.Computer{
 		Getenv: c.Getenv, Pause: c.Pause, Logs: filepath.Join(filepath.Dir(lease.Folder()), "farms"),
 		Find: func(name string) (string, bool) { return genymotion.Find(name, c.Getenv) },
@@ -36,7 +47,7 @@ func computer(c console.Console) farm.Computer {
 	if f.Pause == nil {
 		f.Pause = pause
 	}
-	for _, name := range gcloudKnows { // which `apkgate action` has taken out of its own environment
+	for _, name := range knows { // which `apkgate action` has taken out of its own environment
 		if value := c.Getenv(name); value != "" && os.Getenv(name) == "" {
 			f.Env = append(f.Env, name+"="+value)
 		}
@@ -46,6 +57,14 @@ func computer(c console.Console) farm.Computer {
 
 // gcloudKnows are the variables by which gcloud knows its user.
 var gcloudKnows = []string{"GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE", "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"}
+
+// awsKnows are those by which aws does (docs.aws.amazon.com/cli/latest/userguide/cli-configure-envvars.html),
+// on runners and in containers too.
+var awsKnows = []string{
+	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE",
+	"AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CA_BUNDLE",
+	"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+}
 
 // pause waits by this computer's clock.
 func pause(ctx context.Context, d time.Duration) error {
@@ -57,5 +76,5 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// OfFarm reports whether a lease is of a farm's matrix.
-func OfFarm(l lease.Lease) bool { return l.Kind == firebase.Kind }
+// OfFarm reports whether a lease is of what was begun on a farm.
+func OfFarm(l lease.Lease) bool { return l.Kind == firebase.Kind || l.Kind == aws.Kind }

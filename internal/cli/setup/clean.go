@@ -24,7 +24,7 @@ func cleanCommand(c console.Console) *cobra.Command {
 		Use:   "clean",
 		Short: "Stop what an apkgate that was killed has booted, and put back what it left changed",
 		Long: "Stop and delete the emulators and instances that an apkgate has booted that was killed,\n" +
-			"cancel the matrices that it has begun on a farm, and put back what it left changed on the devices of the configuration that stay (as\n" +
+			"cancel what it has begun on a farm, and put back what it left changed on the devices of the configuration that stay (as\n" +
 			"apkgate devices restore does). What an apkgate that still runs has booted is left alone.",
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {

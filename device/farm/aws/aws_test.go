@@ -1,0 +1,341 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/internal/standin"
+	"github.com/apkgate/apkgate/internal/standin/devicefarm"
+	"github.com/apkgate/apkgate/internal/standin/state"
+)
+
+// newFarm is Device Farm with a stand-in for aws and for the storage.
+func newFarm(t *testing.T) (*standin.Lab, *Farm) {
+	t.Helper()
+	l := standin.New(t, standin.Options{WithoutADB: true})
+	devicefarm.Serve(t, l.Folder, func(app, phone string, number int) string {
+		return fmt.Sprintf("%s on %s, %d", app, phone, number)
+	})
+	c := farm.Computer{
+		Find:  func(name string) (string, bool) { return filepath.Join(l.Bin, name), true },
+		Pause: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) },
+	}
+	for name, value := range l.Variables() {
+		c.Env = append(c.Env, name+"="+value)
+	}
+	for _, name := range []string{"base.apk", "head.apk", "test.apk"} {
+		if err := os.WriteFile(l.Path(name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l, New(c, devicefarm.Project, false)
+}
+
+func taken(t *testing.T, l *standin.Lab) *lease.Held {
+	t.Helper()
+	held, err := lease.Take(l.Path("leases"), Kind, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(held.Leave)
+	return held
+}
+
+// order is a run of a build on a Pixel 6 and a Galaxy S9.
+func order(l *standin.Lab, app string) farm.Order {
+	return farm.Order{
+		App: l.Path(app), Test: l.Path("test.apk"), Package: "com.example.benchmark", Class: "com.example.StartBenchmark", Label: "start round 1, base",
+		Devices: []farm.Device{{Model: "Google Pixel 6", Version: "13"}, {Model: "Samsung Galaxy S9 (Unlocked)", Version: "9"}}, Within: 90 * time.Second,
+	}
+}
+
+func quiet(string) {}
+
+// uploads holds those that are left, and how many there ever were, against what is wanted.
+func uploads(t *testing.T, l *standin.Lab, wantLeft, wantEver int) {
+	t.Helper()
+	left, ever, err := devicefarm.Uploads(l.Folder)
+	if err != nil || len(left) != wantLeft || ever != wantEver {
+		t.Errorf("uploads: %d, of which are left %q, %v; want %d and %d left", ever, left, err, wantEver, wantLeft)
+	}
+}
+
+// A service that refuses calls for being too many, fails to answer, or has no phone free is
+// asked again; an address that is no longer good is asked for anew; what goes on is told once.
+func TestARunIsAwaited(t *testing.T) {
+	t.Parallel()
+	l, f := newFarm(t)
+	held, o := taken(t, l), order(l, "base.apk")
+	l.Breaks(devicefarm.Throttled, again-1)
+	l.Breaks(devicefarm.Unprocessed, 3)
+	l.Breaks(devicefarm.Unanswered, farm.Unanswered-1)
+	l.Breaks(devicefarm.Waiting, 2)
+	l.Breaks(devicefarm.Endless, 1)
+	if err := f.Submit(t.Context(), o, held); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := devicefarm.Runs(l.Folder)
+	if err != nil || len(runs) != 1 || runs[0].Minutes != 5 || runs[0].Billing != "METERED" || runs[0].Name != held.ID()+" start round 1 base" || runs[0].Jobs[0].Phone.Availability != "HIGHLY_AVAILABLE" {
+		t.Errorf("%+v, %v; want one of five minutes, the fewest there are, named after the lease, on the Pixel that is free", runs, err)
+	}
+	var told []string
+	if err := f.Await(t.Context(), o, held.Lease(), func(line string) { told = append(told, line) }); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"pending concurrency, 0 of 2 devices done", "running, 0 of 2 devices done"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	l.Breaks(devicefarm.Expired, 1)
+	outcomes, err := f.Results(t.Context(), o, held.Lease())
+	if err != nil || len(outcomes) != 2 {
+		t.Fatalf("%+v, %v", outcomes, err)
+	}
+	for i, want := range []string{"base.apk on Google Pixel 6, 0", "base.apk on Samsung Galaxy S9 (Unlocked), 0"} {
+		if out := outcomes[i]; out.Problem != "" || len(out.Results) != 1 || string(out.Results[0].Data) != want || out.Minutes != 2 || !out.Told {
+			t.Errorf("%+v; want the file %q, and two minutes for 1.2345", out, want)
+		}
+	}
+	l.Breaks(devicefarm.Expired, 4)
+	outcomes, err = f.Results(t.Context(), o, held.Lease())
+	if err != nil || outcomes[0].Problem != "read Customer Artifacts: the storage answered 403 AccessDenied Request has expired" || strings.Contains(fmt.Sprint(outcomes), devicefarm.Signature) {
+		t.Errorf("%+v, %v; want the storage's words, and no address", outcomes, err)
+	}
+	if err := f.Stop(t.Context(), held.Lease(), quiet); err != nil {
+		t.Error(err)
+	}
+	uploads(t, l, 0, 3)
+	l.Breaks(devicefarm.Unanswered, farm.Unanswered)
+	other := held.Lease()
+	other.Detail[noteRun] = runs[0].ARN + "x"
+	if err := f.Await(t.Context(), o, other, quiet); err == nil || !strings.Contains(err.Error(), "InternalFailure") {
+		t.Errorf("a service that never answers: %v", err)
+	}
+	if err := f.Await(t.Context(), o, other, quiet); err == nil || !strings.Contains(err.Error(), "NotFoundException") {
+		t.Errorf("a run that is not there: %v", err)
+	}
+}
+
+// Two builds share the test and its spec, which are deleted with the last run that needs them.
+func TestUploadsAreShared(t *testing.T) {
+	t.Parallel()
+	l, f := newFarm(t)
+	var helds []*lease.Held
+	for _, app := range []string{"base.apk", "head.apk"} {
+		held := taken(t, l)
+		if err := f.Submit(t.Context(), order(l, app), held); err != nil {
+			t.Fatal(err)
+		}
+		helds = append(helds, held)
+	}
+	for i, left := range []int{3, 0} {
+		if err := f.Stop(t.Context(), helds[i].Lease(), quiet); err != nil {
+			t.Error(err)
+		}
+		uploads(t, l, left, 4)
+	}
+	runs, err := devicefarm.Runs(l.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		if r.Robbed || r.Status != "COMPLETED" {
+			t.Errorf("%+v, want it to have ended with all that it needs", r)
+		}
+	}
+}
+
+// Slots that are rented by the month are asked for, and have no price.
+func TestAFarmThatIsUnmetered(t *testing.T) {
+	t.Parallel()
+	l, f := newFarm(t)
+	f = New(f.computer, f.project, true)
+	held, o := taken(t, l), order(l, "base.apk")
+	rates, err := f.Rates(t.Context(), o.Devices)
+	if err != nil || farm.AtMost(rates, 10, time.Minute).USD != 0 {
+		t.Errorf("%+v, %v", rates, err)
+	}
+	if err := errors.Join(f.Submit(t.Context(), o, held), f.Stop(t.Context(), held.Lease(), quiet)); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := devicefarm.Runs(l.Folder); err != nil || runs[0].Billing != "UNMETERED" {
+		t.Errorf("%+v, %v", runs, err)
+	}
+}
+
+// What goes wrong on the last phone is said of that one, with its minutes; the first counts.
+func TestAPhoneOnWhichARunFails(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		devicefarm.Fails:     "the test failed, the app crashed, or the time was over",
+		devicefarm.Errored:   "Device Farm's own infrastructure failed",
+		devicefarm.Elsewhere: "the run was stopped",
+		devicefarm.NoResults: "the test passed and left no benchmarkData.json: is it a Macrobenchmark, and may it write to its additionalTestOutputDir?",
+	} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			l, f := newFarm(t)
+			held, o := taken(t, l), order(l, "base.apk")
+			l.Breaks(word, 1)
+			err := errors.Join(f.Submit(t.Context(), o, held), f.Await(t.Context(), o, held.Lease(), quiet))
+			outcomes, resultsErr := f.Results(t.Context(), o, held.Lease())
+			if err := errors.Join(err, resultsErr); err != nil {
+				t.Fatal(err)
+			}
+			if first, last := outcomes[0], outcomes[1]; first.Problem != "" || len(first.Results) != 1 || last.Problem != want || len(last.Results) > 0 || last.Minutes != 2 || !last.Told {
+				t.Errorf("%+v, want the first whole, and of the last %q", outcomes, want)
+			}
+		})
+	}
+}
+
+// What the farm refuses is said in its words, and nothing of it stays.
+func TestSubmissionsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		devicefarm.Refused:   "was refused: We could not open your file",
+		devicefarm.Limit:     "LimitExceededException The maximum number of in-flight jobs was exceeded.",
+		devicefarm.Expired:   "the storage answered 403 AccessDenied Request has expired",
+		devicefarm.LoggedOut: "Unable to locate credentials",
+	} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			l, f := newFarm(t)
+			held := taken(t, l)
+			l.Breaks(word, state.Always)
+			if err := f.Submit(t.Context(), order(l, "base.apk"), held); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), devicefarm.Signature) {
+				t.Errorf("%v, want %q", err, want)
+			}
+			if err := l.Mend(word); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Stop(t.Context(), held.Lease(), quiet); err != nil {
+				t.Error(err)
+			}
+			left, _, err := devicefarm.Uploads(l.Folder)
+			if runs, _ := devicefarm.Runs(l.Folder); err != nil || len(left) > 0 || len(runs) > 0 {
+				t.Errorf("%q and %v are left, %v", left, runs, err)
+			}
+			if looked := slices.ContainsFunc(l.Called("aws"), func(line string) bool { return strings.Contains(line, "devicefarm list-runs") }); looked {
+				t.Error("all runs of the project were gone through, though none was asked for")
+			}
+		})
+	}
+}
+
+// From a lease alone, of a process that is gone, everything is found: what was noted, and what
+// was asked for when it was killed. A run that goes on after it was asked to stop is awaited.
+func TestStoppingWhatAKilledProcessLeft(t *testing.T) {
+	t.Parallel()
+	for name, unnoted := range map[string][]string{"all was noted": nil, "the run was not": {noteRun}, "nothing was": {noteRun, noteApp, noteTest, noteSpec}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, f := newFarm(t)
+			killed, other := taken(t, l), taken(t, l)
+			for _, held := range []*lease.Held{killed, other} {
+				one := New(f.computer, f.project, false) // each of its own process
+				if err := one.Submit(t.Context(), order(l, "base.apk"), held); err != nil {
+					t.Fatal(err)
+				}
+			}
+			left := killed.Lease()
+			for _, note := range unnoted {
+				left.Detail[note] = asked
+			}
+			l.Breaks(devicefarm.Endless, state.Always)
+			l.Breaks(devicefarm.Stopping, 3)
+			var told []string
+			if err := New(f.computer, "", false).Stop(t.Context(), left, func(line string) { told = append(told, line) }); err != nil {
+				t.Fatal(err)
+			}
+			running, err := devicefarm.Running(l.Folder)
+			if err != nil || len(running) != 1 || !strings.HasPrefix(running[0], other.ID()+" ") || len(told) != 1 {
+				t.Errorf("%q go on, %q was told, %v; want the other's alone, told once", running, told, err)
+			}
+			uploads(t, l, 3, 6)
+		})
+	}
+}
+
+// Whoever is interrupted waits for no upload.
+func TestAnUploadThatIsInterrupted(t *testing.T) {
+	t.Parallel()
+	l, f := newFarm(t)
+	held := taken(t, l)
+	l.Breaks(devicefarm.SlowUpload, state.Always)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("Ctrl-C")
+	done := make(chan error)
+	go func() { done <- f.Submit(ctx, order(l, "base.apk"), held) }()
+	for _, ever, _ := devicefarm.Uploads(l.Folder); ever < 3; _, ever, _ = devicefarm.Uploads(l.Folder) {
+		time.Sleep(time.Millisecond)
+	}
+	cancel(cause)
+	if err := <-done; !errors.Is(err, cause) {
+		t.Errorf("%v, want the interruption", err)
+	}
+	if err := errors.Join(l.Mend(devicefarm.SlowUpload), f.Stop(t.Context(), held.Lease(), quiet)); err != nil {
+		t.Error(err)
+	}
+	uploads(t, l, 0, 3)
+}
+
+// The real command takes what it is told, by the service's model that it is made of, and what
+// the stand-in answers; each of its starts takes the better part of a second.
+func TestTheRealCommand(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("APKGATE_FULL") == "" {
+		t.Skip("it starts the real command often: APKGATE_FULL=1")
+	}
+	real, err := exec.LookPath("aws")
+	if err != nil {
+		t.Skip("there is no aws in the PATH")
+	}
+	l, f := newFarm(t)
+	server := devicefarm.Serve(t, l.Folder, func(string, string, int) string { return "{}" })
+	f.computer.Find = func(string) (string, bool) { return real, true }
+	f.computer.Env = []string{
+		"AWS_ENDPOINT_URL=" + server.URL, "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_SESSION_TOKEN=", "AWS_MAX_ATTEMPTS=1",
+		"AWS_CONFIG_FILE=" + l.Path("none"), "AWS_SHARED_CREDENTIALS_FILE=" + l.Path("none"), "AWS_EC2_METADATA_DISABLED=true",
+	}
+	held, o := taken(t, l), order(l, "base.apk")
+	for _, finding := range f.Check(t.Context(), o.Devices) {
+		if !finding.OK {
+			t.Errorf("%+v", finding)
+		}
+	}
+	l.Breaks(devicefarm.Throttled, 1)
+	if err := f.Submit(t.Context(), o, held); err != nil {
+		t.Fatal(err)
+	}
+	l.Breaks(devicefarm.Unanswered, 1)
+	l.Breaks(devicefarm.Endless, 1)
+	var told []string
+	err = f.Await(t.Context(), o, held.Lease(), func(line string) { told = append(told, line) })
+	outcomes, resultsErr := f.Results(t.Context(), o, held.Lease())
+	if err := errors.Join(err, resultsErr); err != nil || len(told) != 1 || len(outcomes[0].Results) != 1 || outcomes[0].Minutes != 2 {
+		t.Errorf("%q, %+v, %v", told, outcomes, err)
+	}
+	left := held.Lease()
+	left.Detail[noteRun], left.Detail[noteSpec] = asked, asked
+	if err := New(f.computer, "", false).Stop(t.Context(), left, quiet); err != nil {
+		t.Error(err)
+	}
+	uploads(t, l, 0, 3)
+	if err := f.ask(t.Context(), f.project, "get-run", map[string]any{"arn": devicefarm.Project}, nil, ""); !isGone(err) {
+		t.Errorf("%v, want a NotFoundException", err)
+	}
+	f.computer.Env = append(f.computer.Env, "AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=")
+	if err := f.ask(t.Context(), f.project, "get-run", map[string]any{"arn": devicefarm.Project}, nil, ""); !errors.Is(err, farm.ErrRefused) || adviceOf(fmt.Sprint(err)) == "" {
+		t.Errorf("%v, want that nobody is logged in, with what to do", err)
+	}
+}

@@ -1,0 +1,185 @@
+package aws
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// job is what came of a run on one device: a Job of the service's model, as far as it is read.
+type job struct {
+	ARN, Result, Message string
+	Device               struct{ ARN string }
+	DeviceMinutes        *struct{ Total, Metered, Unmetered float64 }
+}
+
+// Results are what the run came to on each device. A file that can't be read is the problem
+// of its device alone.
+func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm.Outcome, error) {
+	const doing = "take the results"
+	devices, err := f.chosen(ctx, o.Devices)
+	if err != nil {
+		return nil, err
+	}
+	run, err := f.look(ctx, f.project, l.Detail[noteRun])
+	if err != nil {
+		return nil, stopped(ctx, doing, err)
+	}
+	var answer struct{ Jobs []job }
+	if err := f.ask(ctx, f.project, "list-jobs", map[string]any{"arn": l.Detail[noteRun]}, &answer, ""); err != nil {
+		return nil, stopped(ctx, doing, err)
+	}
+	out := make([]farm.Outcome, len(o.Devices))
+	for i, d := range o.Devices {
+		out[i] = farm.Outcome{Device: d}
+		at := slices.IndexFunc(answer.Jobs, func(j job) bool { return j.Device.ARN == devices[i] })
+		if at >= 0 {
+			out[i].Minutes, out[i].Told = answer.Jobs[at].minutes(minutesFor(o))
+			out[i].Results, out[i].Problem = f.taken(ctx, answer.Jobs[at])
+		} else {
+			out[i].Told = run.ended()
+			out[i].Problem = "the run has not come there: " + strings.TrimSpace(spoken(run.Result)+" "+words.Clip(words.OneLine(run.Message), 300))
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return out, nil
+}
+
+// minutes are those that are paid for, or are of a slot: each that has begun. The total has
+// others beside them. Where none is told it is the most that a test may take.
+func (j job) minutes(most int) (minutes int, told bool) {
+	const longest = 24 * 60 // more than any run may take
+	d := j.DeviceMinutes
+	if d == nil {
+		return most, false
+	}
+	took := d.Metered + d.Unmetered
+	if !(d.Metered >= 0 && d.Unmetered >= 0 && took <= longest) || took == 0 && d.Total != 0 {
+		return most, false
+	}
+	return int(math.Ceil(took)), true
+}
+
+// problems are the results that are none (ExecutionResult of the service's model).
+var problems = map[string]string{
+	"FAILED":  "the test failed, the app crashed, or the time was over",
+	"ERRORED": "Device Farm's own infrastructure failed",
+	"STOPPED": "the run was stopped",
+	"SKIPPED": "the device does not fit the app or the test",
+}
+
+// taken are the results of a job, or why there are none.
+func (f *Farm) taken(ctx context.Context, j job) ([]farm.File, string) {
+	if j.Result != "PASSED" {
+		problem := cmp.Or(problems[j.Result], "the outcome of the test is "+spoken(j.Result))
+		if j.Message != "" {
+			problem += ": " + words.Clip(words.OneLine(j.Message), 300)
+		}
+		return nil, problem
+	}
+	files, err := f.files(ctx, j)
+	var status *statusError
+	if errors.As(err, &status) && status.status == http.StatusForbidden { // an address is good for a while
+		files, err = f.files(ctx, j)
+	}
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case len(files) == 0:
+		return nil, "the test passed and left no " + resultEnd + ": is it a Macrobenchmark, and may it write to its " + dirArgument + "?"
+	}
+	return files, ""
+}
+
+// What is read of a device's files.
+const (
+	mostFile    = 64 << 20 // bytes
+	mostEntries = 10_000
+	mostResults = 20
+)
+
+// files are the results in the archive that Device Farm makes of what the test spec names.
+func (f *Farm) files(ctx context.Context, j job) ([]farm.File, error) {
+	var answer struct {
+		Artifacts []struct{ Name, Type, Extension, URL string }
+	}
+	if err := f.ask(ctx, f.project, "list-artifacts", map[string]any{"arn": j.ARN, "type": "FILE"}, &answer, ""); err != nil {
+		return nil, err
+	}
+	var out []farm.File
+	for _, a := range answer.Artifacts {
+		if a.Type != "CUSTOMER_ARTIFACT" {
+			continue
+		}
+		name := words.Short(a.Name)
+		data, err := exchange(ctx, http.MethodGet, a.URL, nil, 0, mostFile)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		found, err := unpack(name, data)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		for _, file := range found { // the archive may be told of the job and of its suites
+			if !slices.ContainsFunc(out, func(has farm.File) bool { return bytes.Equal(has.Data, file.Data) }) {
+				out = append(out, file)
+			}
+		}
+	}
+	return out, nil
+}
+
+// unpack are the files of results in an archive.
+func unpack(name string, data []byte) ([]farm.File, error) {
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	switch {
+	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are shown, and lead nowhere
+		return nil, err
+	case len(archive.File) > mostEntries:
+		return nil, fmt.Errorf("it has %d files, and at most %d are looked through", len(archive.File), mostEntries)
+	}
+	var out []farm.File
+	left := int64(mostFile)
+	for _, entry := range archive.File {
+		if !strings.HasSuffix(entry.Name, resultEnd) {
+			continue
+		}
+		if len(out) == mostResults {
+			return nil, fmt.Errorf("it has more than %d files of results", mostResults)
+		}
+		text, err := read(entry, left)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", words.Short(entry.Name), err)
+		}
+		left -= int64(len(text))
+		out = append(out, farm.File{Name: name + ": " + words.Short(entry.Name), Data: text})
+	}
+	return out, nil
+}
+
+func read(entry *zip.File, most int64) ([]byte, error) {
+	content, err := entry.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }()
+	text, err := io.ReadAll(io.LimitReader(content, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("the results have more than %d MiB", mostFile>>20)
+	}
+	return text, err
+}

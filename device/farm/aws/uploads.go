@@ -1,0 +1,219 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// need is what a run needs: what a lease calls it, the UploadType of the service's model, and
+// the end of its name.
+type need struct{ note, upload, end string }
+
+var app, test, testSpec = need{noteApp, "ANDROID_APP", "app.apk"}, need{noteTest, "INSTRUMENTATION_TEST_PACKAGE", "test.apk"}, need{noteSpec, "INSTRUMENTATION_TEST_SPEC", "spec.yml"}
+
+// part is one of these, the content of a file or a text.
+type part struct {
+	need
+	path, text string
+}
+
+func parts(o farm.Order) []part {
+	return []part{{app, o.App, ""}, {test, o.Test, ""}, {testSpec, "", spec(o)}}
+}
+
+func (p part) String() string { return cmp.Or(p.path, "the test spec") }
+
+// upload is a file that is there, or on its way, for as long as leases hold it: the rounds
+// of a comparison have the same files.
+type upload struct {
+	project, key string
+	users        int
+	done         chan struct{} // closed once it is there, or will not be
+	arn          string
+	err          error
+}
+
+// provide has a part there, and notes it: uploaded for the first that needs it.
+func (f *Farm) provide(ctx context.Context, held *lease.Held, p part) (string, error) {
+	f.mu.Lock()
+	key := p.upload + "\x00" + p.path + "\x00" + p.text
+	u, there := f.uploads[key]
+	if !there {
+		u = &upload{project: f.project, key: key, done: make(chan struct{})}
+		f.uploads[key] = u
+	}
+	u.users++
+	f.held[held.ID()] = append(f.held[held.ID()], u)
+	f.mu.Unlock()
+	if !there {
+		u.err = f.create(ctx, held, p, u)
+		if u.err != nil { // whoever comes next tries anew
+			f.mu.Lock()
+			delete(f.uploads, key)
+			f.mu.Unlock()
+		}
+		close(u.done)
+		return u.arn, u.err
+	}
+	select {
+	case <-u.done:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	if u.err != nil {
+		return "", u.err
+	}
+	return u.arn, held.Note(p.note, u.arn)
+}
+
+// create creates an upload, sends the file there, and waits until the farm has looked at it.
+func (f *Farm) create(ctx context.Context, held *lease.Held, p part, u *upload) error {
+	if err := held.Note(p.note, asked); err != nil {
+		return err
+	}
+	var answer struct{ Upload struct{ ARN, URL string } }
+	// What was asked for is waited for, also where nobody needs it any more.
+	err := f.ask(context.WithoutCancel(ctx), f.project, "create-upload", map[string]any{
+		"projectArn": f.project, "name": held.ID() + "-" + p.end, "type": p.upload, "contentType": contentType,
+	}, &answer, "")
+	if errors.Is(err, farm.ErrRefused) {
+		return errors.Join(err, held.Note(p.note, ""))
+	}
+	if err == nil && !arn.MatchString(answer.Upload.ARN) {
+		err = errors.New("the service has named no upload")
+	}
+	if err != nil {
+		return err
+	}
+	u.arn = answer.Upload.ARN
+	if err := held.Note(p.note, u.arn); err != nil {
+		return err
+	}
+	if err := f.send(ctx, p, answer.Upload.URL); err != nil {
+		return fmt.Errorf("upload %v: %w", p, err)
+	}
+	return f.processed(ctx, p, u.arn)
+}
+
+// contentType goes with the address that is signed, and with what is sent there.
+const contentType = "application/octet-stream"
+
+// send puts a file to a signed address, again where that fails by the way.
+func (f *Farm) send(ctx context.Context, p part, to string) error {
+	const tries = 3
+	for try := 1; ; try++ {
+		err := put(ctx, p, to)
+		var refused *statusError
+		if err == nil || ctx.Err() != nil || try == tries || errors.As(err, &refused) && refused.status < 500 {
+			return err
+		}
+		if err := f.computer.Pause(ctx, apart); err != nil {
+			return err
+		}
+	}
+}
+
+func put(ctx context.Context, p part, to string) error {
+	var body io.Reader = strings.NewReader(p.text)
+	size := int64(len(p.text))
+	if p.path != "" {
+		file, err := os.Open(p.path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }()
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		body, size = file, info.Size()
+	}
+	_, err := exchange(ctx, http.MethodPut, to, io.NopCloser(body), size, 0)
+	return err
+}
+
+// client follows nobody elsewhere.
+var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// statusError is an answer of the storage that is none.
+type statusError struct {
+	status  int
+	message string
+}
+
+// Error is the status with what the storage says of it.
+func (e *statusError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("the storage answered %d %s", e.status, e.message))
+}
+
+// exchange asks the storage at a signed address, which no error names.
+func exchange(ctx context.Context, method, to string, body io.ReadCloser, size, most int64) ([]byte, error) {
+	at, err := url.Parse(to)
+	if err != nil || !farm.Safe(at) {
+		return nil, errors.New("the service has given an address that does not begin with https://")
+	}
+	request, err := http.NewRequestWithContext(ctx, method, to, body)
+	if err != nil {
+		return nil, errors.New("the service has given an address that is none")
+	}
+	if request.ContentLength = size; body != nil {
+		request.Header.Set("Content-Type", contentType)
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		return nil, fmt.Errorf("ask the storage: %w", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	const mostRefusal = 64 << 10
+	text, err := io.ReadAll(io.LimitReader(answer.Body, max(most, mostRefusal)+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the answer of the storage: %w", err)
+	case answer.StatusCode != http.StatusOK:
+		var said struct{ Code, Message string } // S3's error responses
+		_ = xml.Unmarshal(text, &said)
+		return nil, &statusError{answer.StatusCode, words.Clip(words.OneLine(said.Code+" "+said.Message), 300)}
+	case most > 0 && int64(len(text)) > most:
+		return nil, fmt.Errorf("it has more than %d MiB", most>>20)
+	}
+	return text, nil
+}
+
+// processed waits until the farm has looked at what was uploaded.
+func (f *Farm) processed(ctx context.Context, p part, name string) error {
+	const every = 2 * time.Second
+	for {
+		var answer struct {
+			Upload struct{ Status, Message, Metadata string }
+		}
+		if err := f.ask(ctx, f.project, "get-upload", map[string]any{"arn": name}, &answer, ""); err != nil {
+			return err
+		}
+		switch u := answer.Upload; u.Status {
+		case "SUCCEEDED":
+			return nil
+		case "FAILED":
+			return fmt.Errorf("%v was refused: %s", p, words.Clip(words.OneLine(cmp.Or(u.Message, u.Metadata, "the farm does not say why")), 400))
+		}
+		if err := f.computer.Pause(ctx, every); err != nil {
+			return err
+		}
+	}
+}
