@@ -37,6 +37,13 @@ func (im *importing) androidx(data []byte) error {
 	if err != nil {
 		return err
 	}
+	return im.benchmarks(benchmarks, device, data, len(im.warnings))
+}
+
+// benchmarks adds the runs of all classes. The warnings from the given one onwards are of
+// each of them, and say that something is missing.
+func (im *importing) benchmarks(benchmarks []benchmark, device deviceContext, data []byte, warned int) error {
+	missing := im.warnings[warned:]
 	suites, order := map[string][]benchmark{}, []string{}
 	for _, b := range benchmarks {
 		if suites[b.className] == nil {
@@ -50,7 +57,7 @@ func (im *importing) androidx(data []byte) error {
 		session = hex.EncodeToString(sum[:8])
 	}
 	for _, class := range order {
-		if err := im.suite(class, suites[class], device, session); err != nil {
+		if err := im.suite(class, suites[class], device, session, missing); err != nil {
 			return fmt.Errorf("class %s: %w", words.Short(class), err)
 		}
 	}
@@ -60,7 +67,7 @@ func (im *importing) androidx(data []byte) error {
 // suite adds the run of one class. The session is "" for the only one of a
 // file; several were measured in one session, and where the options name the
 // scenario, the class tells them apart.
-func (im *importing) suite(class string, benchmarks []benchmark, device deviceContext, session string) error {
+func (im *importing) suite(class string, benchmarks []benchmark, device deviceContext, session string, missing []run.Warning) error {
 	warned := len(im.warnings)
 	properties := device.properties()
 	by := framesBy(benchmarks)
@@ -71,8 +78,14 @@ func (im *importing) suite(class string, benchmarks []benchmark, device deviceCo
 	if slices.ContainsFunc(benchmarks, benchmark.micro) {
 		measuredBy = microbenchmark
 	}
+	if benchmarks[0].percentiles != nil {
+		measuredBy += printedSuffix
+	}
 	r := im.newRun(benchmarks[0].pkg(), class, measuredBy, properties)
 	r.Session = session
+	if len(missing) > 0 {
+		r.Status = run.Partial
+	}
 	if session != "" && im.opts.Scenario != "" {
 		r.Scenario = im.opts.Scenario + "/" + class
 	}
@@ -85,7 +98,7 @@ func (im *importing) suite(class string, benchmarks []benchmark, device deviceCo
 		}
 	}
 	r.Iterations = im.iterations(tests)
-	return im.add(r, warned)
+	return im.add(r, warned, missing...)
 }
 
 // framesBy tells how the suite's frames were timed, "" where it has none. All
@@ -95,6 +108,8 @@ func framesBy(benchmarks []benchmark) string {
 	for _, b := range benchmarks {
 		cpu, overrun := b.frameSamples()
 		switch {
+		case b.printedFrames():
+			return byCPUTime
 		case cpu == nil && by == "" && b.platformFrames():
 			by = byGfxinfo
 		case cpu == nil:

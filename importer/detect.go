@@ -18,10 +18,11 @@ const (
 	AndroidX   Format = "androidx benchmark"     // *-benchmarkData.json
 	List       Format = "list of name and value" // [{"name","unit","value"}]
 	Flashlight Format = "flashlight results"     // flashlight test --resultsFilePath
+	Printed    Format = "am instrument -r"       // what an instrumentation with benchmarks prints
 )
 
 func formatNames() []string {
-	return []string{string(Record), string(AndroidX), string(List), string(Flashlight)}
+	return []string{string(Record), string(AndroidX), string(List), string(Flashlight), string(Printed)}
 }
 
 // Detect says what a file is by its first keys; the first 64 KiB of a file are
@@ -35,6 +36,9 @@ func Detect(data []byte) Format {
 		return detectList(dec)
 	case json.Delim('{'):
 		return detectObject(dec)
+	}
+	if isPrinted(data) {
+		return Printed
 	}
 	return Unknown
 }

@@ -1,6 +1,6 @@
 // Package importer turns the result files of other measuring tools into runs:
-// androidx Macrobenchmark and Microbenchmark, flashlight, and the plain list of
-// {name, unit, value}. It recognises a file by its content, never by its name.
+// androidx Macrobenchmark and Microbenchmark, by their files or by what an instrumentation
+// prints of them, flashlight, and the plain list of {name, unit, value}. It recognises a file by its content, never by its name.
 // It opens no files, and apkgate's own records are not its business: Detect
 // says what a file is, and package run reads those.
 //
@@ -82,6 +82,8 @@ func read(name string, data []byte, opts Options) (Result, error) {
 		err = im.list(trimBOM(data))
 	case Flashlight:
 		err = im.flashlight(trimBOM(data))
+	case Printed:
+		err = im.printed(trimBOM(data))
 	case Record:
 		err = errors.New("this is apkgate's own record, there is nothing to import")
 	default:
@@ -130,8 +132,8 @@ func (im *importing) newRun(pkg, scenario, measuredBy string, context map[string
 
 // add keeps a run that has been filled in, with the warnings from the given
 // one onwards, and names it by its content.
-func (im *importing) add(r run.Run, warningsFrom int) error {
-	r.Warnings = append([]run.Warning{}, im.warnings[warningsFrom:]...)
+func (im *importing) add(r run.Run, warningsFrom int, more ...run.Warning) error {
+	r.Warnings = append(append([]run.Warning{}, more...), im.warnings[warningsFrom:]...)
 	if len(r.Iterations) == 0 {
 		r.Status = run.Failed
 	}

@@ -74,6 +74,11 @@ func (b benchmark) platformFrames() bool {
 	return percentile || percent
 }
 
+// printedFrames reports whether percentiles of frame times are all that is told of them.
+func (b benchmark) printedFrames() bool {
+	return slices.ContainsFunc(frameCPUTime, func(name string) bool { return b.percentiles[name] != nil })
+}
+
 func sameShape(a, b [][]float64) bool {
 	return slices.EqualFunc(a, b, func(x, y []float64) bool { return len(x) == len(y) })
 }
@@ -98,6 +103,16 @@ func (im *importing) measure(b benchmark, byDeadline bool) measured {
 		im.declareSampled(androidxMetric(to, name))
 		for i, samples := range b.sampled[name] {
 			addSamples(m.metrics[i], to, samples)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.percentiles)) {
+		to := "frames.duration_ms"
+		if !slices.Contains(frameCPUTime, name) {
+			to = im.sampled(name)
+			im.declareSampled(androidxMetric(to, name))
+		}
+		for suffix, v := range b.percentiles[name] {
+			m.metrics[0][to+suffix] = v
 		}
 	}
 	cpuMS, overrunMS := b.frameSamples()
@@ -169,6 +184,9 @@ func (b benchmark) lengths() []length {
 	}
 	for name, runs := range b.sampled {
 		out = append(out, length{name, len(runs)})
+	}
+	for name := range b.percentiles {
+		out = append(out, length{name, 1})
 	}
 	slices.SortFunc(out, func(x, y length) int { return strings.Compare(x.metric, y.metric) })
 	return out

@@ -27,6 +27,9 @@ type benchmark struct {
 	// single holds one value a repetition, sampled any number of them.
 	single  map[string][]float64
 	sampled map[string][][]float64
+	// percentiles are those over all repetitions, where no sample is told: ".p50" and so on.
+	// nil of a file.
+	percentiles map[string]map[string]float64
 }
 
 func (im *importing) readBenchmarks(data []byte) (deviceContext, []benchmark, error) {

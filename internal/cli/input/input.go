@@ -118,7 +118,7 @@ func RunsIn(c console.Console, path string, options importer.Options) func(yield
 			return
 		}
 		switch importer.Detect(head) {
-		case importer.AndroidX, importer.List, importer.Flashlight:
+		case importer.AndroidX, importer.List, importer.Flashlight, importer.Printed:
 			foreign(c, path, buffered, options, yield)
 		case importer.Record:
 			records(c, path, buffered, "", yield)
@@ -129,7 +129,7 @@ func RunsIn(c console.Console, path string, options importer.Options) func(yield
 }
 
 // readable tells whoever gave us something else what can be read.
-const readable = "runs are read from apkgate.run/1 records, androidx *-benchmarkData.json, flashlight results and lists of {name,unit,value}; apkgate inspect reads dumps and logs"
+const readable = "runs are read from apkgate.run/1 records, androidx *-benchmarkData.json, what am instrument -r prints of them, flashlight results and lists of {name,unit,value}; apkgate inspect reads dumps and logs"
 
 // sqliteMagic begins a history that is kept in a file (docs/format/history.md).
 const sqliteMagic = "SQLite format 3\x00"
