@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/farm/rest"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/internal/words"
 )
@@ -92,8 +93,7 @@ func (f *Farm) taken(ctx context.Context, j job) ([]farm.File, string) {
 		return nil, problem
 	}
 	files, err := f.files(ctx, j)
-	var status *statusError
-	if errors.As(err, &status) && status.status == http.StatusForbidden { // an address is good for a while
+	if rest.StatusOf(err) == http.StatusForbidden { // an address is good for a while
 		files, err = f.files(ctx, j)
 	}
 	switch {

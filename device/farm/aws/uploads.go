@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/farm/rest"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/internal/words"
 )
@@ -111,13 +112,15 @@ func (f *Farm) create(ctx context.Context, held *lease.Held, p part, u *upload) 
 // contentType goes with the address that is signed, and with what is sent there.
 const contentType = "application/octet-stream"
 
+// mostAnswer bounds what the storage says of what was sent, in bytes.
+const mostAnswer = 64 << 10
+
 // send puts a file to a signed address, again where that fails by the way.
 func (f *Farm) send(ctx context.Context, p part, to string) error {
 	const tries = 3
 	for try := 1; ; try++ {
 		err := put(ctx, p, to)
-		var refused *statusError
-		if err == nil || ctx.Err() != nil || try == tries || errors.As(err, &refused) && refused.status < 500 {
+		if err == nil || ctx.Err() != nil || try == tries || errors.Is(err, farm.ErrRefused) {
 			return err
 		}
 		if err := f.computer.Pause(ctx, apart); err != nil {
@@ -141,22 +144,8 @@ func put(ctx context.Context, p part, to string) error {
 		}
 		body, size = file, info.Size()
 	}
-	_, err := exchange(ctx, http.MethodPut, to, io.NopCloser(body), size, 0)
+	_, err := exchange(ctx, http.MethodPut, to, io.NopCloser(body), size, mostAnswer)
 	return err
-}
-
-// client follows nobody elsewhere.
-var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-
-// statusError is an answer of the storage that is none.
-type statusError struct {
-	status  int
-	message string
-}
-
-// Error is the status with what the storage says of it.
-func (e *statusError) Error() string {
-	return strings.TrimSpace(fmt.Sprintf("the storage answered %d %s", e.status, e.message))
 }
 
 // exchange asks the storage at a signed address, which no error names.
@@ -172,28 +161,14 @@ func exchange(ctx context.Context, method, to string, body io.ReadCloser, size, 
 	if request.ContentLength = size; body != nil {
 		request.Header.Set("Content-Type", contentType)
 	}
-	answer, err := client.Do(request)
-	if err != nil {
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
-			err = wrapped.Err
-		}
-		return nil, fmt.Errorf("ask the storage: %w", err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	const mostRefusal = 64 << 10
-	text, err := io.ReadAll(io.LimitReader(answer.Body, max(most, mostRefusal)+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read the answer of the storage: %w", err)
-	case answer.StatusCode != http.StatusOK:
-		var said struct{ Code, Message string } // S3's error responses
-		_ = xml.Unmarshal(text, &said)
-		return nil, &statusError{answer.StatusCode, words.Clip(words.OneLine(said.Code+" "+said.Message), 300)}
-	case most > 0 && int64(len(text)) > most:
-		return nil, fmt.Errorf("it has more than %d MiB", most>>20)
-	}
-	return text, nil
+	return rest.Ask(rest.Client, request, "the storage", most, saidByStorage)
+}
+
+// saidByStorage is what the storage says of an error: S3's error responses.
+func saidByStorage(text []byte) string {
+	var said struct{ Code, Message string }
+	_ = xml.Unmarshal(text, &said)
+	return words.Clip(words.OneLine(said.Code+" "+said.Message), 300)
 }
 
 // processed waits until the farm has looked at what was uploaded.

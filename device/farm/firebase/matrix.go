@@ -2,7 +2,6 @@ package firebase
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/farm/rest"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/internal/words"
 )
@@ -108,9 +108,8 @@ func (f *Farm) cancel(ctx context.Context, l lease.Lease, tell func(string)) err
 	byHand := "cancel it in the Firebase console: https://console.firebase.google.com/project/" + l.Detail[noteProject] + "/testlab/histories"
 	for asked := false; ; {
 		m, err := f.state(ctx, l)
-		var refused *statusError
 		switch {
-		case errors.As(err, &refused) && refused.status == http.StatusNotFound, err == nil && m.final():
+		case rest.StatusOf(err) == http.StatusNotFound, err == nil && m.final():
 			return nil
 		case err == nil && !asked:
 			var answer struct{ TestState string }

@@ -5,15 +5,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/farm/rest"
 	"github.com/apkgate/apkgate/internal/words"
 )
 
@@ -51,40 +48,17 @@ func (f *Farm) accessToken(ctx context.Context) (string, error) {
 // address is that of a service with a path. The token goes to no other computer in the clear.
 func (f *Farm) address(service, path string) (string, error) {
 	base := cmp.Or(f.computer.Getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_"+strings.ToUpper(service)), services[service])
-	u, err := url.Parse(base)
-	if err != nil {
-		return "", fmt.Errorf("the address of the service %s is no address", service)
-	}
-	if !farm.Safe(u) {
-		return "", fmt.Errorf("the address of the service %s is %q, want one that begins with https://", service, words.Short(base))
+	if err := rest.Safe(service, base); err != nil {
+		return "", err
 	}
 	return strings.TrimSuffix(base, "/") + "/" + path, nil
-}
-
-// statusError is an answer that is none.
-type statusError struct {
-	status  int
-	message string
-}
-
-// Error is the status with what the service says of it.
-func (e *statusError) Error() string {
-	return strings.TrimSpace(fmt.Sprintf("the service answered %d %s", e.status, e.message))
-}
-
-// Is reports whether the answer would be the same again.
-func (e *statusError) Is(target error) bool {
-	return target == farm.ErrRefused && e.status < 500 && e.status != http.StatusTooManyRequests
 }
 
 // mostAnswer bounds what is read of an answer in JSON.
 const mostAnswer = 8 << 20
 
-// client follows nobody elsewhere with the token.
-var client = &http.Client{
-	Timeout:       time.Minute,
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-}
+// answersWithin is how long an answer may take.
+const answersWithin = time.Minute
 
 // call asks a service for JSON.
 func (f *Farm) call(ctx context.Context, method, service, path string, into any) error {
@@ -102,8 +76,7 @@ func (f *Farm) call(ctx context.Context, method, service, path string, into any)
 // asked for anew, once.
 func (f *Farm) fetch(ctx context.Context, method, service, path string, most int64) ([]byte, error) {
 	text, err := f.fetchOnce(ctx, method, service, path, most)
-	var refused *statusError
-	if !errors.As(err, &refused) || refused.status != http.StatusUnauthorized {
+	if rest.StatusOf(err) != http.StatusUnauthorized {
 		return text, err
 	}
 	f.mu.Lock()
@@ -121,30 +94,14 @@ func (f *Farm) fetchOnce(ctx context.Context, method, service, path string, most
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, to, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
-	answer, err := client.Do(request)
-	if err != nil {
-		var wrapped *url.Error
-		if errors.As(err, &wrapped) {
-			err = wrapped.Err
-		}
-		return nil, fmt.Errorf("ask the service %s: %w", service, err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read the answer of the service %s: %w", service, err)
-	case answer.StatusCode != http.StatusOK:
-		return nil, &statusError{answer.StatusCode, refusal(text)}
-	case int64(len(text)) > most:
-		return nil, fmt.Errorf("the answer of the service %s has more than %d MiB", service, most>>20)
-	}
-	return text, nil
+	return rest.Ask(rest.Client, request, "the service", most, refusal)
 }
 
 // refusal is what a service says of an error: google.rpc.Status as JSON.

@@ -1,0 +1,99 @@
+// Package rest asks a farm's service by HTTP.
+//
+// It owns what all such services have in common: that answers are bounded before they are
+// read, that a refusal is told apart from a failure, and that no secret goes to another
+// computer in the clear. What is asked, and how an error reads, is each farm's.
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// Error is an answer that is none.
+type Error struct {
+	Of      string // who has answered: "the service testing"
+	Status  int
+	Message string // the service's own, for people
+}
+
+// Error is the status with what the service says of it.
+func (e *Error) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("%s answered %d %s", e.Of, e.Status, e.Message))
+}
+
+// Is reports whether the answer would be the same again.
+func (e *Error) Is(target error) bool {
+	return target == farm.ErrRefused && e.Status < 500 && e.Status != http.StatusTooManyRequests
+}
+
+// Final is an error that asking again would not change.
+func Final(err error) error { return finalError{err} }
+
+type finalError struct{ error }
+
+// Is reports whether it is refused for good: it is.
+func (finalError) Is(target error) bool { return target == farm.ErrRefused }
+
+// Unwrap returns what it is.
+func (e finalError) Unwrap() error { return e.error }
+
+// StatusOf is the status of an answer that is an error, 0 where there was no answer.
+func StatusOf(err error) int {
+	var answer *Error
+	if errors.As(err, &answer) {
+		return answer.Status
+	}
+	return 0
+}
+
+// Safe refuses an address to which a secret would go in the clear.
+func Safe(service, address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return fmt.Errorf("the address of the service %s is no address", service)
+	}
+	if !farm.Safe(u) {
+		return fmt.Errorf("the address of the service %s is %q, want one that begins with https://", service, words.Short(u.Redacted()))
+	}
+	return nil
+}
+
+// Client follows nobody elsewhere with a secret.
+var Client = &http.Client{
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// Ask has the client send the request, and reads as many bytes of the answer as are allowed.
+// refusal is what the service says of an error, of its text.
+func Ask(client *http.Client, request *http.Request, of string, most int64, refusal func([]byte) string) ([]byte, error) {
+	answer, err := client.Do(request)
+	if err != nil {
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err // without the address
+		}
+		return nil, fmt.Errorf("ask %s: %w", of, err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the answer of %s: %w", of, err)
+	case answer.StatusCode/100 != 2:
+		return nil, &Error{of, answer.StatusCode, refusal(text[:min(len(text), mostRefusal)])}
+	case int64(len(text)) > most:
+		return nil, Final(fmt.Errorf("the answer of %s has more than %d MiB", of, most>>20))
+	}
+	return text, nil
+}
+
+// mostRefusal bounds what is looked at of an error, in bytes.
+const mostRefusal = 64 << 10
