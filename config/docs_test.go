@@ -53,6 +53,12 @@ func TestDocumentedFarmIsValid(t *testing.T) {
 	if err != nil || c.Farm == nil || c.Farm.AWS.Devices[0] != (AWSDevice{"Google Pixel 6", "13"}) {
 		t.Errorf("%v: %+v", err, c)
 	}
+	_, rest, _ = strings.Cut(string(src), "```yaml\nfarm:\n  browserstack:")
+	section, _, _ := strings.Cut(rest, "```\n")
+	c, err = Load("apkgate.yml", []byte("app: {package: a.b}\nfarm:\n  browserstack:"+section), Options{GateOnly: true})
+	if err != nil || c.Farm == nil || c.Farm.BrowserStack.Devices[0] != (BrowserStackDevice{"Google Pixel 7", "13.0"}) {
+		t.Errorf("%v: %+v", err, c)
+	}
 }
 
 // docsSections are where the documentation has the keys of each type.
@@ -62,6 +68,7 @@ var docsSections = map[string]string{
 	"Device": "## devices", "AVD": "### devices: avd", "Genymotion": "### devices: genymotion", "GenymotionSaaS": "### devices: genymotion-saas",
 	"Farm": "## farm", "Firebase": "### farm: firebase", "FarmDevice": "### farm: firebase: devices",
 	"AWS": "### farm: aws", "AWSDevice": "### farm: aws: devices",
+	"BrowserStack": "### farm: browserstack", "BrowserStackDevice": "### farm: browserstack: devices",
 	"Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
 	"Threshold": "### gate.thresholds", "Rounds": "## rounds", "Evidence": "## evidence", "Store": "## store", "Report": "## report",
 }

@@ -2,20 +2,25 @@ package config
 
 import "time"
 
-// Farm is a device farm: it takes APKs and gives back a folder, and is paid for by the minute.
-// Exactly one of those is set that apkgate knows.
+// Farm is a device farm: it takes APKs and gives back a folder or logs. Exactly one of
+// firebase, aws and browserstack says whose.
 type Farm struct {
 	// Firebase Test Lab.
 	Firebase *Firebase `yaml:"firebase,omitempty"`
 	// AWS Device Farm.
 	AWS *AWS `yaml:"aws,omitempty"`
-	// How many minutes a test may take on a device, which the farm itself keeps; AWS Device Farm gives no less than 5.
+	// BrowserStack App Automate.
+	BrowserStack *BrowserStack `yaml:"browserstack,omitempty"`
+	// How many minutes a test may take on a device; AWS Device Farm gives no less than 5.
 	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=45,default=10"`
-	// How many rounds are under way at once, each with a matrix, or a run, of either build.
+	// How many rounds are under way at once, each with a matrix, a run or a build of either build.
 	Parallel int `yaml:"parallel,omitempty" jsonschema:"minimum=1,maximum=20,default=3"`
-	// What a comparison may cost at most, in US dollars: one that could cost more is refused before anything is started.
-	MaxUSD float64 `yaml:"max-usd" jsonschema:"required,minimum=0.01,maximum=10000"`
+	// What a comparison may cost at most, in US dollars: one that could cost more is refused before anything is started. Not for a farm that is not paid for by the minute.
+	MaxUSD float64 `yaml:"max-usd,omitempty" jsonschema:"minimum=0.01,maximum=10000"`
 }
+
+// waysToFarms are the keys of which a farm has exactly one.
+var waysToFarms = []string{"firebase", "aws", "browserstack"}
 
 // Within is the longest that a test may take on a device.
 func (f Farm) Within() time.Duration { return time.Duration(f.Minutes) * time.Minute }
@@ -59,8 +64,21 @@ type AWSDevice struct {
 // leastAWSMinutes are the fewest that AWS Device Farm gives a test.
 const leastAWSMinutes = 5
 
-// waysToFarms are the keys of which a farm has exactly one.
-var waysToFarms = []string{"firebase", "aws"}
+// BrowserStack is BrowserStack App Automate: who uses it is in the environment.
+type BrowserStack struct {
+	// The devices to measure on, each in every build.
+	Devices []BrowserStackDevice `yaml:"devices" jsonschema:"required,minItems=1,maxItems=20"`
+	// How many minutes of devices a comparison may take at most, since the plan is paid for and not the minute: one that could take more is refused before anything is started.
+	MaxMinutes int `yaml:"max-minutes" jsonschema:"required,minimum=1,maximum=100000"`
+}
+
+// BrowserStackDevice is a kind of phone of BrowserStack's.
+type BrowserStackDevice struct {
+	// The device, as BrowserStack's list has it, such as Google Pixel 7.
+	Model string `yaml:"model" jsonschema:"required"`
+	// Its Android, as the list has it, such as "13.0".
+	Version string `yaml:"version" jsonschema:"required"`
+}
 
 // mostFarmDevices bounds the devices of a matrix.
 const mostFarmDevices = 20
@@ -72,15 +90,22 @@ func (d *decoder) farm(dst **Farm) reader {
 		if !d.mapping(n, path,
 			may("firebase", d.firebase(&f.Firebase)),
 			may("aws", d.aws(&f.AWS)),
+			may("browserstack", d.browserStack(&f.BrowserStack)),
 			may("minutes", integer(d, &f.Minutes, 1, 45)),
 			may("parallel", integer(d, &f.Parallel, 1, 20)),
-			need("max-usd", d.number(&f.MaxUSD, 0.01, 10_000)),
+			may("max-usd", d.number(&f.MaxUSD, 0.01, 10_000)),
 		) {
 			return
 		}
 		d.exactlyOne(n, path, waysToFarms, "minutes", "parallel", "max-usd")
 		if f.AWS != nil && f.Minutes < leastAWSMinutes {
 			d.at(n.find("minutes"), join(path, "minutes"), "AWS Device Farm gives a test %d minutes at least, got %d", leastAWSMinutes, f.Minutes)
+		}
+		switch limit := n.find("max-usd"); {
+		case f.BrowserStack == nil && limit == nil:
+			d.at(n, path, "the key max-usd is missing")
+		case f.BrowserStack != nil && f.Firebase == nil && f.AWS == nil && limit != nil:
+			d.hinted(limit, join(path, "max-usd"), "browserstack.max-minutes bounds what a comparison takes", "BrowserStack is paid for by its plan, and not by the minute: remove the key")
 		}
 	}
 }
@@ -111,6 +136,21 @@ func (d *decoder) aws(dst **AWS) reader {
 				f.Devices = append(f.Devices, AWSDevice{model, version})
 			}))),
 			may("unmetered", d.boolean(&f.Unmetered)),
+		) {
+			d.fewDevices(n, path, len(f.Devices))
+		}
+	}
+}
+
+func (d *decoder) browserStack(dst **BrowserStack) reader {
+	return func(n *node, path string) {
+		f := &BrowserStack{}
+		*dst = f
+		if d.mapping(n, path,
+			need("devices", d.list(1, d.farmDevice(phoneRule, func(model, version string) {
+				f.Devices = append(f.Devices, BrowserStackDevice{model, version})
+			}))),
+			need("max-minutes", integer(d, &f.MaxMinutes, 1, 100_000)),
 		) {
 			d.fewDevices(n, path, len(f.Devices))
 		}

@@ -73,6 +73,7 @@ var (
 	modelRule    = pattern(modelPattern, "an id as gcloud firebase test android models list prints it, such as oriole or 33")
 	arnRule      = pattern(arnPattern, "the ARN of a project, as aws devicefarm list-projects prints it: arn:aws:devicefarm:us-west-2:123456789012:project:…")
 	awsRule      = pattern(phonePattern, "a name or an os as aws devicefarm list-devices prints them, such as Google Pixel 6 or 13")
+	phoneRule    = pattern(phonePattern, "a name of BrowserStack's list of devices, such as Google Pixel 7 or \"13.0\"")
 	pathRule     = rule{"a path to a file, up to 1000 printable characters", isFilePath}
 )
 

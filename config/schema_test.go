@@ -112,7 +112,8 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"Genymotion.model": bootPattern, "Genymotion.name": bootPattern, "GenymotionSaaS.recipe": bootPattern,
 		"Firebase.project": projectPattern.String(), "Firebase.bucket": bucketPattern.String(), "FarmDevice.model": modelPattern.String(),
 		"AWS.project": arnPattern.String(), "AWSDevice.model": phonePattern.String(),
-		"Metric.name": `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
+		"BrowserStackDevice.model": phonePattern.String(),
+		"Metric.name":              `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
 		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
 		"Store.branch": branchPattern.String(), "Store.postgres": databasePattern.String(),
 		"Config.base": pathPattern, "Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
@@ -133,7 +134,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", looseSchema().AnyOf
 	}
-	for key, pattern := range map[string]*regexp.Regexp{"AVD.android": apiPattern, "Genymotion.android": androidPattern, "GenymotionSaaS.android": androidPattern, "FarmDevice.version": modelPattern, "AWSDevice.version": phonePattern} {
+	for key, pattern := range map[string]*regexp.Regexp{"AVD.android": apiPattern, "Genymotion.android": androidPattern, "GenymotionSaaS.android": androidPattern, "FarmDevice.version": modelPattern, "AWSDevice.version": phonePattern, "BrowserStackDevice.version": phonePattern} {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", []*jsonschema.Schema{{Type: "string", Pattern: pattern.String()}, {Type: "number"}}
 	}
@@ -143,7 +144,11 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 	}
 	s.Definitions["Workload"].OneOf = oneRequired("instrumentation", "startup", "maestro", "monkey", "shell")
 	s.Definitions["Device"].OneOf = oneRequired(waysToDevices...)
-	s.Definitions["Farm"].OneOf = oneRequired(waysToFarms...)
+	s.Definitions["Farm"].OneOf = []*jsonschema.Schema{
+		{Required: []string{"firebase", "max-usd"}, Not: &jsonschema.Schema{AnyOf: oneRequired("aws", "browserstack")}},
+		{Required: []string{"aws", "max-usd"}, Not: &jsonschema.Schema{AnyOf: oneRequired("firebase", "browserstack")}},
+		{Required: []string{"browserstack"}, Not: &jsonschema.Schema{AnyOf: oneRequired("firebase", "aws", "max-usd")}},
+	}
 	s.Definitions["AVD"].OneOf = []*jsonschema.Schema{{Required: []string{"model", "android"}}, {Required: []string{"name"}}}
 	s.Definitions["Genymotion"].OneOf = s.Definitions["AVD"].OneOf
 	one := uint64(1)

@@ -20,6 +20,7 @@ var places = map[string]string{
 	"AVD":             "app: {package: a.b}\ndevices: [{avd: {model: pixel_6, android: 34, KEY}}]\n",
 	"GenymotionSaaS":  "app: {package: a.b}\ndevices: [{genymotion-saas: {recipe: x, KEY}}]\n",
 	"Farm":            "app: {package: a.b}\nfarm: {firebase: {project: abcdef, devices: [{model: a, version: 33}]}, max-usd: 1, KEY}\n",
+	"BrowserStack":    "app: {package: a.b}\nfarm: {browserstack: {devices: [{model: Google Pixel 7, version: 13.0}], max-minutes: 1, KEY}}\n",
 	"Metric":          "app: {package: a.b}\nmetrics: [{name: x, better: lower, KEY}]\n",
 	"Gate":            "app: {package: a.b}\ngate: {KEY}\n",
 	"Threshold":       "app: {package: a.b}\ngate: {thresholds: [{metric: anr.count, max: 1, KEY}]}\n",
@@ -33,7 +34,7 @@ func loadWith(typ, key string, value any) (*Config, error) {
 		written = fmt.Sprintf("%s: %v", key, value)
 	}
 	file := strings.Replace(places[typ], "KEY", written, 1)
-	for given, needed := range map[string]string{"events": "events: 9, ", "max-usd": "max-usd: 1, "} {
+	for given, needed := range map[string]string{"events": "events: 9, ", "max-usd": "max-usd: 1, ", "max-minutes": "max-minutes: 1, "} {
 		if key == given {
 			file = strings.Replace(file, needed, "", 1)
 		}

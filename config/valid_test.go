@@ -72,6 +72,18 @@ func TestAMacrobenchmarkRunsOnce(t *testing.T) {
 	}
 }
 
+// What a plan pays for needs no sum of money.
+func TestAFarmThatAPlanPaysFor(t *testing.T) {
+	got := load(t, "apkgate.yml", read(t, "testdata/valid/browserstack.yml")).Farm
+	want := &config.Farm{
+		BrowserStack: &config.BrowserStack{Devices: []config.BrowserStackDevice{{Model: "Google Pixel 7", Version: "13.0"}, {Model: "Samsung Galaxy S23", Version: "14.0"}}, MaxMinutes: 640},
+		Minutes:      10, Parallel: 3,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestEveryKeyIsRead(t *testing.T) {
 	got := load(t, "apkgate.yml", read(t, "testdata/valid/everything.yml"))
 	if diff := cmp.Diff(everything(), got); diff != "" {

@@ -12,6 +12,8 @@ type Rate struct {
 	Device     Device
 	Physical   bool
 	USDPerHour float64
+	// Flat says that a plan is paid for, and not the hour.
+	Flat bool
 }
 
 // Bill is what matrices cost.
@@ -21,6 +23,8 @@ type Bill struct {
 	USD      float64
 	// Most says that some minutes were not told, and are the most that they can have been.
 	Most bool
+	// Flat says that a plan is paid for, and not the minutes.
+	Flat bool
 }
 
 // AtMost is what so many matrices can cost that run on each of the devices.
@@ -47,15 +51,39 @@ func (b *Bill) Add(rates []Rate, outcomes []Outcome) {
 
 func (b *Bill) pay(r Rate, minutes int) {
 	b.Minutes += minutes
+	b.Flat = b.Flat || r.Flat
 	b.USD += float64(minutes) / 60 * r.USDPerHour
 }
 
 // Text is the bill in a line, with the farm's noun for an order: "28 matrices, at most 280
-// minutes of devices, 23.33 USD".
+// minutes of devices, 23.33 USD"; without a sum where a plan is paid for.
 func (b Bill) Text(one, many string) string {
 	most := ""
 	if b.Most {
 		most = "at most "
 	}
-	return fmt.Sprintf("%s, %s%s of devices, %.2f USD", words.Count(b.Matrices, one, many), most, words.Count(b.Minutes, "minute", "minutes"), b.USD)
+	text := fmt.Sprintf("%s, %s%s of devices", words.Count(b.Matrices, one, many), most, words.Count(b.Minutes, "minute", "minutes"))
+	if b.Flat {
+		return text
+	}
+	return fmt.Sprintf("%s, %.2f USD", text, b.USD)
+}
+
+// Limit is the most that may be spent: dollars, or minutes of devices where a plan is paid
+// for.
+type Limit struct {
+	USD     float64
+	Minutes int    // 0 where dollars count
+	Key     string // of the configuration, for messages
+}
+
+// Over says by what a bill is beyond the limit, "" where it is not.
+func (l Limit) Over(b Bill) string {
+	switch {
+	case l.Minutes > 0 && b.Minutes > l.Minutes:
+		return fmt.Sprintf("it could take %d minutes of devices, and %s allows %d", b.Minutes, l.Key, l.Minutes)
+	case l.Minutes == 0 && b.USD > l.USD:
+		return fmt.Sprintf("it could cost %.2f USD, and %s allows %.2f", b.USD, l.Key, l.USD)
+	}
+	return ""
 }

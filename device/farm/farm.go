@@ -38,6 +38,8 @@ type Order struct {
 	Devices   []Device
 	Label     string        // by which a person finds it in the farm's console
 	Within    time.Duration // the longest that the test may take on a device, in whole minutes
+	// Tell takes what goes on while it is submitted.
+	Tell func(string)
 }
 
 // File is one that a test has left.
@@ -82,4 +84,11 @@ type Farm interface {
 	// Stop cancels what the lease names, and returns once it is proved to have ended; where
 	// nothing runs it is no error. It is bounded in time by itself.
 	Stop(ctx context.Context, l lease.Lease, tell func(string)) error
+}
+
+// Limited is a farm that gives back less than the files that a test has left.
+type Limited interface {
+	// Missing is what is not known of a comparison there beyond what no farm tells, as
+	// sentences for whoever reads it.
+	Missing() string
 }

@@ -35,3 +35,26 @@ func TestABill(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Dollars are bounded where minutes are paid for, and minutes where a plan is.
+func TestALimit(t *testing.T) {
+	paid := farm.AtMost([]farm.Rate{{USDPerHour: 5}}, 12, 10*time.Minute)
+	plan := farm.AtMost([]farm.Rate{{Flat: true}, {Flat: true}}, 6, 10*time.Minute)
+	if got := plan.Text("build", "builds"); got != "6 builds, at most 120 minutes of devices" {
+		t.Error(got)
+	}
+	for _, c := range []struct {
+		limit farm.Limit
+		bill  farm.Bill
+		want  string
+	}{
+		{farm.Limit{USD: 10, Key: "k"}, paid, ""},
+		{farm.Limit{USD: 9.99, Key: "k"}, paid, "it could cost 10.00 USD, and k allows 9.99"},
+		{farm.Limit{Minutes: 120, Key: "k"}, plan, ""},
+		{farm.Limit{Minutes: 119, Key: "k"}, plan, "it could take 120 minutes of devices, and k allows 119"},
+	} {
+		if got := c.limit.Over(c.bill); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.limit, got, c.want)
+		}
+	}
+}

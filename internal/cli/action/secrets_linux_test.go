@@ -29,7 +29,7 @@ func TestAWorkloadOnThisComputerFindsNoSecret(t *testing.T) {
 	cmd := exec.Command(self)
 	cmd.Dir = w.dir
 	cmd.Env = []string{clitest.CommandLine + "=action\nrun", "PATH=" + filepath.Join(w.dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + w.dir,
-		"PGPASSWORD=hunter2", "ACTIONS_RUNTIME_TOKEN=hunter2", "MY_SECRET=hunter2", "MAESTRO_USER=tester", "UNKNOWN=x"}
+		"PGPASSWORD=hunter2", "BROWSERSTACK_ACCESS_KEY=hunter2", "ACTIONS_RUNTIME_TOKEN=hunter2", "MY_SECRET=hunter2", "MAESTRO_USER=tester", "UNKNOWN=x"}
 	for name, value := range w.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/farm/aws"
+	"github.com/apkgate/apkgate/device/farm/browserstack"
 	"github.com/apkgate/apkgate/device/farm/firebase"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/lease"
@@ -24,17 +25,24 @@ func Farm(c console.Console, cfg config.Farm) (farm.Farm, []farm.Device) {
 		}
 		return aws.New(computer(c, awsKnows), own.Project, own.Unmetered), devices
 	}
+	if b := cfg.BrowserStack; b != nil {
+		for _, d := range b.Devices {
+			devices = append(devices, farm.Device(d))
+		}
+		return browserstack.New(computer(c, nil)), devices
+	}
 	for _, d := range cfg.Firebase.Devices {
 		devices = append(devices, farm.Device(d))
 	}
 	return firebase.New(computer(c, gcloudKnows), cfg.Firebase.Project, cfg.Firebase.Bucket), devices
 }
 
-// farms are those that leases may name, by kind: each lease says in which project it is.
+// farms are those that leases may name, by kind: each lease says whose it is.
 func farms(c console.Console) map[string]farm.Farm {
 	return map[string]farm.Farm{
-		firebase.Kind: firebase.New(computer(c, gcloudKnows), "", ""),
-		aws.Kind:      aws.New(computer(c, awsKnows), "", false),
+		firebase.Kind:     firebase.New(computer(c, gcloudKnows), "", ""),
+		aws.Kind:          aws.New(computer(c, awsKnows), "", false),
+		browserstack.Kind: browserstack.New(computer(c, nil)),
 	}
 }
 
@@ -77,4 +85,6 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // OfFarm reports whether a lease is of what was begun on a farm.
-func OfFarm(l lease.Lease) bool { return l.Kind == firebase.Kind || l.Kind == aws.Kind }
+func OfFarm(l lease.Lease) bool {
+	return l.Kind == firebase.Kind || l.Kind == aws.Kind || l.Kind == browserstack.Kind
+}

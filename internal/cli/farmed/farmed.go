@@ -120,13 +120,25 @@ func leftovers(ctx context.Context, c console.Console) error {
 func (m *measuring) affordable() error {
 	matrices := 2 * m.builds.Rounds * len(m.config.Scenarios)
 	most := farm.AtMost(m.rates, matrices, m.config.Farm.Within())
-	m.say("%s: %s, of up to %s on %s each; what is free of charge is not subtracted",
-		m.farm.Title(), most.Text(m.farm.Noun()), words.Count(m.config.Farm.Minutes, "minute", "minutes"), words.List(names(m.devices)))
-	if most.USD > m.config.Farm.MaxUSD {
-		return exit.Usage(fmt.Errorf("it could cost %.2f USD, and farm.max-usd allows %.2f: nothing was started", most.USD, m.config.Farm.MaxUSD),
-			"fewer --rounds, devices, scenarios or farm.minutes, or a higher farm.max-usd")
+	note := "what is free of charge is not subtracted"
+	if most.Flat {
+		note = "paid for by the plan, and not by the minute"
+	}
+	m.say("%s: %s, of up to %s on %s each; %s",
+		m.farm.Title(), most.Text(m.farm.Noun()), words.Count(m.config.Farm.Minutes, "minute", "minutes"), words.List(names(m.devices)), note)
+	limit := limitOf(*m.config.Farm)
+	if over := limit.Over(most); over != "" {
+		return exit.Usage(errors.New(over+": nothing was started"), "fewer --rounds, devices, scenarios or farm.minutes, or a higher "+limit.Key)
 	}
 	return nil
+}
+
+// limitOf is the most that may be spent on a farm.
+func limitOf(f config.Farm) farm.Limit {
+	if b := f.BrowserStack; b != nil {
+		return farm.Limit{Minutes: b.MaxMinutes, Key: "farm.browserstack.max-minutes"}
+	}
+	return farm.Limit{USD: f.MaxUSD, Key: "farm.max-usd"}
 }
 
 func names(devices []farm.Device) []string {

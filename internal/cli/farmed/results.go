@@ -164,7 +164,11 @@ func (m *measuring) run(at place, rounds []round, side int) (run.Run, error) {
 
 // note is what a farm does not tell.
 func (m *measuring) note() string {
-	return fmt.Sprintf("Measured on %s: each round's two builds ran at about the same time on two phones of a model, not in turns on one. Which phones, how warm and how full they were, and what else they did is not told, so that only what shows over the rounds counts.", m.farm.Title())
+	text := fmt.Sprintf("Measured on %s: each round's two builds ran at about the same time on two phones of a model, not in turns on one. Which phones, how warm and how full they were, and what else they did is not told, so that only what shows over the rounds counts.", m.farm.Title())
+	if limited, is := m.farm.(farm.Limited); is {
+		text += " " + limited.Missing()
+	}
+	return text
 }
 
 // leftOut are the rounds that are not whole, of each device and scenario.

@@ -137,6 +137,7 @@ func (m *measuring) matrix(ctx context.Context, scenario, number, side int) (_ [
 		return nil, fmt.Errorf("note what is started, for it to be cancelled whatever happens: %w", err)
 	}
 	order := m.order(s, label, side)
+	order.Tell = tell
 	defer func() {
 		if stopErr := m.farm.Stop(context.WithoutCancel(ctx), held.Lease(), tell); stopErr != nil {
 			held.Leave()
