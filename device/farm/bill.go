@@ -25,6 +25,11 @@ type Bill struct {
 	Most bool
 	// Flat says that a plan is paid for, and not the minutes.
 	Flat bool
+	// Untold counts matrices of which nothing is known, not even whether they were begun:
+	// they are none of Matrices, and have cost no more than so much.
+	Untold        int
+	UntoldMinutes int
+	UntoldUSD     float64
 }
 
 // AtMost is what so many matrices can cost that run on each of the devices.
@@ -49,6 +54,22 @@ func (b *Bill) Add(rates []Rate, outcomes []Outcome) {
 	}
 }
 
+// AddUntold adds a matrix that was ended before the farm told its number.
+func (b *Bill) AddUntold(rates []Rate, within time.Duration) {
+	most := AtMost(rates, 1, within)
+	b.Untold++
+	b.Flat = b.Flat || most.Flat
+	b.UntoldMinutes += most.Minutes
+	b.UntoldUSD += most.USD
+}
+
+// And is a bill with the most that another can come to, as Limit looks at it.
+func (b Bill) And(more Bill) Bill {
+	b.Minutes += b.UntoldMinutes + more.Minutes
+	b.USD += b.UntoldUSD + more.USD
+	return b
+}
+
 func (b *Bill) pay(r Rate, minutes int) {
 	b.Minutes += minutes
 	b.Flat = b.Flat || r.Flat
@@ -62,11 +83,20 @@ func (b Bill) Text(one, many string) string {
 	if b.Most {
 		most = "at most "
 	}
-	text := fmt.Sprintf("%s, %s%s of devices", words.Count(b.Matrices, one, many), most, words.Count(b.Minutes, "minute", "minutes"))
-	if b.Flat {
-		return text
+	text := fmt.Sprintf("%s, %s%s of devices%s", words.Count(b.Matrices, one, many), most, words.Count(b.Minutes, "minute", "minutes"), b.sum(b.USD))
+	if b.Untold > 0 {
+		text += fmt.Sprintf("; unknown of %s, ended before the farm had told a number: at most %s%s",
+			words.Count(b.Untold, "more "+one, "more "+many), words.Count(b.UntoldMinutes, "minute", "minutes"), b.sum(b.UntoldUSD))
 	}
-	return fmt.Sprintf("%s, %.2f USD", text, b.USD)
+	return text
+}
+
+// sum is a sum of money after something else, "" where a plan is paid for.
+func (b Bill) sum(usd float64) string {
+	if b.Flat {
+		return ""
+	}
+	return fmt.Sprintf(", %.2f USD", usd)
 }
 
 // Limit is the most that may be spent: dollars, or minutes of devices where a plan is paid

@@ -14,6 +14,8 @@ package farm
 
 import (
 	"context"
+	"errors"
+	"io"
 	"time"
 
 	"github.com/apkgate/apkgate/device"
@@ -52,13 +54,35 @@ type File struct {
 type Outcome struct {
 	Device Device
 	// Problem is why nothing can be taken from it: "the test failed"; "" where it passed.
-	Problem string
-	Results []File
+	// TestFailed says that the app or the test is why, and not the farm.
+	Problem    string
+	TestFailed bool
+	Results    []File
+	// Traces are those of Perfetto that the test has left, of which nothing is fetched yet;
+	// TracesLeft counts those that are beyond what is listed.
+	Traces     []Trace
+	TracesLeft int
 	// Minutes are those that are paid for; Told says that the farm told, and that they are
 	// not the most that it can have been.
 	Minutes int
 	Told    bool
 }
+
+// Trace is a file that a test has left, and that lies on the farm still.
+type Trace struct {
+	Name  string // the farm's, for messages and for the iteration in it
+	Bytes int64  // less than 0 where the farm does not tell
+	// Fetch writes it to w, MostTrace bytes at most: of a longer one it is an error. It may
+	// be called after the farm's Stop.
+	Fetch func(ctx context.Context, w io.Writer) error
+}
+
+// MostTrace bounds a trace that is fetched, in bytes.
+const MostTrace = 128 << 20
+
+// ErrUntold is in an error of Submit after which it is not known whether a matrix was begun:
+// the farm had not told its number yet.
+var ErrUntold = errors.New("it is not known whether a matrix was begun")
 
 // Farm is one device farm. Its methods may be called from several goroutines.
 type Farm interface {
@@ -75,7 +99,7 @@ type Farm interface {
 	// has not.
 	Rates(ctx context.Context, devices []Device) ([]Rate, error)
 	// Submit has the matrix begun, which it names after the lease. After an error the
-	// caller calls Stop, as after the results.
+	// caller calls Stop, as after the results; ErrUntold says that it may cost something.
 	Submit(ctx context.Context, o Order, held *lease.Held) error
 	// Await returns once the matrix has come to its end, whatever that is.
 	Await(ctx context.Context, o Order, l lease.Lease, tell func(string)) error

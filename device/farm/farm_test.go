@@ -34,6 +34,10 @@ func TestABill(t *testing.T) {
 	if got := used.Text("matrix", "matrices"); got != "2 matrices, at most 16 minutes of devices, 0.47 USD" {
 		t.Error(got)
 	}
+	used.AddUntold(rates, 10*time.Minute)
+	if got := used.Text("matrix", "matrices"); got != "2 matrices, at most 16 minutes of devices, 0.47 USD; unknown of 1 more matrix, ended before the farm had told a number: at most 20 minutes, 1.00 USD" {
+		t.Error(got)
+	}
 }
 
 // Dollars are bounded where minutes are paid for, and minutes where a plan is.

@@ -2,6 +2,7 @@ package firebase
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
@@ -83,6 +84,37 @@ func TestAMatrixIsAwaited(t *testing.T) {
 	l.Breaks(testlab.Unanswered, farm.Unanswered)
 	if err := f.Await(t.Context(), o, held.Lease(), func(string) {}); err == nil || !strings.Contains(err.Error(), "the service answered 503 UNAVAILABLE") {
 		t.Errorf("a service that never answers: %v", err)
+	}
+}
+
+// Whoever stops to wait for gcloud does not know whether a matrix was begun; who is refused by
+// the service knows that none was.
+func TestAMatrixWhoseNumberIsNotTold(t *testing.T) {
+	t.Parallel()
+	l, f := newFarm(t)
+	o := farm.Order{App: l.Path("settings.json"), Test: l.Path("settings.json"), Devices: phone, Within: time.Minute}
+	l.Breaks(testlab.SlowSubmit, state.Always)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for running, _ := testlab.Running(l.Folder); len(running) == 0 && t.Context().Err() == nil; running, _ = testlab.Running(l.Folder) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		cancel()
+	}()
+	held := taken(t, l)
+	if err := f.Submit(ctx, o, held); !errors.Is(err, farm.ErrUntold) || !errors.Is(err, context.Canceled) {
+		t.Errorf("while gcloud submits: %v", err)
+	}
+	if err := l.Mend(testlab.SlowSubmit); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Stop(t.Context(), held.Lease(), func(string) {}); err != nil {
+		t.Error(err)
+	}
+	l.Breaks(testlab.Quota, 1)
+	if err := f.Submit(t.Context(), o, taken(t, l)); err == nil || errors.Is(err, farm.ErrUntold) {
+		t.Errorf("a submission that is refused: %v", err)
 	}
 }
 

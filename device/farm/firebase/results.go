@@ -60,13 +60,13 @@ func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time
 	case err != nil:
 		o.Problem = "what came of the test can't be asked for: " + err.Error()
 	case summary != "success":
-		o.Problem = outcomes[summary]
+		o.Problem, o.TestFailed = outcomes[summary], summary == "failure"
 		if o.Problem == "" {
 			o.Problem = "the outcome of the test is " + strconv.Quote(words.Clip(summary, 40))
 		}
 	default:
 		if o.Results, err = f.files(ctx, m, e); err != nil {
-			o.Problem = err.Error()
+			o.Problem, o.TestFailed = err.Error(), errors.As(err, new(*emptyError))
 		}
 	}
 	return o
@@ -140,9 +140,17 @@ func (f *Farm) files(ctx context.Context, m matrix, e execution) ([]farm.File, e
 		out = append(out, farm.File{Name: "gs://" + bucket + "/" + name, Data: data})
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("the test passed and left no %s in gs://%s/%s: is it a Macrobenchmark, and may it write to %s?", resultEnd, bucket, prefix, outputDir)
+		return nil, &emptyError{"gs://" + bucket + "/" + prefix}
 	}
 	return out, nil
+}
+
+// emptyError is a test that has measured nothing.
+type emptyError struct{ place string }
+
+// Error says where its results should be.
+func (e *emptyError) Error() string {
+	return fmt.Sprintf("the test passed and left no %s in %s: is it a Macrobenchmark, and may it write to %s?", resultEnd, e.place, outputDir)
 }
 
 // list are the names of the files of results below a prefix.

@@ -60,9 +60,9 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	select {
 	case <-p.Done():
 	case <-timer.C:
-		return failed(doing, "gcloud took longer than "+words.Duration(submitWithin), "")
+		return fmt.Errorf("%w; %w", failed(doing, "gcloud took longer than "+words.Duration(submitWithin), ""), farm.ErrUntold)
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return fmt.Errorf("%w; %w", context.Cause(ctx), farm.ErrUntold)
 	}
 	said, err := readLog(log.Name())
 	if err != nil {
@@ -74,11 +74,19 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 			return err
 		}
 	}
-	if p.ExitCode() != 0 || id == "" {
-		return failed(doing, fmt.Sprintf("gcloud: %s: %s", p.Ending(), words.Clip(lastError(said), 400)), adviceOf(said))
+	if p.ExitCode() == 0 && id != "" {
+		return nil
 	}
-	return nil
+	err = failed(doing, fmt.Sprintf("gcloud: %s: %s", p.Ending(), words.Clip(lastError(said), 400)), adviceOf(said))
+	if strings.Contains(said, uploaded) && !strings.Contains(said, refused) {
+		err = fmt.Errorf("%w; %w", err, farm.ErrUntold)
+	}
+	return err
 }
+
+// refused is what gcloud says where the service has answered, and begun nothing
+// (android/matrix_creator.py, _CreateMatrix).
+const refused = "Http error while creating test matrix"
 
 // log makes the file for what gcloud says, and notes it with the project.
 func (f *Farm) log(held *lease.Held) (*os.File, error) {

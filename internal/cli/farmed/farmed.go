@@ -14,13 +14,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/device/farm"
-	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/internal/apk/splits"
-	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
@@ -53,20 +49,16 @@ func Both(ctx context.Context, c console.Console, cfg *config.Config, b Builds) 
 	if err := fits(cfg, b); err != nil {
 		return Pair{}, err
 	}
-	if err := leftovers(ctx, c); err != nil {
+	at, err := open(ctx, c, cfg, b.Session)
+	if err != nil {
 		return Pair{}, err
 	}
-	f, devices := booted.Farm(c, *cfg.Farm)
-	rates, err := f.Rates(ctx, devices)
-	if err != nil {
-		return Pair{}, exit.Infrastructure(err)
-	}
-	m := &measuring{console: c, config: cfg, builds: b, farm: f, devices: devices, rates: rates}
-	if err := m.affordable(); err != nil {
+	m := &measuring{site: at, builds: b}
+	if err := m.affordable(2*b.Rounds*len(cfg.Scenarios), "--rounds, "); err != nil {
 		return Pair{}, err
 	}
 	m.all(ctx)
-	m.say("%s: it took %s", f.Title(), m.bill.Text(f.Noun()))
+	m.say("%s", m.took())
 	if err := context.Cause(ctx); err != nil {
 		return Pair{}, err
 	}
@@ -101,57 +93,4 @@ func fits(cfg *config.Config, b Builds) error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-// leftovers cancels what an apkgate that was killed has left running on farms.
-func leftovers(ctx context.Context, c console.Console) error {
-	leases, problems := lease.List(lease.Folder())
-	var left []lease.Lease
-	for _, l := range leases {
-		if booted.OfFarm(l) && !booted.InUse(l) && !l.Elsewhere() {
-			left = append(left, l)
-		}
-	}
-	err := booted.Clean(ctx, c, left, func(line string) { fmt.Fprintln(c.Stderr, console.Plain(line)) })
-	return exit.InfrastructureIf(errors.Join(problems, err))
-}
-
-// affordable says what the comparison can cost, and refuses what may not be spent.
-func (m *measuring) affordable() error {
-	matrices := 2 * m.builds.Rounds * len(m.config.Scenarios)
-	most := farm.AtMost(m.rates, matrices, m.config.Farm.Within())
-	note := "what is free of charge is not subtracted"
-	if most.Flat {
-		note = "paid for by the plan, and not by the minute"
-	}
-	m.say("%s: %s, of up to %s on %s each; %s",
-		m.farm.Title(), most.Text(m.farm.Noun()), words.Count(m.config.Farm.Minutes, "minute", "minutes"), words.List(names(m.devices)), note)
-	limit := limitOf(*m.config.Farm)
-	if over := limit.Over(most); over != "" {
-		return exit.Usage(errors.New(over+": nothing was started"), "fewer --rounds, devices, scenarios or farm.minutes, or a higher "+limit.Key)
-	}
-	return nil
-}
-
-// limitOf is the most that may be spent on a farm.
-func limitOf(f config.Farm) farm.Limit {
-	if b := f.BrowserStack; b != nil {
-		return farm.Limit{Minutes: b.MaxMinutes, Key: "farm.browserstack.max-minutes"}
-	}
-	return farm.Limit{USD: f.MaxUSD, Key: "farm.max-usd"}
-}
-
-func names(devices []farm.Device) []string {
-	var out []string
-	for _, d := range devices {
-		out = append(out, d.String())
-	}
-	return out
-}
-
-// say prints a line of progress.
-func (m *measuring) say(format string, args ...any) {
-	m.saying.Lock()
-	defer m.saying.Unlock()
-	fmt.Fprintln(m.console.Stderr, console.Plain(strings.TrimSpace(fmt.Sprintf(format, args...))))
 }

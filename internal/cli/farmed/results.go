@@ -30,7 +30,7 @@ func (m *measuring) take(scenario, number int, outcomes [2][]farm.Outcome) {
 	defer m.mu.Unlock()
 	for device := range m.devices {
 		t := target{scenario, device}
-		found, err := m.both(t, number, [2]farm.Outcome{outcomes[0][device], outcomes[1][device]})
+		found, err := m.roundOf(t, number, [2]farm.Outcome{outcomes[0][device], outcomes[1][device]})
 		if err != nil {
 			reason := fmt.Sprintf("round %d: %s", number+1, words.OneLine(err.Error()))
 			m.lost[t] = append(m.lost[t], reason)
@@ -42,8 +42,8 @@ func (m *measuring) take(scenario, number int, outcomes [2][]farm.Outcome) {
 	}
 }
 
-// both are the scenarios that both builds have of a round on one device.
-func (m *measuring) both(t target, number int, outcomes [2]farm.Outcome) (map[place]round, error) {
+// roundOf are the scenarios that both builds have of a round on one device.
+func (m *measuring) roundOf(t target, number int, outcomes [2]farm.Outcome) (map[place]round, error) {
 	var runs [2]map[string]run.Run
 	var errs []error
 	for side, o := range outcomes {

@@ -285,6 +285,9 @@ func TestAKilledComparisonOnAFarm(t *testing.T) {
 			if c.next == nil && cmd.ProcessState.ExitCode() != 3 {
 				t.Errorf("%v\n%s", cmd.ProcessState, stderr)
 			}
+			if c.breaks == testlab.SlowUpload {
+				wants(t, stderr.String(), "Firebase Test Lab: it took 0 matrices, 0 minutes of devices, 0.00 USD; unknown of 2 more matrices, ended before the farm had told a number: at most 40 minutes, 2.00 USD")
+			}
 			if c.breaks == testlab.SlowSubmit {
 				f.Breaks(testlab.Endless, 2) // each once more, when it is looked at
 				if err := f.Mend(c.breaks); err != nil {
