@@ -35,7 +35,7 @@ type Config struct {
 	Scenarios []Scenario `yaml:"scenarios,omitempty" jsonschema:"minItems=1,maxItems=1000"`
 	// The devices to measure on. Without any: the one device that adb sees, or the one that ANDROID_SERIAL names.
 	Devices []Device `yaml:"devices,omitempty" jsonschema:"maxItems=1000"`
-	// A farm whose phones compare --farm measures two builds on.
+	// A farm whose phones run --farm and compare --farm measure on.
 	Farm *Farm `yaml:"farm,omitempty"`
 	// Networks: wifi, 5g, lte, 3g, edge, lossy, offline, or any other name for the device's own mobile data. Each scenario runs once on each device and network. Without any: the network as the device has it.
 	Networks []string `yaml:"networks,omitempty" jsonschema:"maxItems=1000,uniqueItems=true"`

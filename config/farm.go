@@ -13,9 +13,9 @@ type Farm struct {
 	BrowserStack *BrowserStack `yaml:"browserstack,omitempty"`
 	// How many minutes a test may take on a device; AWS Device Farm gives no less than 5.
 	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=45,default=10"`
-	// How many rounds are under way at once, each with a matrix, a run or a build of either build.
+	// How many rounds are under way at once, each with a matrix, a run or a build of either build; or how many of those for runs alone.
 	Parallel int `yaml:"parallel,omitempty" jsonschema:"minimum=1,maximum=20,default=3"`
-	// What a comparison may cost at most, in US dollars: one that could cost more is refused before anything is started. Not for a farm that is not paid for by the minute.
+	// What a command may cost at most, in US dollars: one whose runs, or rounds of a comparison, could cost more is refused before anything is started. Not for a farm that is not paid for by the minute.
 	MaxUSD float64 `yaml:"max-usd,omitempty" jsonschema:"minimum=0.01,maximum=10000"`
 }
 

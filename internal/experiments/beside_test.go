@@ -63,7 +63,7 @@ func (x pull) besideBase(t *testing.T, before []run.Run, change ...func(*gate.Po
 	}
 	base, policy := turns.Base{APK: apkOf(t, x.subject, x.base)}, gate.Policy{}
 	first := check(t, readings[0], m.Runs, before, append(slices.Clone(change), func(p *gate.Policy) {
-		p.Budget = turns.BudgetOf(cfg, base, m)
+		p.Budget = turns.BudgetOf(cfg, base, m, nil)
 		policy = *p
 	})...)
 	told := &strings.Builder{}

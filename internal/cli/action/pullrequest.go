@@ -97,7 +97,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		set.Notes = append(set.Notes, note)
 	}
 	sound := baseline.SoundOf(store)
-	set.Policy.Budget = turns.BudgetOf(cfg, base, measured)
+	set.Policy.Budget = turns.BudgetOf(cfg, base, measured, f.Farm)
 	settler := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: into, Keep: kept.InReport(f.artifact)}
 	settler.Judge = func(runs []run.Run) (layout.Input, error) {
 		return judging.Judge(runs, judging.OfStore(ctx, sound, set, stands), set)

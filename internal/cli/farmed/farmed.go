@@ -1,8 +1,9 @@
-// Package farmed measures two builds on a device farm: in each round a matrix of either
-// build, begun together, of the same Macrobenchmark on the same kinds of phones.
+// Package farmed measures on a device farm: a command's runs, each scenario in a matrix on all
+// kinds of phones (Lab), and two builds side by side, in each round a matrix of either build,
+// begun together, of the same Macrobenchmark on the same kinds of phones (Both).
 //
-// It owns the rounds, what they may cost, and how their results become runs that are
-// compared as any others are. How a farm is told is package device/farm's and those below it.
+// It owns the matrices and rounds, what they may cost, and how their results become runs that
+// are judged as any others are. How a farm is told is package device/farm's and those below it.
 //
 // It takes a stand: a round is one observation of each build, however often a benchmark
 // looked, since its repetitions share a phone and its heat; it counts only where both builds
@@ -83,8 +84,8 @@ func fits(cfg *config.Config, b Builds) error {
 		}
 		if _, err := os.Stat(path); err != nil {
 			problems = append(problems, exit.Usage(files.Error("read", path, err), ""))
-		} else if splits.Chooses([]string{path}) {
-			refuse("name one APK that has all in it, as Gradle's assemble makes it", "%s: a farm takes one APK, no folder and no archive of them", console.Plain(path))
+		} else if err := onlyOne(path); err != nil {
+			problems = append(problems, exit.Usage(err, "name one APK that has all in it, as Gradle's assemble makes it"))
 		}
 	}
 	for _, s := range cfg.Scenarios {
@@ -93,4 +94,12 @@ func fits(cfg *config.Config, b Builds) error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// onlyOne refuses what is no single APK.
+func onlyOne(path string) error {
+	if splits.Chooses([]string{path}) {
+		return fmt.Errorf("%s: a farm takes one APK, no folder and no archive of them", console.Plain(path))
+	}
+	return nil
 }

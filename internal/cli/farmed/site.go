@@ -208,7 +208,7 @@ func (s *site) order(of config.Scenario, label, app string, devices []farm.Devic
 	w := of.Workload.Benchmark()
 	o := farm.Order{
 		App: app, Test: s.config.App.TestAPK, Package: w.TestPackage, Class: w.Class, Args: w.Args, Devices: devices,
-		Label: "apkgate " + words.Clip(label, 50), Within: min(s.config.Farm.Within(), of.Timeout),
+		Label: "apkgate " + words.Clip(label, 50), Within: s.within(of),
 	}
 	if w.Runner != config.DefaultRunner {
 		o.Runner = w.Runner

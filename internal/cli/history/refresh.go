@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/farmed"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/internal/cli/judging"
@@ -123,6 +124,13 @@ func Refresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags, set
 	if err != nil {
 		return nil, err
 	}
+	var farm *farmed.Lab
+	if cfg != nil {
+		if farm, err = farmed.For(ctx, c, cfg, &f.CollectFlags, f.Sessions); err != nil {
+			return nil, err
+		}
+		defer farm.Close()
+	}
 	measure, end, err := refresher(session.Command{Console: c, Cobra: cmd, Config: cfg, File: cf.File()}, &f)
 	if err != nil {
 		return nil, err
@@ -144,11 +152,14 @@ func Refresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags, set
 		return nil, errors.Join(err, store.Close())
 	}
 	sound := baseline.SoundOf(store)
-	set.Policy.Budget = turns.BudgetOf(cfg, base, measured)
+	set.Policy.Budget = turns.BudgetOf(cfg, base, measured, f.Farm)
 	settler := turns.Settler{Console: c, Config: cfg, Flags: f.CollectFlags, Base: base, Store: store}
 	done, err := refreshWith(ctx, sound, measured, set, f.AcceptRegression, settler)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
+	}
+	if note := farm.Note(); note != "" {
+		done.Notes = append(done.Notes, note)
 	}
 	done.Loss = errors.Join(measured.Lost, done.Loss, stores.Damage(c, sound), store.Close())
 	done.Refresh.Lost = measured.Lacking(done.Loss)

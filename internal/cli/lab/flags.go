@@ -20,6 +20,7 @@ type CollectFlags struct {
 	APK, Version, Commit, Ref, Session string
 	Scenarios                          []string
 	Parallel                           int
+	OnFarm                             bool       // whether it was asked for; Farm is what is then used
 	Profiles                           string     // the folder of profiles, where not the configuration's; no flag
 	Evidence                           Evidence   // no flag
 	Pull                               run.Source // head, base and merge of a pull request; no flag
@@ -36,6 +37,8 @@ type CollectFlags struct {
 	// is kept. Both may be nil. Merged says that other processes have measured what is
 	// known, on devices of their own. No flags.
 	Merged bool
+	// Farm makes the runs instead of devices; nil makes none. No flag.
+	Farm Farm
 	// Tape records what is measured, or measures from a recording; nil does neither. No
 	// flag.
 	Tape  Tape
@@ -51,6 +54,7 @@ func (f *CollectFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Ref, "ref", "", "the branch or tag of the commit (default: GITHUB_REF)")
 	cmd.Flags().StringVar(&f.Session, "session", "", "a name for what is measured side by side")
 	cmd.Flags().StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
+	cmd.Flags().BoolVar(&f.OnFarm, "farm", false, "measure on the farm of the configuration, not on its devices (docs/farms.md)")
 	cmd.Flags().IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all, but one of those that are booted on this computer)")
 }
 

@@ -33,6 +33,8 @@ type InTurns struct {
 	Only  []int
 	// Pool is as that of CollectFlags.
 	Pool *booted.Pool
+	// Farm is as that of CollectFlags.
+	Farm Farm
 	// Turns says how long, with the places of the jobs among those that are measured. Where
 	// its More is set, Only is in the order in which the jobs are to be measured.
 	Turns fleet.Turns
@@ -56,7 +58,7 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 			return nil, nil, err
 		}
 	}
-	r, err := ready(ctx, c, cfg, measuring{t.Parallel, t.Again, t.Session, t.Pool})
+	r, err := readyFor(ctx, c, cfg, t.Farm, measuring{t.Parallel, t.Again, t.Session, t.Pool})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,22 +90,26 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	shown := NewProgress(c, append(append([]collect.Job{}, bases...), heads...))
 	defer shown.Clear()
 	var kept error
-	pairs := fleet.Lab{
-		Jobs: bases, Stations: r.stations, Parallel: t.Parallel, Places: r.places, Stay: r.stay,
-		Finished: func(job int, r collect.Result) {
-			if t.Keep != nil && keepable(r) {
-				if err := t.Keep(r.Run); kept == nil { // the first says enough
-					kept = err
-				}
+	finished := func(job int, r collect.Result) {
+		if t.Keep != nil && keepable(r) {
+			if err := t.Keep(r.Run); kept == nil { // the first says enough
+				kept = err
 			}
-			shown.Finished(job, r)
-		},
-		Options: collect.Options{Host: Host(c), Progress: shown, Now: c.Now},
+		}
+		shown.Finished(job, r)
 	}
-	if t.Reads {
-		pairs.Options.Evidence = nowhere{}
+	if t.Farm != nil {
+		base, head = t.Farm.Interleave(ctx, bases, heads, t.Turns.More, finished)
+	} else {
+		pairs := fleet.Lab{
+			Jobs: bases, Stations: r.stations, Parallel: t.Parallel, Places: r.places, Stay: r.stay, Finished: finished,
+			Options: collect.Options{Host: Host(c), Progress: shown, Now: c.Now},
+		}
+		if t.Reads {
+			pairs.Options.Evidence = nowhere{}
+		}
+		base, head = pairs.Interleave(ctx, heads, t.Turns)
 	}
-	base, head = pairs.Interleave(ctx, heads, t.Turns)
 	for i, results := range [][]collect.Result{base, head} {
 		for k := range results {
 			results[k].Run.Explains = t.Explains

@@ -74,7 +74,7 @@ func (p plan) measure(ctx context.Context, c console.Console, cfg *config.Config
 	if len(p.places) == 0 {
 		return nil, nil
 	}
-	r, err := ready(ctx, c, cfg, measuring{f.Parallel, f.Again, f.Session, f.Pool})
+	r, err := readyFor(ctx, c, cfg, f.Farm, measuring{f.Parallel, f.Again, f.Session, f.Pool})
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +92,9 @@ func (p plan) measure(ctx context.Context, c console.Console, cfg *config.Config
 	}
 	shown := NewProgress(c, todo)
 	defer shown.Clear()
+	if f.Farm != nil {
+		return p.onFarm(ctx, f.Farm, todo, k, shown, ended), nil
+	}
 	options := collect.Options{Host: Host(c), Evidence: k.taking(), Progress: shown, Now: c.Now}
 	end := func(_ int, r collect.Result) collect.Result { return r }
 	if f.Tape != nil {

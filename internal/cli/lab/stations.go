@@ -66,6 +66,14 @@ func ready(ctx context.Context, c console.Console, cfg *config.Config, f measuri
 	return r, nil
 }
 
+// readyFor is ready, or on a farm, which has its phones ready, what is there of them.
+func readyFor(ctx context.Context, c console.Console, cfg *config.Config, farm Farm, f measuring) (readied, error) {
+	if farm != nil {
+		return readied{devices: cfg.Devices, close: func() {}}, nil
+	}
+	return ready(ctx, c, cfg, f)
+}
+
 // measuring is what of a command's flags concerns its devices.
 type measuring struct {
 	parallel, again int

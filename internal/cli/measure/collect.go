@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/farmed"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/session"
@@ -80,6 +81,11 @@ func collectRuns(c console.Console, cmd *cobra.Command, f collecting) (err error
 	if f.Evidence.Folder == nil && cfg.Evidence.Keeps() {
 		fmt.Fprintln(c.Stderr, "warning: evidence is not kept, as the runs are not written to a file; --output names one")
 	}
+	farm, err := farmed.For(cmd.Context(), c, cfg, &f.CollectFlags, f.sessions)
+	if err != nil {
+		return err
+	}
+	defer farm.Close()
 	if replay == nil { // which takes no time, and is not gone on with
 		measuring, err := session.Begin(here, f.sessions, &f.CollectFlags)
 		if err != nil {

@@ -45,6 +45,21 @@ type farmTest struct {
 	service *httptest.Server
 }
 
+// run runs a command, and holds what is left of it to nothing.
+func (f farmTest) run(wantStatus int, args ...string) (stdout, stderr string) {
+	f.t.Helper()
+	cmd, out, said := f.command(args...)
+	_ = cmd.Run()
+	if status := cmd.ProcessState.ExitCode(); status != wantStatus {
+		f.t.Errorf("exit status %d, want %d\n%s\n%s", status, wantStatus, out, said)
+	}
+	f.nothingLeft()
+	if all := out.String() + said.String(); strings.Contains(all, testlab.Token) {
+		f.t.Errorf("the token is shown:\n%s", all)
+	}
+	return out.String(), said.String()
+}
+
 // newFarm has builds whose starts take so many milliseconds.
 func newFarm(t *testing.T, baseMS, headMS, maxUSD float64) farmTest {
 	t.Helper()
@@ -88,16 +103,7 @@ func (f farmTest) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.
 // compare compares the builds, and holds what is left of it to nothing.
 func (f farmTest) compare(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
-	cmd, out, said := f.command(append([]string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--format", "text"}, args...)...)
-	_ = cmd.Run()
-	if status := cmd.ProcessState.ExitCode(); status != wantStatus {
-		f.t.Errorf("exit status %d, want %d\n%s\n%s", status, wantStatus, out, said)
-	}
-	f.nothingLeft()
-	if all := out.String() + said.String(); strings.Contains(all, testlab.Token) {
-		f.t.Errorf("the token is shown:\n%s", all)
-	}
-	return out.String(), said.String()
+	return f.run(wantStatus, append([]string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--format", "text"}, args...)...)
 }
 
 func (f farmTest) nothingLeft() {
@@ -233,6 +239,9 @@ func TestFlagsThatSayNothingOfAFarm(t *testing.T) {
 	for _, flag := range []string{"--parallel=2", "--why=1m", "--base-run=x.jsonl"} {
 		f.compare(2, flag)
 	}
+	f.run(2, "run", "--farm", "--parallel=2")
+	f.run(2, "collect", "--farm", "--merge=x")
+	f.run(2, "collect", "--farm", "--shard=1/2", "--output=x.session")
 }
 
 // A quota that is used up ends the comparison, and cancels what was begun beside it.
@@ -251,27 +260,32 @@ func TestAFarmsQuota(t *testing.T) {
 // itself, by devices clean, or by the next comparison.
 func TestAKilledComparisonOnAFarm(t *testing.T) {
 	t.Parallel()
+	comparing := []string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--rounds", "1"}
 	for name, c := range map[string]struct {
 		breaks   string
 		matrices int // that run by then
 		signal   os.Signal
+		args     []string
 		next     []string
 	}{
-		"killed while matrices run, then devices clean": {testlab.Endless, 2, syscall.SIGKILL, []string{"devices", "clean"}},
-		"killed while gcloud submits, then compared":    {testlab.SlowSubmit, 2, syscall.SIGKILL, []string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--rounds", "1"}},
-		"interrupted while matrices run":                {testlab.Endless, 2, os.Interrupt, nil},
-		"interrupted while gcloud uploads":              {testlab.SlowUpload, 0, os.Interrupt, nil},
+		"killed while matrices run, then devices clean": {testlab.Endless, 2, syscall.SIGKILL, comparing, []string{"devices", "clean"}},
+		"killed while gcloud submits, then compared":    {testlab.SlowSubmit, 2, syscall.SIGKILL, comparing, comparing},
+		"interrupted while matrices run":                {testlab.Endless, 2, os.Interrupt, comparing, nil},
+		"interrupted while gcloud uploads":              {testlab.SlowUpload, 0, os.Interrupt, comparing, nil},
+		"a run, killed while its matrix runs, then run": {testlab.Endless, 1, syscall.SIGKILL, []string{"run", "--farm"}, []string{"run", "--farm", "--resume"}},
+		"a run, interrupted while its matrix runs":      {testlab.Endless, 1, os.Interrupt, []string{"run", "--farm"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFarm(t, 100, 100, 16)
 			f.Breaks(c.breaks, state.Always)
-			cmd, _, stderr := f.command("compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--rounds", "1")
+			cmd, _, stderr := f.command(c.args...)
+			asked := max(c.matrices, 2*(1-c.matrices))
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-				if running, _ := testlab.Running(f.Folder); len(running) == c.matrices && f.submitted() == 2 {
+				if running, _ := testlab.Running(f.Folder); len(running) == c.matrices && f.submitted() == asked {
 					break
 				}
 				if time.Now().After(deadline) {
@@ -295,14 +309,22 @@ func TestAKilledComparisonOnAFarm(t *testing.T) {
 				}
 			}
 			if c.next != nil {
-				if running, _ := testlab.Running(f.Folder); len(running) != 2 {
-					t.Errorf("%q go on after the kill, want both: is the farm too kind?", running)
+				if running, _ := testlab.Running(f.Folder); len(running) != asked {
+					t.Errorf("%q go on after the kill, want %d: is the farm too kind?", running, asked)
+				}
+				if c.breaks == testlab.Endless {
+					if err := f.Mend(c.breaks); err != nil {
+						t.Fatal(err)
+					}
+					f.Breaks(testlab.Endless, asked) // each once more, when it is looked at
 				}
 				next, out, said := f.command(c.next...)
 				if err := next.Run(); err != nil {
 					t.Errorf("%v\n%s\n%s", err, out, said)
 				}
-				wants(t, out.String()+said.String(), "cancelling matrix-1standin", "cancelling matrix-2standin")
+				for i := range asked {
+					wants(t, out.String()+said.String(), fmt.Sprintf("cancelling matrix-%dstandin", i+1))
+				}
 			}
 			f.nothingLeft()
 		})

@@ -29,6 +29,9 @@ func nextStep(v gate.Verdict, f runFlags) string {
 		for _, r := range v.Runs {
 			if r.Verdict == gate.Invalid {
 				again := "apkgate run --scenario " + device.Quote(r.Scenario) + repeated(f.ConfigFlags)
+				if f.OnFarm {
+					again += " --farm"
+				}
 				if f.APK != "" {
 					again += " --apk " + device.Quote(f.APK)
 				}

@@ -21,6 +21,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/farmed"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/kept"
@@ -49,6 +50,7 @@ type runFlags struct {
 	replay   *tape.Replay // nil: devices are measured
 	why      recorded.Flags
 	accept   bool
+	farm     *farmed.Lab // nil: devices are measured
 	// base is the build to measure against in turns, of the commit baseCommit, and keep
 	// the folder that gets what is then measured.
 	base, baseCommit, keep string
@@ -124,6 +126,10 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	if f.farm, err = farmed.For(ctx, c, cfg, &f.CollectFlags, f.sessions); err != nil {
+		return err
+	}
+	defer f.farm.Close()
 	base, err := turns.Named(c, cfg, f.base, f.baseCommit)
 	if err != nil {
 		return err
@@ -152,12 +158,15 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) (err error) {
 	}
 	f.Pool = booted.NewPool(c, f.Session)
 	defer f.Pool.Close()
+	if f.farm != nil {
+		set.Policy.Settling = "measure it beside the base build, in rounds: apkgate run --farm --base OLD.apk, or apkgate compare --farm"
+	}
 	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	if err == nil {
 		if note := measured.Note(); note != "" {
 			set.Notes = append(set.Notes, note)
 		}
-		set.Policy.Budget = turns.BudgetOf(cfg, base, measured)
+		set.Policy.Budget = turns.BudgetOf(cfg, base, measured, f.Farm)
 		s := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: store, Keep: f.keep}
 		err = gateRuns(ctx, s, store, measured, within, f)
 	}
@@ -180,6 +189,9 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 	if f.replay == nil { // which can measure nothing more
 		in, unsettled = s.Settle(ctx, in, measured) // what was measured has its report all the same
 	}
+	if note := f.farm.Note(); note != "" {
+		in.Notes = append(in.Notes, note)
+	}
 	loss := errors.Join(measured.Lost, unsettled, stores.Damage(c, sound))
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
 	if f.replay == nil || set.Store != f.replay.Store() { // which is gone in the end
@@ -190,7 +202,7 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 	if f.accept && marked == nil {
 		marked = acceptAll(ctx, c, store, verdict)
 	}
-	if f.replay == nil {
+	if f.replay == nil && f.farm == nil {
 		in = f.explained(ctx, s, in, measured, within) // from here on nothing is decided
 	}
 	if err := errors.Join(output.Write(c, layout.Verdict(in), f.OutputFlags), marked); err != nil {

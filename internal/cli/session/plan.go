@@ -23,7 +23,7 @@ import (
 func planOf(cfg *config.Config, besides ...string) (string, error) {
 	plan := *cfg
 	plan.Base, plan.Rounds, plan.Metrics, plan.Gate, plan.Store, plan.Report = "", config.Rounds{}, nil, config.Gate{}, config.Store{}, config.Report{}
-	plan.Evidence.Why = 0
+	plan.Evidence.Why, plan.Farm = 0, nil // whose phones stand in for devices
 	plan.Context.Use, plan.Context.Rules = nil, nil
 	plan.App.APK, plan.App.Splits, plan.App.TestAPK, plan.App.OrchestratorAPK, plan.App.TestServicesAPK, plan.App.Mapping = "", nil, "", "", "", ""
 	var digests contents

@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
@@ -27,6 +28,10 @@ func (s Settler) agendaOf(trial *rounds.Trial, v gate.Verdict) agenda {
 	for _, place := range a.places {
 		lasts := s.lastsOf(v.Runs[place].Scenario)
 		a.lasts = append(a.lasts, lasts)
+		if s.Flags.Farm != nil { // each round is one observation of each build
+			a.turns = append(a.turns, 1)
+			continue
+		}
 		a.turns = append(a.turns, trial.Turn(place, lasts))
 	}
 	return a
@@ -37,8 +42,26 @@ func (s Settler) lastsOf(scenario string) gate.Lasts {
 	return cmp.Or(s.Set.Policy.Budget.LastsOf(scenario), assumed)
 }
 
-// fitting is for how many rounds there is time where they are shortest.
+// mostRounds are the rounds of each place at most, and what bounds them, for people: on a farm
+// also the money.
+func (s Settler) mostRounds(m lab.Measured, places []int) (most int, bound string) {
+	if s.Flags.Farm == nil {
+		return s.Config.Rounds.Max, "rounds.max"
+	}
+	all := lab.Units(s.Config)
+	var units []lab.Unit
+	for _, place := range places {
+		units = append(units, all[m.Places[place]])
+	}
+	return min(s.Config.Rounds.Max, s.Flags.Farm.Affords(units)), "rounds.max, and what may be spent on the farm"
+}
+
+// fitting is for how many rounds there is time where they are shortest: on a farm, which is
+// paid and not waited for, for as many as there may be.
 func (s Settler) fitting(v gate.Verdict, questions []rounds.Question) int {
+	if s.Flags.Farm != nil {
+		return s.Config.Rounds.Max
+	}
 	most := 0.0
 	for _, q := range questions {
 		most = max(most, s.Config.Rounds.Within().Minutes()/s.lastsOf(v.Runs[q.Place].Scenario).Round(1))
@@ -67,15 +90,19 @@ func (s Settler) until(trial *rounds.Trial, place int, round float64, so collect
 
 // tellAgenda says what is about to be measured, and what the budget is not likely to settle,
 // before any of it is spent.
-func (s Settler) tellAgenda(trial *rounds.Trial, a agenda, v gate.Verdict, questions, resumed int) {
+func (s Settler) tellAgenda(trial *rounds.Trial, a agenda, v gate.Verdict, most, questions, resumed int) {
 	within := s.Config.Rounds.Within()
+	where, bound := s.where(v, a.places), words.Duration(within)
+	if s.Flags.Farm != nil {
+		where, bound = where+" of "+s.Flags.Farm.Title(), words.Count(most, "round", "rounds")+" of each"
+	}
 	text := fmt.Sprintf("%s undecided: measuring base and head in turns on %s, %s at most, the most suspect first; base: %s",
-		words.Count(questions, "comparison is", "comparisons are"), s.where(v, a.places), words.Duration(within), console.Plain(s.Base.name()))
+		words.Count(questions, "comparison is", "comparisons are"), where, bound, console.Plain(s.Base.name()))
 	if resumed > 0 {
 		text += "; rounds of these two commits that the history keeps count too"
 	}
 	fmt.Fprintln(s.Stderr, text)
-	if line := a.unsettled(trial, v, within.Minutes()); line != "" {
+	if line := a.unsettled(trial, v, within.Minutes()); line != "" && s.Flags.Farm == nil {
 		fmt.Fprintln(s.Stderr, line)
 	}
 }

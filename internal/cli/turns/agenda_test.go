@@ -75,7 +75,7 @@ func TestWhatIsToldOfTheAgenda(t *testing.T) {
 		s, say := going(t)
 		s.Base, s.Set.Policy.Budget = c.base, gate.Budget{}
 		trial, v := trialOf(t, c.of...), undecided(c.of...)
-		s.tellAgenda(trial, s.agendaOf(trial, v), v, len(c.of), c.resumed)
+		s.tellAgenda(trial, s.agendaOf(trial, v), v, 60, len(c.of), c.resumed)
 		if say.String() != c.want {
 			t.Errorf("%s: it says\n%s\nwant\n%s", name, say, c.want)
 		}
@@ -94,7 +94,7 @@ func TestEachDeviceHasTheTimeForItself(t *testing.T) {
 			v.Runs[i].Context = map[string]string{"model": devices[i : i+1]}
 		}
 		trial := trialOf(t, six...)
-		s.tellAgenda(trial, s.agendaOf(trial, v), v, len(six), 0)
+		s.tellAgenda(trial, s.agendaOf(trial, v), v, 60, len(six), 0)
 		if _, told, _ := strings.Cut(say.String(), "old.apk\n"); !strings.HasPrefix(told, lacks) || lacks == "" && told != "" {
 			t.Errorf("on %s: %q, want %q", devices, told, lacks)
 		}

@@ -36,7 +36,7 @@ func TestNothingCanBeMeasuredInTurns(t *testing.T) {
 		"no file of the app":   {without(func(cfg *config.Config) { cfg.App.APK = "" }), base, true},
 		"rounds that are none": {without(func(cfg *config.Config) { cfg.Rounds.Max = 0 }), base, true},
 	} {
-		b := BudgetOf(c.cfg, c.base, lab.Measured{})
+		b := BudgetOf(c.cfg, c.base, lab.Measured{}, nil)
 		if b.Alone != c.alone {
 			t.Errorf("%s: alone %t, want %t", name, b.Alone, c.alone)
 		}
@@ -67,7 +67,7 @@ func TestHowLongRoundsTakeIsOfTheRuns(t *testing.T) {
 		},
 		"nobody knows": {nil, map[string]gate.Lasts{"": {SetUp: 0.5, Repetition: 0.25}}},
 	} {
-		if got := BudgetOf(withRounds(), Base{APK: "base.apk"}, lab.Measured{Runs: runs, Took: c.took}).Lasts; !maps.Equal(got, c.want) {
+		if got := BudgetOf(withRounds(), Base{APK: "base.apk"}, lab.Measured{Runs: runs, Took: c.took}, nil).Lasts; !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -69,9 +69,10 @@ func (s Settler) Settle(ctx context.Context, in layout.Input, m lab.Measured) (l
 	}
 	earlier := s.earlierParts(ctx, in.Verdict, placesOf(questions), sourceOf(m.Runs))
 	parts, before := mostOf(earlier)
-	plan, err := rounds.PlanWithin(s.Set.Policy, parts, before, s.Config.Rounds.Max, s.fitting(in.Verdict, questions), len(questions))
+	most, bound := s.mostRounds(m, placesOf(questions))
+	plan, err := rounds.PlanWithin(s.Set.Policy, parts, before, most, s.fitting(in.Verdict, questions), len(questions))
 	if err != nil {
-		return s.noted(in, "What is undecided was not measured in turns with the base build: "+err.Error()+" (rounds.max)."), nil
+		return s.noted(in, "What is undecided was not measured in turns with the base build: "+err.Error()+" ("+bound+")."), nil
 	}
 	return s.inTurns(ctx, in, m, questions, plan, earlier)
 }
@@ -93,7 +94,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 	}
 	s.tellWander(ctx, trial, in.Verdict, placesOf(questions))
 	agenda := s.agendaOf(trial, in.Verdict)
-	s.tellAgenda(trial, agenda, in.Verdict, len(questions), len(earlier))
+	s.tellAgenda(trial, agenda, in.Verdict, plan.Most, len(questions), len(earlier))
 	places := agenda.places
 	only := make([]int, len(places))
 	for i, place := range places {
@@ -102,7 +103,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 	origin := lab.OriginOf(s.Console, s.Flags)
 	bases, heads, lost := lab.Interleave(ctx, s.Console, s.Config, lab.InTurns{
 		Base: s.Base.APK, BaseFrom: s.Base.Source, From: origin.Source, Session: s.session(roundsSession),
-		Parallel: s.Flags.Parallel, Pool: s.Flags.Pool, Rounds: s.Config.Rounds.Max, Again: s.Flags.Again + 1, Only: only,
+		Parallel: s.Flags.Parallel, Pool: s.Flags.Pool, Farm: s.Flags.Farm, Rounds: s.Config.Rounds.Max, Again: s.Flags.Again + 1, Only: only,
 		Reads: s.Config.Evidence.Keeps() && slices.ContainsFunc(questions, traced(catalogue)),
 		Turns: fleet.Turns{Within: s.Config.Rounds.Within(), Repetitions: agenda.turns, More: func(job int, so collect.Progress) int {
 			trial.Add(places[job], so.Base, so.Head)

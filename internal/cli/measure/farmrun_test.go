@@ -1,0 +1,139 @@
+package measure_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/standin/state"
+	"github.com/apkgate/apkgate/internal/standin/testlab"
+	"github.com/apkgate/apkgate/run"
+)
+
+// file writes a file beside the configuration.
+func (f farmTest) file(name, text string) {
+	f.t.Helper()
+	clitest.WriteFile(f.t, filepath.Join(f.dir, name), text)
+}
+
+// runsIn are those of a file in JSON Lines.
+func (f farmTest) runsIn(path string) (out []run.Run) {
+	f.t.Helper()
+	text, err := os.ReadFile(filepath.Join(f.dir, path))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		r, err := run.Decode(line)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// What a run can't know of a farm's phones stands in each run's record, which is otherwise as
+// those of devices are: three starts of each benchmark, twice for a scenario that is repeated.
+func TestRunsOfAFarm(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t, 100, 100, 16)
+	f.file("apkgate.yml", strings.Replace(fmt.Sprintf(onFarm, 16.0), "  - name: start\n", "  - name: start\n    repetitions: 2\n", 1)+"networks: [wifi]\n")
+	_, stderr := f.run(0, "collect", "--farm", "--output", "runs.jsonl", "--commit", "c0ffee", "--session", "nightly")
+	wants(t, stderr, "Firebase Test Lab: 2 matrices, at most 40 minutes of devices, 2.00 USD, of up to 10 minutes on oriole 33 and MediumPhone.arm 34 each",
+		"Firebase Test Lab: it took 2 matrices, 8 minutes of devices, 0.40 USD")
+	runs := f.runsIn("runs.jsonl")
+	if len(runs) != 2 {
+		t.Fatalf("%d runs, want one on each kind of phone", len(runs))
+	}
+	for i, model := range []string{"oriole", "MediumPhone.arm"} {
+		r := runs[i]
+		if r.Context["farm"] != "Firebase Test Lab" || r.Context["farm_model"] != model || r.Context["model"] != model || r.Context["cpu_cores"] != "8" {
+			t.Errorf("run %d was made in the context %v", i, r.Context)
+		}
+		var starts []float64
+		for _, it := range r.Iterations {
+			starts = append(starts, it.Metrics["startup.ttid_ms"])
+		}
+		slices.Sort(starts)
+		if want := []float64{100, 100, 101, 101, 200, 202}; !slices.Equal(starts, want) { // the other matrix's phone is 1 % slower
+			t.Errorf("run %d has starts of %v, want %v", i, starts, want)
+		}
+		if r.Status != run.Complete || r.Session != "nightly" || r.Source.Commit != "c0ffee" || r.Scenario != "start" {
+			t.Errorf("run %d is %s, of the session %q and the commit %q", i, r.Status, r.Session, r.Source.Commit)
+		}
+		wants(t, fmt.Sprint(r.Warnings), "Measured on Firebase Test Lab: which phone of the model it was", "the networks of the configuration (wifi) are not set")
+	}
+}
+
+// The history decides as elsewhere, and what it leaves undecided is measured beside the base
+// build: in each round a matrix of either. What all of it may cost is held, and told in the
+// report.
+func TestARunIsSettledOnAFarm(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t, 100, 130, 25)
+	stdout, stderr := f.run(1, "run", "--farm", "--base", "base.apk", "--format", "text")
+	wants(t, stderr, "Firebase Test Lab: 1 matrix, at most 20 minutes of devices, 1.00 USD", // a round can cost 2 USD, and 24.80 are left: 12
+		"measuring base and head in turns on 2 devices of Firebase Test Lab, 12 rounds of each at most")
+	wants(t, stdout, "Regression: in start, the time to initial display is 3", "Measured on Firebase Test Lab, which took", "which phone of the model it was")
+	all, err := testlab.Matrices(f.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	builds := map[string]int{}
+	for _, m := range all {
+		builds[m.App]++
+	}
+	if builds["130"] != builds["100"]+1 || builds["100"] < 6 {
+		t.Errorf("matrices by build: %v, want one of the new one, and rounds of both", builds)
+	}
+	wants(t, stderr, fmt.Sprintf("it took %d matrices, %d minutes of devices, %.2f USD", len(all), 4*len(all), 0.2*float64(len(all))))
+}
+
+// Where there is no money for rounds it is said what is missing, and where there is none for
+// the runs nothing is started.
+func TestWhatAFarmLeavesUndecided(t *testing.T) {
+	t.Parallel()
+	f := newFarm(t, 100, 100, 2.5)
+	stdout, stderr := f.run(0, "run", "--farm", "--base", "base.apk", "--format", "text")
+	wants(t, stdout, "What is undecided was not measured in turns with the base build: 1 round at most can't keep false alarms at 1 %", "(rounds.max, and what may be spent on the farm)")
+	wants(t, stderr, "it took 1 matrix, 4 minutes of devices, 0.20 USD")
+	if n := f.submitted(); n != 1 {
+		t.Errorf("%d matrices, want 1", n)
+	}
+	f.file("apkgate.yml", fmt.Sprintf(onFarm, 0.99))
+	_, stderr = f.run(2, "run", "--farm")
+	wants(t, stderr, "it could cost 1.00 USD, and farm.max-usd allows 0.99: nothing was started", "hint: fewer repetitions, devices")
+}
+
+// Half a matrix: on one of its devices the test fails, or the farm does. The other is judged;
+// a failed test is a run that says so, and one that the farm has lost is missing.
+func TestHalfAMatrixOfARun(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]struct {
+		runs   int
+		stdout []string
+	}{
+		testlab.Fails:          {2, []string{"the test failed in repetition 1, the app crashed, or the time was over", "Invalid: MediumPhone.arm"}},
+		testlab.NoResults:      {2, []string{"is it a Macrobenchmark, and may it write to /sdcard/Download?"}},
+		testlab.Infrastructure: {1, []string{"1 run is missing: start on MediumPhone.arm 34", "Test Lab says ERROR"}},
+	} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			f := newFarm(t, 100, 100, 16)
+			f.Breaks(word, state.Always)
+			stdout, stderr := f.run(3, "run", "--farm", "--format", "text", "--keep", "kept")
+			wants(t, stdout, append(want.stdout, "google oriole")...)
+			wants(t, stderr, "it took 1 matrix")
+			out, _ := f.run(0, "baseline", "export")
+			if n := strings.Count(out, `"format":"apkgate.run/1"`); n != want.runs {
+				t.Errorf("the history has %d runs, want %d\n%s", n, want.runs, out)
+			}
+		})
+	}
+}
