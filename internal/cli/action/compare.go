@@ -68,6 +68,9 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 	if err != nil {
 		return result{}, err
 	}
+	if f.choosesFarm(cmd, set.Config); f.OnFarm {
+		return compareOnFarm(c, cmd, f, builds, set)
+	}
 	pair, err := measure.Both(cmd.Context(), c, f.Config, builds)
 	if err != nil {
 		return result{}, err
@@ -90,6 +93,25 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 		return result{}, err
 	}
 	return found(answer, in.Verdict), nil
+}
+
+// compareOnFarm measures both in rounds of a farm.
+func compareOnFarm(c console.Console, cmd *cobra.Command, f *runFlags, builds measure.Builds, set settings.Settings) (result, error) {
+	pair, err := builds.OnFarm(cmd.Context(), c, f.Config)
+	if err != nil {
+		return result{}, err
+	}
+	in, err := judging.Compare(pair.Base, pair.Head, set)
+	if err != nil {
+		return result{}, err
+	}
+	in = pair.Told(in)
+	answer := layout.Comparison(in)
+	if err := output.Write(c, answer, output.Text()); err != nil {
+		return result{}, err
+	}
+	known := places.Of(c, set.Config, f.ConfigFlags.File())
+	return result{content: comparisonContent(in.Verdict, answer), failOn: set.FailOn, folder: folderOf(c, answer, known), loss: pair.Loss}, nil
 }
 
 // comparisonContent is a comparison as GitHub shows it.

@@ -52,6 +52,11 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	if err != nil {
 		return result{}, err
 	}
+	farm, err := a.onFarm(ctx, c, cmd, cfg, f)
+	if err != nil {
+		return result{}, err
+	}
+	defer farm.Close()
 	if f.Commit == "" {
 		f.Commit = a.Job.HeadSHA
 	}
@@ -110,6 +115,9 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	if err != nil && ctx.Err() != nil {
 		return result{}, err
 	}
+	if note := farm.Note(); note != "" {
+		in.Notes = append(in.Notes, note)
+	}
 	loss := errors.Join(measured.Lost, err, stores.Damage(c, sound)) // what was measured is shown all the same
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
 	in.Kept = kept.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
@@ -126,7 +134,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		Console: c, Config: cfg, Base: base.APK, BaseFrom: base.Source, From: lab.OriginOf(c, f.CollectFlags).Source, Session: f.Session,
 		Parallel: f.Parallel, Pool: f.Pool, Within: within, Keep: kept.InReport(f.artifact),
 	}
-	if marked == nil {
+	if marked == nil && farm == nil {
 		in = explained(ctx, recorder, in, recorded.UnitsOf(cfg, measured, in.Verdict), func(in layout.Input) { a.first(found(in)) })
 	}
 	if err := errors.Join(output.Write(c, layout.Verdict(in), output.Text()), marked); err != nil {

@@ -88,6 +88,7 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 		return result{}, err
 	}
 	a.FailOn = set.FailOn
+	f.choosesFarm(cmd, set.Config)
 	done, err := history.Refresh(c, cmd, f.ConfigFlags, set, history.Refreshing{
 		PolicyFlags: f.PolicyFlags, CollectFlags: f.CollectFlags, Sessions: f.sessions, AcceptRegression: f.acceptRegression,
 	})

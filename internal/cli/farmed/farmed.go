@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/apk/splits"
@@ -22,6 +23,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -36,12 +38,19 @@ type Builds struct {
 // Pair is what was measured of both builds.
 type Pair struct {
 	Base, Head []run.Run
-	// Note says what the farm does not tell.
-	Note string
+	// Notes say what the farm does not tell, and what it has cost.
+	Notes []string
 	// Warnings are of the rounds that are left out.
 	Warnings []run.Warning
 	// Loss is why something is missing of what was to be measured.
 	Loss error
+}
+
+// Told is a comparison of both with what is to be said of the farm.
+func (p Pair) Told(in layout.ComparisonInput) layout.ComparisonInput {
+	in.Notes = slices.Concat(in.Notes, p.Notes)
+	in.Verdict.Warnings = slices.Concat(in.Verdict.Warnings, p.Warnings)
+	return in
 }
 
 // Both measures both builds on the farm of a configuration. The error is of what left

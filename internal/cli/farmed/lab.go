@@ -93,9 +93,7 @@ func (l *Lab) Note() string {
 	if l == nil {
 		return ""
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return fmt.Sprintf("Measured on %s, which took %s.", l.farm.Title(), l.bill.Text(l.farm.Noun()))
+	return l.cost()
 }
 
 // Title is the farm's in sentences.

@@ -108,7 +108,7 @@ func told(warnings []run.Warning) string {
 
 // pair makes runs of the rounds.
 func (m *measuring) pair() (Pair, error) {
-	p := Pair{Note: m.note()}
+	p := Pair{Notes: []string{m.note(), m.cost()}}
 	where := slices.SortedFunc(maps.Keys(m.whole), func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.scenario, b.scenario), cmp.Compare(a.device, b.device), strings.Compare(a.name, b.name), strings.Compare(a.context, b.context))
 	})

@@ -98,6 +98,13 @@ func (s *site) took() string {
 	return fmt.Sprintf("%s: it took %s", s.farm.Title(), s.bill.Text(s.farm.Noun()))
 }
 
+// cost is what a report says that it has cost.
+func (s *site) cost() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprintf("Measured on %s, which took %s.", s.farm.Title(), s.bill.Text(s.farm.Noun()))
+}
+
 // say prints a line of progress.
 func (s *site) say(format string, args ...any) {
 	s.saying.Lock()

@@ -128,7 +128,7 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	case offline:
 		p.Base, p.Head, err = readBoth(c, f)
 	case f.farm:
-		farm, err = f.onFarm(cmd.Context(), c)
+		farm, err = f.OnFarm(cmd.Context(), c, f.Config)
 		p.Base, p.Head = farm.Base, farm.Head
 	default:
 		f.Session = CompareSession(c)
@@ -144,8 +144,7 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	case err != nil:
 		return err
 	case f.farm:
-		in.Notes = append(in.Notes, farm.Note)
-		in.Verdict.Warnings = append(in.Verdict.Warnings, farm.Warnings...)
+		in = farm.Told(in)
 	case f.compiles(): // as a rule both are one build, and the difference is explained
 		in.Verdict.Warnings = slices.Concat(in.Verdict.Warnings, compiledOtherwise("base", p.Base), compiledOtherwise("head", p.Head))
 	case !offline:

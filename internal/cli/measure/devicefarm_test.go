@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/standin/devicefarm"
 	"github.com/apkgate/apkgate/internal/standin/state"
+	"github.com/apkgate/apkgate/internal/standin/testlab"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -34,7 +35,7 @@ type awsTest struct{ farmTest }
 func newAWS(t *testing.T, baseMS, headMS, maxUSD float64) awsTest {
 	t.Helper()
 	f := awsTest{newFarm(t, baseMS, headMS, maxUSD)}
-	devicefarm.Serve(t, f.Folder, startsIn)
+	devicefarm.Serve(t, f.Folder, testlab.Starts)
 	clitest.WriteFile(t, filepath.Join(f.dir, "apkgate.yml"), fmt.Sprintf(onAWS, maxUSD))
 	return f
 }

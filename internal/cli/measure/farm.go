@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/apkgate/apkgate/collect"
@@ -13,28 +14,28 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// onFarm measures both builds on the configuration's farm.
-func (f compareFlags) onFarm(ctx context.Context, c console.Console) (farmed.Pair, error) {
-	cfg, err := settings.LoadConfig(f.Config, false)
+// OnFarm measures both builds on the farm of a configuration.
+func (b Builds) OnFarm(ctx context.Context, c console.Console, configuration string) (farmed.Pair, error) {
+	cfg, err := settings.LoadConfig(configuration, false)
 	if err != nil {
 		return farmed.Pair{}, err
 	}
-	if err := lab.OnlyScenarios(cfg, f.Scenarios); err != nil {
+	if err := lab.OnlyScenarios(cfg, b.Scenarios); err != nil {
 		return farmed.Pair{}, err
 	}
-	if f.Keep != "" {
-		if err := files.Writable(f.Keep); err != nil {
+	if b.Keep != "" {
+		if err := files.Writable(b.Keep); err != nil {
 			return farmed.Pair{}, err
 		}
 	}
-	baseFrom, from := f.from(c)
+	baseFrom, from := b.from(c)
 	p, err := farmed.Both(ctx, c, cfg, farmed.Builds{
-		Base: f.Base, Head: f.Head, BaseFrom: baseFrom, From: from, Rounds: f.Rounds, Session: CompareSession(c),
+		Base: b.Base, Head: b.Head, BaseFrom: baseFrom, From: from, Rounds: b.Rounds, Session: cmp.Or(b.Session, CompareSession(c)),
 	})
 	if err != nil {
 		return farmed.Pair{}, err
 	}
-	return p, turns.KeepBoth(f.Keep, results(p.Base), results(p.Head))
+	return p, turns.KeepBoth(b.Keep, results(p.Base), results(p.Head))
 }
 
 // results are runs as they are kept.

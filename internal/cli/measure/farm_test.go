@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,24 +63,13 @@ func (f farmTest) run(wantStatus int, args ...string) (stdout, stderr string) {
 func newFarm(t *testing.T, baseMS, headMS, maxUSD float64) farmTest {
 	t.Helper()
 	f := farmTest{standin.New(t, standin.Options{WithoutADB: true}), t, t.TempDir(), nil}
-	f.service = httptest.NewServer(testlab.Service(f.Folder, startsIn))
+	f.service = httptest.NewServer(testlab.Service(f.Folder, testlab.Starts))
 	t.Cleanup(f.service.Close)
 	clitest.WriteFile(t, filepath.Join(f.dir, "apkgate.yml"), fmt.Sprintf(onFarm, maxUSD))
 	clitest.WriteFile(t, filepath.Join(f.dir, "base.apk"), fmt.Sprint(baseMS))
 	clitest.WriteFile(t, filepath.Join(f.dir, "head.apk"), fmt.Sprint(headMS))
 	clitest.WriteFile(t, filepath.Join(f.dir, "test.apk"), "test")
 	return f
-}
-
-// startsIn is what a Macrobenchmark of three starts leaves, the slower of them by 1 % for each
-// matrix before it, as phones of a model are.
-func startsIn(app, model string, number int) string {
-	ms, _ := strconv.ParseFloat(app, 64)
-	ms *= 1 + float64(number%5)/100
-	return fmt.Sprintf(`{"context": {"build": {"brand": "google", "device": %q, "model": %[1]q, "version": {"sdk": 33}}, "cpuCoreCount": 8, "memTotalBytes": 7900000000},
-"benchmarks": [{"name": "start", "params": {}, "className": "com.example.StartBenchmark", "totalRunTimeNs": 1,
-"metrics": {"timeToInitialDisplayMs": {"minimum": %[2]g, "maximum": %[3]g, "median": %[2]g, "runs": [%[2]g, %[2]g, %[3]g]}},
-"sampledMetrics": {}, "warmupIterations": 0, "repeatIterations": 3, "thermalThrottleSleepSeconds": 0}]}`, model, ms, 2*ms)
 }
 
 // command is apkgate there, as a process.

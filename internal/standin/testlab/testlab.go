@@ -25,6 +25,9 @@ import (
 // What can go wrong.
 const (
 	LoggedOut = "testlab-logged-out"
+	// WantsCredentials has gcloud know nobody but by a file of credentials that its environment
+	// names, as google-github-actions/auth leaves one.
+	WantsCredentials = "testlab-wants-credentials"
 	// Quota has a submission refused, with the words of the service.
 	Quota = "testlab-quota"
 	// SlowUpload holds gcloud while it uploads, until it is mended.
@@ -44,6 +47,9 @@ const (
 	// Unanswered has the service fail to tell the state of a matrix.
 	Unanswered = "testlab-unanswered"
 )
+
+// credentials is the variable by which gcloud knows the file.
+const credentials = "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE"
 
 // Token is that of whoever is logged in.
 const Token = "ya29.a0-stand-in-secret"
@@ -115,7 +121,7 @@ func GCloud(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	case command == "version":
 		fmt.Fprintln(stdout, "549.0.1")
 		return 0
-	case folder.Fails(LoggedOut):
+	case folder.Fails(LoggedOut), os.Getenv(credentials) == "" && folder.Fails(WantsCredentials):
 		fmt.Fprintln(stderr, "ERROR: (gcloud."+strings.ReplaceAll(command, " ", ".")+") You do not currently have an active account selected.\nPlease run:\n\n  $ gcloud auth login\n\nto obtain new credentials.")
 		return 1
 	case command == "auth print-access-token":
