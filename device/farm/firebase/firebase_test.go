@@ -1,8 +1,10 @@
 package firebase
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
@@ -115,6 +117,33 @@ func TestAMatrixWhoseNumberIsNotTold(t *testing.T) {
 	l.Breaks(testlab.Quota, 1)
 	if err := f.Submit(t.Context(), o, taken(t, l)); err == nil || errors.Is(err, farm.ErrUntold) {
 		t.Errorf("a submission that is refused: %v", err)
+	}
+}
+
+// Traces are listed, and read as they come, as far as is allowed.
+func TestTracesAreStreamed(t *testing.T) {
+	t.Parallel()
+	l, f := newFarm(t)
+	large := make([]byte, 1<<20+1)
+	service := httptest.NewServer(testlab.ServiceOf(l.Folder, testlab.Leaves{Results: testlab.Starts, Traces: mostTraces + 2, Trace: func(string) []byte { return large }}))
+	t.Cleanup(service.Close)
+	f.computer.Getenv = func(string) string { return service.URL }
+	held := taken(t, l)
+	o := farm.Order{App: l.Path("settings.json"), Test: l.Path("settings.json"), Devices: phone, Within: time.Minute}
+	if err := errors.Join(f.Submit(t.Context(), o, held), f.Await(t.Context(), o, held.Lease(), func(string) {})); err != nil {
+		t.Fatal(err)
+	}
+	outcomes, err := f.Results(t.Context(), o, held.Lease())
+	if err != nil || len(outcomes[0].Traces) != mostTraces || outcomes[0].TracesLeft != 2 || outcomes[0].Traces[0].Bytes != 1000 {
+		t.Fatalf("%+v, %v; want %d traces, and 2 that are left", outcomes, err, mostTraces)
+	}
+	var got bytes.Buffer
+	if err := outcomes[0].Traces[0].Fetch(t.Context(), &got); err != nil || got.Len() != len(large) {
+		t.Errorf("%d bytes, %v; want %d", got.Len(), err, len(large))
+	}
+	path := objectPath(testlab.Bucket, strings.TrimPrefix(outcomes[0].Traces[0].Name, "gs://"+testlab.Bucket+"/"))
+	if err := f.stream(t.Context(), "storage", path, io.Discard, 1<<20); err == nil || !strings.Contains(err.Error(), "more than 1 MiB") {
+		t.Errorf("a larger one than is allowed: %v", err)
 	}
 }
 

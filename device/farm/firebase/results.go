@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -65,7 +66,7 @@ func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time
 			o.Problem = "the outcome of the test is " + strconv.Quote(words.Clip(summary, 40))
 		}
 	default:
-		if o.Results, err = f.files(ctx, m, e); err != nil {
+		if err = f.files(ctx, m, e, &o); err != nil {
 			o.Problem, o.TestFailed = err.Error(), errors.As(err, new(*emptyError))
 		}
 	}
@@ -116,33 +117,45 @@ const (
 	mostFile    = 64 << 20 // bytes
 	mostListed  = 20       // pages
 	mostResults = 20
+	traceEnd    = ".perfetto-trace"
+	mostTraces  = 50
 )
 
-// files are the results that the test left on a device: below the device's folder in the
-// matrix's, where what was pulled lies as artifacts/sdcard/Download/….
-func (f *Farm) files(ctx context.Context, m matrix, e execution) ([]farm.File, error) {
+// files are what the test left on a device: below the device's folder in the matrix's, where
+// what was pulled lies as artifacts/sdcard/Download/…. The results are read, traces are listed.
+func (f *Farm) files(ctx context.Context, m matrix, e execution, o *farm.Outcome) error {
 	bucket, dir, ok := strings.Cut(strings.TrimPrefix(m.ResultStorage.GoogleCloudStorage.GcsPath, "gs://"), "/")
 	if !ok || bucket == "" {
-		return nil, errors.New("the matrix does not say where its results are")
+		return errors.New("the matrix does not say where its results are")
 	}
 	on := e.Environment.AndroidDevice
 	prefix := strings.TrimSuffix(dir, "/") + "/" + strings.Join([]string{on.AndroidModelID, on.AndroidVersionID, on.Locale, on.Orientation}, "-") + "/artifacts/"
-	names, err := f.list(ctx, bucket, prefix)
+	found, err := f.list(ctx, bucket, prefix)
 	if err != nil {
-		return nil, fmt.Errorf("list gs://%s/%s: %w", bucket, prefix, err)
+		return fmt.Errorf("list gs://%s/%s: %w", bucket, prefix, err)
 	}
-	var out []farm.File
-	for _, name := range names {
-		data, err := f.fetch(ctx, http.MethodGet, "storage", "storage/v1/b/"+url.PathEscape(bucket)+"/o/"+url.PathEscape(name)+"?alt=media", mostFile)
+	for _, name := range found.results {
+		data, err := f.fetch(ctx, http.MethodGet, "storage", objectPath(bucket, name), mostFile)
 		if err != nil {
-			return nil, fmt.Errorf("read gs://%s/%s: %w", bucket, words.Clip(words.OneLine(name), 200), err)
+			return fmt.Errorf("read gs://%s/%s: %w", bucket, words.Clip(words.OneLine(name), 200), err)
 		}
-		out = append(out, farm.File{Name: "gs://" + bucket + "/" + name, Data: data})
+		o.Results = append(o.Results, farm.File{Name: "gs://" + bucket + "/" + name, Data: data})
 	}
-	if len(out) == 0 {
-		return nil, &emptyError{"gs://" + bucket + "/" + prefix}
+	if len(o.Results) == 0 {
+		return &emptyError{"gs://" + bucket + "/" + prefix}
 	}
-	return out, nil
+	o.TracesLeft = found.more
+	for _, t := range found.traces {
+		o.Traces = append(o.Traces, farm.Trace{Name: "gs://" + bucket + "/" + t.name, Bytes: t.bytes, Fetch: func(ctx context.Context, w io.Writer) error {
+			return f.stream(ctx, "storage", objectPath(bucket, t.name), w, farm.MostTrace)
+		}})
+	}
+	return nil
+}
+
+// objectPath is where storage has the content of an object.
+func objectPath(bucket, name string) string {
+	return "storage/v1/b/" + url.PathEscape(bucket) + "/o/" + url.PathEscape(name) + "?alt=media"
 }
 
 // emptyError is a test that has measured nothing.
@@ -153,28 +166,51 @@ func (e *emptyError) Error() string {
 	return fmt.Sprintf("the test passed and left no %s in %s: is it a Macrobenchmark, and may it write to %s?", resultEnd, e.place, outputDir)
 }
 
-// list are the names of the files of results below a prefix.
-func (f *Farm) list(ctx context.Context, bucket, prefix string) (names []string, err error) {
-	query := url.Values{"prefix": {prefix}, "fields": {"items/name,nextPageToken"}}
+// listing is what is below a prefix.
+type listing struct {
+	results []string
+	traces  []object
+	more    int // traces that are not listed
+}
+
+// object is a file of a bucket.
+type object struct {
+	name  string
+	bytes int64 // -1 where that is not told
+}
+
+// list is what is below a prefix.
+func (f *Farm) list(ctx context.Context, bucket, prefix string) (out listing, err error) {
+	query := url.Values{"prefix": {prefix}, "fields": {"items(name,size),nextPageToken"}}
 	for range mostListed {
 		var page struct {
-			Items         []struct{ Name string }
+			Items         []struct{ Name, Size string } // a uint64 of the protocol is a text in JSON
 			NextPageToken string
 		}
 		if err := f.call(ctx, http.MethodGet, "storage", "storage/v1/b/"+url.PathEscape(bucket)+"/o?"+query.Encode(), &page); err != nil {
-			return nil, err
+			return out, err
 		}
 		for _, item := range page.Items {
-			if strings.HasSuffix(item.Name, resultEnd) && strings.HasPrefix(item.Name, prefix) {
-				names = append(names, item.Name)
+			switch {
+			case !strings.HasPrefix(item.Name, prefix):
+			case strings.HasSuffix(item.Name, resultEnd):
+				out.results = append(out.results, item.Name)
+			case strings.HasSuffix(item.Name, traceEnd) && len(out.traces) == mostTraces:
+				out.more++
+			case strings.HasSuffix(item.Name, traceEnd):
+				bytes, err := strconv.ParseInt(item.Size, 10, 64)
+				if err != nil || bytes < 0 {
+					bytes = -1
+				}
+				out.traces = append(out.traces, object{item.Name, bytes})
 			}
 		}
 		switch query.Set("pageToken", page.NextPageToken); {
-		case len(names) > mostResults:
-			return nil, fmt.Errorf("it has more than %d files of results", mostResults)
+		case len(out.results) > mostResults:
+			return out, fmt.Errorf("it has more than %d files of results", mostResults)
 		case page.NextPageToken == "":
-			return names, nil
+			return out, nil
 		}
 	}
-	return nil, errors.New("it has more files than are looked through")
+	return out, errors.New("it has more files than are looked through")
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -57,8 +58,11 @@ func (f *Farm) address(service, path string) (string, error) {
 // mostAnswer bounds what is read of an answer in JSON.
 const mostAnswer = 8 << 20
 
-// answersWithin is how long an answer may take.
-const answersWithin = time.Minute
+// How long an answer may take, and a file that is written as it comes.
+const (
+	answersWithin = time.Minute
+	streamsWithin = 10 * time.Minute
+)
 
 // call asks a service for JSON.
 func (f *Farm) call(ctx context.Context, method, service, path string, into any) error {
@@ -86,6 +90,28 @@ func (f *Farm) fetch(ctx context.Context, method, service, path string, most int
 }
 
 func (f *Farm) fetchOnce(ctx context.Context, method, service, path string, most int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	request, err := f.request(ctx, method, service, path)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Ask(rest.Client, request, "the service", most, refusal)
+}
+
+// stream writes what a service answers, as much as is allowed.
+func (f *Farm) stream(ctx context.Context, service, path string, w io.Writer, most int64) error {
+	ctx, cancel := context.WithTimeout(ctx, streamsWithin)
+	defer cancel()
+	request, err := f.request(ctx, http.MethodGet, service, path)
+	if err != nil {
+		return err
+	}
+	return rest.Copy(w, rest.Client, request, "the service", most, refusal)
+}
+
+// request is one that the service knows the account of.
+func (f *Farm) request(ctx context.Context, method, service, path string) (*http.Request, error) {
 	to, err := f.address(service, path)
 	if err != nil {
 		return nil, err
@@ -94,14 +120,12 @@ func (f *Farm) fetchOnce(ctx context.Context, method, service, path string, most
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answersWithin)
-	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, to, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
-	return rest.Ask(rest.Client, request, "the service", most, refusal)
+	return request, nil
 }
 
 // refusal is what a service says of an error: google.rpc.Status as JSON.

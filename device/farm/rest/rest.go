@@ -6,6 +6,7 @@
 package rest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -74,25 +75,37 @@ var Client = &http.Client{
 // Ask has the client send the request, and reads as many bytes of the answer as are allowed.
 // refusal is what the service says of an error, of its text.
 func Ask(client *http.Client, request *http.Request, of string, most int64, refusal func([]byte) string) ([]byte, error) {
+	var text bytes.Buffer
+	err := Copy(&text, client, request, of, most, refusal)
+	return text.Bytes(), err
+}
+
+// Copy is Ask that writes the answer as it comes.
+func Copy(w io.Writer, client *http.Client, request *http.Request, of string, most int64, refusal func([]byte) string) error {
 	answer, err := client.Do(request)
 	if err != nil {
 		var wrapped *url.Error
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err // without the address
 		}
-		return nil, fmt.Errorf("ask %s: %w", of, err)
+		return fmt.Errorf("ask %s: %w", of, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	if answer.StatusCode/100 != 2 {
+		text, err := io.ReadAll(io.LimitReader(answer.Body, mostRefusal))
+		if err != nil {
+			return fmt.Errorf("read the answer of %s: %w", of, err)
+		}
+		return &Error{of, answer.StatusCode, refusal(text)}
+	}
+	n, err := io.Copy(w, io.LimitReader(answer.Body, most+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read the answer of %s: %w", of, err)
-	case answer.StatusCode/100 != 2:
-		return nil, &Error{of, answer.StatusCode, refusal(text[:min(len(text), mostRefusal)])}
-	case int64(len(text)) > most:
-		return nil, Final(fmt.Errorf("the answer of %s has more than %d MiB", of, most>>20))
+		return fmt.Errorf("read the answer of %s: %w", of, err)
+	case n > most:
+		return Final(fmt.Errorf("the answer of %s has more than %d MiB", of, most>>20))
 	}
-	return text, nil
+	return nil
 }
 
 // mostRefusal bounds what is looked at of an error, in bytes.

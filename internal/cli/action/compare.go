@@ -3,6 +3,7 @@ package action
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +70,7 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 		return result{}, err
 	}
 	if f.choosesFarm(cmd, set.Config); f.OnFarm {
-		return compareOnFarm(c, cmd, f, builds, set)
+		return compareOnFarm(c, cmd, f, builds, set, within)
 	}
 	pair, err := measure.Both(cmd.Context(), c, f.Config, builds)
 	if err != nil {
@@ -96,7 +97,7 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 }
 
 // compareOnFarm measures both in rounds of a farm.
-func compareOnFarm(c console.Console, cmd *cobra.Command, f *runFlags, builds measure.Builds, set settings.Settings) (result, error) {
+func compareOnFarm(c console.Console, cmd *cobra.Command, f *runFlags, builds measure.Builds, set settings.Settings, within time.Duration) (result, error) {
 	pair, err := builds.OnFarm(cmd.Context(), c, f.Config)
 	if err != nil {
 		return result{}, err
@@ -105,7 +106,7 @@ func compareOnFarm(c console.Console, cmd *cobra.Command, f *runFlags, builds me
 	if err != nil {
 		return result{}, err
 	}
-	in = pair.Told(in)
+	in = pair.Explained(cmd.Context(), pair.Told(in), within)
 	answer := layout.Comparison(in)
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, err

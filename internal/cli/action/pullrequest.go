@@ -134,7 +134,10 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		Console: c, Config: cfg, Base: base.APK, BaseFrom: base.Source, From: lab.OriginOf(c, f.CollectFlags).Source, Session: f.Session,
 		Parallel: f.Parallel, Pool: f.Pool, Within: within, Keep: kept.InReport(f.artifact),
 	}
-	if marked == nil && farm == nil {
+	switch {
+	case farm != nil:
+		in = farm.Explained(ctx, in, within)
+	case marked == nil:
 		in = explained(ctx, recorder, in, recorded.UnitsOf(cfg, measured, in.Verdict), func(in layout.Input) { a.first(found(in)) })
 	}
 	if err := errors.Join(output.Write(c, layout.Verdict(in), output.Text()), marked); err != nil {

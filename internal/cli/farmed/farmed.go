@@ -44,6 +44,7 @@ type Pair struct {
 	Warnings []run.Warning
 	// Loss is why something is missing of what was to be measured.
 	Loss error
+	site *site
 }
 
 // Told is a comparison of both with what is to be said of the farm.

@@ -39,6 +39,11 @@ func (m *measuring) take(scenario, number int, outcomes [2][]farm.Outcome) {
 		for p, r := range found {
 			m.whole[p] = append(m.whole[p], r)
 		}
+		if len(found) > 0 {
+			for side := range outcomes {
+				m.lies(where{m.config.Scenarios[scenario].Name, m.devices[device]}, side, firsts(outcomes[side][device].Traces))
+			}
+		}
 	}
 }
 
@@ -108,7 +113,7 @@ func told(warnings []run.Warning) string {
 
 // pair makes runs of the rounds.
 func (m *measuring) pair() (Pair, error) {
-	p := Pair{Notes: []string{m.note(), m.cost()}}
+	p := Pair{site: m.site, Notes: []string{m.note(), m.cost()}}
 	where := slices.SortedFunc(maps.Keys(m.whole), func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.scenario, b.scenario), cmp.Compare(a.device, b.device), strings.Compare(a.name, b.name), strings.Compare(a.context, b.context))
 	})

@@ -34,6 +34,8 @@ func (l *Lab) result(ctx context.Context, j collect.Job, outcomes []farm.Outcome
 	if err != nil {
 		lost = loss.Final(j.Device, loss.Infrastructure, err, "")
 	}
+	var read readTraces
+	at := where{j.Scenario.Name, l.deviceOf(j)}
 	for n, o := range outcomes {
 		found, err := l.read(j.Scenario.Name, o)
 		if err == nil {
@@ -43,10 +45,12 @@ func (l *Lab) result(ctx context.Context, j collect.Job, outcomes []farm.Outcome
 			lost = loss.Of(j.Device, causeOf(err), journal.Measure, n+1, err)
 			break
 		}
-		if j.Evidence.Keeps() && keep != nil {
-			l.keepTraces(ctx, &r, o, keep, len(found.Iterations))
+		l.lies(at, inRun, o.Traces)
+		if j.Evidence.Keeps() && keep != nil && len(o.Traces) > 0 {
+			l.keepTraces(ctx, &r, &read, o, evidence.OfRun(keep, evidence.Default.Files, evidence.Default.Run), len(found.Iterations))
 		}
 	}
+	r.Evidence, r.Frames = append(r.Evidence, read.kept...), read.frames.Frames()
 	return resultOf(j, r, lost)
 }
 

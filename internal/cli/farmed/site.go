@@ -29,6 +29,8 @@ type site struct {
 	session  string
 	bill     farm.Bill
 	reserved farm.Bill // the most that matrices under way can cost
+	fetched  int64     // bytes of traces
+	traces   map[where]*lying
 }
 
 // open looks what an apkgate that was killed has left running, cancels it, and asks the farm

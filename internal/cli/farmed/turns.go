@@ -140,6 +140,9 @@ func (p *paired) take(t *turn, number int, outcomes [2]farm.Outcome) {
 		return
 	}
 	t.whole = append(t.whole, found)
+	for side, o := range outcomes {
+		p.lies(where{p.jobs[0].Scenario.Name, t.device}, side, firsts(o.Traces))
+	}
 }
 
 // side is a build's run of all rounds: each is one observation, however often the benchmark

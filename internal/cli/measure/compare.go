@@ -144,7 +144,7 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	case err != nil:
 		return err
 	case f.farm:
-		in = farm.Told(in)
+		in = farm.Explained(cmd.Context(), farm.Told(in), within)
 	case f.compiles(): // as a rule both are one build, and the difference is explained
 		in.Verdict.Warnings = slices.Concat(in.Verdict.Warnings, compiledOtherwise("base", p.Base), compiledOtherwise("head", p.Head))
 	case !offline:
@@ -173,10 +173,8 @@ func compiledOtherwise(build string, runs []run.Run) (out []run.Warning) {
 // offline reports whether runs in files are compared, and refuses what names
 // only half of either way.
 func (f compareFlags) offline(cmd *cobra.Command) (bool, error) {
-	for _, name := range []string{"parallel", "why"} {
-		if f.farm && cmd.Flags().Changed(name) {
-			return false, exit.Usage(fmt.Errorf("--%s says nothing of a farm", name), "farm.parallel in the configuration says how many rounds are under way at once; what a farm's phones record stays there")
-		}
+	if f.farm && cmd.Flags().Changed("parallel") {
+		return false, exit.Usage(errors.New("--parallel says nothing of a farm"), "farm.parallel in the configuration says how many rounds are under way at once")
 	}
 	if f.farm && f.compiles() {
 		return false, exit.Usage(errors.New("--base-compile and --head-compile say nothing of a farm, whose tests have a CompilationMode of their own"), "measure on a device of the configuration: leave out --farm")

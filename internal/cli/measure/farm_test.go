@@ -224,7 +224,7 @@ func TestAFarmRefuses(t *testing.T) {
 func TestFlagsThatSayNothingOfAFarm(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 16)
-	for _, flag := range []string{"--parallel=2", "--why=1m", "--base-run=x.jsonl"} {
+	for _, flag := range []string{"--parallel=2", "--base-run=x.jsonl"} {
 		f.compare(2, flag)
 	}
 	f.run(2, "run", "--farm", "--parallel=2")

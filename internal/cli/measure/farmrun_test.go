@@ -1,7 +1,6 @@
 package measure_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,15 +20,20 @@ func (f farmTest) file(name, text string) {
 	clitest.WriteFile(f.t, filepath.Join(f.dir, name), text)
 }
 
-// runsIn are those of a file in JSON Lines.
-func (f farmTest) runsIn(path string) (out []run.Run) {
+func (f farmTest) read(name string) string {
 	f.t.Helper()
-	text, err := os.ReadFile(filepath.Join(f.dir, path))
+	text, err := os.ReadFile(filepath.Join(f.dir, name))
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	for line := range bytes.Lines(text) {
-		r, err := run.Decode(line)
+	return string(text)
+}
+
+// runsIn are those of a file in JSON Lines.
+func (f farmTest) runsIn(path string) (out []run.Run) {
+	f.t.Helper()
+	for line := range strings.Lines(f.read(path)) {
+		r, err := run.Decode([]byte(line))
 		if err != nil {
 			f.t.Fatal(err)
 		}

@@ -202,7 +202,10 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 	if f.accept && marked == nil {
 		marked = acceptAll(ctx, c, store, verdict)
 	}
-	if f.replay == nil && f.farm == nil {
+	switch {
+	case f.farm != nil:
+		in = f.farm.Explained(ctx, in, within)
+	case f.replay == nil:
 		in = f.explained(ctx, s, in, measured, within) // from here on nothing is decided
 	}
 	if err := errors.Join(output.Write(c, layout.Verdict(in), f.OutputFlags), marked); err != nil {

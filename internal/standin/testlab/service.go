@@ -15,7 +15,19 @@ import (
 // Service plays the services. results is what a test leaves: for what the APK holds, on a
 // device, in which matrix of the APK (from 0).
 func Service(folder state.Folder, results func(app, model string, number int) string) http.Handler {
-	s := service{folder, results}
+	return ServiceOf(folder, Leaves{Results: results})
+}
+
+// Leaves is what a test leaves: its results (see Service), and so many traces, which are alike.
+type Leaves struct {
+	Results func(app, model string, number int) string
+	Traces  int
+	Trace   func(app string) []byte
+}
+
+// ServiceOf is Service for a test that leaves traces, too.
+func ServiceOf(folder state.Folder, leaves Leaves) http.Handler {
+	s := service{folder, leaves}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/projects/{project}/testMatrices/{matrix}", s.get)
 	mux.HandleFunc("POST /v1/projects/{project}/testMatrices/{matrix}", s.cancel)
@@ -32,8 +44,8 @@ func Service(folder state.Folder, results func(app, model string, number int) st
 }
 
 type service struct {
-	folder  state.Folder
-	results func(app, model string, number int) string
+	folder state.Folder
+	leaves Leaves
 }
 
 func refuse(w http.ResponseWriter, status int, name, message string) {
@@ -131,6 +143,12 @@ func (s service) step(w http.ResponseWriter, r *http.Request) {
 
 const resultName = "/artifacts/sdcard/Download/com.example.benchmark-benchmarkData.json"
 
+// traceName is what androidx.benchmark calls the trace of an iteration
+// (benchmark/benchmark-macro/…/Macrobenchmark.kt).
+func traceName(iteration int) string {
+	return fmt.Sprintf("/artifacts/sdcard/Download/ListBenchmark_scroll_iter%03d_2026-11-27-10-15-00.perfetto-trace", iteration)
+}
+
 // list are the files of a device.
 func (s service) list(w http.ResponseWriter, r *http.Request) {
 	prefix := r.URL.Query().Get("prefix")
@@ -139,9 +157,13 @@ func (s service) list(w http.ResponseWriter, r *http.Request) {
 	for _, m := range all {
 		for _, d := range m.Devices {
 			dir := m.Dir + "/" + strings.Join([]string{d.Model, d.Version, d.Locale, d.Orientation}, "-")
-			for _, name := range []string{dir + "/artifacts/sdcard/Download/trace_iter000.perfetto-trace", dir + resultName} {
+			names := []string{dir + resultName}
+			for i := range s.leaves.Traces {
+				names = append(names, dir+traceName(i))
+			}
+			for _, name := range names {
 				if strings.HasPrefix(name, prefix) && d.Results {
-					items = append(items, map[string]any{"name": name})
+					items = append(items, map[string]any{"name": name, "size": "1000"})
 				}
 			}
 		}
@@ -156,8 +178,14 @@ func (s service) object(w http.ResponseWriter, r *http.Request) {
 	number := map[string]int{}
 	for _, m := range all {
 		for _, d := range m.Devices {
-			if err == nil && name == m.Dir+"/"+strings.Join([]string{d.Model, d.Version, d.Locale, d.Orientation}, "-")+resultName {
-				fmt.Fprint(w, s.results(m.App, d.Model, number[m.App]))
+			file, its := strings.CutPrefix(name, m.Dir+"/"+strings.Join([]string{d.Model, d.Version, d.Locale, d.Orientation}, "-"))
+			switch {
+			case err != nil || !its:
+			case file == resultName:
+				fmt.Fprint(w, s.leaves.Results(m.App, d.Model, number[m.App]))
+				return
+			case strings.HasSuffix(file, ".perfetto-trace") && !s.folder.Fails(LostTraces):
+				_, _ = w.Write(s.leaves.Trace(m.App))
 				return
 			}
 		}

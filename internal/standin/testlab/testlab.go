@@ -44,6 +44,8 @@ const (
 	NoResults      = "testlab-no-results"
 	// Expired has a token be no longer good.
 	Expired = "testlab-expired"
+	// LostTraces has no trace be there where it is read.
+	LostTraces = "testlab-lost-traces"
 	// Unanswered has the service fail to tell the state of a matrix.
 	Unanswered = "testlab-unanswered"
 )

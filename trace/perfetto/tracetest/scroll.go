@@ -1,7 +1,10 @@
 package tracetest
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -22,6 +25,7 @@ const renderThread = AppPID + 1
 // scroll writes a quarter of a second of the app's frames.
 func (p *phone) scroll(at int64, cpu int) {
 	const ms = second / 1000
+	x := p.longer
 	bundle := Message(nil).Num(field.BundleCPU, int64(cpu))
 	event := func(ns, tid int64, kind protowire.Number, data Message) {
 		bundle = bundle.In(field.BundleEvent, Message(nil).Num(field.EventTimestamp, ns).Num(field.EventPID, tid).In(kind, data))
@@ -46,20 +50,47 @@ func (p *phone) scroll(at int64, cpu int) {
 		begin(ms, AppPID, fmt.Sprint("Choreographer#doFrame ", p.token))
 		begin(ms+ms/2, AppPID, "traversal")
 		begin(2*ms, AppPID, "measure")
-		end(3*ms, AppPID)
-		wake(4*ms+ns, renderThread, AppPID)
-		change(ns+4*ms, AppPID, 1, renderThread)
-		begin(4*ms, renderThread, fmt.Sprint("DrawFrames ", p.token))
-		wake(ns+5*ms, AppPID, renderThread)
-		change(ns+5*ms, renderThread, 0, AppPID)
-		end(5*ms, AppPID)
-		end(5*ms, AppPID)
-		change(ns+5*ms+ms/2, AppPID, 1, renderThread)
-		end(8*ms, renderThread)
-		change(ns+8*ms, renderThread, 1, 0)
-		p.timeline(ns, ns+second/p.rate, ns+8*ms)
+		end(3*ms+x, AppPID)
+		wake(4*ms+x+ns, renderThread, AppPID)
+		change(ns+x+4*ms, AppPID, 1, renderThread)
+		begin(4*ms+x, renderThread, fmt.Sprint("DrawFrames ", p.token))
+		wake(ns+x+5*ms, AppPID, renderThread)
+		change(ns+x+5*ms, renderThread, 0, AppPID)
+		end(5*ms+x, AppPID)
+		end(5*ms+x, AppPID)
+		change(ns+x+5*ms+ms/2, AppPID, 1, renderThread)
+		end(8*ms+x, renderThread)
+		change(ns+x+8*ms, renderThread, 1, 0)
+		p.timeline(ns, ns+p.due(), ns+x+8*ms)
 	}
 	p.put(Message(nil).In(field.PacketFtraceEvents, bundle))
+}
+
+// due is when a frame is, after its vsync: at the next one, or for Scroll at that of a screen
+// of 60 Hz.
+func (p *phone) due() int64 {
+	if p.apart {
+		return second / 60
+	}
+	return second / p.rate
+}
+
+// Scroll is a second in which App draws 40 frames on a screen of 60 Hz, which nothing else is
+// in the way of, each as in Scrolling but that its main thread measures for so much longer, up
+// to 15 ms: from 9 ms on it is late.
+type Scroll struct{ Longer time.Duration }
+
+// Write writes the trace.
+func (s Scroll) Write(w io.Writer) error {
+	p := &phone{out: bufio.NewWriter(w), rate: 40, longer: s.Longer.Nanoseconds(), apart: true}
+	p.begin()
+	for at := range int64(4) {
+		p.scroll(second+at*second/4, 0)
+	}
+	if p.err != nil {
+		return p.err
+	}
+	return p.out.Flush()
 }
 
 // timeline writes what was expected of a frame of the app, and what was.
@@ -67,12 +98,16 @@ func (p *phone) timeline(vsync, due, done int64) {
 	put := func(at int64, m Message) {
 		p.put(Message(nil).Num(field.PacketTimestamp, at).Num(field.PacketTrustedPacketSequenceID, 7).In(field.PacketFrameTimelineEvent, m))
 	}
+	jank, present := int64(1), int64(1) // none, and on time
+	if done > due {
+		jank, present = 64, 2 // AppDeadlineMissed, and late
+	}
 	const other = 1 << 40 // cookies of the display's frames begin at 1
 	expected := Message(nil).Num(field.ExpectedSurfaceCookie, other+2*p.token).Num(field.ExpectedSurfaceToken, p.token).
 		Num(field.ExpectedSurfaceDisplayFrameToken, p.token).Num(field.ExpectedSurfacePID, AppPID)
 	actual := Message(nil).Num(field.ActualSurfaceCookie, other+2*p.token+1).Num(field.ActualSurfaceToken, p.token).
 		Num(field.ActualSurfaceDisplayFrameToken, p.token).Num(field.ActualSurfacePID, AppPID).Text(field.ActualSurfaceLayerName, "TX - "+App+"/.Main#1").
-		Num(field.ActualSurfaceJankType, 1).Num(field.ActualSurfacePresentType, 1).Num(field.ActualSurfaceIsBuffer, 1)
+		Num(field.ActualSurfaceJankType, jank).Num(field.ActualSurfacePresentType, present).Num(field.ActualSurfaceIsBuffer, 1)
 	put(vsync, Message(nil).In(field.FrameExpectedSurfaceFrameStart, expected))
 	put(due, Message(nil).In(field.FrameFrameEnd, Message(nil).Num(field.FrameEndCookie, other+2*p.token)))
 	put(vsync, Message(nil).In(field.FrameActualSurfaceFrameStart, actual))

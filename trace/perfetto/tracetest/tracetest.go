@@ -109,6 +109,8 @@ type phone struct {
 	frames  int64
 	token   int64 // of the app's last frame
 	rate    int64 // of the app's frames, in a second
+	longer  int64 // that the app measures in each frame, ns
+	apart   bool  // whether its frames are due before the next one's vsync
 	least   int64 // the number of the first thread that runs just anywhere
 }
 
