@@ -49,6 +49,14 @@ func (p plan) withBuild(ctx context.Context, k *keeper, cfg *config.Config) erro
 	return err
 }
 
+// onFarm makes the jobs of the plan that are not known on a farm.
+func (p plan) onFarm(ctx context.Context, farm Farm, jobs []collect.Job, k *keeper, shown *Progress, ended func(Unit, collect.Result)) []collect.Result {
+	return farm.Measure(ctx, jobs, k.taking(), func(job int, r collect.Result) {
+		ended(p.units[p.places[job]], r)
+		shown.Finished(job, r) // now that it is kept
+	})
+}
+
 // inOrder are the results of all that is asked for; made are those of places.
 func (p plan) inOrder(made []collect.Result) (all []collect.Result) {
 	for _, place := range p.asked {

@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/fit"
@@ -162,6 +163,23 @@ func startBooted(c console.Console, d config.Device, pool *booted.Pool) start {
 func (d Device) bind(j *collect.Job) {
 	j.Open, j.Clock, j.Console = d.Open, d.Clock, d.port
 	j.Owner, j.OwnFor, j.Claim = d.owner(), ClaimFor, claimOf(d.key)
+}
+
+// Farm makes runs on phones that no adb reaches, instead of devices: the configuration's
+// devices are then the farm's kinds of phones. Package farmed has one.
+type Farm interface {
+	// Title is the farm's in sentences.
+	Title() string
+	// Measure makes the jobs, and returns their results in order. ended is told of each, one
+	// at a time. Files that are kept with the runs go to keep; nil keeps none.
+	Measure(ctx context.Context, jobs []collect.Job, keep evidence.Keeper, ended func(job int, r collect.Result)) []collect.Result
+	// Interleave measures each job and the head's job at its place side by side, in the order
+	// of the jobs. more is asked as that of fleet.Turns is; ended is told of each run. Where
+	// nothing was begun both results are collect.ErrNoTime.
+	Interleave(ctx context.Context, bases, heads []collect.Job, more func(job int, so collect.Progress) int, ended func(job int, r collect.Result)) (base, head []collect.Result)
+	// Affords is how many rounds of both builds what is left to spend pays for, on all of the
+	// units.
+	Affords(units []Unit) int
 }
 
 // Tape has runs recorded as they are made, or made from a recording.
