@@ -67,8 +67,20 @@ func stopped(ctx context.Context, doing string, err error) error {
 	case ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
 		return context.Cause(ctx)
 	}
+	if untold := new(untoldError); errors.As(err, &untold) {
+		return &untoldError{failed(doing, untold.err.Error())}
+	}
 	return failed(doing, err.Error())
 }
+
+// untoldError is one after which a run may have been scheduled whose name was not told.
+type untoldError struct{ err error }
+
+// Error is what went wrong.
+func (e *untoldError) Error() string { return e.err.Error() + "; " + farm.ErrUntold.Error() }
+
+// Unwrap returns that, and farm.ErrUntold.
+func (e *untoldError) Unwrap() []error { return []error{e.err, farm.ErrUntold} }
 
 // schedule schedules the run. What was asked for is waited for, also where nobody needs it
 // any more, so that its name is known.
@@ -82,9 +94,9 @@ func (f *Farm) schedule(ctx context.Context, o farm.Order, held *lease.Held, dev
 	case errors.Is(err, farm.ErrRefused):
 		return errors.Join(err, held.Note(noteRun, ""))
 	case err != nil:
-		return err
+		return &untoldError{err}
 	case !arn.MatchString(answer.Run.ARN):
-		return errors.New("the service has named no run")
+		return &untoldError{errors.New("the service has named no run")}
 	}
 	return held.Note(noteRun, answer.Run.ARN)
 }
