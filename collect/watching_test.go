@@ -1,23 +1,37 @@
 package collect_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 )
 
+// byProcesses is a device that keeps no shell: each question has a process.
+type byProcesses struct{ device.Device }
+
 // watchedFor is a run of one repetition of an app that draws, or stands still, for so many
 // seconds, and what was run on the phone for it.
-func watchedFor(t *testing.T, profile string, seconds int, draws bool) (asked shell.Asked, metrics map[string]float64) {
+func watchedFor(t *testing.T, profile string, seconds int, draws, keeps bool) (asked shell.Asked, metrics map[string]float64) {
 	t.Helper()
 	s, job := simulated(t, profile, simlab.Options{})
+	if open := job.Open; !keeps {
+		job.Open = func(ctx context.Context) (device.Device, error) {
+			d, err := open(ctx)
+			return byProcesses{d}, err
+		}
+	}
 	frames := 60 * seconds
 	if !draws {
 		frames = 30
@@ -55,18 +69,27 @@ func TestWhatWatchingCosts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			long, of := watchedFor(t, c.profile, 30, c.draws)
-			short, _ := watchedFor(t, c.profile, 10, c.draws)
-			processes, dumps := 3*(long.Processes-short.Processes), 3*(long.Dumps-short.Dumps)
-			t.Logf("%s: %d processes and %d dumps a minute; %g ms of %g", name, processes, dumps, of["watching.cpu_ms"], of["cpu.time_ms"])
+			var counted [3]int // processes by processes, by the kept shell; dumps
+			var of map[string]float64
+			for i, keeps := range []bool{false, true} {
+				var long shell.Asked
+				long, of = watchedFor(t, c.profile, 30, c.draws, keeps)
+				short, _ := watchedFor(t, c.profile, 10, c.draws, keeps)
+				counted[i], counted[2] = 3*(long.Processes-short.Processes), 3*(long.Dumps-short.Dumps)
+			}
+			t.Logf("%s: %d processes a minute, %d by the kept shell, and %d dumps; %g ms of %g", name, counted[0], counted[1], counted[2], of["watching.cpu_ms"], of["cpu.time_ms"])
 			found := false
 			for line := range strings.Lines(string(text)) {
-				var told, toldDumps int
-				if rest, ok := strings.CutPrefix(line, "| now: "+name+" |"); ok {
-					_, err := fmt.Sscanf(strings.ReplaceAll(rest, "|", " "), "%d %d", &told, &toldDumps)
-					found = true
+				rest, ok := strings.CutPrefix(line, "| "+name+" |")
+				if !ok {
+					continue
+				}
+				found = true
+				var told [3]int
+				_, err := fmt.Sscanf(strings.ReplaceAll(rest, "|", " "), "%d %d %d", &told[0], &told[1], &told[2])
+				for i, n := range counted {
 					const near = 12 // readings more or less that fall into either run
-					if err != nil || processes < told-near || processes > told+near || dumps < toldDumps-near || dumps > toldDumps+near || (dumps == 0) != (toldDumps == 0) {
+					if err != nil || n < told[i]-near || n > told[i]+near || (n == 0) != (told[i] == 0) {
 						t.Errorf("docs/collection.md has %q", strings.TrimSpace(line))
 					}
 				}
@@ -78,5 +101,60 @@ func TestWhatWatchingCosts(t *testing.T) {
 				t.Errorf("what watching took is not told: %v", of)
 			}
 		})
+	}
+}
+
+// killed is a device whose kept shell is killed before each third question.
+type killed struct {
+	*adb.Device
+	asked *atomic.Int64
+}
+
+func (k killed) Ask(ctx context.Context, command string) (device.Output, error) {
+	if k.asked.Add(1)%3 == 0 {
+		if out, err := k.Exec(ctx, "kill -9 $(pidof sh); :"); err != nil || len(out.Stderr) > 0 {
+			return out, fmt.Errorf("kill the kept shell: %q, %w", out.Stderr, err)
+		}
+	}
+	return k.Device.Ask(ctx, command)
+}
+
+// Where the shell that is asked is killed again and again, every question is answered all
+// the same: the run has the frames of one whose shell lives, event by event, but for what
+// comes before the first, which begins some milliseconds of killing later.
+func TestARunWhoseShellIsKilledIsTheSame(t *testing.T) {
+	t.Parallel()
+	frames := func(kills bool) (events []string, asked int64) {
+		s, job := simulated(t, "pixel-7-android-14", simlab.Options{Even: true})
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 2, 0
+		var n atomic.Int64
+		if kills {
+			job.Open = func(ctx context.Context) (device.Device, error) {
+				d, err := adb.Dial(ctx, s.Address(), adb.Options{})
+				return killed{d, &n}, err
+			}
+		}
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 2)
+		if len(r.Run.Warnings) > 0 {
+			t.Errorf("kills %v: %q", kills, r.Run.Warnings)
+		}
+		for _, it := range r.Run.Iterations {
+			if it.Metrics["cpu.time_ms"] <= 0 || it.Metrics["memory.rss_kb"] <= 0 {
+				t.Errorf("kills %v: an iteration tells of no process: %v", kills, it.Metrics)
+			}
+			for _, e := range it.Events[1:] {
+				events = append(events, fmt.Sprintf("%s %g of %g janky", e.Name, e.Metrics["frames.janky"], e.Metrics["frames.count"]))
+			}
+		}
+		return events, n.Load()
+	}
+	lives, _ := frames(false)
+	dies, asked := frames(true)
+	if !slices.Equal(lives, dies) {
+		t.Errorf("%q, want %q", dies, lives)
+	}
+	if asked < 20 {
+		t.Errorf("%d questions were asked, so that the shell was hardly killed", asked)
 	}
 }

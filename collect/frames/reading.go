@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
 )
 
 // reading is what the kernel tells of processes, of one command.
@@ -101,7 +102,7 @@ func (s *Sampler) WatchFrom(ctx context.Context) error {
 	if len(files) == 0 {
 		return nil
 	}
-	out, err := s.Target.Exec(ctx, append([]string{"cat"}, files...)...)
+	out, err := s.Target.Question(ctx, device.Quote(append([]string{"cat"}, files...)...))
 	if err != nil {
 		return fmt.Errorf("read what watching takes: %w", err)
 	}

@@ -128,7 +128,7 @@ func (s *Sampler) ask(ctx context.Context, head string, files []string, memory b
 	if memory {
 		line += "; echo; echo " + memoryMark + "; " + memoryQuestion(s.App)
 	}
-	out, err := s.Target.Ask(ctx, line)
+	out, err := s.Target.Question(ctx, line)
 	if err != nil {
 		return answer{}, fmt.Errorf("read the app's frames: %w", err)
 	}

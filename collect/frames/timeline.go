@@ -24,8 +24,9 @@ var ErrNoTimeline = errors.New("the device writes no timeline of frames")
 
 // aliveQuestion asks for the time, CLOCK_BOOTTIME, for what the kernel tells of the app's
 // process and of the device, and for the app's processes where it has none or another one than
-// before: all without the app, and by one process as long as it lives. To look for an app's
-// processes is to read the names of all that there are.
+// before: all without the app, and without a program as long as it lives, since Android's
+// shell reads files itself. To look for an app's processes is to read the names of all that
+// there are.
 func (s *Sampler) aliveQuestion() string {
 	line := device.Quote(append([]string{"cat", "/proc/uptime"}, s.files()...)...) + " 2>/dev/null"
 	if s.pid == 0 {

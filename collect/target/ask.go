@@ -16,6 +16,16 @@ func (t *Target) Ask(ctx context.Context, line string) (device.Output, error) {
 	return t.ask(ctx, t.beat(), line)
 }
 
+// Question is Ask for what only asks, again and again while an app is measured: through the
+// shell that the device keeps, but for the one in a minute that renews the mark too. It may
+// be run twice.
+func (t *Target) Question(ctx context.Context, line string) (device.Output, error) {
+	if beat := t.beat(); beat != "" {
+		return t.ask(ctx, beat, line)
+	}
+	return t.dev.Ask(ctx, line)
+}
+
 // Exec runs one command on the device.
 func (t *Target) Exec(ctx context.Context, words ...string) (device.Output, error) {
 	return t.Ask(ctx, device.Quote(words...))

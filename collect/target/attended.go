@@ -108,11 +108,23 @@ func (a *attended) shared() bool {
 }
 
 // Exec is bounded as a whole too.
-func (a *attended) Exec(ctx context.Context, command string) (out device.Output, err error) {
+func (a *attended) Exec(ctx context.Context, command string) (device.Output, error) {
+	return a.run(ctx, command, a.Device.Exec)
+}
+
+// Ask is Exec through the shell that the device keeps, if any.
+func (a *attended) Ask(ctx context.Context, command string) (device.Output, error) {
+	return a.run(ctx, command, func(ctx context.Context, command string) (device.Output, error) {
+		return device.Ask(ctx, a.Device, command)
+	})
+}
+
+// run runs a command to its end.
+func (a *attended) run(ctx context.Context, command string, exec func(context.Context, string) (device.Output, error)) (out device.Output, err error) {
 	ctx, cancel := within(ctx, a.wall, execFor, fmt.Errorf("%w: a command did not come to its end in %v", device.ErrGone, execFor))
 	defer cancel()
 	err = a.attend(ctx, lostAfter, func(ctx context.Context) error {
-		out, err = a.Device.Exec(ctx, command)
+		out, err = exec(ctx, command)
 		return err
 	})
 	if err != nil {

@@ -49,7 +49,7 @@ func (t *Target) Feel(ctx context.Context) error {
 // in the same command as what is read of the app.
 type Vitals struct {
 	System int   // Android's own process; 0: not known
-	Watch  []int // that what is asked of the device runs in: adbd, and what follows the log
+	Watch  []int // that what is asked of the device runs in: adbd, the shell that is kept, and what follows the log
 }
 
 // FindVitals looks for them: pidof came with Android 6.
@@ -71,6 +71,21 @@ func (t *Target) FindVitals(ctx context.Context) error {
 				t.Vitals.Watch = append(t.Vitals.Watch, pid)
 			}
 		}
+	}
+	return t.findShell(ctx)
+}
+
+// findShell looks for the process of the shell that the device keeps, which tells it itself.
+func (t *Target) findShell(ctx context.Context) error {
+	if !device.KeepsShell(ctx, t.dev.Device) {
+		return nil
+	}
+	out, err := t.dev.Ask(ctx, "echo $$")
+	if err != nil {
+		return fmt.Errorf("look for the shell that the device keeps: %w", err)
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(out.Stdout))); err == nil && pid > 0 {
+		t.Vitals.Watch = append(t.Vitals.Watch, pid)
 	}
 	return nil
 }
@@ -139,7 +154,7 @@ func (t *Target) Pulse(ctx context.Context) error {
 	if t.Heard == nil {
 		line += "; echo " + accidentsMark + "; " + accidentsQuestion
 	}
-	out, err := t.Ask(ctx, line)
+	out, err := t.Question(ctx, line)
 	if err != nil {
 		return fmt.Errorf("feel the device's pulse: %w", err)
 	}

@@ -3,9 +3,12 @@ package adb_test
 import (
 	"bytes"
 	"io"
+	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 )
 
@@ -64,4 +67,48 @@ func BenchmarkPull(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkQuestions tells what a reading costs the phone's CPU, by a process of its own and
+// by the kept shell, where this computer's mksh (or else its sh) is the phone's. That of
+// Android reads files itself; Debian's has no cat of its own.
+func BenchmarkQuestions(b *testing.B) {
+	phone := newTestPhone(modernFeatures)
+	if _, err := exec.LookPath("mksh"); err == nil {
+		phone.shell = "mksh"
+	}
+	const question = "cat /proc/uptime /proc/sys/kernel/random/boot_id /proc/1/stat /proc/1/status 2>/dev/null || pidof none"
+	for name, ask := range map[string]func(*adb.Device) (device.Output, error){
+		"process": func(d *adb.Device) (device.Output, error) { return d.Exec(b.Context(), question) },
+		"kept":    func(d *adb.Device) (device.Output, error) { return d.Ask(b.Context(), question) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			_, addr := serve(b, phone)
+			d, err := adb.Dial(b.Context(), addr, adb.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			cpu := func() time.Duration { // of the shells that are over
+				var u syscall.Rusage
+				if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+					b.Fatal(err)
+				}
+				return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+			}
+			before := cpu()
+			for b.Loop() {
+				if _, err := ask(d); err != nil {
+					b.Fatal(err)
+				}
+			}
+			_ = d.Close()
+			if name == "kept" {
+				<-phone.hungUp
+			}
+			for deadline := time.Now().Add(10 * time.Second); cpu() == before && time.Now().Before(deadline); {
+				time.Sleep(time.Millisecond) // until it was waited for
+			}
+			b.ReportMetric(float64((cpu()-before).Microseconds())/float64(b.N), "cpu-µs/op")
+		})
+	}
 }

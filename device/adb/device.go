@@ -32,6 +32,10 @@ type Device struct {
 	mu       sync.Mutex
 	known    bool
 	features []string
+	shell    *kept // nil: none is kept now
+	closed   bool
+
+	asking sync.Mutex // held while the kept shell is asked
 }
 
 var _ device.Device = (*Device)(nil)
@@ -39,8 +43,18 @@ var _ device.Device = (*Device)(nil)
 // Serial names the device as adb does.
 func (d *Device) Serial() string { return d.serial }
 
-// Close frees the connection to the device, where there is one of its own.
-func (d *Device) Close() error { return d.transport.close() }
+// Close frees the connection to the device, where there is one of its own, and ends the
+// shell that is kept.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	shell := d.shell
+	d.shell, d.closed = nil, true
+	d.mu.Unlock()
+	if shell != nil {
+		shell.close()
+	}
+	return d.transport.close()
+}
 
 // OnLoss calls lost once the way to the device is lost that was there when it was called,
 // with an error that wraps device.ErrGone, unless ctx has ended before. It asks the device

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb/marks"
 	"github.com/apkgate/apkgate/device/adb/wire"
 	"github.com/apkgate/apkgate/internal/words"
 )
@@ -205,7 +206,7 @@ func (l *localReader) Read(p []byte) (int, error) {
 
 // installPushed puts the APK on the device first (Android 6 and earlier).
 func (d *Device) installPushed(ctx context.Context, apk apkFile) (answer string, err error) {
-	path := "/data/local/tmp/" + newMark() + ".apk"
+	path := "/data/local/tmp/" + marks.New() + ".apk"
 	if err := d.Push(ctx, apk, path, 0o644, time.Time{}); err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package adb_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ import (
 // are in memory, and whose package manager takes any APK but some.
 type testPhone struct {
 	features string
+	shell    string // of this computer: "sh" unless set
+	// keeps plays the shell that is given no command, the nth from 1; nil: it is the shell.
+	keeps func(nth int, stdin io.Reader, stdout, stderr io.Writer) int
 
 	mu        sync.Mutex
 	files     map[string]testFile
@@ -71,7 +75,16 @@ var ownCommand = regexp.MustCompile(`^(pm|rm|getprop|cmd|logcat) `)
 func (p *testPhone) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) func() int {
 	p.mu.Lock()
 	p.commands = append(p.commands, command)
+	nth := 0
+	for _, c := range p.commands {
+		if c == "" {
+			nth++
+		}
+	}
 	p.mu.Unlock()
+	if command == "" && p.keeps != nil {
+		return func() int { return p.keeps(nth, stdin, stdout, stderr) }
+	}
 	if m := legacyLine.FindStringSubmatch(command); m != nil && ownCommand.MatchString(m[2]) {
 		fmt.Fprintln(stdout, m[1])
 		code := p.Start(ctx, m[2], stdin, stdout, stderr)()
@@ -146,7 +159,11 @@ func (p *testPhone) install(command string, apk []byte, out io.Writer) int {
 // sh runs the command in this computer's shell, and kills it with all that it
 // started when ctx ends.
 func (p *testPhone) sh(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) func() int {
-	cmd := exec.Command("sh", "-c", command)
+	args := []string{"-c", command}
+	if command == "" {
+		args = []string{"-"} // shell_service.cpp
+	}
+	cmd := exec.Command(cmp.Or(p.shell, "sh"), args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	input, err := cmd.StdinPipe()

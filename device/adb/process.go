@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb/marks"
 	"github.com/apkgate/apkgate/device/adb/wire"
 	"github.com/apkgate/apkgate/internal/words"
 )
@@ -80,7 +81,7 @@ type Process struct {
 // outcome is a command's standard output, which knows the exit code at its end.
 type outcome interface {
 	io.Reader
-	exitCode() int
+	ExitCode() int
 }
 
 func (d *Device) start(ctx context.Context, command string, mostStderr int, excess error) (*Process, error) {
@@ -90,7 +91,7 @@ func (d *Device) start(ctx context.Context, command string, mostStderr int, exce
 	}
 	p := &Process{device: d, command: command, most: mostStderr, excess: excess}
 	if !shell2 {
-		return p, p.startLegacy(ctx)
+		return p, p.startInTerminal(ctx)
 	}
 	p.call, err = d.open(ctx, "shell,v2,raw:"+command)
 	if err != nil {
@@ -103,6 +104,17 @@ func (d *Device) start(ctx context.Context, command string, mostStderr int, exce
 		return nil, err
 	}
 	return p, nil
+}
+
+// startInTerminal starts the command on a device without shell protocol 2.
+func (p *Process) startInTerminal(ctx context.Context) (err error) {
+	mark := marks.New()
+	p.call, err = p.device.open(ctx, "shell:"+marks.Terminal(p.command, mark))
+	if err != nil {
+		return err
+	}
+	p.stdout = marks.NewOutput(p.call, mark)
+	return nil
 }
 
 // keep holds the first bytes of standard error.
@@ -154,7 +166,7 @@ func (p *Process) wait() (int, error) {
 	if _, err := io.Copy(io.Discard, p.stdout); err != nil {
 		return -1, err
 	}
-	return p.stdout.exitCode(), nil
+	return p.stdout.ExitCode(), nil
 }
 
 func (p *Process) failed(err error) error {
@@ -195,4 +207,4 @@ func (o *shellOutput) Read(p []byte) (int, error) {
 	return 0, o.err
 }
 
-func (o *shellOutput) exitCode() int { return o.code }
+func (o *shellOutput) ExitCode() int { return o.code }

@@ -46,6 +46,8 @@ type Entry struct {
 	// Serial and Shared are of a connection: see device.Device and adb.Device.Shared.
 	Serial string `json:"serial,omitempty"`
 	Shared bool   `json:"shared,omitempty"`
+	// KeepsShell is of a connection too: see device.KeepsShell.
+	KeepsShell bool `json:"keeps_shell,omitempty"`
 	// Command is the command line, or the package that was removed.
 	Command string `json:"command,omitempty"`
 	Path    string `json:"path,omitempty"`

@@ -24,6 +24,8 @@ type fake struct {
 	files   map[string]string
 	printed *io.PipeWriter // of the process that was started
 	closed  chan struct{}
+	keeps   bool     // a shell
+	asked   []string // of it
 }
 
 func newFake() *fake {
@@ -48,6 +50,13 @@ func (f *fake) date() time.Time { return time.Date(2026, 11, 27, 8, 0, 0, 0, tim
 
 func (f *fake) Serial() string { return "R5CT70ABCDE" }
 func (f *fake) Close() error   { return nil }
+
+func (f *fake) KeepsShell(context.Context) bool { return f.keeps }
+
+func (f *fake) Ask(ctx context.Context, command string) (device.Output, error) {
+	f.asked = append(f.asked, command)
+	return f.Exec(ctx, command)
+}
 
 func (f *fake) Exec(_ context.Context, command string) (device.Output, error) {
 	f.mu.Lock()

@@ -29,13 +29,15 @@ func (p *Player) Open(ctx context.Context) (device.Device, error) {
 	if e.Error != nil {
 		return nil, e.Error
 	}
-	return &playedDevice{p: p, serial: e.Serial, shared: e.Shared}, nil
+	return &playedDevice{p: p, serial: e.Serial, shared: e.Shared, keepsShell: e.KeepsShell}, nil
 }
 
 type playedDevice struct {
 	p      *Player
 	serial string
 	shared bool
+	// keepsShell says that it kept a shell. What was asked through it is found as any command.
+	keepsShell bool
 }
 
 var _ device.Device = (*playedDevice)(nil)
@@ -43,6 +45,9 @@ var _ device.Device = (*playedDevice)(nil)
 func (d *playedDevice) Serial() string { return d.serial }
 func (d *playedDevice) Shared() bool   { return d.shared }
 func (d *playedDevice) Close() error   { return nil }
+
+// KeepsShell implements device.KeepsShell.
+func (d *playedDevice) KeepsShell(context.Context) bool { return d.keepsShell }
 
 // OnLoss calls lost when the connection is lost, unless ctx has ended before; see package
 // adb.

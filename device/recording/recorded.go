@@ -17,7 +17,8 @@ import (
 // recordedDevice is a device of which everything is recorded.
 type recordedDevice struct {
 	device.Device
-	s *Recorded
+	s          *Recorded
+	keepsShell bool
 }
 
 var _ device.Device = (*recordedDevice)(nil)
@@ -40,6 +41,14 @@ func (d *recordedDevice) OnLoss(ctx context.Context, lost func(error)) {
 func (d *recordedDevice) Exec(ctx context.Context, command string) (device.Output, error) {
 	return d.command(command, func() (device.Output, error) { return d.Device.Exec(ctx, command) })
 }
+
+// Ask implements device.Ask.
+func (d *recordedDevice) Ask(ctx context.Context, command string) (device.Output, error) {
+	return d.command(command, func() (device.Output, error) { return device.Ask(ctx, d.Device, command) })
+}
+
+// KeepsShell implements device.KeepsShell: what was told when the device was connected to.
+func (d *recordedDevice) KeepsShell(context.Context) bool { return d.keepsShell }
 
 // ToTheEnd implements device.ToTheEnd.
 func (d *recordedDevice) ToTheEnd(ctx context.Context, command string, most int64) (device.Output, error) {

@@ -236,11 +236,12 @@ func (s *Recorded) Opened(open func(context.Context) (device.Device, error)) fun
 			e.Serial = s.w.black.String(d.Serial())
 			shared, ok := d.(interface{ Shared() bool })
 			e.Shared = ok && shared.Shared()
+			e.KeepsShell = device.KeepsShell(ctx, d)
 		}
 		s.finish(e, err)
 		if err != nil {
 			return nil, err
 		}
-		return &recordedDevice{Device: d, s: s}, nil
+		return &recordedDevice{Device: d, s: s, keepsShell: e.KeepsShell}, nil
 	}
 }

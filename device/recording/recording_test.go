@@ -57,6 +57,38 @@ func TestAReplayAnswersAsTheDeviceDid(t *testing.T) {
 	}
 }
 
+// What the kept shell was asked is asked of it while it is recorded, and is a command like any
+// other in the recording; whether there is one is part of it.
+func TestWhatTheKeptShellWasAskedIsReplayed(t *testing.T) {
+	t.Parallel()
+	for _, keeps := range []bool{true, false} {
+		f := newFake()
+		f.keeps = keeps
+		f.answers["echo $$"] = []string{"20003\n", "20006\n"}
+		do := func(ctx context.Context, d device.Device) (log []any) {
+			for range 2 {
+				out, err := device.Ask(ctx, d, "echo $$")
+				log = append(log, device.KeepsShell(ctx, d), string(out.Stdout), err)
+			}
+			out, err := d.Exec(ctx, "echo $$")
+			return append(log, string(out.Stdout), err)
+		}
+		var want []any
+		dir, _ := recorded(t, f, recording.NewBlackout(), func(ctx context.Context, d device.Device, _ device.Clock) { want = do(ctx, d) })
+		if want[0] != keeps || want[1] != "20003\n" || !slices.Equal(f.asked, []string{"echo $$", "echo $$"}) {
+			t.Fatalf("recorded %v, asked %q", want, f.asked)
+		}
+		p, d := played(t, dir)
+		if got := do(t.Context(), d); !slices.Equal(got, want) || !p.Account().Exact() {
+			t.Errorf("replayed %v, want %v; %+v", got, want, p.Account())
+		}
+		text, err := os.ReadFile(filepath.Join(dir, recording.ExchangesFile))
+		if err != nil || bytes.Contains(text, []byte("keeps_shell")) != keeps {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}
+
 // What a process prints in the background is known after the same call as when it was
 // recorded, however long the reader takes.
 func TestWhatIsPrintedComesAtTheSameCall(t *testing.T) {
@@ -228,6 +260,9 @@ func TestTheFirstVersionStillOpens(t *testing.T) {
 	t.Parallel()
 	p, d := played(t, filepath.Join("testdata", "version-1"))
 	clock := p.Clock()
+	if device.KeepsShell(t.Context(), d) {
+		t.Error("it keeps a shell, which nothing in the recording says")
+	}
 	if got := said(t, d, "pidof com.example.mail"); got != "4711\n" {
 		t.Errorf("answered %q", got)
 	}

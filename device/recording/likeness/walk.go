@@ -66,6 +66,9 @@ type walk struct {
 	byKey     map[string]*Row
 	processes map[int]*running
 	pids      map[string]string // of the recorded device: those of the other
+	// keepsShell says that the recorded device keeps a shell, of which questions tell: so
+	// the other's is asked.
+	keepsShell bool
 }
 
 // running is a process that goes on on both devices.
@@ -119,6 +122,8 @@ func (w *walk) key(asked string) string {
 // step does what was done.
 func (w *walk) step(ctx context.Context, e recording.Entry) error {
 	switch e.Op {
+	case recording.Open:
+		w.keepsShell = e.KeepsShell
 	case recording.Exec:
 		return w.exec(ctx, e)
 	case recording.Start:
@@ -168,7 +173,13 @@ func (w *walk) exec(ctx context.Context, e recording.Entry) error {
 	if err != nil {
 		return err
 	}
-	out, err := w.other.Device.Exec(ctx, w.translated(e.Command))
+	ask := w.other.Device.Exec
+	if w.keepsShell {
+		ask = func(ctx context.Context, command string) (device.Output, error) {
+			return device.Ask(ctx, w.other.Device, command)
+		}
+	}
+	out, err := ask(ctx, w.translated(e.Command))
 	if errors.Is(err, device.ErrGone) {
 		return fmt.Errorf("ask the other device %s: %w", e.Asked(), err)
 	}

@@ -13,6 +13,7 @@ func (s *Shell) background(p pipeline, on Streams) {
 		host: h, out: newBuffer(), err: newBuffer(), done: make(chan struct{}), parent: s,
 		pid: h.newPID(), commands: s.commands, detached: detaches(p),
 	}
+	h.forks(&list{items: []pipeline{p}})
 	s.last = child.pid
 	s.children = append(s.children, child)
 	h.shells[child] = true

@@ -85,7 +85,7 @@ func (s *Shell) Run(args []string, on Streams, then func(code int)) {
 		then(127)
 		return
 	}
-	s.host.count(name)
+	s.host.count(name, args[1:]...)
 	cmd.Run(&Call{Shell: s, Args: args[1:], Streams: on}, then)
 }
 

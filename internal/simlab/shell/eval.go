@@ -63,6 +63,7 @@ func (s *Shell) pipeline(p pipeline, on Streams, then func(code int)) {
 		return
 	}
 	var between bytes.Buffer
+	s.host.forks(&list{items: []pipeline{p[:1]}})
 	s.node(p[0], Streams{In: on.In, Out: &between, Err: on.Err}, func(int) {
 		s.pipeline(p[1:], Streams{In: between.Bytes(), Out: on.Out, Err: on.Err}, then)
 	})
@@ -84,6 +85,7 @@ func (s *Shell) node(n node, on Streams, then func(code int)) {
 	}
 	if n.group != nil {
 		if n.subshell {
+			s.host.forks(n.group)
 			end = s.enclose(end)
 		}
 		s.list(n.group, 0, on, end)
@@ -155,7 +157,13 @@ func (s *Shell) expand(w word) string {
 			if s.last > 0 {
 				b.WriteString(strconv.Itoa(s.last))
 			}
+		case p.variable == '$':
+			if s.own == 0 {
+				s.own = s.host.newPID()
+			}
+			b.WriteString(strconv.Itoa(s.own))
 		case p.output != nil:
+			s.host.forks(p.output)
 			var m bytes.Buffer
 			s.substituting++
 			s.list(p.output, 0, Streams{Out: &m, Err: s.err}, func(int) {})

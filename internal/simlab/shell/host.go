@@ -10,6 +10,7 @@ package shell
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,17 +54,29 @@ const ProcessCPU = 3 * time.Millisecond
 // CPU is what the processes had of the CPUs.
 func (a Asked) CPU() time.Duration { return time.Duration(a.Processes) * ProcessCPU }
 
-// inShell are the commands that mksh does itself.
-var inShell = map[string]bool{":": true, "true": true, "false": true, "cd": true, "echo": true, "exec": true, "exit": true, "export": true, "kill": true, "test": true, "[": true, "wait": true}
+// inShell are the commands that mksh does itself (funcs.c, mkshbuiltins): since its R39,
+// of 2010, cat too, where it has no options (exec.c, comexec).
+var inShell = map[string]bool{":": true, "true": true, "false": true, "cat": true, "cd": true, "echo": true, "exec": true, "exit": true, "export": true, "kill": true, "test": true, "[": true, "wait": true}
 
 // count counts a command that is run.
-func (h *Host) count(name string) {
-	if !inShell[name] {
+func (h *Host) count(name string, args ...string) {
+	if !inShell[name] || name == "cat" && len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
 		h.Asked.Processes++
 	}
 	if name == "dumpsys" {
 		h.Asked.Dumps++
 	}
+}
+
+// forks counts the process that commands run in: a subshell, which ends as the program
+// where it is nothing but that (mksh's XEXEC).
+func (h *Host) forks(l *list) {
+	if len(l.items) == 1 && len(l.items[0]) == 1 {
+		if n := l.items[0][0]; n.group == nil && len(n.words) > 0 && len(n.words[0].parts) == 1 && !inShell[n.words[0].parts[0].text] {
+			return
+		}
+	}
+	h.Asked.Processes++
 }
 
 // Process is one that no shell has started.

@@ -55,11 +55,11 @@ type word struct {
 	star  bool // an asterisk without quotes stands for what files are called
 }
 
-// part is text, or a variable ($? or $!), or the output of a list of commands:
+// part is text, or a variable ($?, $! or $$), or the output of a list of commands:
 // $(…).
 type part struct {
 	text     string
-	variable byte // '?' or '!'; 0: none
+	variable byte // '?', '!' or '$'; 0: none
 	output   *list
 }
 
@@ -122,7 +122,7 @@ func (s *scanner) list(depth int, closing string) (*list, error) {
 		s.skip(true)
 		if s.at >= len(s.text) || closing != "" && strings.HasPrefix(s.text[s.at:], closing) {
 			if join != "" {
-				return nil, fmt.Errorf("syntax error: unexpected end after '%s'", join)
+				return nil, unfinished("syntax error: unexpected end after '" + join + "'")
 			}
 			return l, nil
 		}
@@ -172,14 +172,14 @@ func (s *scanner) node(depth int) (n node, err error) {
 			return n, err
 		}
 		if !s.take(")") {
-			return n, errors.New("syntax error: '(' unmatched")
+			return n, unfinished("syntax error: '(' unmatched")
 		}
 	case s.take("{ "), s.take("{\n"):
 		if n.group, err = s.list(depth+1, "}"); err != nil {
 			return n, err
 		}
 		if !s.take("}") {
-			return n, errors.New("syntax error: '{' unmatched")
+			return n, unfinished("syntax error: '{' unmatched")
 		}
 	}
 	for {
@@ -203,7 +203,7 @@ func (s *scanner) node(depth int) (n node, err error) {
 			if s.at < len(s.text) {
 				return n, fmt.Errorf("syntax error: unexpected '%c'", s.text[s.at])
 			}
-			return n, errors.New("syntax error: unexpected end")
+			return n, unfinished("syntax error: unexpected end")
 		default:
 			return n, nil
 		}
@@ -243,7 +243,7 @@ func (s *scanner) word(depth int) (w word, ok bool, err error) {
 		case c == '\'':
 			end := strings.IndexByte(s.text[s.at+1:], '\'')
 			if end < 0 {
-				return w, false, errors.New("no closing quote")
+				return w, false, unfinished("no closing quote")
 			}
 			b.WriteString(s.text[s.at+1 : s.at+1+end])
 			s.at += end + 2
@@ -276,10 +276,10 @@ func (w *word) flush(b *strings.Builder) {
 	}
 }
 
-// plain reads $?, $!, $(…) or one byte that means itself.
+// plain reads $?, $!, $$, $(…) or one byte that means itself.
 func (s *scanner) plain(b *strings.Builder, w *word, depth int) error {
 	switch {
-	case s.take("$?"), s.take("$!"):
+	case s.take("$?"), s.take("$!"), s.take("$$"):
 		w.flush(b)
 		w.parts = append(w.parts, part{variable: s.text[s.at-1]})
 	case s.take("$("):
@@ -289,7 +289,7 @@ func (s *scanner) plain(b *strings.Builder, w *word, depth int) error {
 			return err
 		}
 		if !s.take(")") {
-			return errors.New("syntax error: '$(' unmatched")
+			return unfinished("syntax error: '$(' unmatched")
 		}
 		w.parts = append(w.parts, part{output: l})
 	default:
@@ -316,5 +316,5 @@ func (s *scanner) doubleQuoted(b *strings.Builder, w *word, depth int) error {
 			}
 		}
 	}
-	return errors.New("no closing quote")
+	return unfinished("no closing quote")
 }

@@ -37,6 +37,10 @@ type Shell struct {
 	children []*Shell
 	last     int      // $!
 	hungUp   []func() // told of a hang-up
+
+	// Of a shell that was given no command (session.go):
+	own   int // its process, 0: any other's that nobody asked for yet
+	lines int // that it has run
 }
 
 // Start begins a command line and returns when the phone has accepted it; wait
@@ -48,7 +52,10 @@ func (h *Host) Start(ctx context.Context, command string, stdin io.Reader, stdou
 	}
 	stop := context.AfterFunc(ctx, s.hangUp)
 	go func() { <-s.done; stop() }()
-	if need := stdinNeeded(command); need != 0 && stdin != nil {
+	if strings.TrimSpace(command) == "" && stdin != nil {
+		h.begins(ctx, s)
+		go h.session(ctx, s, stdin)
+	} else if need := stdinNeeded(command); need != 0 && stdin != nil {
 		go func() {
 			input, _ := io.ReadAll(io.LimitReader(stdin, need))
 			h.begin(ctx, s, command, input)
@@ -65,12 +72,8 @@ func (h *Host) Start(ctx context.Context, command string, stdin io.Reader, stdou
 }
 
 // stdinNeeded is how much of standard input a command line reads: none, but for
-// an installation from a stream, a shell without a command, and what has a command
-// that reads it to its end.
+// an installation from a stream, and what has a command that reads it to its end.
 func stdinNeeded(command string) int64 {
-	if strings.TrimSpace(command) == "" {
-		return maxScript
-	}
 	if n := streamed(command); n > 0 {
 		return n
 	}
@@ -153,9 +156,6 @@ func (h *Host) begin(ctx context.Context, s *Shell, command string, input []byte
 	h.hear(ctx, s)
 	if !s.ended {
 		h.shells[s] = true
-		if strings.TrimSpace(command) == "" {
-			command, input = string(input), nil
-		}
 		s.eval(command, Streams{In: input, Out: s.out, Err: s.err}, s.end)
 	}
 	h.hear(ctx, s)

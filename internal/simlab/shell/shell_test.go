@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"bufio"
 	"io"
 	"strings"
 	"sync"
@@ -104,5 +105,74 @@ func TestACommandThatReadsNothingDoesNotWaitForInput(t *testing.T) {
 	var out strings.Builder
 	if newHost(30).Start(t.Context(), "echo x | cat; echo y", stdin, &out, &out)(); out.String() != "x\ny\n" {
 		t.Errorf("%q", &out)
+	}
+}
+
+// A shell that is given no command runs each line when it comes, and is one process for
+// all of them.
+func TestAShellRunsWhatComesInLineByLine(t *testing.T) {
+	t.Parallel()
+	h := newHost(30)
+	stdin, client := io.Pipe()
+	answers, out := io.Pipe()
+	var errs strings.Builder
+	wait := h.Start(t.Context(), "", stdin, out, &errs)
+	ended := make(chan int, 1)
+	go func() {
+		ended <- wait()
+		out.Close()
+	}()
+	lines := bufio.NewScanner(answers)
+	ask := func(line string) string {
+		io.WriteString(client, line+"\n")
+		lines.Scan()
+		return lines.Text()
+	}
+	pid := ask("echo $$")
+	for _, c := range []struct{ line, answer string }{
+		{"hello you", "hello you"},
+		{"(exit 3); echo $?", "3"},
+		{"{ cat; echo nothing; } </dev/null", "nothing"},
+		{"{ echo begun\n}", "begun"},
+		{"echo 'two\nlines' | grep lines", "lines"},
+		{"echo $$", pid},
+		{"pidof sh", pid},
+	} {
+		if got := ask(c.line); got != c.answer {
+			t.Errorf("%s: %q, want %q", c.line, got, c.answer)
+		}
+	}
+	if got := h.Asked.Processes; got != 6 { // itself, hello, the subshell, grep and pidof; a pipe's first echo is its own
+		t.Errorf("%d processes were started", got)
+	}
+	var kill strings.Builder
+	if code := h.Start(t.Context(), "kill -9 "+pid, strings.NewReader(""), &kill, &kill)(); code != 0 {
+		t.Errorf("kill: %q", &kill)
+	}
+	if code := <-ended; code != 137 || errs.String() != "" {
+		t.Errorf("exit code %d, %q; want 137", code, &errs)
+	}
+}
+
+// A shell that talks to nobody ends where it can't read what comes, at exit and with its
+// input.
+func TestWhatEndsAShellThatReadsLines(t *testing.T) {
+	t.Parallel()
+	for lines, want := range map[string]struct {
+		out, errs string
+		code      int
+	}{
+		"echo a\nexit 3\necho b\n":      {"a\n", "", 3},
+		"echo a\n;; echo b\necho c\n":   {"a\n", "/system/bin/sh: syntax error: unexpected ';'\n", 1},
+		"echo a\nfalse":                 {"a\n", "", 1},
+		"echo a\n(echo b\n":             {"a\n", "/system/bin/sh: syntax error: '(' unmatched\n", 1},
+		"echo a; exec cat\nall\nthis\n": {"a\nall\nthis\n", "", 0},
+		"":                              {"", "", 0},
+	} {
+		var out, errs strings.Builder
+		code := newHost(30).Start(t.Context(), "", strings.NewReader(lines), &out, &errs)()
+		if out.String() != want.out || errs.String() != want.errs || code != want.code {
+			t.Errorf("%q: %q, %q, exit code %d; want %+v", lines, &out, &errs, code, want)
+		}
 	}
 }

@@ -1,10 +1,7 @@
-package adb
+package marks
 
 import (
 	"bytes"
-	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,8 +9,8 @@ import (
 	"strings"
 )
 
-// A device without shell protocol 2 gives a terminal and no exit code. So the
-// command line is put between two marks that its output can't guess:
+// Terminal is what to run for a command on a device without shell protocol 2, which gives
+// a terminal and no exit code:
 //
 //	echo MARK; (COMMAND
 //	) </dev/null; echo MARK$?
@@ -21,28 +18,12 @@ import (
 // The first mark shows whether the terminal writes line ends as CR LF; what it
 // added is taken out again, so that binary output survives. The second mark is
 // followed by the exit code, and is the end: nothing waits for the shell to go too.
-func legacyCommand(command, mark string) string {
+func Terminal(command, mark string) string {
 	return fmt.Sprintf("echo %s; (%s\n) </dev/null; echo %s$?", mark, command, mark)
 }
 
-func newMark() string {
-	var b [12]byte
-	rand.Read(b[:]) // never fails: crypto/rand
-	return "apkgate-" + hex.EncodeToString(b[:])
-}
-
-func (p *Process) startLegacy(ctx context.Context) (err error) {
-	mark := newMark()
-	p.call, err = p.device.open(ctx, "shell:"+legacyCommand(p.command, mark))
-	if err != nil {
-		return err
-	}
-	p.stdout = &legacyOutput{r: p.call, mark: []byte(mark)}
-	return nil
-}
-
-// legacyOutput is what stands between the marks.
-type legacyOutput struct {
+// Output is what stands between the marks of Terminal.
+type Output struct {
 	r    io.Reader
 	mark []byte
 
@@ -54,10 +35,17 @@ type legacyOutput struct {
 	err   error
 }
 
+// NewOutput reads what the terminal prints.
+func NewOutput(r io.Reader, mark string) *Output { return &Output{r: r, mark: []byte(mark)} }
+
+// ExitCode is the command's, once all was read.
+func (o *Output) ExitCode() int { return o.code }
+
 // errNoMark says that the shell did not do as told.
 var errNoMark = errors.New("the device's shell did not echo what it was asked to")
 
-func (o *legacyOutput) Read(p []byte) (int, error) {
+// Read reads the command's output.
+func (o *Output) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -73,7 +61,7 @@ func (o *legacyOutput) Read(p []byte) (int, error) {
 }
 
 // fill reads more, and looks for the marks.
-func (o *legacyOutput) fill() {
+func (o *Output) fill() {
 	n, err := o.r.Read(o.chunk[:])
 	o.text = append(o.text, o.chunk[:n]...)
 	if !o.begun {
@@ -91,7 +79,7 @@ func (o *legacyOutput) fill() {
 }
 
 // begin looks for the first mark and the line end behind it.
-func (o *legacyOutput) begin() {
+func (o *Output) begin() {
 	first, rest, ok := bytes.Cut(o.text, []byte("\n"))
 	switch {
 	case ok && bytes.Equal(bytes.TrimRight(first, "\r"), o.mark):
@@ -103,7 +91,7 @@ func (o *legacyOutput) begin() {
 }
 
 // ended takes the exit code from behind the second mark, where that line is whole.
-func (o *legacyOutput) ended() bool {
+func (o *Output) ended() bool {
 	at := bytes.LastIndex(o.text, o.mark)
 	if !o.begun || at < 0 {
 		return false
@@ -118,7 +106,7 @@ func (o *legacyOutput) ended() bool {
 }
 
 // give gives out what can't be part of the second mark or of a line end.
-func (o *legacyOutput) give(p []byte) int {
+func (o *Output) give(p []byte) int {
 	if !o.begun {
 		return 0
 	}
@@ -141,7 +129,7 @@ func (o *legacyOutput) give(p []byte) int {
 
 // tail is where text begins that may be the second mark, or part of it, or the
 // first half of a line end.
-func (o *legacyOutput) tail() int {
+func (o *Output) tail() int {
 	const behind = len("255\r\n")
 	for i := max(0, len(o.text)-len(o.mark)-behind); i < len(o.text); i++ {
 		rest := o.text[i:]
@@ -151,5 +139,3 @@ func (o *legacyOutput) tail() int {
 	}
 	return len(bytes.TrimSuffix(o.text, []byte("\r")))
 }
-
-func (o *legacyOutput) exitCode() int { return o.code }

@@ -1,4 +1,4 @@
-package adb
+package marks
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func spoken(mark, output string, code int, terminal bool) string {
 	return text
 }
 
-func TestLegacyOutput(t *testing.T) {
+func TestTerminalOutput(t *testing.T) {
 	const mark = "apkgate-0123"
 	for _, output := range []string{
 		"", "a", "a\n", "a\r\nb\r", "\r\r\n\n\r", "apkgate-", "ap" + mark[:11] + "\n", mark + " in between\n",
@@ -29,10 +29,10 @@ func TestLegacyOutput(t *testing.T) {
 				"whole": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader,
 				"bytes": iotest.OneByteReader, "end with data": iotest.DataErrReader,
 			} {
-				o := &legacyOutput{r: slice(strings.NewReader(spoken(mark, output, 42, terminal))), mark: []byte(mark)}
+				o := NewOutput(slice(strings.NewReader(spoken(mark, output, 42, terminal))), mark)
 				got, err := io.ReadAll(o)
-				if string(got) != output || err != nil || o.code != 42 {
-					t.Errorf("%.30q, terminal %v, %s: %.30q, %v, exit code %d", output, terminal, name, got, err, o.code)
+				if string(got) != output || err != nil || o.ExitCode() != 42 {
+					t.Errorf("%.30q, terminal %v, %s: %.30q, %v, exit code %d", output, terminal, name, got, err, o.ExitCode())
 				}
 			}
 		}
@@ -40,9 +40,9 @@ func TestLegacyOutput(t *testing.T) {
 }
 
 // A line must be given out as soon as it is there, not with the next.
-func TestLegacyOutputIsNotHeldBack(t *testing.T) {
+func TestTerminalOutputIsNotHeldBack(t *testing.T) {
 	r, w := io.Pipe()
-	o := &legacyOutput{r: r, mark: []byte("apkgate-0123")}
+	o := NewOutput(r, "apkgate-0123")
 	go io.WriteString(w, "apkgate-0123\r\nhello\r\n")
 	got := make([]byte, 6)
 	if _, err := io.ReadFull(o, got); err != nil || string(got) != "hello\n" {
@@ -51,25 +51,25 @@ func TestLegacyOutputIsNotHeldBack(t *testing.T) {
 }
 
 // The second mark is the end, though the shell has not gone yet.
-func TestLegacyOutputEndsWithTheMark(t *testing.T) {
+func TestTerminalOutputEndsWithTheMark(t *testing.T) {
 	r, w := io.Pipe()
-	o := &legacyOutput{r: r, mark: []byte("apkgate-0123")}
+	o := NewOutput(r, "apkgate-0123")
 	go io.WriteString(w, spoken("apkgate-0123", "hello\n", 7, true))
-	if got, err := io.ReadAll(o); string(got) != "hello\n" || err != nil || o.code != 7 {
-		t.Errorf("%q, %v, exit code %d", got, err, o.code)
+	if got, err := io.ReadAll(o); string(got) != "hello\n" || err != nil || o.ExitCode() != 7 {
+		t.Errorf("%q, %v, exit code %d", got, err, o.ExitCode())
 	}
 }
 
-func TestLegacyOutputErrors(t *testing.T) {
+func TestTerminalOutputErrors(t *testing.T) {
 	for _, said := range []string{"", "apkgate-0123", "apkgate-0123\nhalf", "apkgate-0123\nhalf apkgate-0123", "apkgate-0123\napkgate-0123x\n", "sh: echo: not found\n"} {
-		o := &legacyOutput{r: strings.NewReader(said), mark: []byte("apkgate-0123")}
+		o := NewOutput(strings.NewReader(said), "apkgate-0123")
 		if _, err := io.ReadAll(o); err == nil {
 			t.Errorf("%q was taken for a command that ended", said)
 		}
 	}
 }
 
-func FuzzLegacyOutput(f *testing.F) {
+func FuzzTerminalOutput(f *testing.F) {
 	f.Add([]byte("a\r\nb"), 3, true)
 	f.Add([]byte("apkgate-apkgate-01"), 1, false)
 	f.Fuzz(func(t *testing.T, output []byte, size int, terminal bool) {
@@ -77,14 +77,11 @@ func FuzzLegacyOutput(f *testing.F) {
 		if bytes.Contains(output, []byte(mark)) {
 			return // it can't guess the mark
 		}
-		o := &legacyOutput{
-			r:    iotest.HalfReader(strings.NewReader(spoken(mark, string(output), 255, terminal))),
-			mark: []byte(mark),
-		}
+		o := NewOutput(iotest.HalfReader(strings.NewReader(spoken(mark, string(output), 255, terminal))), mark)
 		var got bytes.Buffer
 		_, err := io.CopyBuffer(struct{ io.Writer }{&got}, struct{ io.Reader }{o}, make([]byte, 1+size&63))
-		if !bytes.Equal(got.Bytes(), output) || err != nil || o.code != 255 {
-			t.Errorf("%q became %q, %v, exit code %d", output, got.Bytes(), err, o.code)
+		if !bytes.Equal(got.Bytes(), output) || err != nil || o.ExitCode() != 255 {
+			t.Errorf("%q became %q, %v, exit code %d", output, got.Bytes(), err, o.ExitCode())
 		}
 	})
 }
