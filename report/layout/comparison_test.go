@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,5 +107,106 @@ func TestAComparisonShowsWhatIsOpen(t *testing.T) {
 	open, rest, _ := strings.Cut(rest, "Whole run")
 	if !found || !strings.Contains(open, "tap: time per frame") || !strings.Contains(open, "| open |") || strings.Contains(open, "whole run") || !strings.Contains(rest, "as before") {
 		t.Errorf("want a table of what is open, the event alone:\n%s", md.String())
+	}
+}
+
+// TestComparisonMeasured: how much was measured is told of all contexts together, by rounds or
+// by what each build has, and names the device where there is one: 3 and 2 runs are 5.
+func TestComparisonMeasured(t *testing.T) {
+	pixel := map[string]string{"model": "Pixel 7"}
+	for want, contexts := range map[string][]sidebyside.Context{
+		"nothing in common":                  nil,
+		"12 rounds":                          {{Base: 12, Head: 12}},
+		"12 rounds on Pixel 7":               {{Context: pixel, Base: 12, Head: 12}},
+		"20 rounds on 2 devices or networks": {{Context: pixel, Base: 12, Head: 12}, {Base: 8, Head: 8}},
+	} {
+		s := sidebyside.Scenario{Scenario: "scroll", Unit: sidebyside.Round, Contexts: contexts}
+		d := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Scenarios: []sidebyside.Scenario{s}}})
+		if got := factOf(d, "Measured"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	runs := sidebyside.Scenario{Scenario: "open", Unit: sidebyside.Run, Contexts: []sidebyside.Context{{Base: 3, Head: 3}, {Base: 2, Head: 1}}}
+	none := sidebyside.Scenario{Scenario: "scroll"}
+	d := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Scenarios: []sidebyside.Scenario{runs, none}}})
+	if got, want := factOf(d, "Measured"), "open: 5 runs of the base, 4 of the head on 2 devices or networks\nscroll: nothing in common"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestComparisonNamesBuilds: a build is named by what is known of it, a commit by ten digits.
+func TestComparisonNamesBuilds(t *testing.T) {
+	v := sidebyside.Verdict{
+		Base: sidebyside.Build{App: run.App{Package: "com.example", Version: "1.4.0", Build: "release"}, Source: run.Source{Commit: strings.Repeat("0123456789", 4)}},
+		Head: sidebyside.Build{App: run.App{Package: "com.example", Build: "debug"}},
+	}
+	if got, want := Comparison(ComparisonInput{Verdict: v}).Title, "base com.example 1.4.0 release, commit 0123456789, head com.example debug"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestComparisonSaysWhatToDo: a hint is told whatever the verdict is, how to explain what got
+// worse of a regression alone.
+func TestComparisonSaysWhatToDo(t *testing.T) {
+	for verdict, why := range map[gate.Outcome]string{gate.Regression: "apkgate why pr", gate.Pass: ""} {
+		d := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Verdict: verdict, Hint: "measure more rounds"}, Why: "apkgate why pr"})
+		if got := factOf(d, "Next"); got != "measure more rounds" {
+			t.Errorf("%s: the hint is %q", verdict, got)
+		}
+		if got := factOf(d, "Why"); got != why {
+			t.Errorf("%s: how to explain it is %q, want %q", verdict, got, why)
+		}
+		bare := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Verdict: verdict}})
+		for _, f := range bare.Facts {
+			if f.Label == "Next" || f.Label == "Why" {
+				t.Errorf("%s: without a hint it says %q", verdict, f)
+			}
+		}
+	}
+}
+
+// tenth is a time per frame of 10 ms that grew by 1 ms, give or take half as much.
+func tenth() sidebyside.Difference {
+	return sidebyside.Difference{Base: 10, Head: 11.2, Shift: 1, ShiftLow: new(0.5), ShiftHigh: new(1.5), Change: 0.1, ChangeLow: new(0.05), ChangeHigh: new(0.15), P: 0.0004, Effect: 0.8, N: 12}
+}
+
+// TestComparisonTables: the table of the whole run has what did not change, that of each device
+// the whole run of every device and of events what changed there. A broken limit is told by the
+// head's own number, without an interval: 12 ms are a fifth more than 10.
+func TestComparisonTables(t *testing.T) {
+	limit := tenth()
+	limit.Head, limit.Limit = 12, new(10.5)
+	apart := []sidebyside.ContextDifference{{Context: 0, Direction: gate.None, Difference: tenth()}, {Context: 1, Direction: gate.ToRegression, Difference: tenth()}}
+	of := func(event string, d gate.Direction, shift sidebyside.Difference) sidebyside.Comparison {
+		return sidebyside.Comparison{Event: event, Metric: ms, Direction: d, Together: d, Difference: shift, Contexts: apart}
+	}
+	scenario := sidebyside.Scenario{Scenario: "scroll", Unit: sidebyside.Round, Contexts: []sidebyside.Context{{Context: map[string]string{"model": "A"}}, {Context: map[string]string{"model": "B"}}}}
+	scenario.Comparisons = []sidebyside.Comparison{of("", gate.None, tenth()), of("", gate.ToImprovement, tenth()), of("tap", gate.None, tenth()), of("back", gate.ToRegression, limit)}
+	d := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Scenarios: []sidebyside.Scenario{scenario}}})
+	const numbers = " | 10.00 ms | 11.00 ms | +10 % | +5…+15 % | < 0.001 | 0.80 | "
+	whole, broken := "whole run: time per frame"+numbers, "back: time per frame | 10.00 ms | 12.00 ms | +20 % | – | < 0.001 | 0.80 | beyond 10.50 ms"
+	onA, onB := func(event string) string { return event + ": time per frame on A" + numbers + "as before" }, func(event string) string { return event + ": time per frame on B" + numbers + "worse" }
+	for title, want := range map[string][]string{
+		"Whole run":       {whole + "as before"},
+		"What changed":    {broken, whole + "better"},
+		"All comparisons": {whole + "as before", whole + "better", "tap: time per frame" + numbers + "as before", broken},
+		"Each device":     {onA("whole run"), onB("whole run"), onA("whole run"), onB("whole run"), onB("tap"), onB("back")},
+	} {
+		if got := rowsOf(d, title); !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", title, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	two := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Scenarios: []sidebyside.Scenario{scenario, {Scenario: "open"}}}})
+	if got := rowsOf(two, "Whole run: scroll"); len(got) != 1 {
+		t.Errorf("of several scenarios the table of one has %q", got)
+	}
+	at := slices.IndexFunc(d.Problems, func(p document.Problem) bool { return p.Scenario == "scroll" })
+	if got, want := strings.ReplaceAll(d.Problems[at].Text, "\u00a0", " "), "base 10.00 ms, head 12.00 ms; beyond the limit of 10.50 ms"; got != want {
+		t.Errorf("the problem is %q, want %q", got, want)
+	}
+	scenario.Comparisons = []sidebyside.Comparison{{Event: "tap", Metric: ms, Direction: gate.ToRegression, Together: gate.None, Contexts: apart}}
+	one := Comparison(ComparisonInput{Verdict: sidebyside.Verdict{Level: 0.95, Scenarios: []sidebyside.Scenario{scenario}}})
+	if got, want := strings.ReplaceAll(one.Problems[0].Text, "\u00a0", " "), "base 10.00 ms, head 11.00 ms on B (+10 %, 95 % interval +5…+15 %); p < 0.001"; got != want {
+		t.Errorf("the problem is %q, want %q", got, want)
 	}
 }

@@ -2,6 +2,8 @@ package layout
 
 import (
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/html"
@@ -9,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/report/sarif"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/report/text"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // What these tests look at is what a reader sees: answers that were laid out, in
@@ -32,4 +35,33 @@ func asSARIF(w io.Writer, d document.Document, places document.Places) error {
 func read(r io.Reader) (Input, error) {
 	v, err := saved.ReadVerdict(r)
 	return OfVerdict(v), err
+}
+
+// factOf are the facts with a label, one after the other; "" where there is none.
+func factOf(d document.Document, label string) string {
+	var out []string
+	for _, f := range d.Facts {
+		if f.Label == label {
+			out = append(out, f.Text)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(out, "\n"), wording.NBSP, " ")
+}
+
+// sectionOf is the body of the section with a title.
+func sectionOf[B document.Body](d document.Document, title string) B {
+	at := slices.IndexFunc(d.Sections, func(s document.Section) bool { return s.Title.Page == title })
+	if at < 0 {
+		panic("the document has no section " + title)
+	}
+	return d.Sections[at].Body.(B)
+}
+
+// rowsOf are the rows of the table with a title, each in a line.
+func rowsOf(d document.Document, title string) []string {
+	var out []string
+	for _, r := range sectionOf[*document.Table](d, title).Rows {
+		out = append(out, strings.ReplaceAll(strings.Join(r.Cells, " | "), wording.NBSP, " "))
+	}
+	return out
 }
