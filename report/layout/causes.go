@@ -51,11 +51,8 @@ func explainedRuns(in Input) explained {
 	return out
 }
 
-// explainedBuilds is what explains a comparison of two builds.
+// explainedBuilds is what explains a comparison of two builds, whose input has a catalogue.
 func explainedBuilds(in ComparisonInput) explained {
-	if in.Catalogue == nil {
-		in.Catalogue = metric.Default()
-	}
 	out := explainAll(in.Energy, in.Causes, in.Catalogue, func(_, scenario string) (found []diagnose.Finding) {
 		for _, s := range in.Verdict.Scenarios {
 			for _, d := range s.Comparisons {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
@@ -100,5 +101,25 @@ func TestTrafficThatExplainsNothing(t *testing.T) {
 		if got := textOfInput(t, in, document.Options{}); strings.Contains(got, "received") {
 			t.Errorf("%g and %g bytes are told as a reason:\n%s", c.base, c.head, got)
 		}
+	}
+}
+
+// TestSavedCausesOfEnergy: of energy the causes of the first 20 runs are saved, whose change is
+// saved too; of other kinds all.
+func TestSavedCausesOfEnergy(t *testing.T) {
+	var e explained
+	for _, family := range []string{hotspots.Family.Name, "sky"} {
+		section := diagnose.Section{Family: diagnose.Family{Name: family}}
+		for range 22 {
+			section.Runs = append(section.Runs, diagnose.Explanation{Causes: []diagnose.Cause{{Kind: family}}})
+		}
+		e.Sections = append(e.Sections, section)
+	}
+	saved := map[string]int{}
+	for _, c := range e.causes() {
+		saved[c.Kind]++
+	}
+	if saved[hotspots.Family.Name] != 20 || saved["sky"] != 22 {
+		t.Errorf("saved are %v, want 20 of 22 of energy and all others", saved)
 	}
 }

@@ -137,6 +137,7 @@ func TestContextsInWords(t *testing.T) {
 	for want, hits := range map[string][]hit{
 		"LG Nexus 5 with Android 5.0": {at("LG", "Nexus 5", "5.0")},
 		"Android 9, 10 and 11":        {at("a", "b", "11"), at("c", "d", "9"), at("e", "f", "10")},
+		"LG G2 with Android 6":        {at("LG", "G2", "6"), at("LG", "G2", "6"), at("", "", "6")},
 		"4 versions of Android":       {at("a", "b", "1"), at("a", "b", "2"), at("a", "b", "3"), at("a", "b", "4")},
 		"2 devices":                   {at("a", "b", ""), at("c", "d", "")},
 		"samsung S3":                  {at("samsung", "samsung S3", "")},
@@ -165,5 +166,105 @@ func TestARegressionSaysHowToExplainIt(t *testing.T) {
 	in.Verdict.Verdict, in.Verdict.Runs[0].Verdict = gate.Pass, gate.Pass
 	if got := why(); got != "" {
 		t.Errorf("a pass says %q", got)
+	}
+}
+
+// TestFindingsInOrder: of what hits as many runs the whole run stands first, then what is gravest
+// in any of them.
+func TestFindingsInOrder(t *testing.T) {
+	of := func(event, metric string) gate.Comparison {
+		return compared(event, metric, 100, 10, 200, gate.ToRegression)
+	}
+	order := func(runs ...[]gate.Comparison) string {
+		var v gate.Verdict
+		for _, cs := range runs {
+			v.Runs = append(v.Runs, runVerdict("R", gate.Regression, nil, cs...))
+		}
+		var out []string
+		for _, f := range findings(v, metric.Default()) {
+			out = append(out, f.Event+"/"+f.MetricName)
+		}
+		return strings.Join(out, " ")
+	}
+	if got, want := order([]gate.Comparison{of("E1", ms), of("", ms)}), "/frames.duration_ms E1/frames.duration_ms"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	a, b, c := of("", "cpu.time_ms"), of("", ms), of("", "memory.pss_kb")
+	if got, want := order([]gate.Comparison{c, b, a}, []gate.Comparison{a, b, c}), "/cpu.time_ms /memory.pss_kb /frames.duration_ms"; got != want {
+		t.Errorf("%q, want %q: both others stand first in one of the runs", got, want)
+	}
+}
+
+// TestMiddleTakesTheMostOfAll: how many runs would settle a suspicion, and of how many together p
+// is, are the largest of all runs.
+func TestMiddleTakesTheMostOfAll(t *testing.T) {
+	c := finding{Hits: []hit{{nil, gate.Comparison{Change: 0.1, Enough: 9, Together: 3}}, {nil, gate.Comparison{Change: 0.2, Enough: 6}}, {nil, gate.Comparison{Change: 0.3, Enough: 8, Together: 2}}}}.middle()
+	if c.Change != 0.2 || c.Enough != 9 || c.Together != 3 {
+		t.Errorf("%+v, want the change of 0.2 with 9 runs enough, and 3 together", c)
+	}
+}
+
+// TestIntervalsInWords: an interval that has one end only, as a file may, is none.
+func TestIntervalsInWords(t *testing.T) {
+	overrun, _ := metric.Default().Lookup("frames.overrun_ms")
+	both := gate.Comparison{Low: new(0.1), High: new(0.2)}
+	rounds := func(low, high *float64) gate.Comparison {
+		c := both
+		c.Expected, c.Rounds = -8, &gate.RoundsOf{Rounds: 8, Base: -8, ShiftLow: low, ShiftHigh: high}
+		return c
+	}
+	for _, c := range []struct {
+		name string
+		of   gate.Comparison
+		want string
+	}{
+		{"both ends", both, "+10…+20 %"},
+		{"the lower end", gate.Comparison{Low: new(0.1)}, "–"},
+		{"the upper end", gate.Comparison{High: new(0.1)}, "–"},
+		{"rounds", rounds(new(1.0), new(5.0)), "+1.00…+5.00 ms"},
+		{"the lower end of rounds", rounds(new(1.0), nil), "–"},
+		{"the upper end of rounds", rounds(nil, new(5.0)), "–"},
+	} {
+		if got := strings.ReplaceAll(interval(overrun, c.of), wording.NBSP, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestEvidenceWithoutALevel: where the confidence of intervals is not known none is told.
+func TestEvidenceWithoutALevel(t *testing.T) {
+	f := finding{Direction: gate.ToRegression, Hits: []hit{{nil, gate.Comparison{Low: new(0.1), High: new(0.2), P: 1}}}}
+	for level, want := range map[float64]string{0: "interval +10…+20 %", 0.95: "95 % interval +10…+20 %", 1: "interval +10…+20 %"} {
+		if got := strings.ReplaceAll(f.evidence(Input{Verdict: gate.Verdict{Level: level}}), wording.NBSP, " "); got != want {
+			t.Errorf("level %g: %q, want %q", level, got, want)
+		}
+	}
+}
+
+// TestHappeningOfCounts: what is counted is more or fewer, and not higher or lower.
+func TestHappeningOfCounts(t *testing.T) {
+	for name, want := range map[string]string{
+		"frames.janky": "open-message has 50 % more janky frames", "anr.count": "open-message has 50 % more ANRs",
+		"cpu.time_ms": "in open-message, the CPU time is 50 % higher",
+	} {
+		m, _ := metric.Default().Lookup(name)
+		f := finding{cell: cell{Scenario: "open-message", MetricName: name}, Metric: m, Hits: []hit{{nil, gate.Comparison{N: 9, Expected: 2, Value: 3, Change: 0.5}}}}
+		if got := strings.ReplaceAll(f.happening(), wording.NBSP, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestDevicesInWords: a device is named by what is known of it, a run of which nothing is by its ID.
+func TestDevicesInWords(t *testing.T) {
+	for want, context := range map[string]map[string]string{
+		"LG Nexus 5 (Android 5.0)": {"manufacturer": "LG", "model": "Nexus 5", "sdk": "5.0"},
+		"LG Nexus 5":               {"manufacturer": "LG", "model": "Nexus 5"},
+		"Android 5.0":              {"sdk": "5.0"},
+		"run-1":                    {"network": "wifi"},
+	} {
+		if got := device(gate.RunVerdict{ID: "run-1", Context: context}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -175,3 +175,29 @@ func TestACauseLeadsToItsMoment(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptFilesInWords: what of the run a file shows comes first, then what it is with the first
+// twelve digits of its digest, and where it is.
+func TestKeptFilesInWords(t *testing.T) {
+	trace := run.Evidence{Digest: digests[0], Kind: run.PerfettoTrace, Bytes: 1_500_000}
+	all := trace
+	all.Event, all.Repetition, all.Why = "tap: open", 2, "a frame took 820 ms"
+	short := trace
+	short.Digest, short.Why, short.Kind = "0a1b", "it stopped", run.LogExtract
+	here := KeptFile{At: "evidence/open.pftrace"}
+	for _, c := range []struct {
+		of    run.Evidence
+		file  KeptFile
+		title string
+		want  string
+	}{
+		{trace, here, "", "Perfetto trace 0a1b2c3d0a1b, 1.5 MB, evidence/open.pftrace"},
+		{trace, KeptFile{}, "Pixel 7", "Pixel 7 · Perfetto trace 0a1b2c3d0a1b, 1.5 MB, not here"},
+		{all, here, "Pixel 7", "Pixel 7, tap: open, repetition 2: a frame took 820 ms · Perfetto trace 0a1b2c3d0a1b, 1.5 MB, evidence/open.pftrace"},
+		{short, here, "", "it stopped · log 0a1b, 1.5 MB, evidence/open.pftrace"},
+	} {
+		if got := strings.ReplaceAll(keptText(keptFile{Evidence: c.of}, c.file, c.title), "\u00a0", " "); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

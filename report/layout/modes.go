@@ -46,7 +46,7 @@ func modesSection(in Input) document.Section {
 // addModes adds the rows of one benchmark: of each metric that several modes have.
 func (in Input) addModes(t *document.Table, v gate.RunVerdict, medians run.Cells, g modes) {
 	for _, name := range modeMetrics {
-		m, known := in.catalogue().Lookup(name)
+		m, _ := in.catalogue().Lookup(name)
 		what := wording.Name(g.benchmark) + ": " + wording.Brief(m.Title)
 		if len(in.Verdict.Runs) > 1 {
 			what = runTitle(v, in.Verdict) + ", " + what
@@ -66,7 +66,7 @@ func (in Input) addModes(t *document.Table, v gate.RunVerdict, medians run.Cells
 			}
 		}
 		for _, row := range rows {
-			if known && len(rows) > 1 {
+			if len(rows) > 1 {
 				t.Add(maxModeRows, document.Neutral, row...)
 			}
 		}

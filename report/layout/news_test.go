@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -108,5 +109,71 @@ func TestFramesTakenByAFreeze(t *testing.T) {
 	other.Verdict.Runs[0].Missing = "the run has no energy.total_j"
 	if got := fact(other); got != "" {
 		t.Errorf("of a metric that is missing the fact is %q", got)
+	}
+}
+
+// TestWhatIsNew: a rare event is new where neither accepted runs nor the base build of the rounds
+// had one, and slow frames where all of theirs were smooth. Rounds that were not measured say
+// nothing, and leave it to the history.
+func TestWhatIsNew(t *testing.T) {
+	rounds := func(n int, base, head float64) *gate.RoundsOf {
+		return &gate.RoundsOf{Rounds: n, Base: base, Head: head}
+	}
+	rare := gate.Comparison{N: 40, Value: 0.1}
+	smooth := gate.Comparison{N: 40, Expected: 1, Lower: 1, Value: 0.98}
+	wavers, alone, all := smooth, smooth, smooth
+	wavers.Expected, alone.N, all.Value = 0.99, 0, 1
+	with := func(c gate.Comparison, x *gate.RoundsOf) gate.Comparison { c.Rounds = x; return c }
+	for name, c := range map[string]struct{ got, want bool }{
+		"an event":                        {isNew(rare), true},
+		"an event that rounds have not":   {isNew(with(rare, rounds(8, 0, 0))), false},
+		"an event without rounds":         {isNew(with(rare, rounds(0, 0, 0))), true},
+		"slow frames":                     {isFirstSlow(smooth), true},
+		"slow frames where some were":     {isFirstSlow(wavers), false},
+		"slow frames, and no history":     {isFirstSlow(alone), false},
+		"none":                            {isFirstSlow(all), false},
+		"slow frames that rounds have":    {isFirstSlow(with(wavers, rounds(8, 1, 0.9))), true},
+		"slow frames of both builds":      {isFirstSlow(with(smooth, rounds(8, 0.99, 0.9))), false},
+		"none in rounds":                  {isFirstSlow(with(smooth, rounds(8, 1, 1))), false},
+		"slow frames, and rounds of none": {isFirstSlow(with(smooth, rounds(0, 0.5, 0.5))), true},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: new is %t", name, c.got)
+		}
+	}
+}
+
+// TestTheSystemThatDoesNotRespondIsNoNewsWhereItIsKnown: once it is compared it is new as other
+// rare events are.
+func TestTheSystemThatDoesNotRespondIsNoNewsWhereItIsKnown(t *testing.T) {
+	for expected, news := range map[float64]bool{0: true, 0.5: false} {
+		in := frozenRun(0, gate.Pass, gate.Comparison{Metric: "snr.count", Direction: gate.None, N: 40, Expected: expected, Value: 0.1, P: 1})
+		in.Runs[0].Iterations[3].Metrics["snr.count"] = 1
+		if s := tell(in); strings.Contains(s.Lead, "new: ") != news {
+			t.Errorf("where %g are expected: %q", expected, s.Lead)
+		}
+	}
+}
+
+// TestFramesTakenByWhatDoesNotRespond: while the app or the system does not respond no frame is
+// drawn; another event that is new says nothing of frames.
+func TestFramesTakenByWhatDoesNotRespond(t *testing.T) {
+	leaks, err := metric.Default().With(metric.Metric{Name: "user.leaks", Title: "leaks", Direction: metric.LowerIsBetter, Mean: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, by := range map[string]string{
+		"anr.count": "none is drawn while the app does not respond", "snr.count": "none is drawn while the app does not respond", "user.leaks": "",
+	} {
+		in := frozenRun(0, gate.Inconclusive, gate.Comparison{Metric: name, Direction: gate.None, N: 40, Value: 0.1, P: 1})
+		in.Catalogue = leaks
+		in.Verdict.Runs[0].Missing = gate.FewerThanHalf + " frames that each accepted run of this context has: 5 where the fewest were 72"
+		want := ""
+		if by != "" {
+			want = "5 where the fewest were 72; " + by
+		}
+		if got := takenByFreeze(in); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

@@ -2,7 +2,9 @@ package layout
 
 import (
 	"bytes"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,5 +184,138 @@ func TestThePageDrawsTheRounds(t *testing.T) {
 	lacks(t, strings.ReplaceAll(b.String(), wording.NBSP, " "), "+3.00 ms", "then they broke off")
 	if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
 		t.Error("a number that is none is drawn")
+	}
+}
+
+// TestMeasuredCountsWhatDecides: what is only shown is counted apart from what the history
+// cleared, unless it was asked of the history too; of one comparison there is no "all".
+func TestMeasuredCountsWhatDecides(t *testing.T) {
+	shown := compared("tap", ms, 100, 4, 101, gate.None)
+	shown.Shown = true
+	asked := shown
+	asked.Screen = gate.Cleared
+	open := compared("back", ms, 100, 4, 101, gate.None)
+	open.Screen = gate.Open
+	for _, c := range []struct {
+		of   []gate.Comparison
+		want string
+	}{
+		{[]gate.Comparison{cleared(ms, 99)}, "40 accepted runs cleared 1 of 1 comparison."},
+		{[]gate.Comparison{cleared(ms, 99), cleared("cpu.time_ms", 99)}, "40 accepted runs cleared all 2 comparisons."},
+		{[]gate.Comparison{cleared(ms, 99), open, shown}, "40 accepted runs cleared 1 of 2 comparisons. 1 more is shown and does not decide."},
+		{[]gate.Comparison{asked, shown, shown}, "40 accepted runs cleared 1 of 1 comparison. 2 more are shown and do not decide."},
+	} {
+		in := Input{Verdict: gate.Verdict{Verdict: gate.Pass, Runs: []gate.RunVerdict{runVerdict("U1", gate.Pass, nil, c.of...)}}}
+		if got := factOf(Verdict(in), "Measured"); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestRepetitionsInWords: how often runs repeat is told once where it is alike, else from the
+// fewest to the most, and not at all where one does not say.
+func TestRepetitionsInWords(t *testing.T) {
+	for want, repetitions := range map[string][]int{
+		"": {5, 0}, "5 repetitions": {5}, "5 repetitions in each of 2 runs": {5, 5}, "3 to 7 repetitions in each of 3 runs": {5, 7, 3},
+	} {
+		var v gate.Verdict
+		for _, n := range repetitions {
+			v.Runs = append(v.Runs, gate.RunVerdict{Repetitions: n})
+		}
+		if got := repeated(v); got != want {
+			t.Errorf("%v: %q, want %q", repetitions, got, want)
+		}
+	}
+}
+
+// TestExcludedInWords: how much worse a number may be at most is told where the rounds excluded
+// more, as a share of what the base build has: not of nothing, not of what may be below zero, and
+// not where their interval has no such end.
+func TestExcludedInWords(t *testing.T) {
+	const told = "time per frame worse by more than 3 %"
+	half := beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded)
+	half.Rounds.ChangeHigh = nil
+	nothing := beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded)
+	nothing.Rounds.Base = 0
+	for name, c := range map[string]struct {
+		of   gate.Comparison
+		want string
+	}{
+		"excluded":             {beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded), told},
+		"open":                 {beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysOpen), ""},
+		"of an event":          {beside(compared("tap", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded), ""},
+		"of nothing":           {nothing, ""},
+		"without an end":       {half, ""},
+		"of what may be below": {beside(compared("", "frames.overrun_ms", 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded), ""},
+	} {
+		if got := strings.ReplaceAll(excluded(settled(gate.Pass, gate.StoppedSettled, 40, c.of)), wording.NBSP, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestRoundPictures: twelve comparisons in turns are drawn, the worse first and of them the whole
+// run's, and the others are counted.
+func TestRoundPictures(t *testing.T) {
+	of := func(n int) *document.Gallery {
+		event := beside(compared("tap", ms, 90, 4, 107, gate.None), 0.2, 8, gate.SaysWorse)
+		whole := beside(compared("", ms, 90, 4, 107, gate.None), 0.1, 8, gate.SaysWorse)
+		list := []gate.Comparison{beside(compared("back", ms, 90, 4, 97, gate.None), 0, 8, gate.SaysOpen), event, whole}
+		for i := range n - 3 {
+			list = append(list, beside(compared(fmt.Sprint("E", i), ms, 90, 4, 97, gate.None), 0, 8, gate.SaysOpen))
+		}
+		return roundsSection(Input{Verdict: gate.Verdict{Runs: []gate.RunVerdict{runVerdict("U1", gate.Regression, upgraded[0], list...)}}}).Body.(*document.Gallery)
+	}
+	for n, rest := range map[int]string{
+		12: "", 13: "And 1 more comparison in turns; the JSON report has everything.", 14: "And 2 more comparisons in turns; the JSON report has everything.",
+	} {
+		g := of(n)
+		if len(g.Figures) != 12 || g.Rest != rest {
+			t.Errorf("of %d comparisons %d are drawn, and it says %q, want 12 and %q", n, len(g.Figures), g.Rest, rest)
+		}
+		for i, want := range []string{"whole run: ", "tap: ", "back: "} {
+			if !strings.HasPrefix(g.Figures[i].Caption, want) {
+				t.Errorf("picture %d is %q, want that of %s", i, g.Figures[i].Caption, want)
+			}
+		}
+	}
+}
+
+// TestRoundPicturesShowShares: a round's difference is a share of what the base build has in it,
+// or as it is where the base build has nothing in it, and the interval is drawn where it has both
+// ends: 5 of 4 is a quarter more, and 3 of 0 are 3.
+func TestRoundPicturesShowShares(t *testing.T) {
+	c := compared("", ms, 4, 1, 5, gate.None)
+	for _, one := range []struct {
+		metric    string
+		base      float64
+		low, high *float64
+		want      []float64
+		interval  bool
+	}{
+		{ms, 4, new(0.1), new(0.3), []float64{0.25, 3}, true},
+		{ms, 4, nil, new(0.3), []float64{0.25, 3}, false},
+		{ms, 4, new(0.1), nil, []float64{0.25, 3}, false},
+		{ms, 0, nil, nil, []float64{1, 3}, false},
+		{"frames.smooth_ratio", 0.9, nil, nil, []float64{1, 3}, false},
+		{"frames.overrun_ms", 4, nil, nil, []float64{1, 3}, false},
+	} {
+		c.Metric, c.Rounds = one.metric, &gate.RoundsOf{Rounds: 2, Base: one.base, ChangeLow: one.low, ChangeHigh: one.high, Values: [][2]float64{{4, 5}, {0, 3}}}
+		got := (Input{}).rounds(gate.RunVerdict{}, c)
+		if !slices.Equal(got.Differences, one.want) || (got.Interval != nil) != one.interval {
+			t.Errorf("%s of %g: differences %v, want %v; interval %v", one.metric, one.base, got.Differences, one.want, got.Interval)
+		}
+	}
+}
+
+// TestUndecidedCountsRuns: of one run the column of how many runs there are says nothing.
+func TestUndecidedCountsRuns(t *testing.T) {
+	in := inconclusive()
+	if table := openSection(in).Body.(*document.Table); !table.Columns[5].Idle || table.Columns[5].Title != "Runs" {
+		t.Errorf("of one run the column is %+v, want that of runs, idle", table.Columns[5])
+	}
+	in.Verdict.Runs = append(in.Verdict.Runs, in.Verdict.Runs[0])
+	if table := openSection(in).Body.(*document.Table); table.Columns[5].Idle {
+		t.Error("of two runs the column of runs is idle")
 	}
 }

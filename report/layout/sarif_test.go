@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/sarif"
@@ -211,5 +212,39 @@ func TestSARIFOfAComparison(t *testing.T) {
 func TestSARIFIsBounded(t *testing.T) {
 	if _, results, _ := sarifOf(t, huge(10, 6000), nil); len(results) != 5000 {
 		t.Errorf("%d results, want the 5,000 that GitHub shows", len(results))
+	}
+}
+
+// TestProblemsOfInvalidRuns: the runs of a scenario that are invalid are one problem, with each
+// of their reasons once, and as many of them as there is room for: 1,000 bytes, and one more.
+func TestProblemsOfInvalidRuns(t *testing.T) {
+	var v gate.Verdict
+	for _, reason := range []string{"the app crashed", "a test failed", "the app crashed", strings.Repeat("x", 500), strings.Repeat("y", 500), strings.Repeat("z", 500)} {
+		v.Runs = append(v.Runs, gate.RunVerdict{Scenario: "open", Verdict: gate.Invalid, Reason: reason})
+	}
+	v.Runs = append(v.Runs, gate.RunVerdict{Scenario: "open", Verdict: gate.Pass, Reason: "nothing deviates"})
+	got := invalidProblems(v)
+	if want := "the app crashed; a test failed; " + strings.Repeat("x", 500) + "; " + strings.Repeat("y", 500); len(got) != 1 || got[0].Text != want {
+		t.Errorf("%+v, want one problem that says %q", got, want)
+	}
+}
+
+// TestProblemsTellCausesOfTheirRuns: a problem has the causes of the runs that deviate, and not
+// those of another run of the same scenario.
+func TestProblemsTellCausesOfTheirRuns(t *testing.T) {
+	var in Input
+	for _, id := range []string{"A", "B"} {
+		d := gate.ToRegression
+		if id == "B" {
+			d = gate.None
+		}
+		in.Verdict.Runs = append(in.Verdict.Runs, runVerdict(id, gate.Regression, nil, compared("", ms, 10, 1, 20, d)))
+		in.Causes = append(in.Causes, diagnose.Cause{
+			Run: id, Scenario: "open-message", Metric: ms, Kind: "sky.rain", Direction: gate.ToRegression, Subject: diagnose.Subject{Name: id}, Sentence: diagnose.Say("it rained on " + id),
+		})
+	}
+	got := Verdict(in).Problems
+	if len(got) == 0 || len(got[0].Causes) != 1 || !strings.Contains(got[0].Causes[0], "rained on A") {
+		t.Errorf("%+v, want a problem with the cause of A", got)
 	}
 }

@@ -2,12 +2,14 @@ package layout
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
@@ -244,5 +246,55 @@ func TestTextSaysAReasonOnce(t *testing.T) {
 	got := textOf(t, in, document.Options{Width: 100})
 	if n := strings.Count(got, "warning: "); n != 1 || !strings.Contains(got, "warning: the log is cut short") {
 		t.Errorf("%d warnings, want that of the log alone:\n%s", n, got)
+	}
+}
+
+// TestTitles: a report is headed by what the caller set, or else by each scenario and each app
+// once, as far as they have names.
+func TestTitles(t *testing.T) {
+	of := func(scenario, app, version string) gate.RunVerdict {
+		return gate.RunVerdict{Scenario: scenario, App: run.App{Package: app, Version: version}}
+	}
+	for _, c := range []struct {
+		set  string
+		runs []gate.RunVerdict
+		want string
+	}{
+		{"The night's run", []gate.RunVerdict{of("open", "a.b", "1")}, "The night's run"},
+		{"", []gate.RunVerdict{of("open", "a.b", "1"), of("open", "a.b", "1"), of("scroll", "a.b", "2")}, "open and scroll · a.b 1 and a.b 2"},
+		{"", []gate.RunVerdict{of("", "a.b", ""), of("", "", "")}, "a.b"},
+		{"", []gate.RunVerdict{of("open", "", ""), of("", "", "")}, "open"},
+		{"", nil, ""},
+	} {
+		if got := title(Input{Title: c.set, Verdict: gate.Verdict{Runs: c.runs}}); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestGuideToFindings: the page says of rows what their numbers are of where that is not plain.
+func TestGuideToFindings(t *testing.T) {
+	const several, inTurns, shares = "Rows covering several runs show the median.", "Of both builds in turns, ", "Shares of frames change in percentage points (pp)."
+	plain := compared("", ms, 10, 1, 20, gate.ToRegression)
+	ratio := compared("", "frames.smooth_ratio", 0.9, 0.03, 0.5, gate.ToRegression)
+	for _, c := range []struct {
+		name string
+		of   gate.Comparison
+		runs int
+		want []string
+	}{
+		{"one run", plain, 1, nil}, {"two runs", plain, 2, []string{several}}, {"a ratio", ratio, 1, []string{shares}},
+		{"rounds", beside(plain, 0.1, 16, gate.SaysWorse), 1, []string{inTurns}}, {"a ratio of two runs", ratio, 2, []string{several, shares}},
+	} {
+		var v gate.Verdict
+		for range c.runs {
+			v.Runs = append(v.Runs, runVerdict("R", gate.Regression, upgraded[0], c.of))
+		}
+		got := guideTo(findings(v, metric.Default()))
+		for _, sentence := range []string{several, inTurns, shares} {
+			if strings.Contains(got, sentence) != slices.Contains(c.want, sentence) {
+				t.Errorf("%s: the guide is %q, want %q", c.name, got, c.want)
+			}
+		}
 	}
 }
