@@ -63,5 +63,5 @@ func (h *history) busySince(thread int32, at time.Duration) time.Duration {
 // busy reports whether a thread in a state that lasts until a time has something to do.
 func (h *history) busy(thread int32, s *sched.State, at time.Duration) bool {
 	name := h.sched.Names[s.Name]
-	return name == running || strings.HasPrefix(name, "R") || strings.HasPrefix(name, "D") || h.within(thread, at) != none || h.callAt(thread, at) != nil
+	return strings.HasPrefix(name, "R") || strings.HasPrefix(name, "D") || h.within(thread, at) != none || h.callAt(thread, at) != nil
 }

@@ -112,31 +112,31 @@ func (b *buffers) filled(work *int, names []string, from, to time.Duration) stri
 }
 
 // before is when the buffer was taken that waited before the one that a layer got at or before a
-// time, false where that is not told. They are taken in the order in which they came.
-func (b *buffers) before(layer string, queued time.Duration) (time.Duration, bool) {
+// time, 0 where that is not told. They are taken in the order in which they came.
+func (b *buffers) before(layer string, queued time.Duration) time.Duration {
 	list := b.layers[layer]
 	own := countBefore(list, queued)
 	for own > 0 && list[own].n <= list[own-1].n {
 		own-- // some were taken since
 	}
 	if own < 0 {
-		return 0, false
+		return 0
 	}
 	ahead := list[own].n - 1
 	if ahead <= 0 {
 		for i := own; i > 0; i-- {
 			if list[i].n < list[i-1].n {
-				return list[i].at, true
+				return list[i].at
 			}
 		}
-		return 0, false
+		return 0
 	}
 	for i := own + 1; i < len(list); i++ {
 		if list[i].n < list[i-1].n {
 			if ahead--; ahead == 0 {
-				return list[i].at, true
+				return list[i].at
 			}
 		}
 	}
-	return 0, false
+	return 0
 }

@@ -97,7 +97,7 @@ func (r *reader) fromTimeline(timeline *frames.Reader) {
 func (r *reader) byLayer(timeline *frames.Reader) map[int32]bool {
 	out := map[int32]bool{}
 	for i := range timeline.Frames.Rows {
-		if f := &timeline.Frames.Rows[i]; r.app.Package != "" && f.Actual && f.Surface && strings.HasPrefix(timeline.Layers[f.Layer], "TX - "+r.app.Package+"/") {
+		if f := &timeline.Frames.Rows[i]; strings.HasPrefix(timeline.Layers[f.Layer], "TX - "+r.app.Package+"/") {
 			out[f.PID] = true
 		}
 	}
@@ -194,7 +194,7 @@ func (r *reader) look(h *history, d *drawing) {
 		r.counts.pathless++
 	}
 	if len(h.sched.Turns.Rows) > 0 && r.work < maxWork {
-		d.use.occupied(h, min(len(r.clocks), maxCPUs), d.At, d.end)
+		d.use.occupied(h, len(r.clocks), d.At, d.end)
 		d.turns = true
 	}
 }
@@ -222,8 +222,8 @@ func (d *drawing) ready(h *history, b *buffers, at time.Duration) int {
 // frame was due, and that its own was there by a period after that: what Android 12 and later
 // call stuffing, and no miss of the app (FrameTimeline.cpp, SurfaceFrame::classifyJankLocked).
 func (d *drawing) isBehind(b *buffers, period time.Duration) bool {
-	taken, told := b.before(d.Layer, d.queued)
-	return told && taken >= d.At+period && d.end < taken+period
+	taken := b.before(d.Layer, d.queued)
+	return taken >= d.At+period && d.end < taken+period
 }
 
 // find finds the slices of the frame on the app's threads.
@@ -325,7 +325,7 @@ func (r *reader) drew(s *span) {
 // frame timeline does not. The main thread waits in its part of a frame until the render
 // thread has begun with its own (libs/hwui/renderthread/DrawFrameTask.cpp, postAndWait).
 func (r *reader) fromSlices(before time.Duration) {
-	if r.source == FrameTimeline || len(r.started) == 0 {
+	if len(r.started) == 0 { // none are noted where the frame timeline tells
 		return
 	}
 	h := &history{threads: r.threads, roster: r.roster}
@@ -396,12 +396,13 @@ func (r *reader) findPeriod() {
 	const most = 10_000
 	begun := map[int32]time.Duration{} // the last frame of each main thread
 	for _, one := range r.started {
-		if last, known := begun[one.thread]; known && !one.draws && len(r.apart) < most {
+		if one.draws {
+			continue
+		}
+		if last, known := begun[one.thread]; known && len(r.apart) < most {
 			r.apart = append(r.apart, one.at-last)
 		}
-		if !one.draws {
-			begun[one.thread] = one.at
-		}
+		begun[one.thread] = one.at
 	}
 	var vsyncs []time.Duration
 	for i := 1; i < len(r.vsyncs); i++ {

@@ -111,7 +111,7 @@ func (w *walker) compose(at time.Duration) time.Duration {
 			last = max(last, s.end())
 		}
 	}
-	if last > d.app && last < at { // from then on it is the display's
+	if last > d.app { // from then on it is the display's
 		w.add(Step{From: last, To: at, Doing: &Doing{Stage: run.StageComposition, Kind: run.WaitIdle, What: "the display"}}, none)
 		at = last
 	}
@@ -231,7 +231,7 @@ func (w *walker) occupant(cpu, but int32, from, to time.Duration) string {
 	})
 	most := int32(none)
 	for thread, t := range took {
-		if most == none || t > took[most] || t == took[most] && thread < most {
+		if t > took[most] || t == took[most] && thread < most {
 			most = thread
 		}
 	}
@@ -262,10 +262,8 @@ func (w *walker) ran(thread int32, from, to time.Duration, cpu int16, reason *wh
 		cuts = append(cuts, min(w.h.spans[row].end(), to))
 	}
 	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
 	for i := len(cuts) - 1; i > 0; i-- {
-		if cuts[i-1] < from || cuts[i] == cuts[i-1] {
-			continue
-		}
 		does := run.WaitRunning
 		if kind, _ := w.saysWhy(thread, cuts[i]); cpu < 0 && kind != "" {
 			does = kind // of a thread whose states were not recorded
@@ -283,8 +281,8 @@ func (w *walker) ran(thread int32, from, to time.Duration, cpu int16, reason *wh
 // one while it had nothing to do, which it may have had since before the trace began. none
 // where it has none, or where it is the window's thread, which has its work from the vsync.
 func (w *walker) handed(thread int32, s *sched.State, at time.Duration) int32 {
-	if s != nil && (s.CPU >= 0 || strings.HasPrefix(w.h.sched.Names[s.Name], "R")) {
-		return none
+	if s != nil && strings.HasPrefix(w.h.sched.Names[s.Name], "R") {
+		return none // it runs, or could
 	}
 	if thread == w.d.main || thread == w.d.composer || w.h.within(thread, at) != none || w.h.callAt(thread, at) != nil {
 		return none
@@ -293,7 +291,7 @@ func (w *walker) handed(thread int32, s *sched.State, at time.Duration) int32 {
 	if d := w.d; waker == none && d.do != none && d.draw != none && thread == w.h.spans[d.draw].thread && at <= w.h.spans[d.draw].at {
 		waker = d.main // which hands each frame to the render thread (DrawFrameTask::drawFrame)
 	}
-	if waker == none || waker == thread || slices.Contains(w.chain, waker) {
+	if slices.Contains(w.chain, waker) {
 		return none
 	}
 	if pid := w.h.pid(thread); pid == 0 || w.h.pid(waker) != pid {

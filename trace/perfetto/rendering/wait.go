@@ -198,7 +198,7 @@ func (w *walker) owner(thread, row int32, at time.Duration) (int32, string) {
 		text := w.h.spans[row].name
 		if _, rest, found := strings.Cut(text, "(owner tid: "); found && owner == none {
 			number, _, _ := strings.Cut(rest, ")")
-			if tid, err := strconv.ParseInt(number, 10, 32); err == nil && tid > 0 {
+			if tid, _ := strconv.ParseInt(number, 10, 32); tid > 0 { // 0 is what is no number
 				owner = w.numbered(int32(tid), thread)
 			}
 		}
