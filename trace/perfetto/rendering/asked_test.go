@@ -53,3 +53,28 @@ func TestAFrameThatTheMainThreadWasTooBusyToBegin(t *testing.T) {
 		expect(t, c.name, got, c.waits)
 	}
 }
+
+// TestAskedSinceTheLastFrame: a main thread that went on from one frame to another without a pause
+// was asked for the second one by the first vsync after the end of the first: that of 908, and not
+// that of 860 ms.
+func TestAskedSinceTheLastFrame(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	for n := range 14 { // one each 16 ms, the last at 908 ms
+		p.print(700+16*float64(n), flinger, fmt.Sprintf("C|%d|VSYNC-app|%d", flinger, n%2))
+	}
+	p.run(0, ui, 855, 1006, asleep)
+	p.slice(ui, "Choreographer#doFrame", 860, 895)
+	p.slice(ui, "traversal", 870, 890)
+	p.slice(ui, "postponed work", 910, 950)
+	p.wake(893, render, ui)
+	p.run(1, render, 893, 897, asleep)
+	p.slice(render, "DrawFrame", 893, 897)
+	p.wake(1005, render, ui)
+	p.run(1, render, 1005, 1008, asleep)
+	p.older(1001, 5, 2)
+	trace := p.read(t)
+	if len(trace.Frames) != 2 || trace.Frames[1].At != 908*time.Millisecond {
+		t.Errorf("%d frames, the last one meant for %v, want 908 ms", len(trace.Frames), trace.Frames[len(trace.Frames)-1].At)
+	}
+}

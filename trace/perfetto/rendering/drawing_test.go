@@ -187,6 +187,7 @@ func TestBuffersThatTheGPUHasAreNotReady(t *testing.T) {
 		{"two before it are ready", 1002, 1044, 3, 1018, 2, run.BufferedFrames},
 		{"one before it is not ready, and late for both", 1020, 1030, 2, 1032, 0, run.BufferedFrames},
 		{"one before it was taken in time", 1002, 1030, 2, 1012, 1, run.SlowFrames},
+		{"one before it was taken in time, and it is soon there", 1002, 1020, 2, 1012, 1, run.SlowFrames},
 	} {
 		p := newPhone()
 		for i := range 20 {
@@ -339,6 +340,145 @@ func TestTwoWindowsThatAreFilledAtOnce(t *testing.T) {
 	for range 20 {
 		if f := only(t, p.read(t)); f.Layer != "com.example.app/.Dialog#9" {
 			t.Fatalf("layer %q, want the first by name", f.Layer)
+		}
+	}
+}
+
+// TestWarningsOfTheDisplaysRate: a trace that does not tell it is said to, where it has frames.
+func TestWarningsOfTheDisplaysRate(t *testing.T) {
+	t.Parallel()
+	const untold = "the display's rate is not told, and a frame is called slow above 16.67 ms"
+	for name, c := range map[string]struct {
+		vsyncs, frames int
+		want           bool
+	}{"told": {20, 1, false}, "not told": {0, 1, true}, "no frames": {0, 0, false}} {
+		p := newPhone()
+		for i := range c.vsyncs {
+			p.count(float64(1000+16*i), "VSYNC-app", i%2)
+		}
+		for i := range c.frames {
+			p.older(1001+100*float64(i), 5, 3)
+		}
+		p.run(0, rival, 1000, 1010, asleep)
+		trace := p.read(t)
+		if got := slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, untold) }); got != c.want || c.frames == 0 && len(trace.Warnings) > 0 {
+			t.Errorf("%s: %v", name, trace.Warnings)
+		}
+	}
+}
+
+// TestBuffersReadyByTheDisplaysRate: what was ready is looked for shortly before the frame was due,
+// which is later on a slow display: at 1028 of 1000 to 1032 ms.
+func TestBuffersReadyByTheDisplaysRate(t *testing.T) {
+	t.Parallel()
+	for taken, want := range map[float64]int{1020: 0, 1030: 1} {
+		p := newPhone()
+		p.count(900, "BufferTX - "+layer, 1)
+		p.count(taken, "BufferTX - "+layer, 0)
+		p.shown(5, vsync, 1032, vsync, 1040, unknownJank, 5)
+		p.slice(ui, "anything", 900, 2000)
+		if f := only(t, p.read(t)); f.Ready != want {
+			t.Errorf("taken at %v: %d ready, want %d", taken, f.Ready, want)
+		}
+	}
+}
+
+// TestFramesThatFollowAtOnce: what begins just as a frame ends is the next one's.
+func TestFramesThatFollowAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.slice(ui, "Choreographer#doFrame 5", 1001, 1004)
+	p.slice(render, "DrawFrames 5", 1004, 1010)
+	p.slice(render, "DrawFrames 6", 1010.5, 1012)
+	p.shown(5, vsync, due, begun, 1010, noJank, 1)
+	f := only(t, p.read(t))
+	expect(t, "threads", took(f.Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), map[string]float64{"main idle": 1, "main running": 3, "RenderThread running": 6})
+
+	// Without a timeline, by when the slices of a frame begin.
+	p = newPhone()
+	p.slice(ui, "Choreographer#doFrame", 1000, 1005)
+	p.slice(ui, "Choreographer#doFrame", 1006, 1010)
+	p.slice(ui, "measure", 1007, 1008)
+	p.slice(render, "DrawFrame", 1004, 1009)
+	p.slice(render, "DrawFrame", 1009.5, 1014)
+	trace := p.read(t)
+	if len(trace.Frames) != 2 {
+		t.Fatalf("%+v", trace.Frames)
+	}
+	for i, want := range []string{"render", "measure render"} {
+		var names []string
+		for _, s := range trace.Frames[i].Stages {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("frame %d has the stages %q, want %q", i, got, want)
+		}
+	}
+}
+
+// TestFramesOfTheirNumber: where slices have the frame's number, the render thread's part is the
+// one with it, though that of another frame begins meanwhile; one without a number will do.
+func TestFramesOfTheirNumber(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		draws string
+		want  time.Duration
+	}{"its own": {"DrawFrames 7", 18}, "without a number": {"DrawFrame", 18}, "another's": {"DrawFrames 8", 0}} {
+		p := newPhone()
+		p.slice(ui, "Choreographer#doFrame 7", 1000, 1012)
+		p.slice(render, "DrawFrames 6", 1002, 1009)
+		p.slice(render, c.draws, 1010, 1018)
+		trace := p.read(t)
+		if c.want == 0 && len(trace.Frames) == 0 {
+			continue
+		}
+		if f := only(t, trace); f.Took != c.want*time.Millisecond {
+			t.Errorf("%s: it took %v, want %d ms", name, f.Took, c.want)
+		}
+	}
+}
+
+// TestFramesBeginAtTheirVsync: a frame that begins 5 ms after the vsync was meant for that, and one
+// that begins more than a period after the last vsync begins by itself.
+func TestFramesBeginAtTheirVsync(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	for i := range 20 { // the last at 1000 ms
+		p.count(float64(696+16*i), "VSYNC-app", i%2)
+	}
+	p.older(1005, 3, 3)
+	p.older(1030, 3, 3)
+	trace := p.read(t)
+	if len(trace.Frames) != 2 || trace.Frames[0].At != vsync*time.Millisecond || trace.Frames[1].At != 1030*time.Millisecond {
+		t.Errorf("%+v, want frames at 1000 and at 1030 ms", trace.Frames)
+	}
+}
+
+// TestFramesDoNotEndWithTheGPUOfOthers: a wait for the GPU that begins long after the frame's buffer
+// was queued is of a later one.
+func TestFramesDoNotEndWithTheGPUOfOthers(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.older(1000, 5, 4)
+	p.slice(gpuThread, "waiting for GPU completion 43", 1040, 1050)
+	if f := only(t, p.read(t)); f.Took != 9*time.Millisecond {
+		t.Errorf("it took %v, want 9 ms", f.Took)
+	}
+}
+
+// TestStageOfTheGPU: the GPU's stage is from where both its work has begun and the buffer is queued.
+func TestStageOfTheGPU(t *testing.T) {
+	t.Parallel()
+	for waits, from := range map[float64]time.Duration{1007: 9, 1010: 10} {
+		p := newPhone()
+		p.slice(ui, "Choreographer#doFrame 5", 1001, 1004)
+		p.slice(render, "DrawFrames 5", 1004, 1009)
+		p.slice(gpuThread, "waiting for GPU completion 5", waits, 1012)
+		p.shown(5, vsync, due, begun, 1012, noJank, 1)
+		f := only(t, p.read(t))
+		at := slices.IndexFunc(f.Stages, func(s rendering.Stage) bool { return s.Name == run.StageGPU })
+		if at < 0 || f.Stages[at].From != from*time.Millisecond || f.Stages[at].To != 12*time.Millisecond {
+			t.Errorf("waited for from %v on: %+v, want from %d to 12 ms", waits, f.Stages, from)
 		}
 	}
 }

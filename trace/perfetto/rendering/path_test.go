@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
@@ -355,6 +356,9 @@ func TestAPathOverTheCompositor(t *testing.T) {
 	expect(t, "stages", took(f.Path, func(s rendering.Step) string { return s.Stage + " " + s.Does }), map[string]float64{
 		" idle": 1, " running": 2, "render running": 4, "composition idle": 8, "composition unknown": 9, "composition running": 24,
 	})
+	if last := f.Path[len(f.Path)-1]; last.What != "the display" || last.To-last.From != 8*time.Millisecond {
+		t.Errorf("the end is %v, want 8 ms of the display", last)
+	}
 }
 
 // Without the scheduler's events slices have to do, and the trace is said to tell less.
@@ -417,4 +421,104 @@ func TestALongPathIsBounded(t *testing.T) {
 	if len(f.Path) > 120 || kinds[run.WaitIO] > 30 || kinds[run.WaitRunning] < 80 {
 		t.Errorf("%d steps, %v", len(f.Path), kinds)
 	}
+}
+
+// TestPathOverAnOccupiedProcessorByATie: of two threads that had the processor for as long, the one
+// that the trace tells of first is named each time; one of which no process is known by its name.
+func TestPathOverAnOccupiedProcessorByATie(t *testing.T) {
+	t.Parallel()
+	const kernel = 900
+	for other, want := range map[int64]string{rivalWorker: "com.example.rival: main", kernel: "kswapd0"} {
+		p := newPhone()
+		p.put(message(nil).Num(field.PacketTimestamp, ns(0)).In(field.PacketProcessTree, message(nil).
+			In(field.ProcessTreeThreads, message(nil).Num(field.TreeThreadTID, kernel).Text(field.TreeThreadName, "kswapd0"))))
+		p.run(4, rival, 900, 901, asleep)
+		p.run(0, ui, begun, 1003, waiting)
+		p.run(0, other, 1003, 1009, asleep)
+		if other == rivalWorker {
+			p.run(0, rival, 1009, 1015, asleep)
+		}
+		p.run(0, ui, 1015, 1016, waiting)
+		p.drawnFrom(1016)
+		for range 8 {
+			f := only(t, p.read(t))
+			at := slices.IndexFunc(f.Path, func(s rendering.Step) bool { return s.Kind == run.WaitRunnable })
+			if at < 0 || f.Path[at].What != want {
+				t.Fatalf("the processor was taken by %+v, want %q", f.Path, want)
+			}
+		}
+	}
+}
+
+// TestPathOverACompositorThatIsNotTold: where nothing tells of the compositor's thread, its part of
+// a late frame is not known; and where no slice tells when it was done, none of it is the display's.
+func TestPathOverACompositorThatIsNotTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		known bool
+		want  map[string]float64
+	}{
+		"no thread": {false, map[string]float64{" idle ": 1, " running Choreographer#doFrame 5": 2, "render running DrawFrames 5": 4, "composition unknown ": 41}},
+		"no slices": {true, map[string]float64{" idle ": 1, " running Choreographer#doFrame 5": 2, "render running DrawFrames 5": 4, "composition running ": 24, "composition unknown ": 9, "composition idle ": 8}},
+	} {
+		p := newPhone()
+		if !c.known {
+			p.packets = p.packets[:1] // the clocks
+			p.put(message(nil).Num(field.PacketTimestamp, ns(0)).In(field.PacketProcessTree, message(nil).
+				In(field.ProcessTreeProcesses, message(nil).Num(field.TreeProcessPID, ui).Text(field.TreeProcessCmdline, names[ui])).
+				In(field.ProcessTreeThreads, message(nil).Num(field.TreeThreadTID, render).Num(field.TreeThreadTGID, ui))))
+		}
+		p.run(0, ui, begun, 1003, asleep)
+		p.slice(ui, "Choreographer#doFrame 5", begun, 1003)
+		p.wake(1003, render, ui)
+		p.run(1, render, 1003, 1007, asleep)
+		p.slice(render, "DrawFrames 5", 1003, 1007)
+		p.shown(5, vsync, due, begun, 1007, cpuLate, 2)
+		if c.known {
+			p.run(5, flinger, 1016, 1040, asleep)
+		}
+		p.display(5, 1016, 1032, 1048)
+		f := only(t, p.read(t))
+		expect(t, name, took(f.Path, func(s rendering.Step) string { return s.Stage + " " + s.Kind + " " + s.What }), c.want)
+		if at := slices.IndexFunc(f.Path, func(s rendering.Step) bool { return s.Stage == run.StageRender }); at < 0 || f.Path[at].Thread != "RenderThread" {
+			t.Errorf("%s: who draws frames is %+v", name, f.Path)
+		}
+	}
+}
+
+// TestPathOverTheRenderThreadThatKeepsTheMainThread: the main thread waits for the render thread,
+// which still draws the frame before, and hands it the next one: that is the render thread's work,
+// and no sleep.
+func TestPathOverTheRenderThreadThatKeepsTheMainThread(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.wake(begun, ui, flinger)
+	p.run(0, ui, begun, 1004, asleep)
+	p.run(1, render, 990, 1018, asleep)
+	p.slice(render, "DrawFrames 4", 990, 1018)
+	p.slice(ui, "Choreographer#doFrame 5", begun, 1020)
+	p.slice(ui, "postAndWait", 1003.5, 1019)
+	p.wake(1018, ui, render)
+	p.run(0, ui, 1018, 1020, asleep)
+	p.wake(1020, render, ui)
+	p.run(1, render, 1020, 1023, asleep)
+	p.slice(render, "DrawFrames 5", 1020, 1023)
+	p.shown(5, vsync, due, begun, 1023, appLate, 2)
+	f := only(t, p.read(t))
+	expect(t, "threads", took(f.Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), map[string]float64{
+		"main idle": 1, "main running": 5, "RenderThread running": 17,
+	})
+}
+
+// TestPathOfSlicesWithoutTheMainThreadsFrame: where the slice around the main thread's part of a
+// frame is missing the path goes on from the render thread to the main thread's own slices.
+func TestPathOfSlicesWithoutTheMainThreadsFrame(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.slice(ui, "traversal", 1002, 1010)
+	p.slice(render, "DrawFrames 5", 1010, 1014)
+	p.shown(5, vsync, due, begun, 1014, noJank, 1)
+	expect(t, "threads", took(only(t, p.read(t)).Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), map[string]float64{
+		"main unknown": 2, "main running": 8, "RenderThread running": 4,
+	})
 }

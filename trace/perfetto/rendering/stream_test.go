@@ -144,10 +144,13 @@ func TestSlicesOfPerfettosSDK(t *testing.T) {
 	event(1004, begin, other, "a download") // on a track of its own below the thread's
 	event(1008, end, track, "")
 	event(1012, end, track, "")
+	complete := message(nil).Num(field.LegacyPhase, 'X').Num(field.LegacyDurationUS, 500) // an event that says itself how long it took
+	p.put(message(nil).Num(field.PacketTimestamp, ns(1012.25)).Num(field.PacketTrustedPacketSequenceID, 11).In(field.PacketTrackEvent, message(nil).
+		Num(field.TrackEventTrackUUID, track).Text(field.TrackEventName, "decode").In(field.TrackEventLegacyEvent, complete)))
 	p.run(0, ui, begun, 1013, waiting)
 	p.drawnFrom(1013)
 	f := only(t, p.read(t))
 	expect(t, "slices", took(f.Path, func(s rendering.Step) string { return s.Slice + " in " + s.Stage }), map[string]float64{
-		" in ": 3, " in traversal": 6, "Compose:recompose in traversal": 5, " in draw": 1, " in render": 3, " in gpu": 2,
+		" in ": 2.5, "decode in ": 0.5, " in traversal": 6, "Compose:recompose in traversal": 5, " in draw": 1, " in render": 3, " in gpu": 2,
 	})
 }

@@ -253,3 +253,127 @@ func TestNobodyIsToldToHaveWokenAnyone(t *testing.T) {
 		t.Errorf("by %q: %+v", trace.Wakers, trace.Warnings)
 	}
 }
+
+// TestNobodyIsToldToHaveWokenARenderThreadThatSlept: as where nothing is known of the render thread
+// before its part, the frame came from the main thread.
+func TestNobodyIsToldToHaveWokenARenderThreadThatSlept(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.run(0, ui, begun, 1013, waiting)
+	p.run(1, render, 990, 991, asleep)
+	p.drawnFrom(1013)
+	p.events = slices.DeleteFunc(p.events, func(e event) bool { return e.kind == field.EventSchedWaking })
+	expect(t, "threads", took(only(t, p.read(t)).Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), map[string]float64{
+		"main idle": 1, "main running": 14, "RenderThread running": 3, "GPU completion gpu": 2,
+	})
+}
+
+// TestCallThatNobodyReceives: a call whose other end the trace does not tell of is named by the
+// process that it was sent to; an answer to a call from before the trace is nobody's.
+func TestCallThatNobodyReceives(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.event(1001.5, peerBinder, field.EventBinderTransaction, message(nil).Num(field.BinderTransactionDebugID, 60).Num(field.BinderTransactionToProc, ui).Num(field.BinderTransactionReply, 1))
+	p.event(1001.6, ui, field.EventBinderTransactionReceived, message(nil).Num(field.BinderReceivedDebugID, 60))
+	p.run(0, ui, begun, 1003, asleep)
+	p.event(1003, ui, field.EventBinderTransaction, message(nil).Num(field.BinderTransactionDebugID, 70).Num(field.BinderTransactionToProc, far))
+	p.run(0, ui, 1012, 1013, waiting)
+	p.drawnFrom(1013)
+	got := took(only(t, p.read(t)).Path, func(s rendering.Step) string { return s.Kind + " " + s.What })
+	if got["binder com.example.far"] != 9 {
+		t.Errorf("%v, want 9 ms of a call of com.example.far", got)
+	}
+}
+
+// TestCallNamedByTheFirstSliceOfIt: of several slices of the thread that answers, the first that
+// names an interface names the call: what it calls itself stands within that.
+func TestCallNamedByTheFirstSliceOfIt(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.run(0, ui, begun, 1003, asleep)
+	p.call(70, ui, peerBinder, 1003, 1003, 1012)
+	p.slice(peerBinder, "binder transaction", 1003.2, 1003.4)
+	p.slice(peerBinder, "AIDL::cpp::IFeed::query::cppServer", 1004, 1011)
+	p.slice(peerBinder, "AIDL::cpp::IStore::load::cppClient", 1011.2, 1011.4)
+	p.run(2, peerBinder, 1003, 1012, asleep)
+	p.wake(1012, ui, peerBinder)
+	p.run(0, ui, 1012, 1013, waiting)
+	p.drawnFrom(1013)
+	got := took(only(t, p.read(t)).Path, func(s rendering.Step) string { return s.Kind + " " + s.What })
+	if got["binder com.example.peer IFeed::query"] != 9 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestCallAnsweredWithinAnother: the answer to a call that a thread makes while it waits for
+// another ends the inner one alone; what it sleeps for after both is no call.
+func TestCallAnsweredWithinAnother(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.run(0, ui, begun, 1003, asleep)
+	p.slice(ui, "input", begun, 1025)
+	p.call(60, ui, peerBinder, 1003, 1003, 1015)
+	p.run(2, peerBinder, 1003, 1005, asleep)
+	p.call(70, peerBinder, ui, 1005, 1005, 1012) // the peer calls back
+	p.wake(1005, ui, peerBinder)
+	p.run(0, ui, 1005, 1007, asleep)
+	p.call(80, ui, farBinder, 1007, 1007, 1011) // and for that another one is called
+	p.run(3, farBinder, 1007, 1011, asleep)
+	p.wake(1011, ui, farBinder)
+	p.run(0, ui, 1011, 1012, asleep)
+	p.wake(1012, peerBinder, ui)
+	p.run(2, peerBinder, 1012, 1015, asleep)
+	p.wake(1015, ui, peerBinder)
+	p.run(0, ui, 1015, 1016, asleep)
+	p.run(4, worker, 1016, 1024, asleep)
+	p.wake(1024, ui, worker)
+	p.run(0, ui, 1024, 1025, waiting)
+	p.drawnFrom(1025)
+	expect(t, "threads", took(only(t, p.read(t)).Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), map[string]float64{
+		"main idle": 1, "main running": 9, "binder:200_1 binder": 5, "binder:500_1 binder": 4, "DefaultDispatch sleep": 8, "RenderThread running": 3, "GPU completion gpu": 2,
+	})
+}
+
+// TestLockWithinALock: the innermost slice tells who holds the lock, and a thread's number goes
+// before its name, which others may have too.
+func TestLockWithinALock(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	tree := message(nil)
+	for _, tid := range []int64{104, 105} {
+		tree = tree.In(field.ProcessTreeThreads, message(nil).Num(field.TreeThreadTID, tid).Text(field.TreeThreadName, "twin").Num(field.TreeThreadTGID, ui))
+	}
+	p.put(message(nil).Num(field.PacketTimestamp, ns(1)).In(field.PacketProcessTree, tree))
+	p.run(0, ui, begun, 1003, asleep)
+	p.slice(ui, "Lock contention on a monitor lock (owner tid: 102)", 1001.9, 1013)
+	p.slice(ui, "monitor contention with owner DefaultDispatch (7) at void A.b()(A.java:1) waiters=1 blocking from int C.d()", 1002.8, 1012.9)
+	p.slice(ui, "Lock contention on a monitor lock (owner tid: 105)", 1002.9, 1012.8)
+	p.run(3, 105, 990, 1012, asleep)
+	p.wake(1012, ui, 105)
+	p.run(0, ui, 1012, 1013, waiting)
+	p.drawnFrom(1013)
+	f := only(t, p.read(t))
+	at := slices.IndexFunc(f.Path, func(s rendering.Step) bool { return s.Kind == run.WaitLock })
+	if at < 0 || f.Path[at].TID != 105 || f.Path[at].What != "DefaultDispatch at void A.b()(A.java:1)" {
+		t.Errorf("%+v, want a wait for thread 105, which is called as ART calls it", f.Path)
+	}
+}
+
+// TestFileThatIsWritten: a thread waits for storage until its file is written out, and not after
+// that; the end of what began before the trace is nothing.
+func TestFileThatIsWritten(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.event(990, ui, field.EventF2fsSyncFileExit, nil)
+	p.run(0, ui, begun, 1003, asleep)
+	p.event(1002, ui, field.EventF2fsSyncFileEnter, nil)
+	p.wake(1009, ui, rival)
+	p.run(0, ui, 1009, 1011, asleep)
+	p.event(1010, ui, field.EventF2fsSyncFileExit, nil)
+	p.slice(ui, "input", 1010.5, 1020)
+	p.run(3, worker, 1011, 1019, asleep)
+	p.wake(1019, ui, worker)
+	p.run(0, ui, 1019, 1020, waiting)
+	p.drawnFrom(1020)
+	expect(t, "kinds", took(only(t, p.read(t)).Path, kind), map[string]float64{run.WaitIdle: 1, run.WaitRunning: 10, run.WaitIO: 6, run.WaitSleep: 8, run.WaitGPU: 2})
+}
