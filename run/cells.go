@@ -144,7 +144,7 @@ func Table(cells []Cell, all iter.Seq[Cells], n int) map[Cell][]float64 {
 	var where []int // in last, of each cell; below 0 where it has none
 	row := 0
 	for c := range all {
-		if c.layout != last || row == 0 {
+		if c.layout != last {
 			last, where = c.layout, places(cells, c.layout)
 		}
 		for k, i := range where {

@@ -112,3 +112,38 @@ func allocated() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
+
+// TestCellsEqual: cells are equal where both have the same ones with the same numbers, whatever
+// their order, and repetitions that say the same.
+func TestCellsEqual(t *testing.T) {
+	count, time := Cell{"", "frames.count"}, Cell{"", "cpu.time_ms"}
+	var shared Layouts
+	five := []Repeated{{N: 5, Centre: 7, SD: 1}, {N: 5, Centre: 70, SD: 2}}
+	base := shared.Cells([]Cell{count, time}, []float64{1, 10}, five)
+	for name, c := range map[string]struct {
+		other Cells
+		want  bool
+	}{
+		"the same":              {shared.Cells([]Cell{count, time}, []float64{1, 10}, five), true},
+		"in another order":      {shared.Cells([]Cell{time, count}, []float64{10, 1}, []Repeated{five[1], five[0]}), true},
+		"another number":        {shared.Cells([]Cell{count, time}, []float64{1, 11}, five), false},
+		"one less":              {shared.Cells([]Cell{count}, []float64{1}, five[:1]), false},
+		"another cell":          {shared.Cells([]Cell{count, {"tap", "cpu.time_ms"}}, []float64{1, 10}, five), false},
+		"other repetitions":     {shared.Cells([]Cell{count, time}, []float64{1, 10}, []Repeated{{N: 4, Centre: 7, SD: 1}, five[1]}), false},
+		"repetitions not known": {shared.Cells([]Cell{count, time}, []float64{1, 10}, nil), false},
+		"none":                  {Cells{}, false},
+	} {
+		if got := base.Equal(c.other); got != c.want {
+			t.Errorf("%s: equal is %t", name, got)
+		}
+		if got := c.other.Equal(base); got != c.want {
+			t.Errorf("%s, the other way: equal is %t", name, got)
+		}
+	}
+	if zero := CellsOf(map[Cell]float64{count: 0}); zero.Equal(CellsOf(map[Cell]float64{time: 0})) || !(Cells{}).Equal(Cells{}) {
+		t.Error("a cell of 0 is not one that is absent, and none are equal to none")
+	}
+	if a, b := shared.Share(CellsOf(map[Cell]float64{count: 1})), shared.Share(CellsOf(map[Cell]float64{count: 2})); a.layout != b.layout || shared.Share(Cells{}).Len() != 0 {
+		t.Error("shared cells keep names of their own")
+	}
+}

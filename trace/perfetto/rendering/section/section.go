@@ -157,7 +157,7 @@ func (c *Collector) Frames() *run.Frames {
 	for _, e := range c.events {
 		groups += len(e.classes)
 	}
-	parts := max(minParts, min(run.MaxAllParts/max(groups, 1), run.MaxPathParts))
+	parts := max(minParts, min(run.MaxAllParts/groups, run.MaxPathParts))
 	for _, e := range c.events {
 		for _, class := range []string{run.NormalFrames, run.SlowFrames, run.FrozenFrames, run.BufferedFrames} {
 			if g := e.classes[class]; g != nil {

@@ -367,3 +367,83 @@ func TestWhichFramesKeepTheirPaths(t *testing.T) {
 		t.Errorf("%q, want %q: one of each repetition", got, want)
 	}
 }
+
+// TestWhoWokeThreadsIsWhatIsToldLeast: of repetitions that tell different things of who woke threads
+// the one counts that tells least; one without scheduling says nothing of it.
+func TestWhoWokeThreadsIsWhatIsToldLeast(t *testing.T) {
+	for _, c := range []struct{ a, b, want string }{
+		{"", "", ""}, {"", run.WakersWaking, run.WakersWaking}, {run.WakersWaking, run.WakersWaking, run.WakersWaking}, {run.WakersWaking, run.WakersWakeup, run.WakersWakeup},
+		{run.WakersWakeup, run.WakersNone, run.WakersNone}, {run.WakersWaking, run.WakersNone, run.WakersNone}, {"", run.WakersNone, run.WakersNone},
+	} {
+		for _, pair := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
+			first, second := repetition(1, frame(0, 5*each, run.NormalFrames)), repetition(2, frame(0, 5*each, run.NormalFrames))
+			first.Trace.Wakers, second.Trace.Wakers = pair[0], pair[1]
+			if got := collected(t, first, second).Wakers; got != c.want {
+				t.Errorf("%q and %q are %q, want %q", pair[0], pair[1], got, c.want)
+			}
+		}
+	}
+}
+
+// TestEventsBeyondTheBoundAreOne: 40 events are told apart, and go on to be; the frames of others
+// are those of no event.
+func TestEventsBeyondTheBoundAreOne(t *testing.T) {
+	var r Repetition
+	r.Number = 1
+	for i := range 2 * 44 { // each event twice
+		at := time.Duration(i) * 100 * each
+		r.Events = append(r.Events, Event{Name: fmt.Sprint("event ", i%44), At: at})
+		r.Trace.Frames = append(r.Trace.Frames, frame(at, 5*each, run.NormalFrames))
+	}
+	frames := map[string]int{}
+	for _, g := range collected(t, r).Groups {
+		frames[g.Event] += g.Frames
+	}
+	if len(frames) != 41 || frames["event 0"] != 2 || frames["event 39"] != 2 || frames[""] != 8 {
+		t.Errorf("%d events, %v, want 40 with two frames each, and 8 frames of no event", len(frames), frames)
+	}
+}
+
+// TestLateFramesFillTheList: 40 late frames are listed, three of an event with their paths and the
+// others without, though all are alike; of more events each has its own, and no others are listed.
+func TestLateFramesFillTheList(t *testing.T) {
+	var one, many Repetition
+	one.Number, many.Number = 1, 1
+	for i := range 60 {
+		at := time.Duration(i) * 100 * each
+		one.Trace.Frames = append(one.Trace.Frames, frame(at, 30*each, run.SlowFrames, waiting(30*each, run.WaitLock, "db")))
+	}
+	for i := range 20 * 4 {
+		at := time.Duration(i) * 100 * each
+		many.Events = append(many.Events, Event{Name: fmt.Sprint("event ", i%20), At: at})
+		many.Trace.Frames = append(many.Trace.Frames, frame(at, 30*each, run.SlowFrames, waiting(30*each, run.WaitLock, "db")))
+	}
+	for name, c := range map[string]struct {
+		of                    Repetition
+		listed, paths, others int
+	}{"one event": {one, 40, 3, 20}, "20 events": {many, 60, 40, 20}} {
+		got := collected(t, c.of)
+		paths := 0
+		for _, f := range got.Worst {
+			if len(f.Path) > 0 {
+				paths++
+			}
+		}
+		if len(got.Worst) != c.listed || paths != c.paths || got.LeftOut != c.others {
+			t.Errorf("%s: %d listed, %d with their paths, %d left out, want %d, %d and %d", name, len(got.Worst), paths, got.LeftOut, c.listed, c.paths, c.others)
+		}
+	}
+}
+
+// TestLongPathsJoinStepsThatGoOn: where of 180 steps the short ones between like ones are left out
+// the like ones are one: 90 of 1 ms with 90 of 0.1 between them are one of 99 ms.
+func TestLongPathsJoinStepsThatGoOn(t *testing.T) {
+	var steps []rendering.Step
+	for range 90 {
+		steps = append(steps, running(each, "measure"), waiting(each/10, run.WaitLock, "db"))
+	}
+	path := collected(t, repetition(1, frame(0, 99*each, run.SlowFrames, steps...))).Worst[0].Path
+	if len(path) != 1 || path[0].What != "measure" || path[0].FromMS != 0 || off(path[0].ToMS, 99) > 0.01 {
+		t.Errorf("%d steps, the first %+v, want one of measuring from 0 to 99 ms", len(path), path[0])
+	}
+}
