@@ -267,3 +267,34 @@ func TestMetricsThatRunsDeclareAreJudged(t *testing.T) {
 		t.Errorf("of no known direction: %s: %s; warnings %v", v.Verdict, v.Reason, v.Warnings)
 	}
 }
+
+// TestAfterEffectsOfWhatIsPerhapsWorse: an event that got worse by half as much or less than the one
+// before it is an after-effect, whether that is worse or perhaps worse; not of what is better or as
+// it was, and no other after-effect follows on one. Times of 20 ms grow to 80, fourfold, and to 40,
+// twofold: half as much in logarithms.
+func TestAfterEffectsOfWhatIsPerhapsWorse(t *testing.T) {
+	frames, _ := metric.Default().Lookup("frames.duration_ms")
+	of := func(event string, d gate.Direction, value float64) *judgement {
+		return &judgement{metric: frames, Comparison: gate.Comparison{Event: event, Metric: frames.Name, Direction: d, Value: value, Expected: 20, Change: value/20 - 1}}
+	}
+	events := run.Iteration{Events: []run.Bucket{{Name: run.Start}, {Name: "E1"}, {Name: "E2"}, {Name: "E3"}}}
+	for name, c := range map[string]struct {
+		judged []*judgement
+		want   string // what E2 is an after-effect of
+	}{
+		"worse":              {[]*judgement{of("E1", gate.ToRegression, 80), of("E2", gate.ToRegression, 40)}, "E1"},
+		"perhaps worse":      {[]*judgement{of("E1", gate.Suspect, 80), of("E2", gate.ToRegression, 40)}, "E1"},
+		"and perhaps so":     {[]*judgement{of("E1", gate.ToRegression, 80), of("E2", gate.Suspect, 40)}, "E1"},
+		"by more than half":  {[]*judgement{of("E1", gate.ToRegression, 80), of("E2", gate.ToRegression, 41)}, ""},
+		"as it was":          {[]*judgement{of("E1", gate.None, 80), of("E2", gate.ToRegression, 40)}, ""},
+		"better":             {[]*judgement{of("E1", gate.ToImprovement, 5), of("E2", gate.ToRegression, 40)}, ""},
+		"two before":         {[]*judgement{of(run.Start, gate.ToRegression, 80), of("E2", gate.ToRegression, 40)}, ""},
+		"after an aftermath": {[]*judgement{of(run.Start, gate.ToRegression, 320), of("E1", gate.ToRegression, 80), of("E2", gate.ToRegression, 40)}, ""},
+	} {
+		chk := &check{run: run.Run{Iterations: []run.Iteration{events}}, judged: c.judged}
+		chk.markAfterEffects()
+		if got := c.judged[len(c.judged)-1].AfterEffectOf; got != c.want {
+			t.Errorf("%s: E2 is an after-effect of %q, want %q", name, got, c.want)
+		}
+	}
+}
