@@ -63,8 +63,13 @@ func TestMarkdownOtherOutcomes(t *testing.T) {
 
 func TestMarkdownKeepsToItsLimit(t *testing.T) {
 	for name, in := range map[string]Input{"regression": regression(), "huge": huge(1000, 30), "hostile": hostile()} {
+		d := Verdict(in)
 		for _, limit := range []int{512, 600, 1000, 2000, 3000, 5000, 20_000, 65_536} {
-			got := markdownOf(t, in, limit)
+			var b bytes.Buffer
+			if err := asMarkdown(&b, d, limit); err != nil {
+				t.Fatal(err)
+			}
+			got := b.String()
 			if len(got) > limit {
 				t.Errorf("%s: %d bytes at a limit of %d", name, len(got), limit)
 			}
