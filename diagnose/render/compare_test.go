@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"math"
 	"testing"
 
@@ -289,5 +290,105 @@ func TestStagesLessWhatLiesWithin(t *testing.T) {
 		if got := s.takes(stage); math.Abs(got.mean-want.mean) > 1e-9 || math.Abs(got.err-want.err) > 1e-9 {
 			t.Errorf("%s: %+v, want %+v", stage, got, want)
 		}
+	}
+}
+
+// TestStagesBehindOthers: a stage that takes 10 ms longer than before is told beside another cause,
+// less what of it is on critical paths, unless its kind, processors or overdraw are a cause already,
+// or it is next to nothing of what was lost.
+func TestStagesBehindOthers(t *testing.T) {
+	stages := func(draws, onPath float64) staged {
+		s := newStaged()
+		s.frames, s.paths[run.StageDraw] = 10, 10*onPath
+		s.whole[run.StageDraw] = moments{10 * draws, 10 * draws * draws}
+		return s
+	}
+	cause := func(kind string) suspect { return suspect{blame: blame{kind: kind}} }
+	slow := cause(LittleKind)
+	slow.cores = &coreShift{}
+	for name, c := range map[string]struct {
+		now, before staged
+		beside      []suspect
+		whole, want float64
+	}{
+		"beside another":         {stages(12, 0), stages(2, 0), []suspect{cause(CompositionKind)}, 100, 10},
+		"partly on paths":        {stages(12, 6), stages(2, 0), []suspect{cause(CompositionKind)}, 10, 4},
+		"on paths as before":     {stages(12, 6), stages(2, 6), []suspect{cause(CompositionKind)}, 100, 10},
+		"on paths less":          {stages(12, 0), stages(2, 6), []suspect{cause(CompositionKind)}, 100, 10},
+		"its kind is known":      {stages(12, 0), stages(2, 0), []suspect{cause(DrawKind), cause(CompositionKind)}, 100, 0},
+		"its kind is the second": {stages(12, 0), stages(2, 0), []suspect{cause(CompositionKind), cause(DrawKind)}, 100, 0},
+		"slower processors":      {stages(12, 0), stages(2, 0), []suspect{slow}, 100, 0},
+		"overdraw":               {stages(12, 0), stages(2, 0), []suspect{cause(OverdrawKind)}, 100, 0},
+		"next to nothing":        {stages(12, 0), stages(2, 0), []suspect{cause(CompositionKind)}, 201, 0},
+		"no other cause":         {stages(12, 0), stages(2, 0), nil, 100, 0},
+		"as long as before":      {stages(2.9, 0), stages(2, 0), []suspect{cause(CompositionKind)}, 1, 0},
+	} {
+		cmp := comparison{head: event{stages: c.now}, base: []event{{stages: c.before}}}
+		got := cmp.behind(outcome{suspects: c.beside, whole: c.whole})
+		if c.want == 0 && len(got) > 0 || c.want > 0 && (len(got) != 1 || got[0].kind != DrawKind || math.Abs(got[0].more.mean-c.want) > 1e-9 || !got[0].behind || got[0].sure != diagnose.Possible) {
+			t.Errorf("%s: %+v, want %g ms of drawing", name, got, c.want)
+		}
+		cmp.base = nil
+		if got := cmp.behind(outcome{suspects: c.beside, whole: c.whole}); got != nil {
+			t.Errorf("%s, and no run before: %+v", name, got)
+		}
+	}
+}
+
+// TestTalliesOfEvents: frames of an event by whether they were late, with those that nobody saw
+// counted apart; of several runs a blame's place is that where most of its time lies.
+func TestTalliesOfEvents(t *testing.T) {
+	f := &run.Frames{Groups: []run.FrameGroup{
+		{Event: "tap", Class: run.NormalFrames, Frames: 50}, {Event: "tap", Class: run.SlowFrames, Frames: 7}, {Event: "tap", Class: run.FrozenFrames, Frames: 2}, {Event: "tap", Class: run.BufferedFrames, Frames: 5},
+		{Event: "scroll", Class: run.BufferedFrames, Frames: 3}, {Event: "scroll", Class: run.NormalFrames, Frames: 30},
+	}}
+	for event, want := range map[string][4]float64{"tap": {64, 50, 9, 5}, "scroll": {33, 30, 0, 3}, "": {97, 80, 9, 8}, "back": {}} {
+		e := tallied(f, event)
+		if got := [4]float64{e.frames, e.normal.frames, e.late.frames, e.buffered}; got != want {
+			t.Errorf("%q: all, normal, late and not seen are %v, want %v", event, got, want)
+		}
+	}
+	most, least := tallyOf(10, map[blame]float64{feed: 5}), tallyOf(10, map[blame]float64{feed: 1})
+	least.places[feed] = place{stage: run.StageInput, ms: 10}
+	for _, list := range [][]tally{{most, least}, {least, most}} {
+		if got := pooled(list); got.places[feed].stage != run.StageDraw || got.mean(feed) != 3 || got.frames != 20 {
+			t.Errorf("%+v, want 3 ms of each of 20 frames, most of them while views are drawn", got)
+		}
+	}
+	if got := frozen([]run.LateFrame{{DurationMS: 700}, {DurationMS: 699}}); len(got) != 1 || got[0].DurationMS != 700 {
+		t.Errorf("frozen are %+v, want that of 700 ms", got)
+	}
+}
+
+// TestErrorsOfFrames: where repetitions are not known a mean's error is of the frames: a time with the
+// variance 3 over 10 of them has √(2 · 3 / 10) beside a twentieth of its 3 ms.
+func TestErrorsOfFrames(t *testing.T) {
+	one := newTally()
+	one.frames, one.parts[feed] = 10, moments{30, 120}
+	if got, want := one.of([]blame{feed}), math.Hypot(math.Sqrt(0.6), 0.15); got.mean != 3 || math.Abs(got.err-want) > 1e-9 {
+		t.Errorf("%+v, want 3 and %g", got, want)
+	}
+}
+
+// TestRepetitionsOfWhatIsNotListed: what the list of parts has no room for counts for its kind in each
+// repetition, but for rounding and for work, of which it is not known which it is.
+func TestRepetitionsOfWhatIsNotListed(t *testing.T) {
+	part := func(name, what string, ms ...float64) run.FramePart {
+		return run.FramePart{Name: name, What: what, RepetitionsMS: ms}
+	}
+	g := run.FrameGroup{Frames: 20, Repetitions: []int{10, 10}, Path: []run.FramePart{part(run.WaitBinder, "feed", 5)},
+		Waits: []run.FramePart{part(run.WaitBinder, "", 9, 0.05), part(run.WaitRunning, "", 7, 7), part(run.WaitIO, "", 0, 4)}}
+	one := newTally()
+	one.addRepetitions(g)
+	want := []map[blame]float64{{feed: 5, {BinderKind, ""}: 4}, {{IOKind, ""}: 4}}
+	for i, r := range one.runs[0] {
+		if !maps.Equal(r.parts, want[i]) || r.frames != 10 {
+			t.Errorf("repetition %d has %v in %g frames, want %v in 10", i, r.parts, r.frames, want[i])
+		}
+	}
+	g.Path = nil
+	one = newTally()
+	if one.addRepetitions(g); len(one.runs[0][0].parts) > 0 {
+		t.Errorf("without a critical path: %v", one.runs[0][0].parts)
 	}
 }

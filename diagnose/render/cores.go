@@ -23,7 +23,6 @@ var subjectOfCores = map[string]string{LittleKind: "little cores", FrequencyKind
 // coreFacts add up how frames ran on processors.
 type coreFacts struct {
 	little, clock, bigBusy meanShare
-	saturated, frames      float64
 }
 
 // meanShare is a share's mean over the frames of which it is known.
@@ -51,8 +50,6 @@ func (c *coreFacts) add(g run.FrameGroup) {
 		c.little.add(g.CPU.LittleShare, g.Frames)
 		c.clock.add(g.CPU.FrequencyShare, g.Frames)
 		c.bigBusy.add(g.CPU.BigBusy, g.Frames)
-		c.saturated += float64(g.CPU.Saturated)
-		c.frames += float64(g.Frames)
 	}
 }
 
@@ -60,8 +57,6 @@ func (c *coreFacts) join(o coreFacts) {
 	c.little.join(o.little)
 	c.clock.join(o.clock)
 	c.bigBusy.join(o.bigBusy)
-	c.saturated += o.saturated
-	c.frames += o.frames
 }
 
 // coreShift is how frames ran on processors, now and before; -1 where that is not told.
@@ -69,7 +64,6 @@ type coreShift struct {
 	little, littleBefore float64
 	clock, clockBefore   float64
 	bigBusy              float64
-	saturated            float64 // of the frames, without a rest on little cores beside idle big ones
 }
 
 func (c comparison) coreShift() *coreShift {
@@ -82,9 +76,7 @@ func (c comparison) coreShift() *coreShift {
 			before.join(b.normalCores)
 		}
 	}
-	return &coreShift{
-		now.little.value(), before.little.value(), now.clock.value(), before.clock.value(), now.bigBusy.value(), now.saturated / max(now.frames, 1),
-	}
+	return &coreShift{now.little.value(), before.little.value(), now.clock.value(), before.clock.value(), now.bigBusy.value()}
 }
 
 // kind is what made cores slower, "" for nothing.

@@ -364,7 +364,8 @@ func TestTwoCallsAreTwoCauses(t *testing.T) {
 		every(8, step(16, run.StageDraw, run.WaitBinder, "system_server IPackageManager::getInfo"))(n+1, steps)
 		every(8, step(1, run.StageDraw, run.WaitBinder, "audio IAudio::play"))(n+2, steps)
 	}
-	got := explained(w.record("head", 3), past(ordinary(), 2, 40), flagged)
+	head, before := w.record("head", 3), past(ordinary(), 2, 40)
+	got := explained(head, before, flagged)
 	if len(got) != 2 || got[0].Subject.Name != "feed IFeed::query" || got[1].Subject.Name != "system_server IPackageManager::getInfo" {
 		t.Fatalf("%s", brief(got))
 	}
@@ -376,6 +377,11 @@ func TestTwoCallsAreTwoCauses(t *testing.T) {
 		if !(*e.ShareLow <= *e.Share && *e.Share <= *e.ShareHigh) || e.Sure != diagnose.Clear {
 			t.Errorf("%d: share %g from %g to %g, %s", i, *e.Share, *e.ShareLow, *e.ShareHigh, e.Sure)
 		}
+	}
+	// Of another number of the same frames the first cause is enough.
+	again := append(flagged, diagnose.Finding{Event: "scroll", Metric: "frames.duration_ms", Direction: gate.ToRegression})
+	if got := explained(head, before, again); len(got) != 3 || got[2].Metric != "frames.duration_ms" || got[2].Subject.Name != "feed IFeed::query" {
+		t.Errorf("of two numbers: %s", brief(got))
 	}
 }
 

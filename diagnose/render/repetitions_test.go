@@ -435,3 +435,21 @@ func drawnAs(t *testing.T, c diagnose.Cause, text string) {
 		t.Errorf("%q: the picture has nothing of it: %+v", text, first.Steps)
 	}
 }
+
+// TestCausesWithoutAFrameTimeline: what the GPU took longer is clear where Android's frame timeline
+// tells when each frame was shown, and likely elsewhere.
+func TestCausesWithoutAFrameTimeline(t *testing.T) {
+	w, before := ordinary(), ordinary()
+	w.frames, before.frames = 60, 60
+	w.extra = every(4, step(20, run.StageGPU, run.WaitGPU, ""))
+	head, base := w.record("head", 3), past(before, 3, 40)
+	for source, sure := range map[string]diagnose.Sure{rendering.FrameTimeline: diagnose.Clear, rendering.DoFrame: diagnose.Likely} {
+		head.Frames.Source = source
+		for _, r := range base {
+			r.Frames.Source = source
+		}
+		if got := explained(head, base, flagged); len(got) == 0 || got[0].Kind != GPUKind || got[0].Explains.Sure != sure {
+			t.Errorf("%s: %s", source, brief(got))
+		}
+	}
+}

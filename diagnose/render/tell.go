@@ -275,7 +275,7 @@ func in(s suspect) diagnose.Phrase {
 		run.StageSync: "while the frame is handed to the render thread", run.StageRender: "while the render thread draws", run.StageGPU: "while the GPU draws",
 		run.StageComposition: "while the screen is composed",
 	}
-	if s.stage == "" || words[s.stage] == "" {
+	if words[s.stage] == "" {
 		return nil
 	}
 	return say(" " + words[s.stage])

@@ -228,6 +228,7 @@ func TestPicturesOfCauses(t *testing.T) {
 		"hidden by another":         {with("scroll", frame("scroll", run.WaitIO, 40)), suspect{blame: feed, behind: true}, "A slow frame after scroll, repetition 2, thread by thread"},
 		"in time":                   {with("scroll", frame("scroll", run.WaitBinder, 40)), inTime, "A usual frame after scroll, now and before, thread by thread"},
 		"in time, of the whole run": {with("", frame("scroll", run.WaitBinder, 40)), inTime, "A usual frame after scroll, now and before, thread by thread"},
+		"no frame at all":           {with(""), late, ""},
 		"in time, and none usual":   {with("tap", frame("tap", run.WaitBinder, 40)), inTime, "A slow frame after tap, repetition 2, thread by thread"},
 	} {
 		got := ""
