@@ -244,3 +244,29 @@ func TestFramesAreComparedWithinTheirKind(t *testing.T) {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }
+
+// TestMetricsThatNothingIsComparableWith: a metric is told to have no comparable history where it has
+// none anywhere and its numbers come about in several ways; what is compared in the whole run has one,
+// and what is simply new is told elsewhere.
+func TestMetricsThatNothingIsComparableWith(t *testing.T) {
+	of := func(event, metric string, n int) gate.Comparison {
+		return gate.Comparison{Event: event, Metric: metric, N: n}
+	}
+	for name, c := range map[string]struct {
+		done []gate.Comparison
+		want []string
+	}{
+		"energy, nowhere":          {[]gate.Comparison{of("", "energy.total_j", 0), of("tap", "energy.total_j", 0), of("", "cpu.time_ms", 9)}, []string{"energy.total_j"}},
+		"energy, of the whole run": {[]gate.Comparison{of("", "energy.total_j", 9), of("tap", "energy.total_j", 0)}, nil},
+		"processor time, new":      {[]gate.Comparison{of("", "cpu.time_ms", 0)}, nil},
+		"all":                      {[]gate.Comparison{of("", "energy.total_j", 9), of("", "cpu.time_ms", 9)}, nil},
+	} {
+		var got []string
+		for _, a := range (&check{catalogue: metric.Default(), done: c.done}).apartFrom() {
+			got = append(got, a.metrics...)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
 )
 
 // The preset dune says where there is too little for it to flag anything: in the whole
@@ -39,6 +40,30 @@ func TestTheSmallClusterIsSaid(t *testing.T) {
 		}
 		if !strings.HasPrefix(said, c.want) || (said == "") != (c.want == "") || !strings.Contains(v.Reason, c.reason) {
 			t.Errorf("%s: warns %q, reason %q; want %q and %q", name, said, v.Reason, c.want, c.reason)
+		}
+	}
+}
+
+// TestJoinedClustersAreSaid: where the nearest cluster has too few runs the next ones are joined to
+// it, of whichever number of the run, and the verdict says for how many runs.
+func TestJoinedClustersAreSaid(t *testing.T) {
+	const ms = "frames.duration_ms"
+	for name, c := range map[string]struct {
+		own, others int
+		want        string
+	}{"five of its own": {5, 5, ""}, "three of its own": {3, 5, "preset dune: for 1 of 1 runs the nearest cluster is too small to tell an outlier"}} {
+		p := gatetest.Policy(t, gate.PresetDune)
+		times := []float64{8, 8.1, 7.9, 8.05, 7.95}
+		history := append(gatetest.On("a", ms, times[:c.own]...), gatetest.On("b", ms, times[:c.others]...)...)
+		v := Check(p, metric.Default(), []Subject{{Run: gatetest.Nearly("a", ms, 8), References: gatetest.Summaries(p, history...)}})
+		said := ""
+		for _, w := range v.Warnings {
+			if strings.Contains(w.Text, "joined to it") {
+				said = w.Text
+			}
+		}
+		if !strings.HasPrefix(said, c.want) || (said == "") != (c.want == "") {
+			t.Errorf("%s: it says %q, want %q", name, said, c.want)
 		}
 	}
 }

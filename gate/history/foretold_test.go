@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/family"
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -197,5 +198,29 @@ func TestRecordedRunsAreJudgedApart(t *testing.T) {
 	}
 	if v := checkOne(p, gatetest.Timed("new", taped, 8), append(own, gatetest.Steady(10, phone, 8)...)...); v.Verdict != gate.Pass {
 		t.Errorf("beside runs that were recorded too: %s: %s", v.Verdict, v.Reason)
+	}
+}
+
+// TestForetoldChangesThatMatter: what lies beyond what like contexts let expect is a regression where it
+// is worse by what matters or more, and a suspicion where other phones may do it by chance.
+func TestForetoldChangesThatMatter(t *testing.T) {
+	m, _ := metric.Default().Lookup("frames.duration_ms")
+	for name, c := range map[string]struct {
+		value, p, tail float64
+		denied         bool
+		want           gate.Direction
+	}{
+		"a fifth more": {12, 0.001, 0.0001, false, gate.ToRegression}, "less than matters": {10.9, 0.001, 0.0001, false, gate.None}, "a fifth less": {8, 0.001, 0.9, false, gate.None},
+		"by chance": {12, 0.2, 0.04, false, gate.Suspect}, "by more chance": {12, 0.2, 0.06, false, gate.None}, "another session denies it": {12, 0.001, 0.0001, true, gate.Suspect},
+		"next to nothing": {10.005, 0.001, 0.0001, false, gate.None},
+	} {
+		j := &judgement{metric: m, policy: gate.CellPolicy{MinChange: 0.1}, tails: family.Sides{Worse: c.tail, Better: 1 - c.tail}, denied: c.denied}
+		j.Comparison = gate.Comparison{Direction: gate.None, Value: c.value, Expected: 10, Change: c.value/10 - 1, P: c.p}
+		if name == "next to nothing" {
+			j.policy.MinChange = 0
+		}
+		if j.decideForetold(gate.Policy{Alpha: 0.01}); j.Direction != c.want {
+			t.Errorf("%s: %s, want %s", name, j.Direction, c.want)
+		}
 	}
 }

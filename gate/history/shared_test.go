@@ -290,3 +290,57 @@ func TestASlowdownOfTheWholeAppIsNotHiddenWithoutABase(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionsOfChecks: checks are of one session where they say so on one device, with a run each of
+// three scenarios or more; of a run that names no session nobody knows which others are of it.
+func TestSessionsOfChecks(t *testing.T) {
+	one := func(session, context, scenario string) *check {
+		return &check{run: run.Run{Session: session, Scenario: scenario}, context: context, judged: []*judgement{{}}}
+	}
+	unjudged := one("night", "a", "back")
+	unjudged.judged = nil
+	for name, c := range map[string]struct {
+		checks []*check
+		want   int // of how many checks the one session is, 0 for none
+	}{
+		"three scenarios":         {[]*check{one("night", "a", "open"), one("night", "a", "scroll"), one("night", "a", "back")}, 3},
+		"two scenarios":           {[]*check{one("night", "a", "open"), one("night", "a", "scroll")}, 0},
+		"one that is not judged":  {[]*check{one("night", "a", "open"), one("night", "a", "scroll"), unjudged}, 0},
+		"on two devices":          {[]*check{one("night", "a", "open"), one("night", "a", "scroll"), one("night", "b", "back")}, 0},
+		"of two sessions":         {[]*check{one("night", "a", "open"), one("night", "a", "scroll"), one("day", "a", "back")}, 0},
+		"of no session":           {[]*check{one("", "a", "open"), one("", "a", "scroll"), one("", "a", "back")}, 0},
+		"a scenario twice":        {[]*check{one("night", "a", "open"), one("night", "a", "open"), one("night", "a", "back")}, 0},
+		"a scenario twice of all": {[]*check{one("night", "a", "open"), one("night", "a", "open"), one("night", "a", "back"), one("night", "a", "scroll")}, 0},
+	} {
+		got := sessionsOf(c.checks)
+		if c.want == 0 && len(got) > 0 || c.want > 0 && (len(got) != 1 || len(got[0]) != c.want) {
+			t.Errorf("%s: %d sessions", name, len(got))
+		}
+	}
+}
+
+// TestSpeakerIsNeverCleared: the scenario that speaks for all is judged with what all share. Where that
+// is not cleared the chance to overlook a worsening is above the 2 % that clear, unless it looks
+// worse, or nothing is known of that chance.
+func TestSpeakerIsNeverCleared(t *testing.T) {
+	for name, c := range map[string]struct {
+		suspect bool
+		missed  *float64
+		want    float64 // at least, -1 for none
+		most    float64
+	}{
+		"too small a chance": {false, new(0.001), 0.02 + 1e-18, 0.0201}, "a large chance": {false, new(0.3), 0.3, 0.3}, "it looks worse": {true, new(0.001), 0.001, 0.001}, "no chance known": {false, nil, -1, -1},
+	} {
+		speaker, other := &check{}, &check{}
+		own, silent := &judgement{}, &judgement{}
+		with := &judgement{Comparison: gate.Comparison{Value: 7, Missed: c.missed}}
+		s := &shared{of: []*judgement{silent, own}, checks: []*check{other, speaker}, with: []*judgement{{Comparison: gate.Comparison{Value: 9}}, with}, suspect: c.suspect}
+		s.speakThrough(speaker)
+		if own.Value != 7 || own.Common != 2 || silent.Value != 0 {
+			t.Errorf("%s: judged is %+v, and of the other scenario %+v", name, own.Comparison, silent.Comparison)
+		}
+		if missed := own.Missed; (missed == nil) != (c.want < 0) || missed != nil && (*missed < c.want || *missed > c.most || !c.suspect && *missed <= mostMissed) {
+			t.Errorf("%s: the chance is %v", name, missed)
+		}
+	}
+}

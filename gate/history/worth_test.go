@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
@@ -174,6 +175,31 @@ func TestTheLevelOfIntervals(t *testing.T) {
 		}
 		if v := sidebyside.Compare(gatetest.Policy(t, preset), metric.Default(), nil, nil); v.Level != 0.99 {
 			t.Errorf("two builds, %s: %g, want 0.99", preset, v.Level)
+		}
+	}
+}
+
+// TestOpenIsNoisyOrFew: where the history is large enough its noise is why it can't tell, and how many
+// runs it has is not told as a reason; nor the other way round.
+func TestOpenIsNoisyOrFew(t *testing.T) {
+	m, _ := metric.Default().Lookup("frames.duration_ms")
+	of := func(own int, lent bool) *judgement {
+		j := &judgement{metric: m, share: 0.05, evidence: past.Evidence{N: own, Own: own, Lent: lent}}
+		j.Comparison = gate.Comparison{Metric: m.Name, Screen: gate.Open, Missed: new(0.3)}
+		return j
+	}
+	for name, c := range map[string]struct {
+		of   *judgement
+		want string
+	}{
+		"ten sessions":            {of(10, false), "noise may hide that time per frame got worse by 5 % (with a chance of 30 %)"},
+		"three, and other phones": {of(3, true), "noise may hide that time per frame got worse by 5 % (with a chance of 30 %)"},
+		"three":                   {of(3, false), "the history has 3 accepted runs in this context, and 5 are needed to tell a change from noise"},
+	} {
+		chk := &check{policy: gatetest.Policy(t, gate.PresetDefault), catalogue: metric.Default(), judged: []*judgement{c.of}}
+		chk.seen.Own, chk.seen.OwnRuns, chk.seen.OwnSessions = true, c.of.evidence.Own, c.of.evidence.Own
+		if got := chk.describeOpen(); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }
