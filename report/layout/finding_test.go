@@ -117,6 +117,8 @@ func TestComparisonsInWords(t *testing.T) {
 	for got, want := range map[string]string{
 		change(metric.Metric{}, gate.Comparison{N: 5, Expected: 8, Value: 144, Change: 17}): "×18",
 		change(metric.Metric{}, gate.Comparison{N: 5, Expected: 0, Value: 3}):               "new",
+		change(metric.Metric{}, gate.Comparison{N: 5, Expected: 0, Value: 0}):               "0 %",
+		change(metric.Metric{}, gate.Comparison{N: 5, Expected: 8, Value: 0, Change: -1}):   "−100 %",
 		change(metric.Metric{}, gate.Comparison{}):                                          "–",
 		change(overrun, gate.Comparison{N: 5, Expected: -8, Value: -4}):                     "+4.00 ms",
 		change(overrun, gate.Comparison{N: 5, Expected: 0, Value: -4}):                      "−4.00 ms",

@@ -202,6 +202,7 @@ func TestMeasuredCountsWhatDecides(t *testing.T) {
 	}{
 		{[]gate.Comparison{cleared(ms, 99)}, "40 accepted runs cleared 1 of 1 comparison."},
 		{[]gate.Comparison{cleared(ms, 99), cleared("cpu.time_ms", 99)}, "40 accepted runs cleared all 2 comparisons."},
+		{[]gate.Comparison{cleared(ms, 99), compared("", "cpu.time_ms", 100, 4, 101, gate.None)}, "40 accepted runs cleared 1 of 2 comparisons."},
 		{[]gate.Comparison{cleared(ms, 99), open, shown}, "40 accepted runs cleared 1 of 2 comparisons. 1 more is shown and does not decide."},
 		{[]gate.Comparison{asked, shown, shown}, "40 accepted runs cleared 1 of 1 comparison. 2 more are shown and do not decide."},
 	} {
