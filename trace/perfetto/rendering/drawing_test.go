@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/systrace"
@@ -479,6 +480,51 @@ func TestStageOfTheGPU(t *testing.T) {
 		at := slices.IndexFunc(f.Stages, func(s rendering.Stage) bool { return s.Name == run.StageGPU })
 		if at < 0 || f.Stages[at].From != from*time.Millisecond || f.Stages[at].To != 12*time.Millisecond {
 			t.Errorf("waited for from %v on: %+v, want from %d to 12 ms", waits, f.Stages, from)
+		}
+	}
+}
+
+// TestAnAppIsNotFoundByTheWindowsOfOthers: a process without a name is another app's where its windows
+// are, and one with a name goes by that.
+func TestAnAppIsNotFoundByTheWindowsOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		process, app string
+		frames       int
+	}{
+		"its own window": {"", "com.example.app", 1}, "another app's window": {"", "com.example.other", 0}, "another app's process": {"com.example.other", "com.example.app", 0},
+	} {
+		p := newPhone()
+		p.packets = p.packets[:1] // the clocks
+		if c.process != "" {
+			p.put(message(nil).Num(field.PacketTimestamp, ns(0)).In(field.PacketProcessTree, message(nil).
+				In(field.ProcessTreeProcesses, message(nil).Num(field.TreeProcessPID, ui).Text(field.TreeProcessCmdline, c.process))))
+		}
+		p.shown(5, vsync, due, vsync, vsync+5, noJank, 1)
+		p.slice(ui, "anything", 900, 2000)
+		trace, err := rendering.Read(packets.Packets(bytes.NewReader(p.bytes())), rendering.App{Package: c.app})
+		if err != nil || len(trace.Frames) != c.frames {
+			t.Errorf("%s: %d frames, %v, want %d", name, len(trace.Frames), err, c.frames)
+		}
+	}
+}
+
+// TestFramesOnTheTracesOwnClock: where nothing leads to CLOCK_MONOTONIC frames are told on the trace's
+// clock, 50 s ahead here, and the trace is said to; one without frames is not.
+func TestFramesOnTheTracesOwnClock(t *testing.T) {
+	t.Parallel()
+	const own = "nothing in the trace leads to CLOCK_MONOTONIC"
+	for _, frames := range []int{0, 1} {
+		p := newPhone()
+		p.packets = p.packets[1:]
+		for range frames {
+			p.older(1001, 5, 3)
+		}
+		p.slice(rival, "anything", 900, 2000)
+		trace := p.read(t)
+		said := slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool { return strings.HasPrefix(w.Text, own) })
+		if len(trace.Frames) != frames || said != (frames > 0) || frames > 0 && trace.Frames[0].At != (1001+ahead)*time.Millisecond {
+			t.Errorf("%d frames: %+v, warnings %v", frames, trace.Frames, trace.Warnings)
 		}
 	}
 }

@@ -515,10 +515,32 @@ func TestPathOverTheRenderThreadThatKeepsTheMainThread(t *testing.T) {
 func TestPathOfSlicesWithoutTheMainThreadsFrame(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
-	p.slice(ui, "traversal", 1002, 1010)
+	p.slice(ui, "traversal", 1002, 1006)
+	p.slice(ui, "a callback", 1007, 1009)
 	p.slice(render, "DrawFrames 5", 1010, 1014)
 	p.shown(5, vsync, due, begun, 1014, noJank, 1)
 	expect(t, "threads", took(only(t, p.read(t)).Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), map[string]float64{
-		"main unknown": 2, "main running": 8, "RenderThread running": 4,
+		"main unknown": 4, "main running": 6, "RenderThread running": 4,
 	})
+}
+
+// TestPathsOfNormalFramesAreShorter: of a frame in time 40 steps are kept, and of a late one 120.
+// Each step is as long as the one before or 5 % longer, so that some are shorter than others.
+func TestPathsOfNormalFramesAreShorter(t *testing.T) {
+	t.Parallel()
+	for until, want := range map[float64][2]int{1008: {10, 40}, 1040: {41, 120}} {
+		p := newPhone()
+		at, each := float64(begun), 0.01
+		for n := 0; at+2*each < until; n++ {
+			p.run(0, ui, at, at+each, blocked)
+			p.blockedIn(at+2*each, ui, int64(1+n%2), n%2 == 0)
+			p.wake(at+2*each, ui, rival)
+			at, each = at+2*each, 1.05*each
+		}
+		p.run(0, ui, at, until, waiting)
+		p.drawnFrom(until)
+		if f := only(t, p.read(t)); len(f.Path) < want[0] || len(f.Path) > want[1] {
+			t.Errorf("a frame until %g ms, %s, has %d steps, want %d to %d", until, f.Class, len(f.Path), want[0], want[1])
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
 // TestStepsThatSayTheSame: two steps are one where they differ in nothing but their time and CPU.
@@ -209,5 +210,29 @@ func TestPeriodOnceKnown(t *testing.T) {
 	}
 	if r.findPeriod(); r.period != 11*at || len(r.apart) != 11 {
 		t.Errorf("%v, by %d distances, want 11 ms by 11", r.period, len(r.apart))
+	}
+}
+
+// TestNamesOfThreads: the main thread is called so whatever the kernel calls it, another by the name
+// that the trace tells at any time, and one without a name that draws frames is the render thread.
+func TestNamesOfThreads(t *testing.T) {
+	t.Parallel()
+	tracker := &threads.Tracker{
+		Threads: []threads.Thread{
+			{TID: 100, Name: "com.example.app", Process: 0}, {TID: 101, Name: "1.raster", Process: 0}, {TID: 102, Process: 0}, {TID: 103, Process: 0},
+			{TID: 104, Process: threads.None}, {TID: 200, Process: threads.None}, {TID: 900, Process: threads.None},
+		},
+		Processes: []threads.Process{{PID: 100}},
+	}
+	roster := &threads.Roster{Threads: map[int32]*threads.Member{104: {PID: 100, Name: "pool-1"}}, Processes: map[int32]*threads.Listed{200: {}}}
+	h := &history{threads: tracker, roster: roster, renders: map[int32]bool{1: true, 2: true}}
+	for thread, want := range map[int32]struct {
+		name string
+		pid  int32
+	}{0: {"main", 100}, 1: {"1.raster", 100}, 2: {"RenderThread", 100}, 3: {"", 100}, 4: {"pool-1", 100}, 5: {"main", 200}, 6: {"", 0}, none: {"", 0}, 7: {"", 0}} {
+		name, _ := h.name(thread)
+		if pid := h.pid(thread); name != want.name || pid != want.pid {
+			t.Errorf("thread %d is %q of process %d, want %q of %d", thread, name, pid, want.name, want.pid)
+		}
 	}
 }

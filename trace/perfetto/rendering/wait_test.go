@@ -345,8 +345,8 @@ func TestLockWithinALock(t *testing.T) {
 	}
 	p.put(message(nil).Num(field.PacketTimestamp, ns(1)).In(field.PacketProcessTree, tree))
 	p.run(0, ui, begun, 1003, asleep)
-	p.slice(ui, "Lock contention on a monitor lock (owner tid: 102)", 1001.9, 1013)
-	p.slice(ui, "monitor contention with owner DefaultDispatch (7) at void A.b()(A.java:1) waiters=1 blocking from int C.d()", 1002.8, 1012.9)
+	p.slice(ui, "monitor contention with owner DefaultDispatch (7) at void A.b()(A.java:1) waiters=1 blocking from int C.d()", 1001.9, 1013)
+	p.slice(ui, "Lock contention on a monitor lock (owner tid: 102)", 1002.8, 1012.9)
 	p.slice(ui, "Lock contention on a monitor lock (owner tid: 105)", 1002.9, 1012.8)
 	p.run(3, 105, 990, 1012, asleep)
 	p.wake(1012, ui, 105)
