@@ -167,3 +167,36 @@ func TestWhatIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestRootsInWords: what is behind a wait is told of whoever is waited for itself, or of another one
+// behind it; of a process that is called further it is that it is waited for.
+func TestRootsInWords(t *testing.T) {
+	for _, c := range []struct {
+		of   root
+		wait blame
+		want string
+	}{
+		{root{}, blame{LockKind, "db"}, ""},
+		{root{"db", run.WaitIO}, blame{LockKind, "db"}, ", which itself waits for storage"},
+		{root{"db", run.WaitIO}, blame{LockKind, "db at Store.write"}, ", which itself waits for storage"},
+		{root{"db", run.WaitIO}, blame{LockKind, "db-2"}, ", behind which db waits for storage"},
+		{root{"store", run.WaitRunning}, blame{BinderKind, "peer I::m"}, ", which waits for store"},
+	} {
+		if got := plain(c.of.words(c.wait)); got != c.want {
+			t.Errorf("%+v of %+v: %q, want %q", c.of, c.wait, got, c.want)
+		}
+	}
+	for name, c := range map[string]struct {
+		wait blame
+		of   root
+		want bool
+	}{
+		"another process": {blame{BinderKind, "peer I::m"}, root{"store", run.WaitRunning}, true}, "the one that is called": {blame{BinderKind, "peer I::m"}, root{"peer", run.WaitRunning}, false},
+		"nobody knows which": {blame{BinderKind, "peer I::m"}, root{"", run.WaitRunning}, false}, "a call of nobody knows whom": {blame{BinderKind, ""}, root{"store", run.WaitRunning}, false},
+		"a lock": {blame{LockKind, "db"}, root{"store", run.WaitRunning}, false}, "one that waits": {blame{BinderKind, "peer I::m"}, root{"store", run.WaitIO}, false},
+	} {
+		if got := (teller{}).further(c.wait, c.of); got != c.want {
+			t.Errorf("%s: called further: %t", name, got)
+		}
+	}
+}
