@@ -67,6 +67,7 @@ func (b *Bill) AddUntold(rates []Rate, within time.Duration) {
 func (b Bill) And(more Bill) Bill {
 	b.Minutes += b.UntoldMinutes + more.Minutes
 	b.USD += b.UntoldUSD + more.USD
+	b.Untold, b.UntoldMinutes, b.UntoldUSD = 0, 0, 0 // they are counted
 	return b
 }
 

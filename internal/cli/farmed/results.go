@@ -32,7 +32,7 @@ func (m *measuring) take(scenario, number int, outcomes [2][]farm.Outcome) {
 		t := target{scenario, device}
 		found, err := m.roundOf(t, number, [2]farm.Outcome{outcomes[0][device], outcomes[1][device]})
 		if err != nil {
-			reason := fmt.Sprintf("round %d: %s", number+1, words.OneLine(err.Error()))
+			reason := lostRound(number, err)
 			m.lost[t] = append(m.lost[t], reason)
 			m.say("warning: %s on %v is not whole: %s", m.config.Scenarios[scenario].Name, m.devices[device], reason)
 		}

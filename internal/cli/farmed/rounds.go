@@ -3,8 +3,10 @@ package farmed
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -95,6 +97,17 @@ func (m *measuring) round(ctx context.Context, scenario, number int) {
 	}
 	for device := range m.devices {
 		t := target{scenario, device}
-		m.lost[t] = append(m.lost[t], fmt.Sprintf("round %d: %v", number+1, err))
+		m.lost[t] = append(m.lost[t], lostRound(number, err))
 	}
+}
+
+// lostRound is why a round is not whole, in a line: errors that were joined, one after another.
+func lostRound(number int, err error) string {
+	var reasons []string
+	for line := range strings.Lines(err.Error()) {
+		if reason := words.OneLine(line); reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	return fmt.Sprintf("round %d: %s", number+1, strings.Join(reasons, "; "))
 }

@@ -134,7 +134,7 @@ func (p *paired) take(t *turn, number int, outcomes [2]farm.Outcome) {
 		err = errors.New("it was measured on phones that are unlike those of the rounds before")
 	}
 	if err != nil {
-		reason := fmt.Sprintf("round %d: %s", number+1, words.OneLine(err.Error()))
+		reason := lostRound(number, err)
 		t.lost = append(t.lost, reason)
 		p.say("warning: %s on %v is not whole: %s", p.jobs[0].Scenario.Name, t.device, reason)
 		return
