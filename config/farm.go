@@ -68,7 +68,7 @@ const leastAWSMinutes = 5
 type BrowserStack struct {
 	// The devices to measure on, each in every build.
 	Devices []BrowserStackDevice `yaml:"devices" jsonschema:"required,minItems=1,maxItems=20"`
-	// How many minutes of devices a comparison may take at most, since the plan is paid for and not the minute: one that could take more is refused before anything is started.
+	// How many minutes of devices a command may take at most, since the plan is paid for and not the minute: one that could take more is refused before anything is started.
 	MaxMinutes int `yaml:"max-minutes" jsonschema:"required,minimum=1,maximum=100000"`
 }
 
@@ -105,7 +105,7 @@ func (d *decoder) farm(dst **Farm) reader {
 		case f.BrowserStack == nil && limit == nil:
 			d.at(n, path, "the key max-usd is missing")
 		case f.BrowserStack != nil && f.Firebase == nil && f.AWS == nil && limit != nil:
-			d.hinted(limit, join(path, "max-usd"), "browserstack.max-minutes bounds what a comparison takes", "BrowserStack is paid for by its plan, and not by the minute: remove the key")
+			d.hinted(limit, join(path, "max-usd"), "browserstack.max-minutes bounds what a command takes", "BrowserStack is paid for by its plan, and not by the minute: remove the key")
 		}
 	}
 }

@@ -84,6 +84,15 @@ const MostTrace = 128 << 20
 // the farm had not told its number yet.
 var ErrUntold = errors.New("it is not known whether a matrix was begun")
 
+// UntoldError is an error of Submit with ErrUntold in it.
+type UntoldError struct{ Err error }
+
+// Error is what went wrong, and that.
+func (e *UntoldError) Error() string { return e.Err.Error() + "; " + ErrUntold.Error() }
+
+// Unwrap returns both.
+func (e *UntoldError) Unwrap() []error { return []error{e.Err, ErrUntold} }
+
 // Farm is one device farm. Its methods may be called from several goroutines.
 type Farm interface {
 	// Kind is the farm's in leases: "firebase".

@@ -175,11 +175,14 @@ func TestAFarmThatIsUnmetered(t *testing.T) {
 // What goes wrong on the last phone is said of that one, with its minutes; the first counts.
 func TestAPhoneOnWhichARunFails(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]string{
-		devicefarm.Fails:     "the test failed, the app crashed, or the time was over",
-		devicefarm.Errored:   "Device Farm's own infrastructure failed",
-		devicefarm.Elsewhere: "the run was stopped",
-		devicefarm.NoResults: "the test passed and left no benchmarkData.json: is it a Macrobenchmark, and may it write to its additionalTestOutputDir?",
+	for word, want := range map[string]struct {
+		problem    string
+		testFailed bool
+	}{
+		devicefarm.Fails:     {"the test failed, the app crashed, or the time was over", true},
+		devicefarm.Errored:   {"Device Farm's own infrastructure failed", false},
+		devicefarm.Elsewhere: {"the run was stopped", false},
+		devicefarm.NoResults: {"the test passed and left no benchmarkData.json: is it a Macrobenchmark, and may it write to its additionalTestOutputDir?", true},
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
@@ -191,8 +194,8 @@ func TestAPhoneOnWhichARunFails(t *testing.T) {
 			if err := errors.Join(err, resultsErr); err != nil {
 				t.Fatal(err)
 			}
-			if first, last := outcomes[0], outcomes[1]; first.Problem != "" || len(first.Results) != 1 || last.Problem != want || len(last.Results) > 0 || last.Minutes != 2 || !last.Told {
-				t.Errorf("%+v, want the first whole, and of the last %q", outcomes, want)
+			if first, last := outcomes[0], outcomes[1]; first.Problem != "" || len(first.Results) != 1 || last.Problem != want.problem || last.TestFailed != want.testFailed || len(last.Results) > 0 || last.Minutes != 2 || !last.Told {
+				t.Errorf("%+v, want the first whole, and of the last %+v", outcomes, want)
 			}
 		})
 	}
@@ -263,6 +266,29 @@ func TestStoppingWhatAKilledProcessLeft(t *testing.T) {
 			}
 			uploads(t, l, 3, 6)
 		})
+	}
+}
+
+// What may have been begun is said to be so however the submission ended, once, with what ended it.
+func TestARunThatMayHaveBegun(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("Ctrl-C")
+	interrupted, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want string
+	}{
+		"no answer":               {t.Context(), &farm.UntoldError{Err: errors.New("no answer")}, "AWS Device Farm: schedule a run: no answer; it is not known whether a matrix was begun"},
+		"no answer, interrupted":  {interrupted, &farm.UntoldError{Err: errors.New("no answer")}, "Ctrl-C; it is not known whether a matrix was begun"},
+		"an upload, interrupted":  {interrupted, errors.New("killed"), "Ctrl-C"},
+		"an upload that can't be": {t.Context(), errors.New("refused"), "AWS Device Farm: schedule a run: refused"},
+	} {
+		got := stopped(c.ctx, "schedule a run", c.err)
+		if got.Error() != c.want || errors.Is(got, farm.ErrUntold) != strings.Contains(c.want, "not known") || errors.Is(got, cause) != (c.ctx == interrupted) {
+			t.Errorf("%s: %v, want %q", name, got, c.want)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm
 		at := slices.IndexFunc(answer.Jobs, func(j job) bool { return j.Device.ARN == devices[i] })
 		if at >= 0 {
 			out[i].Minutes, out[i].Told = answer.Jobs[at].minutes(minutesFor(o))
-			out[i].Results, out[i].Problem = f.taken(ctx, answer.Jobs[at])
+			f.take(ctx, answer.Jobs[at], &out[i])
 		} else {
 			out[i].Told = run.ended()
 			out[i].Problem = "the run has not come there: " + strings.TrimSpace(spoken(run.Result)+" "+words.Clip(words.OneLine(run.Message), 300))
@@ -83,14 +83,14 @@ var problems = map[string]string{
 	"SKIPPED": "the device does not fit the app or the test",
 }
 
-// taken are the results of a job, or why there are none.
-func (f *Farm) taken(ctx context.Context, j job) ([]farm.File, string) {
+// take takes the results of a job, or why there are none.
+func (f *Farm) take(ctx context.Context, j job, o *farm.Outcome) {
 	if j.Result != "PASSED" {
-		problem := cmp.Or(problems[j.Result], "the outcome of the test is "+spoken(j.Result))
+		o.Problem, o.TestFailed = cmp.Or(problems[j.Result], "the outcome of the test is "+spoken(j.Result)), j.Result == "FAILED"
 		if j.Message != "" {
-			problem += ": " + words.Clip(words.OneLine(j.Message), 300)
+			o.Problem += ": " + words.Clip(words.OneLine(j.Message), 300)
 		}
-		return nil, problem
+		return
 	}
 	files, err := f.files(ctx, j)
 	if rest.StatusOf(err) == http.StatusForbidden { // an address is good for a while
@@ -98,11 +98,13 @@ func (f *Farm) taken(ctx context.Context, j job) ([]farm.File, string) {
 	}
 	switch {
 	case err != nil:
-		return nil, err.Error()
+		o.Problem = err.Error()
 	case len(files) == 0:
-		return nil, "the test passed and left no " + resultEnd + ": is it a Macrobenchmark, and may it write to its " + dirArgument + "?"
+		o.Problem = "the test passed and left no " + resultEnd + ": is it a Macrobenchmark, and may it write to its " + dirArgument + "?"
+		o.TestFailed = true
+	default:
+		o.Results = files
 	}
-	return files, ""
 }
 
 // What is read of a device's files.

@@ -61,26 +61,24 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 
 // stopped is the error of a step: ctx's own where that was at its end.
 func stopped(ctx context.Context, doing string, err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
-		return context.Cause(ctx)
 	}
-	if untold := new(untoldError); errors.As(err, &untold) {
-		return &untoldError{failed(doing, untold.err.Error())}
+	untold := new(farm.UntoldError)
+	isUntold := errors.As(err, &untold)
+	if isUntold {
+		err = untold.Err
 	}
-	return failed(doing, err.Error())
+	if errors.Is(ctx.Err(), context.Canceled) {
+		err = context.Cause(ctx)
+	} else {
+		err = failed(doing, err.Error())
+	}
+	if isUntold {
+		return &farm.UntoldError{Err: err}
+	}
+	return err
 }
-
-// untoldError is one after which a run may have been scheduled whose name was not told.
-type untoldError struct{ err error }
-
-// Error is what went wrong.
-func (e *untoldError) Error() string { return e.err.Error() + "; " + farm.ErrUntold.Error() }
-
-// Unwrap returns that, and farm.ErrUntold.
-func (e *untoldError) Unwrap() []error { return []error{e.err, farm.ErrUntold} }
 
 // schedule schedules the run. What was asked for is waited for, also where nobody needs it
 // any more, so that its name is known.
@@ -94,9 +92,9 @@ func (f *Farm) schedule(ctx context.Context, o farm.Order, held *lease.Held, dev
 	case errors.Is(err, farm.ErrRefused):
 		return errors.Join(err, held.Note(noteRun, ""))
 	case err != nil:
-		return &untoldError{err}
+		return &farm.UntoldError{Err: err}
 	case !arn.MatchString(answer.Run.ARN):
-		return &untoldError{errors.New("the service has named no run")}
+		return &farm.UntoldError{Err: errors.New("the service has named no run")}
 	}
 	return held.Note(noteRun, answer.Run.ARN)
 }

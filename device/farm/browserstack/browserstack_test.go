@@ -212,6 +212,30 @@ func TestWhatIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// A build that may have been begun, and is not found, is said to be so: it may cost something.
+func TestABuildThatMayHaveBegun(t *testing.T) {
+	t.Parallel()
+	l, f, _ := newFarm(t)
+	l.Breaks(standsin.Lost, 1)
+	l.Breaks(standsin.Unanswered, 1)
+	held := taken(t, l)
+	err := f.Submit(t.Context(), orderOf(l), held)
+	if want := called + ": submit a build: the service answered 502; " + farm.ErrUntold.Error(); !errors.Is(err, farm.ErrUntold) || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+	var told []string
+	if err := f.Stop(t.Context(), held.Lease(), func(line string) { told = append(told, line) }); err != nil {
+		t.Error(err)
+	}
+	if running, err := standsin.Running(l.Folder); err != nil || len(running) > 0 {
+		t.Errorf("%q go on, %v", running, err)
+	}
+	l.Breaks(standsin.Expired, state.Always)
+	if err := f.Submit(t.Context(), orderOf(l), taken(t, l)); err == nil || errors.Is(err, farm.ErrUntold) {
+		t.Errorf("one that was refused: %v", err)
+	}
+}
+
 // The logs of tests that begin after the test has are told apart by the session.
 func TestLogsOfSeveralTests(t *testing.T) {
 	t.Parallel()
@@ -260,7 +284,7 @@ func TestWhatATestCameTo(t *testing.T) {
 				t.Fatal(err)
 			}
 			outcomes, err := f.Results(t.Context(), o, held.Lease())
-			if err != nil || !strings.Contains(outcomes[0].Problem, want.problem) || len(outcomes[0].Results) != 0 || outcomes[0].Minutes != want.minutes || !outcomes[0].Told {
+			if err != nil || !strings.Contains(outcomes[0].Problem, want.problem) || len(outcomes[0].Results) != 0 || outcomes[0].Minutes != want.minutes || !outcomes[0].Told || outcomes[0].TestFailed != (breaks == standsin.Fails) {
 				t.Errorf("%+v, %v; want %q and %d minutes", outcomes, err, want.problem, want.minutes)
 			}
 		})

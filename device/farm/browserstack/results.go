@@ -67,7 +67,7 @@ func (f *Farm) outcome(ctx context.Context, id string, b build, d farm.Device, w
 	}
 	switch {
 	case s.Status != "passed":
-		o.Problem = problems[s.Status]
+		o.Problem, o.TestFailed = problems[s.Status], s.Status == "failed"
 		if o.Problem == "" {
 			o.Problem = "the outcome of the test is " + strconv.Quote(words.Clip(s.Status, 40))
 		}

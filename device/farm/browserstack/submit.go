@@ -100,6 +100,9 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
+	if untold := new(farm.UntoldError); errors.As(err, &untold) {
+		return &farm.UntoldError{Err: failed(doing, untold.Err.Error(), adviceOf(err))}
+	}
 	return failed(doing, err.Error(), adviceOf(err))
 }
 
@@ -189,7 +192,7 @@ func (f *Farm) askForBuild(ctx context.Context, body order, held *lease.Held) er
 	if err != nil { // it may have been begun all the same
 		var lookErr error
 		if answer.ID, _, lookErr = f.lookFor(ctx, held.ID()); lookErr != nil || answer.ID == "" {
-			return err
+			return &farm.UntoldError{Err: err}
 		}
 	}
 	return held.Note(noteBuild, answer.ID)

@@ -60,9 +60,9 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	select {
 	case <-p.Done():
 	case <-timer.C:
-		return fmt.Errorf("%w; %w", failed(doing, "gcloud took longer than "+words.Duration(submitWithin), ""), farm.ErrUntold)
+		return &farm.UntoldError{Err: failed(doing, "gcloud took longer than "+words.Duration(submitWithin), "")}
 	case <-ctx.Done():
-		return fmt.Errorf("%w; %w", context.Cause(ctx), farm.ErrUntold)
+		return &farm.UntoldError{Err: context.Cause(ctx)}
 	}
 	said, err := readLog(log.Name())
 	if err != nil {
@@ -79,7 +79,7 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	}
 	err = failed(doing, fmt.Sprintf("gcloud: %s: %s", p.Ending(), words.Clip(lastError(said), 400)), adviceOf(said))
 	if strings.Contains(said, uploaded) && !strings.Contains(said, refused) {
-		err = fmt.Errorf("%w; %w", err, farm.ErrUntold)
+		err = &farm.UntoldError{Err: err}
 	}
 	return err
 }

@@ -72,7 +72,13 @@ func (f stackTest) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes
 // compare compares the builds, and holds what is left of it to nothing.
 func (f stackTest) compare(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
-	cmd, out, said := f.command(append([]string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--format", "text"}, args...)...)
+	return f.run(wantStatus, append(slices.Clone(ofBoth), args...)...)
+}
+
+// run runs a command, and holds what is left of it to nothing.
+func (f stackTest) run(wantStatus int, args ...string) (stdout, stderr string) {
+	f.t.Helper()
+	cmd, out, said := f.command(args...)
 	_ = cmd.Run()
 	if status := cmd.ProcessState.ExitCode(); status != wantStatus {
 		f.t.Errorf("exit status %d, want %d\n%s\n%s", status, wantStatus, out, said)

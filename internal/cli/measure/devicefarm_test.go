@@ -40,14 +40,20 @@ func newAWS(t *testing.T, baseMS, headMS, maxUSD float64) awsTest {
 	return f
 }
 
-func (f awsTest) compare(wantStatus int, args ...string) (stdout, stderr string) {
+// run runs a command, and holds what is left of it to nothing.
+func (f awsTest) run(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
-	stdout, stderr = f.farmTest.compare(wantStatus, args...)
+	stdout, stderr = f.farmTest.run(wantStatus, args...)
 	f.nothingLeft()
 	if strings.Contains(stdout+stderr, devicefarm.Signature) {
 		f.t.Errorf("a signed address is shown:\n%s%s", stdout, stderr)
 	}
 	return stdout, stderr
+}
+
+func (f awsTest) compare(wantStatus int, args ...string) (stdout, stderr string) {
+	f.t.Helper()
+	return f.run(wantStatus, append(slices.Clone(ofBoth), args...)...)
 }
 
 func (f awsTest) nothingLeft() {
@@ -125,7 +131,7 @@ func TestARunOnAWSFailsHalfWay(t *testing.T) {
 	f := newAWS(t, 100, 100, 41)
 	f.Breaks(devicefarm.Fails, state.Always)
 	stdout, stderr := f.compare(3, "--rounds", "2")
-	wants(t, stderr, "error: Samsung Galaxy S9 (Unlocked) 9, scenario start: no round is whole: round ", "the base build: the test failed, the app crashed, or the time was over")
+	wants(t, stderr, "error: Samsung Galaxy S9 (Unlocked) 9, scenario start: no round is whole: round ", "the base build: the test failed, the app crashed, or the time was over; the head build: the test failed, the app")
 	wants(t, stdout, "Google Pixel 6")
 }
 

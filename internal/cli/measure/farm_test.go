@@ -88,10 +88,13 @@ func (f farmTest) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.
 	return cmd, stdout, stderr
 }
 
+// ofBoth compares the two builds.
+var ofBoth = []string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--format", "text"}
+
 // compare compares the builds, and holds what is left of it to nothing.
 func (f farmTest) compare(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
-	return f.run(wantStatus, append([]string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--format", "text"}, args...)...)
+	return f.run(wantStatus, append(slices.Clone(ofBoth), args...)...)
 }
 
 func (f farmTest) nothingLeft() {
@@ -172,7 +175,7 @@ func TestAMatrixFailsHalfWay(t *testing.T) {
 	f := newFarm(t, 100, 100, 16)
 	f.Breaks(testlab.Fails, state.Always)
 	stdout, stderr := f.compare(3, "--rounds", "3")
-	wants(t, stderr, "error: MediumPhone.arm 34, scenario start: no round is whole: round ", "the base build: the test failed, the app crashed, or the time was over")
+	wants(t, stderr, "error: MediumPhone.arm 34, scenario start: no round is whole: round ", "the base build: the test failed, the app crashed, or the time was over; the head build: the test failed, the app")
 	wants(t, stdout, "oriole")
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/standin/browserstack"
+	"github.com/apkgate/apkgate/internal/standin/devicefarm"
 	"github.com/apkgate/apkgate/internal/standin/state"
 	"github.com/apkgate/apkgate/internal/standin/testlab"
 	"github.com/apkgate/apkgate/run"
@@ -27,6 +29,15 @@ func (f farmTest) read(name string) string {
 		f.t.Fatal(err)
 	}
 	return string(text)
+}
+
+// keeps counts the runs of the history.
+func (f farmTest) keeps(run func(int, ...string) (string, string), want int) {
+	f.t.Helper()
+	out, _ := run(0, "baseline", "export")
+	if n := strings.Count(out, `"format":"apkgate.run/1"`); n != want {
+		f.t.Errorf("the history has %d runs, want %d\n%s", n, want, out)
+	}
 }
 
 // runsIn are those of a file in JSON Lines.
@@ -134,10 +145,57 @@ func TestHalfAMatrixOfARun(t *testing.T) {
 			stdout, stderr := f.run(3, "run", "--farm", "--format", "text", "--keep", "kept")
 			wants(t, stdout, append(want.stdout, "google oriole")...)
 			wants(t, stderr, "it took 1 matrix")
-			out, _ := f.run(0, "baseline", "export")
-			if n := strings.Count(out, `"format":"apkgate.run/1"`); n != want.runs {
-				t.Errorf("the history has %d runs, want %d\n%s", n, want.runs, out)
-			}
+			f.keeps(f.run, want.runs)
 		})
+	}
+}
+
+// On AWS Device Farm a test took 1.2345 minutes on each of two phones, of which two are paid for,
+// at 0.17 USD. One that fails is a run that says so, and one that the farm loses is missing: two
+// runs are kept of the good matrix, two of the one whose test failed, and one of the last.
+func TestRunsOnAWS(t *testing.T) {
+	t.Parallel()
+	f := newAWS(t, 100, 100, 3.4)
+	stdout, stderr := f.run(0, "run", "--farm", "--format", "text")
+	wants(t, stderr, "AWS Device Farm: 1 run, at most 20 minutes of devices, 3.40 USD", "AWS Device Farm: it took 1 run, 4 minutes of devices, 0.68 USD")
+	wants(t, stdout, "Measured on AWS Device Farm, which took 1 run", "Measured on AWS Device Farm: which phone of the model it was")
+	f.Breaks(devicefarm.Fails, 1)
+	stdout, _ = f.run(3, "run", "--farm", "--format", "text")
+	wants(t, stdout, "the test failed in repetition 1, the app crashed, or the time was over", "Invalid: Samsung Galaxy S9 (Unlocked)")
+	f.Breaks(devicefarm.Errored, 1)
+	stdout, _ = f.run(3, "run", "--farm", "--format", "text")
+	wants(t, stdout, "1 run is missing: start on Samsung Galaxy S9 (Unlocked) 9", "Device Farm's own infrastructure failed")
+	f.keeps(f.run, 5)
+}
+
+// On BrowserStack a test took 75 s on each of two phones, which begins a second minute. A build
+// whose number was not told, and that is not found at once, is said to be unknown.
+func TestRunsOnBrowserStack(t *testing.T) {
+	t.Parallel()
+	f := newStack(t, 100, 100)
+	f.Breaks(browserstack.Fails, 1)
+	stdout, stderr := f.run(3, "run", "--farm", "--format", "text")
+	wants(t, stderr, "BrowserStack App Automate: it took 1 build, 4 minutes of devices")
+	wants(t, stdout, "the test failed in repetition 1, or the app crashed", "Invalid: Samsung Galaxy S23", "BrowserStack gives back no files of the phone")
+	f.keeps(f.run, 2)
+	f.Breaks(browserstack.Lost, 1)
+	f.Breaks(browserstack.Unanswered, 1)
+	_, stderr = f.run(3, "run", "--farm", "--format", "text")
+	wants(t, stderr, "it took 0 builds, 0 minutes of devices; unknown of 1 more build, ended before the farm had told a number: at most 20 minutes")
+}
+
+// Minutes bound runs and rounds where dollars don't: of 45 a run took 4, and a round may take 40.
+func TestMinutesBoundRuns(t *testing.T) {
+	t.Parallel()
+	f := newStack(t, 100, 100)
+	f.file("apkgate.yml", strings.Replace(onBrowserStack, "max-minutes: 320", "max-minutes: 45", 1))
+	stdout, stderr := f.run(0, "run", "--farm", "--base", "base.apk", "--format", "text")
+	wants(t, stdout, "1 round at most can't keep false alarms at 1 %", "(rounds.max, and what may be spent on the farm)")
+	wants(t, stderr, "BrowserStack App Automate: 1 build, at most 20 minutes of devices", "it took 1 build, 4 minutes of devices")
+	f.file("apkgate.yml", strings.Replace(onBrowserStack, "max-minutes: 320", "max-minutes: 19", 1))
+	_, stderr = f.run(2, "run", "--farm")
+	wants(t, stderr, "it could take 20 minutes of devices, and farm.browserstack.max-minutes allows 19: nothing was started")
+	if n := f.asked(forBuild); n != 1 {
+		t.Errorf("%d builds, want 1", n)
 	}
 }
