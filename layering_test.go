@@ -69,8 +69,8 @@ var mayImport = map[string][]string{
 	"internal/filelock":   {},
 	"internal/gradle":     {},
 	"internal/perfettoui": {"trace/perfetto/packets"},
-	"internal/simlab":     {"device", "run", "metric"},
-	"internal/standin":    {"internal/simlab", "internal/filelock"},
+	"simulator":           {"device", "run", "metric"},
+	"simulator/standin":   {"simulator", "internal/filelock"},
 	"internal/actions":    {"report", "gate", "run"},
 	"internal/acttest":    {},
 	"internal/corpustest": {},
@@ -208,12 +208,12 @@ func TestDependenciesGoOneWay(t *testing.T) {
 
 // What simulates is never part of what measures.
 func TestInternalPackagesHaveOneUser(t *testing.T) {
-	users := map[string]string{"internal/simlab": "internal/cli", "internal/cli": "cmd", "internal/standin": ""}
+	users := map[string]string{"simulator": "internal/cli", "internal/cli": "cmd", "simulator/standin": ""}
 	for _, s := range sources(t) {
 		_, ours := imports(s)
 		for _, to := range ours {
 			for folder, user := range users {
-				mayUse := s.test || within(s.dir, folder) || user != "" && within(s.dir, user) || within(s.dir, "internal/standin")
+				mayUse := s.test || within(s.dir, folder) || user != "" && within(s.dir, user) || within(s.dir, "simulator/standin")
 				if within(to, folder) && !mayUse {
 					t.Errorf("%s imports %s, which is for tests and for %q", s.path, to, user)
 				}
@@ -459,8 +459,8 @@ func cuts(e ast.Expr) (found bool) {
 }
 
 // quoting are files that name the words they hold others to, or have those of other programs.
-var quoting = []string{"internal/cli/hostile/input_test.go", "internal/simlab/system/commands.go", "internal/simlab/phone/system.go", "internal/simlab/anr/anr.go", "internal/simlab/logcat/ring.go", "internal/simlab/phone/logsize_test.go",
-	"internal/standin/genymotion/saas.go", "internal/standin/genymotion/desktop.go",
+var quoting = []string{"internal/cli/hostile/input_test.go", "simulator/internal/system/commands.go", "simulator/internal/phone/system.go", "simulator/internal/anr/anr.go", "simulator/internal/logcat/ring.go", "simulator/internal/phone/logsize_test.go",
+	"simulator/standin/genymotion/saas.go", "simulator/standin/genymotion/desktop.go",
 	"trace/logcat/anr.go", "trace/logcat/anr_test.go"}
 
 // An error says what was being done, on what, and what was allowed.

@@ -20,8 +20,8 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/device/claim"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 const benchmarkAPK = `apkgate-simulated-app/1
@@ -33,7 +33,7 @@ benchmark com.example.macro.WarmBenchmark#hot hot 2
 `
 
 // benchmark is a job with a Macrobenchmark of an app that starts.
-func benchmark(t *testing.T, profile, class string, o simlab.Options) (*simlab.Simulated, collect.Job) {
+func benchmark(t *testing.T, profile, class string, o simulator.Options) (*simulator.Simulated, collect.Job) {
 	t.Helper()
 	s, job := simulated(t, profile, o)
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func (m *memory) Keep(_ context.Context, r io.Reader, limit int64) (string, int6
 // and its traces as evidence.
 func TestAMacrobenchmarksResultsAreTheRuns(t *testing.T) {
 	t.Parallel()
-	s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+	s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simulator.Options{})
 	job.Scenario.Repetitions = 2
 	job.Evidence = config.Evidence{Keep: config.KeepAll}
 	kept := &memory{}
@@ -92,12 +92,12 @@ func TestAMacrobenchmarksResultsAreTheRuns(t *testing.T) {
 // Two benchmarks of a class are events of a run; two classes are no run.
 func TestSeveralBenchmarks(t *testing.T) {
 	t.Parallel()
-	_, job := benchmark(t, "pixel-5-android-11", "WarmBenchmark", simlab.Options{})
+	_, job := benchmark(t, "pixel-5-android-11", "WarmBenchmark", simulator.Options{})
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	if len(r.Run.Iterations) != 3 || len(r.Run.Iterations[0].Events) != 2 || r.Err != nil {
 		t.Errorf("%v, %v", r.Err, r.Run.Iterations)
 	}
-	_, job = benchmark(t, "pixel-5-android-11", "", simlab.Options{})
+	_, job = benchmark(t, "pixel-5-android-11", "", simulator.Options{})
 	job.Scenario.Workload.Instrumentation.Class, job.Scenario.Retries = "", 2
 	began := 0
 	r = collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
@@ -117,7 +117,7 @@ func TestSeveralBenchmarks(t *testing.T) {
 // measured all the same.
 func TestWhatAMacrobenchmarkRefuses(t *testing.T) {
 	t.Parallel()
-	_, job := benchmark(t, "sdk-gphone64-x86-android-14", "StartupBenchmark", simlab.Options{})
+	_, job := benchmark(t, "sdk-gphone64-x86-android-14", "StartupBenchmark", simulator.Options{})
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	e := loss.As(r.Err)
 	if e == nil || !loss.IsWorkload(r.Err) || !e.Final || !strings.Contains(e.Error(), "ERRORS (not suppressed): EMULATOR") ||
@@ -169,9 +169,9 @@ func TestResultsThatCantBeTaken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark", simlab.Options{})
+			s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark", simulator.Options{})
 			job.Open = func(ctx context.Context) (device.Device, error) {
-				d, err := adb.Dial(ctx, s.Address(), patience(simlab.Options{}))
+				d, err := adb.Dial(ctx, s.Address(), patience(simulator.Options{}))
 				c.spoil.Device = d
 				return c.spoil, err
 			}
@@ -185,7 +185,7 @@ func TestResultsThatCantBeTaken(t *testing.T) {
 // A test that measures by itself, and is not said to, is told of.
 func TestAMacrobenchmarkThatIsNotNamedOneIsToldOf(t *testing.T) {
 	t.Parallel()
-	_, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark", simlab.Options{})
+	_, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark", simulator.Options{})
 	job.Scenario.Workload.Instrumentation.Macrobenchmark = false
 	job.Scenario.Workload.Instrumentation.Args = map[string]string{"additionalTestOutputDir": "/sdcard/Android/media/com.example.macro/out"}
 	wantWarning(t, collect.Collect(t.Context(), job, collect.Options{}), "workload.instrumentation.macrobenchmark: true")
@@ -211,7 +211,7 @@ func (p *peeping) Sleep(ctx context.Context, d time.Duration) error {
 // minutes without being asked anything.
 func TestAPhoneIsOwnedAsLongAsAMacrobenchmarkTakes(t *testing.T) {
 	t.Parallel()
-	s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+	s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simulator.Options{})
 	rewrite(t, job.App.TestAPK, "cold 5", "cold 100")
 	ownedBy(&job, "here")
 	job.Scenario.Timeout = time.Hour
@@ -235,7 +235,7 @@ func TestAPhoneIsOwnedAsLongAsAMacrobenchmarkTakes(t *testing.T) {
 // One that takes too long is told what can be done about it.
 func TestAMacrobenchmarkThatTakesTooLong(t *testing.T) {
 	t.Parallel()
-	_, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+	_, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simulator.Options{})
 	job.Scenario.Timeout = 10 * time.Second
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	if e := loss.As(r.Err); !errors.Is(r.Err, loss.ErrTimeout) || !strings.Contains(e.Hint(), "timeout") {
@@ -246,10 +246,10 @@ func TestAMacrobenchmarkThatTakesTooLong(t *testing.T) {
 // What takes minutes says so all the time, as some CI systems take silence for the end.
 func TestALongWorkloadSaysThatItRuns(t *testing.T) {
 	t.Parallel()
-	_, macro := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+	_, macro := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simulator.Options{})
 	rewrite(t, macro.App.TestAPK, "cold 5", "cold 40")
 	macro.Scenario.Timeout = time.Hour
-	_, script := simulated(t, "pixel-3-android-9", simlab.Options{})
+	_, script := simulated(t, "pixel-3-android-9", simulator.Options{})
 	path := filepath.Join(t.TempDir(), "long.sh")
 	if err := os.WriteFile(path, []byte("am start -n com.example.demo/.InboxActivity; sleep 200\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestALongWorkloadSaysThatItRuns(t *testing.T) {
 // many as the benchmark has iterations: those have what happened in that turn in common.
 func TestATurnOfAMacrobenchmarkIsOneIteration(t *testing.T) {
 	t.Parallel()
-	_, job := benchmark(t, "pixel-7-android-14", "WarmBenchmark", simlab.Options{})
+	_, job := benchmark(t, "pixel-7-android-14", "WarmBenchmark", simulator.Options{})
 	job.Scenario.Repetitions = 4
 	job.Evidence = config.Evidence{Keep: config.KeepAll}
 	base, head := collect.Interleave(t.Context(), collect.Pair{Base: job, Head: job}, collect.Options{Evidence: &memory{}})

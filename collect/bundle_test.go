@@ -12,7 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // parted takes the job's app into parts: a base that is no app alone, and splits.
@@ -38,7 +38,7 @@ func TestAnAppInPartsIsMeasured(t *testing.T) {
 	for _, given := range []string{"list", "folder", "archive"} {
 		t.Run(given, func(t *testing.T) {
 			t.Parallel()
-			s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+			s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 			parts := parted(t, &job)
 			job.KeepInstalled = true
 			want := []string{"base.apk", "split_config.arm64_v8a.apk", "split_config.en.apk", "split_config.xxhdpi.apk"}
@@ -80,7 +80,7 @@ func TestAnAppInPartsIsMeasured(t *testing.T) {
 // A base alone is refused by the device, with advice that names the key.
 func TestABaseAloneIsRefusedWithAdvice(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	parted(t, &job)
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	if e := loss.As(r.Err); e == nil || !strings.Contains(e.Error(), "INSTALL_FAILED_MISSING_SPLIT") || !strings.Contains(e.Hint(), "app.apk") {
@@ -91,7 +91,7 @@ func TestABaseAloneIsRefusedWithAdvice(t *testing.T) {
 // APKs that are whole apps each, as Gradle makes them for one ABI each, are no parts.
 func TestSeveralWholeAppsAreRefusedWithAdvice(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	text, err := os.ReadFile(job.App.APK)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestSeveralWholeAppsAreRefusedWithAdvice(t *testing.T) {
 // unpacked to.
 func TestWhatIsWrongWithAPartNamesItInItsArchive(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	parts, zipped := parted(t, &job), map[string]string{}
 	for name, code := range map[string]string{"base-master.apk": dexHeader(1), "base-en.apk": "none"} {
 		part, err := os.ReadFile(zipFile(t, name, map[string]string{"app.simapp": parts[name], "classes.dex": code}))
@@ -127,7 +127,7 @@ func TestWhatIsWrongWithAPartNamesItInItsArchive(t *testing.T) {
 	if !warnedOf(r.Run, "size of the app", `"base-en.apk" of `+job.App.APK) || warnedOf(r.Run, "apkgate-apks") {
 		t.Errorf("%v", r.Run.Warnings)
 	}
-	_, job = simulated(t, "pixel-7-android-14", simlab.Options{})
+	_, job = simulated(t, "pixel-7-android-14", simulator.Options{})
 	job.App.Install(zipFile(t, "app.apks", map[string]string{"base-master.apk": parts["base-master.apk"]}))
 	r = collect.Collect(t.Context(), job, collect.Options{})
 	e := loss.As(r.Err)
@@ -174,7 +174,7 @@ func TestTheSizeOfABuildIsMeasured(t *testing.T) {
 	for _, profile := range []string{"pixel-7-android-14", "nexus-4-android-5.0.0"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			s, job := simulated(t, profile, simlab.Options{})
+			s, job := simulated(t, profile, simulator.Options{})
 			text, err := os.ReadFile(job.App.APK)
 			if err != nil {
 				t.Fatal(err)
@@ -211,7 +211,7 @@ func TestTheSizeOfABuildIsMeasured(t *testing.T) {
 // What is no APK has no size that would mean anything.
 func TestASimulatedAppHasNoSize(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 3)
 	for name := range r.Run.Iterations[0].Metrics {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // demoWith is the demo app with more lines in its file.
@@ -60,7 +60,7 @@ func TestCodeIsCompiledAsTheScenarioSays(t *testing.T) {
 		{"pixel-2-android-8.1.0", config.CompileVerify, "", "verify", false, ""},
 		{"nexus-5x-android-6.0.0", config.CompileProfile, "", "", true, ""}, // all of it is, when it is installed
 	} {
-		_, job := simulated(t, c.profile, simlab.Options{})
+		_, job := simulated(t, c.profile, simulator.Options{})
 		job.App.APK, job.Scenario.Repetitions, job.Scenario.WarmUp = demoWith(t, c.app), 1, 0
 		job.Scenario.Compile = c.compile
 		r := collect.Collect(t.Context(), job, collect.Options{})
@@ -71,7 +71,7 @@ func TestCodeIsCompiledAsTheScenarioSays(t *testing.T) {
 		if told := warnedOf(r.Run, "ahead of time"); told != (c.told != "") || told && !warnedOf(r.Run, c.told) {
 			t.Errorf("%+v: %v", c, r.Run.Warnings)
 		}
-		_, ahead := simulated(t, c.profile, simlab.Options{})
+		_, ahead := simulated(t, c.profile, simulator.Options{})
 		ahead.Scenario = job.Scenario
 		ahead.Scenario.Compile = config.CompileSpeed
 		best := collect.Collect(t.Context(), ahead, collect.Options{})
@@ -117,7 +117,7 @@ func TestACompilationThatIsRefusedIsTold(t *testing.T) {
 // Of two builds in turns, each is compiled when its turn comes.
 func TestBuildsInTurnsAreCompiledAlike(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	job.Scenario.Repetitions, job.Scenario.WarmUp, job.Scenario.Compile = 2, 0, config.CompileProfile
 	base, of := collect.Interleave(t.Context(), collect.Pair{Base: job, Head: job}, collect.Options{})
 	for _, r := range []collect.Result{base, of} {

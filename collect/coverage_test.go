@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // scroll is an app that draws for 12 s without a pause.
@@ -51,7 +51,7 @@ func (c coverage) counts() (out []int) {
 
 // covers measures an app on a phone that is as slow as real ones, the frames of which come
 // by its frame timeline or by dumps.
-func covers(t *testing.T, by string, o simlab.Options, app string, repetitions int) coverage {
+func covers(t *testing.T, by string, o simulator.Options, app string, repetitions int) coverage {
 	t.Helper()
 	profile := map[string]string{"timeline": "galaxy-s21-android-13", "gfxinfo": "pixel-5-android-11"}[by]
 	s, job := simulated(t, profile, o)
@@ -78,7 +78,7 @@ func covers(t *testing.T, by string, o simlab.Options, app string, repetitions i
 
 // drawnBy are the frames of each process of the demo app: those that came to the screen,
 // of which the compositor tells, or those that the process counted itself.
-func drawnBy(s *simlab.Simulated, by string) map[int32]int {
+func drawnBy(s *simulator.Simulated, by string) map[int32]int {
 	out := map[int32]int{}
 	for _, l := range s.Phone.Timeline().Layers {
 		for _, f := range l.Frames {
@@ -122,7 +122,7 @@ func TestFramesThatAreSeen(t *testing.T) {
 	t.Parallel()
 	table := documented(t)
 	check := func(by string, hz int, what, app string) {
-		c := covers(t, by, simlab.Options{Hz: hz}, app, 1)
+		c := covers(t, by, simulator.Options{Hz: hz}, app, 1)
 		seen := c.iterations[0].FramesSeen
 		if seen == 0 {
 			seen = 1
@@ -157,7 +157,7 @@ func TestFramesCountHoweverLateTheyAreKept(t *testing.T) {
 	t.Parallel()
 	const brief = "cost 4ms\nscenario read-mail 3s\n  start 30\n  600ms scroll 60\n"
 	for _, takes := range []time.Duration{1, 250, 350, 700, 1200, 1700} {
-		o := simlab.Options{KeepsAfter: takes * time.Millisecond}
+		o := simulator.Options{KeepsAfter: takes * time.Millisecond}
 		seen := covers(t, "gfxinfo", o, brief, 3)
 		if counts := seen.counts(); !slices.Equal(counts, seen.drawn) {
 			t.Errorf("kept after %d ms: %v frames count, %v were drawn", takes, counts, seen.drawn)
@@ -188,7 +188,7 @@ func TestTheSameBuildTenTimes(t *testing.T) {
 		even   bool
 		spread float64 // of the counts, as a share
 	}{{"timeline", true, 0}, {"timeline", false, 0.01}, {"gfxinfo", false, 0.01}} {
-		seen := covers(t, c.by, simlab.Options{Even: c.even}, steady, 10)
+		seen := covers(t, c.by, simulator.Options{Even: c.even}, steady, 10)
 		counts := seen.counts()
 		t.Log(c.by, c.even, counts)
 		if !slices.Equal(counts, seen.drawn) {

@@ -22,9 +22,9 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/evidence"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 	pftrace "github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
@@ -153,7 +153,7 @@ func (s *spy) ran(text string) (out []string) {
 
 // watched is a job of the demo app on a simulated phone whose evidence is kept in a
 // folder.
-func watched(t *testing.T, profile, keep string, o simlab.Options) (*simlab.Simulated, collect.Job, *evidence.Folder, *spy) {
+func watched(t *testing.T, profile, keep string, o simulator.Options) (*simulator.Simulated, collect.Job, *evidence.Folder, *spy) {
 	t.Helper()
 	s, job := simulated(t, profile, o)
 	job.Evidence.Keep = keep
@@ -176,7 +176,7 @@ func spyOn(job *collect.Job) *spy {
 }
 
 // left fails where a file of a recording is left on the phone.
-func left(t *testing.T, s *simlab.Simulated) {
+func left(t *testing.T, s *simulator.Simulated) {
 	t.Helper()
 	files, err := s.Phone.List("/data/misc/perfetto-traces")
 	if err != nil {
@@ -212,7 +212,7 @@ func TestTheTraceOfWhatWentWrongIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{c.fault}})
+			s, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, simulator.Options{Faults: []simapp.Fault{c.fault}})
 			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 			wantComplete(t, r, 3)
 			if _, err := run.Encode(r.Run); err != nil {
@@ -280,7 +280,7 @@ func spans(t *testing.T, folder *evidence.Folder, e run.Evidence) {
 func TestTheTraceOfALostRepetitionIsKept(t *testing.T) {
 	t.Parallel()
 	crash := simapp.Fault{Kind: simapp.Crash, At: 3 * time.Second, Repetition: 3}
-	s, job, folder, _ := watched(t, "pixel-5-android-11", config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{crash}})
+	s, job, folder, _ := watched(t, "pixel-5-android-11", config.KeepAnomalies, simulator.Options{Faults: []simapp.Fault{crash}})
 	r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 	wantComplete(t, r, 3)
 	kept := tracesOf(r.Run)
@@ -351,7 +351,7 @@ func TestHowMuchEvidenceIsKept(t *testing.T) {
 	for keep, want := range map[string]int{config.KeepAll: 3, config.KeepAnomalies: 1, config.KeepWorst: 1, config.KeepNone: 0} {
 		t.Run(keep, func(t *testing.T) {
 			t.Parallel()
-			s, job, folder, spy := watched(t, "pixel-5-android-11", keep, simlab.Options{})
+			s, job, folder, spy := watched(t, "pixel-5-android-11", keep, simulator.Options{})
 			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 			wantComplete(t, r, 3)
 			if len(r.Run.Evidence) != want {
@@ -372,7 +372,7 @@ func TestHowMuchEvidenceIsKept(t *testing.T) {
 // Energy and evidence are recorded by one perfetto, and each has what it needs.
 func TestOnePerfettoServesEnergyAndEvidence(t *testing.T) {
 	t.Parallel()
-	s, job, folder, spy := watched(t, "pixel-7-android-14", config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}})
+	s, job, folder, spy := watched(t, "pixel-7-android-14", config.KeepAnomalies, simulator.Options{Faults: []simapp.Fault{anrOnce}})
 	energy := config.DefaultEnergy()
 	energy.Source, energy.Settle = config.EnergyRails, new(time.Duration)
 	job.Energy = &energy
@@ -420,7 +420,7 @@ func TestARunSurvivesItsEvidence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}})
+			_, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, simulator.Options{Faults: []simapp.Fault{anrOnce}})
 			spy.refuse = c.refuse
 			keeper := c.keeper
 			if keeper == nil {
@@ -439,7 +439,7 @@ func TestARunSurvivesItsEvidence(t *testing.T) {
 // wrong is found in the end.
 func TestALogThatCanNotBeFollowed(t *testing.T) {
 	t.Parallel()
-	_, job, folder, spy := watched(t, "pixel-5-android-11", config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}})
+	_, job, folder, spy := watched(t, "pixel-5-android-11", config.KeepAnomalies, simulator.Options{Faults: []simapp.Fault{anrOnce}})
 	spy.deaf = true
 	r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 	wantComplete(t, r, 3)
@@ -471,7 +471,7 @@ func TestTheThreadsOfAnANR(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, job, folder, _ := watched(t, c.profile, config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}, Root: c.root})
+			_, job, folder, _ := watched(t, c.profile, config.KeepAnomalies, simulator.Options{Faults: []simapp.Fault{anrOnce}, Root: c.root})
 			if c.debuggable {
 				appendTo(t, job.App.APK, "\ndebuggable\n")
 			}
@@ -530,7 +530,7 @@ func TestTheGarbageCollectorsRunsAreCounted(t *testing.T) {
 		{"pixel-7-android-14", config.KeepNone, true, false},
 		{"pixel-3-android-9", config.KeepAnomalies, true, false}, // without a trace
 	} {
-		s, job, folder, _ := watched(t, c.profile, c.keep, simlab.Options{})
+		s, job, folder, _ := watched(t, c.profile, c.keep, simulator.Options{})
 		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
 		if c.allocates {
 			job.App.APK = demoWith(t, "allocates 300\n")
@@ -570,7 +570,7 @@ func TestARunSaysThatTheAppsOwnSectionsAreMissing(t *testing.T) {
 		{"application", "label", false, config.KeepWorst, false},
 		{"application", "label", true, config.KeepNone, false},
 	} {
-		_, job, folder, _ := watched(t, "pixel-7-android-14", c.keep, simlab.Options{Production: c.production})
+		_, job, folder, _ := watched(t, "pixel-7-android-14", c.keep, simulator.Options{Production: c.production})
 		text, err := os.ReadFile(job.App.APK)
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // dumpsys prints what it has after ten seconds, says that it gave the dump up, and ends
@@ -22,7 +22,7 @@ func TestADumpThatTheDeviceGivesUpIsTold(t *testing.T) {
 	} {
 		t.Run(c.service, func(t *testing.T) {
 			t.Parallel()
-			_, job := simulated(t, c.profile, simlab.Options{GivesUp: []string{c.service}, Powered: "usb"})
+			_, job := simulated(t, c.profile, simulator.Options{GivesUp: []string{c.service}, Powered: "usb"})
 			quiet(t, &job)
 			settle := time.Duration(0)
 			settings := config.DefaultEnergy()

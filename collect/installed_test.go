@@ -10,15 +10,15 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	planned "github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // A runner that the test APK does not have is found before anything is measured,
 // and is nobody's failure but the configuration's.
 func TestARunnerThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+	_, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 	job.Scenario.Workload.Instrumentation.Runner = ".OwnRunner"
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	if !loss.IsConfiguration(r.Err) || r.Run.Status != run.Failed {
@@ -34,7 +34,7 @@ func TestARunnerThatIsNotThere(t *testing.T) {
 // A test APK under another name than the configuration's is named, if it is the app's.
 func TestATestOfAnotherNameIsNamed(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+	_, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 	d, err := job.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestATestOfAnotherNameIsNamed(t *testing.T) {
 // A test of another app than the one that is measured is a mistake, as a rule.
 func TestATestOfAnotherAppIsToldOf(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+	s, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 	other, err := os.ReadFile(job.App.APK)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestATestOfAnotherAppIsToldOf(t *testing.T) {
 // What the configuration names no APK of has to be on the device.
 func TestInstalled(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+	_, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 	d, err := job.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestTheTestAPKIsTakenOffAfterEachWorkload(t *testing.T) {
 		"monkey":   {Monkey: &config.Monkey{Events: 10}},
 		"shell":    {Shell: &config.Shell{Script: script}},
 	} {
-		s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+		s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 		job.Scenario.Workload = w
 		if r := collect.Collect(t.Context(), job, collect.Options{}); r.Err != nil {
 			t.Errorf("%s: %v", name, r.Err)

@@ -14,9 +14,9 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // inOrderABBA is a session in which the first six rounds of these tests' job are drawn
@@ -248,7 +248,7 @@ func TestInterleavingNeedsTwoFiles(t *testing.T) {
 func TestInterleaveOnASimulatedPhone(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-5-android-11", "nexus-5x-android-6.0.0"} {
-		s, good := simulated(t, profile, simlab.Options{})
+		s, good := simulated(t, profile, simulator.Options{})
 		text, err := simapp.Open("demo-good")
 		if err == nil {
 			err = s.Phone.Install(text)

@@ -17,10 +17,10 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // timed notes when workloads ran, on the device's clock.
@@ -83,7 +83,7 @@ func (p timedProcess) Wait() (int, error) {
 
 // powered is a simulated phone and a job of it with energy; notes, where they are
 // the progress too, get the times of its workloads.
-func powered(t *testing.T, profile string, o simlab.Options, settings config.Energy) (*simlab.Simulated, collect.Job, *notes) {
+func powered(t *testing.T, profile string, o simulator.Options, settings config.Energy) (*simulator.Simulated, collect.Job, *notes) {
 	t.Helper()
 	s, job := simulated(t, profile, o)
 	kept := &notes{spans: map[int]stretch{}}
@@ -116,7 +116,7 @@ func TestSimulatedPhonesTellTheirJoules(t *testing.T) {
 	} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			s, job, kept := powered(t, profile, simlab.Options{}, config.DefaultEnergy())
+			s, job, kept := powered(t, profile, simulator.Options{}, config.DefaultEnergy())
 			r := collect.Collect(t.Context(), job, collect.Options{Progress: kept})
 			wantComplete(t, r, 3)
 			t.Log(r.Run.Context, r.Run.Iterations[0].Metrics, r.Run.Warnings)
@@ -161,7 +161,7 @@ func TestSimulatedMethods(t *testing.T) {
 	for profile, faults := range map[string][]simapp.Fault{"pixel-7-android-14": {crash}, "c1-go-android-11": nil, "galaxy-s21-android-13": nil, "pixel-5-android-11": nil, "nord-android-10": nil} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			s, job, kept := powered(t, profile, simlab.Options{Faults: faults}, settings)
+			s, job, kept := powered(t, profile, simulator.Options{Faults: faults}, settings)
 			r := collect.Collect(t.Context(), job, collect.Options{Progress: kept})
 			wantComplete(t, r, 3)
 			m := r.Run.Energy.Methods
@@ -216,7 +216,7 @@ func TestSimulatedMethods(t *testing.T) {
 // wakelock while the screen is off alone.
 func TestSimulatedWakelocksAndBytes(t *testing.T) {
 	t.Parallel()
-	_, job, _ := powered(t, "sdk-gphone64-x86-android-14", simlab.Options{}, config.DefaultEnergy())
+	_, job, _ := powered(t, "sdk-gphone64-x86-android-14", simulator.Options{}, config.DefaultEnergy())
 	app, err := os.ReadFile(job.App.APK)
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +245,7 @@ func TestTheSameSeedGivesTheSameJoules(t *testing.T) {
 	digest := func(profile string, late time.Duration) string {
 		settings := config.DefaultEnergy()
 		settings.Methods = profile == "pixel-7-android-14"
-		_, job, _ := powered(t, profile, simlab.Options{}, settings)
+		_, job, _ := powered(t, profile, simulator.Options{}, settings)
 		open := job.Open
 		job.Open = func(ctx context.Context) (device.Device, error) {
 			d, err := open(ctx)
@@ -311,7 +311,7 @@ func TestSimulatedFaultsWithEnergy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, job, _ := powered(t, "pixel-7-android-14", simlab.Options{Powered: "usb", Faults: []simapp.Fault{f}}, settings)
+			_, job, _ := powered(t, "pixel-7-android-14", simulator.Options{Powered: "usb", Faults: []simapp.Fault{f}}, settings)
 			r := collect.Collect(t.Context(), job, collect.Options{})
 			wantComplete(t, r, 3)
 			if !warnedOf(r.Run, "repetition 2 is lost") {
@@ -347,7 +347,7 @@ func wantClean(t *testing.T, job collect.Job) {
 // A charger that is connected in the second repetition loses it, and all after.
 func TestASimulatedChargerLosesTheRepetition(t *testing.T) {
 	t.Parallel()
-	s, job, _ := powered(t, "pixel-5-android-11", simlab.Options{}, config.DefaultEnergy())
+	s, job, _ := powered(t, "pixel-5-android-11", simulator.Options{}, config.DefaultEnergy())
 	r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
 		if e.Phase == journal.Measure && e.Repetition == 2 {
 			s.Phone.SetPowered("usb")
@@ -362,7 +362,7 @@ func TestASimulatedPhoneIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	settings := config.DefaultEnergy()
 	settings.Disconnect = 6 * time.Second
-	_, job, _ := powered(t, "pixel-7-android-14", simlab.Options{}, settings)
+	_, job, _ := powered(t, "pixel-7-android-14", simulator.Options{}, settings)
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 3)
 	for i, it := range r.Run.Iterations {

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // installs counts what is installed on a device.
@@ -30,13 +30,13 @@ func (i installs) Install(ctx context.Context, files ...string) error {
 
 // module is a job for each class of a Macrobenchmark module, and how often anything is
 // installed for them.
-func module(t *testing.T, profile string, classes ...string) (*simlab.Simulated, []collect.Job, *atomic.Int32) {
+func module(t *testing.T, profile string, classes ...string) (*simulator.Simulated, []collect.Job, *atomic.Int32) {
 	t.Helper()
-	s, job := benchmark(t, profile, "", simlab.Options{})
+	s, job := benchmark(t, profile, "", simulator.Options{})
 	job.Scenario.Workload.Instrumentation.Class = ""
 	count := &atomic.Int32{}
 	job.Open = func(ctx context.Context) (device.Device, error) {
-		d, err := adb.Dial(ctx, s.Address(), patience(simlab.Options{}))
+		d, err := adb.Dial(ctx, s.Address(), patience(simulator.Options{}))
 		return installs{d, count}, err
 	}
 	scenarios, err := job.Scenario.OfClasses(classes)
@@ -178,7 +178,7 @@ func TestAnotherDeviceMakesWhatIsLeftOfAModule(t *testing.T) {
 			return doomed{d, "WarmBenchmark", died, dead}, err
 		},
 		"b": func(ctx context.Context) (device.Device, error) {
-			return adb.Dial(ctx, other.Address(), patience(simlab.Options{}))
+			return adb.Dial(ctx, other.Address(), patience(simulator.Options{}))
 		},
 	}
 	var told []string

@@ -11,9 +11,9 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/target"
-	"github.com/apkgate/apkgate/internal/simlab"
-	simconsole "github.com/apkgate/apkgate/internal/simlab/console"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/simulator"
+	simconsole "github.com/apkgate/apkgate/simulator/console"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 const (
@@ -28,7 +28,7 @@ func once(job collect.Job, network string) collect.Job {
 }
 
 // withConsole gives an emulator a console, and its user the token.
-func withConsole(t *testing.T, s *simlab.Simulated, job *collect.Job) *simconsole.Emulator {
+func withConsole(t *testing.T, s *simulator.Simulated, job *collect.Job) *simconsole.Emulator {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	token := filepath.Join(os.Getenv("HOME"), ".emulator_console_auth_token")
@@ -63,22 +63,22 @@ func TestANetworkIsSlowedDownByTC(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what, profile, network string
-		o                      simlab.Options
+		o                      simulator.Options
 		want, warned           string
 	}{
-		{"su 0", onePhone, "3g", simlab.Options{Network: "4g"}, "tc: 1600 kbit/s down, 768 up, 300 ms", ""},
-		{"adb as root", onePhone, "edge", simlab.Options{Network: "4g", Root: true, Production: true}, "tc: 240 kbit/s down, 200 up, 840 ms", ""},
-		{"su -c", onePhone, "lossy", simlab.Options{Network: "4g", Magisk: true, Production: true}, "tc: 12000 kbit/s down, 12000 up, 70 ms, 10 % lost", ""},
-		{"no ifb", onePhone, "3g", simlab.Options{Network: "4g", NoIFB: true}, "tc: 768 kbit/s up, 300 ms", "goes out alone"},
-		{"no netem", onePhone, "3g", simlab.Options{Network: "4g", NoNetem: true}, "", "qdisc kind is unknown"},
-		{"no root", onePhone, "3g", simlab.Options{Network: "4g", Production: true}, "", "no root"},
-		{"a phone on such a network", onePhone, "lte", simlab.Options{Network: "4g"}, "", ""},
-		{"an emulator without a console", oneEmulator, "lte", simlab.Options{}, "tc: 12000 kbit/s down, 12000 up, 70 ms", ""},
-		{"nothing to slow down", onePhone, "wifi", simlab.Options{}, "", ""},
-		{"a name that says nothing", onePhone, "mobile", simlab.Options{Network: "4g"}, "", ""},
-		{"a name that is another's", onePhone, "umts", simlab.Options{Network: "4g"}, "", "mobile network is LTE"},
-		{"an emulator's own link", oneEmulator, "4g", simlab.Options{Network: "4g"}, "", "emulator's own link"},
-		{"offline", onePhone, "offline", simlab.Options{}, "", ""},
+		{"su 0", onePhone, "3g", simulator.Options{Network: "4g"}, "tc: 1600 kbit/s down, 768 up, 300 ms", ""},
+		{"adb as root", onePhone, "edge", simulator.Options{Network: "4g", Root: true, Production: true}, "tc: 240 kbit/s down, 200 up, 840 ms", ""},
+		{"su -c", onePhone, "lossy", simulator.Options{Network: "4g", Magisk: true, Production: true}, "tc: 12000 kbit/s down, 12000 up, 70 ms, 10 % lost", ""},
+		{"no ifb", onePhone, "3g", simulator.Options{Network: "4g", NoIFB: true}, "tc: 768 kbit/s up, 300 ms", "goes out alone"},
+		{"no netem", onePhone, "3g", simulator.Options{Network: "4g", NoNetem: true}, "", "qdisc kind is unknown"},
+		{"no root", onePhone, "3g", simulator.Options{Network: "4g", Production: true}, "", "no root"},
+		{"a phone on such a network", onePhone, "lte", simulator.Options{Network: "4g"}, "", ""},
+		{"an emulator without a console", oneEmulator, "lte", simulator.Options{}, "tc: 12000 kbit/s down, 12000 up, 70 ms", ""},
+		{"nothing to slow down", onePhone, "wifi", simulator.Options{}, "", ""},
+		{"a name that says nothing", onePhone, "mobile", simulator.Options{Network: "4g"}, "", ""},
+		{"a name that is another's", onePhone, "umts", simulator.Options{Network: "4g"}, "", "mobile network is LTE"},
+		{"an emulator's own link", oneEmulator, "4g", simulator.Options{Network: "4g"}, "", "emulator's own link"},
+		{"offline", onePhone, "offline", simulator.Options{}, "", ""},
 	} {
 		s, job := simulated(t, c.profile, c.o)
 		r := collect.Collect(t.Context(), once(job, c.network), collect.Options{})
@@ -102,7 +102,7 @@ func TestANetworkIsSlowedDownByTC(t *testing.T) {
 func TestASlowNetworkIsSeen(t *testing.T) {
 	t.Parallel()
 	frames := func(network string) float64 {
-		_, job := simulated(t, onePhone, simlab.Options{Network: "4g", Even: true})
+		_, job := simulated(t, onePhone, simulator.Options{Network: "4g", Even: true})
 		r := collect.Collect(t.Context(), once(job, network), collect.Options{})
 		wantComplete(t, r, 1)
 		return drawn(t, r)
@@ -114,7 +114,7 @@ func TestASlowNetworkIsSeen(t *testing.T) {
 
 func TestSomebodyElsesShapingIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, onePhone, simlab.Options{Network: "4g"})
+	s, job := simulated(t, onePhone, simulator.Options{Network: "4g"})
 	const theirs = "tc qdisc add dev rmnet_data0 root handle 1: netem delay 20000us"
 	if _, err := onPhone(t, s, "su 0 "+theirs); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestSomebodyElsesShapingIsLeftAlone(t *testing.T) {
 }
 
 func TestAnEmulatorsNetworkIsSlowedDownByItsConsole(t *testing.T) {
-	s, job := simulated(t, oneEmulator, simlab.Options{Production: true})
+	s, job := simulated(t, oneEmulator, simulator.Options{Production: true})
 	withConsole(t, s, &job)
 	var during string
 	watch := progressFunc(func(e journal.Event) {
@@ -177,7 +177,7 @@ func TestWhatAKilledRunSlowedDownIsPutBack(t *testing.T) {
 		told := ""
 		step := everyOf(7)
 		for n, over := 1, false; !over; n += step {
-			s, job := simulated(t, oneEmulator, simlab.Options{})
+			s, job := simulated(t, oneEmulator, simulator.Options{})
 			job = once(job, "3g")
 			if byConsole {
 				withConsole(t, s, &job)
@@ -212,7 +212,7 @@ func TestWhatAKilledRunSlowedDownIsPutBack(t *testing.T) {
 // A device that restarts is as fast as its network again, and is slowed down again.
 func TestANetworkIsSlowedDownAgainAfterARestart(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, onePhone, simlab.Options{Network: "4g", Faults: []simapp.Fault{{Kind: simapp.Reboot, Repetition: 1, At: time.Second}}})
+	s, job := simulated(t, onePhone, simulator.Options{Network: "4g", Faults: []simapp.Fault{{Kind: simapp.Reboot, Repetition: 1, At: time.Second}}})
 	job = once(job, "3g")
 	job.Scenario.Repetitions = 2
 	slowed := 0

@@ -13,9 +13,9 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // witness notes when, on a phone's clock, a fault struck and when the next thing was told
@@ -51,10 +51,10 @@ func (w *witness) Report(e journal.Event) {
 
 // failing is a simulated phone of which a witness knows when a fault strikes it, and a job
 // on it that waits by the phone's clock.
-func failing(t *testing.T, profile string, fault simapp.Fault) (*simlab.Simulated, collect.Job, *witness) {
+func failing(t *testing.T, profile string, fault simapp.Fault) (*simulator.Simulated, collect.Job, *witness) {
 	t.Helper()
 	w := &witness{}
-	s, job := simulated(t, profile, simlab.Options{Faults: []simapp.Fault{fault}, Struck: w.struck})
+	s, job := simulated(t, profile, simulator.Options{Faults: []simapp.Fault{fault}, Struck: w.struck})
 	job.Wall, job.Died = s.Phone.Patience(), s.Phone.Died()
 	job.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, s.Address(), adb.Options{}) }
 	w.clock = s.Clock()
@@ -134,13 +134,13 @@ func TestADeviceWhoseProcessEndedIsNotWaitedFor(t *testing.T) {
 // device answers nothing any more: by this computer's clock.
 func TestAnInterruptEndsARunOnADeviceThatHangs(t *testing.T) {
 	t.Parallel()
-	for name, breaks := range map[string]func(s *simlab.Simulated){
-		"adb answers nothing":        func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Hang}) },
-		"its system answers nothing": func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Freeze}) },
-		"it is gone":                 func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Die}) },
-		"it is offline":              func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Offline}) },
-		"it only drips":              func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Drip}) },
-		"it answers":                 func(*simlab.Simulated) {},
+	for name, breaks := range map[string]func(s *simulator.Simulated){
+		"adb answers nothing":        func(s *simulator.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Hang}) },
+		"its system answers nothing": func(s *simulator.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Freeze}) },
+		"it is gone":                 func(s *simulator.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Die}) },
+		"it is offline":              func(s *simulator.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Offline}) },
+		"it only drips":              func(s *simulator.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Drip}) },
+		"it answers":                 func(*simulator.Simulated) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

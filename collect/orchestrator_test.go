@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // apart is an app with two tests, and lines of its own.
@@ -27,7 +27,7 @@ test com.example.apart.AppTest#two two
 // orchestrated is a job whose tests run under the Orchestrator.
 func orchestrated(t *testing.T, profile, lines string) collect.Job {
 	t.Helper()
-	_, job := simulated(t, profile, simlab.Options{})
+	_, job := simulated(t, profile, simulator.Options{})
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name+".apk")

@@ -22,9 +22,9 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/claim"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // ownedBy has the job measure for somebody on that computer.
@@ -47,7 +47,7 @@ func quiet(t *testing.T, job *collect.Job) {
 // second waits until the first has left the phone as it found it.
 func TestTwoComputersTakeTurnsOnAPhone(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, "pixel-7-android-14", simlab.Options{Rate: 20})
+	s, job := simulated(t, "pixel-7-android-14", simulator.Options{Rate: 20})
 	quiet(t, &job)
 	var mu sync.Mutex
 	var began []string // "one: measure", …
@@ -97,7 +97,7 @@ func TestTwoComputersTakeTurnsOnAPhone(t *testing.T) {
 // A phone that somebody else uses is left alone by whoever may not wait.
 func TestAPhoneInUseIsRefused(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	other := marked(t, s, "elsewhere")
 	before := state(t, s)
 	ownedBy(&job, "here")
@@ -114,7 +114,7 @@ func TestAPhoneInUseIsRefused(t *testing.T) {
 }
 
 // marked is the mark of somebody else on the phone.
-func marked(t *testing.T, s *simlab.Simulated, host string) *claim.Hold {
+func marked(t *testing.T, s *simulator.Simulated, host string) *claim.Hold {
 	t.Helper()
 	h, _, err := claim.Mark(t.Context(), func(_ context.Context, line string) (device.Output, error) {
 		out, err := onPhone(t, s, line)
@@ -131,7 +131,7 @@ func marked(t *testing.T, s *simlab.Simulated, host string) *claim.Hold {
 func TestAPhoneThatWasLostMayBeSomebodyElses(t *testing.T) {
 	t.Parallel()
 	for _, taken := range []bool{false, true} {
-		s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+		s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 		ownedBy(&job, "here")
 		restarted := false
 		open := job.Open
@@ -169,7 +169,7 @@ func TestAPhoneThatWasLostMayBeSomebodyElses(t *testing.T) {
 // A phone that keeps no mark is measured on, with a warning.
 func TestAPhoneThatKeepsNoMark(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{ClosedTmp: true})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{ClosedTmp: true})
 	ownedBy(&job, "here")
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 3)
@@ -183,7 +183,7 @@ func TestTheMarkCostsTheMeasurementNothing(t *testing.T) {
 	t.Parallel()
 	var frames [2][]float64
 	for i := range frames {
-		_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+		_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 		if i == 1 {
 			ownedBy(&job, "here")
 		}
@@ -199,7 +199,7 @@ func TestTheMarkCostsTheMeasurementNothing(t *testing.T) {
 }
 
 // state is all of a phone that a run may change.
-func state(t *testing.T, s *simlab.Simulated) string {
+func state(t *testing.T, s *simulator.Simulated) string {
 	t.Helper()
 	if err := s.Clock().Sleep(t.Context(), 10*time.Second); err != nil { // what was told to end, ends
 		t.Fatal(err)
@@ -291,9 +291,9 @@ func (m mortal) Uninstall(ctx context.Context, pkg string) error {
 
 // ending makes a phone, and a job that changes all that a run can change, which is
 // killed at its n-th operation. survived says that it came to its end before.
-func ending(t *testing.T, n int, done bool) (s *simlab.Simulated, job collect.Job, survived bool) {
+func ending(t *testing.T, n int, done bool) (s *simulator.Simulated, job collect.Job, survived bool) {
 	t.Helper()
-	s, job = simulated(t, "pixel-7-android-14", simlab.Options{Powered: "usb", FixedPerformance: 1.2})
+	s, job = simulated(t, "pixel-7-android-14", simulator.Options{Powered: "usb", FixedPerformance: 1.2})
 	quiet(t, &job)
 	job.Conditions.FixedPerformance = config.PerformanceAlways
 	for _, key := range []string{"system screen_brightness_mode", "system accelerometer_rotation", "global stay_on_while_plugged_in"} {
@@ -447,7 +447,7 @@ func TestWhatAMacrobenchmarkLeftIsTakenAwayAfterAKill(t *testing.T) {
 	}
 	told := ""
 	for n := 1; ; n += step {
-		s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+		s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simulator.Options{})
 		ownedBy(&job, "here")
 		job.Owner.Lock, job.KeepInstalled = "same", true
 		if killedAt(t, job, n, true) {
@@ -470,7 +470,7 @@ func TestWhatAMacrobenchmarkLeftIsTakenAwayAfterAKill(t *testing.T) {
 // A note that says what no apkgate writes is no command.
 func TestWhatIsNotedIsNoCommand(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	ownedBy(&job, "here")
 	before := state(t, s)
 	lines := []string{"kind=files&put=/data/local/tmp/../../../sdcard/x+/system/bin/sh", "kind=package&name=com.example%3B+reboot&put=1", "kind=odd&put=1",

@@ -6,15 +6,15 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // The views of each UI event are read in the warm-up, and those that nobody sees are named;
 // in a repetition that is measured nobody asks for them.
 func TestTheViewsOfAWindowAreRead(t *testing.T) {
 	t.Parallel()
-	_, job, folder, spy := watched(t, "pixel-7-android-14", config.KeepWorst, simlab.Options{})
+	_, job, folder, spy := watched(t, "pixel-7-android-14", config.KeepWorst, simulator.Options{})
 	appendTo(t, job.App.APK, "\nlayers android.widget.FrameLayout id root\nlayers android.widget.ImageView id under in root\nlayers android.widget.ImageView id over in root\n")
 	job.Scenario.Repetitions = 1
 	r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
@@ -31,7 +31,7 @@ func TestTheViewsOfAWindowAreRead(t *testing.T) {
 	if !warnedOf(r.Run, "whether a view is opaque is not told") {
 		t.Errorf("%v", r.Run.Warnings)
 	}
-	_, job, folder, quiet := watched(t, "pixel-7-android-14", config.KeepWorst, simlab.Options{})
+	_, job, folder, quiet := watched(t, "pixel-7-android-14", config.KeepWorst, simulator.Options{})
 	job.Scenario.WarmUp, job.Scenario.Repetitions = 0, 1
 	collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 	if asked := quiet.ran("activity top"); len(asked) > 0 || len(spy.ran("activity top")) == 0 {

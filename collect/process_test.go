@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // What an app has in RAM is read while it lives, also where its instrumentation ends it:
@@ -30,7 +30,7 @@ func TestMemoryIsReadWithoutDisturbingTheApp(t *testing.T) {
 			{false, "", 0}, {false, config.MemoryRSS, 0}, {true, config.MemoryRSS, 1}, // after the repetition
 			{false, config.MemoryPSS, 2}, // every 5 s of 8
 		} {
-			_, job := simulated(t, profile, simlab.Options{})
+			_, job := simulated(t, profile, simulator.Options{})
 			job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
 			if job.Scenario.Memory = c.memory; c.livesOn {
 				job.Scenario.Workload = monkey
@@ -58,7 +58,7 @@ func TestAnAppWithALongNameIsFound(t *testing.T) {
 	for _, length := range []int{69, 70, 74, 75, 76, 99, 200} {
 		pkg := "com.example." + strings.Repeat("long_name.", 20)[:length-len("com.example.")-1] + "x"
 		for _, mode := range []config.StartMode{config.StartCold, config.StartWarm} {
-			_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+			_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 			if err := os.WriteFile(job.App.APK, []byte(strings.ReplaceAll(opening, "com.example.opening", pkg)), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestProcessesThatAreNotOne(t *testing.T) {
 		"none":           {func(string) string { return "" }, "CPU time and memory are missing: no process of the name com.example.demo"},
 		"a work profile": {func(pids string) string { return strings.TrimSpace("4000 " + pids) }, "com.example.demo ran 2 times at once"},
 	} {
-		_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+		_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 		open := job.Open
 		job.Open = func(ctx context.Context) (device.Device, error) {
 			d, err := open(ctx)

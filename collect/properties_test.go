@@ -7,7 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // What explains differences between phones and emulators of today is among a run's
@@ -24,7 +24,7 @@ func TestTheContextIsComplete(t *testing.T) {
 		},
 		"optimus-l3-android-4.1.1": {"screen": "240x320", "ram": "1 GB", "density": "", "security_patch": "", "thermal": ""},
 	} {
-		_, job := simulated(t, profile, simlab.Options{})
+		_, job := simulated(t, profile, simulator.Options{})
 		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
 		if want["host"] != "" {
 			job.Console = 5554
@@ -43,7 +43,7 @@ func TestTheContextIsComplete(t *testing.T) {
 // An emulator says what draws for it, and a density that somebody has set is told of.
 func TestWhatSomebodyChoseIsToldApart(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, "sdk-gphone64-x86-android-14", simlab.Options{Renderer: "NVIDIA GeForce GTX 1080/PCIe/SSE2"})
+	s, job := simulated(t, "sdk-gphone64-x86-android-14", simulator.Options{Renderer: "NVIDIA GeForce GTX 1080/PCIe/SSE2"})
 	job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
 	onPhone(t, s, "wm density 320")
 	r := collect.Collect(t.Context(), job, collect.Options{})
@@ -68,7 +68,7 @@ func (c counting) Exec(ctx context.Context, line string) (device.Output, error) 
 
 func TestTheContextIsAskedInOneCommand(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
 	open, lines := job.Open, []string{}
 	job.Open = func(ctx context.Context) (device.Device, error) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/journal"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // A phone that heat slows down rests before it is measured, in every run: by the
@@ -17,7 +17,7 @@ func TestAHotPhoneRestsInEveryRun(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-3-android-9", "pixel-7-android-14"} {
 		measured := func(hot time.Duration) (r collect.Result, took time.Duration) {
-			s, job := simulated(t, profile, simlab.Options{HotFor: hot})
+			s, job := simulated(t, profile, simulator.Options{HotFor: hot})
 			begun := s.Clock().Now()
 			r = collect.Collect(t.Context(), job, collect.Options{})
 			wantComplete(t, r, 3)
@@ -55,7 +55,7 @@ func TestAScreenThatWentOffIsLitAgain(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-7-android-14"} {
 		for _, keyguard := range []string{"", "swipe"} {
-			s, job := simulated(t, profile, simlab.Options{Keyguard: keyguard})
+			s, job := simulated(t, profile, simulator.Options{Keyguard: keyguard})
 			job.Scenario.Retries = 0
 			r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
 				if e.Phase == journal.Measure && e.Repetition == 2 {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // A display that is to be held at a rate draws at it while the run lasts, and as before
@@ -32,7 +32,7 @@ func TestTheDisplayIsHeldAtARate(t *testing.T) {
 		{"galaxy-s21-android-13", 60, []string{"secure refresh_rate_mode"}, "120", "was to be held at 60 Hz, and frames were drawn for 120 Hz"},
 		{"pixel-3-android-9", 60, nil, "60", "only Android 10 and later"},
 	} {
-		s, job := simulated(t, c.profile, simlab.Options{Ignored: c.ignored})
+		s, job := simulated(t, c.profile, simulator.Options{Ignored: c.ignored})
 		job.Scenario.RefreshHz = c.hz
 		r := collect.Collect(t.Context(), job, collect.Options{})
 		wantComplete(t, r, 3)
@@ -55,7 +55,7 @@ func TestADisplayThatChangesItsRateLateIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-7-android-14", "galaxy-s21-android-13"} {
 		for takes, told := range map[time.Duration]bool{time.Millisecond: false, 400 * time.Millisecond: false, 1500 * time.Millisecond: false, 2500 * time.Millisecond: false, time.Hour: true} {
-			_, job := simulated(t, profile, simlab.Options{RateTakes: takes})
+			_, job := simulated(t, profile, simulator.Options{RateTakes: takes})
 			job.Scenario.RefreshHz, job.Scenario.Repetitions, job.Scenario.WarmUp = 60, 1, 0
 			r := collect.Collect(t.Context(), job, collect.Options{})
 			wantComplete(t, r, 1)

@@ -14,9 +14,9 @@ import (
 	"github.com/apkgate/apkgate/config"
 	tape "github.com/apkgate/apkgate/device/recording"
 	"github.com/apkgate/apkgate/evidence"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 var replayedDate = time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
@@ -112,7 +112,7 @@ func TestAReplayGivesTheSameRecord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := simlab.Options{}
+			o := simulator.Options{}
 			if c.fault != "" {
 				fault, err := simapp.ParseFault(c.fault)
 				if err != nil {
@@ -147,7 +147,7 @@ func TestAReplayGivesTheSameRecord(t *testing.T) {
 // is asked for next, and no answer to that was recorded.
 func TestAChangedAnswerEndsTheReplay(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	dir := filepath.Join(t.TempDir(), "recording")
 	wantComplete(t, recorded(t, dir, job, collect.Options{}), 3)
 	path := filepath.Join(dir, tape.ExchangesFile)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // before is a device to which something is done before it runs a command.
@@ -54,7 +54,7 @@ func wantOneRestart(t *testing.T, r run.Run) {
 func TestARestartOfAndroidThatCrashesTheAppCounts(t *testing.T) {
 	t.Parallel()
 	crashed := make(chan struct{})
-	_, job := simulated(t, "nexus-5x-android-6.0.0", simlab.Options{
+	_, job := simulated(t, "nexus-5x-android-6.0.0", simulator.Options{
 		Faults: []simapp.Fault{{Kind: simapp.Crash, At: time.Second, Repetition: 3}},
 		Struck: func(simapp.Fault, time.Duration) { close(crashed) },
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // rewrite changes the file of a simulated app.
@@ -43,7 +43,7 @@ func TestClearedDataKeepsPermissions(t *testing.T) {
 	for _, profile := range []string{"nexus-5x-android-6.0.0", "pixel-7-android-14"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			_, job := simulated(t, profile, simlab.Options{})
+			_, job := simulated(t, profile, simulator.Options{})
 			asking(t, &job, "android.permission.CAMERA", "android.permission.POST_NOTIFICATIONS")
 			job.Scenario.ClearData, job.Scenario.Retries = true, 0
 			r := collect.Collect(t.Context(), job, collect.Options{})
@@ -59,7 +59,7 @@ func TestClearedDataKeepsPermissions(t *testing.T) {
 // is not given them.
 func TestClearedDataGrantsNothingNew(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	asking(t, &job, "android.permission.CAMERA")
 	for _, file := range []string{job.App.APK, job.App.TestAPK} {
 		text, err := os.ReadFile(file)
@@ -85,7 +85,7 @@ func TestALockScreenIsDismissed(t *testing.T) {
 	for _, profile := range []string{"nexus-5-android-4.4.4", "nexus-5x-android-6.0.0", "pixel-7-android-14"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			s, job := simulated(t, profile, simlab.Options{Keyguard: "swipe"})
+			s, job := simulated(t, profile, simulator.Options{Keyguard: "swipe"})
 			if _, err := onPhone(t, s, "input keyevent KEYCODE_SLEEP"); err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestALockScreenWithAPINIsAnError(t *testing.T) {
 	for _, profile := range []string{"nexus-5x-android-6.0.0", "pixel-7-android-14"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			_, job := simulated(t, profile, simlab.Options{Keyguard: "pin"})
+			_, job := simulated(t, profile, simulator.Options{Keyguard: "pin"})
 			r := collect.Collect(t.Context(), job, collect.Options{})
 			var lost *loss.Error
 			if !errors.As(r.Err, &lost) || lost.Phase != journal.SetUp || !loss.IsInfrastructure(r.Err) ||
@@ -119,7 +119,7 @@ func TestALockScreenWithAPINIsAnError(t *testing.T) {
 // Joules are measured behind a lock screen too: what takes them may show nothing.
 func TestALockScreenWithAPINIsAWarningWhereEnergyIsMeasured(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{Keyguard: "pin"})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{Keyguard: "pin"})
 	job.Energy = &config.Energy{Source: config.EnergyRails}
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	if !warnedOf(r.Run, "lock screen") || loss.IsInfrastructure(r.Err) {
@@ -128,9 +128,9 @@ func TestALockScreenWithAPINIsAWarningWhereEnergyIsMeasured(t *testing.T) {
 }
 
 // onPhone runs a command on a simulated phone and returns what it printed.
-func onPhone(t *testing.T, s *simlab.Simulated, command string) (string, error) {
+func onPhone(t *testing.T, s *simulator.Simulated, command string) (string, error) {
 	t.Helper()
-	d, err := adb.Dial(t.Context(), s.Address(), patience(simlab.Options{}))
+	d, err := adb.Dial(t.Context(), s.Address(), patience(simulator.Options{}))
 	if err != nil {
 		return "", err
 	}
@@ -146,7 +146,7 @@ func TestTheScreenIsKeptOnWithoutACharger(t *testing.T) {
 	for name, keyguard := range map[string]string{"no lock": "", "swipe": "swipe"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, job := simulated(t, "pixel-7-android-14", simlab.Options{Powered: "battery", Keyguard: keyguard})
+			s, job := simulated(t, "pixel-7-android-14", simulator.Options{Powered: "battery", Keyguard: keyguard})
 			const seconds15 = "15000"
 			if _, err := onPhone(t, s, "settings put system screen_off_timeout "+seconds15); err != nil {
 				t.Fatal(err)
@@ -169,7 +169,7 @@ func TestWiFiIsWaitedFor(t *testing.T) {
 	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-3-android-9", "pixel-7-android-14"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			s, job := simulated(t, profile, simlab.Options{})
+			s, job := simulated(t, profile, simulator.Options{})
 			if _, err := onPhone(t, s, "svc wifi disable"); err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +194,7 @@ func TestWiFiIsWaitedFor(t *testing.T) {
 // TestWiFiThatStaysAwayIsToldOf after the time that it is waited for.
 func TestWiFiThatStaysAwayIsToldOf(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "pixel-7-android-14", simlab.Options{Network: "4g"})
+	_, job := simulated(t, "pixel-7-android-14", simulator.Options{Network: "4g"})
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 3)
 	if !warnedOf(r.Run, `"wifi"`, "30s", "on none") {
@@ -206,7 +206,7 @@ func TestWiFiThatStaysAwayIsToldOf(t *testing.T) {
 func TestANetworkThatStaysOnIsToldOf(t *testing.T) {
 	t.Parallel()
 	for _, ignored := range []string{"", "global wifi_on"} {
-		_, job := simulated(t, "pixel-7-android-14", simlab.Options{Ignored: []string{ignored}})
+		_, job := simulated(t, "pixel-7-android-14", simulator.Options{Ignored: []string{ignored}})
 		job.Network = "none"
 		r := collect.Collect(t.Context(), job, collect.Options{})
 		wantComplete(t, r, 3)
@@ -227,7 +227,7 @@ func TestASettingThatIsIgnoredIsNamed(t *testing.T) {
 			energy.Settle = new(time.Duration)
 			_, name, _ := strings.Cut(setting, " ")
 			for _, ignored := range [][]string{nil, {setting}} {
-				s, job := simulated(t, "pixel-5-android-11", simlab.Options{Ignored: ignored})
+				s, job := simulated(t, "pixel-5-android-11", simulator.Options{Ignored: ignored})
 				s.Phone.Set("system screen_brightness_mode", "1")
 				job.Energy = &energy
 				r := collect.Collect(t.Context(), job, collect.Options{})
@@ -244,7 +244,7 @@ func TestASettingThatIsIgnoredIsNamed(t *testing.T) {
 func TestAVerifierIsToldOf(t *testing.T) {
 	t.Parallel()
 	for value, refuses := range map[string]bool{"1": true, "0": false} {
-		s, job := simulated(t, "pixel-7-android-14", simlab.Options{Verifier: true})
+		s, job := simulated(t, "pixel-7-android-14", simulator.Options{Verifier: true})
 		s.Phone.Set("global verifier_verify_adb_installs", value)
 		told := false
 		watch := progressFunc(func(e journal.Event) {

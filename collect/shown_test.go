@@ -11,8 +11,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/timeline"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // flutter is an app that draws all but its window's first frame by itself, and whose list may
@@ -24,7 +23,7 @@ func flutter(more string) string {
 // drawnOf are the frames of the demo app that came to the screen in its last process, in
 // windows and surfaces, by when; and how many came more than half a period late after the one
 // before in their layer, by what the phone itself says.
-func drawnOf(s *simlab.Simulated) (all, late int) {
+func drawnOf(s *simulator.Simulated) (all, late int) {
 	var last int32
 	layers := s.Phone.Timeline().Layers
 	for _, l := range layers {
@@ -36,7 +35,7 @@ func drawnOf(s *simlab.Simulated) (all, late int) {
 		if l.PID != last || !strings.Contains(l.Title, "com.example.demo/") {
 			continue
 		}
-		shown := slices.DeleteFunc(slices.Clone(l.Frames), func(f timeline.Frame) bool { return f.Presented == 0 })
+		shown := slices.DeleteFunc(slices.Clone(l.Frames), func(f simulator.Frame) bool { return f.Presented == 0 })
 		all += len(shown)
 		for i := 1; i < len(shown); i++ {
 			apart := shown[i].Presented - shown[i-1].Presented
@@ -57,7 +56,7 @@ func TestAnAppThatDrawsByItselfHasItsFrames(t *testing.T) {
 	} {
 		var janky [2]float64
 		for i, more := range []string{"", "blocks lock Writer 40ms after scroll every 9\n"} {
-			s, job := simulated(t, profile, simlab.Options{Even: true})
+			s, job := simulated(t, profile, simulator.Options{Even: true})
 			job.App.APK = scrolls(t, flutter(more))
 			job.Scenario.Repetitions, job.Scenario.Retries = 2, 0
 			r := collect.Collect(t.Context(), job, collect.Options{})
@@ -89,7 +88,7 @@ func TestAnAppThatDrawsByItselfHasItsFrames(t *testing.T) {
 // Two builds that are measured in turns are both measured so, from the first round on.
 func TestBuildsThatDrawByThemselvesTakeTurns(t *testing.T) {
 	t.Parallel()
-	_, base := simulated(t, "galaxy-s21-android-13", simlab.Options{Even: true})
+	_, base := simulated(t, "galaxy-s21-android-13", simulator.Options{Even: true})
 	head := base
 	base.App.APK, head.App.APK = scrolls(t, flutter("")), scrolls(t, flutter("blocks lock Writer 40ms after scroll every 9\n"))
 	base.Scenario.Repetitions, base.Scenario.Retries, head.Scenario.Retries = 2, 0, 0
@@ -111,7 +110,7 @@ func TestBuildsThatDrawByThemselvesTakeTurns(t *testing.T) {
 func TestFramesAsTheyWereShownAreHadOnRequest(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-5-android-11", "pixel-7-android-14"} {
-		s, job := simulated(t, profile, simlab.Options{})
+		s, job := simulated(t, profile, simulator.Options{})
 		spy := spyOn(&job)
 		job.Scenario.Repetitions, job.Scenario.FramesBy = 1, config.FramesShown
 		r := collect.Collect(t.Context(), job, collect.Options{})
@@ -124,7 +123,7 @@ func TestFramesAsTheyWereShownAreHadOnRequest(t *testing.T) {
 			t.Errorf("%s: the app was asked for its frames: %q", profile, asked)
 		}
 	}
-	_, job := simulated(t, "moto-g5-android-7.0", simlab.Options{})
+	_, job := simulated(t, "moto-g5-android-7.0", simulator.Options{})
 	job.Scenario.Repetitions, job.Scenario.FramesBy = 1, config.FramesShown
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 1)
@@ -155,7 +154,7 @@ func TestOneScrollByThreeSources(t *testing.T) {
 		{"pixel-5-android-11", "11", "shown"}, {"pixel-5-android-11", "11", "gfxinfo"},
 		{"galaxy-s21-android-13", "13", "shown"}, {"galaxy-s21-android-13", "13", "timeline"}, {"galaxy-s21-android-13", "13", "gfxinfo"},
 	} {
-		s, job := simulated(t, c.profile, simlab.Options{Hz: 60, Even: true})
+		s, job := simulated(t, c.profile, simulator.Options{Hz: 60, Even: true})
 		job.App.APK = scrolls(t, app)
 		job.Scenario.Repetitions, job.Scenario.WarmUp, job.Scenario.Retries = 1, 0, 0
 		if c.by == "shown" {
@@ -200,7 +199,7 @@ func TestWhatIsInTimeIsNotInWhatWasShown(t *testing.T) {
 	for by, want := range map[string]float64{config.FramesAuto: 1.8, config.FramesShown: 1} {
 		var took [2]float64
 		for i, cost := range []string{"5ms", "10ms"} {
-			_, job := simulated(t, "galaxy-s21-android-13", simlab.Options{Hz: 60, Even: true})
+			_, job := simulated(t, "galaxy-s21-android-13", simulator.Options{Hz: 60, Even: true})
 			job.App.APK = scrolls(t, "cost "+cost+"\nnoise session 0% repetition 0% frame 0% tail 0%x1\nscenario read-mail 4s\n  start 30\n  600ms scroll 120\n")
 			job.Scenario.Repetitions, job.Scenario.WarmUp, job.Scenario.FramesBy = 1, 0, by
 			r := collect.Collect(t.Context(), job, collect.Options{})
@@ -231,7 +230,7 @@ func (d idle) Start(ctx context.Context, line string) (device.Process, error) {
 // of its frames: its history would begin anew.
 func TestAnAppThatOnceDrawsNothingKeepsItsSource(t *testing.T) {
 	t.Parallel()
-	_, job := simulated(t, "galaxy-s21-android-13", simlab.Options{})
+	_, job := simulated(t, "galaxy-s21-android-13", simulator.Options{})
 	job.App.APK = scrolls(t, "scenario read-mail 4s\n  start 30\n  600ms scroll 120\nscenario idle 2s\n  start 0\n  500ms wait 0\ntest com.example.demo.ReadMailTest#readsMail read-mail\ntest com.example.demo.ReadMailTest#idles idle\n")
 	job.App.TestAPK, job.Scenario.Workload.Instrumentation.TestPackage = "", "com.example.demo"
 	job.Scenario.Repetitions, job.Scenario.Retries = 1, 0

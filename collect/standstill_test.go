@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/evidence"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // standing is a fault of the demo app in its second repetition.
@@ -41,7 +41,7 @@ func TestWhoKeptTheAppFromResponding(t *testing.T) {
 	} {
 		t.Run(c.profile, func(t *testing.T) {
 			t.Parallel()
-			_, job, folder, _ := watched(t, c.profile, config.KeepWorst, simlab.Options{Faults: []simapp.Fault{standing(t, c.fault)}})
+			_, job, folder, _ := watched(t, c.profile, config.KeepWorst, simulator.Options{Faults: []simapp.Fault{standing(t, c.fault)}})
 			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 			wantComplete(t, r, 3)
 			if _, err := run.Encode(r.Run); err != nil {

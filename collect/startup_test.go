@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // opening is an app that takes 400 ms to its first frame on a good phone, and a
@@ -29,10 +29,10 @@ noise session 1% repetition 1% frame 2% tail 0%
 // startup is a job that starts an app, with lines of its own, on a simulated phone.
 func startup(t *testing.T, profile string, mode config.StartMode, lines string) collect.Job {
 	t.Helper()
-	return startupAt(t, profile, simlab.Options{}, mode, lines)
+	return startupAt(t, profile, simulator.Options{}, mode, lines)
 }
 
-func startupAt(t *testing.T, profile string, o simlab.Options, mode config.StartMode, lines string) collect.Job {
+func startupAt(t *testing.T, profile string, o simulator.Options, mode config.StartMode, lines string) collect.Job {
 	t.Helper()
 	_, job := simulated(t, profile, o)
 	apk := filepath.Join(t.TempDir(), "opening.apk")
@@ -203,7 +203,7 @@ func TestAStartThatEndsWithItsFirstFrame(t *testing.T) {
 	}
 	for _, hz := range []int{60, 90, 120} {
 		for _, k := range kinds {
-			job := startupAt(t, "galaxy-s21-android-13", simlab.Options{Hz: hz}, k.mode, k.lines)
+			job := startupAt(t, "galaxy-s21-android-13", simulator.Options{Hz: hz}, k.mode, k.lines)
 			job.Scenario.Repetitions, job.Scenario.WarmUp = 4, 0
 			r := collect.Collect(t.Context(), job, collect.Options{})
 			wantComplete(t, r, 4)

@@ -14,20 +14,19 @@ import (
 	"github.com/apkgate/apkgate/collect/still"
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/system"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // held is what a phone's screen, clocks and background are like.
-func held(s *simlab.Simulated) string {
+func held(s *simulator.Simulated) string {
 	fixed, dexopt := s.Phone.Held()
 	return fmt.Sprintf("light %s at %s, turns %s, turned %s, fixed %v, dexopt %v", s.Phone.Setting("system screen_brightness_mode"),
 		s.Phone.Setting("system screen_brightness"), s.Phone.Setting("system accelerometer_rotation"), s.Phone.Setting("system user_rotation"), fixed, dexopt)
 }
 
 // during is what a run told of a phone while it measured.
-func during(t *testing.T, s *simlab.Simulated, job collect.Job) (collect.Result, string) {
+func during(t *testing.T, s *simulator.Simulated, job collect.Job) (collect.Result, string) {
 	t.Helper()
 	seen := ""
 	r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
@@ -61,7 +60,7 @@ func TestAPhoneIsHeldStill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, job := simulated(t, c.profile, simlab.Options{FixedPerformance: 1.2, Lies: 1})
+			s, job := simulated(t, c.profile, simulator.Options{FixedPerformance: 1.2, Lies: 1})
 			s.Phone.Set("system screen_brightness_mode", "1")
 			s.Phone.Set("system accelerometer_rotation", "1")
 			before := held(s)
@@ -94,7 +93,7 @@ func TestAPhoneIsHeldStill(t *testing.T) {
 func TestAPhoneWithoutFixedPerformance(t *testing.T) {
 	t.Parallel()
 	for want, told := range map[string]bool{config.PerformanceAuto: false, config.PerformanceAlways: true} {
-		_, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+		_, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 		quiet(t, &job)
 		job.Conditions.FixedPerformance = want
 		r := collect.Collect(t.Context(), job, collect.Options{})
@@ -108,7 +107,7 @@ func TestAPhoneWithoutFixedPerformance(t *testing.T) {
 // What somebody has set while a run measured stays theirs.
 func TestWhatIsSetMeanwhileStays(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, "pixel-7-android-14", simlab.Options{Lies: 1})
+	s, job := simulated(t, "pixel-7-android-14", simulator.Options{Lies: 1})
 	quiet(t, &job)
 	s.Phone.Set("system screen_brightness_mode", "1")
 	s.Phone.Set("system accelerometer_rotation", "1")
@@ -130,7 +129,7 @@ func TestADialogOfTheSystemIsDismissed(t *testing.T) {
 	for _, profile := range []string{"sdk-gphone64-x86-android-14", "sdk-gphone-android-11", "pixel-3-android-9", "moto-g5-android-7.0", "nexus-5x-android-6.0.0", "nexus-5-android-4.4.4"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			s, job := simulated(t, profile, simlab.Options{Boot: system.Boot{ANR: true}})
+			s, job := simulated(t, profile, simulator.Options{Boot: simulator.Boot{ANR: true}})
 			quiet(t, &job)
 			s.Phone.ShowDialog("com.example.clock", true)
 			r := collect.Collect(t.Context(), job, collect.Options{})
@@ -145,7 +144,7 @@ func TestADialogOfTheSystemIsDismissed(t *testing.T) {
 // A dialog that comes between two repetitions is taken away before the second.
 func TestADialogBetweenRepetitions(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+	s, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 	quiet(t, &job)
 	job.Scenario.Repetitions, job.Scenario.Retries = 2, 0
 	r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
@@ -163,7 +162,7 @@ func TestADialogBetweenRepetitions(t *testing.T) {
 func TestADialogThatStays(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{config.PolicyWarn, config.PolicyRefuse} {
-		s, job := simulated(t, "pixel-5-android-11", simlab.Options{ClosedTmp: true}) // nowhere to write the window to
+		s, job := simulated(t, "pixel-5-android-11", simulator.Options{ClosedTmp: true}) // nowhere to write the window to
 		quiet(t, &job)
 		job.Conditions.Policy = policy
 		s.Phone.ShowDialog("com.android.systemui", false)
@@ -181,7 +180,7 @@ func TestADialogThatStays(t *testing.T) {
 func TestServicesThatComeBehindTheBoot(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"sdk-gphone64-x86-android-14", "nexus-5x-android-6.0.0"} {
-		s, job := simulated(t, profile, simlab.Options{Boot: system.Boot{Takes: 20 * time.Second, Services: 25 * time.Second}})
+		s, job := simulated(t, profile, simulator.Options{Boot: simulator.Boot{Takes: 20 * time.Second, Services: 25 * time.Second}})
 		quiet(t, &job)
 		r := collect.Collect(t.Context(), job, collect.Options{})
 		wantComplete(t, r, 1)
@@ -195,7 +194,7 @@ func TestServicesThatComeBehindTheBoot(t *testing.T) {
 func TestABusyPhoneIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	janky := func(busy, within time.Duration) (float64, collect.Result) {
-		_, job := simulated(t, "sdk-gphone64-x86-android-14", simlab.Options{Boot: system.Boot{Busy: busy}})
+		_, job := simulated(t, "sdk-gphone64-x86-android-14", simulator.Options{Boot: simulator.Boot{Busy: busy}})
 		quiet(t, &job)
 		job.Conditions = config.Conditions{IdleWithin: within}
 		r := collect.Collect(t.Context(), job, collect.Options{})
@@ -221,19 +220,19 @@ func TestABusyPhoneIsWaitedFor(t *testing.T) {
 func TestAnUnfitDeviceIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		options simlab.Options
+		options simulator.Options
 		set     string // a setting to 1
 		want    config.Conditions
 		says    string
 	}{
-		"fit":                  {simlab.Options{}, "system screen_brightness_mode", config.Conditions{}, ""},
-		"battery saver":        {simlab.Options{}, "global low_power", config.Conditions{}, "saver: on"},
-		"an ignored setting":   {simlab.Options{Ignored: []string{"system screen_brightness_mode"}}, "system screen_brightness_mode", config.Conditions{}, "brightness: the device ignores"},
-		"no fixed performance": {simlab.Options{}, "", config.Conditions{FixedPerformance: config.PerformanceAlways}, "performance: the fixed performance mode can't be turned on"},
-		"none where it is not": {simlab.Options{}, "", config.Conditions{FixedPerformance: config.PerformanceAuto}, ""},
-		"busy":                 {simlab.Options{Boot: system.Boot{Busy: time.Hour}}, "", config.Conditions{IdleWithin: 10 * time.Second}, "idle: its CPUs were "},
-		"hot for a while":      {simlab.Options{HotFor: 5 * time.Minute}, "", config.Conditions{}, ""},
-		"hot for hours":        {simlab.Options{HotFor: 5 * time.Hour}, "", config.Conditions{}, "thermal: throttling"},
+		"fit":                  {simulator.Options{}, "system screen_brightness_mode", config.Conditions{}, ""},
+		"battery saver":        {simulator.Options{}, "global low_power", config.Conditions{}, "saver: on"},
+		"an ignored setting":   {simulator.Options{Ignored: []string{"system screen_brightness_mode"}}, "system screen_brightness_mode", config.Conditions{}, "brightness: the device ignores"},
+		"no fixed performance": {simulator.Options{}, "", config.Conditions{FixedPerformance: config.PerformanceAlways}, "performance: the fixed performance mode can't be turned on"},
+		"none where it is not": {simulator.Options{}, "", config.Conditions{FixedPerformance: config.PerformanceAuto}, ""},
+		"busy":                 {simulator.Options{Boot: simulator.Boot{Busy: time.Hour}}, "", config.Conditions{IdleWithin: 10 * time.Second}, "idle: its CPUs were "},
+		"hot for a while":      {simulator.Options{HotFor: 5 * time.Minute}, "", config.Conditions{}, ""},
+		"hot for hours":        {simulator.Options{HotFor: 5 * time.Hour}, "", config.Conditions{}, "thermal: throttling"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -270,7 +269,7 @@ func TestAnimationsAreLeftAndTold(t *testing.T) {
 	t.Parallel()
 	var contexts []devctx.Properties
 	for _, c := range []struct{ scale, want string }{{"1.0", ""}, {"0", "off"}, {"0.5", "0.5x"}} {
-		s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+		s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 		quiet(t, &job)
 		for _, name := range []string{"window_animation_scale", "transition_animation_scale", "animator_duration_scale"} {
 			s.Phone.Set("global "+name, c.scale)
@@ -301,7 +300,7 @@ func TestAnimationsAreLeftAndTold(t *testing.T) {
 // What a run set that was killed is put back by the next, or on request.
 func TestWhatAKilledRunHeldIsLetGo(t *testing.T) {
 	t.Parallel()
-	s, job := simulated(t, "pixel-7-android-14", simlab.Options{FixedPerformance: 1.2, Lies: 3})
+	s, job := simulated(t, "pixel-7-android-14", simulator.Options{FixedPerformance: 1.2, Lies: 3})
 	quiet(t, &job)
 	ownedBy(&job, "here")
 	job.Owner.Lock = "same"

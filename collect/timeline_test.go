@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // scrolls is an app that draws all the time.
@@ -25,7 +25,7 @@ func scrolls(t *testing.T, text string) string {
 
 // shown are the frames of the demo app that came to the screen, and those of them that
 // were late by its own fault.
-func shown(s *simlab.Simulated) (all, late int) {
+func shown(s *simulator.Simulated) (all, late int) {
 	const appDeadline = 64
 	for _, l := range s.Phone.Timeline().Layers {
 		for _, f := range l.Frames {
@@ -46,7 +46,7 @@ func TestFramesOfTheTimelineAreAllSeen(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"galaxy-s21-android-13", "pixel-7-android-14"} {
 		for _, scenario := range []string{"cost 7ms\nscenario read-mail 4s\n  start 30\n  3s back 90\n", "cost 12ms\nscenario read-mail 4s\n  start 30\n  1s back 100\n"} {
-			s, job := simulated(t, profile, simlab.Options{})
+			s, job := simulated(t, profile, simulator.Options{})
 			spy := spyOn(&job)
 			job.App.APK = scrolls(t, scenario)
 			job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
@@ -206,7 +206,7 @@ func TestTracingIsTurnedOnForTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, job, folder, _ := watched(t, c.profile, c.evidence, simlab.Options{Tracing: c.tracing})
+			s, job, folder, _ := watched(t, c.profile, c.evidence, simulator.Options{Tracing: c.tracing})
 			job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
 			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 			wantComplete(t, r, 1)

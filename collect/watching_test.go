@@ -14,8 +14,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/shell"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // byProcesses is a device that keeps no shell: each question has a process.
@@ -23,9 +22,9 @@ type byProcesses struct{ device.Device }
 
 // watchedFor is a run of one repetition of an app that draws, or stands still, for so many
 // seconds, and what was run on the phone for it.
-func watchedFor(t *testing.T, profile string, seconds int, draws, keeps bool) (asked shell.Asked, metrics map[string]float64) {
+func watchedFor(t *testing.T, profile string, seconds int, draws, keeps bool) (asked simulator.Asked, metrics map[string]float64) {
 	t.Helper()
-	s, job := simulated(t, profile, simlab.Options{})
+	s, job := simulated(t, profile, simulator.Options{})
 	if open := job.Open; !keeps {
 		job.Open = func(ctx context.Context) (device.Device, error) {
 			d, err := open(ctx)
@@ -72,7 +71,7 @@ func TestWhatWatchingCosts(t *testing.T) {
 			var counted [3]int // processes by processes, by the kept shell; dumps
 			var of map[string]float64
 			for i, keeps := range []bool{false, true} {
-				var long shell.Asked
+				var long simulator.Asked
 				long, of = watchedFor(t, c.profile, 30, c.draws, keeps)
 				short, _ := watchedFor(t, c.profile, 10, c.draws, keeps)
 				counted[i], counted[2] = 3*(long.Processes-short.Processes), 3*(long.Dumps-short.Dumps)
@@ -125,7 +124,7 @@ func (k killed) Ask(ctx context.Context, command string) (device.Output, error) 
 func TestARunWhoseShellIsKilledIsTheSame(t *testing.T) {
 	t.Parallel()
 	frames := func(kills bool) (events []string, asked int64) {
-		s, job := simulated(t, "pixel-7-android-14", simlab.Options{Even: true})
+		s, job := simulated(t, "pixel-7-android-14", simulator.Options{Even: true})
 		job.Scenario.Repetitions, job.Scenario.WarmUp = 2, 0
 		var n atomic.Int64
 		if kills {

@@ -10,10 +10,9 @@ import (
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/gate"
 	gatehistory "github.com/apkgate/apkgate/gate/history"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/timeline"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // Page faults and waits are counted on every phone, what a trace tells where one is
@@ -29,7 +28,7 @@ func TestWorkIsCounted(t *testing.T) {
 		{"pixel-7-android-14", config.KeepNone, false},
 		{"pixel-3-android-9", config.KeepAnomalies, false},
 	} {
-		s, job, folder, _ := watched(t, c.profile, c.keep, simlab.Options{})
+		s, job, folder, _ := watched(t, c.profile, c.keep, simulator.Options{})
 		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
 		job.App.APK = demoWith(t, "work inflate 3ms after open-list every 4\n")
 		r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
@@ -48,7 +47,7 @@ func TestWorkIsCounted(t *testing.T) {
 		begun := 0
 		for _, l := range s.Phone.Timeline().Layers {
 			for i := range l.Frames {
-				if strings.HasPrefix(l.Title, job.App.Package+"/") && l.Frames[i].Kind == timeline.Whole {
+				if strings.HasPrefix(l.Title, job.App.Package+"/") && l.Frames[i].Kind == simulator.WholeFrame {
 					begun++
 				}
 			}
@@ -76,7 +75,7 @@ func TestMoreWorkStandsOutWhereTimesWaver(t *testing.T) {
 	t.Parallel()
 	const history = 8
 	measured := func(seed uint64, every int) run.Run {
-		s, job := seeded(t, "sdk-gphone64-x86-android-14", seed, simlab.Options{})
+		s, job := seeded(t, "sdk-gphone64-x86-android-14", seed, simulator.Options{})
 		job.Evidence.Keep = config.KeepAnomalies
 		job.Scenario.Repetitions, job.Scenario.WarmUp = 5, 0
 		job.App.APK = demoWith(t, fmt.Sprintf("noise session 10%% repetition 15%% frame 14%% tail 0.4%%x3\nwork inflate 500us after open-list,scroll,open-message,scroll-message,back every %d\n", every))

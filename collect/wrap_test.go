@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // deaf is a device whose log can't be followed.
@@ -31,17 +31,17 @@ func TestALogThatWrapsCostsNoEvents(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		profile string
-		options simlab.Options
+		options simulator.Options
 		deaf    bool
 		status  run.Status
 	}{
-		"enlarged":                {"pixel-7-android-14", simlab.Options{}, true, run.Complete},
-		"enlarged, Android 11":    {"pixel-5-android-11", simlab.Options{}, true, run.Complete},
-		"followed":                {"pixel-7-android-14", simlab.Options{FixedLog: true, Chatter: 300_000}, false, run.Complete},
-		"followed, Android 11":    {"pixel-5-android-11", simlab.Options{FixedLog: true, LowRAM: true}, false, run.Complete},
-		"followed, Android 4.4":   {"nexus-5-android-4.4.4", simlab.Options{}, false, run.Complete},
-		"neither":                 {"pixel-7-android-14", simlab.Options{FixedLog: true, Chatter: 300_000}, true, run.Failed},
-		"neither, on Android 4.4": {"nexus-5-android-4.4.4", simlab.Options{}, true, run.Failed},
+		"enlarged":                {"pixel-7-android-14", simulator.Options{}, true, run.Complete},
+		"enlarged, Android 11":    {"pixel-5-android-11", simulator.Options{}, true, run.Complete},
+		"followed":                {"pixel-7-android-14", simulator.Options{FixedLog: true, Chatter: 300_000}, false, run.Complete},
+		"followed, Android 11":    {"pixel-5-android-11", simulator.Options{FixedLog: true, LowRAM: true}, false, run.Complete},
+		"followed, Android 4.4":   {"nexus-5-android-4.4.4", simulator.Options{}, false, run.Complete},
+		"neither":                 {"pixel-7-android-14", simulator.Options{FixedLog: true, Chatter: 300_000}, true, run.Failed},
+		"neither, on Android 4.4": {"nexus-5-android-4.4.4", simulator.Options{}, true, run.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,9 +17,9 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // size is how much a lab of 25 phones that are alike has to do on 2 networks.
@@ -93,12 +93,12 @@ func (c *chaos) faults(phone int) (out []simapp.Fault) {
 func (c *chaos) station(phone int) fleet.Station {
 	s := fleet.Station{Name: fmt.Sprintf("pixel #%d", phone+1), Profile: "pixel", Fresh: true}
 	s.Start = func(context.Context, func(string)) (*fleet.Started, error) {
-		o := simlab.Options{Faults: c.faults(phone), Struck: func(f simapp.Fault, _ time.Duration) {
+		o := simulator.Options{Faults: c.faults(phone), Struck: func(f simapp.Fault, _ time.Duration) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.struck[f.Kind]++
 		}}
-		sim, err := simlab.Start(model, uint64(phone), o)
+		sim, err := simulator.Start(model, uint64(phone), o)
 		if err != nil {
 			return nil, err
 		}
@@ -270,7 +270,7 @@ func (c *chaos) wantEveryFault() {
 // all 25.
 func (c *chaos) compare(makespan time.Duration, s size, took time.Duration) {
 	single := c.jobs(size{1, s.repetitions})[:1]
-	sim, err := simlab.Start(model, phones-1, simlab.Options{})
+	sim, err := simulator.Start(model, phones-1, simulator.Options{})
 	if err != nil {
 		c.t.Fatal(err)
 	}

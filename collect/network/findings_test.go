@@ -11,14 +11,14 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
-	simconsole "github.com/apkgate/apkgate/internal/simlab/console"
+	"github.com/apkgate/apkgate/simulator"
+	simconsole "github.com/apkgate/apkgate/simulator/console"
 )
 
 // looking is a simulated device as one sees it who only looks.
-func looking(t *testing.T, profile string, o simlab.Options) *adbDevice {
+func looking(t *testing.T, profile string, o simulator.Options) *adbDevice {
 	t.Helper()
-	s, err := simlab.Start(profile, 1, o)
+	s, err := simulator.Start(profile, 1, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,18 +60,18 @@ func TestWhatARunWouldDoAboutANetwork(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		profile, name string
-		o             simlab.Options
+		o             simulator.Options
 		refuse, ok    bool
 		detail, run   string // parts
 	}{
-		{phone, "wifi", simlab.Options{}, true, true, "wifi: the device's own Wi-Fi", "turns mobile data off"},
-		{phone, "offline", simlab.Options{}, true, true, "offline: no network at all", "turns Wi-Fi and mobile data off"},
-		{phone, "lte", simlab.Options{Network: "4g"}, true, true, "lte: the device's own mobile network, which is LTE", "turns Wi-Fi off"},
-		{phone, "office", simlab.Options{Network: "4g"}, true, true, "office: the device's own mobile network, which is LTE", "turns Wi-Fi off"},
-		{phone, "3g", simlab.Options{Network: "4g", Root: true}, true, true, "3g: mobile data can be slowed down", "turns Wi-Fi off, and has tc: 1600 kbit/s down, 768 up, 300 ms"},
-		{phone, "3g", simlab.Options{Network: "4g", Production: true}, false, true, "3g: mobile data can't be slowed down: adb has no root on the device", "turns Wi-Fi off, has it as fast as it is, and says so"},
-		{phone, "3g", simlab.Options{Network: "4g", Production: true}, true, false, "3g: mobile data can't be slowed down: adb has no root on the device", "measures nothing on it, as conditions.policy says"},
-		{emulator, "office", simlab.Options{}, true, true, "office: the emulator's own link, as fast as this computer's", "turns Wi-Fi off"},
+		{phone, "wifi", simulator.Options{}, true, true, "wifi: the device's own Wi-Fi", "turns mobile data off"},
+		{phone, "offline", simulator.Options{}, true, true, "offline: no network at all", "turns Wi-Fi and mobile data off"},
+		{phone, "lte", simulator.Options{Network: "4g"}, true, true, "lte: the device's own mobile network, which is LTE", "turns Wi-Fi off"},
+		{phone, "office", simulator.Options{Network: "4g"}, true, true, "office: the device's own mobile network, which is LTE", "turns Wi-Fi off"},
+		{phone, "3g", simulator.Options{Network: "4g", Root: true}, true, true, "3g: mobile data can be slowed down", "turns Wi-Fi off, and has tc: 1600 kbit/s down, 768 up, 300 ms"},
+		{phone, "3g", simulator.Options{Network: "4g", Production: true}, false, true, "3g: mobile data can't be slowed down: adb has no root on the device", "turns Wi-Fi off, has it as fast as it is, and says so"},
+		{phone, "3g", simulator.Options{Network: "4g", Production: true}, true, false, "3g: mobile data can't be slowed down: adb has no root on the device", "measures nothing on it, as conditions.policy says"},
+		{emulator, "office", simulator.Options{}, true, true, "office: the emulator's own link, as fast as this computer's", "turns Wi-Fi off"},
 	} {
 		d := looking(t, c.profile, c.o)
 		got, err := Findings(t.Context(), d, 0, []string{"", c.name}, c.refuse)
@@ -104,7 +104,7 @@ func TestWhatARunWouldTellAConsole(t *testing.T) {
 	console := &simconsole.Emulator{Name: "test", OnNetwork: func(simconsole.Network) { told++ }}
 	go func() { _ = console.Serve(l) }()
 	port := l.Addr().(*net.TCPAddr).Port
-	d := looking(t, emulator, simlab.Options{})
+	d := looking(t, emulator, simulator.Options{})
 	got, err := Findings(t.Context(), d, port, []string{"3g", "lossy"}, true)
 	if err != nil || len(got) != 2 || !strings.HasSuffix(got[0].Run, "has console: 1600 kbit/s, 300 ms") || !strings.Contains(got[1].Run, "has tc: ") {
 		t.Errorf("%+v, %v", got, err)
@@ -117,7 +117,7 @@ func TestWhatARunWouldTellAConsole(t *testing.T) {
 // A device that adb reaches over its own Wi-Fi is not measured on any other network.
 func TestANetworkThatWouldCutOffAdb(t *testing.T) {
 	t.Parallel()
-	d := looking(t, phone, simlab.Options{})
+	d := looking(t, phone, simulator.Options{})
 	d.serial = "adb-2A131FDH2000AB-vWgJpq._adb-tls-connect._tcp"
 	got, err := Findings(t.Context(), d, 0, []string{"wifi", "lte", "none"}, false)
 	if err != nil || len(got) != 3 || !got[0].OK {
@@ -133,7 +133,7 @@ func TestANetworkThatWouldCutOffAdb(t *testing.T) {
 // A device that is lost is that, and no network that can't be slowed down.
 func TestLookingAtALostDevice(t *testing.T) {
 	t.Parallel()
-	d := looking(t, phone, simlab.Options{Network: "4g"})
+	d := looking(t, phone, simulator.Options{Network: "4g"})
 	_ = d.Close()
 	if got, err := Findings(t.Context(), d, 0, []string{"wifi", "3g"}, false); err == nil || !strings.Contains(err.Error(), `the network "3g"`) || len(got) != 1 || errors.As(err, new(*unableError)) {
 		t.Errorf("%+v, %v", got, err)

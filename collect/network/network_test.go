@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
-	simconsole "github.com/apkgate/apkgate/internal/simlab/console"
+	"github.com/apkgate/apkgate/simulator"
+	simconsole "github.com/apkgate/apkgate/simulator/console"
 )
 
 const (
@@ -25,9 +25,9 @@ const (
 )
 
 // ready connects to a simulated device.
-func ready(t *testing.T, profile string, o simlab.Options) (*simlab.Simulated, *target.Target) {
+func ready(t *testing.T, profile string, o simulator.Options) (*simulator.Simulated, *target.Target) {
 	t.Helper()
-	s, err := simlab.Start(profile, 1, o)
+	s, err := simulator.Start(profile, 1, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestEachNetworkIsSetAndUndone(t *testing.T) {
 		{"edge", "MOBILE", "tc: 240 kbit/s down, 200 up, 840 ms"},
 		{"lossy", "MOBILE", "tc: 12000 kbit/s down, 12000 up, 70 ms, 10 % lost"},
 	} {
-		_, d := ready(t, emulator, simlab.Options{})
+		_, d := ready(t, emulator, simulator.Options{})
 		for range 2 { // and once more, as after the device was lost
 			shaped, err := Set(t.Context(), d, c.name, true)
 			if err != nil || shaped != c.shaped {
@@ -104,12 +104,12 @@ func TestANetworkThatCantBeShapedIsRefusedOrTold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what, profile, name string
-		o                   simlab.Options
+		o                   simulator.Options
 		why                 string
 	}{
-		{"no root", phone, "3g", simlab.Options{Network: "4g", Production: true}, "no root"},
-		{"no netem", phone, "3g", simlab.Options{Network: "4g", NoNetem: true}, "kind is unknown"},
-		{"no mobile data to be slow", phone, "3g", simlab.Options{Ignored: []string{"global mobile_data"}, Network: "none"}, "over which interface"},
+		{"no root", phone, "3g", simulator.Options{Network: "4g", Production: true}, "no root"},
+		{"no netem", phone, "3g", simulator.Options{Network: "4g", NoNetem: true}, "kind is unknown"},
+		{"no mobile data to be slow", phone, "3g", simulator.Options{Ignored: []string{"global mobile_data"}, Network: "none"}, "over which interface"},
 	} {
 		_, d := ready(t, c.profile, c.o)
 		_, err := Set(t.Context(), d, c.name, true)
@@ -128,7 +128,7 @@ func TestANetworkThatCantBeShapedIsRefusedOrTold(t *testing.T) {
 // Where adbd listens on another port, that one is left out.
 func TestAdbsOwnPortIsLeftOut(t *testing.T) {
 	t.Parallel()
-	_, d := ready(t, phone, simlab.Options{})
+	_, d := ready(t, phone, simulator.Options{})
 	for property, want := range map[string]int{"": 5555, "5566": 5566, "0": 5555, "-1": 5555, "65536": 5555, "x": 5555} {
 		d.Facts.Properties["service.adb.tcp.port"] = property
 		if got := adbPort(d); got != want {
@@ -140,7 +140,7 @@ func TestAdbsOwnPortIsLeftOut(t *testing.T) {
 
 func TestADeviceThatIsLostIsNotShaped(t *testing.T) {
 	t.Parallel()
-	_, d := ready(t, emulator, simlab.Options{})
+	_, d := ready(t, emulator, simulator.Options{})
 	d.HangUp()
 	for _, name := range []string{"wifi", "3g", "offline"} {
 		if _, err := Set(t.Context(), d, name, false); !loss.IsGone(err) {
@@ -167,7 +167,7 @@ func TestAnotherEmulatorsConsoleIsLeftAlone(t *testing.T) {
 	console := &simconsole.Emulator{Name: "another one", OnNetwork: func(simconsole.Network) { told++ }}
 	go func() { _ = console.Serve(l) }()
 	for name, want := range map[string]string{"mine": "tc: ", "another_one": "console: "} {
-		_, d := ready(t, emulator, simlab.Options{})
+		_, d := ready(t, emulator, simulator.Options{})
 		d.Console, d.Facts.Properties["ro.boot.qemu.avd_name"] = l.Addr().(*net.TCPAddr).Port, name
 		shaped, err := Set(t.Context(), d, "3g", true)
 		if err != nil || !strings.HasPrefix(shaped, want) {
@@ -197,7 +197,7 @@ func TestWhatANameIsNotIsTold(t *testing.T) {
 		{emulator, "4g", "mobile", ""},
 		{"optimus-l3-android-4.1.1", "4g", "4g", ""}, // tells nothing of its network
 	} {
-		_, d := ready(t, c.profile, simlab.Options{Network: c.has})
+		_, d := ready(t, c.profile, simulator.Options{Network: c.has})
 		if shaped, err := Set(t.Context(), d, c.name, true); err != nil || shaped != "" {
 			t.Errorf("%+v: %q, %v", c, shaped, err)
 		}
@@ -211,7 +211,7 @@ func TestWhatANameIsNotIsTold(t *testing.T) {
 // What netd uses too is not ours to remove, however often the network was set.
 func TestAPlaceForFiltersThatWasThereStays(t *testing.T) {
 	t.Parallel()
-	_, d := ready(t, phone, simlab.Options{Network: "3g"})
+	_, d := ready(t, phone, simulator.Options{Network: "3g"})
 	asked(t, d, "tc qdisc add dev rmnet_data0 clsact")
 	for range 2 {
 		if shaped, err := Set(t.Context(), d, "edge", true); err != nil || !strings.Contains(shaped, "down") {

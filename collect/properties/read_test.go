@@ -11,13 +11,13 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // ready connects to a simulated phone and asks it for what it is.
-func ready(t *testing.T, profile string, o simlab.Options) *target.Target {
+func ready(t *testing.T, profile string, o simulator.Options) *target.Target {
 	t.Helper()
-	s, err := simlab.Start(profile, 1, o)
+	s, err := simulator.Start(profile, 1, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +33,8 @@ func ready(t *testing.T, profile string, o simlab.Options) *target.Target {
 
 func TestPhonesOfEachAndroidAreRead(t *testing.T) {
 	t.Parallel()
-	for _, p := range simlab.Profiles() {
-		d := ready(t, p.Name, simlab.Options{})
+	for _, p := range simulator.Profiles() {
+		d := ready(t, p.Name, simulator.Options{})
 		r, err := properties.Read(t.Context(), d, "com.example.none", "")
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
@@ -62,7 +62,7 @@ func TestPhonesOfEachAndroidAreRead(t *testing.T) {
 
 func TestTheNetworkIsWhatTheRunSetsOrTheDeviceIsOn(t *testing.T) {
 	t.Parallel()
-	d := ready(t, "pixel-7-android-14", simlab.Options{Network: "4g"})
+	d := ready(t, "pixel-7-android-14", simulator.Options{Network: "4g"})
 	for _, c := range []struct {
 		asked      string
 		wifi, data bool
@@ -78,7 +78,7 @@ func TestTheNetworkIsWhatTheRunSetsOrTheDeviceIsOn(t *testing.T) {
 
 func TestADeviceThatIsLostIsNoContext(t *testing.T) {
 	t.Parallel()
-	d := ready(t, "pixel-7-android-14", simlab.Options{})
+	d := ready(t, "pixel-7-android-14", simulator.Options{})
 	d.HangUp()
 	if r, err := properties.Read(t.Context(), d, "com.example.none", ""); err == nil {
 		t.Errorf("a device that is gone tells %v", r.Properties)

@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // forgetful is a device that shows the last ANR's stacks once, and answers each later
@@ -53,7 +53,7 @@ func TestStacksOfAnEarlierAnswerAreKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{Chatter: -1})
+			s, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{Chatter: -1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,8 +15,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/system"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // failing is a device that is lost after so many commands; it is never where that is below 0.
@@ -38,14 +37,14 @@ func (f failing) Exec(ctx context.Context, command string) (device.Output, error
 // holding is a holder of a simulated phone.
 type holding struct {
 	*still.Holder
-	phone *simlab.Simulated
+	phone *simulator.Simulated
 	left  int
 	ran   []string
 }
 
-func hold(t *testing.T, profile string, o simlab.Options, want config.Conditions) *holding {
+func hold(t *testing.T, profile string, o simulator.Options, want config.Conditions) *holding {
 	t.Helper()
-	s, err := simlab.Start(profile, 1, o)
+	s, err := simulator.Start(profile, 1, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +124,7 @@ func TestHoldAndLetGo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := hold(t, c.profile, simlab.Options{FixedPerformance: 1.2, Lies: 3}, c.want).restless()
+			h := hold(t, c.profile, simulator.Options{FixedPerformance: 1.2, Lies: 3}, c.want).restless()
 			h.Energy = c.energy
 			before := h.like()
 			for range 2 {
@@ -147,7 +146,7 @@ func TestHoldAndLetGo(t *testing.T) {
 // A phone on which nothing stirs is changed in nothing, and asked twice.
 func TestACalmPhoneIsAskedAlone(t *testing.T) {
 	t.Parallel()
-	h := hold(t, "pixel-3-android-9", simlab.Options{}, config.Conditions{})
+	h := hold(t, "pixel-3-android-9", simulator.Options{}, config.Conditions{})
 	if err := h.Hold(t.Context()); err != nil || len(h.ran) != 2 {
 		t.Errorf("%d commands, %v: %q", len(h.ran), err, h.ran)
 	}
@@ -161,7 +160,7 @@ func TestACalmPhoneIsAskedAlone(t *testing.T) {
 // What somebody else has turned off stays off when the run ends.
 func TestWhatWasOffStaysOff(t *testing.T) {
 	t.Parallel()
-	h := hold(t, "pixel-7-android-14", simlab.Options{}, config.Conditions{})
+	h := hold(t, "pixel-7-android-14", simulator.Options{}, config.Conditions{})
 	if _, err := h.Target.Exec(t.Context(), "pm", "bg-dexopt-job", "--disable"); err != nil {
 		t.Fatal(err)
 	}
@@ -180,18 +179,18 @@ func TestWhatCantBeHeldIsTold(t *testing.T) {
 	const always = config.PerformanceAlways
 	for name, c := range map[string]struct {
 		profile string
-		options simlab.Options
+		options simulator.Options
 		want    config.Conditions
 		told    string // "": nothing
 	}{
-		"nothing":                {"pixel-7-android-14", simlab.Options{}, config.Conditions{}, ""},
-		"ignored brightness":     {"pixel-7-android-14", simlab.Options{Ignored: []string{"system screen_brightness_mode"}}, config.Conditions{}, "brightness: the device ignores what is set over adb: screen_brightness_mode was set to 0 and is 1"},
-		"ignored level":          {"pixel-7-android-14", simlab.Options{Ignored: []string{"system screen_brightness"}}, config.Conditions{Brightness: 1}, "brightness: the device ignores what is set over adb: screen_brightness was set to 255 and is 102"},
-		"ignored turn":           {"pixel-7-android-14", simlab.Options{Ignored: []string{"system accelerometer_rotation"}}, config.Conditions{}, "rotation: the device ignores what is set over adb: accelerometer_rotation was set to 0 and is 1"},
-		"no mode":                {"pixel-5-android-11", simlab.Options{}, config.Conditions{FixedPerformance: always}, "performance: the fixed performance mode can't be turned on: "},
-		"no mode in the version": {"nord-android-10", simlab.Options{}, config.Conditions{FixedPerformance: always}, "none before Android 11"},
-		"no clocks":              {"sdk-gphone-android-11", simlab.Options{}, config.Conditions{FixedPerformance: always}, "no clocks of its own"},
-		"no mode is needed":      {"pixel-5-android-11", simlab.Options{}, config.Conditions{FixedPerformance: config.PerformanceAuto}, ""},
+		"nothing":                {"pixel-7-android-14", simulator.Options{}, config.Conditions{}, ""},
+		"ignored brightness":     {"pixel-7-android-14", simulator.Options{Ignored: []string{"system screen_brightness_mode"}}, config.Conditions{}, "brightness: the device ignores what is set over adb: screen_brightness_mode was set to 0 and is 1"},
+		"ignored level":          {"pixel-7-android-14", simulator.Options{Ignored: []string{"system screen_brightness"}}, config.Conditions{Brightness: 1}, "brightness: the device ignores what is set over adb: screen_brightness was set to 255 and is 102"},
+		"ignored turn":           {"pixel-7-android-14", simulator.Options{Ignored: []string{"system accelerometer_rotation"}}, config.Conditions{}, "rotation: the device ignores what is set over adb: accelerometer_rotation was set to 0 and is 1"},
+		"no mode":                {"pixel-5-android-11", simulator.Options{}, config.Conditions{FixedPerformance: always}, "performance: the fixed performance mode can't be turned on: "},
+		"no mode in the version": {"nord-android-10", simulator.Options{}, config.Conditions{FixedPerformance: always}, "none before Android 11"},
+		"no clocks":              {"sdk-gphone-android-11", simulator.Options{}, config.Conditions{FixedPerformance: always}, "no clocks of its own"},
+		"no mode is needed":      {"pixel-5-android-11", simulator.Options{}, config.Conditions{FixedPerformance: config.PerformanceAuto}, ""},
 	} {
 		for _, policy := range []string{config.PolicyWarn, config.PolicyRefuse} {
 			c.want.Policy = policy
@@ -217,7 +216,7 @@ func TestADeviceThatIsLostWhileItIsHeld(t *testing.T) {
 	want := config.Conditions{FixedPerformance: config.PerformanceAlways, Brightness: 1, IdleWithin: time.Minute}
 	whole := 0
 	for n := 0; n <= whole || whole == 0; n++ {
-		h := hold(t, "pixel-7-android-14", simlab.Options{FixedPerformance: 1.2, Lies: 1}, want).restless()
+		h := hold(t, "pixel-7-android-14", simulator.Options{FixedPerformance: 1.2, Lies: 1}, want).restless()
 		h.phone.Phone.ShowDialog("com.android.systemui", false)
 		if err := h.phone.Clock().Sleep(t.Context(), time.Second); err != nil {
 			t.Fatal(err)
@@ -245,7 +244,7 @@ func TestDialogsAreDismissed(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-7-android-14", "nexus-5x-android-6.0.0"} {
 		for _, n := range []int{1, 5, 7} {
-			h := hold(t, profile, simlab.Options{}, config.Conditions{Policy: config.PolicyRefuse})
+			h := hold(t, profile, simulator.Options{}, config.Conditions{Policy: config.PolicyRefuse})
 			for i := range n {
 				h.phone.Phone.ShowDialog(fmt.Sprintf("com.example.app%d", i), i%2 == 1)
 			}
@@ -267,7 +266,7 @@ func TestDialogsAreDismissed(t *testing.T) {
 // A dialog whose buttons can't be found is not pressed at random.
 func TestADialogThatCantBeRead(t *testing.T) {
 	t.Parallel()
-	h := hold(t, "pixel-7-android-14", simlab.Options{ClosedTmp: true}, config.Conditions{})
+	h := hold(t, "pixel-7-android-14", simulator.Options{ClosedTmp: true}, config.Conditions{})
 	h.phone.Phone.ShowDialog("com.android.systemui", false)
 	if err := h.Dismiss(t.Context()); err != nil || !h.warned("not fit: dialog: Android says that com.android.systemui does not respond", "(press a button") {
 		t.Errorf("%v: %v", err, h.Target.Journal.Warnings)
@@ -292,7 +291,7 @@ func TestIdle(t *testing.T) {
 		{time.Hour, 40 * time.Second, 40 * time.Second, true},
 		{time.Hour, 0, 0, false},
 	} {
-		h := hold(t, "pixel-7-android-14", simlab.Options{Boot: system.Boot{Busy: c.busy}}, config.Conditions{IdleWithin: c.within})
+		h := hold(t, "pixel-7-android-14", simulator.Options{Boot: simulator.Boot{Busy: c.busy}}, config.Conditions{IdleWithin: c.within})
 		begun := h.phone.Clock().Now()
 		err := h.Idle(t.Context())
 		took := h.phone.Clock().Now() - begun
@@ -330,7 +329,7 @@ func TestFindings(t *testing.T) {
 		{"pixel-7-android-14", false, config.Conditions{}, "rotation", "turns with the device", "keeps it", true},
 		{"pixel-7-android-14", false, config.Conditions{}, "idle", "% busy", "", true},
 	} {
-		h := hold(t, c.profile, simlab.Options{FixedPerformance: 1.2}, c.want).restless()
+		h := hold(t, c.profile, simulator.Options{FixedPerformance: 1.2}, c.want).restless()
 		before := h.like()
 		found, err := still.Findings(t.Context(), h.Target.Device(), h.phone.Clock(), c.want, c.energy)
 		if err != nil || h.like() != before {
@@ -352,14 +351,14 @@ func TestFindingsOfABusyDevice(t *testing.T) {
 	t.Parallel()
 	for within, does := range map[time.Duration]string{0: "", time.Minute: "waits until it is idle, up to 1m0s"} {
 		want := config.Conditions{IdleWithin: within}
-		h := hold(t, "pixel-7-android-14", simlab.Options{Boot: system.Boot{Busy: time.Hour}}, want)
+		h := hold(t, "pixel-7-android-14", simulator.Options{Boot: simulator.Boot{Busy: time.Hour}}, want)
 		found, err := still.Findings(t.Context(), h.Target.Device(), h.phone.Clock(), want, false)
 		if err != nil || found[0].Name != "idle" || found[0].OK || found[0].Run != does || found[0].Fix == "" {
 			t.Errorf("%v: %v, %+v", within, err, found)
 		}
 	}
 	for n := range 4 { // properties, state, and twice how busy it is
-		h := hold(t, "pixel-7-android-14", simlab.Options{}, config.Conditions{})
+		h := hold(t, "pixel-7-android-14", simulator.Options{}, config.Conditions{})
 		h.left = n
 		if found, err := still.Findings(t.Context(), h.Target.Device(), h.phone.Clock(), config.Conditions{}, false); !errors.Is(err, device.ErrGone) {
 			t.Errorf("lost after %d commands: %v, %+v", n, err, found)
@@ -404,7 +403,7 @@ func (stopped) Sleep(context.Context, time.Duration) error { return nil }
 func TestWhatIsNotToldIsNotSet(t *testing.T) {
 	t.Parallel()
 	turned := 90
-	h := hold(t, "optimus-l3-android-4.1.1", simlab.Options{}, config.Conditions{Brightness: 1, Rotation: &turned, IdleWithin: time.Minute})
+	h := hold(t, "optimus-l3-android-4.1.1", simulator.Options{}, config.Conditions{Brightness: 1, Rotation: &turned, IdleWithin: time.Minute})
 	var said []string
 	h.Target.Journal = journal.New("optimus", progress(func(e journal.Event) { said = append(said, e.Message) }))
 	if err := errors.Join(h.Hold(t.Context()), h.Idle(t.Context())); err != nil || len(h.Target.Journal.Warnings) > 0 || len(said) > 0 {
@@ -415,7 +414,7 @@ func TestWhatIsNotToldIsNotSet(t *testing.T) {
 			t.Errorf("it was sent %s", command)
 		}
 	}
-	h = hold(t, "pixel-7-android-14", simlab.Options{Boot: system.Boot{Busy: 10 * time.Second}}, config.Conditions{IdleWithin: time.Minute})
+	h = hold(t, "pixel-7-android-14", simulator.Options{Boot: simulator.Boot{Busy: 10 * time.Second}}, config.Conditions{IdleWithin: time.Minute})
 	h.Target.Journal = journal.New("pixel", progress(func(e journal.Event) { said = append(said, e.Message) }))
 	if err := h.Idle(t.Context()); err != nil || len(said) == 0 || !strings.Contains(said[0], "waiting for the device to be idle (CPUs 9") {
 		t.Errorf("%v: said %q", err, said)

@@ -13,14 +13,14 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/device/claim"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // onPhone is a simulated phone as the target of a run.
-func onPhone(t *testing.T, o simlab.Options) (*simlab.Simulated, *Target) {
+func onPhone(t *testing.T, o simulator.Options) (*simulator.Simulated, *Target) {
 	t.Helper()
-	s, err := simlab.Start("pixel-7-android-14", 1, o)
+	s, err := simulator.Start("pixel-7-android-14", 1, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +31,12 @@ func onPhone(t *testing.T, o simlab.Options) (*simlab.Simulated, *Target) {
 }
 
 // onThe is a connection of its own to the phone.
-func onThe(s *simlab.Simulated) (device.Device, error) {
+func onThe(s *simulator.Simulated) (device.Device, error) {
 	return adb.Dial(context.Background(), s.Address(), adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }})
 }
 
 // shell runs a command on the phone, as whoever has it in hand.
-func shell(t *testing.T, s *simlab.Simulated, line string) string {
+func shell(t *testing.T, s *simulator.Simulated, line string) string {
 	t.Helper()
 	var out strings.Builder
 	s.Phone.Start(t.Context(), line, nil, &out, &out)()
@@ -85,7 +85,7 @@ func TestAChangeIsPutBackUnlessSomebodyChangedItSince(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, d := onPhone(t, simlab.Options{Powered: "usb"})
+			s, d := onPhone(t, simulator.Options{Powered: "usb"})
 			if err := s.Phone.Install(text); err != nil {
 				t.Fatal(err)
 			}
@@ -120,14 +120,14 @@ func oneLine(text string) string {
 func TestALogIsEnlargedAndPutBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		options simlab.Options
+		options simulator.Options
 		during  string // of both buffers
 		after   string
 		told    string // "" for nothing
 	}{
-		"a phone":                {simlab.Options{}, "16 MiB", "256 KiB", ""},
-		"one of little memory":   {simlab.Options{LowRAM: true}, "4 MiB", "64 KiB", ""},
-		"one that takes no size": {simlab.Options{FixedLog: true}, "256 KiB", "256 KiB", "no more of its log than main=256K,system=256K,events=256K"},
+		"a phone":                {simulator.Options{}, "16 MiB", "256 KiB", ""},
+		"one of little memory":   {simulator.Options{LowRAM: true}, "4 MiB", "64 KiB", ""},
+		"one that takes no size": {simulator.Options{FixedLog: true}, "256 KiB", "256 KiB", "no more of its log than main=256K,system=256K,events=256K"},
 	} {
 		s, d := onPhone(t, c.options)
 		for _, step := range []func(context.Context) error{d.Open, d.ReadFacts, d.EnlargeLog, d.EnlargeLog} { // again, as after a loss
@@ -168,7 +168,7 @@ func TestSizesOfALogAreRead(t *testing.T) {
 // What can't be put back now stays noted for the next run, before what that one changes.
 func TestWhatCannotBePutBackStaysNoted(t *testing.T) {
 	t.Parallel()
-	s, d := onPhone(t, simlab.Options{Ignored: []string{"system a"}})
+	s, d := onPhone(t, simulator.Options{Ignored: []string{"system a"}})
 	shell(t, s, Change{Kind: Setting, Space: "system", Name: "b", Before: "1", Put: "2"}.note()+Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}.note()+"settings put system b 2")
 	s.Phone.Set("system a", "2")
 	for range 2 {

@@ -10,13 +10,13 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/claim"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // owned is a phone that a run has taken.
-func owned(t *testing.T) (*simlab.Simulated, *Target) {
+func owned(t *testing.T) (*simulator.Simulated, *Target) {
 	t.Helper()
-	s, d := onPhone(t, simlab.Options{})
+	s, d := onPhone(t, simulator.Options{})
 	if err := d.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func owned(t *testing.T) (*simlab.Simulated, *Target) {
 }
 
 // rival is who wants the phone too; the error says who has it.
-func rival(t *testing.T, s *simlab.Simulated) (*Target, error) {
+func rival(t *testing.T, s *simulator.Simulated) (*Target, error) {
 	t.Helper()
 	d := New("pixel", s.Clock(), time.Now(), nil)
 	direct, err := onThe(s)
@@ -39,7 +39,7 @@ func rival(t *testing.T, s *simlab.Simulated) (*Target, error) {
 	return d, d.Own(t.Context(), 0)
 }
 
-func pass(t *testing.T, s *simlab.Simulated, d time.Duration) {
+func pass(t *testing.T, s *simulator.Simulated, d time.Duration) {
 	t.Helper()
 	if err := s.Clock().Sleep(t.Context(), d); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // lateStacks is a device whose tombstoned says nothing before a time.
@@ -60,7 +60,7 @@ func TestStacksThatAreStillBeingWrittenAreWaitedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := simlab.Start(c.phone, 1, simlab.Options{Root: true})
+			s, err := simulator.Start(c.phone, 1, simulator.Options{Root: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,21 +17,21 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
 // logs are phones that write 80 kB of others' lines a second to a log of 256 KiB.
 var logs = []struct {
 	profile string
-	options simlab.Options
+	options simulator.Options
 }{
-	{"pixel-7-android-14", simlab.Options{}},
-	{"pixel-7-android-14", simlab.Options{FixedLog: true}},
-	{"pixel-5-android-11", simlab.Options{FixedLog: true, LowRAM: true}},
-	{"pixel-2-android-8.1.0", simlab.Options{FixedLog: true}},
-	{"moto-g5-android-7.0", simlab.Options{FixedLog: true}},
-	{"nexus-5-android-4.4.4", simlab.Options{}}, // whose log has the wall clock, and no size that could be changed
+	{"pixel-7-android-14", simulator.Options{}},
+	{"pixel-7-android-14", simulator.Options{FixedLog: true}},
+	{"pixel-5-android-11", simulator.Options{FixedLog: true, LowRAM: true}},
+	{"pixel-2-android-8.1.0", simulator.Options{FixedLog: true}},
+	{"moto-g5-android-7.0", simulator.Options{FixedLog: true}},
+	{"nexus-5-android-4.4.4", simulator.Options{}}, // whose log has the wall clock, and no size that could be changed
 }
 
 // tally is what became of repetitions.
@@ -77,9 +77,9 @@ type wrapping struct {
 	clock device.Clock
 }
 
-func newWrapping(t *testing.T, profile string, o simlab.Options) wrapping {
+func newWrapping(t *testing.T, profile string, o simulator.Options) wrapping {
 	t.Helper()
-	s, err := simlab.Start(profile, 1, o)
+	s, err := simulator.Start(profile, 1, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func indices(n int) func(func(int) bool) {
 // A reader of the log that missed a line which the log still has is not believed.
 func TestAReaderThatMissesALineIsNotBelieved(t *testing.T) {
 	t.Parallel()
-	p := newWrapping(t, "pixel-7-android-14", simlab.Options{FixedLog: true})
+	p := newWrapping(t, "pixel-7-android-14", simulator.Options{FixedLog: true})
 	l, err := OpenLog(t.Context(), p.t)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // aPart is a file of a simulated app of several.
@@ -26,7 +26,7 @@ func aPart(lines ...string) string {
 }
 
 // realCommandOn is the real adb command, bound to a simulated phone.
-func realCommandOn(t *testing.T, profile string, o simlab.Options) (*command, *simlab.Simulated) {
+func realCommandOn(t *testing.T, profile string, o simulator.Options) (*command, *simulator.Simulated) {
 	t.Helper()
 	server, port, process := realServerProcess(t)
 	phone := startSimulated(t, profile, o)
@@ -36,9 +36,9 @@ func realCommandOn(t *testing.T, profile string, o simlab.Options) (*command, *s
 	return &command{t: t, path: process.Path, port: port, serial: phone.Address(), home: t.TempDir()}, phone
 }
 
-func startSimulated(t *testing.T, profile string, o simlab.Options) *simlab.Simulated {
+func startSimulated(t *testing.T, profile string, o simulator.Options) *simulator.Simulated {
 	t.Helper()
-	phone, err := simlab.Start(profile, 1, o)
+	phone, err := simulator.Start(profile, 1, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestRealCommandOnAPhoneOfTheLab(t *testing.T) {
 	for _, profile := range []string{"pixel-7-android-14", "pixel-3-android-9", "nexus-5x-android-6.0.0"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			c, phone := realCommandOn(t, profile, simlab.Options{})
+			c, phone := realCommandOn(t, profile, simulator.Options{})
 			if out, errs, code := c.run("logcat", "-d", "-b", "main"); code != 0 || !strings.Contains(out, "boot") || strings.Contains(out+errs, "not found") {
 				t.Errorf("logcat: %q, %q, exit code %d", out, errs, code)
 			}
@@ -103,7 +103,7 @@ func TestRealCommandOnAPhoneOfTheLab(t *testing.T) {
 
 func TestRealReverseLeadsBackToThisComputer(t *testing.T) {
 	t.Parallel()
-	c, phone := realCommandOn(t, "pixel-7-android-14", simlab.Options{})
+	c, phone := realCommandOn(t, "pixel-7-android-14", simulator.Options{})
 	echo := listen(t, func(line string) string { return "heard " + line })
 	if out, errs, code := c.run("reverse", "tcp:7000", "tcp:"+echo); code != 0 {
 		t.Fatalf("reverse: %q, %q, exit code %d", out, errs, code)
@@ -124,7 +124,7 @@ func TestRealReverseLeadsBackToThisComputer(t *testing.T) {
 
 func TestRealRootIsRefusedOnABuildAsSold(t *testing.T) {
 	t.Parallel()
-	c, _ := realCommandOn(t, "pixel-7-android-14", simlab.Options{Production: true})
+	c, _ := realCommandOn(t, "pixel-7-android-14", simulator.Options{Production: true})
 	if out, _, _ := c.run("root"); !strings.Contains(out, "adbd cannot run as root in production builds") {
 		t.Errorf("%q", out)
 	}
@@ -133,7 +133,7 @@ func TestRealRootIsRefusedOnABuildAsSold(t *testing.T) {
 // An emulator's port takes a second host and tells it nothing.
 func TestAnEmulatorThatAServerHoldsIsNamedByItsSerial(t *testing.T) {
 	t.Parallel()
-	phone := startSimulated(t, "sdk-gphone64-x86-android-14", simlab.Options{})
+	phone := startSimulated(t, "sdk-gphone64-x86-android-14", simulator.Options{})
 	phone.Daemon.Exclusive(true)
 	if _, err := realServer(t).Connect(testContext(t), phone.Address()); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestAnAppOfSeveralAPKsIsInstalled(t *testing.T) {
 	for _, profile := range []string{"pixel-7-android-14", "pixel-3-android-9", "nexus-5x-android-6.0.0", "nexus-4-android-5.0.0"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			phone := startSimulated(t, profile, simlab.Options{})
+			phone := startSimulated(t, profile, simulator.Options{})
 			d := dial(t, phone.Address(), adb.Options{})
 			if err := d.Install(testContext(t), files["base.apk"], files["en.apk"], files["it's.apk"]); err != nil {
 				t.Fatal(err)
@@ -166,7 +166,7 @@ func TestAnAppOfSeveralAPKsIsInstalled(t *testing.T) {
 	}
 	t.Run("through a server", func(t *testing.T) {
 		t.Parallel()
-		phone := startSimulated(t, "pixel-7-android-14", simlab.Options{})
+		phone := startSimulated(t, "pixel-7-android-14", simulator.Options{})
 		d, err := realServer(t).Connect(testContext(t), phone.Address())
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestWhatDoesNotMakeAnAppIsRefusedAndTakenBack(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
-			phone := startSimulated(t, c.profile, simlab.Options{})
+			phone := startSimulated(t, c.profile, simulator.Options{})
 			var paths []string
 			for _, name := range c.files {
 				paths = append(paths, files[name])
@@ -218,7 +218,7 @@ func TestWhatDoesNotMakeAnAppIsRefusedAndTakenBack(t *testing.T) {
 func TestAPartThatDoesNotFitAbandonsTheInstallation(t *testing.T) {
 	t.Parallel()
 	files := writeFiles(t, map[string]string{"base.apk": aPart("incomplete"), "large.apk": strings.Repeat("x", 33<<20)})
-	phone := startSimulated(t, "pixel-7-android-14", simlab.Options{})
+	phone := startSimulated(t, "pixel-7-android-14", simulator.Options{})
 	d := dial(t, phone.Address(), adb.Options{})
 	if err := d.Install(testContext(t), files["base.apk"], files["large.apk"]); err == nil || errors.Is(err, device.ErrGone) {
 		t.Errorf("%v, want that it has no room", err)
@@ -231,7 +231,7 @@ func TestAPartThatDoesNotFitAbandonsTheInstallation(t *testing.T) {
 // A debug build's daemon starts anew as root, and adb connects again.
 func TestRealRootOnADebugBuild(t *testing.T) {
 	t.Parallel()
-	c, _ := realCommandOn(t, "pixel-7-android-14", simlab.Options{})
+	c, _ := realCommandOn(t, "pixel-7-android-14", simulator.Options{})
 	if out, errs, code := c.run("root"); code != 0 || !strings.Contains(out, "restarting adbd as root") {
 		t.Fatalf("%q, %q, exit code %d", out, errs, code)
 	}
@@ -257,7 +257,7 @@ func writeFiles(t *testing.T, contents map[string]string) map[string]string {
 }
 
 // say sends a line from an app on the phone to a port of it, and returns the answer.
-func say(t *testing.T, phone *simlab.Simulated, local, line string) string {
+func say(t *testing.T, phone *simulator.Simulated, local, line string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/simlab/adbd"
+	"github.com/apkgate/apkgate/simulator/adbd"
 )
 
 // testPhone is a simulated phone whose shell is this computer's sh, whose files

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/device/adb/wire"
-	"github.com/apkgate/apkgate/internal/simlab/adbd"
+	"github.com/apkgate/apkgate/simulator/adbd"
 )
 
 // realAdb is the adb command, or skips the test.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // tango is a client of adb that others wrote, for the web: what it and Debian's adb
@@ -24,7 +24,7 @@ type tango struct {
 }
 
 // startTango starts the client on a phone with a private key, or skips the test.
-func startTango(t *testing.T, phone *simlab.Simulated, key string) *tango {
+func startTango(t *testing.T, phone *simulator.Simulated, key string) *tango {
 	t.Helper()
 	const folder = "testdata/tango"
 	node, err := exec.LookPath("node")
@@ -94,7 +94,7 @@ func ownKey(t *testing.T) (file, public string) {
 
 func TestASecondClientIsContentWithSimulatedPhones(t *testing.T) {
 	t.Parallel()
-	phone := startSimulated(t, "pixel-7-android-14", simlab.Options{Production: true})
+	phone := startSimulated(t, "pixel-7-android-14", simulator.Options{Production: true})
 	key, public := ownKey(t)
 	if err := phone.Daemon.RequireKey(public); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestASecondClientIsContentWithSimulatedPhones(t *testing.T) {
 
 func TestASecondClientIsLetInWhereItsKeyIsAccepted(t *testing.T) {
 	t.Parallel()
-	phone := startSimulated(t, "nexus-5x-android-6.0.0", simlab.Options{})
+	phone := startSimulated(t, "nexus-5x-android-6.0.0", simulator.Options{})
 	if err := phone.Daemon.RequireKey(otherPublicKey(t)); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/device/avd"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/standin"
+	"github.com/apkgate/apkgate/simulator/standin"
 )
 
 // asApkgate is the environment variable that makes the test's own program an apkgate that

@@ -22,8 +22,8 @@ import (
 	"github.com/apkgate/apkgate/device/console"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/state"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
 // token is what consoles ask for: the emulators of a test have the user's home, and so has

@@ -11,16 +11,16 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // shared is a simulated phone that several clients ask.
-type shared struct{ *simlab.Simulated }
+type shared struct{ *simulator.Simulated }
 
-func sharedPhone(t *testing.T, profile string, o simlab.Options) shared {
+func sharedPhone(t *testing.T, profile string, o simulator.Options) shared {
 	t.Helper()
-	s, err := simlab.Start(profile, 1, o)
+	s, err := simulator.Start(profile, 1, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ var (
 func TestAPhoneHasOneOwner(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"optimus-l3-android-4.1.1", "nexus-5x-android-6.0.0", "pixel-7-android-14"} {
-		s := sharedPhone(t, profile, simlab.Options{})
+		s := sharedPhone(t, profile, simulator.Options{})
 		first, err := s.mark(t, bob)
 		if err != nil {
 			t.Fatal(profile, err)
@@ -166,7 +166,7 @@ func TestTwoAtOnceNeverBothHaveThePhone(t *testing.T) {
 	t.Parallel()
 	for _, stale := range []bool{false, true} {
 		for _, order := range []string{"aabb", "abab", "abba", "baab", "baba", "bbaa"} {
-			s := &steps{shared: sharedPhone(t, "pixel-7-android-14", simlab.Options{}), left: order}
+			s := &steps{shared: sharedPhone(t, "pixel-7-android-14", simulator.Options{}), left: order}
 			s.turn = sync.NewCond(&s.mu)
 			if stale {
 				if _, err := s.mark(t, Owner{Host: "gone", PID: 9}); err != nil {
@@ -234,7 +234,7 @@ func TestAMarkEnds(t *testing.T) {
 			s.run(t, h.Release()+"; { echo "+markFormat+"; cat "+bootFile+" "+uptimeFile+"; } >"+pathOf("HALF"))
 		}, false},
 	} {
-		s := sharedPhone(t, "pixel-7-android-14", simlab.Options{})
+		s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 		h, err := s.mark(t, alice)
 		if err != nil {
 			t.Fatal(name, err)
@@ -249,7 +249,7 @@ func TestAMarkEnds(t *testing.T) {
 // Whoever holds the lock that the mark names knows at once that its owner is gone.
 func TestTheNextOnTheSameComputerNeedNotWait(t *testing.T) {
 	t.Parallel()
-	s := sharedPhone(t, "pixel-7-android-14", simlab.Options{})
+	s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 	if _, err := s.mark(t, alice); err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestTheNextOnTheSameComputerNeedNotWait(t *testing.T) {
 func TestALostMarkIsNoticed(t *testing.T) {
 	t.Parallel()
 	for _, taken := range []bool{false, true} {
-		s := sharedPhone(t, "pixel-7-android-14", simlab.Options{})
+		s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 		h, err := s.mark(t, alice)
 		if err != nil {
 			t.Fatal(err)
@@ -323,8 +323,8 @@ func TestALostMarkIsNoticed(t *testing.T) {
 // A phone whose storage is full or closed takes no mark, and is not held up by that.
 func TestAPhoneThatTakesNoMark(t *testing.T) {
 	t.Parallel()
-	closed := sharedPhone(t, "pixel-7-android-14", simlab.Options{ClosedTmp: true})
-	full := sharedPhone(t, "pixel-7-android-14", simlab.Options{})
+	closed := sharedPhone(t, "pixel-7-android-14", simulator.Options{ClosedTmp: true})
+	full := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 	full.Phone.Break(simapp.Fault{Kind: simapp.NoSpace})
 	for _, s := range []shared{closed, full} {
 		if _, err := s.mark(t, alice); !errors.Is(err, ErrNoMark) {
@@ -332,7 +332,7 @@ func TestAPhoneThatTakesNoMark(t *testing.T) {
 		}
 	}
 	// One that has become full still says whose it is, and is renewed when there is room.
-	s := sharedPhone(t, "pixel-7-android-14", simlab.Options{})
+	s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 	h, err := s.mark(t, alice)
 	if err != nil {
 		t.Fatal(err)
@@ -348,7 +348,7 @@ func TestAPhoneThatTakesNoMark(t *testing.T) {
 // A phone that is in use is waited for as long as is allowed, on its clock.
 func TestAPhoneIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := sharedPhone(t, "pixel-7-android-14", simlab.Options{})
+	s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 	if _, err := s.mark(t, bob); err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +387,7 @@ func FuzzMarks(f *testing.F) {
 // Since when a device is in use is when its owner had it, not when it began to wait.
 func TestAnOwnerIsSaidToHaveItSinceItHasIt(t *testing.T) {
 	t.Parallel()
-	s := sharedPhone(t, "pixel-7-android-14", simlab.Options{})
+	s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 	before := time.Now().Truncate(time.Second)
 	if _, _, err := Await(t.Context(), s.ask, s.Clock(), alice, 0, ":", nil); err != nil {
 		t.Fatal(err)

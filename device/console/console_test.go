@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/corpustest"
-	simulated "github.com/apkgate/apkgate/internal/simlab/console"
+	simulated "github.com/apkgate/apkgate/simulator/console"
 )
 
 // home gives this user a home with a token in it, "" for none.

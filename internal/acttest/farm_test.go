@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/state"
-	"github.com/apkgate/apkgate/internal/standin/testlab"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/state"
+	"github.com/apkgate/apkgate/simulator/standin/testlab"
 )
 
 // farmConfig measures on one kind of phone. Its history follows.

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/genymotion"
-	"github.com/apkgate/apkgate/internal/standin/instance"
-	"github.com/apkgate/apkgate/internal/standin/state"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/genymotion"
+	"github.com/apkgate/apkgate/simulator/standin/instance"
+	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
 // labConfig measures a scenario that is over soon, as the phones of a lab run in real

@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
-	"github.com/apkgate/apkgate/internal/simlab/profile"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
-	"github.com/apkgate/apkgate/internal/standin"
+	"github.com/apkgate/apkgate/simulator/profile"
+	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/simulator/standin"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/cli/clitest"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // computer is a folder with a configuration and a home of its own, on which apkgate runs
@@ -25,7 +25,7 @@ type computer struct {
 const quietApp = "apkgate-simulated-app/1\npackage com.example.demo\ncost 4ms\nscenario read-mail 2s\n  start 30\n  1s scroll 20\n"
 
 // computerAt is a computer that measures on the phone.
-func computerAt(t *testing.T, phone *simlab.Simulated) computer {
+func computerAt(t *testing.T, phone *simulator.Simulated) computer {
 	t.Helper()
 	l := clitest.NewLab(t, "demo-good", "")
 	clitest.WriteFile(t, l.Path("demo-good.apk"), quietApp)
@@ -71,7 +71,7 @@ func says(r *bufio.Reader, text string) (read string, said bool) {
 }
 
 // asked is what the phone answers to whoever has it in hand.
-func asked(t *testing.T, phone *simlab.Simulated, line string) string {
+func asked(t *testing.T, phone *simulator.Simulated, line string) string {
 	t.Helper()
 	var out strings.Builder
 	phone.Phone.Start(t.Context(), line, nil, &out, &out)()
@@ -79,7 +79,7 @@ func asked(t *testing.T, phone *simlab.Simulated, line string) string {
 }
 
 // until waits until the phone has an answer to the command.
-func until(t *testing.T, phone *simlab.Simulated, line string) {
+func until(t *testing.T, phone *simulator.Simulated, line string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); asked(t, phone, line) == ""; {
 		if time.Now().After(deadline) {
@@ -94,7 +94,7 @@ const phonesState = "settings list system; settings list global; pm path com.exa
 // A process that is killed leaves a phone that another makes what it was.
 func TestAKilledProcessIsCleanedUpAfter(t *testing.T) {
 	t.Parallel()
-	phone, err := simlab.Start(clitest.FaultyPhone, 1, simlab.Options{Rate: 10})
+	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{Rate: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestTwoProcessesTakeTurnsOnAPhone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("who waits looks every 15 s; TestTwoComputersTakeTurnsOnAPhone does the same on a faster clock")
 	}
-	phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{Rate: 2})
+	phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{Rate: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

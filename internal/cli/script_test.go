@@ -17,7 +17,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/cli"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 func TestMain(m *testing.M) {

@@ -17,9 +17,9 @@ import (
 	clilab "github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/turns"
-	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/profile"
 )
 
 // session is what a lab measured in one session.

@@ -26,11 +26,11 @@ import (
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/history"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/profile"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/profile"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // subject is an app of the paper with its scenario.
@@ -73,7 +73,7 @@ func collected(t *testing.T, s subject, text string, phones []profile.Profile, r
 	var jobs []collect.Job
 	var stations []fleet.Station
 	for i, p := range phones {
-		phone, err := simlab.Start(p.Name, seed+uint64(i), simlab.Options{})
+		phone, err := simulator.Start(p.Name, seed+uint64(i), simulator.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/profile"
 )
 
 // once makes what several tests judge for the first of them.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"github.com/apkgate/apkgate/simulator"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,10 +12,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/diagnose/render"
-	"github.com/apkgate/apkgate/internal/simlab/clock"
-	"github.com/apkgate/apkgate/internal/simlab/phone"
-	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/profile"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
@@ -246,7 +245,7 @@ func recordSlow(t *testing.T, app, on string, session uint64, repetitions int) r
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := slowPhone{T: t, Phone: phone.New(pr, session, phone.Options{Production: true, Chatter: -1}), pkg: wordAfter(app, "package"), class: strings.Split(wordAfter(app, "test"), "#")[0]}
+	p := slowPhone{T: t, Phone: simulator.NewPhone(pr, session, simulator.Options{Production: true, Chatter: -1}), pkg: wordAfter(app, "package"), class: strings.Split(wordAfter(app, "test"), "#")[0]}
 	defer p.Close()
 	if err := p.Install([]byte(app)); err != nil {
 		t.Fatal(err)
@@ -272,7 +271,7 @@ func wordAfter(app, statement string) string {
 // slowPhone is a phone that is driven without adb.
 type slowPhone struct {
 	*testing.T
-	*phone.Phone
+	*simulator.Phone
 	pkg, class string
 }
 
@@ -320,7 +319,7 @@ func (p slowPhone) events(since time.Duration) (out []section.Event) {
 		if err != nil {
 			continue
 		}
-		if at := time.Duration(seconds*1e9) - time.Duration(clock.Wall(0).UnixNano()); at >= since {
+		if at := time.Duration(seconds*1e9) - time.Duration(simulator.BootedAt().UnixNano()); at >= since {
 			out = append(out, section.Event{Name: words[len(words)-1], At: at})
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // unseenRows are the rows of the table of testdata/unseen, by what a file's name begins with.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/simlab/pftrace"
+	"github.com/apkgate/apkgate/simulator/pftrace"
 )
 
 const content = "a trace"

@@ -14,9 +14,9 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/devicefarm"
-	"github.com/apkgate/apkgate/internal/standin/state"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/devicefarm"
+	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
 // newFarm is Device Farm with a stand-in for aws and for the storage.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/standin"
-	standsin "github.com/apkgate/apkgate/internal/standin/browserstack"
-	"github.com/apkgate/apkgate/internal/standin/state"
+	"github.com/apkgate/apkgate/simulator/standin"
+	standsin "github.com/apkgate/apkgate/simulator/standin/browserstack"
+	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
 const printed = `INSTRUMENTATION_STATUS: class=com.example.StartBenchmark

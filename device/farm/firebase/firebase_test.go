@@ -13,9 +13,9 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/state"
-	"github.com/apkgate/apkgate/internal/standin/testlab"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/state"
+	"github.com/apkgate/apkgate/simulator/standin/testlab"
 )
 
 // newFarm is Test Lab with a stand-in for gcloud and for its services.

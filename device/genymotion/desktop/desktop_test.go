@@ -15,9 +15,9 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/standin"
-	standins "github.com/apkgate/apkgate/internal/standin/genymotion"
-	"github.com/apkgate/apkgate/internal/standin/state"
+	"github.com/apkgate/apkgate/simulator/standin"
+	standins "github.com/apkgate/apkgate/simulator/standin/genymotion"
+	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
 // bench is a lab with its stand-ins and its leases.

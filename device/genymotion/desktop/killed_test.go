@@ -12,7 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/lease"
-	standins "github.com/apkgate/apkgate/internal/standin/genymotion"
+	standins "github.com/apkgate/apkgate/simulator/standin/genymotion"
 )
 
 // childVariable names the folder of leases of a process that boots a device and then does

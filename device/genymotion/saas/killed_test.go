@@ -14,7 +14,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/lease"
 
-	standins "github.com/apkgate/apkgate/internal/standin/genymotion"
+	standins "github.com/apkgate/apkgate/simulator/standin/genymotion"
 )
 
 // childVariable names the folder of leases of a process that boots an instance and then

@@ -16,8 +16,8 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/standin"
-	standins "github.com/apkgate/apkgate/internal/standin/genymotion"
+	"github.com/apkgate/apkgate/simulator/standin"
+	standins "github.com/apkgate/apkgate/simulator/standin/genymotion"
 )
 
 // token is what no message and no file of a lease may show.

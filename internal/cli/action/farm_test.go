@@ -8,9 +8,9 @@ import (
 
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/state"
-	"github.com/apkgate/apkgate/internal/standin/testlab"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/state"
+	"github.com/apkgate/apkgate/simulator/standin/testlab"
 )
 
 const farmConfig = `app: {package: com.example.mail, apk: head.apk, test-apk: test.apk}

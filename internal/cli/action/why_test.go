@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // waiting is a build that waits for another process while it scrolls.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // buildsConfig measures on simulated phones; every number is of one scenario.

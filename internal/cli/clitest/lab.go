@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // The lab of these tests: simulated phones of which the first, the only one with
@@ -49,7 +49,7 @@ func (l Lab) OnePhoneOfEachVersion() map[string]string {
 	l.T.Helper()
 	versions, seen := map[string]string{}, map[string]bool{}
 	var phones strings.Builder
-	for _, p := range simlab.Profiles() {
+	for _, p := range simulator.Profiles() {
 		if !seen[p.SDK] {
 			seen[p.SDK] = true
 			versions[p.Name] = p.SDK

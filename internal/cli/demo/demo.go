@@ -33,11 +33,11 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/turns"
-	"github.com/apkgate/apkgate/internal/simlab/profile"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/profile"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // Command is apkgate demo.

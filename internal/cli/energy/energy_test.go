@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // powerTrace is what a user who measures by hand asks Perfetto for.
@@ -24,7 +24,7 @@ const powerTrace = `echo 'buffers { size_kb: 4096 } data_sources { config { name
 // recording. It returns the files.
 func recordByHand(t *testing.T) (perf, power string) {
 	t.Helper()
-	phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{})
+	phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // adbServer starts Debian's adb server and returns its address. The server gets a
@@ -61,7 +61,7 @@ func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
 // time, seconds after that.
 type watchedClock struct {
 	device.Clock
-	phone *simlab.Simulated
+	phone *simulator.Simulated
 	n     int
 	then  func()
 }
@@ -91,7 +91,7 @@ func (c *watchedClock) Sleep(ctx context.Context, d time.Duration) error {
 // simulated phone, and kills it while the second repetition goes on.
 func TestTheAdbServerGoesAwayMidRun(t *testing.T) {
 	addr, process := adbServer(t)
-	phone, err := simlab.Start(clitest.FaultyPhone, 1, simlab.Options{})
+	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func (f *firstSaid) Write(p []byte) (int, error) {
 // that it waits.
 func TestTwoRunsOfOnePhoneTakeTurns(t *testing.T) {
 	t.Parallel()
-	phone, err := simlab.Start(clitest.FaultyPhone, 1, simlab.Options{})
+	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // noRun stands for a phone that was let down before anything was measured: there is
@@ -94,7 +94,7 @@ func TestAFaultyPhoneInALab(t *testing.T) {
 // be installed. (The phone is one that stays: a simulated one of the configuration is
 // new for each run.)
 func TestAPhoneRunsOutOfSpace(t *testing.T) {
-	phone, err := simlab.Start(clitest.FaultyPhone, 1, simlab.Options{})
+	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/internal/apk/splits"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // apkFacts is what an APK file says of itself.

@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/standin"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/standin"
 )
 
 // emulators is a configuration of emulators that apkgate boots.

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/cli/clitest"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/browserstack"
-	"github.com/apkgate/apkgate/internal/standin/state"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/browserstack"
+	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
 const onBrowserStack = `app: {package: com.example.mail, apk: head.apk, test-apk: test.apk}

@@ -20,10 +20,10 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/measure"
 	"github.com/apkgate/apkgate/internal/cli/settings"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 func compared(t *testing.T, stdout string) sidebyside.Verdict {
@@ -114,7 +114,7 @@ func TestCompareABuildWithItselfOverSeeds(t *testing.T) {
 		seeds = 8
 	}
 	for seed := range seeds {
-		phone, err := simlab.Start("pixel-5-android-11", 100+seed, simlab.Options{})
+		phone, err := simulator.Start("pixel-5-android-11", 100+seed, simulator.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // keepingLab is a folder with the demo app and a phone whose traces are all kept.

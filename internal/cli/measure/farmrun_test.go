@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/cli/clitest"
-	"github.com/apkgate/apkgate/internal/standin/browserstack"
-	"github.com/apkgate/apkgate/internal/standin/devicefarm"
-	"github.com/apkgate/apkgate/internal/standin/state"
-	"github.com/apkgate/apkgate/internal/standin/testlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/standin/browserstack"
+	"github.com/apkgate/apkgate/simulator/standin/devicefarm"
+	"github.com/apkgate/apkgate/simulator/standin/state"
+	"github.com/apkgate/apkgate/simulator/standin/testlab"
 )
 
 // file writes a file beside the configuration.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/cli/stores"
-	"github.com/apkgate/apkgate/internal/standin/state"
-	"github.com/apkgate/apkgate/internal/standin/testlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/standin/state"
+	"github.com/apkgate/apkgate/simulator/standin/testlab"
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 )
 

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/instance"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/instance"
 )
 
 // knownWithin is what is promised of a device that dies, and as much for a busy computer.

@@ -22,9 +22,9 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/simulated"
 	"github.com/apkgate/apkgate/internal/cli/tape"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // formats of the table.
@@ -79,7 +79,7 @@ func compare(ctx context.Context, c console.Console, dir, profile, format string
 		return exit.Usage(err, "apkgate record-device makes one")
 	}
 	var profiles []string
-	for _, p := range simlab.Profiles() {
+	for _, p := range simulator.Profiles() {
 		profiles = append(profiles, p.Name)
 	}
 	if profile = cmp.Or(profile, r.Profile); !slices.Contains(profiles, profile) {

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/simulated"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // A device that others may use too is held while it is recorded, by a mark on it of which
@@ -24,7 +24,7 @@ import (
 // changed put back before.
 func TestADeviceThatIsThereIsHeldWhileItIsRecorded(t *testing.T) {
 	t.Parallel()
-	phone, err := simlab.Start("pixel-5-android-11", 1, simlab.Options{})
+	phone, err := simulator.Start("pixel-5-android-11", 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/instance"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/instance"
 )
 
 // bench is a computer with an emulator that apkgate boots and a phone that stays, neither

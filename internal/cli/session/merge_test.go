@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/stores"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // shard measures a share of a lab, and returns its file.
@@ -250,7 +250,7 @@ func TestSharesThatAreNoneAreRefused(t *testing.T) {
 // keeps the build with them, so that pull requests have one to measure in turns with.
 func TestMergedRunsBringTheirFiles(t *testing.T) {
 	l := labOf(t, 1)
-	l.Edit(simlab.Profiles()[0].Name, "pixel-7-android-14")
+	l.Edit(simulator.Profiles()[0].Name, "pixel-7-android-14")
 	l.Edit("phone 1}", "phone 1}\nevidence: {keep: all, apk: true}")
 	part := shard(t, l, 1, 1)
 	before := l.Export()

@@ -19,15 +19,15 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // labOf is a lab of so many simulated phones, of all profiles in turn, on two networks.
 func labOf(t *testing.T, phones int) clitest.Lab {
 	t.Helper()
 	l := clitest.NewLab(t, "demo-good", "")
-	profiles := simlab.Profiles()
+	profiles := simulator.Profiles()
 	var devices strings.Builder
 	for i := range phones {
 		fmt.Fprintf(&devices, "  - {simulated: %s, name: phone %d}\n", profiles[i%len(profiles)].Name, i+1)

@@ -19,8 +19,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/fit"
 	"github.com/apkgate/apkgate/internal/cli/stores"
-	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // Settings are a configuration with the flags that override it.
@@ -174,7 +174,7 @@ func configError(err error) error {
 
 func simulatedNames() []string {
 	var names []string
-	for _, p := range simlab.Profiles() {
+	for _, p := range simulator.Profiles() {
 		names = append(names, p.Name)
 	}
 	return names

@@ -16,9 +16,9 @@ import (
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/standin"
-	"github.com/apkgate/apkgate/internal/standin/genymotion"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/genymotion"
 )
 
 // yard is a computer with the programs that boot devices, on which apkgate runs.
@@ -336,7 +336,7 @@ func TestWhatIsNotForCleaningIsLeftAlone(t *testing.T) {
 func TestCleaningPutsBackWhatWasChanged(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
-	phone, err := simlab.Start(clitest.FaultyPhone, 1, simlab.Options{Rate: 1})
+	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{Rate: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

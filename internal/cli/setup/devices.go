@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // DevicesCommand is apkgate devices.
@@ -78,7 +78,7 @@ func listLeases(c console.Console) error {
 
 func listSimulated(c console.Console) error {
 	table := console.NewTable(c.Stdout, "profile (simulated)", "manufacturer", "model", "Android", "API", "screen")
-	for _, p := range simlab.Profiles() {
+	for _, p := range simulator.Profiles() {
 		if err := table.Append(p.Name, p.Manufacturer, p.Model, p.SDK, p.API, p.Screen); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // What is wrong before anything is measured ends with 2, keeps no device waiting,
@@ -189,7 +189,7 @@ func TestDoctorOnDevicesThatCantBeUsed(t *testing.T) {
 // A device that another apkgate measures on is named with its user, and is no worse
 // for it: a run waits.
 func TestDoctorOnADeviceInUse(t *testing.T) {
-	phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{})
+	phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestDoctorTellsWhereFramesComeFrom(t *testing.T) {
 		"moto-g5-android-7.0": {"", "BAD  frames       dumps of gfxinfo tell of them, which the app takes time for: only Android 11 and later tell what was shown"},
 		"c1-go-android-11":    {"", "ok   frames       the compositor's record of buffers tells of them"},
 	} {
-		phone, err := simlab.Start(profile, 1, simlab.Options{})
+		phone, err := simulator.Start(profile, 1, simulator.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestDoctorTellsWhatARunDoes(t *testing.T) {
 		{"pixel-7-android-14", "  - name: st\n    workload: {startup: {}}\n", 0, false, exit.StatusPass, []string{"nothing that scenario st needs"}},
 		{"pixel-7-android-14", "", time.Hour, false, exit.StatusInfrastructure, []string{"BAD  thermal", "a run waits for that up to ten minutes"}},
 	} {
-		phone, err := simlab.Start(c.profile, 1, simlab.Options{HotFor: c.hot})
+		phone, err := simulator.Start(c.profile, 1, simulator.Options{HotFor: c.hot})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestDoctorTellsThatTheAppsSectionsAreInNoTrace(t *testing.T) {
 		{"unprofileable\n", "worst", true, true}, {"", "worst", true, false}, {"unprofileable\ndebuggable\n", "worst", true, false},
 		{"unprofileable\n", "none", true, false}, {"unprofileable\n", "worst", false, false},
 	} {
-		phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{Production: c.production})
+		phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{Production: c.production})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,13 +15,13 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // shelf is a phone of a configuration, and apkgate on it.
-func shelf(t *testing.T) (d device.Device, apkgate func(args ...string) (status int, said string), phone *simlab.Simulated) {
+func shelf(t *testing.T) (d device.Device, apkgate func(args ...string) (status int, said string), phone *simulator.Simulated) {
 	t.Helper()
-	phone, err := simlab.Start(clitest.FaultyPhone, 1, simlab.Options{})
+	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func shelf(t *testing.T) (d device.Device, apkgate func(args ...string) (status 
 }
 
 // dial connects to a phone until the test ends.
-func dial(t *testing.T, phone *simlab.Simulated) device.Device {
+func dial(t *testing.T, phone *simulator.Simulated) device.Device {
 	t.Helper()
 	d, err := adb.Dial(t.Context(), phone.Address(), adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }})
 	if err != nil {

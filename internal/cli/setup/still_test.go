@@ -10,12 +10,11 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/system"
+	"github.com/apkgate/apkgate/simulator"
 )
 
 // onShelf runs apkgate with a configuration of one simulated phone, called shelf.
-func onShelf(t *testing.T, phone *simlab.Simulated, conditions, command string) (status int, stdout, stderr string) {
+func onShelf(t *testing.T, phone *simulator.Simulated, conditions, command string) (status int, stdout, stderr string) {
 	t.Helper()
 	l := clitest.NewLab(t, "demo-good", "")
 	clitest.WriteFile(t, l.Path("demo.apk"), "apkgate-simulated-app/1\npackage com.example.demo\n")
@@ -32,7 +31,7 @@ func onShelf(t *testing.T, phone *simlab.Simulated, conditions, command string) 
 // What is not as it should be stands first, with its name beside the device's; each line says
 // what is, what a run does about it, and which command does it by hand.
 func TestDoctorShowsHowADeviceIsHeldStill(t *testing.T) {
-	phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{Boot: system.Boot{Busy: time.Hour, ANR: true}})
+	phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{Boot: simulator.Boot{Busy: time.Hour, ANR: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +88,7 @@ func TestDoctorShowsWhatARunDoesForEachNetwork(t *testing.T) {
 		"warn":   {exit.StatusPass, "  ok   network      3g: mobile data can't be slowed down: adb has no root on the device → a run turns Wi-Fi off, has it as fast as it is, and says so\n                    hint: an emulator that runs on this computer"},
 		"refuse": {exit.StatusInfrastructure, "shelf: NOT fit to measure on: network\n  BAD  network      3g: mobile data can't be slowed down: adb has no root on the device → a run measures nothing on it, as conditions.policy says\n                    hint: "},
 	} {
-		phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{Network: "4g", Production: true})
+		phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{Network: "4g", Production: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +114,7 @@ func TestDoctorShowsWhatARunDoesForEachNetwork(t *testing.T) {
 // anything is measured, and the command by which to find out more is told.
 func TestAnUnfitDeviceEndsTheCommand(t *testing.T) {
 	for policy, want := range map[string]int{"warn": exit.StatusPass, "refuse": exit.StatusInfrastructure} {
-		phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{})
+		phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,7 @@
 // other device.
 //
 // It owns what the environment says of them: which session it is, and what goes wrong on
-// which. How a phone behaves is package simlab's.
+// which. How a phone behaves is package simulator's.
 package simulated
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
 // The variables of the environment that say how simulated phones are.
@@ -83,8 +83,8 @@ func faultsOf(text string) (map[string][]simapp.Fault, error) {
 }
 
 // Start starts a phone of a profile, as a station.
-func (p Phones) Start(station, profile string) (*simlab.Simulated, error) {
-	phone, err := simlab.Start(profile, p.seed, simlab.Options{Faults: p.faults[station]})
+func (p Phones) Start(station, profile string) (*simulator.Simulated, error) {
+	phone, err := simulator.Start(profile, p.seed, simulator.Options{Faults: p.faults[station]})
 	if err != nil {
 		return nil, exit.Infrastructure(fmt.Errorf("start the simulated %s: %w", profile, err))
 	}
@@ -92,7 +92,7 @@ func (p Phones) Start(station, profile string) (*simlab.Simulated, error) {
 }
 
 // Open is the way to a phone, which asks for no key.
-func Open(phone *simlab.Simulated) func(context.Context) (device.Device, error) {
+func Open(phone *simulator.Simulated) func(context.Context) (device.Device, error) {
 	noKeys := adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }}
 	return func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), noKeys) }
 }

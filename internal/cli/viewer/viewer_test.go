@@ -16,7 +16,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/simlab/pftrace"
+	"github.com/apkgate/apkgate/simulator/pftrace"
 )
 
 // phoneTrace writes a trace of a phone that was asleep since it was started: its own

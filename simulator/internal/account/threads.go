@@ -1,0 +1,201 @@
+package account
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/simulator/internal/logcat"
+	"github.com/apkgate/apkgate/simulator/internal/power"
+	"github.com/apkgate/apkgate/simulator/internal/sched"
+	"github.com/apkgate/apkgate/simulator/internal/timeline"
+)
+
+// The places of a process's threads among its Threads.
+const (
+	UI = iota
+	Render
+	Heap                              // collects garbage
+	Pool                              // the first of those for work beside the UI thread
+	Binders = Pool + poolSize         // the first of those that answer what others call
+	Catcher = Binders + binderThreads // of signals
+	places  = Catcher + 1
+)
+
+// binderThreads is how many threads of a process answer what others call.
+const binderThreads = 2
+
+// poolSize bounds the threads that a process has for work beside the UI thread.
+const poolSize = 7
+
+// zygotePID is the parent of all apps, as /proc/PID/stat has it.
+const zygotePID = 600
+
+// startSystem begins the system's threads.
+func (a *Account) startSystem() {
+	a.scheduler = sched.New(a.Timeline, a.Hardware, a.Clock.Now())
+	for _, one := range []timeline.Thread{
+		{PID: zygotePID, TID: zygotePID, Process: "zygote64", Name: "main"},
+		{PID: logcat.SystemPID, TID: logcat.SystemPID, Process: "system_server", Name: "system_server"},
+	} {
+		a.scheduler.Thread(one, nil)
+	}
+	own := func(tid int32, name string) *sched.Thread {
+		return a.scheduler.Thread(timeline.Thread{PID: sched.FlingerPID, TID: tid, Process: "/system/bin/surfaceflinger", Name: name}, nil)
+	}
+	a.flinger, a.Vsync = own(sched.FlingerPID, "surfaceflinger"), own(sched.AppVsync, "app")
+	system := func(tid int32, name string) *sched.Thread {
+		return a.scheduler.Thread(timeline.Thread{PID: logcat.SystemPID, TID: tid, Process: "system_server", Name: name}, nil)
+	}
+	a.reader, a.dispatcher = system(inputReader, "InputReader"), system(inputDispatcher, "InputDispatcher")
+	a.Binder = sched.Binder{System: &sched.Pool{}, Flinger: &sched.Pool{}, Blast: a.Profile.API >= 31}
+	for n := range int32(binderThreads) {
+		a.Binder.Flinger.Threads = append(a.Binder.Flinger.Threads, own(flingerBinder+n, a.BinderName(sched.FlingerPID, n)))
+		a.Binder.System.Threads = append(a.Binder.System.Threads, system(systemBinder+n, a.BinderName(logcat.SystemPID, n)))
+	}
+}
+
+// The numbers of the system's threads.
+const (
+	flingerBinder   = sched.FlingerPID + 30
+	systemBinder    = logcat.SystemPID + 20
+	inputDispatcher = logcat.SystemPID + 60
+	inputReader     = logcat.SystemPID + 61
+)
+
+// BinderName is the name of a process's n-th thread that answers calls
+// (ProcessState::makeBinderThreadName; Android 5 and 6 leave the process out, and since
+// Android 12 it begins with the driver's name).
+func (a *Account) BinderName(pid, n int32) string {
+	switch {
+	case a.Profile.API < 24:
+		return fmt.Sprintf("Binder_%X", n+1)
+	case a.Profile.API < 31:
+		return fmt.Sprintf("Binder:%d_%X", pid, n+1)
+	}
+	return fmt.Sprintf("binder:%d_%X", pid, n+1)
+}
+
+// thread begins a thread of a process, whose runs are its work.
+func (a *Account) thread(d *Deeds, place, tid int, name string) {
+	d.Threads[place] = a.scheduler.Thread(timeline.Thread{
+		PID: int32(d.PID), TID: int32(tid), Process: d.App.Package, Name: name[max(0, len(name)-15):], Began: a.Clock.Now(),
+	}, func(r sched.Run) { d.work.Add(workOf(r, place)) })
+}
+
+// pool is a thread of the process that has nothing to do by a time, and is busy until
+// another then.
+func (a *Account) pool(d *Deeds, from, to time.Duration) *sched.Thread {
+	place := 0
+	for place < len(d.pooled) && d.pooled[place] > from && place < poolSize-1 {
+		place++
+	}
+	if place == len(d.pooled) {
+		d.pooled = append(d.pooled, 0)
+		a.thread(d, Pool+place, d.PID+10+place, fmt.Sprintf("pool-2-thread-%d", place+1))
+	}
+	d.pooled[place] = max(d.pooled[place], to)
+	return d.Threads[Pool+place]
+}
+
+// atOnce is how long a time is scheduled at once: a phone may have been left alone for days.
+const atOnce = time.Minute
+
+// Advance has the scheduler carry on to now.
+func (a *Account) Advance() {
+	now := a.Clock.Now()
+	for from := a.scheduler.Now(); from < now; from = a.scheduler.Now() {
+		to := min(from+atOnce, now)
+		a.scheduler.Advance(to, a.items(from, to))
+		if to < now {
+			a.Timeline.ForgetRuns(a.Kept())
+		}
+	}
+}
+
+// items is the work that begins from one time until before another.
+func (a *Account) items(from, to time.Duration) (items []sched.Item) {
+	for _, f := range a.Composed(from, to) {
+		items = append(items, sched.Composition(a.flinger, &f, a.shown(&f)))
+	}
+	for _, d := range a.deeds {
+		if d.ended > 0 {
+			continue
+		}
+		items = append(items, d.Drawing(from, to)...)
+		for _, list := range [][]sched.Item{d.asked, d.extra} {
+			for _, it := range list {
+				if it.From >= from && it.From < to {
+					items = append(items, it)
+				}
+			}
+		}
+	}
+	return items
+}
+
+// shown are the apps of whose frames SurfaceFlinger tells them when it shows one.
+func (a *Account) shown(f *timeline.DisplayFrame) (out []*sched.Pool) {
+	if !a.Binder.Blast {
+		return nil
+	}
+	for _, one := range f.Shows {
+		for _, d := range a.deeds {
+			if d.ended == 0 && d.PID == int(one.Layer.PID) {
+				out = append(out, d.binder)
+			}
+		}
+	}
+	return out
+}
+
+// Touch tells of an input event that goes to a process now, which opens an activity or not.
+func (a *Account) Touch(d *Deeds, opens bool) {
+	a.ask(d, sched.Touch(a.reader, a.dispatcher, d.Threads[UI], &a.Binder, a.Clock.Now(), opens))
+}
+
+// CatchSignal has the runtime of a process work on a signal that it gets now.
+func (a *Account) CatchSignal(d *Deeds, takes time.Duration) {
+	a.ask(d, sched.Wake(d.Threads[Catcher], a.Clock.Now(), takes))
+}
+
+// ask adds work that something outside a process gives cause for, from now on.
+func (a *Account) ask(d *Deeds, it sched.Item) {
+	d.asked = slices.DeleteFunc(d.asked, func(one sched.Item) bool { return one.From < a.scheduler.Now() })
+	if len(d.asked) < maxAppetite {
+		d.asked = append(d.asked, it)
+	}
+}
+
+// Work is the process's CPU time up to now, or to its end.
+func (a *Account) Work(d *Deeds) *power.Work {
+	a.Advance()
+	return d.work
+}
+
+// CPU is the CPU time of the process up to now.
+func (a *Account) CPU(d *Deeds) (busy time.Duration) {
+	a.Advance()
+	for _, t := range d.Threads {
+		if t != nil {
+			busy += t.Ran()
+		}
+	}
+	for _, t := range d.named {
+		busy += t.Ran()
+	}
+	return busy
+}
+
+// Busy is how long a CPU was busy since the phone was made.
+func (a *Account) Busy(cpu int) time.Duration {
+	a.Advance()
+	return a.scheduler.Busy(cpu) + a.Worked()
+}
+
+// InStep is how long a cluster ran at each of its speeds since the phone was made, the
+// slowest first.
+func (a *Account) InStep(part power.Part) []time.Duration {
+	a.Advance()
+	return a.scheduler.InStep(part)
+}

@@ -1,0 +1,51 @@
+package anr
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/simulator/internal/logcat"
+)
+
+// Watchdog is a system that does not respond: its watchdog (Watchdog.java) says so, and ends
+// it.
+type Watchdog struct {
+	API  int
+	At   time.Duration // when the watchdog looked
+	Long time.Duration // for how long nothing went on
+}
+
+// Subject is what is blocked: the lock of the activity manager, which android.fg wants.
+func (w Watchdog) Subject() string {
+	subject := "Blocked in monitor com.android.server.am.ActivityManagerService on foreground thread (android.fg)"
+	if w.API >= 33 {
+		subject += fmt.Sprintf(" for %ds", int(w.Long.Seconds()))
+	}
+	return subject
+}
+
+// Kills writes the log of the end: the event, the subject with the stack of the thread that
+// is blocked, and the signal.
+func (w Watchdog) Kills(log *logcat.Log) {
+	log.Event("watchdog", w.Subject())
+	say := func(format string, args ...any) { log.System("system", 'W', "Watchdog", format, args...) }
+	say("*** WATCHDOG KILLING SYSTEM PROCESS: %s", w.Subject())
+	how := "annotated stack trace"
+	if w.API < 26 {
+		how = "stack trace"
+	}
+	say("foreground thread %s:\n    at com.android.server.am.ActivityManagerService.monitor(ActivityManagerService.java:21070)\n    at com.android.server.Watchdog$HandlerChecker.run(Watchdog.java:209)\n    at android.os.Handler.handleCallback(Handler.java:938)\n    at android.os.Handler.dispatchMessage(Handler.java:102)\n    at android.os.Looper.loop(Looper.java:223)\n    at android.os.HandlerThread.run(HandlerThread.java:67)", how)
+	say("*** GOODBYE!")
+	log.System("main", 'I', "Process", "Sending signal. PID: %d SIG: 9", logcat.SystemPID)
+	log.Add(logcat.Entry{Buffer: "main", PID: 600, Priority: 'E', Tag: "Zygote", Text: fmt.Sprintf("Exit zygote because system server (pid %d) has terminated", logcat.SystemPID)})
+}
+
+// Starts writes the steps of the system's start (EventLogTags.logtags).
+func (w Watchdog) Starts(log *logcat.Log, step string, at time.Duration) {
+	log.Event("boot_progress_"+step, at.Milliseconds())
+}
+
+// Keep keeps it in the drop box, with the stacks of the system's process.
+func (w Watchdog) Keep(b *Book, tag, build, stacks string) {
+	b.Keep(w.At, "system_server_"+tag, fmt.Sprintf("Process: system_server\nSubject: %s\nBuild: %s\n\n%s", w.Subject(), build, stacks))
+}

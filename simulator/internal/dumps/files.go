@@ -1,0 +1,33 @@
+package dumps
+
+import (
+	"strings"
+
+	"github.com/apkgate/apkgate/simulator/internal/account"
+)
+
+// File is a file of /proc, /sys or binderfs that tells of CPUs, of calls or of the battery.
+// The battery's are closed to the shell since Android 8.
+func File(a *account.Account, name string) (text string, ok bool) {
+	if name == "/proc/stat" {
+		return cpuStat(a), true
+	}
+	switch name {
+	case "/proc/meminfo":
+		return memInfo(a), true
+	case "/proc/cpuinfo":
+		return cpuInfo(a), true
+	case transactionsFile(a.Profile.API):
+		return transactions(a), true
+	}
+	if !strings.HasPrefix(name, "/sys/") {
+		return "", false
+	}
+	if text, ok := policyFile(a, name); ok {
+		return text, ok
+	}
+	if a.Profile.API >= 26 {
+		return "", false
+	}
+	return supplyFile(a, name)
+}

@@ -1,0 +1,88 @@
+package pftrace
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/simulator/internal/timeline"
+)
+
+// device is the number of the partition of users' data as the kernel has it (254:48), and
+// firstSector where requests begin on it.
+const (
+	device      = 254<<20 | 48
+	firstSector = 61_440_000
+	sectorBytes = 512
+	inode       = 84_213
+)
+
+// sleeps adds what the kernel tells of threads that waited for storage: what each asked
+// for, that the device was done with it, and, once the thread is woken, where it slept and
+// whether for storage (sched_blocked_reason, which the kernel writes behind sched_waking).
+func (k *kernel) sleeps(t *timeline.Timeline) {
+	for i, one := range t.Sleeps {
+		before, ok := k.running(one.TID, one.From)
+		after, woken := k.next(one.TID, one.Woken)
+		if !ok || !woken {
+			continue
+		}
+		if r := one.Asks; r != nil {
+			k.request(before, after, one, r, firstSector+uint64(i)*1024)
+		}
+		if k.asked.Reasons {
+			k.add(event{at: one.Woken, cpu: after.CPU, rank: reasons, pid: k.on(after.CPU, one.Woken), kind: eventReason,
+				body: number(number(number(nil, 1, uint64(one.TID)), 2, k.symbol(one.Function)), 3, 1)})
+		}
+	}
+}
+
+// request adds what a block device is asked for, at each level that is asked for: by the
+// thread that is about to sleep; and that it is done, in an interrupt.
+func (k *kernel) request(before, after timeline.Run, by timeline.Sleep, r *timeline.Request, sector uint64) {
+	about := func() []byte { return number(number(number(nil, 1, device), 2, sector), 3, uint64(r.Sectors)) }
+	name, kind := []byte(k.name(by.TID, before.CPU)), []byte(r.Kind)
+	asks := func(asked bool, field protowire.Number, body []byte) {
+		if asked {
+			k.add(event{at: by.From, cpu: before.CPU, rank: sends, pid: by.TID, kind: field, body: body})
+		}
+	}
+	ends := func(asked bool, field protowire.Number, body []byte) {
+		if asked {
+			k.add(event{at: r.Done, cpu: after.CPU, rank: completes, pid: k.on(after.CPU, r.Done), kind: field, body: body})
+		}
+	}
+	if r.Syncs && k.asked.Syncs {
+		const regular = 0o100600
+		body := number(number(number(nil, 1, device), 2, inode), 4, regular)
+		k.add(event{at: by.From, cpu: before.CPU, rank: beginsBefore, pid: by.TID, kind: eventSyncEnter, body: number(body, 5, uint64(r.Sectors)*sectorBytes)})
+		k.add(event{at: after.From, cpu: after.CPU, rank: receives, pid: by.TID, kind: eventSyncExit, body: number(number(nil, 1, device), 2, inode)})
+	}
+	asks(k.asked.Bios, eventBioQueue, message(message(about(), 4, kind), 5, name))
+	asks(k.asked.Requests, eventRequestIssue, message(message(number(about(), 4, uint64(r.Sectors)*sectorBytes), 5, kind), 6, name))
+	ends(k.asked.Requests, eventRequestComplete, message(number(about(), 4, 0), 5, kind))
+	ends(k.asked.Bios, eventBioComplete, message(number(about(), 4, 0), 5, kind))
+}
+
+// symbol is the number of one of the kernel's functions in the trace: traced_probes
+// numbers the addresses as they come (CpuReader's KernelAddr), since 1.
+func (k *kernel) symbol(function string) uint64 {
+	i := slices.Index(k.symbols, function)
+	if i < 0 {
+		i, k.symbols = len(k.symbols), append(k.symbols, function)
+	}
+	return uint64(i) + 1
+}
+
+// interned are the names of those functions, which only a build for developers gives away:
+// /proc/kallsyms is closed on others.
+func (k *kernel) interned() []byte {
+	if !k.asked.Symbols {
+		return nil
+	}
+	var data []byte
+	for i, name := range k.symbols {
+		data = message(data, internedSymbols, message(number(nil, 1, uint64(i)+1), 2, []byte(name)))
+	}
+	return data
+}
