@@ -62,27 +62,29 @@ var mayImport = map[string][]string{
 	"importer": {"run", "metric", "context"},
 
 	// What a gate is worth on series: it goes the way of the product.
-	"internal/evaluation": {"gate", "run", "metric", "stat"},
+	"research/evaluation": {"gate", "run", "metric", "stat"},
 
-	forAll:                {},
-	"internal/apk":        {},
-	"internal/filelock":   {},
-	"internal/gradle":     {},
-	"internal/perfettoui": {"trace/perfetto/packets"},
-	"simulator":           {"device", "run", "metric"},
-	"simulator/standin":   {"simulator", "internal/filelock"},
-	"internal/actions":    {"report", "gate", "run"},
-	"internal/acttest":    {},
-	"internal/corpustest": {},
-	"internal/nobody":     {},
+	forAll:                  {},
+	"internal/apk":          {},
+	"internal/filelock":     {},
+	"internal/gradle":       {},
+	"app/perfettoui":        {"trace/perfetto/packets"},
+	"simulator":             {"device", "run", "metric"},
+	"simulator/standin":     {"simulator", "internal/filelock"},
+	"app/actions":           {"report", "gate", "run"},
+	"app/acttest":           {},
+	"internal/corpustest":   {},
+	"internal/unprivileged": {},
 	// What the documents say of time and memory, measured.
-	"internal/performance": {},
-	"internal/cli":         {"*"},
-	"cmd":                  {"internal/cli"},
+	"research/performance": {},
+	// What a command does, without its flags.
+	"app": {"baseline", "collect", "config", "context", "device", "diagnose", "energy", "evidence", "gate", "importer", "metric", "report", "rules", "run", "simulator", "stat", "trace", "internal/apk", "internal/filelock", "internal/gradle"},
+	"cli": {"*"},
+	"cmd": {"cli"},
 }
 
 // forAll is what every package may import: it imports nothing of ours itself.
-const forAll = "internal/words"
+const forAll = "internal/prose"
 
 // pure are the packages that decide and show. They are the same on every
 // machine and every day, which is what lets a verdict be made again.
@@ -208,14 +210,14 @@ func TestDependenciesGoOneWay(t *testing.T) {
 
 // What simulates is never part of what measures.
 func TestInternalPackagesHaveOneUser(t *testing.T) {
-	users := map[string]string{"simulator": "internal/cli", "internal/cli": "cmd", "simulator/standin": ""}
+	users := map[string][]string{"simulator": {"app", "cli"}, "cli": {"cmd"}, "simulator/standin": nil, "research": {"cli"}}
 	for _, s := range sources(t) {
 		_, ours := imports(s)
 		for _, to := range ours {
-			for folder, user := range users {
-				mayUse := s.test || within(s.dir, folder) || user != "" && within(s.dir, user) || within(s.dir, "simulator/standin")
+			for folder, all := range users {
+				mayUse := s.test || within(s.dir, folder) || slices.ContainsFunc(all, func(user string) bool { return within(s.dir, user) }) || within(s.dir, "simulator/standin")
 				if within(to, folder) && !mayUse {
-					t.Errorf("%s imports %s, which is for tests and for %q", s.path, to, user)
+					t.Errorf("%s imports %s, which is for tests and for %q", s.path, to, all)
 				}
 			}
 		}
@@ -239,7 +241,7 @@ func TestKindsOfCausesStandAlone(t *testing.T) {
 	}
 }
 
-// commands are the packages of internal/cli that hold commands, each with those whose
+// commands are the packages of cli that hold commands, each with those whose
 // commands it runs by value.
 var commands = map[string][]string{
 	"action": {"history", "measure"}, "demo": {"measure"},
@@ -249,13 +251,13 @@ var commands = map[string][]string{
 // What commands share knows none of them, and no command knows another but to run it.
 func TestCommandsStandAlone(t *testing.T) {
 	for _, s := range sources(t) {
-		here, below := strings.CutPrefix(s.dir, "internal/cli/")
+		here, below := strings.CutPrefix(s.dir, "cli/")
 		if !below || s.test {
 			continue
 		}
 		_, ours := imports(s)
 		for _, to := range ours {
-			command := strings.TrimPrefix(to, "internal/cli/")
+			command := strings.TrimPrefix(to, "cli/")
 			if _, ok := commands[command]; ok && command != here && !slices.Contains(commands[here], command) {
 				t.Errorf("%s imports %s, which holds commands: what is shared has a package of its own", s.path, to)
 			}
@@ -459,7 +461,7 @@ func cuts(e ast.Expr) (found bool) {
 }
 
 // quoting are files that name the words they hold others to, or have those of other programs.
-var quoting = []string{"internal/cli/hostile/input_test.go", "simulator/internal/system/commands.go", "simulator/internal/phone/system.go", "simulator/internal/anr/anr.go", "simulator/internal/logcat/ring.go", "simulator/internal/phone/logsize_test.go",
+var quoting = []string{"cli/hostile/input_test.go", "simulator/internal/system/commands.go", "simulator/internal/phone/system.go", "simulator/internal/anr/anr.go", "simulator/internal/logcat/ring.go", "simulator/internal/phone/logsize_test.go",
 	"simulator/standin/genymotion/saas.go", "simulator/standin/genymotion/desktop.go",
 	"trace/logcat/anr.go", "trace/logcat/anr_test.go"}
 

@@ -20,7 +20,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -144,7 +144,7 @@ func CheckSaid(said map[string]run.Judged) error {
 			j.At = time.Unix(0, 0)
 		}
 		if err := j.Check(); err != nil {
-			return fmt.Errorf("judge run %q: %w", words.Short(id), err)
+			return fmt.Errorf("judge run %q: %w", prose.Short(id), err)
 		}
 	}
 	return nil

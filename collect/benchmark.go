@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/importer"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -102,7 +102,7 @@ func (c *collector) takeResults(ctx context.Context) (_ *run.Run, traces []strin
 			classes = append(classes, strings.TrimPrefix(r.Scenario, c.job.Scenario.Name+"/"))
 		}
 		err := fmt.Errorf("the Macrobenchmark has results of %d classes, and a run is of one", len(classes))
-		return nil, nil, c.target.Advise(loss.Configuration, err, "list them, so that each gets a run: workload.instrumentation.classes: "+words.Clip("["+strings.Join(classes, ", ")+"]", mostAdvice))
+		return nil, nil, c.target.Advise(loss.Configuration, err, "list them, so that each gets a run: workload.instrumentation.classes: "+prose.Clip("["+strings.Join(classes, ", ")+"]", mostAdvice))
 	}
 	r := found.Runs[0]
 	for _, w := range r.Warnings {

@@ -25,10 +25,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
-	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
@@ -168,7 +168,7 @@ type collector struct {
 	journal *journal.Journal
 	plan    workload.Plan
 	build   *power.Build
-	watcher *watch.Watcher // nil where no evidence is kept
+	watcher *applog.Watcher // nil where no evidence is kept
 
 	run      run.Run
 	measured []measurement
@@ -186,8 +186,8 @@ type collector struct {
 	// offRate says that it is told that the display is not at the rate it was to be held at.
 	offRate   bool
 	counted   gfxinfo.Stated     // of the app's frames, before it was last stopped
-	full      watch.FullDisplay  // of the start that is measured
-	before    watch.FullDisplay  // of the start before a warm or a hot one
+	full      applog.FullDisplay // of the start that is measured
+	before    applog.FullDisplay // of the start before a warm or a hot one
 	cpuBefore time.Duration      // that the app's process has had before it is measured
 	buildSize map[string]float64 // of the build: the same in each repetition
 }
@@ -205,7 +205,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 		Context: map[string]string{}, Evidence: job.Files,
 	}
 	if options.Evidence != nil && job.Evidence.Keeps() {
-		c.watcher = &watch.Watcher{
+		c.watcher = &applog.Watcher{
 			Target: s.target, Perfetto: s.perfetto, App: job.App.Package,
 			All: job.Evidence.Keep == config.KeepAll, Anomalies: job.Evidence.Keep != config.KeepWorst,
 			Keeper: evidence.OfRun(options.Evidence, evidence.Default.Files, evidence.Default.Run),
@@ -216,7 +216,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 	}
 	s.target.Apps = s.apps
 	s.target.Journal = c.journal
-	c.full = watch.FullDisplay{Target: s.target, App: job.App.Package}
+	c.full = applog.FullDisplay{Target: s.target, App: job.App.Package}
 	c.before = c.full
 	return c
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/metric"
@@ -116,14 +116,14 @@ func (c *collector) changesSource(ctx context.Context, err error) (bool, error) 
 
 // turnsToShown reports whether an app shows a window in which nothing is drawn that the source
 // of frames tells of, while another one may.
-func (c *collector) turnsToShown(a *attempt, seen watch.Sifted, err error) bool {
+func (c *collector) turnsToShown(a *attempt, seen applog.Sifted, err error) bool {
 	opened := len(a.frames.Frames) > 0 || seen.Startup > 0
 	return opened && errors.Is(err, loss.ErrNoFrames) && !c.settled && !c.sawFrames && !c.unrecorded && !c.tried &&
 		c.by != frames.Shown && c.job.Scenario.Workload.Startup == nil && frames.HasBuffers(c.target.Facts)
 }
 
 // takeFrames takes the frames of a repetition from what was recorded.
-func (c *collector) takeFrames(ctx context.Context, a *attempt, seen watch.Sifted) error {
+func (c *collector) takeFrames(ctx context.Context, a *attempt, seen applog.Sifted) error {
 	if !a.frames.By.Recorded() || !a.measured {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (c *collector) tellWatching() {
 // lossOf tells why the repetition is lost that the device survived, nil where it is
 // not; unseen that nobody looked at its frames. untold is why the frame timeline is not
 // known, nil where it is or nobody wants it.
-func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (unseen bool, lost error) {
+func (c *collector) lossOf(a *attempt, seen applog.Sifted, ended, untold error) (unseen bool, lost error) {
 	if err := seen.Loss(ended); err != nil {
 		return false, err
 	}
@@ -275,7 +275,7 @@ func (c *collector) drawsNothing(lost error) bool {
 // That it does is told by the window's first frame, or, where the app draws that too
 // (NativeActivity), by the log; in dumps a first frame may be missing that was drawn. An
 // app that has drawn before should draw again.
-func (c *collector) drawsByItself(a *attempt, seen watch.Sifted, err error) bool {
+func (c *collector) drawsByItself(a *attempt, seen applog.Sifted, err error) bool {
 	if c.sawFrames || !errors.Is(err, loss.ErrNoFrames) {
 		return false
 	}
@@ -302,7 +302,7 @@ func (c *collector) needsNoFrames(err error) bool {
 const apart = time.Millisecond
 
 // compareStart holds what am start says against what the log tells of the same start.
-func (c *collector) compareStart(n int, start workload.Start, seen watch.Sifted) {
+func (c *collector) compareStart(n int, start workload.Start, seen applog.Sifted) {
 	if !c.logged() {
 		return
 	}

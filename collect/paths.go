@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/hierarchy"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
@@ -17,7 +17,7 @@ import (
 
 // addPaths takes up what the frames of a repetition were spent on. A trace that does not
 // tell is a warning.
-func (c *collector) addPaths(a *attempt, seen watch.Sifted, read rendering.Trace) {
+func (c *collector) addPaths(a *attempt, seen applog.Sifted, read rendering.Trace) {
 	for _, w := range read.Warnings { // mostly the device's, and so the same each time
 		doubt := run.Warning{Text: "what frames waited for: " + w.Text}
 		if !slices.Contains(c.journal.Warnings, doubt) {
@@ -36,10 +36,10 @@ func (c *collector) addPaths(a *attempt, seen watch.Sifted, read rendering.Trace
 
 // latest is the frame of a repetition that missed its deadline by the most and was seen to,
 // nil where none did.
-func latest(r section.Repetition) (out *watch.Late) {
+func latest(r section.Repetition) (out *applog.Late) {
 	for _, f := range r.Trace.Frames {
 		if by := f.Took - f.Deadline; (f.Class == run.SlowFrames || f.Class == run.FrozenFrames) && (out == nil || by > out.By) {
-			out = &watch.Late{At: f.At, Took: f.Took, By: by}
+			out = &applog.Late{At: f.At, Took: f.Took, By: by}
 		}
 	}
 	return out

@@ -7,9 +7,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/target"
-	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 )
@@ -109,7 +109,7 @@ func (c *collector) readyStart(ctx context.Context) error {
 	case s.Mode == config.StartCold:
 		return c.plan.ReadyCold(ctx)
 	}
-	log, err := watch.OpenLog(ctx, c.target)
+	log, err := applog.OpenLog(ctx, c.target)
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,11 @@ import (
 	"io"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
-	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/gc"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -89,14 +89,14 @@ func (c *collector) look(ctx context.Context, a *attempt) error {
 }
 
 // seen is what is known of the repetition once its log and its frames were read.
-func (a *attempt) seen(log watch.Sifted) watch.Seen {
-	s := watch.Seen{Frames: a.frames.Frames, Anomalies: log.Anomalies, Events: log.UI, Alive: a.frames.Alive}
+func (a *attempt) seen(log applog.Sifted) applog.Seen {
+	s := applog.Seen{Frames: a.frames.Frames, Anomalies: log.Anomalies, Events: log.UI, Alive: a.frames.Alive}
 	s.From, s.To = a.log.Span()
 	return s
 }
 
 // keepEvidence keeps or drops what was recorded of the repetition.
-func (c *collector) keepEvidence(ctx context.Context, a *attempt, s watch.Seen, lost error) {
+func (c *collector) keepEvidence(ctx context.Context, a *attempt, s applog.Seen, lost error) {
 	if a.watched == nil {
 		return
 	}
@@ -174,7 +174,7 @@ func (c *collector) workOf(found *work.Counts) *work.Counts {
 // readRecorded reads what was recorded as evidence of a repetition, whether it is kept or
 // not, in one pass: what its frames were spent on, the runs of the garbage collector, and the
 // app's work. Nothing where nothing was recorded.
-func (c *collector) readRecorded(ctx context.Context, a *attempt, seen watch.Sifted) (*collected, *work.Counts, error) {
+func (c *collector) readRecorded(ctx context.Context, a *attempt, seen applog.Sifted) (*collected, *work.Counts, error) {
 	if a.watched == nil {
 		return nil, nil, nil
 	}

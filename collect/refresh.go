@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // How long a display is given to change its rate, and how often it is looked at.
@@ -73,7 +73,7 @@ func isRate(now float64, hz int) bool { return math.Abs(now-float64(hz)) < 0.02*
 func (c *collector) tellRate(text string, hz int) {
 	of := ""
 	if rates := device.RefreshRates(text); len(rates) > 0 {
-		of = " (its rates are " + words.List(inWords(rates)) + " Hz)"
+		of = " (its rates are " + prose.List(inWords(rates)) + " Hz)"
 	}
 	now := "a rate that it doesn't tell"
 	if told := device.RefreshRate(text); told != "" {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
-	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/run"
@@ -54,12 +54,12 @@ type attempt struct {
 	event    string        // the UI event under way when the views were read, in the warm-up
 	began    time.Duration // by the device's clock
 	lasted   time.Duration // of the workload
-	log      *watch.Log
+	log      *applog.Log
 	frames   *frames.Sampler
 	workload *workload.Running
-	energy   *power.Metering   // nil where none is measured
-	watched  *watch.Repetition // nil where no evidence is kept
-	late     *watch.Late       // its latest frame, nil where its trace tells of none
+	energy   *power.Metering    // nil where none is measured
+	watched  *applog.Repetition // nil where no evidence is kept
+	late     *applog.Late       // its latest frame, nil where its trace tells of none
 }
 
 // repetition does the workload once and measures it; one of the warm-up without what
@@ -134,7 +134,7 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 			return err
 		}
 	}
-	if a.log, err = watch.OpenLog(ctx, c.target); err != nil {
+	if a.log, err = applog.OpenLog(ctx, c.target); err != nil {
 		return err
 	}
 	if err := c.follow(ctx, a); err != nil {
@@ -270,12 +270,12 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 }
 
 // sift reads what the log says of the app.
-func (c *collector) sift(a *attempt) watch.Sifted {
+func (c *collector) sift(a *attempt) applog.Sifted {
 	alive := a.frames.Alive
 	if workload.Orchestrated(c.job.Scenario.Workload) {
 		alive = 0 // its process ends with each test
 	}
-	return a.log.Sift(watch.App{Package: c.job.App.Package, PIDs: a.frames.PIDs, Alive: alive, WritesUI: &c.writesUI})
+	return a.log.Sift(applog.App{Package: c.job.App.Package, PIDs: a.frames.PIDs, Alive: alive, WritesUI: &c.writesUI})
 }
 
 // causeOf tells whose failure a lost repetition is that the device survived.

@@ -5,9 +5,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/anrtraces"
+	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/journal"
-	"github.com/apkgate/apkgate/collect/standstill"
-	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/logcat"
 	"github.com/apkgate/apkgate/trace/r8map"
@@ -20,12 +20,12 @@ type stood struct {
 }
 
 // standstills are those of a repetition.
-func standstills(s watch.Seen) (out []stood) {
+func standstills(s applog.Seen) (out []stood) {
 	for _, a := range s.Anomalies {
 		switch a.Kind {
-		case watch.NotResponding:
+		case applog.NotResponding:
 			out = append(out, stood{logcat.ANRMetric(logcat.ANRKind(a.Reason)), s.Since(a)})
-		case watch.SystemEnded:
+		case applog.SystemEnded:
 			out = append(out, stood{snrCount, s.Since(a)})
 		}
 	}
@@ -96,14 +96,14 @@ func fillStandstills(its []run.Iteration) {
 
 // noteStandstills puts what did not respond into the record's section, and returns from
 // where on in it that is.
-func (c *collector) noteStandstills(n int, s watch.Seen) (from int) {
+func (c *collector) noteStandstills(n int, s applog.Seen) (from int) {
 	from = len(c.run.ANRs)
 	for _, a := range s.Anomalies {
 		kind := run.SNR
 		switch a.Kind {
-		case watch.NotResponding:
+		case applog.NotResponding:
 			kind = logcat.ANRKind(a.Reason)
-		case watch.SystemEnded:
+		case applog.SystemEnded:
 		default:
 			continue
 		}
@@ -125,11 +125,11 @@ func (c *collector) explainStandstills(ctx context.Context, a *attempt, from int
 	if c.watcher == nil || from >= len(c.run.ANRs) {
 		return
 	}
-	r := standstill.Repetition{N: a.n, Lost: lost, Lasted: c.target.Clock.Now() - a.began}
+	r := anrtraces.Repetition{N: a.n, Lost: lost, Lasted: c.target.Clock.Now() - a.began}
 	if a.watched != nil {
 		r.Own, r.NoOwn = a.watched.Dumps, a.watched.NoDump
 	}
-	asker := standstill.Asker{Target: c.target, Keeper: c.watcher.Keeper, App: c.job.App.Package, Names: c.names()}
+	asker := anrtraces.Asker{Target: c.target, Keeper: c.watcher.Keeper, App: c.job.App.Package, Names: c.names()}
 	c.watcher.Kept = append(c.watcher.Kept, asker.Explain(ctx, r, c.run.ANRs[from:])...)
 }
 
@@ -167,5 +167,5 @@ func (c *collector) seekRestart(ctx context.Context, n int) {
 	for range ended {
 		c.restarts = append(c.restarts, stood{metric: snrCount})
 	}
-	c.explainStandstills(ctx, a, c.noteStandstills(n, watch.Seen{Anomalies: ended}), true)
+	c.explainStandstills(ctx, a, c.noteStandstills(n, applog.Seen{Anomalies: ended}), true)
 }

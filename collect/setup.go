@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/applog"
+	"github.com/apkgate/apkgate/collect/conditions"
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/network"
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
-	"github.com/apkgate/apkgate/collect/still"
 	"github.com/apkgate/apkgate/collect/target"
-	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
@@ -25,7 +25,7 @@ import (
 // that take turns on it.
 type station struct {
 	target     *target.Target
-	still      *still.Holder
+	still      *conditions.Holder
 	programs   *recorders.Programs
 	perfetto   *recorders.Perfetto
 	simpleperf *recorders.Simpleperf
@@ -61,7 +61,7 @@ func newStation(job Job, options Options) *station {
 	programs := &recorders.Programs{Target: t}
 	limit := recordLimit(job)
 	s := &station{
-		target: t, programs: programs, still: &still.Holder{Target: t, Want: job.Conditions, Energy: job.Energy.Measured()},
+		target: t, programs: programs, still: &conditions.Holder{Target: t, Want: job.Conditions, Energy: job.Energy.Measured()},
 		perfetto: &recorders.Perfetto{Programs: programs, Limit: limit}, simpleperf: &recorders.Simpleperf{Programs: programs, Limit: limit},
 	}
 	s.recording.All = []recorders.Recorder{s.perfetto, s.simpleperf}
@@ -99,7 +99,7 @@ func (c *collector) setUp(ctx context.Context) error {
 		{"setting up", c.configure},
 		{"checking that the device is fit", c.preflight},
 		{"reading the context", c.readContext},
-		{"checking the log", func(ctx context.Context) error { return watch.ProbeLog(ctx, c.target) }},
+		{"checking the log", func(ctx context.Context) error { return applog.ProbeLog(ctx, c.target) }},
 		{"preparing the workload", c.plan.Prepare},
 	}
 	if err := c.do(ctx, steps); err != nil {

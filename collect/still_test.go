@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/conditions"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/collect/still"
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
@@ -170,7 +170,7 @@ func TestADialogThatStays(t *testing.T) {
 		if r.Run.Status == run.Complete || !warnedOf(r.Run, "not fit: dialog", "its dialog does not go") {
 			t.Errorf("status %s, %v", r.Run.Status, r.Run.Warnings)
 		}
-		if refused := errors.Is(r.Err, still.ErrUnfit); refused != (policy == config.PolicyRefuse) {
+		if refused := errors.Is(r.Err, conditions.ErrUnfit); refused != (policy == config.PolicyRefuse) {
 			t.Errorf("%s: %v", policy, r.Err)
 		}
 	}
@@ -256,7 +256,7 @@ func TestAnUnfitDeviceIsRefused(t *testing.T) {
 				return
 			}
 			problem := loss.As(r.Err)
-			if !errors.Is(r.Err, still.ErrUnfit) || !strings.Contains(r.Err.Error(), c.says) || !loss.IsInfrastructure(r.Err) || problem.Hint() == "" || measured {
+			if !errors.Is(r.Err, conditions.ErrUnfit) || !strings.Contains(r.Err.Error(), c.says) || !loss.IsInfrastructure(r.Err) || problem.Hint() == "" || measured {
 				t.Errorf("measured %v: %v", measured, r.Err)
 			}
 		})

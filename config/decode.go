@@ -10,7 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // maxItems bounds every list and every mapping of free keys.
@@ -70,7 +70,7 @@ func (d *decoder) unknownKeys(n *node, path string, allowed []string) {
 	}
 	for _, e := range n.entries {
 		if !known[e.key.text] {
-			d.hinted(e.key, path, DidYouMean(e.key.text, allowed), "unknown key %q; allowed: %s", words.Short(e.key.text), strings.Join(allowed, ", "))
+			d.hinted(e.key, path, DidYouMean(e.key.text, allowed), "unknown key %q; allowed: %s", prose.Short(e.key.text), strings.Join(allowed, ", "))
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (d *decoder) set(dst *[]string, least int, item func(*string) reader) reade
 			return
 		}
 		if seen[s] {
-			d.at(n, path, "%q stands twice in this list", words.Short(s))
+			d.at(n, path, "%q stands twice in this list", prose.Short(s))
 			return
 		}
 		seen[s] = true
@@ -183,7 +183,7 @@ func (d *decoder) texts(dst *map[string]string, key rule) reader {
 		*dst = make(map[string]string, len(n.entries))
 		for _, e := range n.entries {
 			if !key.ok(e.key.text) {
-				d.at(e.key, path, "want %s; got %q", key.want, words.Short(e.key.text))
+				d.at(e.key, path, "want %s; got %q", key.want, prose.Short(e.key.text))
 				continue
 			}
 			var value string
@@ -286,7 +286,7 @@ func (d *decoder) duration(dst *time.Duration, least, most time.Duration) reader
 		if _, ok := decimal(n); ok {
 			hint = fmt.Sprintf("give it a unit: %ss", n.text)
 		}
-		d.hinted(n, path, hint, "want a duration from %s to %s, such as 90s or 5m; got %s", words.Duration(least), words.Duration(most), describe(n))
+		d.hinted(n, path, hint, "want a duration from %s to %s, such as 90s or 5m; got %s", prose.Duration(least), prose.Duration(most), describe(n))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Device is one device to measure on, or several that are alike. Exactly one of
@@ -218,7 +218,7 @@ func (d *decoder) profile(dst *string) reader {
 		var name string
 		d.text(&name, nameRule)(n, path)
 		if name != "" && d.opts.Profiles != nil && !slices.Contains(d.opts.Profiles, name) {
-			d.hinted(n, path, DidYouMean(name, d.opts.Profiles), "no simulated device is called %q; allowed: %s", words.Short(name), strings.Join(d.opts.Profiles, ", "))
+			d.hinted(n, path, DidYouMean(name, d.opts.Profiles), "no simulated device is called %q; allowed: %s", prose.Short(name), strings.Join(d.opts.Profiles, ", "))
 			return
 		}
 		*dst = name

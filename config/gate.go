@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -99,7 +99,7 @@ func (d *decoder) knownMetric(dst *string, catalogue *metric.Catalogue) reader {
 		if hint == "" {
 			hint = "declare a metric of your own under metrics"
 		}
-		d.hinted(n, path, hint, "unknown metric %q; allowed: %s", words.Short(name), strings.Join(shown(names), ", "))
+		d.hinted(n, path, hint, "unknown metric %q; allowed: %s", prose.Short(name), strings.Join(shown(names), ", "))
 	}
 }
 
@@ -119,7 +119,7 @@ func (d *decoder) gatedMetric(catalogue *metric.Catalogue) func(*string) reader 
 			var name string
 			d.knownMetric(&name, catalogue)(n, path)
 			if m, known := catalogue.Lookup(name); known && m.Direction == metric.Neutral {
-				d.at(n, path, "the metric %q is neutral, so it can't be better or worse", words.Short(name))
+				d.at(n, path, "the metric %q is neutral, so it can't be better or worse", prose.Short(name))
 				return
 			}
 			*dst = name
@@ -170,11 +170,11 @@ func (d *decoder) thresholdFields(t *Threshold, n *node, catalogue *metric.Catal
 func cellText(t Threshold) string {
 	switch t.Event {
 	case "":
-		return words.Short(t.Metric) + " of the whole run"
+		return prose.Short(t.Metric) + " of the whole run"
 	case gate.AnyEvent:
-		return words.Short(t.Metric) + " of any event"
+		return prose.Short(t.Metric) + " of any event"
 	}
-	return fmt.Sprintf("%s of the event %q", words.Short(t.Metric), words.Short(t.Event))
+	return fmt.Sprintf("%s of the event %q", prose.Short(t.Metric), prose.Short(t.Event))
 }
 
 // budget decodes an absolute limit in the metric's unit; that of a ratio is a share.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Bounds of what a Macrobenchmark module is taken apart into.
@@ -19,7 +19,7 @@ const (
 // measured in one installation.
 func (s Scenario) OfClasses(classes []string) ([]Scenario, error) {
 	if len(classes) > maxClasses {
-		return nil, fmt.Errorf("scenario %s has %d classes, want at most %d", words.Short(s.Name), len(classes), maxClasses)
+		return nil, fmt.Errorf("scenario %s has %d classes, want at most %d", prose.Short(s.Name), len(classes), maxClasses)
 	}
 	out := make([]Scenario, len(classes))
 	for i, class := range classes {
@@ -29,7 +29,7 @@ func (s Scenario) OfClasses(classes []string) ([]Scenario, error) {
 		out[i].Workload.Instrumentation = &one
 		out[i].Name, out[i].Module = s.Name+"/"+class, s.Name
 		if n := utf8.RuneCountInString(out[i].Name); n > maxScenarioName {
-			return nil, fmt.Errorf("the scenario of class %s would have a name of %d characters, want at most %d: shorten the name %s", words.Short(class), n, maxScenarioName, words.Short(s.Name))
+			return nil, fmt.Errorf("the scenario of class %s would have a name of %d characters, want at most %d: shorten the name %s", prose.Short(class), n, maxScenarioName, prose.Short(s.Name))
 		}
 	}
 	return out, nil

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -132,7 +132,7 @@ func (d *decoder) once(lines map[string]int, name string, n *node, key, path, wh
 		at, path = value, join(path, key)
 	}
 	if first, has := lines[name]; has {
-		d.at(at, path, "a second %s %q; the first is on line %d", what, words.Short(name), first)
+		d.at(at, path, "a second %s %q; the first is on line %d", what, prose.Short(name), first)
 		return
 	}
 	lines[name] = at.line
@@ -241,7 +241,7 @@ func (d *decoder) metric(c *Config) reader {
 			return
 		}
 		if _, known := catalogue.Lookup(m.Name); !known && n.find("better") == nil {
-			d.at(n, path, "the key better is missing: the catalogue has no %s; allowed: %s", words.Short(m.Name), strings.Join(metric.Directions(), ", "))
+			d.at(n, path, "the key better is missing: the catalogue has no %s; allowed: %s", prose.Short(m.Name), strings.Join(metric.Directions(), ", "))
 		}
 		d.once(lines, m.Name, n, "name", path, "metric named")
 		c.Metrics = append(c.Metrics, m)

@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // checkText finds what no YAML file may hold: bytes that are not UTF-8, and
@@ -88,12 +88,12 @@ var (
 func syntaxProblem(src []byte, err error) Problem {
 	m := yamlLine.FindStringSubmatch(err.Error())
 	if m == nil {
-		return Problem{Line: 1, Column: 1, Text: "not valid YAML: " + words.Short(err.Error())}
+		return Problem{Line: 1, Column: 1, Text: "not valid YAML: " + prose.Short(err.Error())}
 	}
 	lines := splitLines(src)
 	if a := unknownAnchor.FindStringSubmatch(m[2]); a != nil {
 		line, column := find(lines, "*"+a[1])
-		return Problem{Line: line, Column: column, Text: "no anchor &" + words.Short(a[1]) + " stands before this alias"}
+		return Problem{Line: line, Column: column, Text: "no anchor &" + prose.Short(a[1]) + " stands before this alias"}
 	}
 	line, atoiErr := strconv.Atoi(m[1])
 	if atoiErr != nil {

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // DidYouMean is a hint that names the allowed word nearest to the given one; ""
@@ -24,7 +24,7 @@ func DidYouMean(word string, allowed []string) string {
 
 // fold takes away what is merely another spelling: warmUp, warm_up, warm-up.
 func fold(s string) []rune {
-	s = strings.ToLower(words.Short(s))
+	s = strings.ToLower(prose.Short(s))
 	return []rune(strings.NewReplacer("-", "", "_", "", " ", "").Replace(s))
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Limits on the tree after aliases are followed: a bomb of aliases ends here.
@@ -71,15 +71,15 @@ func (r *resolver) value(n *yaml.Node, path string, depth int) *node {
 	case r.stopped:
 		return nil
 	case depth > maxDepth:
-		return r.stop(n, words.Short(path), fmt.Sprintf("nested deeper than %d", maxDepth))
+		return r.stop(n, prose.Short(path), fmt.Sprintf("nested deeper than %d", maxDepth))
 	case r.nodes > maxNodes:
-		return r.stop(n, words.Short(path), fmt.Sprintf("more than %d values, counting each use of an alias", maxNodes))
+		return r.stop(n, prose.Short(path), fmt.Sprintf("more than %d values, counting each use of an alias", maxNodes))
 	}
 	out := &node{kind: n.Kind, tag: n.ShortTag(), text: n.Value, line: n.Line, column: n.Column}
 	switch n.Kind {
 	case yaml.AliasNode:
 		if r.open[n.Alias] {
-			return r.stop(n, words.Short(path), "the alias *"+words.Short(n.Value)+" stands inside its own anchor")
+			return r.stop(n, prose.Short(path), "the alias *"+prose.Short(n.Value)+" stands inside its own anchor")
 		}
 		r.open[n.Alias] = true
 		defer delete(r.open, n.Alias)
@@ -92,7 +92,7 @@ func (r *resolver) value(n *yaml.Node, path string, depth int) *node {
 		r.mapping(out, n, path, depth)
 	}
 	if n.Style&yaml.TaggedStyle != 0 && !plainTag[out.tag] {
-		r.at(out, path, "the tag %s is not allowed", words.Short(n.Tag))
+		r.at(out, path, "the tag %s is not allowed", prose.Short(n.Tag))
 	}
 	return out
 }
@@ -114,7 +114,7 @@ func (r *resolver) mapping(out *node, n *yaml.Node, path string, depth int) {
 			continue
 		}
 		if first := seen[key.text]; first != nil {
-			r.at(key, path, "the key %q stands twice, first on line %d", words.Short(key.text), first.line)
+			r.at(key, path, "the key %q stands twice, first on line %d", prose.Short(key.text), first.line)
 			continue
 		}
 		seen[key.text] = key
@@ -161,7 +161,7 @@ var plainKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 func join(path, key string) string {
 	switch {
 	case !plainKey.MatchString(key):
-		return path + "[" + strconv.Quote(words.Short(key)) + "]"
+		return path + "[" + strconv.Quote(prose.Short(key)) + "]"
 	case path == "":
 		return key
 	}
@@ -178,7 +178,7 @@ func describe(n *node) string {
 	case n.tag == "!!null":
 		return "nothing"
 	case n.tag == "!!str":
-		return strconv.Quote(words.Short(n.text))
+		return strconv.Quote(prose.Short(n.text))
 	}
-	return strings.Map(printable, words.Short(n.text))
+	return strings.Map(printable, prose.Short(n.text))
 }

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -138,4 +138,4 @@ func (p Picture) cut() Picture {
 }
 
 // cutText is a text within what a record holds of one.
-func cutText(s string) string { return words.Fit(s, run.MaxText) }
+func cutText(s string) string { return prose.Fit(s, run.MaxText) }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -134,5 +134,5 @@ func (r RoundsOf) describe(m metric.Metric) string {
 		sure = append(sure, PValue(r.P))
 	}
 	head, base := m.Beside(r.Estimate(), r.Base)
-	return fmt.Sprintf(": %s where the base build has %s in %s (%s)", head, base, words.Count(r.Rounds, "round", "rounds"), strings.Join(sure, ", "))
+	return fmt.Sprintf(": %s where the base build has %s in %s (%s)", head, base, prose.Count(r.Rounds, "round", "rounds"), strings.Join(sure, ", "))
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -113,7 +113,7 @@ func TitlesOf(cells []run.Cell, catalogue *metric.Catalogue) string {
 			out = append(out, m.Title)
 			continue
 		}
-		out = append(out, m.Title+" after "+words.Few(events, listed))
+		out = append(out, m.Title+" after "+prose.Few(events, listed))
 	}
 	return strings.Join(out, ", ")
 }

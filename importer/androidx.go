@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -58,7 +58,7 @@ func (im *importing) benchmarks(benchmarks []benchmark, device deviceContext, da
 	}
 	for _, class := range order {
 		if err := im.suite(class, suites[class], device, session, missing); err != nil {
-			return fmt.Errorf("class %s: %w", words.Short(class), err)
+			return fmt.Errorf("class %s: %w", prose.Short(class), err)
 		}
 	}
 	return nil
@@ -134,7 +134,7 @@ func (im *importing) whole(b benchmark, m measured) bool {
 	whole := true
 	for i, frames := range m.frames {
 		if len(frames.cpuMS) == 0 {
-			im.warnf("%s (%s): no frames in repetition %d", b.at, words.Short(b.name), i+1)
+			im.warnf("%s (%s): no frames in repetition %d", b.at, prose.Short(b.name), i+1)
 			whole = false
 		}
 	}
@@ -143,7 +143,7 @@ func (im *importing) whole(b benchmark, m measured) bool {
 	}
 	for _, c := range b.lengths() {
 		if c.values < b.repeats {
-			im.warnf("%s (%s): %s has %s for %d repetitions: the traces of the others lack it", b.at, words.Short(b.name), words.Short(c.metric), words.Count(c.values, "value", "values"), b.repeats)
+			im.warnf("%s (%s): %s has %s for %d repetitions: the traces of the others lack it", b.at, prose.Short(b.name), prose.Short(c.metric), prose.Count(c.values, "value", "values"), b.repeats)
 		}
 	}
 	return whole

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -55,7 +55,7 @@ func (im *importing) flashlight(data []byte) error {
 		return fmt.Errorf("iterations has %d entries, want 1 to %d", n, run.MaxIterations)
 	}
 	if result.Type != "" {
-		return fmt.Errorf("type is %q: only results of Android are read", words.Short(result.Type))
+		return fmt.Errorf("type is %q: only results of Android are read", prose.Short(result.Type))
 	}
 	r := im.newRun("", result.Name, "flashlight", nil)
 	for i, raw := range result.Iterations {

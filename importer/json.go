@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"strconv"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // number is a JSON number, or a string that holds one. encoding/json by itself
@@ -24,7 +24,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || v-v != 0 { // not a number, or not a finite one
-		return &json.UnmarshalTypeError{Value: words.Short(string(b)), Type: reflect.TypeFor[number]()}
+		return &json.UnmarshalTypeError{Value: prose.Short(string(b)), Type: reflect.TypeFor[number]()}
 	}
 	*n = number(v)
 	return nil

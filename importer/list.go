@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -60,7 +60,7 @@ func (im *importing) entry(raw json.RawMessage) (name string, value float64, err
 	}
 	m := guessed(name, e.Name, e.Unit)
 	if m.Direction == metric.Neutral && !builtin(name) {
-		im.warnf("%s: whether more or less of %q is better is not known, so it is shown but never gated; declare the metric with its direction to gate it", name, words.Short(e.Unit))
+		im.warnf("%s: whether more or less of %q is better is not known, so it is shown but never gated; declare the metric with its direction to gate it", name, prose.Short(e.Unit))
 	}
 	im.declare(m)
 	return name, float64(*e.Value), nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -166,7 +166,7 @@ func (im *importing) withoutNegative(b benchmark, f frames) frames {
 			kept.overrunMS = append(kept.overrunMS, f.overrunMS[i])
 		}
 	}
-	im.warnf("%s (%s): left out %d frames whose time is below zero", b.at, words.Short(b.name), len(f.cpuMS)-len(kept.cpuMS))
+	im.warnf("%s (%s): left out %d frames whose time is below zero", b.at, prose.Short(b.name), len(f.cpuMS)-len(kept.cpuMS))
 	return kept
 }
 

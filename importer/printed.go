@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -52,14 +52,14 @@ func (im *importing) printed(data []byte) error {
 	}
 	warned := len(im.warnings)
 	for _, name := range p.failed {
-		im.warnf("the test %s failed", words.Short(name))
+		im.warnf("the test %s failed", prose.Short(name))
 	}
 	if missing := p.expected - len(p.begun); missing > 0 {
-		im.warnf("of %s it tells of %d: it was cut", words.Count(p.expected, "test", "tests"), len(p.begun))
+		im.warnf("of %s it tells of %d: it was cut", prose.Count(p.expected, "test", "tests"), len(p.begun))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.begun)) {
 		if !p.begun[name] && p.tests[name] == nil {
-			im.warnf("the test %s has neither results nor an end: it was cut", words.Short(name))
+			im.warnf("the test %s has neither results nor an end: it was cut", prose.Short(name))
 		}
 	}
 	return im.benchmarks(all, deviceContext{}, data, warned)
@@ -153,7 +153,7 @@ func (p *printing) keep(name string) error {
 			p.tests[name], p.order = t, append(p.order, t)
 		}
 		if before, twice := t.values[key]; twice && before != v {
-			return fmt.Errorf("%s of %s is told twice: %v and %v", words.Short(key), words.Short(name), before, v)
+			return fmt.Errorf("%s of %s is told twice: %v and %v", prose.Short(key), prose.Short(name), before, v)
 		}
 		t.values[key] = v
 		t.benchmark.add(metric, statistic, v)

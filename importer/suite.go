@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -85,14 +85,14 @@ func readBenchmark(raw json.RawMessage) (benchmark, error) {
 	for name, raw := range fields.Metrics {
 		runs, err := readRuns[number](raw)
 		if err != nil {
-			return b, fmt.Errorf("metrics.%s.%w", words.Short(name), err)
+			return b, fmt.Errorf("metrics.%s.%w", prose.Short(name), err)
 		}
 		b.single[name] = floats(runs)
 	}
 	for name, raw := range fields.SampledMetrics {
 		runs, err := readRuns[[]number](raw)
 		if err != nil {
-			return b, fmt.Errorf("sampledMetrics.%s.%w", words.Short(name), err)
+			return b, fmt.Errorf("sampledMetrics.%s.%w", prose.Short(name), err)
 		}
 		for _, samples := range runs {
 			b.sampled[name] = append(b.sampled[name], floats(samples))

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Limits on what a record tells of processes that did not respond.
@@ -136,7 +136,7 @@ func signature(s string) error {
 	}
 	for _, c := range s {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return fmt.Errorf("signature is %q, want lower-case hexadecimal digits", words.Short(s))
+			return fmt.Errorf("signature is %q, want lower-case hexadecimal digits", prose.Short(s))
 		}
 	}
 	return nil

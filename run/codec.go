@@ -14,7 +14,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -76,7 +76,7 @@ func Encode(r Run) ([]byte, error) {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
 	if len(data) >= MaxBytes {
-		return nil, fmt.Errorf("encode run %s: %w", words.Short(r.ID), errTooLarge)
+		return nil, fmt.Errorf("encode run %s: %w", prose.Short(r.ID), errTooLarge)
 	}
 	return append(data, '\n'), nil
 }
@@ -110,7 +110,7 @@ func (r Run) Named() (Run, error) {
 }
 
 func formatError(got string) error {
-	return fmt.Errorf("format is %q, want %q", words.Short(got), Format)
+	return fmt.Errorf("format is %q, want %q", prose.Short(got), Format)
 }
 
 // Validate reports the first thing that makes the record unusable.
@@ -123,7 +123,7 @@ func (r Run) Validate() error {
 	case r.Scenario == "":
 		return errors.New("scenario is empty")
 	case !slices.Contains(Statuses(), r.Status):
-		return fmt.Errorf("status is %q, want one of %q", words.Short(string(r.Status)), Statuses())
+		return fmt.Errorf("status is %q, want one of %q", prose.Short(string(r.Status)), Statuses())
 	case len(r.Iterations) > MaxIterations:
 		return fmt.Errorf("%d iterations, at most %d are allowed", len(r.Iterations), MaxIterations)
 	case r.Status == Complete && len(r.Iterations) == 0:
@@ -175,7 +175,7 @@ func (r Run) validateTexts() error {
 	return firstByName(r.Context, func(k, v string) error {
 		for _, text := range []string{k, v} {
 			if err := checkText(text); err != nil {
-				return fmt.Errorf("context property %q %w", words.Short(k), err)
+				return fmt.Errorf("context property %q %w", prose.Short(k), err)
 			}
 		}
 		return nil
@@ -200,9 +200,9 @@ func (d Declared) validate() error {
 	}
 	switch {
 	case !metric.ValidName(d.Name):
-		return fmt.Errorf("name is %q, want a letter, then up to 127 letters, digits or _ . : / -", words.Short(d.Name))
+		return fmt.Errorf("name is %q, want a letter, then up to 127 letters, digits or _ . : / -", prose.Short(d.Name))
 	case d.Scale != Linear && d.Scale != Log:
-		return fmt.Errorf("scale is %q, want %q or none", words.Short(string(d.Scale)), Log)
+		return fmt.Errorf("scale is %q, want %q or none", prose.Short(string(d.Scale)), Log)
 	}
 	if err := errors.Join(checkText(d.Unit), checkText(d.Of)); err != nil {
 		return fmt.Errorf("unit or of %w", err)
@@ -251,9 +251,9 @@ func validateMetric(name string, v float64) error {
 	case name == "" || len(name) > MaxText:
 		return fmt.Errorf("metrics has a name of %d bytes, want 1 to %d", len(name), MaxText)
 	case !(math.Abs(v) <= MaxValue):
-		return fmt.Errorf("metrics[%q] is %g, want a number of at most %g", words.Short(name), v, MaxValue)
+		return fmt.Errorf("metrics[%q] is %g, want a number of at most %g", prose.Short(name), v, MaxValue)
 	case !utf8.ValidString(name):
-		return fmt.Errorf("metrics has the name %q, want valid UTF-8", words.Short(name))
+		return fmt.Errorf("metrics has the name %q, want valid UTF-8", prose.Short(name))
 	}
 	return possible(name, v)
 }
@@ -311,7 +311,7 @@ func checkNulls(data []byte) error {
 	}
 	if err := firstByName(r.Context, func(name string, v *string) error {
 		if v == nil {
-			return fmt.Errorf("context property %q is null, want a text; what is not known is left out", words.Short(name))
+			return fmt.Errorf("context property %q is null, want a text; what is not known is left out", prose.Short(name))
 		}
 		return nil
 	}); err != nil {
@@ -320,7 +320,7 @@ func checkNulls(data []byte) error {
 	check := func(where string, ms metrics) error {
 		return firstByName(ms, func(name string, v *float64) error {
 			if v == nil {
-				return fmt.Errorf("%s.metrics[%q] is null, want a number; what was not measured is left out", where, words.Short(name))
+				return fmt.Errorf("%s.metrics[%q] is null, want a number; what was not measured is left out", where, prose.Short(name))
 			}
 			return nil
 		})

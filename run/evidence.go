@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Limits on the evidence of a record.
@@ -58,11 +58,11 @@ const (
 func (e Evidence) validate() error {
 	switch {
 	case !isDigest(e.Digest):
-		return fmt.Errorf("digest is %q, want the 64 lower-case hexadecimal digits of a SHA-256", words.Short(e.Digest))
+		return fmt.Errorf("digest is %q, want the 64 lower-case hexadecimal digits of a SHA-256", prose.Short(e.Digest))
 	case !isWord(string(e.Kind)):
-		return fmt.Errorf("kind is %q, want a word of up to 32 lower-case letters, digits and hyphens", words.Short(string(e.Kind)))
+		return fmt.Errorf("kind is %q, want a word of up to 32 lower-case letters, digits and hyphens", prose.Short(string(e.Kind)))
 	case !ValidFileName(e.Name):
-		return fmt.Errorf("name is %q, want a file name of up to %d letters, digits or _ . - that begins and ends with a letter or digit", words.Short(e.Name), maxFileName)
+		return fmt.Errorf("name is %q, want a file name of up to %d letters, digits or _ . - that begins and ends with a letter or digit", prose.Short(e.Name), maxFileName)
 	case e.Bytes < 0 || e.Bytes > MaxEvidenceFile:
 		return fmt.Errorf("bytes is %d, want 0 to %d", e.Bytes, int64(MaxEvidenceFile))
 	}

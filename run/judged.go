@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Judged is what a gate said of a run last. It is told of the run by the history that
@@ -33,7 +33,7 @@ func (j Judged) Over(before *Judged) bool {
 // Check reports what makes it nothing that a gate says.
 func (j Judged) Check() error {
 	if !isWord(j.Outcome) {
-		return fmt.Errorf("outcome is %q, want a word in lower case", words.Short(j.Outcome))
+		return fmt.Errorf("outcome is %q, want a word in lower case", prose.Short(j.Outcome))
 	}
 	if y := j.At.UTC().Year(); y < 1 || y > lastJudged {
 		return fmt.Errorf("at is in the year %d, want 1 to %d", y, lastJudged)

@@ -7,7 +7,7 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // maxSectionValues bounds the values of one section: more than one has that is within
@@ -65,7 +65,7 @@ func checkOutline(data []byte, depthLimit int) error {
 		case c == ':' && depth > 0:
 			quoted := bytes.TrimRight(data[text:i], " \t\r\n")
 			if names.has(depth, quoted) {
-				return fmt.Errorf("byte %d: %s is there twice, want each name once", text, words.Short(string(quoted)))
+				return fmt.Errorf("byte %d: %s is there twice, want each name once", text, prose.Short(string(quoted)))
 			}
 			if depth == 1 {
 				member, commas, values = boundOf(quoted), 0, 0

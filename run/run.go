@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -202,7 +202,7 @@ func (f *Frame) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("a frame is a pair [duration_ms, bucket]: %w", err)
 	}
 	if len(pair) != 2 || pair[1] != math.Trunc(pair[1]) || math.Abs(pair[1]) > MaxEvents {
-		return fmt.Errorf("a frame is %s, want a pair [duration_ms, bucket] with the place of a bucket", words.Short(string(b)))
+		return fmt.Errorf("a frame is %s, want a pair [duration_ms, bucket] with the place of a bucket", prose.Short(string(b)))
 	}
 	f.DurationMS, f.Bucket = pair[0], int(pair[1])
 	return nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // section is an optional part of a record beside what was measured.
@@ -97,7 +97,7 @@ func atMost(what string, n, most int) error {
 // word refuses what is no word of the formats.
 func word(what, s string) error {
 	if !isWord(s) {
-		return fmt.Errorf("%s is %q, want a word of up to 32 lower-case letters, digits and hyphens", what, words.Short(s))
+		return fmt.Errorf("%s is %q, want a word of up to 32 lower-case letters, digits and hyphens", what, prose.Short(s))
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func repetition(n, least int) error {
 // reference refuses what is no digest of a kept file; "" refers to none.
 func reference(digest string) error {
 	if digest != "" && !isDigest(digest) {
-		return fmt.Errorf("evidence is %q, want the 64 lower-case hexadecimal digits of a SHA-256", words.Short(digest))
+		return fmt.Errorf("evidence is %q, want the 64 lower-case hexadecimal digits of a SHA-256", prose.Short(digest))
 	}
 	return nil
 }

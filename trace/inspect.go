@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -76,7 +76,7 @@ func (w *Warnings) Addf(line int, format string, args ...any) {
 // first verb is %d, for n. None are worth no word.
 func (w *Warnings) Counted(line, n int, one, many string, args ...any) {
 	if n > 0 {
-		w.Addf(line, words.Plural(n, one, many), append([]any{n}, args...)...)
+		w.Addf(line, prose.Plural(n, one, many), append([]any{n}, args...)...)
 	}
 }
 
@@ -85,11 +85,11 @@ func (w *Warnings) List() []run.Warning {
 	if w.dropped == 0 {
 		return w.list
 	}
-	return append(w.list[:len(w.list):len(w.list)], run.Warning{Text: fmt.Sprintf("%d more %s not listed", w.dropped, words.Plural(w.dropped, "warning is", "warnings are"))})
+	return append(w.list[:len(w.list):len(w.list)], run.Warning{Text: fmt.Sprintf("%d more %s not listed", w.dropped, prose.Plural(w.dropped, "warning is", "warnings are"))})
 }
 
 // Quote shortens untrusted text for a warning and quotes it.
-func Quote[T string | []byte](text T) string { return words.Quote(string(text), 60) }
+func Quote[T string | []byte](text T) string { return prose.Quote(string(text), 60) }
 
 // Name is a name of a file, bounded, in valid UTF-8 and free from the text that it
 // was cut from.

@@ -18,7 +18,7 @@ import (
 	"unicode"
 
 	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // repository is a private bare repository that holds one commit of the branch:
@@ -228,7 +228,7 @@ func (r *repository) redact(text string) string {
 			lines = append(lines, line)
 		}
 	}
-	return words.Clip(strings.Join(lines, "; "), maxShown)
+	return prose.Clip(strings.Join(lines, "; "), maxShown)
 }
 
 // maxShown is how many characters of what git says are shown.

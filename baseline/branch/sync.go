@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -136,7 +136,7 @@ func brief(errs []error) string {
 	for _, err := range errs {
 		texts = append(texts, err.Error())
 	}
-	return words.Clip(strings.ReplaceAll(strings.Join(texts, "; "), "\n", "; "), maxDamage)
+	return prose.Clip(strings.ReplaceAll(strings.Join(texts, "; "), "\n", "; "), maxDamage)
 }
 
 // read reads segments in turn. Those that the remote has left out, that are too

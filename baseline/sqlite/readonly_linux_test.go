@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/internal/nobody"
+	"github.com/apkgate/apkgate/internal/unprivileged"
 )
 
 // readUnprivileged reads the history as a user whom permissions hold back.
 func readUnprivileged(t *testing.T, path string) string {
 	t.Helper()
-	out, err := nobody.Output(readerPath + "=" + path)
+	out, err := unprivileged.Output(readerPath + "=" + path)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

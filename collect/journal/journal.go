@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -65,5 +65,5 @@ func Line(s string) string {
 			return r
 		}
 		return ' '
-	}, words.Fit(s, limit))
+	}, prose.Fit(s, limit))
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	devctx "github.com/apkgate/apkgate/context"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // cpuFolder is where the kernel tells of CPUs.
@@ -55,7 +55,7 @@ func (r *reader) renderer(text string) {
 		said = name
 	}
 	const most = 80
-	r.Properties[devctx.GPU] = words.Clip(software(said), most)
+	r.Properties[devctx.GPU] = prose.Clip(software(said), most)
 }
 
 // software names a renderer that draws on the CPU without its version, and leaves others
@@ -151,5 +151,5 @@ func host() string {
 			cpu = strings.TrimSpace(string(m[1]))
 		}
 	}
-	return cpu + ", " + words.Count(runtime.NumCPU(), "core", "cores")
+	return cpu + ", " + prose.Count(runtime.NumCPU(), "core", "cores")
 }

@@ -18,10 +18,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
-	"github.com/apkgate/apkgate/collect/watch"
 )
 
 // sources is a clone of Perfetto's repository, or a skipped test where there is none.
@@ -100,7 +100,7 @@ func TestEveryReleaseOfPerfettoTakesOurConfigurations(t *testing.T) {
 	folder := sources(t)
 	tags := releases(t, folder)
 	timeline, shown, energy := frames.Ask(frames.Timeline), frames.Ask(frames.Shown), power.Ask()
-	older, newer := watch.Ask([]string{"com.example", "com.example.test"}, 30), watch.Ask([]string{"com.example"}, 34)
+	older, newer := applog.Ask([]string{"com.example", "com.example.test"}, 30), applog.Ask([]string{"com.example"}, 34)
 	tried := 0
 	for _, tag := range tags {
 		config, version := traceConfig(t, folder, tag), number(release.FindStringSubmatch(tag)[1])

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/claim"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // ours reports whether the device is this process's to change.
@@ -24,7 +24,7 @@ func (t *Target) Own(ctx context.Context, longest time.Duration) error {
 		return nil
 	}
 	hold, rest, err := claim.Await(ctx, t.Ask, t.Clock, *t.Owner, longest, readLedger, func(by claim.Owner) {
-		t.Journal.Report(journal.Waiting, 0, 0, fmt.Sprintf("is in use by %s: waiting up to %s", journal.Line(by.String()), words.Duration(longest)))
+		t.Journal.Report(journal.Waiting, 0, 0, fmt.Sprintf("is in use by %s: waiting up to %s", journal.Line(by.String()), prose.Duration(longest)))
 	})
 	if errors.Is(err, claim.ErrNoMark) {
 		t.Journal.Warnf("%v: another user of it, here or on another computer, is not kept from using it at the same time, and what this run changes is not put back if the run is killed; see that adb may write to %s",
@@ -134,7 +134,7 @@ func (t *Target) Restore(ctx context.Context) error {
 	if err := t.giveUp(context.WithoutCancel(ctx), t.failed); err != nil || len(t.failed) == 0 {
 		return err
 	}
-	return t.Advise(loss.Infrastructure, fmt.Errorf("%s could not be put back", words.Count(len(t.failed), "change", "changes")),
+	return t.Advise(loss.Infrastructure, fmt.Errorf("%s could not be put back", prose.Count(len(t.failed), "change", "changes")),
 		"put back by hand what can't be from here, and remove the note of it: adb shell rm "+ledger)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb/marks"
 	"github.com/apkgate/apkgate/device/adb/wire"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // InstallError is the package manager's no.
@@ -104,7 +104,7 @@ func nameAPKs(files []string) string {
 	case 1:
 		return files[0]
 	}
-	return files[0] + " and " + words.Count(len(files)-1, "other", "others")
+	return files[0] + " and " + prose.Count(len(files)-1, "other", "others")
 }
 
 func (d *Device) install(ctx context.Context, apkFiles []string) error {

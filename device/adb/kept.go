@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb/marks"
 	"github.com/apkgate/apkgate/device/adb/wire"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // A kept shell is given no command, so that it reads its standard input, as with
@@ -52,7 +52,7 @@ func (d *Device) Ask(ctx context.Context, command string) (device.Output, error)
 	case err == nil:
 		return out, nil
 	case ctx.Err() != nil, errors.Is(err, errTooMuch):
-		return device.Output{}, d.failed(fmt.Sprintf("running %s", words.Quote(command, 60)), err)
+		return device.Output{}, d.failed(fmt.Sprintf("running %s", prose.Quote(command, 60)), err)
 	}
 	return d.Exec(ctx, command)
 }

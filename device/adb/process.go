@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb/marks"
 	"github.com/apkgate/apkgate/device/adb/wire"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // maxOutput bounds what Exec keeps, in bytes.
@@ -30,7 +30,7 @@ func (d *Device) Exec(ctx context.Context, command string) (device.Output, error
 // exec is Exec that lets silence last for so long.
 func (d *Device) exec(ctx context.Context, patience time.Duration, command string) (device.Output, error) {
 	var out device.Output
-	doing := fmt.Sprintf("running %s", words.Quote(command, 60))
+	doing := fmt.Sprintf("running %s", prose.Quote(command, 60))
 	p, err := d.start(ctx, command, maxOutput, errTooMuch)
 	if err != nil {
 		return out, d.failed(doing, err)
@@ -59,7 +59,7 @@ var errTooMuch = fmt.Errorf("it printed more than %d MiB", maxOutput>>20)
 func (d *Device) Start(ctx context.Context, command string) (device.Process, error) {
 	p, err := d.start(ctx, command, maxErrors, nil)
 	if err != nil {
-		return nil, d.failed(fmt.Sprintf("starting %s", words.Quote(command, 60)), err)
+		return nil, d.failed(fmt.Sprintf("starting %s", prose.Quote(command, 60)), err)
 	}
 	p.call.allow(0)
 	return p, nil
@@ -170,7 +170,7 @@ func (p *Process) wait() (int, error) {
 }
 
 func (p *Process) failed(err error) error {
-	return p.device.failed(fmt.Sprintf("running %s", words.Quote(p.command, 60)), err)
+	return p.device.failed(fmt.Sprintf("running %s", prose.Quote(p.command, 60)), err)
 }
 
 // Close ends the stream, which hangs the command up.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // acceleration is what -accel-check says.
@@ -33,7 +33,7 @@ func parseAccel(output string, exitCode int) acceleration {
 	number, text, _ := strings.Cut(block, "\n")
 	code, err := strconv.Atoi(strings.TrimSpace(number))
 	if !found || err != nil {
-		return acceleration{exitCode, words.OneLine(words.Clip(output, 200))}
+		return acceleration{exitCode, prose.OneLine(prose.Clip(output, 200))}
 	}
 	text, _, _ = strings.Cut("\n"+text, "\naccel\n")
 	return acceleration{code, strings.TrimSpace(text)}
@@ -73,7 +73,7 @@ func (a acceleration) summary() string {
 	if first == "" {
 		return fmt.Sprintf("code %d", a.code)
 	}
-	return words.Clip(words.OneLine(first), 200)
+	return prose.Clip(prose.OneLine(first), 200)
 }
 
 // hint is what to do about it.

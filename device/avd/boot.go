@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/device/console"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // attempt is one boot, with everything that it needs.
@@ -219,7 +219,7 @@ func (a attempt) mention(l logLine) {
 		about = append(about, "to load snapshot", "does not have the requested snapshot", "Cold boot: snapshot", "can not be loaded")
 	}
 	if slices.ContainsFunc(about, func(text string) bool { return strings.Contains(l.text, text) }) {
-		a.tell("the emulator says: " + words.OneLine(l.text))
+		a.tell("the emulator says: " + prose.OneLine(l.text))
 	}
 }
 

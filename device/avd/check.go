@@ -7,7 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/boot"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Check looks for the SDK's programs and system images, and for hardware acceleration.
@@ -64,7 +64,7 @@ func judged(name string, err error, detail string) device.Finding {
 func (s sdk) checkImages() device.Finding {
 	const name, most = "system images", 5
 	if all := s.installed(); len(all) > 0 {
-		return device.Finding{Name: name, OK: true, Detail: words.Few(all, most)}
+		return device.Finding{Name: name, OK: true, Detail: prose.Few(all, most)}
 	}
 	where := s.root
 	if where == "" {

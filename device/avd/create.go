@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // What a lease holds of an emulator, in the order in which it is noted.
@@ -60,7 +60,7 @@ func (l *Lab) prepare(ctx context.Context, s sdk, e emulator, spec boot.Spec, he
 	there := "there is none"
 	if len(names) > 0 {
 		const most = 10
-		there = "there are " + words.Few(names, most)
+		there = "there are " + prose.Few(names, most)
 	}
 	return machine{}, failure(fmt.Sprintf("start the AVD %s: no AVD has that name; %s", spec.Existing, there), "name one that `emulator -list-avds` lists, or leave name out to have one created")
 }
@@ -154,7 +154,7 @@ func parseManagerError(output string) string {
 func managerFailure(spec boot.Spec, s sdk, image string, out program.Result) *boot.Error {
 	all := string(out.Stderr) + "\n" + string(out.Stdout)
 	said := cmp.Or(parseManagerError(all), out.Said())
-	what := fmt.Sprintf("create an AVD: avdmanager says %s (exit code %d)", words.Quote(words.OneLine(said), 300), out.ExitCode)
+	what := fmt.Sprintf("create an AVD: avdmanager says %s (exit code %d)", prose.Quote(prose.OneLine(said), 300), out.ExitCode)
 	switch {
 	case strings.Contains(all, "JAVA_HOME") || strings.Contains(all, "UnsupportedClassVersionError"):
 		return failure(what, "avdmanager needs Java 17 or newer: install it, or set JAVA_HOME to it")

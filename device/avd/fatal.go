@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/boot"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // fatal is a way in which an emulator does not start, by what it prints then (main-emulator.cpp,
@@ -95,7 +95,7 @@ func explanation(lines []logLine, i int) string {
 	const most = 3 // lines
 	for _, l := range lines[i+1 : min(len(lines), i+1+most)] {
 		if strings.HasPrefix(l.text, "CPU acceleration status:") {
-			return ": " + words.OneLine(strings.TrimPrefix(l.text, "CPU acceleration status:"))
+			return ": " + prose.OneLine(strings.TrimPrefix(l.text, "CPU acceleration status:"))
 		}
 	}
 	return ""
@@ -112,13 +112,13 @@ func (g *log) died(avd, ending string) *boot.Error {
 			if !ok || f.goesOn == sure {
 				continue
 			}
-			what := words.Clip(cmp.Or(f.what, words.OneLine(l.text))+explanation(lines, i), most)
+			what := prose.Clip(cmp.Or(f.what, prose.OneLine(l.text))+explanation(lines, i), most)
 			return &boot.Error{Lab: inSentences, What: fmt.Sprintf("boot the AVD %s: %s", avd, what), Advice: f.advice, Retry: f.retry}
 		}
 	}
 	what := fmt.Sprintf("boot the AVD %s: %s", avd, ending)
 	if said := g.lastWords(); said != "" {
-		what += "; it said " + words.Quote(said, most)
+		what += "; it said " + prose.Quote(said, most)
 	}
 	return passing(what, "")
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // What is kept of an emulator's log: it prints as long as it runs.
@@ -97,7 +97,7 @@ func (l logLine) grave() bool { return l.level == "ERROR" || l.level == "FATAL" 
 func (g *log) lastWords() string {
 	var last, grave string
 	for _, l := range g.lines() {
-		text := words.OneLine(l.text)
+		text := prose.OneLine(l.text)
 		if text == "" {
 			continue
 		}
@@ -107,5 +107,5 @@ func (g *log) lastWords() string {
 		}
 	}
 	const most = 300
-	return words.Clip(cmp.Or(grave, last), most)
+	return prose.Clip(cmp.Or(grave, last), most)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/boot"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // sdk is where Android's SDK is, and the programs of it that are used; "" for what is not
@@ -131,7 +131,7 @@ func (s sdk) lacks(image string) *boot.Error {
 	there := "none is"
 	if all := s.installed(); len(all) > 0 {
 		const most = 5
-		there = words.Few(all, most)
+		there = prose.Few(all, most)
 	}
 	return failure(fmt.Sprintf("create an AVD: the system image %s is not installed in %s; installed: %s", image, s.root, there),
 		fmt.Sprintf("install it and accept its licence with: sdkmanager %q", image))

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Owner is who uses a device.
@@ -67,7 +67,7 @@ func (o Owner) since(now time.Time) string {
 func (o Owner) encode() string {
 	const most = 60 // bytes of each text, which thrice as many may stand for
 	return url.Values{
-		"user": {words.Clip(o.User, most)}, "host": {words.Clip(o.Host, most)}, "pid": {strconv.Itoa(o.PID)}, "doing": {words.Clip(o.Doing, 2*most)},
+		"user": {prose.Clip(o.User, most)}, "host": {prose.Clip(o.Host, most)}, "pid": {strconv.Itoa(o.PID)}, "doing": {prose.Clip(o.Doing, 2*most)},
 		"since": {o.Since.UTC().Format(time.RFC3339)}, "lock": {o.Lock},
 	}.Encode()
 }

@@ -26,7 +26,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // TokenFile is where in the user's home emulators keep the token of their consoles.
@@ -174,7 +174,7 @@ func (c *Console) reply() (text, last string, err error) {
 // shown is some of what a stranger said, harmless where it is printed.
 func shown(said string) string {
 	const most = 200
-	return words.Quote(strings.TrimSpace(said), most)
+	return prose.Quote(strings.TrimSpace(said), most)
 }
 
 // line reads one line of at most so many bytes.

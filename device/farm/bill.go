@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Rate is what a device costs.
@@ -84,10 +84,10 @@ func (b Bill) Text(one, many string) string {
 	if b.Most {
 		most = "at most "
 	}
-	text := fmt.Sprintf("%s, %s%s of devices%s", words.Count(b.Matrices, one, many), most, words.Count(b.Minutes, "minute", "minutes"), b.sum(b.USD))
+	text := fmt.Sprintf("%s, %s%s of devices%s", prose.Count(b.Matrices, one, many), most, prose.Count(b.Minutes, "minute", "minutes"), b.sum(b.USD))
 	if b.Untold > 0 {
 		text += fmt.Sprintf("; unknown of %s, ended before the farm had told a number: at most %s%s",
-			words.Count(b.Untold, "more "+one, "more "+many), words.Count(b.UntoldMinutes, "minute", "minutes"), b.sum(b.UntoldUSD))
+			prose.Count(b.Untold, "more "+one, "more "+many), prose.Count(b.UntoldMinutes, "minute", "minutes"), b.sum(b.UntoldUSD))
 	}
 	return text
 }

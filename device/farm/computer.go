@@ -9,7 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/boot"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Computer is what a farm needs of the computer that it is used from.
@@ -63,7 +63,7 @@ func (c Computer) Watch(ctx context.Context, within time.Duration, look func(con
 			}
 		}
 		if time.Now().After(until) {
-			return errors.New("it has not ended within " + words.Duration(within+queued))
+			return errors.New("it has not ended within " + prose.Duration(within+queued))
 		}
 		if err := c.Pause(ctx, lookEvery); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/boot"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Computer is what the labs need of the computer that they run on.
@@ -50,7 +50,7 @@ func (c Computer) Up(ctx context.Context, called string, b *boot.Booted, tell fu
 // notUp says that Android was not up in time. One that adb has never reached, and that is paid
 // for, is not booted again: what keeps adb from the one keeps it from the next, as a firewall.
 func (c Computer) notUp(called, serial string, late *boot.NotUpError) *boot.Error {
-	failed := &boot.Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: it is not up after %s: %s", serial, words.Duration(upWithin), words.OneLine(late.Last)), Retry: true}
+	failed := &boot.Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: it is not up after %s: %s", serial, prose.Duration(upWithin), prose.OneLine(late.Last)), Retry: true}
 	if c.Paid && !late.Reached {
 		failed.Retry = false
 		failed.Advice = "see that adb on this computer reaches such instances (adb devices while one runs; a firewall or a proxy may be between); no other one is started, which would be paid for in vain"
@@ -75,7 +75,7 @@ func (c Computer) SetBattery(ctx context.Context, b *boot.Booted, percent int, t
 	if now, err := c.setBattery(ctx, b, percent); err != nil {
 		tell(fmt.Sprintf("the battery is not set to %d%%: %v", percent, err))
 	} else if now != strconv.Itoa(percent) {
-		tell(fmt.Sprintf("the battery is not set to %d%%: the device says that its level is %s", percent, words.Quote(now, 20)))
+		tell(fmt.Sprintf("the battery is not set to %d%%: the device says that its level is %s", percent, prose.Quote(now, 20)))
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Offer is a device that can be made: a recipe of the cloud, a template of the desktop.
@@ -25,7 +25,7 @@ type Offer struct {
 
 // String names the offer as in lists of them.
 func (o Offer) String() string {
-	text := words.Short(words.OneLine(o.Name))
+	text := prose.Short(prose.OneLine(o.Name))
 	if o.Android != "" {
 		text += " (Android " + short(o.Android) + ")"
 	}
@@ -33,7 +33,7 @@ func (o Offer) String() string {
 }
 
 // short is a version as it is said.
-func short(android string) string { return words.Clip(words.OneLine(android), 20) }
+func short(android string) string { return prose.Clip(prose.OneLine(android), 20) }
 
 // Doubt says why an offer was not chosen.
 type Doubt struct {
@@ -64,11 +64,11 @@ func Choose(what string, offers []Offer, name, android string) (Offer, *Doubt) {
 		return Offer{}, several(what, fit, name, android)
 	case len(called) > 0:
 		return Offer{}, &Doubt{
-			fmt.Sprintf("no %s %s has Android %s", what, words.Quote(name, 80), short(android)),
+			fmt.Sprintf("no %s %s has Android %s", what, prose.Quote(name, 80), short(android)),
 			"there is " + listed(called, Offer.String),
 		}
 	}
-	d := &Doubt{What: fmt.Sprintf("no %s is called %s", what, words.Quote(name, 80))}
+	d := &Doubt{What: fmt.Sprintf("no %s is called %s", what, prose.Quote(name, 80))}
 	if near := nearest(name, offers); len(near) > 0 {
 		d.Advice = "most like it: " + listed(near, Offer.String)
 	}
@@ -77,9 +77,9 @@ func Choose(what string, offers []Offer, name, android string) (Offer, *Doubt) {
 
 func several(what string, fit []Offer, name, android string) *Doubt {
 	d := &Doubt{
-		What: fmt.Sprintf("%d %ss are called %s", len(fit), what, words.Quote(name, 80)),
+		What: fmt.Sprintf("%d %ss are called %s", len(fit), what, prose.Quote(name, 80)),
 		Advice: "name one by its ID: " + listed(fit, func(o Offer) string {
-			return o.String() + " is " + words.Short(words.OneLine(o.ID))
+			return o.String() + " is " + prose.Short(prose.OneLine(o.ID))
 		}),
 	}
 	if android != "" {
@@ -116,7 +116,7 @@ func listed(offers []Offer, say func(Offer) string) string {
 		}
 	}
 	slices.Sort(names)
-	return words.Few(names, mostNamed)
+	return prose.Few(names, mostNamed)
 }
 
 // nearest are the offers that share most words with a name, a few of them.

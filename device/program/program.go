@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Command is a program that is to be run.
@@ -62,7 +62,7 @@ type Result struct {
 func (r Result) Said() string {
 	for _, text := range [][]byte{r.Stderr, r.Stdout} {
 		const most = 400 // bytes
-		if said := words.OneLine(string(text[max(0, len(text)-most):])); said != "" {
+		if said := prose.OneLine(string(text[max(0, len(text)-most):])); said != "" {
 			return said
 		}
 	}

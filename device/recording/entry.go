@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Op is what a line of the exchanges is of.
@@ -161,17 +161,17 @@ func (e *Entry) Asked() string {
 	const most = 160
 	switch e.Op {
 	case Exec, Start:
-		return words.Quote(e.Command, most)
+		return prose.Quote(e.Command, most)
 	case Push:
-		return "writing " + words.Quote(e.Path, most)
+		return "writing " + prose.Quote(e.Path, most)
 	case Pull:
-		return "reading " + words.Quote(e.Path, most)
+		return "reading " + prose.Quote(e.Path, most)
 	case Uninstall:
-		return "removing " + words.Quote(e.Command, most)
+		return "removing " + prose.Quote(e.Command, most)
 	case Install:
 		text := "installing"
 		for _, f := range e.Files {
-			text += fmt.Sprintf(" %s (%d bytes, SHA-256 %.12s)", words.Quote(f.Name, 60), f.Bytes, f.SHA256)
+			text += fmt.Sprintf(" %s (%d bytes, SHA-256 %.12s)", prose.Quote(f.Name, 60), f.Bytes, f.SHA256)
 		}
 		return text
 	case Open:

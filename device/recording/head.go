@@ -21,7 +21,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Format is the version of the folder's format.
@@ -82,9 +82,9 @@ const (
 func (h Head) check() error {
 	switch {
 	case h.Format != Format:
-		return fmt.Errorf("its format is %q, want %s", words.Short(h.Format), Format)
+		return fmt.Errorf("its format is %q, want %s", prose.Short(h.Format), Format)
 	case h.Of != OfDevice && h.Of != OfSimulated && h.Of != OfCaptures:
-		return fmt.Errorf("of is %q, want %s, %s or %s", words.Short(string(h.Of)), OfDevice, OfSimulated, OfCaptures)
+		return fmt.Errorf("of is %q, want %s, %s or %s", prose.Short(string(h.Of)), OfDevice, OfSimulated, OfCaptures)
 	case len(h.Packages) > 100 || len(h.BlackedOut) > 100:
 		return fmt.Errorf("it names %d packages and %d kinds of what is blacked out, want at most 100 of each", len(h.Packages), len(h.BlackedOut))
 	}

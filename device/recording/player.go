@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Player answers in place of the device of a recorded run.
@@ -88,7 +88,7 @@ func (e *OtherwiseError) Error() string {
 	text := "the recording has no answer to " + e.Asked
 	switch {
 	case e.Times > 0:
-		text = fmt.Sprintf("the recording has %s to %s, and it is asked once more", words.Count(e.Times, "answer", "answers"), e.Asked)
+		text = fmt.Sprintf("the recording has %s to %s, and it is asked once more", prose.Count(e.Times, "answer", "answers"), e.Asked)
 	case e.Nearest != "":
 		text += "; the nearest that it has is " + e.Nearest
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -77,5 +77,5 @@ func (r Result) recordCalls() []run.Call {
 
 // text makes a name fit for a record: valid UTF-8, bounded in length.
 func text(s string) string {
-	return words.Fit(s, run.MaxText)
+	return prose.Fit(s, run.MaxText)
 }

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/apkgate/apkgate/gate/level"
+	"github.com/apkgate/apkgate/gate/history/level"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
 )

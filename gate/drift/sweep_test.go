@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/internal/evaluation"
+	"github.com/apkgate/apkgate/research/evaluation"
 )
 
 // quarters are histories of one metric: a session of five repetitions, with a noise of 3 %

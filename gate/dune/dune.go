@@ -11,7 +11,7 @@ package dune
 
 import (
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/past"
+	"github.com/apkgate/apkgate/gate/history/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"

@@ -10,7 +10,7 @@ import (
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/rules"
 )
 
@@ -206,7 +206,7 @@ func worseEverywhere(all []checked) string {
 			return ""
 		}
 	}
-	text := fmt.Sprintf("All %d runs are worse, in each of %s", len(all), words.Count(len(distinct), "context", "contexts"))
+	text := fmt.Sprintf("All %d runs are worse, in each of %s", len(all), prose.Count(len(distinct), "context", "contexts"))
 	switch {
 	case len(distinct) < 2 || perhaps == len(all):
 		return ""

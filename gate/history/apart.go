@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -89,9 +89,9 @@ func (c *check) warnApart() {
 		case slices.Contains(c.told, k.property):
 		case at >= 0:
 			c.warnings = append(c.warnings, run.Warning{Text: c.apart[at].describe(c.catalogue) + ", and this verdict says nothing of " +
-				words.Plural(len(k.metrics), "it", "them") + ": " + k.otherwise() + "accept " + moreRuns(missing) + "that were measured as this one"})
+				prose.Plural(len(k.metrics), "it", "them") + ": " + k.otherwise() + "accept " + moreRuns(missing) + "that were measured as this one"})
 		case k.rebuilds(c.policy):
-			c.warnings = append(c.warnings, run.Warning{Text: k.describe(c.catalogue) + "; " + moreRuns(missing) + "of its kind " + words.Plural(missing, "rebuilds", "rebuild") + " the history"})
+			c.warnings = append(c.warnings, run.Warning{Text: k.describe(c.catalogue) + "; " + moreRuns(missing) + "of its kind " + prose.Plural(missing, "rebuilds", "rebuild") + " the history"})
 		}
 	}
 }
@@ -114,7 +114,7 @@ func moreRuns(n int) string {
 	if n <= 0 {
 		return "runs "
 	}
-	return fmt.Sprintf("%d more %s ", n, words.Plural(n, "run", "runs"))
+	return fmt.Sprintf("%d more %s ", n, prose.Plural(n, "run", "runs"))
 }
 
 // describe says which runs don't count: `smooth ratio, time per frame: 10 of 12 accepted
@@ -126,7 +126,7 @@ func (k kind) describe(catalogue *metric.Catalogue) string {
 		whose += " of this context"
 	}
 	return fmt.Sprintf("%s: %d of %d %s %s measured in another way and %s count: %s is %s here and %s there",
-		gate.Titles(k.metrics, catalogue), k.other, k.same+k.other, whose, words.Plural(k.other, "was", "were"), words.Plural(k.other, "doesn't", "don't"),
+		gate.Titles(k.metrics, catalogue), k.other, k.same+k.other, whose, prose.Plural(k.other, "was", "were"), prose.Plural(k.other, "doesn't", "don't"),
 		k.property, gate.OneOf([]string{k.here}), gate.OneOf(k.there))
 }
 
@@ -138,4 +138,4 @@ func (a apart) describe(catalogue *metric.Catalogue) string {
 }
 
 // have is the verb of so many metrics.
-func have(metrics []string) string { return words.Plural(len(metrics), "has", "have") }
+func have(metrics []string) string { return prose.Plural(len(metrics), "has", "have") }

@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/internal/corpustest"
-	"github.com/apkgate/apkgate/internal/evaluation/published"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/research/evaluation/published"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
 )

@@ -10,7 +10,7 @@ import (
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/dune"
-	"github.com/apkgate/apkgate/gate/past"
+	"github.com/apkgate/apkgate/gate/history/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/dune"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -31,7 +31,7 @@ func (c *check) warnSmallCluster() {
 	}
 	if least := dune.LeastCluster(c.policy); has < least {
 		c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
-			"%s %d %s; with fewer than %d the preset dune flags nothing, however bad", what, has, words.Plural(has, "run", "runs"), least)})
+			"%s %d %s; with fewer than %d the preset dune flags nothing, however bad", what, has, prose.Plural(has, "run", "runs"), least)})
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -60,7 +60,7 @@ func (c *check) conclude(v *gate.RunVerdict) {
 		v.Hint = "see gate.metrics in apkgate.yml"
 	case c.compared() == 0:
 		v.Verdict = gate.Inconclusive
-		v.Reason = fmt.Sprintf("of what this run measured, nothing is in the %d accepted %s that it is compared with", n, words.Plural(n, "run", "runs"))
+		v.Reason = fmt.Sprintf("of what this run measured, nothing is in the %d accepted %s that it is compared with", n, prose.Plural(n, "run", "runs"))
 		if len(c.apart) > 0 && len(c.apart[0].there) > 0 {
 			v.Reason += ": " + c.apart[0].describe(c.catalogue)
 		}
@@ -83,11 +83,11 @@ func (c *check) conclude(v *gate.RunVerdict) {
 		v.Hint = "look why, and measure again; where the app is meant to do without, accept the run"
 	case c.policy.Preset == gate.PresetDune && n < c.policy.MinHistory:
 		v.Verdict = gate.Inconclusive
-		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, words.Plural(n, "run", "runs"), c.policy.MinHistory)
+		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, prose.Plural(n, "run", "runs"), c.policy.MinHistory)
 		v.Hint = c.acceptMore(c.policy.MinHistory - n)
 	case few:
 		v.Verdict = gate.Inconclusive
-		v.Reason = fmt.Sprintf("the clusters that this run is compared with have %d accepted %s, and min-history asks for %d", most, words.Plural(most, "run", "runs"), c.policy.MinHistory)
+		v.Reason = fmt.Sprintf("the clusters that this run is compared with have %d accepted %s, and min-history asks for %d", most, prose.Plural(most, "run", "runs"), c.policy.MinHistory)
 		v.Hint = c.acceptMore(c.policy.MinHistory - most)
 	case len(c.open()) > 0:
 		v.Verdict = gate.Inconclusive
@@ -120,7 +120,7 @@ func (c *check) accept(one, several string) string {
 
 func (c *check) acceptMore(n int) string {
 	if c.policy.Accepting != "" {
-		return fmt.Sprintf("it takes %d more accepted %s: %s", n, words.Plural(n, "run", "runs"), c.policy.Accepting)
+		return fmt.Sprintf("it takes %d more accepted %s: %s", n, prose.Plural(n, "run", "runs"), c.policy.Accepting)
 	}
 	return fmt.Sprintf("accept %d more", n)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/family"
 	"github.com/apkgate/apkgate/gate/gatetest"
-	"github.com/apkgate/apkgate/gate/past"
+	"github.com/apkgate/apkgate/gate/history/past"
 	"github.com/apkgate/apkgate/metric"
 )
 

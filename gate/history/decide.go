@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/past"
+	"github.com/apkgate/apkgate/gate/history/past"
 	"github.com/apkgate/apkgate/metric"
 )
 

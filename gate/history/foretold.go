@@ -9,8 +9,8 @@ import (
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/family"
-	"github.com/apkgate/apkgate/gate/past"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/gate/history/past"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -64,7 +64,7 @@ func (c *check) unmeasured(d gate.Comparison) string {
 				why = "no accepted run of this context has it"
 			}
 			return fmt.Sprintf("; %s: that is what %d accepted %s of others let expect, unlike in %s", why,
-				t.Runs, words.Plural(t.Runs, "session", "sessions"), strings.Join(t.Unlike, ", "))
+				t.Runs, prose.Plural(t.Runs, "session", "sessions"), strings.Join(t.Unlike, ", "))
 		}
 	}
 	return ""
@@ -76,7 +76,7 @@ func (c *check) describeForetold(few []*judgement) string {
 	if c.setting.runs > 0 {
 		return c.setting.describe()
 	}
-	text := fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
+	text := fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, prose.Plural(c.seen.Total, "run", "runs"))
 	for _, j := range few {
 		if j.foretold() {
 			t := j.evidence.Foretold
@@ -128,11 +128,11 @@ func settingOf(p gate.Policy, own devctx.Properties, refs []run.Summary) (s sett
 
 // describe names the setting, its old value and its new one.
 func (s setting) describe() string {
-	runs := fmt.Sprintf("the %d accepted %s of this device", s.runs, words.Plural(s.runs, "run", "runs"))
+	runs := fmt.Sprintf("the %d accepted %s of this device", s.runs, prose.Plural(s.runs, "run", "runs"))
 	if s.now == "" {
-		return fmt.Sprintf("%s %s recorded (evidence.keep was not none), and this run was not: recording takes time, so that the two are judged apart", runs, words.Plural(s.runs, "was", "were"))
+		return fmt.Sprintf("%s %s recorded (evidence.keep was not none), and this run was not: recording takes time, so that the two are judged apart", runs, prose.Plural(s.runs, "was", "were"))
 	}
-	return fmt.Sprintf("this run was recorded (evidence.keep), and %s %s not (evidence.keep was none): recording takes time, so that the two are judged apart", runs, words.Plural(s.runs, "was", "were"))
+	return fmt.Sprintf("this run was recorded (evidence.keep), and %s %s not (evidence.keep was none): recording takes time, so that the two are judged apart", runs, prose.Plural(s.runs, "was", "were"))
 }
 
 // hint says what to do about it.

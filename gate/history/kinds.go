@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -42,7 +42,7 @@ func tellKinds(p gate.Policy, checks []*check) []run.Warning {
 		out = append(out, run.Warning{Text: fmt.Sprintf(
 			"%s: %d of %d runs were measured in another way than accepted ones, which don't count for them: %s is %s here and %s there; up to %s of this kind for each context %s the history",
 			gate.Titles(k.metrics, of[0].catalogue), len(of), len(checks), k.property, gate.OneOf([]string{k.here}), gate.OneOf(k.there),
-			strings.TrimSuffix(moreRuns(mostMissing(p, k.property, of)), " "), words.Plural(mostMissing(p, k.property, of), "rebuilds", "rebuild"))})
+			strings.TrimSuffix(moreRuns(mostMissing(p, k.property, of)), " "), prose.Plural(mostMissing(p, k.property, of), "rebuilds", "rebuild"))})
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -89,7 +89,7 @@ func (c *check) goneEvents() string {
 	if len(told) == 0 {
 		return ""
 	}
-	return "did not happen, as it did in each accepted run of this context: " + words.Few(told, mostTold)
+	return "did not happen, as it did in each accepted run of this context: " + prose.Few(told, mostTold)
 }
 
 // framesOfCells are the cells of the run that say how many frames the others are of.
@@ -125,7 +125,7 @@ func (c *check) fewerFrames(cells []run.Cell) string {
 	if len(told) == 0 {
 		return ""
 	}
-	return gate.FewerThanHalf + " frames that each accepted run of this context has: " + words.Few(told, mostTold)
+	return gate.FewerThanHalf + " frames that each accepted run of this context has: " + prose.Few(told, mostTold)
 }
 
 // missing is what the run has lost of what accepted runs have, "" for nothing.

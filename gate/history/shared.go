@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/past"
+	"github.com/apkgate/apkgate/gate/history/past"
 	"github.com/apkgate/apkgate/gate/screen"
 	"github.com/apkgate/apkgate/stat"
 )

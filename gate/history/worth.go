@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -60,7 +60,7 @@ func seenOf(m metric.Metric, expected, detectable float64) float64 {
 }
 
 func (c *check) nothingDeviates() string {
-	return fmt.Sprintf("nothing deviates in %d %s", c.compared(), words.Plural(c.compared(), "comparison", "comparisons"))
+	return fmt.Sprintf("nothing deviates in %d %s", c.compared(), prose.Plural(c.compared(), "comparison", "comparisons"))
 }
 
 // describePass says what a pass is worth: the worsening of the whole run that nine of
@@ -132,7 +132,7 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 	}
 	text = fmt.Sprintf("noise may hide that %s %s (with a chance of %.0f %%)", text, gotWorse, max(100**worst.Missed, 1))
 	if more := len(noisy) - 1; more > 0 {
-		text += fmt.Sprintf("; so it may in %d more of %d %s", more, len(c.judged), words.Plural(len(c.judged), "comparison", "comparisons"))
+		text += fmt.Sprintf("; so it may in %d more of %d %s", more, len(c.judged), prose.Plural(len(c.judged), "comparison", "comparisons"))
 	}
 	return text
 }
@@ -152,11 +152,11 @@ func (c *check) describeFew(few []*judgement) string {
 	case !c.seen.Own:
 		return c.describeForetold(few)
 	case alike && few[0].Since != "":
-		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %s", few[0].Since, own, words.Plural(own, one, many), needed)
+		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %s", few[0].Since, own, prose.Plural(own, one, many), needed)
 	case alike && sessions < runs && own == sessions:
-		return fmt.Sprintf("the history has %d accepted runs of %d %s in this context, and %s", runs, own, words.Plural(own, one, many), needed)
+		return fmt.Sprintf("the history has %d accepted runs of %d %s in this context, and %s", runs, own, prose.Plural(own, one, many), needed)
 	case alike:
-		return fmt.Sprintf("the history has %d accepted %s in this context, and %s", own, words.Plural(own, one, many), needed)
+		return fmt.Sprintf("the history has %d accepted %s in this context, and %s", own, prose.Plural(own, one, many), needed)
 	}
 	var parts []string
 	for n := range least {
@@ -167,7 +167,7 @@ func (c *check) describeFew(few []*judgement) string {
 		case n == 0:
 			parts = append(parts, fmt.Sprintf("%s %s no comparable run of this context", titles, have(of)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s %s %d comparable %s of the %d that are needed", titles, have(of), n, words.Plural(n, one, many), least))
+			parts = append(parts, fmt.Sprintf("%s %s %d comparable %s of the %d that are needed", titles, have(of), n, prose.Plural(n, one, many), least))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -8,9 +8,9 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
-	"github.com/apkgate/apkgate/gate/past"
+	"github.com/apkgate/apkgate/gate/history/past"
 	"github.com/apkgate/apkgate/gate/sidebyside"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -21,7 +21,7 @@ func TestAFewRunsOfEachPhoneAreNoPass(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	events := []string{"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8"}
 	reason := func(each int) string {
-		return fmt.Sprintf("the history has %d accepted %s in this context, and 5 are needed to tell a change from noise", each, words.Plural(each, "run", "runs"))
+		return fmt.Sprintf("the history has %d accepted %s in this context, and 5 are needed to tell a change from noise", each, prose.Plural(each, "run", "runs"))
 	}
 	for phones, each := range map[int]int{1: 2, 2: 1, 3: 1, 6: 1, 15: 1} {
 		for _, context := range []func(string) map[string]string{gatetest.Phone, func(model string) map[string]string { return map[string]string{"model": model} }} {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/corpustest"
-	"github.com/apkgate/apkgate/internal/evaluation/published"
+	"github.com/apkgate/apkgate/research/evaluation/published"
 	"github.com/apkgate/apkgate/stat"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
 )
@@ -50,7 +50,7 @@ func (t *Trial) fewer(bases, heads []run.Cells) string {
 	if len(told) == 0 {
 		return ""
 	}
-	return "the head build drew " + gate.FewerThanHalf + " base build's frames: " + words.Few(told, mostTold)
+	return "the head build drew " + gate.FewerThanHalf + " base build's frames: " + prose.Few(told, mostTold)
 }
 
 // lacks reports whether a round of the head build lacks a number that the base build's has.
@@ -97,5 +97,5 @@ func (t *Trial) gone(base run.Run, bases, heads []run.Cells) string {
 	if len(told) == 0 {
 		return ""
 	}
-	return "measured of the base build and not of the head build: " + words.Few(told, mostTold)
+	return "measured of the base build and not of the head build: " + prose.Few(told, mostTold)
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Plan is when to look at the rounds, and what settles a question at each look.
@@ -101,7 +101,7 @@ func planOf(p gate.Policy, share float64, most, questions int) (Plan, error) {
 	level := alpha / float64(questions)
 	if least := provable(level); most < least {
 		return Plan{}, fmt.Errorf("%d %s at most can't keep false alarms at %g %% for %d %s: want at least %d",
-			most, words.Plural(most, "round", "rounds"), 100*WithDefaults(p).Alpha, questions, words.Plural(questions, "comparison", "comparisons"), least)
+			most, prose.Plural(most, "round", "rounds"), 100*WithDefaults(p).Alpha, questions, prose.Plural(questions, "comparison", "comparisons"), least)
 	}
 	at := failsAt(level, most)
 	plan := Plan{Most: most}

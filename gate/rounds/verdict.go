@@ -10,7 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/explain"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -131,7 +131,7 @@ func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 	case len(open) > 0:
 		r.Verdict = gate.Inconclusive
 		r.Reason = fmt.Sprintf("%d %s beside the base build %s not exclude that %s%s", p.measured,
-			words.Plural(p.measured, "round", "rounds"), words.Plural(p.measured, "does", "do"), t.gotWorse(open, p), p.why())
+			prose.Plural(p.measured, "round", "rounds"), prose.Plural(p.measured, "does", "do"), t.gotWorse(open, p), p.why())
 		r.Hint = t.settle(p, level)
 	case r.Missing != "":
 		r.Verdict, r.Reason = gate.Inconclusive, r.Missing
@@ -230,7 +230,7 @@ func (t *Trial) describePass(r gate.RunVerdict, p *place) string {
 	}
 	n := len(r.Comparisons)
 	return fmt.Sprintf("nothing got worse in %d %s: in %d rounds beside the base build %s", n,
-		words.Plural(n, "comparison", "comparisons"), p.measured, strings.Join(bounds, ", "))
+		prose.Plural(n, "comparison", "comparisons"), p.measured, strings.Join(bounds, ", "))
 }
 
 // bound says by how much a comparison is worse at most, as the rounds have it.

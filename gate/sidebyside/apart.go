@@ -8,7 +8,7 @@ import (
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -121,7 +121,7 @@ func (s *scenario) warnApart(c *comparing) {
 				where += fmt.Sprintf(" and %d more", more)
 			}
 		}
-		c.warn("scenario %q: %s%s, and %s left out; %s", s.name, a.describe(c.catalogue), where, words.Plural(len(a.metrics), "is", "are"), a.hint())
+		c.warn("scenario %q: %s%s, and %s left out; %s", s.name, a.describe(c.catalogue), where, prose.Plural(len(a.metrics), "is", "are"), a.hint())
 	}
 }
 
@@ -140,5 +140,5 @@ func (s *scenario) unsaid(c *comparing) string {
 	if len(metrics) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s %s not compared, as the builds were measured in different ways", gate.Titles(metrics, c.catalogue), words.Plural(len(metrics), "was", "were"))
+	return fmt.Sprintf("; %s %s not compared, as the builds were measured in different ways", gate.Titles(metrics, c.catalogue), prose.Plural(len(metrics), "was", "were"))
 }

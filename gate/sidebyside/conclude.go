@@ -9,7 +9,7 @@ import (
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -142,14 +142,14 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 		out.Verdict, out.Reason = gate.Inconclusive, "perhaps worse: "+c.describe(*out, deviations[0])
 		out.Hint = s.settle(deviations[0].Enough)
 	case len(s.absent) > 0:
-		out.Verdict, out.Reason = gate.Inconclusive, fmt.Sprintf("%s %s measured of the base build and not of the head build", strings.Join(s.absent, ", "), words.Plural(len(s.absent), "was", "were"))
+		out.Verdict, out.Reason = gate.Inconclusive, fmt.Sprintf("%s %s measured of the base build and not of the head build", strings.Join(s.absent, ", "), prose.Plural(len(s.absent), "was", "were"))
 		out.Hint = "look why, and measure again; what the head build need not have can be left out of gate.metrics in apkgate.yml"
 	case s.fewer != "":
 		out.Verdict, out.Reason = gate.Inconclusive, s.fewer
 		out.Hint = "look whether the measurement was cut short; where the head build is meant to draw less, name frames.count in gate.metrics to see how sure that is"
 	case s.tooFew(c.policy):
 		out.Verdict = gate.Inconclusive
-		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), words.Plural(len(out.Comparisons), "comparison", "comparisons"))
+		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), prose.Plural(len(out.Comparisons), "comparison", "comparisons"))
 		out.Hint = s.settle(s.voice(c.policy))
 	case len(open) > 0:
 		out.Verdict = gate.Inconclusive
@@ -172,7 +172,7 @@ func (s *scenario) describeLost() string {
 	slices.Reverse(told)
 	text := strings.Join(told[:min(len(told), listed)], "; ")
 	if more := len(told) - listed; more > 0 {
-		text += fmt.Sprintf("; and %d more %s", more, words.Plural(more, "run", "runs"))
+		text += fmt.Sprintf("; and %d more %s", more, prose.Plural(more, "run", "runs"))
 	}
 	return text
 }
@@ -202,7 +202,7 @@ func (s *scenario) amount() string {
 	for _, st := range s.strata {
 		least = min(least, len(st.baseUnits), len(st.headUnits))
 	}
-	return fmt.Sprintf("%d %s", least, words.Plural(least, string(s.unit), string(s.unit)+"s"))
+	return fmt.Sprintf("%d %s", least, prose.Plural(least, string(s.unit), string(s.unit)+"s"))
 }
 
 func (s *scenario) settle(n int) string {
@@ -216,7 +216,7 @@ func (s *scenario) settle(n int) string {
 	if len(s.strata) > 1 {
 		where = " on each device"
 	}
-	return fmt.Sprintf("about %d %s of each build%s would settle it", n, words.Plural(n, string(s.unit), string(s.unit)+"s"), where)
+	return fmt.Sprintf("about %d %s of each build%s would settle it", n, prose.Plural(n, string(s.unit), string(s.unit)+"s"), where)
 }
 
 // describe says a deviation in a sentence: what, where, how much, how sure.
@@ -258,7 +258,7 @@ func (s *scenario) describePass(out Scenario) string {
 		bounds = append(bounds, fmt.Sprintf("%s (%s)", t.bound(), t.metric.Title))
 	}
 	n := len(out.Comparisons)
-	reason := fmt.Sprintf("nothing got worse in %d %s", n, words.Plural(n, "comparison", "comparisons"))
+	reason := fmt.Sprintf("nothing got worse in %d %s", n, prose.Plural(n, "comparison", "comparisons"))
 	if len(bounds) == 0 {
 		return reason
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/rounds"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -112,7 +112,7 @@ func (t *test) leftOpen() string {
 		name += " after " + t.cell.Event
 	}
 	if !t.HasInterval() {
-		return fmt.Sprintf("%s has %s and too few values for a bound", name, words.Count(t.N, "value", "values"))
+		return fmt.Sprintf("%s has %s and too few values for a bound", name, prose.Count(t.N, "value", "values"))
 	}
 	return fmt.Sprintf("%s may still be worse by up to %s", name, t.bound())
 }

@@ -17,7 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Project is what was found.
@@ -95,7 +95,7 @@ func Read(root fs.FS) (Project, error) {
 		m, err := readModule(root, at)
 		switch {
 		case err != nil:
-			p.leave("the module %s is not looked at: %v", words.Short(at), err)
+			p.leave("the module %s is not looked at: %v", prose.Short(at), err)
 		case m != nil:
 			modules = append(modules, m)
 		}
@@ -118,7 +118,7 @@ func ownPlugins(root fs.FS, settings block) (has bool) {
 
 func (p *Project) leave(format string, args ...any) {
 	if len(p.Left) < maxLeft {
-		p.Left = append(p.Left, words.Clip(words.OneLine(fmt.Sprintf(format, args...)), 300))
+		p.Left = append(p.Left, prose.Clip(prose.OneLine(fmt.Sprintf(format, args...)), 300))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 )
@@ -51,7 +51,7 @@ func (s Story) Facts() []document.Fact {
 		first := section.Runs[0]
 		fact := text(first.Fact)
 		if n := len(section.Runs) - 1; n > 0 && fact != "" {
-			fact = s.Title(first) + ": " + fact + "; " + words.Count(n, "more run has", "more runs have") + " " + section.Has + " too"
+			fact = s.Title(first) + ": " + fact + "; " + prose.Count(n, "more run has", "more runs have") + " " + section.Has + " too"
 		}
 		add(section.Label, fact)
 		add(section.Line, s.lead(first))
@@ -140,7 +140,7 @@ func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
 // fact is the explanation in a line, which of causes alone is how many there are.
 func (s Story) fact(e diagnose.Explanation) string {
 	if len(e.Fact) == 0 {
-		return words.Count(len(e.Causes), "cause", "causes")
+		return prose.Count(len(e.Causes), "cause", "causes")
 	}
 	return text(e.Fact)
 }
@@ -212,7 +212,7 @@ func (s Story) line(c diagnose.Cause, also []string) string {
 		out += " " + d
 	}
 	if len(also) > 0 {
-		out += " The same explains " + words.Few(also, 3) + "."
+		out += " The same explains " + prose.Few(also, 3) + "."
 	}
 	return out + look
 }
@@ -290,7 +290,7 @@ func more(n int, one, many string) string {
 	if n <= 0 {
 		return ""
 	}
-	return "And " + words.Count(n, one, many) + "; the JSON report has everything."
+	return "And " + prose.Count(n, one, many) + "; the JSON report has everything."
 }
 
 func joined(a, b string) string { return strings.TrimSpace(a + " " + b) }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 )
 
@@ -17,7 +17,7 @@ const mostText = 1_200
 func text(p diagnose.Phrase) string {
 	var b strings.Builder
 	for _, part := range p {
-		b.WriteString(words.Clip(part.Text, mostText))
+		b.WriteString(prose.Clip(part.Text, mostText))
 		b.WriteString(named(part, 0))
 		if a := part.Amount; a != nil {
 			b.WriteString(wording.Quantity(a.Value, a.Unit, a.Signed))
@@ -26,7 +26,7 @@ func text(p diagnose.Phrase) string {
 			b.WriteString(wording.FromTo(wording.Quantity(r.Low, r.Unit, r.Signed), wording.Quantity(r.High, r.Unit, r.Signed)))
 		}
 	}
-	return words.Clip(wording.Visible(b.String()), mostText)
+	return prose.Clip(wording.Visible(b.String()), mostText)
 }
 
 // named is the name of a part, in at most so many characters; 0 is as many as the
@@ -44,7 +44,7 @@ func named(p diagnose.Part, most int) string {
 	case diagnose.Short:
 		return wording.Method(wording.ShortMethod(p.Name), most)
 	}
-	return words.Clip(wording.Visible(p.Name), most)
+	return prose.Clip(wording.Visible(p.Name), most)
 }
 
 func texts(phrases []diagnose.Phrase) []string {

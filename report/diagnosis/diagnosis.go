@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
@@ -125,13 +125,13 @@ func (in Input) answer() document.Answer {
 		}
 		return document.Answer{Outcome: document.Regression, Word: "Not responding", Lead: lead}
 	case late > 0:
-		lead := words.Thousands(late) + " of " + words.Count(all, "frame", "frames") + " late"
+		lead := prose.Thousands(late) + " of " + prose.Count(all, "frame", "frames") + " late"
 		if n := of[run.FrozenFrames]; n > 0 {
-			lead += ", " + words.Thousands(n) + " of them frozen"
+			lead += ", " + prose.Thousands(n) + " of them frozen"
 		}
 		return document.Answer{Outcome: document.Regression, Word: "Late frames", Lead: lead}
 	}
-	return document.Answer{Outcome: document.Pass, Word: "In time", Lead: "none of " + words.Count(all, "frame", "frames") + " was seen late"}
+	return document.Answer{Outcome: document.Pass, Word: "In time", Lead: "none of " + prose.Count(all, "frame", "frames") + " was seen late"}
 }
 
 // untold says what a dump shows that does not tell which process did not respond.
@@ -142,7 +142,7 @@ func (in Input) untold() document.Answer {
 	}
 	lead := waiting(in.ANRs[0]) + " wait for each other"
 	if n := len(in.ANRs) - 1; n > 0 {
-		lead += "; and " + words.Count(n, "more deadlock", "more deadlocks")
+		lead += "; and " + prose.Count(n, "more deadlock", "more deadlocks")
 	}
 	return document.Answer{Outcome: document.Regression, Word: "Deadlock", Lead: lead + "; " + which}
 }
@@ -156,7 +156,7 @@ func stoodStill(all []run.ANR) string {
 		out += "; " + reason
 	}
 	if n := len(all) - 1; n > 0 {
-		out += "; and " + words.Count(n, "more", "more")
+		out += "; and " + prose.Count(n, "more", "more")
 	}
 	return out
 }
@@ -222,9 +222,9 @@ func waiting(a run.ANR) string {
 			processes = append(processes, process)
 		}
 	}
-	out := "the threads " + words.List(names)
+	out := "the threads " + prose.List(names)
 	if len(processes) > 0 {
-		out += " of " + words.List(processes)
+		out += " of " + prose.List(processes)
 	}
 	return out
 }
@@ -244,9 +244,9 @@ func (in Input) facts() []document.Fact {
 	if all == 0 {
 		return nil
 	}
-	text := words.Thousands(of[run.NormalFrames]) + " in time, " + words.Thousands(of[run.SlowFrames]) + " late, " + words.Thousands(of[run.FrozenFrames]) + " frozen"
+	text := prose.Thousands(of[run.NormalFrames]) + " in time, " + prose.Thousands(of[run.SlowFrames]) + " late, " + prose.Thousands(of[run.FrozenFrames]) + " frozen"
 	if n := of[run.BufferedFrames]; n > 0 {
-		text += "; " + words.Thousands(n) + " late that nobody saw, since a buffer drawn before was ready"
+		text += "; " + prose.Thousands(n) + " late that nobody saw, since a buffer drawn before was ready"
 	}
 	return []document.Fact{{Label: "Frames", Text: text + " (by " + wording.Brief(in.Frames.Source) + ")"}}
 }

@@ -1,7 +1,7 @@
 package document
 
 import (
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Section is a part of a document under a title.
@@ -58,10 +58,10 @@ func (r Room) MostOf(n int) int {
 type Noun struct{ One, Many string }
 
 // Count is "7 rows".
-func (n Noun) Count(k int) string { return words.Count(k, n.One, n.Many) }
+func (n Noun) Count(k int) string { return prose.Count(k, n.One, n.Many) }
 
 // More is "7 more rows".
-func (n Noun) More(k int) string { return words.Count(k, "more "+n.One, "more "+n.Many) }
+func (n Noun) More(k int) string { return prose.Count(k, "more "+n.One, "more "+n.Many) }
 
 // List is a list of sentences.
 type List struct {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
@@ -80,7 +80,7 @@ func fitText(s string, room float64) string {
 		return s
 	}
 	for n := min(len([]rune(s)), int(room/charWidth)); n > 1; n-- {
-		if cut := words.Clip(s, n); textWidth(cut) <= room {
+		if cut := prose.Clip(s, n); textWidth(cut) <= room {
 			return cut
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 )
 
@@ -205,16 +205,16 @@ func (f Flame) Note(width float64) string {
 	_, small := f.layOut(width)
 	var out []string
 	if f.trunk > 0 {
-		out = append(out, words.Count(f.trunk, "outermost call that makes", "outermost calls that make")+" but one call")
+		out = append(out, prose.Count(f.trunk, "outermost call that makes", "outermost calls that make")+" but one call")
 	}
 	if small > 0 {
-		out = append(out, words.Count(small, "call", "calls")+" too small or too deep")
+		out = append(out, prose.Count(small, "call", "calls")+" too small or too deep")
 	}
 	if f.gone > 0 {
-		out = append(out, words.Count(f.gone, "call", "calls")+" of the build before alone")
+		out = append(out, prose.Count(f.gone, "call", "calls")+" of the build before alone")
 	}
 	if len(out) > 0 {
-		text += " Not drawn: " + words.List(out) + "."
+		text += " Not drawn: " + prose.List(out) + "."
 	}
 	return text
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
@@ -69,7 +69,7 @@ func NewFrames(title string, r run.Run, flagged map[string]bool) (Frames, bool) 
 // Description says in words what the picture shows.
 func (f Frames) Description() string {
 	return fmt.Sprintf("%s, %s: %d longer than %.2f ms, the longest %s ms.",
-		words.Count(len(f.Frames), "frame", "frames"), f.Repetition, f.Long, f.LimitMS, wording.OneDecimal(f.LongestMS))
+		prose.Count(len(f.Frames), "frame", "frames"), f.Repetition, f.Long, f.LimitMS, wording.OneDecimal(f.LongestMS))
 }
 
 // capMS is where long frames are cut off, so that the short ones stay visible.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
@@ -88,7 +88,7 @@ func (f History) rest() string {
 	for _, b := range f.Boxes[maxBoxes:] {
 		n += len(b.Marks)
 	}
-	return words.Count(n, "more run", "more runs")
+	return prose.Count(n, "more run", "more runs")
 }
 
 // scale spans everything that is drawn.
@@ -121,7 +121,7 @@ func (f History) drawAxis(c *canvas, x scale, y float64) {
 }
 
 func (b Box) draw(c *canvas, x scale, y float64, m metric.Metric) {
-	title := "history: " + words.Count(b.N, "value", "values")
+	title := "history: " + prose.Count(b.N, "value", "values")
 	if b.N == 0 {
 		title = "no history"
 	}
@@ -204,7 +204,7 @@ func (b Box) drawRest(c *canvas, x scale, y float64, rest []Mark) {
 	c.path("mark "+classOf(rest[0].Tone), data.String())
 	slices.SortFunc(rest, func(a, b Mark) int { return cmp.Compare(a.Value, b.Value) })
 	right := x.at(rest[len(rest)-1].Value)
-	labelMark(c, x, right, y+4, words.Count(len(rest), "more run", "more runs"), "")
+	labelMark(c, x, right, y+4, prose.Count(len(rest), "more run", "more runs"), "")
 }
 
 func diamond(x, y float64) string { return "M" + px(x) + " " + px(y-6) + "l6 6-6 6-6-6z" }
@@ -254,7 +254,7 @@ func (f History) description() string {
 	for _, b := range f.shown() {
 		text := "No history. "
 		if b.N > 0 {
-			text = fmt.Sprintf("History of %s: middle half %s to %s, expected %s. ", words.Count(b.N, "value", "values"),
+			text = fmt.Sprintf("History of %s: middle half %s to %s, expected %s. ", prose.Count(b.N, "value", "values"),
 				wording.Value(f.Metric, b.Q1), wording.Value(f.Metric, b.Q3), wording.Value(f.Metric, b.Expected))
 		}
 		var marks []string

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
@@ -101,7 +101,7 @@ func (f Rounds) Description() string {
 			worse++
 		}
 	}
-	text := fmt.Sprintf("%s, of which the head build is worse in %d. Estimate %s", words.Count(len(f.Differences), "round", "rounds"), worse, f.say(f.Estimate))
+	text := fmt.Sprintf("%s, of which the head build is worse in %d. Estimate %s", prose.Count(len(f.Differences), "round", "rounds"), worse, f.say(f.Estimate))
 	if b := f.Interval; b != nil {
 		text += ", interval " + wording.FromTo(f.say(b[0]), f.say(b[1]))
 	}

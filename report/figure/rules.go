@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 )
@@ -198,7 +198,7 @@ func (f Rules) description() string {
 		parts = append(parts, r.rule.Sentence)
 	}
 	if n := f.total - len(f.rules); n > 0 {
-		parts = append(parts, fmt.Sprintf("And %s.", words.Count(n, "more rule", "more rules")))
+		parts = append(parts, fmt.Sprintf("And %s.", prose.Count(n, "more rule", "more rules")))
 	}
 	return strings.Join(parts, " ")
 }

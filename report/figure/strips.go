@@ -7,7 +7,7 @@ import (
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 )
 
@@ -42,7 +42,7 @@ func (t Threads) Text(width int) []string {
 			out = append(out, inColumns(line+text, width))
 		}
 		if left > 0 {
-			out = append(out, inColumns(strings.Repeat(" ", bar+12)+words.Count(left, "shorter step", "shorter steps")+" left out", width))
+			out = append(out, inColumns(strings.Repeat(" ", bar+12)+prose.Count(left, "shorter step", "shorter steps")+" left out", width))
 		}
 	}
 	return out
@@ -106,7 +106,7 @@ func (w Waits) Text(width int) []string {
 // inColumns cuts a line to so many columns of a terminal, 0 for any.
 func inColumns(s string, width int) string {
 	for n := width; width > 0 && n > 0 && twwidth.Width(s) > width; n-- {
-		s = words.Clip(s, n)
+		s = prose.Clip(s, n)
 	}
 	return s
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 )
 
@@ -373,7 +373,7 @@ func (t Threads) Note() string {
 		left += f.left
 	}
 	if left > 0 {
-		text += " Not drawn: " + words.Count(left, "thread", "threads") + "."
+		text += " Not drawn: " + prose.Count(left, "thread", "threads") + "."
 	}
 	return text
 }

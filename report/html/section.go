@@ -66,7 +66,7 @@ func sections(all []document.Section) []section {
 }
 
 func newSection(s document.Section) (section, bool) {
-	head := opening{s.ID, s.Title.Page, prose(s.Guide)}
+	head := opening{s.ID, s.Title.Page, paragraphs(s.Guide)}
 	switch body := s.Body.(type) {
 	case *document.Table:
 		if len(body.Rows) == 0 {
@@ -85,8 +85,8 @@ func newSection(s document.Section) (section, bool) {
 	return section{}, false
 }
 
-// prose is text of our own as the text of an element.
-func prose(s string) template.HTML {
+// paragraphs is text of our own as the text of an element.
+func paragraphs(s string) template.HTML {
 	return template.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)) //nolint:gosec // escaped
 }
 

@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 )
@@ -87,7 +87,7 @@ const shortStatus = 12
 
 func newRow(t *document.Table, r document.Row) row {
 	last := len(r.Cells) - 1
-	out := row{What: r.Cells[0], Status: words.Clip(r.Cells[last], maxStatus), Class: toneClass(r.Tone), Mark: toneMark(r.Tone), After: r.After}
+	out := row{What: r.Cells[0], Status: prose.Clip(r.Cells[last], maxStatus), Class: toneClass(r.Tone), Mark: toneMark(r.Tone), After: r.After}
 	out.Tight = !t.Wordy || utf8.RuneCountInString(out.Status) <= shortStatus
 	if t.Names {
 		out.What = wording.Method(out.What, maxName)

@@ -4,7 +4,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/saved"
@@ -65,7 +65,7 @@ func explainedBuilds(in ComparisonInput) explained {
 	})
 	several := len(in.Verdict.Scenarios) > 1
 	out.Title = func(e diagnose.Explanation) string {
-		where := words.Clip(wording.Context(e.Device), 100)
+		where := prose.Clip(wording.Context(e.Device), 100)
 		if where == "" {
 			where = "run " + wording.Name(e.Run)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
@@ -98,9 +98,9 @@ func abMeasured(s sidebyside.Scenario, several bool) string {
 	case len(s.Contexts) == 0:
 		return text + "nothing in common"
 	case s.Unit == sidebyside.Round:
-		text += words.Count(base, "round", "rounds")
+		text += prose.Count(base, "round", "rounds")
 	default:
-		text += fmt.Sprintf("%s of the base, %d of the head", words.Count(base, string(s.Unit), string(s.Unit)+"s"), head)
+		text += fmt.Sprintf("%s of the base, %d of the head", prose.Count(base, string(s.Unit), string(s.Unit)+"s"), head)
 	}
 	if len(s.Contexts) == 1 {
 		if m := wording.Model(s.Contexts[0].Context); m != "" {
@@ -108,7 +108,7 @@ func abMeasured(s sidebyside.Scenario, several bool) string {
 		}
 		return text
 	}
-	return text + " on " + words.Count(len(s.Contexts), "device or network", "devices or networks")
+	return text + " on " + prose.Count(len(s.Contexts), "device or network", "devices or networks")
 }
 
 // tables are what changed, what is open, the whole run, everything, and each device.
@@ -183,10 +183,10 @@ func shownShift(m metric.Metric, d sidebyside.Difference) (head, base string) {
 
 func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, context int, direction gate.Direction, shift sidebyside.Difference) []string {
 	m, _ := in.Catalogue.Lookup(d.Metric)
-	what := words.Clip(wording.Event(d.Event), 80) + ": " + wording.Brief(m.Title)
+	what := prose.Clip(wording.Event(d.Event), 80) + ": " + wording.Brief(m.Title)
 	if context >= 0 && context < len(s.Contexts) {
 		c := s.Contexts[context].Context
-		what += " on " + words.Clip(wording.Context(c), 60)
+		what += " on " + prose.Clip(wording.Context(c), 60)
 	}
 	status := statusOf(direction)
 	if d.Open && context < 0 && direction == gate.None {

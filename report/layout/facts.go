@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 )
@@ -48,7 +48,7 @@ func (s story) facts(in Input) []document.Fact {
 	if len(s.Rules) > 0 {
 		text := s.Rules[0].sentence()
 		if n := len(s.Rules) - 1; n > 0 {
-			text += fmt.Sprintf(" %s below.", words.Count(n, "more", "more"))
+			text += fmt.Sprintf(" %s below.", prose.Count(n, "more", "more"))
 		}
 		out = append(out, document.Fact{Label: "Rule", Text: text, Of: rulesID})
 	}
@@ -110,7 +110,7 @@ func sensitivity(in Input) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "in 9 of 10 builds: " + words.Few(parts, 5)
+	return "in 9 of 10 builds: " + prose.Few(parts, 5)
 }
 
 // unjudged names the metrics of which a pass says nothing, and in how many runs: no accepted
@@ -133,9 +133,9 @@ func unjudged(in Input) string {
 	}
 	var parts []string
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(byCount))) {
-		parts = append(parts, fmt.Sprintf("%s in %d of %s", words.Few(byCount[n], 5), n, words.Count(len(in.Verdict.Runs), "run", "runs")))
+		parts = append(parts, fmt.Sprintf("%s in %d of %s", prose.Few(byCount[n], 5), n, prose.Count(len(in.Verdict.Runs), "run", "runs")))
 	}
-	return words.List(parts)
+	return prose.List(parts)
 }
 
 // settle says what would turn a doubt into an answer: the gate's own hint, or
@@ -153,7 +153,7 @@ func (s story) settle(v gate.Verdict) string {
 	if enough == 0 {
 		return "more accepted runs in a like context."
 	}
-	return fmt.Sprintf("about %s in a like context; there are %d.", words.Count(enough, "accepted run", "accepted runs"), have)
+	return fmt.Sprintf("about %s in a like context; there are %d.", prose.Count(enough, "accepted run", "accepted runs"), have)
 }
 
 // eventsOf lists the events of findings, those of the whole run left out, with
@@ -181,11 +181,11 @@ func eventsOf(fs []finding) string {
 		f := worst[event]
 		text := fmt.Sprintf("%s (%s %s, %s", event, wording.Name(f.Metric.Title), change(f.Metric, f.middle()), f.share())
 		if a := after[event]; len(a) > 0 {
-			text += "; after-effect on " + words.Few(a, 3)
+			text += "; after-effect on " + prose.Few(a, 3)
 		}
 		parts = append(parts, text+")")
 	}
-	return words.Few(parts, 4)
+	return prose.Few(parts, 4)
 }
 
 // betterOf says calmly what got better beside a graver verdict.
@@ -195,7 +195,7 @@ func betterOf(fs []finding, in Input) string {
 	}
 	text := fs[0].sentence(in)
 	if n := len(fs) - 1; n > 0 {
-		text += fmt.Sprintf("; %s in the table", words.Count(n, "more", "more"))
+		text += fmt.Sprintf("; %s in the table", prose.Count(n, "more", "more"))
 	}
 	return text
 }
@@ -214,7 +214,7 @@ func devicesOf(fs []finding) string {
 	if len(out) == 1 && len(fs[0].Hits) == 1 {
 		return "" // the headline has said it
 	}
-	return words.Few(out, 5)
+	return prose.Few(out, 5)
 }
 
 // workBeside says what was counted of the app's work that there is clearly more of, in the
@@ -234,14 +234,14 @@ func workBeside(in Input) string {
 			text = wording.Brief(f.Scenario) + ": " + text
 		}
 		if len(in.Verdict.Runs) > 1 {
-			text += " in " + words.Count(len(f.Hits), "run", "runs")
+			text += " in " + prose.Count(len(f.Hits), "run", "runs")
 		}
 		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return words.Few(parts, 4) + ". That need not be the cause."
+	return prose.Few(parts, 4) + ". That need not be the cause."
 }
 
 // workOf is what a run has clearly more work of, where something is worse that work can take:

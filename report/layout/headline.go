@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 )
@@ -82,7 +82,7 @@ func title(in Input) string {
 			apps = append(apps, app)
 		}
 	}
-	return strings.TrimPrefix(strings.TrimSuffix(words.Few(scenarios, 3)+" · "+words.Few(apps, 3), " · "), " · ")
+	return strings.TrimPrefix(strings.TrimSuffix(prose.Few(scenarios, 3)+" · "+prose.Few(apps, 3), " · "), " · ")
 }
 
 // restWord says what the runs came to that are here, where others are not.
@@ -154,9 +154,9 @@ func passHeadline(v gate.Verdict) string {
 	for _, u := range v.Unlisted {
 		compared += u.Compared
 	}
-	text := fmt.Sprintf("nothing got worse in %s of %s", words.Count(compared, "comparison", "comparisons"), words.Count(len(v.Runs), "run", "runs"))
+	text := fmt.Sprintf("nothing got worse in %s of %s", prose.Count(compared, "comparison", "comparisons"), prose.Count(len(v.Runs), "run", "runs"))
 	if history > 0 {
-		text += " with " + words.Count(history, "accepted run", "accepted runs")
+		text += " with " + prose.Count(history, "accepted run", "accepted runs")
 	}
 	return text
 }
@@ -222,5 +222,5 @@ func runCounts(v gate.Verdict) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, w.word))
 		}
 	}
-	return words.Count(len(v.Runs), "run", "runs") + ": " + strings.Join(parts, ", ")
+	return prose.Count(len(v.Runs), "run", "runs") + ": " + strings.Join(parts, ", ")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -123,7 +123,7 @@ func hostileEnergy() []hotspots.Change {
 	base.Energy.Methods.Calls, head.Energy.Methods.Calls = nil, nil
 	head.ID, head.Scenario, base.Scenario = reporttest.Hostile[0], reporttest.Hostile[1], reporttest.Hostile[1]
 	for i, bad := range reporttest.Hostile {
-		bad = words.Clip(bad, 1_000)
+		bad = prose.Clip(bad, 1_000)
 		base.Energy.Methods.List = append(base.Energy.Methods.List, ownCode(bad, 0.1, 0.05))
 		m := ownCode(bad, 0.5+float64(i)/10, 0.05)
 		m.Kind, m.File = bad, bad

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
@@ -38,7 +38,7 @@ func news(in Input, told *finding) string {
 	if parts = slices.Compact(parts); len(parts) == 0 {
 		return ""
 	}
-	return "; new: " + words.Few(parts, 3)
+	return "; new: " + prose.Few(parts, 3)
 }
 
 // newIn are the metrics of what is new in a run as a whole. Nobody compares how often the system
@@ -85,7 +85,7 @@ func happened(in Input, r *gate.RunVerdict, metric string) string {
 	m, _ := in.catalogue().Lookup(metric)
 	text := wording.Name(m.Title) + " in " + wording.Name(r.Scenario)
 	if n, all := repetitionsWith(in, r.ID, metric); n > 0 {
-		text += fmt.Sprintf(" (%d of %s)", n, words.Count(all, "repetition", "repetitions"))
+		text += fmt.Sprintf(" (%d of %s)", n, prose.Count(all, "repetition", "repetitions"))
 	}
 	return text
 }
@@ -126,5 +126,5 @@ func takenByFreeze(in Input) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return wording.Sentence(words.Few(slices.Compact(parts), 2))
+	return wording.Sentence(prose.Few(slices.Compact(parts), 2))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
@@ -33,7 +33,7 @@ func (f finding) status() string {
 }
 
 // share is "3 of 5 runs"; fraction is "3 of 5".
-func (f finding) share() string    { return f.fraction() + words.Plural(f.Compared, " run", " runs") }
+func (f finding) share() string    { return f.fraction() + prose.Plural(f.Compared, " run", " runs") }
 func (f finding) fraction() string { return fmt.Sprintf("%d of %d", len(f.Hits), f.Compared) }
 
 // where names the event for a table cell, with its scenario where there are several.
@@ -49,7 +49,7 @@ func (f finding) where() string {
 
 // what names the event and the metric: "E2: frames rendered".
 func (f finding) what() string {
-	return words.Clip(f.where(), 80) + ": " + wording.Brief(f.Metric.Title)
+	return prose.Clip(f.where(), 80) + ": " + wording.Brief(f.Metric.Title)
 }
 
 // happening says what deviates, as the end of a sentence that began with its
@@ -111,16 +111,16 @@ func (f finding) evidence(in Input) string {
 		}
 	}
 	if c.Rounds != nil {
-		return strings.Join(append(parts, "after "+words.Count(c.Rounds.Rounds, "round", "rounds")+" of each build in turns"), ", ")
+		return strings.Join(append(parts, "after "+prose.Count(c.Rounds.Rounds, "round", "rounds")+" of each build in turns"), ", ")
 	}
 	if p := probability(c); p != "" {
 		if len(f.Hits) > 1 && c.Together == 0 {
 			p = strings.Replace(p, "=", "≤", 1)
 		}
 		if c.Together > 0 {
-			p += " for " + words.Count(c.Together, "run", "runs") + " together after correction for multiplicity"
+			p += " for " + prose.Count(c.Together, "run", "runs") + " together after correction for multiplicity"
 		} else if n := comparisons(in.Verdict); n > 1 {
-			p += " after correction for " + words.Count(n, "comparison", "comparisons")
+			p += " after correction for " + prose.Count(n, "comparison", "comparisons")
 		}
 		parts = append(parts, p)
 	}
@@ -140,7 +140,7 @@ func (f finding) fences() string {
 	}
 	c := f.Hits[0].Comparison
 	return fmt.Sprintf("%s is outside the fences %s to %s of %s", f.amountOf(c.Value),
-		f.amountOf(c.Lower), f.amountOf(c.Upper), words.Count(c.N, "value", "values"))
+		f.amountOf(c.Lower), f.amountOf(c.Upper), prose.Count(c.N, "value", "values"))
 }
 
 func comparisons(v gate.Verdict) int {
@@ -229,7 +229,7 @@ func (f finding) contexts() string {
 	case len(devices) == 1 && len(versions) == 1:
 		return devices[0] + " with Android " + versions[0]
 	case 1 <= len(versions) && len(versions) <= 3:
-		return "Android " + words.List(versions)
+		return "Android " + prose.List(versions)
 	case len(versions) > 3:
 		return fmt.Sprintf("%d versions of Android", len(versions))
 	case len(devices) == 1:

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
@@ -34,7 +34,7 @@ func historySection(findings []finding) document.Section {
 		g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("h%d", i), Caption: caption, Picture: fig})
 	}
 	if n := len(all) - len(g.Figures); n > 0 {
-		g.Rest = "And " + words.Count(n, "more deviation without a picture", "more deviations without a picture") + "; the JSON report has everything."
+		g.Rest = "And " + prose.Count(n, "more deviation without a picture", "more deviations without a picture") + "; the JSON report has everything."
 	}
 	return document.Section{
 		ID: "history", Title: document.Everywhere("Beside the history"), Body: g,
@@ -62,7 +62,7 @@ func framesSection(in Input) document.Section {
 		}
 	}
 	if n := total - len(g.Figures); n > 0 {
-		g.Rest = "The frames of " + words.Count(n, "more run", "more runs") + " are not drawn."
+		g.Rest = "The frames of " + prose.Count(n, "more run", "more runs") + " are not drawn."
 	}
 	return document.Section{
 		ID: "frames", Title: document.Everywhere("Frames"), Body: g,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
@@ -101,7 +101,7 @@ func (in ComparisonInput) abSentence(s sidebyside.Scenario, d sidebyside.Compari
 	head, base := shownShift(m, shift)
 	text := "base " + base + ", head " + head
 	if at >= 0 && at < len(s.Contexts) {
-		text += " on " + words.Clip(wording.Context(s.Contexts[at].Context), 100)
+		text += " on " + prose.Clip(wording.Context(s.Contexts[at].Context), 100)
 	}
 	if shift.Limit != nil {
 		return text + "; beyond the limit of " + wording.Value(m, *shift.Limit)

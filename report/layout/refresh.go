@@ -8,7 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
@@ -69,9 +69,9 @@ func Refresh(in RefreshInput) document.Document {
 const maxRefused = 10
 
 func refreshLead(r saved.Refresh) string {
-	lead := words.Count(len(r.Accepted), "run", "runs") + " accepted"
+	lead := prose.Count(len(r.Accepted), "run", "runs") + " accepted"
 	if len(r.Refused) > 0 {
-		lead += ", " + words.Count(len(r.Refused), "run", "runs") + " refused"
+		lead += ", " + prose.Count(len(r.Refused), "run", "runs") + " refused"
 	}
 	if r.DriftFails {
 		lead += ", and the history creeps for the worse"
@@ -100,10 +100,10 @@ func (in RefreshInput) creeping(l drift.Line) string {
 func Creeping(m metric.Metric, l drift.Line) string {
 	c, where := l.Creep, ""
 	if l.Context != nil {
-		where = " on " + words.Clip(wording.Context(l.Context), 60)
+		where = " on " + prose.Clip(wording.Context(l.Context), 60)
 	}
 	return fmt.Sprintf("%s: %s%s moved by %s within the quarter (%s, interval %s, p %s), which no single step need show",
-		wording.Name(l.Scenario), wording.Name(m.Title), where, wording.Shift(m, c.Shift, c.Change), words.Count(c.Runs, "run", "runs"), driftInterval(m, *c), wording.P(l.P))
+		wording.Name(l.Scenario), wording.Name(m.Title), where, wording.Shift(m, c.Shift, c.Change), prose.Count(c.Runs, "run", "runs"), driftInterval(m, *c), wording.P(l.P))
 }
 
 // driftInterval is the interval of a change, "–" where there is none.
@@ -138,7 +138,7 @@ func (in RefreshInput) driftCells(l drift.Line) []string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
 	what := wording.Brief(l.Scenario) + ": " + wording.Brief(m.Title)
 	if l.Context != nil {
-		what += " on " + words.Clip(wording.Context(l.Context), 60)
+		what += " on " + prose.Clip(wording.Context(l.Context), 60)
 	}
 	cell := func(s *drift.Shift) string {
 		switch {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
@@ -77,7 +77,7 @@ func openSection(in Input) document.Section {
 func openBecause(c gate.Comparison) string {
 	switch {
 	case c.Rounds != nil:
-		return "undecided after " + words.Count(c.Rounds.Rounds, "round", "rounds")
+		return "undecided after " + prose.Count(c.Rounds.Rounds, "round", "rounds")
 	case c.N == 0:
 		return "no accepted run"
 	case c.Missed != nil:
@@ -109,10 +109,10 @@ func decided(in Input) string {
 		}
 	}
 	if cleared > 0 {
-		sentences = append(sentences, fmt.Sprintf("%s cleared %s", words.Count(history, "accepted run", "accepted runs"), ofAll(cleared, all)))
+		sentences = append(sentences, fmt.Sprintf("%s cleared %s", prose.Count(history, "accepted run", "accepted runs"), ofAll(cleared, all)))
 	}
 	if shown > 0 {
-		sentences = append(sentences, words.Count(shown, "more is shown and does not decide", "more are shown and do not decide"))
+		sentences = append(sentences, prose.Count(shown, "more is shown and does not decide", "more are shown and do not decide"))
 	}
 	sentences = append(sentences, turns(in.Verdict)...)
 	if len(sentences) == 0 {
@@ -126,7 +126,7 @@ func ofAll(n, all int) string {
 	if n == all && all > 1 {
 		return fmt.Sprintf("all %d comparisons", all)
 	}
-	return fmt.Sprintf("%d of %s", n, words.Count(all, "comparison", "comparisons"))
+	return fmt.Sprintf("%d of %s", n, prose.Count(all, "comparison", "comparisons"))
 }
 
 // repeated is how often the checked runs repeat their scenario, "" where it is not known.
@@ -144,9 +144,9 @@ func repeated(v gate.Verdict) string {
 	case least < most:
 		return fmt.Sprintf("%d to %d repetitions in each of %d runs", least, most, len(v.Runs))
 	case len(v.Runs) == 1:
-		return words.Count(most, "repetition", "repetitions")
+		return prose.Count(most, "repetition", "repetitions")
 	}
-	return fmt.Sprintf("%s in each of %d runs", words.Count(most, "repetition", "repetitions"), len(v.Runs))
+	return fmt.Sprintf("%s in each of %d runs", prose.Count(most, "repetition", "repetitions"), len(v.Runs))
 }
 
 // turns says how far the rounds went, those runs together that went as far.
@@ -173,8 +173,8 @@ func turns(v gate.Verdict) []string {
 	why := map[gate.Stopped]string{gate.StoppedSettled: "stopped early as the answer was clear", gate.StoppedBudget: "then the budget was spent", gate.StoppedLost: "then they broke off"}
 	var out []string
 	for _, w := range order {
-		text := fmt.Sprintf("%d of at most %s of both builds in turns on %s, %s", w.measured, words.Count(w.most, "round", "rounds"),
-			words.Few(devices[w], 3), words.Count(repetitions[w], "repetition", "repetitions"))
+		text := fmt.Sprintf("%d of at most %s of both builds in turns on %s, %s", w.measured, prose.Count(w.most, "round", "rounds"),
+			prose.Few(devices[w], 3), prose.Count(repetitions[w], "repetition", "repetitions"))
 		end := why[w.stopped]
 		if w.stopped == gate.StoppedSettled && w.measured >= w.most {
 			end = "" // not early
@@ -209,7 +209,7 @@ func excluded(in Input) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s worse by more than %s", wording.Name(m.Title), by))
 	}
-	return words.Few(parts, 5)
+	return prose.Few(parts, 5)
 }
 
 // worstOf is how much worse the rounds leave possible, as a share, of a ratio in points; false
@@ -254,7 +254,7 @@ func roundsSection(in Input) document.Section {
 		}
 	}
 	if n := total - len(g.Figures); n > 0 {
-		g.Rest = "And " + words.Count(n, "more comparison in turns", "more comparisons in turns") + "; the JSON report has everything."
+		g.Rest = "And " + prose.Count(n, "more comparison in turns", "more comparisons in turns") + "; the JSON report has everything."
 	}
 	return document.Section{
 		ID: "rounds", Title: document.Everywhere("Both builds in turns"), Body: g,
@@ -267,7 +267,7 @@ func (in Input) rounds(r gate.RunVerdict, c gate.Comparison) figure.Rounds {
 	m, _ := in.catalogue().Lookup(c.Metric)
 	x := c.Rounds
 	fig := figure.Rounds{
-		Title:  words.Clip(wording.Event(c.Event), 80) + ": " + wording.Brief(m.Title) + " on " + wording.Brief(runTitle(r, in.Verdict)),
+		Title:  prose.Clip(wording.Event(c.Event), 80) + ": " + wording.Brief(m.Title) + " on " + wording.Brief(runTitle(r, in.Verdict)),
 		Metric: m, Tone: causes.ToneOf(c.Direction),
 	}
 	fig.Shares = x.Base != 0 && !m.Signed && !m.Ratio

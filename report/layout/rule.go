@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 )
@@ -141,9 +141,9 @@ func (p pattern) words() string {
 	case len(p.Events) == 0:
 		return p.word()
 	case p.Whole:
-		return p.word() + ", also after " + words.Few(p.Events, 3)
+		return p.word() + ", also after " + prose.Few(p.Events, 3)
 	}
-	return p.word() + " after " + words.Few(p.Events, 3)
+	return p.word() + " after " + prose.Few(p.Events, 3)
 }
 
 // node is words for a node of a graph, where all of the whole run meet in one.
@@ -151,15 +151,15 @@ func (p pattern) node() string {
 	if p.Whole {
 		return p.word()
 	}
-	return p.word() + " after " + words.Few(p.Events, 1)
+	return p.word() + " after " + prose.Few(p.Events, 1)
 }
 
 // sentence reads a pattern out: "All 2 runs with sdk = 5.0.0 are worse
 // (support 4.4 %, confidence 100 %, lift 9)."
 func (p pattern) sentence() string {
-	condition := words.Few(items(p.Rule), maxItems)
+	condition := prose.Few(items(p.Rule), maxItems)
 	if same := items(gate.Rule{If: p.Same}); len(same) > 0 {
-		condition += " (the same runs: " + words.Few(same, maxItems) + ")"
+		condition += " (the same runs: " + prose.Few(same, maxItems) + ")"
 	}
 	if condition == "" {
 		condition = "any context"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 )
@@ -69,7 +69,7 @@ func newCard(r gate.RunVerdict, v gate.Verdict) document.Card {
 	n := max(r.ReferenceTotal, len(r.Reference))
 	card := document.Card{
 		Outcome: document.Outcome(r.Verdict), Word: OutcomeWord(r.Verdict), Title: runTitle(r, v), Name: wording.Name(r.ID),
-		Text: reasonOf(r), Next: wording.Sentence(r.Hint), Base: referenceOf(r), BaseBrief: words.Count(n, "run", "runs"),
+		Text: reasonOf(r), Next: wording.Sentence(r.Hint), Base: referenceOf(r), BaseBrief: prose.Count(n, "run", "runs"),
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Context)) {
 		card.Facts = append(card.Facts, document.Fact{Label: wording.Name(key), Text: wording.Name(r.Context[key])})
@@ -130,7 +130,7 @@ func reasonOf(r gate.RunVerdict) string {
 // D4 (similarity 2.24, weight 5.1 %)".
 func referenceOf(r gate.RunVerdict) string {
 	n := max(r.ReferenceTotal, len(r.Reference))
-	text := "compared with " + words.Count(n, "accepted run", "accepted runs")
+	text := "compared with " + prose.Count(n, "accepted run", "accepted runs")
 	if len(r.Reference) > 0 {
 		first := r.Reference[0]
 		text += fmt.Sprintf(", most alike %s (similarity %.2f, weight %s)", wording.Name(first.ID), first.Similarity, wording.Percent(first.Weight))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
 	"github.com/apkgate/apkgate/report/wording"
@@ -112,7 +112,7 @@ func cells(t *document.Table, r document.Row) []string {
 		out[0] = wording.Method(out[0], maxName)
 	}
 	last := len(out) - 1
-	out[last] = words.Clip(out[last], maxStatus)
+	out[last] = prose.Clip(out[last], maxStatus)
 	for i, c := range out {
 		if out[i] = Escape(c); i > 0 && i < last {
 			out[i] = unbroken(out[i])
@@ -245,11 +245,11 @@ func cards(s document.Section, c *document.Cards) block {
 		tail: unfold, total: len(c.Cards),
 	}
 	for _, card := range c.Cards[:c.Rooms.Comment.MostOf(len(c.Cards))] {
-		why := words.Clip(card.Text, maxText)
+		why := prose.Clip(card.Text, maxText)
 		if card.Next != "" {
-			why = strings.TrimSuffix(why, ".") + "; " + words.Clip(card.Next, maxText)
+			why = strings.TrimSuffix(why, ".") + "; " + prose.Clip(card.Next, maxText)
 		}
-		b.lines = append(b.lines, line(Escape(wording.Brief(card.Name)), Escape(words.Clip(card.Title, 100)),
+		b.lines = append(b.lines, line(Escape(wording.Brief(card.Name)), Escape(prose.Clip(card.Title, 100)),
 			Escape(card.Word), Escape(why), Escape(card.BaseBrief)))
 	}
 	return b

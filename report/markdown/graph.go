@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/figure"
 	"github.com/apkgate/apkgate/report/wording"
 )
@@ -29,10 +29,10 @@ func graph(f figure.Rules) string {
 		return id
 	}
 	for i, r := range f.List[:min(len(f.List), graphRules)] {
-		then := node("t", words.Clip(r.Then, 60))
+		then := node("t", prose.Clip(r.Then, 60))
 		fmt.Fprintf(&b, "  r%d((\"%s\"))\n", i, mermaid(wording.Percent(r.Support)))
 		for _, item := range r.If {
-			fmt.Fprintf(&b, "  %s --> r%d\n", node("c", words.Clip(item, 60)), i)
+			fmt.Fprintf(&b, "  %s --> r%d\n", node("c", prose.Clip(item, 60)), i)
 		}
 		fmt.Fprintf(&b, "  r%d --> %s\n", i, then)
 	}

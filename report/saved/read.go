@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // MaxJSON bounds in bytes a saved report that Read takes.
@@ -59,7 +59,7 @@ func Read(r io.Reader) (Report, error) {
 		}
 		return Report{Verdict: &in}, nil
 	}
-	return Report{}, fmt.Errorf("read the report: format is %q, want one of %q", words.Clip(head.Format, 60), []string{gate.Format, sidebyside.Format, RefreshFormat})
+	return Report{}, fmt.Errorf("read the report: format is %q, want one of %q", prose.Clip(head.Format, 60), []string{gate.Format, sidebyside.Format, RefreshFormat})
 }
 
 // readAll reads at most MaxJSON bytes of JSON that decoding makes no monster of.

@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -32,7 +32,7 @@ func validateEnergy(energy []hotspots.Change) error {
 
 func validate(v gate.Verdict) error {
 	if v.Format != gate.Format {
-		return fmt.Errorf("format is %q, want %q", words.Clip(v.Format, 60), gate.Format)
+		return fmt.Errorf("format is %q, want %q", prose.Clip(v.Format, 60), gate.Format)
 	}
 	if err := knownOutcome(v.Verdict); err != nil {
 		return err
@@ -104,21 +104,21 @@ func validateScenario(s sidebyside.Scenario) error {
 
 func knownOutcome(o gate.Outcome) error {
 	if !slices.Contains(outcomes, o) {
-		return fmt.Errorf("verdict is %q, want one of %q", words.Clip(string(o), 60), outcomes)
+		return fmt.Errorf("verdict is %q, want one of %q", prose.Clip(string(o), 60), outcomes)
 	}
 	return nil
 }
 
 func knownFailOn(from gate.FailOn) error {
 	if from != "" && !slices.Contains(gate.FailOns(), from) {
-		return fmt.Errorf("fail_on is %q, want one of %q", words.Clip(string(from), 60), gate.FailOns())
+		return fmt.Errorf("fail_on is %q, want one of %q", prose.Clip(string(from), 60), gate.FailOns())
 	}
 	return nil
 }
 
 func knownDirection(d gate.Direction) error {
 	if !slices.Contains(directions, d) {
-		return fmt.Errorf("direction is %q, want one of %q", words.Clip(string(d), 60), directions)
+		return fmt.Errorf("direction is %q, want one of %q", prose.Clip(string(d), 60), directions)
 	}
 	return nil
 }

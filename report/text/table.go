@@ -12,7 +12,7 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 )
@@ -119,7 +119,7 @@ func (t *text) cells(d *document.Table, r document.Row) []string {
 		out[0] = "└ " + out[0]
 	}
 	last := &out[len(out)-1]
-	if *last = words.Clip(*last, maxStatus); r.Brief != "" && t.o.Width < 60 {
+	if *last = prose.Clip(*last, maxStatus); r.Brief != "" && t.o.Width < 60 {
 		*last = r.Brief
 	}
 	return out

@@ -3,7 +3,7 @@ package wording
 import (
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // ShortMethod is a method's name without its package: "MessageView.decode" of
@@ -24,12 +24,12 @@ func ShortMethod(s string) string {
 // most, where it is longer.
 func Method(s string, n int) string {
 	s = Visible(s)
-	if words.Clip(s, n) == s {
+	if prose.Clip(s, n) == s {
 		return s
 	}
-	if short := ShortMethod(s); words.Clip(short, n-1) == short {
+	if short := ShortMethod(s); prose.Clip(short, n-1) == short {
 		runes := []rune(s)
 		return "…" + string(runes[len(runes)-n+1:])
 	}
-	return words.Clip(ShortMethod(s), n)
+	return prose.Clip(ShortMethod(s), n)
 }

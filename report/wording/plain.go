@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // MaxName bounds in runes a name shown in a report: an event, a property, a title.
@@ -15,13 +15,13 @@ const MaxName = 120
 // line breaks, terminal escapes and characters that reorder or hide text become
 // a visible mark, and what is longer than MaxName is cut. It is the first step of every
 // renderer; escaping for the renderer's own language comes after it.
-func Name(s string) string { return words.Clip(Visible(s), MaxName) }
+func Name(s string) string { return prose.Clip(Visible(s), MaxName) }
 
 // Brief is Name for a cell of a table.
-func Brief(s string) string { return words.Clip(Visible(s), 40) }
+func Brief(s string) string { return prose.Clip(Visible(s), 40) }
 
 // Sentence is Name for longer text: reasons, hints, warnings, notes.
-func Sentence(s string) string { return words.Clip(Visible(s), 600) }
+func Sentence(s string) string { return prose.Clip(Visible(s), 600) }
 
 // Visible makes untrusted text fit for one line: each character that a reader
 // can't see or that acts on a terminal becomes a mark, and a run of them one.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -78,7 +78,7 @@ func seconds(v float64) string {
 		return fmt.Sprintf("%.0f%s %.0f%s", math.Floor(s/60), Unit("min"), math.Mod(s, 60), Unit("s"))
 	}
 	minutes := min(math.Round(s/60), 1e12)
-	return words.Thousands(int(minutes)/60) + Unit("h") + fmt.Sprintf(" %d", int(minutes)%60) + Unit("min")
+	return prose.Thousands(int(minutes)/60) + Unit("h") + fmt.Sprintf(" %d", int(minutes)%60) + Unit("min")
 }
 
 // Bytes shows an amount of data with two or three digits: "9.5 MB", "320 kB".
@@ -97,7 +97,7 @@ func Bytes(v float64) string {
 // FileSize shows how large a file is: "1.5 MB", "320 kB", "109 bytes".
 func FileSize(n int64) string {
 	if n < 1000 {
-		return words.Count(int(n), "byte", "bytes")
+		return prose.Count(int(n), "byte", "bytes")
 	}
 	return Bytes(float64(n))
 }
@@ -148,7 +148,7 @@ func Quantity(v float64, of string, signed bool) string {
 		return Digits(v, 0.1) + Unit(of)
 	case "":
 		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-			return Minus(words.Thousands(int(v)))
+			return Minus(prose.Thousands(int(v)))
 		}
 		return threeDigits(v)
 	}

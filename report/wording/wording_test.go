@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -19,9 +19,9 @@ func TestNumbersInWords(t *testing.T) {
 		Signed(-0.004):                             "−0.4 %",
 		Amount(-0.38, "more", "fewer"):             "38 % fewer",
 		Amount(17, "higher", "lower"):              "18 times as high",
-		words.List([]string{"a", "b", "c"}):        "a, b and c",
-		words.Few([]string{"a", "b", "c", "d"}, 2): "a, b and 2 more",
-		words.Count(500_000, "run", "runs"):        "500,000 runs",
+		prose.List([]string{"a", "b", "c"}):        "a, b and c",
+		prose.Few([]string{"a", "b", "c", "d"}, 2): "a, b and 2 more",
+		prose.Count(500_000, "run", "runs"):        "500,000 runs",
 	} {
 		if got := strings.ReplaceAll(got, NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)

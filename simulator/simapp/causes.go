@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // CauseKind is why a frame takes longer.
@@ -194,11 +194,11 @@ func (c *Cause) option(key, value string) (err error) {
 		c.First, err = number(value, 1, MaxFrames)
 	case key == "in" && c.inStage():
 		if c.Stage = CauseKind(value); !slices.Contains(stages, c.Stage) {
-			err = fmt.Errorf("%q is not one of %s", words.Short(value), kindNames(stages))
+			err = fmt.Errorf("%q is not one of %s", prose.Short(value), kindNames(stages))
 		}
 	case key == "by" && c.Kind == Disk:
 		if c.Name = value; !slices.Contains(diskDeeds, value) {
-			err = fmt.Errorf("%q is not one of %s", words.Short(value), strings.Join(diskDeeds, ", "))
+			err = fmt.Errorf("%q is not one of %s", prose.Short(value), strings.Join(diskDeeds, ", "))
 		}
 	case key == "by" && c.Kind == CPU:
 		c.Name, err = processName(value)
@@ -240,7 +240,7 @@ func peer(process, call string) (p Peer, err error) {
 	}
 	var both bool
 	if p.Interface, p.Method, both = strings.Cut(call, "::"); !both {
-		return p, fmt.Errorf("%q is not INTERFACE::METHOD", words.Short(call))
+		return p, fmt.Errorf("%q is not INTERFACE::METHOD", prose.Short(call))
 	}
 	if p.Interface, err = className(p.Interface); err != nil {
 		return p, err

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Layer is one view of an app's windows. It costs nothing: it is there to be dumped.
@@ -51,7 +51,7 @@ func (p *parser) layers(w []string) (err error) {
 			err = p.placed(&l, w[0], w[1])
 			w = w[1:]
 		default:
-			err = fmt.Errorf("%q is not one of id, in, at, bare, invisible, gone", words.Short(w[0]))
+			err = fmt.Errorf("%q is not one of id, in, at, bare, invisible, gone", prose.Short(w[0]))
 		}
 	}
 	p.app.Layers = append(p.app.Layers, l)
@@ -66,7 +66,7 @@ func (p *parser) placed(l *Layer, key, value string) (err error) {
 	case "in":
 		l.Below = slices.IndexFunc(p.app.Layers, func(other Layer) bool { return other.ID == value })
 		if l.Below < 0 {
-			err = fmt.Errorf("no layer before this one has the id %q", words.Short(value))
+			err = fmt.Errorf("no layer before this one has the id %q", prose.Short(value))
 		}
 	case "at":
 		l.At, err = percents(value)
@@ -77,7 +77,7 @@ func (p *parser) placed(l *Layer, key, value string) (err error) {
 // percents reads LEFT,TOP-RIGHT,BOTTOM: whole percent of what a layer is in, which it may
 // leave.
 func percents(s string) (at [4]int, err error) {
-	bad := fmt.Errorf("%q is not LEFT,TOP-RIGHT,BOTTOM in percent, such as 0,0-100,50", words.Short(s))
+	bad := fmt.Errorf("%q is not LEFT,TOP-RIGHT,BOTTOM in percent, such as 0,0-100,50", prose.Short(s))
 	from, to, ok := strings.Cut(s, "-")
 	parts := append(strings.Split(from, ","), strings.Split(to, ",")...)
 	if !ok || len(parts) != len(at) {

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Format is the first line of every simulated app.
@@ -169,7 +169,7 @@ const maxName = 200
 
 func match(re *regexp.Regexp, what, s string) (string, error) {
 	if len(s) > maxName || !re.MatchString(s) {
-		return "", fmt.Errorf("%q is not %s", words.Short(s), what)
+		return "", fmt.Errorf("%q is not %s", prose.Short(s), what)
 	}
 	return s, nil
 }
@@ -186,7 +186,7 @@ func shortTime(s string) (time.Duration, error) { return duration(s, time.Minute
 func duration(s string, most time.Duration) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 || d > most {
-		return 0, fmt.Errorf("%q is not a duration such as 7ms or 2.5s, at most %v", words.Short(s), most)
+		return 0, fmt.Errorf("%q is not a duration such as 7ms or 2.5s, at most %v", prose.Short(s), most)
 	}
 	return d, nil
 }
@@ -194,7 +194,7 @@ func duration(s string, most time.Duration) (time.Duration, error) {
 func number(s string, least, most int) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%q is not a whole number from %d to %d", words.Short(s), least, most)
+		return 0, fmt.Errorf("%q is not a whole number from %d to %d", prose.Short(s), least, most)
 	}
 	return n, nil
 }
@@ -210,7 +210,7 @@ func share(s string) (float64, error) {
 		v /= 100
 	}
 	if err != nil || !(v >= 0 && v <= 1) {
-		return 0, fmt.Errorf("%q is not a share from 0%% to 100%%", words.Short(s))
+		return 0, fmt.Errorf("%q is not a share from 0%% to 100%%", prose.Short(s))
 	}
 	return v, nil
 }
@@ -220,7 +220,7 @@ func factor(s string) (float64, error) {
 	digits, ok := strings.CutPrefix(s, "x")
 	v, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil || !(v > 0 && v <= 1000) {
-		return 0, fmt.Errorf("%q is not a factor such as x18, at most x1000", words.Short(s))
+		return 0, fmt.Errorf("%q is not a factor such as x18, at most x1000", prose.Short(s))
 	}
 	return v, nil
 }
@@ -243,7 +243,7 @@ func condition(s string) (Condition, error) {
 	}
 	m := conditionPattern.FindStringSubmatch(s)
 	if m == nil {
-		return Condition{}, fmt.Errorf("%q is not a condition such as sdk>=5.0, api<24, network=3g or always", words.Short(s))
+		return Condition{}, fmt.Errorf("%q is not a condition such as sdk>=5.0, api<24, network=3g or always", prose.Short(s))
 	}
 	c := Condition{Key: m[1], Op: m[2], Value: m[3]}
 	var err error

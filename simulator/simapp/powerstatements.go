@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // powerStatements are the lines that change nothing but power, what is compiled, or what dumps
@@ -69,7 +69,7 @@ func (p *parser) method(w []string) (err error) {
 			m.From, err = methodName(value)
 		case "kind":
 			if m.Kind = Code(value); !slices.Contains(codes, m.Kind) {
-				err = fmt.Errorf("%q is not one of %v", words.Short(value), codes)
+				err = fmt.Errorf("%q is not one of %v", prose.Short(value), codes)
 			}
 		default:
 			err = errors.New("not one of power, from, kind")

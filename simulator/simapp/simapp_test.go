@@ -198,7 +198,7 @@ func FuzzParse(f *testing.F) {
 
 // The document's example is one that the reader takes.
 func TestTheDocumentedExampleIsReadable(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/format/simulated-app.md")
+	doc, err := os.ReadFile("../../docs/format/simulated-app.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Timeout is what the system waits for in vain where an app does not respond.
@@ -96,16 +96,16 @@ func standstill(w []string) (s Standstill, err error) {
 		s.Method, err = match(methodPattern, "a method's name", rest[0])
 		rest = rest[1:]
 		if err == nil && !strings.Contains(s.Method, ".") {
-			err = fmt.Errorf("method %q has no class", words.Short(s.Method))
+			err = fmt.Errorf("method %q has no class", prose.Short(s.Method))
 		}
 	case SlowPeer:
 		rest, err = s.peers(rest)
 	case SlowDisk, LowMemory, BusyCPUs, NothingUp:
 	default:
-		return s, fmt.Errorf("because %q is not one of %s", words.Short(s.Why), reasonForms)
+		return s, fmt.Errorf("because %q is not one of %s", prose.Short(s.Why), reasonForms)
 	}
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("because %s: %q stands behind it", s.Why, words.Short(rest[0]))
+		err = fmt.Errorf("because %s: %q stands behind it", s.Why, prose.Short(rest[0]))
 	}
 	return s, err
 }
@@ -158,7 +158,7 @@ func peerCall(w []string) (call Peer, rest []string, err error) {
 // timeout reads one of the timeouts.
 func timeout(value string) (Timeout, error) {
 	if !slices.Contains(timeouts(), value) {
-		return "", fmt.Errorf("%q is not one of %s", words.Short(value), strings.Join(timeouts(), ", "))
+		return "", fmt.Errorf("%q is not one of %s", prose.Short(value), strings.Join(timeouts(), ", "))
 	}
 	return Timeout(value), nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 func (p *parser) version(w []string) (err error) {
@@ -73,7 +73,7 @@ func (p *parser) noise(w []string) error {
 func lagValue(s string) (Lag, error) {
 	long, chance, ok := strings.Cut(s, "@")
 	if !ok {
-		return Lag{}, fmt.Errorf("%q is not a duration and a chance such as 60ms@4%%", words.Short(s))
+		return Lag{}, fmt.Errorf("%q is not a duration and a chance such as 60ms@4%%", prose.Short(s))
 	}
 	c, err := share(chance)
 	if err != nil {
@@ -291,7 +291,7 @@ func (e *Event) flags(w []string) (err error) {
 				return errors.New("a window that opens for 0s is never there")
 			}
 		default:
-			return fmt.Errorf("%q is not one of opens, opens for DURATION, loads", words.Short(w[i]))
+			return fmt.Errorf("%q is not one of opens, opens for DURATION, loads", prose.Short(w[i]))
 		}
 	}
 	return nil

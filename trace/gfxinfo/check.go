@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/trace"
 )
 
@@ -80,7 +80,7 @@ func (p *parser) checkRows(w Window) {
 	}
 	if cut > 0 {
 		p.warnings.Addf(w.Line, "%d of %d rows %s a stage of exactly 50 ms, where Android cuts it: %s took longer", cut, len(w.Table),
-			words.Plural(cut, "holds", "hold"), words.Plural(cut, "this frame", "these frames"))
+			prose.Plural(cut, "holds", "hold"), prose.Plural(cut, "this frame", "these frames"))
 	}
 	unusable, line := 0, 0
 	for _, f := range w.Frames {
@@ -92,6 +92,6 @@ func (p *parser) checkRows(w Window) {
 	}
 	if unusable > 0 {
 		p.warnings.Addf(line, "%d of %d rows of window %s %s no usable FrameCompleted (first here): not counted", unusable, len(w.Frames), trace.Quote(w.Name),
-			words.Plural(unusable, "has", "have"))
+			prose.Plural(unusable, "has", "have"))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/apkgate/apkgate/internal/corpustest"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
@@ -197,7 +197,7 @@ func TestWindowsCountAsAndroidStates(t *testing.T) {
 						equal++
 					}
 				}
-				row := fmt.Sprintf("| `%s` %s | %d | %d | %d | %g | %g | %s |", filepath.Base(path), words.Clip(w.Name[strings.LastIndex(w.Name, ".")+1:], 60),
+				row := fmt.Sprintf("| `%s` %s | %d | %d | %d | %g | %g | %s |", filepath.Base(path), prose.Clip(w.Name[strings.LastIndex(w.Name, ".")+1:], 60),
 					w.Stats.Total, w.Stats.Janky, len(w.Frames), c.count, c.janky, c.reason)
 				if !strings.Contains(string(doc), row+"\n") {
 					t.Errorf("docs/collection.md doesn't hold:\n%s", row)

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace"
 )
@@ -57,7 +57,7 @@ func dropped(entries []Entry) []run.Warning {
 	}
 	var w trace.Warnings
 	w.Counted(0, c.repeats, "%d UI event is missing: the device drops lines that repeat the one before them (%s): make each unlike the last, as by a number (scroll n=3)",
-		"%d UI events are missing: the device drops lines that repeat the one before them (%s): make each unlike the last, as by a number (scroll n=3)", words.Quote(c.name, MaxName))
+		"%d UI events are missing: the device drops lines that repeat the one before them (%s): make each unlike the last, as by a number (scroll n=3)", prose.Quote(c.name, MaxName))
 	w.Counted(0, expired, "%d line of what writes the UI events is missing: the device dropped it since there were too many, perhaps with a UI event",
 		"%d lines of what writes the UI events are missing: the device dropped them since there were too many, perhaps with UI events")
 	return w.List()

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // attr is the part of Linux's perf_event_attr that the records need.
@@ -97,7 +97,7 @@ func eventName(name string) string {
 			return r
 		}
 		return '\uFFFD'
-	}, words.Clip(name, 100))
+	}, prose.Clip(name, 100))
 }
 
 // isETM reports whether nothing but an instruction trace was recorded.

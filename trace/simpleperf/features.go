@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Numbers of the feature sections behind the records: Linux's, then
@@ -177,7 +177,7 @@ func (d *decoder) readFiles(f feature, parse func(entry []byte, most int) (file,
 
 // tooMany is the error of a file that has more symbols than there is room for.
 func tooMany(f file) error {
-	return fmt.Errorf("%q has too many: of all files together %d are read", words.Clip(f.path, 100), MaxSymbols)
+	return fmt.Errorf("%q has too many: of all files together %d are read", prose.Clip(f.path, 100), MaxSymbols)
 }
 
 // parseFile reads file_struct of record_file_format.h, which may have at most so
@@ -187,7 +187,7 @@ func parseFile(b []byte, most int) (file, error) {
 	f := file{path: c.text(), kind: fileType(c.u32()), first: c.u64()}
 	count := c.u32()
 	if int(count) > len(c.b)/13 { // 8 + 4 bytes and an empty name
-		return f, fmt.Errorf("%q has %d symbols in %d bytes", words.Clip(f.path, 100), count, len(b))
+		return f, fmt.Errorf("%q has %d symbols in %d bytes", prose.Clip(f.path, 100), count, len(b))
 	}
 	if int(count) > most {
 		return f, tooMany(f)
@@ -205,7 +205,7 @@ func parseFile(b []byte, most int) (file, error) {
 		}
 	}
 	if c.short || f.kind > otherFile {
-		return f, fmt.Errorf("%q of type %d does not fit into its %d bytes", words.Clip(f.path, 100), f.kind, len(b))
+		return f, fmt.Errorf("%q of type %d does not fit into its %d bytes", prose.Clip(f.path, 100), f.kind, len(b))
 	}
 	return f, nil
 }

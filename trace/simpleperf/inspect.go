@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace"
 )
@@ -148,14 +148,14 @@ func addTime(sum time.Duration, ns uint64) time.Duration {
 
 func (p *Profile) details() Details {
 	d := Details{
-		Source: p.Source, Recorder: p.Recorder, Clock: p.Clock, Arch: p.Arch, Command: words.Clip(p.Command, maxValue),
+		Source: p.Source, Recorder: p.Recorder, Clock: p.Clock, Arch: p.Arch, Command: prose.Clip(p.Command, maxValue),
 		Meta: map[string]string{}, Records: p.Records, Samples: len(p.Samples), Lost: p.Lost,
 		Frames: len(p.Frames), BuildIDs: len(p.BuildIDs),
 		Events: p.eventDetails(), Threads: p.topThreads(),
 	}
 	for key, value := range p.Meta {
 		if key != "event_type_info" {
-			d.Meta[words.Clip(key, maxValue)] = words.Clip(value, maxValue)
+			d.Meta[prose.Clip(key, maxValue)] = prose.Clip(value, maxValue)
 		}
 	}
 	for _, f := range p.Frames {
@@ -251,7 +251,7 @@ func top(list []function, costs map[int]*cost) []SymbolDetails {
 	})
 	all = all[:min(len(all), topSymbols)]
 	for i := range all {
-		all[i].Symbol, all[i].File = words.Clip(all[i].Symbol, maxValue), words.Clip(all[i].File, maxValue)
+		all[i].Symbol, all[i].File = prose.Clip(all[i].Symbol, maxValue), prose.Clip(all[i].File, maxValue)
 	}
 	return all
 }

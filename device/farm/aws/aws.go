@@ -26,7 +26,7 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Kind is the farm's in leases and in configurations.
@@ -160,7 +160,7 @@ func (f *Farm) run(ctx context.Context, within time.Duration, args ...string) ([
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, program.ErrTimeout):
-		return nil, &callError{command: command, message: "aws took longer than " + words.Duration(within)}
+		return nil, &callError{command: command, message: "aws took longer than " + prose.Duration(within)}
 	case err != nil:
 		return nil, err
 	case r.ExitCode != 0:
@@ -173,10 +173,10 @@ func (f *Farm) run(ctx context.Context, within time.Duration, args ...string) ([
 
 func refusal(command, said string, exitCode int) *callError {
 	if m := answered.FindStringSubmatch(said); m != nil {
-		return &callError{command, m[1], words.Clip(words.OneLine(m[2]), 400)}
+		return &callError{command, m[1], prose.Clip(prose.OneLine(m[2]), 400)}
 	}
 	const most = 400 // bytes
-	what := words.OneLine(said[max(0, len(said)-most):])
+	what := prose.OneLine(said[max(0, len(said)-most):])
 	if what == "" {
 		what = fmt.Sprintf("aws ended with the exit code %d", exitCode)
 	}
@@ -224,12 +224,12 @@ func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Findin
 	if err != nil {
 		return []device.Finding{farm.Finding("aws", failed("ask aws for its version", err.Error()))}
 	}
-	found := []device.Finding{{Name: "aws", OK: true, Detail: words.Clip(words.OneLine(string(version)), 40)}}
+	found := []device.Finding{{Name: "aws", OK: true, Detail: prose.Clip(prose.OneLine(string(version)), 40)}}
 	var answer struct{ Project struct{ Name string } }
 	if err := f.ask(ctx, f.project, "get-project", map[string]any{"arn": f.project}, &answer, ""); err != nil {
 		return append(found, farm.Finding("project", failed("look at the project", err.Error())))
 	}
-	found = append(found, device.Finding{Name: "project", OK: true, Detail: words.Short(answer.Project.Name)})
+	found = append(found, device.Finding{Name: "project", OK: true, Detail: prose.Short(answer.Project.Name)})
 	rates, err := f.Rates(ctx, devices)
 	if err != nil {
 		return append(found, farm.Finding("devices", err))

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/farm"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // usdPerMinute is what a minute of a phone costs beyond the 1,000 that an account has free
@@ -62,7 +62,7 @@ func (f *Farm) chosen(ctx context.Context, devices []farm.Device) ([]string, err
 			missing = append(missing, "there is no "+d.Model)
 		case best.ARN == "":
 			slices.Sort(versions)
-			missing = append(missing, "the "+d.Model+" has no Android "+d.Version+", but "+words.List(slices.Compact(versions)))
+			missing = append(missing, "the "+d.Model+" has no Android "+d.Version+", but "+prose.List(slices.Compact(versions)))
 		}
 		arns = append(arns, best.ARN)
 	}

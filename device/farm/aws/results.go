@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/farm/rest"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // job is what came of a run on one device: a Job of the service's model, as far as it is read.
@@ -51,7 +51,7 @@ func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm
 			f.take(ctx, answer.Jobs[at], &out[i])
 		} else {
 			out[i].Told = run.ended()
-			out[i].Problem = "the run has not come there: " + strings.TrimSpace(spoken(run.Result)+" "+words.Clip(words.OneLine(run.Message), 300))
+			out[i].Problem = "the run has not come there: " + strings.TrimSpace(spoken(run.Result)+" "+prose.Clip(prose.OneLine(run.Message), 300))
 		}
 	}
 	if ctx.Err() != nil {
@@ -88,7 +88,7 @@ func (f *Farm) take(ctx context.Context, j job, o *farm.Outcome) {
 	if j.Result != "PASSED" {
 		o.Problem, o.TestFailed = cmp.Or(problems[j.Result], "the outcome of the test is "+spoken(j.Result)), j.Result == "FAILED"
 		if j.Message != "" {
-			o.Problem += ": " + words.Clip(words.OneLine(j.Message), 300)
+			o.Problem += ": " + prose.Clip(prose.OneLine(j.Message), 300)
 		}
 		return
 	}
@@ -127,7 +127,7 @@ func (f *Farm) files(ctx context.Context, j job) ([]farm.File, error) {
 		if a.Type != "CUSTOMER_ARTIFACT" {
 			continue
 		}
-		name := words.Short(a.Name)
+		name := prose.Short(a.Name)
 		data, err := exchange(ctx, http.MethodGet, a.URL, nil, 0, mostFile)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
@@ -165,10 +165,10 @@ func unpack(name string, data []byte) ([]farm.File, error) {
 		}
 		text, err := read(entry, left)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", words.Short(entry.Name), err)
+			return nil, fmt.Errorf("%s: %w", prose.Short(entry.Name), err)
 		}
 		left -= int64(len(text))
-		out = append(out, farm.File{Name: name + ": " + words.Short(entry.Name), Data: text})
+		out = append(out, farm.File{Name: name + ": " + prose.Short(entry.Name), Data: text})
 	}
 	return out, nil
 }

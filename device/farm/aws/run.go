@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // runState is a Run of the service's model, as far as it is read.
@@ -23,12 +23,12 @@ func (s runState) ended() bool { return s.Status == "COMPLETED" }
 
 // progress is how far a run is: "pending concurrency, 0 of 2 devices done".
 func (s runState) progress() string {
-	return fmt.Sprintf("%s, %d of %s done", spoken(s.Status), s.CompletedJobs, words.Count(s.TotalJobs, "device", "devices"))
+	return fmt.Sprintf("%s, %d of %s done", spoken(s.Status), s.CompletedJobs, prose.Count(s.TotalJobs, "device", "devices"))
 }
 
 // spoken is a word of the service in a sentence.
 func spoken(word string) string {
-	return strings.ToLower(strings.ReplaceAll(words.Clip(words.OneLine(word), 40), "_", " "))
+	return strings.ToLower(strings.ReplaceAll(prose.Clip(prose.OneLine(word), 40), "_", " "))
 }
 
 // look asks for the state of a run; one that has come to its end stays as it is.
@@ -68,7 +68,7 @@ func (f *Farm) Stop(ctx context.Context, l lease.Lease, tell func(string)) error
 		return nil
 	}
 	const atMost = 10 * time.Minute
-	ctx, cancel := context.WithTimeoutCause(ctx, atMost, errors.New("it took longer than "+words.Duration(atMost)))
+	ctx, cancel := context.WithTimeoutCause(ctx, atMost, errors.New("it took longer than "+prose.Duration(atMost)))
 	defer cancel()
 	runs, uploads, err := f.named(ctx, l)
 	if err != nil {

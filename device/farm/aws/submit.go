@@ -9,7 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // What a lease notes.
@@ -37,7 +37,7 @@ const (
 // Submit uploads what is not there yet, and schedules the run.
 func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error {
 	const doing = "schedule a run"
-	ctx, cancel := context.WithTimeoutCause(ctx, submitWithin, errors.New("the uploads took longer than "+words.Duration(submitWithin)))
+	ctx, cancel := context.WithTimeoutCause(ctx, submitWithin, errors.New("the uploads took longer than "+prose.Duration(submitWithin)))
 	defer cancel()
 	devices, err := f.chosen(ctx, o.Devices)
 	if err != nil {
@@ -129,5 +129,5 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // nameOf is a run's name: the lease's, and what people call it.
 func nameOf(id, label string) string {
-	return id + " " + words.Clip(notInNames.ReplaceAllString(label, " "), 100)
+	return id + " " + prose.Clip(notInNames.ReplaceAllString(label, " "), 100)
 }

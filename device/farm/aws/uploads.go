@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/farm/rest"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // need is what a run needs: what a lease calls it, the UploadType of the service's model, and
@@ -168,7 +168,7 @@ func exchange(ctx context.Context, method, to string, body io.ReadCloser, size, 
 func saidByStorage(text []byte) string {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(text, &said)
-	return words.Clip(words.OneLine(said.Code+" "+said.Message), 300)
+	return prose.Clip(prose.OneLine(said.Code+" "+said.Message), 300)
 }
 
 // processed waits until the farm has looked at what was uploaded.
@@ -185,7 +185,7 @@ func (f *Farm) processed(ctx context.Context, p part, name string) error {
 		case "SUCCEEDED":
 			return nil
 		case "FAILED":
-			return fmt.Errorf("%v was refused: %s", p, words.Clip(words.OneLine(cmp.Or(u.Message, u.Metadata, "the farm does not say why")), 400))
+			return fmt.Errorf("%v was refused: %s", p, prose.Clip(prose.OneLine(cmp.Or(u.Message, u.Metadata, "the farm does not say why")), 400))
 		}
 		if err := f.computer.Pause(ctx, every); err != nil {
 			return err

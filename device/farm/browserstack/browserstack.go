@@ -24,7 +24,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/farm"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Kind is the farm's in leases and in configurations.
@@ -86,14 +86,14 @@ func (f *Farm) Rates(ctx context.Context, devices []farm.Device) ([]farm.Rate, e
 		var versions []string
 		for _, p := range phones {
 			if p.OS == "android" && p.Device == d.Model {
-				versions = append(versions, words.Clip(words.OneLine(p.Version), 20))
+				versions = append(versions, prose.Clip(prose.OneLine(p.Version), 20))
 			}
 		}
 		switch {
 		case len(versions) == 0:
 			missing = append(missing, "there is no device "+d.Model)
 		case !slices.Contains(versions, d.Version):
-			missing = append(missing, "the device "+d.Model+" has no Android "+d.Version+", but "+words.List(versions))
+			missing = append(missing, "the device "+d.Model+" has no Android "+d.Version+", but "+prose.List(versions))
 		}
 		rates = append(rates, farm.Rate{Device: d, Physical: true, Flat: true})
 	}
@@ -132,7 +132,7 @@ func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Findin
 	if p.OfTeam > 0 {
 		atOnce = min(atOnce, p.OfTeam)
 	}
-	found := []device.Finding{{Name: "account", OK: true, Detail: fmt.Sprintf("%s: %s at once, and %d that wait", words.Clip(words.OneLine(p.Name), 60), words.Count(atOnce, "test", "tests"), p.Waiting)}}
+	found := []device.Finding{{Name: "account", OK: true, Detail: fmt.Sprintf("%s: %s at once, and %d that wait", prose.Clip(prose.OneLine(p.Name), 60), prose.Count(atOnce, "test", "tests"), p.Waiting)}}
 	rates, err := f.Rates(ctx, devices)
 	if err != nil {
 		return append(found, farm.Finding("devices", err))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // build is what the service tells of one, as far as it is read (api-reference/espresso/
@@ -68,13 +68,13 @@ func (b build) progress() string {
 		}
 	}
 	for i, s := range states {
-		states[i] = fmt.Sprintf("%d %s", counts[s], words.Clip(words.OneLine(s), 40))
+		states[i] = fmt.Sprintf("%d %s", counts[s], prose.Clip(prose.OneLine(s), 40))
 	}
 	if len(states) == 0 {
-		return words.Clip(words.OneLine(b.Status), 40)
+		return prose.Clip(prose.OneLine(b.Status), 40)
 	}
 	slices.Sort(states)
-	return words.List(states)
+	return prose.List(states)
 }
 
 // running reports whether the test runs on a device, and does not only wait for one.
@@ -116,7 +116,7 @@ func (f *Farm) Await(ctx context.Context, o farm.Order, l lease.Lease, tell func
 			stopping = f.stop(ctx, id) == nil
 		}
 		if stopping {
-			return "stopped, since it took longer than " + words.Duration(o.Within), false, nil
+			return "stopped, since it took longer than " + prose.Duration(o.Within), false, nil
 		}
 		return b.progress(), false, nil
 	}, tell)

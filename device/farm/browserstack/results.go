@@ -14,7 +14,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Results are what the build came to on each device. A log that can't be read is the problem
@@ -53,7 +53,7 @@ func (f *Farm) outcome(ctx context.Context, id string, b build, d farm.Device, w
 	o := farm.Outcome{Device: d, Minutes: farm.Minutes(within)}
 	at := slices.IndexFunc(b.Devices, func(p ofPhone) bool { return p.Device == d.Model && sameVersion(p.Version, d.Version) })
 	if at < 0 || len(b.Devices[at].Sessions) == 0 {
-		o.Problem = "the build has not run there: " + words.Clip(words.OneLine(b.Status), 40)
+		o.Problem = "the build has not run there: " + prose.Clip(prose.OneLine(b.Status), 40)
 		o.Minutes, o.Told = 0, final(b.Status)
 		return o
 	}
@@ -69,7 +69,7 @@ func (f *Farm) outcome(ctx context.Context, id string, b build, d farm.Device, w
 	case s.Status != "passed":
 		o.Problem, o.TestFailed = problems[s.Status], s.Status == "failed"
 		if o.Problem == "" {
-			o.Problem = "the outcome of the test is " + strconv.Quote(words.Clip(s.Status, 40))
+			o.Problem = "the outcome of the test is " + strconv.Quote(prose.Clip(s.Status, 40))
 		}
 	default:
 		file, err := f.printed(ctx, id, s.ID)
@@ -92,7 +92,7 @@ const mostTests = 200
 
 // printed is what the instrumentation has printed in a session, of all its tests.
 func (f *Farm) printed(ctx context.Context, id, sessionID string) (farm.File, error) {
-	name := "the instrumentation logs of " + dashboard(id) + "/sessions/" + words.Clip(words.OneLine(sessionID), 64)
+	name := "the instrumentation logs of " + dashboard(id) + "/sessions/" + prose.Clip(prose.OneLine(sessionID), 64)
 	var s session
 	err := f.patiently(ctx, func() error {
 		return f.call(ctx, http.MethodGet, buildPath(id)+"/sessions/"+url.PathEscape(sessionID), nil, &s)
@@ -108,7 +108,7 @@ func (f *Farm) printed(ctx context.Context, id, sessionID string) (farm.File, er
 				return farm.File{}, fmt.Errorf("the session has more than %d tests", mostTests)
 			}
 			if err := f.add(ctx, &all, suite.Class, test); err != nil {
-				return farm.File{}, fmt.Errorf("read the instrumentation log of %s: %w", words.Short(test.Name), err)
+				return farm.File{}, fmt.Errorf("read the instrumentation log of %s: %w", prose.Short(test.Name), err)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (f *Farm) add(ctx context.Context, all *bytes.Buffer, class string, test te
 		return fmt.Errorf("with those before it has more than %d MiB", mostLog>>20)
 	}
 	if !bytes.Contains(text, []byte(classLine)) {
-		fmt.Fprintf(all, "%s%s\n%s%s\nINSTRUMENTATION_STATUS_CODE: 1\n", classLine, words.OneLine(class), testLine, words.OneLine(test.Name))
+		fmt.Fprintf(all, "%s%s\n%s%s\nINSTRUMENTATION_STATUS_CODE: 1\n", classLine, prose.OneLine(class), testLine, prose.OneLine(test.Name))
 	}
 	all.Write(text)
 	all.WriteByte('\n')

@@ -17,7 +17,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/farm/rest"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Where the service is, and where its logs are (api-reference/espresso/sessions).
@@ -141,7 +141,7 @@ func (f *Farm) log(ctx context.Context, address string) ([]byte, error) {
 	}
 	ours, err := url.Parse(f.address())
 	if err != nil || u.Host != ours.Host && (u.Scheme != "https" || u.Host != logsHost) {
-		return nil, fmt.Errorf("its address is of %q, want one of BrowserStack's", words.Short(u.Host))
+		return nil, fmt.Errorf("its address is of %q, want one of BrowserStack's", prose.Short(u.Host))
 	}
 	ctx, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
@@ -163,14 +163,14 @@ func refusal(text []byte) string {
 	if json.Unmarshal(text, &said) == nil {
 		for _, part := range []json.RawMessage{said.Error, said.Message, said.Errors} {
 			if plain := ""; json.Unmarshal(part, &plain) == nil && plain != "" {
-				return words.Clip(words.OneLine(plain), 300)
+				return prose.Clip(prose.OneLine(plain), 300)
 			}
 			if len(part) > 0 && string(part) != "null" {
-				return words.Clip(words.OneLine(string(part)), 300)
+				return prose.Clip(prose.OneLine(string(part)), 300)
 			}
 		}
 	}
-	return words.Clip(words.OneLine(string(text)), 300)
+	return prose.Clip(prose.OneLine(string(text)), 300)
 }
 
 // advices are what to do about what the service says, by words of its documents.

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/farm/rest"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // What a lease notes.
@@ -66,11 +66,11 @@ func options(args map[string]string) (map[string]string, error) {
 	all := map[string]string{"androidx.benchmark.enabledRules": "Macrobenchmark"}
 	maps.Copy(all, args)
 	if len(all) > mostOptions {
-		return nil, fmt.Errorf("BrowserStack takes %d arguments of an instrumentation, and it has %s", mostOptions, words.List(slices.Sorted(maps.Keys(all))))
+		return nil, fmt.Errorf("BrowserStack takes %d arguments of an instrumentation, and it has %s", mostOptions, prose.List(slices.Sorted(maps.Keys(all))))
 	}
 	for name, value := range all {
 		if !optionValue.MatchString(value) {
-			return nil, fmt.Errorf("BrowserStack takes no value such as that of the argument %s: want letters, digits, blanks or < > & @ , / . _ # -", words.Short(name))
+			return nil, fmt.Errorf("BrowserStack takes no value such as that of the argument %s: want letters, digits, blanks or < > & @ , / . _ # -", prose.Short(name))
 		}
 	}
 	return all, nil

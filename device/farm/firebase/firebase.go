@@ -24,7 +24,7 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Kind is the farm's in leases and in configurations.
@@ -90,12 +90,12 @@ func (f *Farm) ask(ctx context.Context, doing string, args ...string) ([]byte, e
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, program.ErrTimeout):
-		return nil, failed(doing, "gcloud took longer than "+words.Duration(shortly), "")
+		return nil, failed(doing, "gcloud took longer than "+prose.Duration(shortly), "")
 	case err != nil:
 		return nil, failed(doing, err.Error(), "")
 	case r.ExitCode != 0: // what it printed may be a token: only what it said of itself is shown
 		said := string(r.Stderr)
-		return nil, failed(doing, fmt.Sprintf("gcloud ended with the exit code %d: %s", r.ExitCode, words.Clip(lastError(said), 400)), adviceOf(said))
+		return nil, failed(doing, fmt.Sprintf("gcloud ended with the exit code %d: %s", r.ExitCode, prose.Clip(lastError(said), 400)), adviceOf(said))
 	case r.Cut:
 		return nil, failed(doing, "gcloud printed more than apkgate reads", "")
 	}
@@ -111,10 +111,10 @@ func (f *Farm) environment() []string {
 // or else the end of what it said.
 func lastError(said string) string {
 	if at := strings.LastIndex(said, "ERROR: "); at >= 0 {
-		return words.OneLine(said[at+len("ERROR: "):])
+		return prose.OneLine(said[at+len("ERROR: "):])
 	}
 	const most = 400 // bytes
-	return words.OneLine(said[max(0, len(said)-most):])
+	return prose.OneLine(said[max(0, len(said)-most):])
 }
 
 // advices are what to do about what gcloud and the services say, by words of theirs.
@@ -145,7 +145,7 @@ func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Findin
 	if err != nil {
 		return []device.Finding{farm.Finding("gcloud", err)}
 	}
-	found := []device.Finding{{Name: "gcloud", OK: true, Detail: "version " + words.Clip(words.OneLine(string(version)), 40)}}
+	found := []device.Finding{{Name: "gcloud", OK: true, Detail: "version " + prose.Clip(prose.OneLine(string(version)), 40)}}
 	if _, err := f.accessToken(ctx); err != nil {
 		return append(found, farm.Finding("account", err))
 	}

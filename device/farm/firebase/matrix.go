@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/farm/rest"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // matrix is a TestMatrix of projects.testMatrices.get, as far as it is read.
@@ -50,13 +50,13 @@ func (m matrix) progress() string {
 		}
 	}
 	for i, s := range states {
-		states[i] = fmt.Sprintf("%d %s", counts[s], strings.ToLower(words.Clip(words.OneLine(s), 40)))
+		states[i] = fmt.Sprintf("%d %s", counts[s], strings.ToLower(prose.Clip(prose.OneLine(s), 40)))
 	}
 	if len(states) == 0 {
-		return strings.ToLower(words.Clip(words.OneLine(m.State), 40))
+		return strings.ToLower(prose.Clip(prose.OneLine(m.State), 40))
 	}
 	slices.Sort(states)
-	return words.List(states)
+	return prose.List(states)
 }
 
 func matrixPath(l lease.Lease) string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/farm"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // What an hour of a device costs beyond what is free of charge each day, which is not
@@ -42,7 +42,7 @@ func (f *Farm) Rates(ctx context.Context, devices []farm.Device) ([]farm.Rate, e
 			missing = append(missing, "there is no model "+d.Model)
 			continue
 		case !slices.Contains(models[at].Versions, d.Version):
-			missing = append(missing, "the model "+d.Model+" has no Android "+d.Version+", but "+words.List(models[at].Versions))
+			missing = append(missing, "the model "+d.Model+" has no Android "+d.Version+", but "+prose.List(models[at].Versions))
 			continue
 		}
 		r := farm.Rate{Device: d, Physical: true, USDPerHour: physicalUSDPerHour}

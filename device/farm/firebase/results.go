@@ -14,7 +14,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Results are what the matrix came to on each device. A file that can't be read is the
@@ -43,7 +43,7 @@ func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time
 		return on.AndroidModelID == d.Model && on.AndroidVersionID == d.Version
 	})
 	if at < 0 {
-		o.Problem = "the matrix has not run there: " + strings.ToLower(words.OneLine(m.State+" "+m.Invalid))
+		o.Problem = "the matrix has not run there: " + strings.ToLower(prose.OneLine(m.State+" "+m.Invalid))
 		o.Minutes, o.Told = 0, m.final() && len(m.TestExecutions) == 0
 		return o
 	}
@@ -54,7 +54,7 @@ func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time
 	}
 	switch {
 	case e.State != "FINISHED":
-		o.Problem = strings.TrimSpace("Test Lab says " + words.Clip(words.OneLine(e.State), 40) + " " + words.Clip(words.OneLine(e.TestDetails.ErrorMessage), 300))
+		o.Problem = strings.TrimSpace("Test Lab says " + prose.Clip(prose.OneLine(e.State), 40) + " " + prose.Clip(prose.OneLine(e.TestDetails.ErrorMessage), 300))
 		if e.State != "ERROR" && e.State != "CANCELLED" { // it never ran there
 			o.Minutes, o.Told = 0, true
 		}
@@ -63,7 +63,7 @@ func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time
 	case summary != "success":
 		o.Problem, o.TestFailed = outcomes[summary], summary == "failure"
 		if o.Problem == "" {
-			o.Problem = "the outcome of the test is " + strconv.Quote(words.Clip(summary, 40))
+			o.Problem = "the outcome of the test is " + strconv.Quote(prose.Clip(summary, 40))
 		}
 	default:
 		if err = f.files(ctx, m, e, &o); err != nil {
@@ -137,7 +137,7 @@ func (f *Farm) files(ctx context.Context, m matrix, e execution, o *farm.Outcome
 	for _, name := range found.results {
 		data, err := f.fetch(ctx, http.MethodGet, "storage", objectPath(bucket, name), mostFile)
 		if err != nil {
-			return fmt.Errorf("read gs://%s/%s: %w", bucket, words.Clip(words.OneLine(name), 200), err)
+			return fmt.Errorf("read gs://%s/%s: %w", bucket, prose.Clip(prose.OneLine(name), 200), err)
 		}
 		o.Results = append(o.Results, farm.File{Name: "gs://" + bucket + "/" + name, Data: data})
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/farm/rest"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // The services, and the variables by which gcloud itself is told of others
@@ -136,5 +136,5 @@ func refusal(text []byte) string {
 	if json.Unmarshal(bytes.TrimSpace(text), &said) != nil {
 		return ""
 	}
-	return words.Clip(words.OneLine(said.Error.Status+" "+said.Error.Message), 300)
+	return prose.Clip(prose.OneLine(said.Error.Status+" "+said.Error.Message), 300)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // What a lease notes.
@@ -60,7 +60,7 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	select {
 	case <-p.Done():
 	case <-timer.C:
-		return &farm.UntoldError{Err: failed(doing, "gcloud took longer than "+words.Duration(submitWithin), "")}
+		return &farm.UntoldError{Err: failed(doing, "gcloud took longer than "+prose.Duration(submitWithin), "")}
 	case <-ctx.Done():
 		return &farm.UntoldError{Err: context.Cause(ctx)}
 	}
@@ -77,7 +77,7 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	if p.ExitCode() == 0 && id != "" {
 		return nil
 	}
-	err = failed(doing, fmt.Sprintf("gcloud: %s: %s", p.Ending(), words.Clip(lastError(said), 400)), adviceOf(said))
+	err = failed(doing, fmt.Sprintf("gcloud: %s: %s", p.Ending(), prose.Clip(lastError(said), 400)), adviceOf(said))
 	if strings.Contains(said, uploaded) && !strings.Contains(said, refused) {
 		err = &farm.UntoldError{Err: err}
 	}
@@ -181,4 +181,4 @@ func listed(variables map[string]string) (string, error) {
 
 var notInLabels = regexp.MustCompile(`[^A-Za-z0-9 ._-]+`)
 
-func labelled(text string) string { return words.Clip(notInLabels.ReplaceAllString(text, " "), 60) }
+func labelled(text string) string { return prose.Clip(notInLabels.ReplaceAllString(text, " "), 60) }

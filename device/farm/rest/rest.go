@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/farm"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Error is an answer that is none.
@@ -62,7 +62,7 @@ func Safe(service, address string) error {
 		return fmt.Errorf("the address of the service %s is no address", service)
 	}
 	if !farm.Safe(u) {
-		return fmt.Errorf("the address of the service %s is %q, want one that begins with https://", service, words.Short(u.Redacted()))
+		return fmt.Errorf("the address of the service %s is %q, want one that begins with https://", service, prose.Short(u.Redacted()))
 	}
 	return nil
 }

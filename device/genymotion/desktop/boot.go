@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // What a lease of this lab says. A device that is created is called as the lease.
@@ -50,7 +50,7 @@ func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 
 // ready sees to it that a device that is there runs, and returns its name.
 func (l *Lab) ready(ctx context.Context, asked string, held *lease.Held, tell func(string)) (string, error) {
-	doing := "look for the virtual device " + words.Quote(asked, 80)
+	doing := "look for the virtual device " + prose.Quote(asked, 80)
 	machines, err := l.list(ctx, doing)
 	if err != nil {
 		return "", err
@@ -67,7 +67,7 @@ func (l *Lab) ready(ctx context.Context, asked string, held *lease.Held, tell fu
 		return "", err
 	}
 	if !m.off() {
-		tell(fmt.Sprintf("%s runs already (%s): it is used as it is, and left so", words.Short(words.OneLine(m.Name)), words.Clip(m.State, 20)))
+		tell(fmt.Sprintf("%s runs already (%s): it is used as it is, and left so", prose.Short(prose.OneLine(m.Name)), prose.Clip(m.State, 20)))
 		return m.Name, nil
 	}
 	return m.Name, l.start(ctx, m.Name, held, tell)
@@ -105,7 +105,7 @@ func (l *Lab) start(ctx context.Context, name string, held *lease.Held, tell fun
 	if err := held.Note(noteStarting, now()); err != nil {
 		return err
 	}
-	tell("starting " + words.Short(words.OneLine(name)))
+	tell("starting " + prose.Short(prose.OneLine(name)))
 	err := l.startOnce(ctx, name)
 	var failed *refusedError
 	if errors.As(err, &failed) && failed.code == codeFailed && failed.failed.Retry {
@@ -121,7 +121,7 @@ func (l *Lab) start(ctx context.Context, name string, held *lease.Held, tell fun
 // startOnce starts a device from its beginning, not from a state that it was left in:
 // versions before 3 know no such states, and no option against them.
 func (l *Lab) startOnce(ctx context.Context, name string) error {
-	doing := "start " + words.Quote(name, 80)
+	doing := "start " + prose.Quote(name, 80)
 	_, err := l.run(ctx, doing, startWithin, "admin", "start", name, "--coldboot")
 	var failed *refusedError
 	if errors.As(err, &failed) && slices.Contains([]int{codeNoAction, codeBadValue, codeMissing}, failed.code) {
@@ -135,7 +135,7 @@ const appearsWithin = time.Minute
 
 // up waits until the device has a serial, and Android answers.
 func (l *Lab) up(ctx context.Context, name string, tell func(string)) (*boot.Booted, error) {
-	doing := "look for " + words.Quote(name, 80)
+	doing := "look for " + prose.Quote(name, 80)
 	for until := time.Now().Add(appearsWithin); ; {
 		machines, err := l.list(ctx, doing)
 		if err != nil {
@@ -148,10 +148,10 @@ func (l *Lab) up(ctx context.Context, name string, tell func(string)) (*boot.Boo
 				b := &boot.Booted{Serial: m.Serial, Address: m.Serial}
 				return b, l.computer.Up(ctx, called, b, tell)
 			}
-			state = "its state is " + words.Quote(machines[i].State, 40)
+			state = "its state is " + prose.Quote(machines[i].State, 40)
 		}
 		if time.Now().After(until) {
-			return nil, &boot.Error{Lab: called, What: fmt.Sprintf("%s: it was started, and %s after %s", doing, state, words.Duration(appearsWithin)), Advice: adviceStart, Retry: true}
+			return nil, &boot.Error{Lab: called, What: fmt.Sprintf("%s: it was started, and %s after %s", doing, state, prose.Duration(appearsWithin)), Advice: adviceStart, Retry: true}
 		}
 		if err := boot.Pause(ctx, l.lookEvery); err != nil {
 			return nil, err

@@ -9,12 +9,12 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // make creates a device under the lease's name and starts it.
 func (l *Lab) make(ctx context.Context, spec boot.Spec, held *lease.Held, tell func(string)) error {
-	doing := "create a " + words.Quote(strings.TrimSpace(spec.Model+" "+spec.Android), 80)
+	doing := "create a " + prose.Quote(strings.TrimSpace(spec.Model+" "+spec.Android), 80)
 	from, err := l.source(ctx, doing, spec)
 	if err != nil {
 		return err

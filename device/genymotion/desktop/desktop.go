@@ -21,7 +21,7 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Kind is the lab's, as a configuration names it.
@@ -62,7 +62,7 @@ func (l *Lab) Check(ctx context.Context) []device.Finding {
 	if err != nil {
 		return append(found, finding("engine", err))
 	}
-	found = append(found, device.Finding{Name: "engine", OK: true, Detail: "answers; it has " + words.Count(len(machines), "virtual device", "virtual devices")})
+	found = append(found, device.Finding{Name: "engine", OK: true, Detail: "answers; it has " + prose.Count(len(machines), "virtual device", "virtual devices")})
 	return append(found, l.license(ctx))
 }
 
@@ -73,13 +73,13 @@ func (l *Lab) license(ctx context.Context) device.Finding {
 	f := device.Finding{Name: "license", OK: true}
 	for _, b := range readBlocks(text) {
 		if b["License Type"] != "" {
-			f.Detail = words.Short(words.OneLine(b["License Type"]))
+			f.Detail = prose.Short(prose.OneLine(b["License Type"]))
 			return f
 		}
 	}
 	f.Detail, f.Hint = "gmtool tells none: devices that are there can be started, none created", adviceLicense
 	if err != nil {
-		f.Detail = words.OneLine(err.Error()) + ": devices that are there can be started, none created"
+		f.Detail = prose.OneLine(err.Error()) + ": devices that are there can be started, none created"
 	}
 	return f
 }
@@ -141,7 +141,7 @@ func (l *Lab) run(ctx context.Context, doing string, within time.Duration, args 
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case errors.Is(err, program.ErrTimeout):
-		return "", &boot.Error{Lab: called, What: fmt.Sprintf("%s: gmtool took longer than %s", doing, words.Duration(within)), Advice: adviceStart, Retry: true}
+		return "", &boot.Error{Lab: called, What: fmt.Sprintf("%s: gmtool took longer than %s", doing, prose.Duration(within)), Advice: adviceStart, Retry: true}
 	case err != nil:
 		return "", &boot.Error{Lab: called, What: doing + ": " + err.Error()}
 	case r.ExitCode != 0:

@@ -8,7 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/device/genymotion"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // machine is a row of gmtool admin list: a virtual device of this computer.
@@ -37,7 +37,7 @@ func readList(text string) (out []machine, err error) {
 		}
 		if cells[0] == "State" {
 			if !strings.EqualFold(cells[2], "UUID") || !strings.EqualFold(cells[3], "Name") {
-				return nil, fmt.Errorf("its columns are %s", words.Quote(words.OneLine(line), 120))
+				return nil, fmt.Errorf("its columns are %s", prose.Quote(prose.OneLine(line), 120))
 			}
 			headed = true
 			continue
@@ -100,7 +100,7 @@ func readTemplates(text string) (out []genymotion.Offer) {
 func readVersion(text string) string {
 	for _, b := range readBlocks(text) {
 		if b["Version"] != "" {
-			return words.Clip(words.OneLine(b["Version"]), 40)
+			return prose.Clip(prose.OneLine(b["Version"]), 40)
 		}
 	}
 	return ""

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/boot"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // called is how the lab is called in sentences.
@@ -55,7 +55,7 @@ func refused(doing string, code int, stdout, stderr string) *refusedError {
 	if said == "" {
 		said = "gmtool said nothing"
 	}
-	e.failed = &boot.Error{Lab: called, What: fmt.Sprintf("%s: %s (exit code %d)", doing, words.Clip(said, 300), code)}
+	e.failed = &boot.Error{Lab: called, What: fmt.Sprintf("%s: %s (exit code %d)", doing, prose.Clip(said, 300), code)}
 	e.failed.Advice, e.failed.Retry = e.judge()
 	return e
 }
@@ -67,7 +67,7 @@ var noise = regexp.MustCompile(`^\s*\[?(Debug|Info|Warning)\b`)
 func message(text string) (last string) {
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) != "" && !noise.MatchString(line) {
-			last = words.OneLine(line)
+			last = prose.OneLine(line)
 		}
 	}
 	return last

@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // allOfStop bounds Stop.
@@ -41,7 +41,7 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 
 // end stops a device until gmtool says that it is off, or until it is listed no more.
 func (l *Lab) end(ctx context.Context, name string, remove bool, of lease.Lease, tell func(string)) error {
-	if _, err := l.gmtool("stop " + words.Quote(name, 80)); err != nil {
+	if _, err := l.gmtool("stop " + prose.Quote(name, 80)); err != nil {
 		return byHand(err, name, remove) // which no waiting brings
 	}
 	for {
@@ -58,7 +58,7 @@ func (l *Lab) end(ctx context.Context, name string, remove bool, of lease.Lease,
 				err = context.Cause(ctx)
 			}
 			if err == nil {
-				err = &boot.Error{Lab: called, What: fmt.Sprintf("stop %s: it still runs after %s", words.Quote(name, 80), words.Duration(allOfStop)), Retry: true}
+				err = &boot.Error{Lab: called, What: fmt.Sprintf("stop %s: it still runs after %s", prose.Quote(name, 80), prose.Duration(allOfStop)), Retry: true}
 			}
 			return byHand(err, name, remove)
 		}
@@ -67,7 +67,7 @@ func (l *Lab) end(ctx context.Context, name string, remove bool, of lease.Lease,
 
 // step looks how a device stands and does what is next; done where nothing is.
 func (l *Lab) step(ctx context.Context, name string, remove bool, tell func(string)) (done bool, err error) {
-	doing := "stop " + words.Quote(name, 80)
+	doing := "stop " + prose.Quote(name, 80)
 	machines, err := l.list(ctx, doing)
 	if err != nil {
 		return false, err
@@ -77,10 +77,10 @@ func (l *Lab) step(ctx context.Context, name string, remove bool, tell func(stri
 	case i < 0, machines[i].off() && !remove:
 		return true, nil
 	case machines[i].off():
-		tell("deleting " + words.Short(words.OneLine(name)))
-		_, err = l.run(ctx, "delete "+words.Quote(name, 80), stopWithin, "admin", "delete", name)
+		tell("deleting " + prose.Short(prose.OneLine(name)))
+		_, err = l.run(ctx, "delete "+prose.Quote(name, 80), stopWithin, "admin", "delete", name)
 	default:
-		tell("stopping " + words.Short(words.OneLine(name)))
+		tell("stopping " + prose.Short(prose.OneLine(name)))
 		_, err = l.run(ctx, doing, stopWithin, "admin", "stop", name)
 	}
 	return false, err
@@ -100,7 +100,7 @@ func (l *Lab) mayStillAppear(of lease.Lease) bool {
 
 // byHand adds to an error what somebody can do.
 func byHand(err error, name string, remove bool) error {
-	e := &boot.Error{Lab: called, What: "stop " + words.Quote(name, 80) + ": " + err.Error()}
+	e := &boot.Error{Lab: called, What: "stop " + prose.Quote(name, 80) + ": " + err.Error()}
 	var failed *boot.Error
 	if errors.As(err, &failed) {
 		e.What, e.Advice, e.Retry = failed.What, failed.Advice, failed.Retry
@@ -108,9 +108,9 @@ func byHand(err error, name string, remove bool) error {
 	if e.Advice != "" {
 		e.Advice += "; "
 	}
-	e.Advice += "then apkgate devices clean, or gmtool admin stop " + words.Quote(name, 80)
+	e.Advice += "then apkgate devices clean, or gmtool admin stop " + prose.Quote(name, 80)
 	if remove {
-		e.Advice += " and gmtool admin delete " + words.Quote(name, 80)
+		e.Advice += " and gmtool admin delete " + prose.Quote(name, 80)
 	}
 	return e
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/genymotion"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // answer is what gmsaas prints with --format compactjson: results on its standard
@@ -76,7 +76,7 @@ func readAnswer(text []byte) (answer, error) {
 	if len(text) == 0 {
 		return answer{}, errors.New("it printed nothing, want JSON")
 	}
-	return answer{}, fmt.Errorf("it printed %s, want JSON", words.Quote(words.OneLine(string(text)), 120))
+	return answer{}, fmt.Errorf("it printed %s, want JSON", prose.Quote(prose.OneLine(string(text)), 120))
 }
 
 // offers are the recipes as they are chosen from. One whose UUID is none can't be told

@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // What a lease of this lab says. An instance is found by its name alone, the lease's ID:
@@ -59,7 +59,7 @@ func (l *Lab) recipe(ctx context.Context, spec boot.Spec) (genymotion.Offer, err
 	if isUUID(spec.Model) {
 		return genymotion.Offer{ID: spec.Model, Name: spec.Model, Android: spec.Android}, nil
 	}
-	doing := "look for the recipe " + words.Quote(spec.Model, 80)
+	doing := "look for the recipe " + prose.Quote(spec.Model, 80)
 	a, err := l.ask(ctx, doing, shortly, "recipes", "list")
 	if err != nil {
 		return genymotion.Offer{}, err
@@ -137,7 +137,7 @@ func (l *Lab) instance(ctx context.Context, name string) (instance, error) {
 // stateOf says how the instance of a name stands.
 func stateOf(a answer, name string) string {
 	for _, i := range a.named(name) {
-		return "is " + words.Clip(words.OneLine(i.State), 40) + " now"
+		return "is " + prose.Clip(prose.OneLine(i.State), 40) + " now"
 	}
 	return "is gone: somebody has stopped it"
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/boot"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // called is how the lab is called in sentences.
@@ -59,10 +59,10 @@ func readRefusal(code int, stdout, stderr []byte) refusal {
 		a, err = readAnswer(stdout)
 	}
 	if err == nil && a.Error != nil {
-		r.message = strings.TrimPrefix(words.OneLine(a.Error.Message), "Error: ")
+		r.message = strings.TrimPrefix(prose.OneLine(a.Error.Message), "Error: ")
 		text = a.Error.Message + "\n" + a.Error.Details
 		if len(a.Error.Issues) > 0 {
-			r.message += ": " + words.OneLine(strings.Join(a.Error.Issues, " "))
+			r.message += ": " + prose.OneLine(strings.Join(a.Error.Issues, " "))
 		}
 	} else {
 		r.message = lastLine(stderr)
@@ -81,7 +81,7 @@ func readRefusal(code int, stdout, stderr []byte) refusal {
 
 func lastLine(text []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return strings.TrimPrefix(words.OneLine(lines[len(lines)-1]), "Error: ")
+	return strings.TrimPrefix(prose.OneLine(lines[len(lines)-1]), "Error: ")
 }
 
 // says reports whether the message has one of the parts, in any case.
@@ -112,7 +112,7 @@ func (r refusal) failed(doing string) *boot.Error {
 
 // text says why, with gmsaas's own words.
 func (r refusal) text() string {
-	said := words.Clip(r.message, 300)
+	said := prose.Clip(r.message, 300)
 	if said == "" {
 		said = "gmsaas ended with exit code " + strconv.Itoa(r.code) + " and said nothing"
 	}

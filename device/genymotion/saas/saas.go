@@ -25,7 +25,7 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/program"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Kind is the lab's, as a configuration names it.
@@ -68,12 +68,12 @@ func (l *Lab) Check(ctx context.Context) []device.Finding {
 	if err != nil {
 		return []device.Finding{finding("gmsaas", err)}
 	}
-	found := []device.Finding{{Name: "gmsaas", OK: true, Detail: "version " + words.Clip(words.OneLine(a.Version), 40)}}
+	found := []device.Finding{{Name: "gmsaas", OK: true, Detail: "version " + prose.Clip(prose.OneLine(a.Version), 40)}}
 	a, err = l.list(ctx, "list the instances")
 	if err != nil {
 		return append(found, finding("account", err))
 	}
-	return append(found, device.Finding{Name: "account", OK: true, Detail: "logged in; it runs " + words.Count(len(a.Instances), "instance", "instances") + " now"})
+	return append(found, device.Finding{Name: "account", OK: true, Detail: "logged in; it runs " + prose.Count(len(a.Instances), "instance", "instances") + " now"})
 }
 
 func finding(name string, err error) device.Finding {
@@ -133,7 +133,7 @@ func (l *Lab) ask(ctx context.Context, doing string, within time.Duration, args 
 	case ctx.Err() != nil:
 		return answer{}, context.Cause(ctx)
 	case errors.Is(err, program.ErrTimeout):
-		return answer{}, &boot.Error{Lab: called, What: fmt.Sprintf("%s: gmsaas took longer than %s", doing, words.Duration(within)), Retry: true}
+		return answer{}, &boot.Error{Lab: called, What: fmt.Sprintf("%s: gmsaas took longer than %s", doing, prose.Duration(within)), Retry: true}
 	case err != nil:
 		return answer{}, &boot.Error{Lab: called, What: doing + ": " + err.Error()}
 	case r.ExitCode != 0:

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/genymotion"
 	"github.com/apkgate/apkgate/device/lease"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // stopWithin bounds Stop; each try takes gmsaas up to a minute.
@@ -50,7 +50,7 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 				err = context.Cause(ctx)
 			}
 			if err == nil {
-				err = &boot.Error{Lab: called, What: fmt.Sprintf("%s: it is still listed after %s", doing, words.Duration(stopWithin)), Retry: true}
+				err = &boot.Error{Lab: called, What: fmt.Sprintf("%s: it is still listed after %s", doing, prose.Duration(stopWithin)), Retry: true}
 			}
 			return byHand(err, of)
 		}
@@ -97,7 +97,7 @@ func byHand(err error, of lease.Lease) error {
 	}
 	e.Advice += "then apkgate devices clean, or stop " + of.ID + " on https://cloud.geny.io"
 	if m := of.Detail[noteMinutes]; m != "" {
-		e.Advice += fmt.Sprintf("; the platform stops it by itself %s minutes after it has booted", words.Clip(m, 10))
+		e.Advice += fmt.Sprintf("; the platform stops it by itself %s minutes after it has booted", prose.Clip(m, 10))
 	}
 	return e
 }

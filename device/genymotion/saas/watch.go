@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/apkgate/apkgate/device/boot"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // watch looks whether an instance is still online, for as long as it is in use.
@@ -73,7 +73,7 @@ func endOf(a answer, name string) string {
 	case i.ending():
 		return "the instance " + name + " is being stopped, by its longest duration or by somebody"
 	case i.State == "ERROR", i.State == "SAVING", i.State == "SAVED", i.State == "OFFLINE", i.State == "MAINTENANCE":
-		return "the platform says that the instance " + name + " is in the state " + words.Clip(words.OneLine(i.State), 40)
+		return "the platform says that the instance " + name + " is in the state " + prose.Clip(prose.OneLine(i.State), 40)
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Like is how an answer compares with another.
@@ -100,7 +100,7 @@ func compare(was, is Answer) (like Like, why string, count Forms) {
 	case was.Failed != "" && is.Failed != "":
 		return Shape, "", count
 	case was.Failed != "" || is.Failed != "":
-		return Unlike, fmt.Sprintf("one is an error: %q here, %q there", words.Short(was.Failed), words.Short(is.Failed)), count
+		return Unlike, fmt.Sprintf("one is an error: %q here, %q there", prose.Short(was.Failed), prose.Short(is.Failed)), count
 	}
 	if binary(was.Text) || binary(is.Text) {
 		like, why = compareBinary(was.Text, is.Text)
@@ -118,12 +118,12 @@ func compare(was, is Answer) (like Like, why string, count Forms) {
 	case len(missing)+len(alone) == 0:
 		return Shape, "", count
 	}
-	why = fmt.Sprintf("%d of %s of lines in common", count.Common, words.Count(count.Of, "form", "forms"))
+	why = fmt.Sprintf("%d of %s of lines in common", count.Common, prose.Count(count.Of, "form", "forms"))
 	if len(missing) > 0 {
-		why += fmt.Sprintf("; not there: %q", words.Short(missing[0]))
+		why += fmt.Sprintf("; not there: %q", prose.Short(missing[0]))
 	}
 	if len(alone) > 0 {
-		why += fmt.Sprintf("; there alone (%d): %q", len(alone), words.Short(alone[0]))
+		why += fmt.Sprintf("; there alone (%d): %q", len(alone), prose.Short(alone[0]))
 	}
 	return Unlike, why, count
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/recording"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // Row is how the answers to one question compare, of all the times that it was asked.
@@ -116,7 +116,7 @@ var (
 // key is a question without what is another each time that it is asked.
 func (w *walk) key(asked string) string {
 	key := volatilePID.ReplaceAllString(volatileMark.ReplaceAllString(w.names.Replace(asked), "<mark>"), "<n>")
-	return words.Clip(words.OneLine(key), 500)
+	return prose.Clip(prose.OneLine(key), 500)
 }
 
 // step does what was done.

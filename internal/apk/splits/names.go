@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // part is an APK by its name.
@@ -76,7 +76,7 @@ func byName(names []string, d Device) (chosen, notes []string, err error) {
 		parts[i] = parse(name)
 	}
 	if i := slices.IndexFunc(parts, func(p part) bool { return p.module == "universal" }); i >= 0 && len(parts) > 1 {
-		return []string{names[i]}, []string{fmt.Sprintf("of %s the one for all devices is installed, %s", words.Count(len(names), "APK", "APKs"), names[i])}, nil
+		return []string{names[i]}, []string{fmt.Sprintf("of %s the one for all devices is installed, %s", prose.Count(len(names), "APK", "APKs"), names[i])}, nil
 	}
 	left := 0
 	for _, p := range parts {
@@ -95,7 +95,7 @@ func byName(names []string, d Device) (chosen, notes []string, err error) {
 		return nil, nil, errors.New("none of its APKs is the base of an app")
 	}
 	if left > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %s are installed, chosen by their names: ABI, density, language", len(chosen), words.Count(len(names), "APK", "APKs")))
+		notes = append(notes, fmt.Sprintf("%d of %s are installed, chosen by their names: ABI, density, language", len(chosen), prose.Count(len(names), "APK", "APKs")))
 	}
 	return chosen, notes, nil
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // toc is what is read of bundletool's table of contents (commands.proto,
@@ -86,7 +86,7 @@ func (t toc) choose(d Device) (paths, notes []string, err error) {
 		return nil, nil, fmt.Errorf("%d of its APKs are for this device, at most %d are allowed", len(paths), MaxParts)
 	}
 	if later > 0 {
-		notes = append(notes, fmt.Sprintf("%s of the app, delivered on demand or for other devices, %s not installed", words.Count(later, "module", "modules"), words.Plural(later, "is", "are")))
+		notes = append(notes, fmt.Sprintf("%s of the app, delivered on demand or for other devices, %s not installed", prose.Count(later, "module", "modules"), prose.Plural(later, "is", "are")))
 	}
 	if guessed > 0 {
 		notes = append(notes, "parts of the app are for devices with some kind of textures, tier or feature, which is not looked at: all of them are installed")

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/anr"
@@ -147,10 +147,10 @@ func (d Details) Summary() []string {
 		if p.PID == 0 {
 			name = cmp.Or(p.Name, name)
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s (%s)", name, words.Count(p.Threads, "thread", "threads"), stateList(p.States)))
+		lines = append(lines, fmt.Sprintf("%s: %s (%s)", name, prose.Count(p.Threads, "thread", "threads"), stateList(p.States)))
 	}
 	if more := len(d.Processes) - shown; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %s more", words.Count(more, "process", "processes")))
+		lines = append(lines, fmt.Sprintf("and %s more", prose.Count(more, "process", "processes")))
 	}
 	for _, c := range d.CPU {
 		lines = append(lines, fmt.Sprintf("CPUs from %d to %d ms: %.1f%% used, %.1f%% waiting for I/O", c.FromMS, c.ToMS, c.Total, c.IOWait))
@@ -176,7 +176,7 @@ func stateList(states map[string]int) string {
 	}) {
 		list = append(list, fmt.Sprintf("%d %s", states[state], state))
 	}
-	return words.Few(list, 8)
+	return prose.Few(list, 8)
 }
 
 // chain is the chain of waiting as text, each thread with the frames nearest to what it
@@ -204,7 +204,7 @@ func (d Details) chain() []string {
 			lines = append(lines, "       "+frame)
 		}
 		if more := len(t.Stack) - frames; more > 0 {
-			lines = append(lines, fmt.Sprintf("       and %s more", words.Count(more, "line", "lines")))
+			lines = append(lines, fmt.Sprintf("       and %s more", prose.Count(more, "line", "lines")))
 		}
 	}
 	return lines

@@ -3,7 +3,7 @@ package waits
 import (
 	"strings"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -19,7 +19,7 @@ func (c Chain) Fill(a *run.ANR) {
 	}
 	first := c.Steps[0].Process
 	if a.Process == "" {
-		a.Process = words.Clip(first.Name, most)
+		a.Process = prose.Clip(first.Name, most)
 	}
 	if a.PID == 0 {
 		a.PID = first.PID
@@ -31,7 +31,7 @@ func (c Chain) Fill(a *run.ANR) {
 		}
 		t := c.thread(i, a.Process)
 		if i == head-1 && tail > head {
-			t.WaitsFor += ", and so on for " + words.Count(tail-head, "thread", "threads") + " more"
+			t.WaitsFor += ", and so on for " + prose.Count(tail-head, "thread", "threads") + " more"
 		}
 		if i == len(c.Steps)-1 && c.Cycle >= 0 && (c.Cycle < head || c.Cycle >= tail) {
 			t.Next = placed(c.Cycle, head, tail)
@@ -65,11 +65,11 @@ func placed(step, head, tail int) int {
 func (c Chain) thread(i int, process string) run.ANRThread {
 	s := c.Steps[i]
 	t := run.ANRThread{
-		Name: words.Clip(nameOfThread(s), most), State: words.Clip(s.Thread.State, most), Kind: s.Kind,
-		WaitsFor: words.Clip(c.waitsFor(i), most), Critical: i == len(c.Steps)-1 || c.Cycle >= 0 && i >= c.Cycle,
+		Name: prose.Clip(nameOfThread(s), most), State: prose.Clip(s.Thread.State, most), Kind: s.Kind,
+		WaitsFor: prose.Clip(c.waitsFor(i), most), Critical: i == len(c.Steps)-1 || c.Cycle >= 0 && i >= c.Cycle,
 	}
 	first := c.Steps[0].Process
-	if name := words.Clip(nameOf(s.Process), most); name != process && (s.Process != first || first.Name != "") {
+	if name := prose.Clip(nameOf(s.Process), most); name != process && (s.Process != first || first.Name != "") {
 		t.Process = name
 	}
 	return t
@@ -89,7 +89,7 @@ func nameOfThread(s Step) string {
 func stackOf(s Step) (lines []string, tells int) {
 	lines, at := s.Thread.Stack(run.MaxStack, s.At)
 	for i := range lines {
-		lines[i] = words.Clip(lines[i], most)
+		lines[i] = prose.Clip(lines[i], most)
 	}
 	return lines, at + 1
 }

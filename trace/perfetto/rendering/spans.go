@@ -3,7 +3,7 @@ package rendering
 import (
 	"time"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
@@ -53,7 +53,7 @@ func newSpans(file *packets.File, tracker *threads.Tracker) *spans {
 
 // share is a text of which one copy is kept, cut where it is too long.
 func (s *spans) share(text string) string {
-	text = words.Clip(text, packets.MaxName)
+	text = prose.Clip(text, packets.MaxName)
 	one, known := s.names[text]
 	if known {
 		return one

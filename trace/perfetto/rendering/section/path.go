@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
@@ -190,7 +190,7 @@ func digits(s string, goes func(before, number string) bool) string {
 }
 
 // name is a name from a trace within what is kept of one, as valid text.
-func name(s string) string { return words.Fit(s, maxName) }
+func name(s string) string { return prose.Fit(s, maxName) }
 
 // at is a moment after the frame's own, which may lie before it.
 func at(d time.Duration) float64 { return rounded(float64(d) / float64(time.Millisecond)) }

@@ -1,0 +1,154 @@
+package board
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/prose"
+)
+
+// Row is what one leg of a job matrix has to say in a comment. A job without a
+// matrix has the one leg "".
+type Row struct {
+	Leg  string // see LegName
+	Job  string // tells jobs of one run apart that bear the same name; "" where it is not known
+	Run  RunRef
+	Head string // the commit that was measured
+	// Outcome is the verdict; "" where there is none.
+	Outcome  gate.Outcome
+	Headline string // one line, plain
+	Text     string // the report, Markdown
+	sum      string // of the text, so that a row can be told from another
+}
+
+// Signed returns the row with its text as a comment holds it, and its sum.
+func (r Row) Signed() Row {
+	r.Text = strings.TrimSpace(r.Text)
+	r.Headline = prose.Clip(prose.OneLine(r.Headline), maxHeadline)
+	digest := sha256.Sum256([]byte(string(r.Outcome) + "\n" + r.Headline + "\n" + r.Text))
+	r.sum = hex.EncodeToString(digest[:8])
+	return r
+}
+
+const maxHeadline = 120 // characters
+
+// same reports whether two rows are of one job, or of two runs of it.
+func (r Row) same(s Row) bool {
+	return r.Leg == s.Leg && (r.Run != s.Run || r.Job == s.Job || r.Job == "" || s.Job == "")
+}
+
+// says reports whether a row says what another does.
+func (r Row) says(s Row) bool {
+	return r.Leg == s.Leg && r.Run == s.Run && r.Head == s.Head && r.sum == s.sum
+}
+
+// newer orders rows of one commit by the run that made them.
+func (r Row) newer(s Row) int {
+	return cmp.Or(cmp.Compare(r.Run.ID, s.Run.ID), cmp.Compare(r.Run.Attempt, s.Run.Attempt))
+}
+
+// grave orders outcomes, the gravest last. A row without a verdict is graver than
+// a doubt: something was to be measured, and was not.
+func grave(o gate.Outcome) int {
+	return slices.Index([]gate.Outcome{gate.Pass, gate.Improvement, gate.Inconclusive, "", gate.Invalid, gate.Regression}, o)
+}
+
+// rowOpens begins the hidden line above each row of a comment of several.
+const rowOpens = "<!-- apkgate:row "
+
+// mark is the hidden line above a row.
+func (r Row) mark() string {
+	return fmt.Sprintf("%sleg=%s job=%s run=%d number=%d attempt=%d verdict=%s sum=%s headline=%s -->", rowOpens,
+		encodeName(r.Leg), encodeName(r.Job), r.Run.ID, r.Run.Number, r.Run.Attempt, r.Outcome, r.sum, encodeName(r.Headline))
+}
+
+// readMark reads a hidden line above a row, of a comment on the commit head.
+func readMark(line, head string) (Row, bool) {
+	fields, ok := hidden(line, rowOpens)
+	if !ok {
+		return Row{}, false
+	}
+	r := Row{
+		Head: head, Outcome: gate.Outcome(fields["verdict"]), sum: fields["sum"],
+		Run: RunRef{Number(fields["run"]), Number(fields["number"]), Number(fields["attempt"])},
+	}
+	for field, to := range map[string]*string{"leg": &r.Leg, "job": &r.Job, "headline": &r.Headline} {
+		text, err := url.QueryUnescape(fields[field])
+		if err != nil {
+			return Row{}, false
+		}
+		*to = text
+	}
+	return r, true
+}
+
+// hidden reads the fields of a hidden line. Those that a later version may add
+// are there too, to be passed over.
+func hidden(line, opens string) (fields map[string]string, ok bool) {
+	inner, closed := strings.CutSuffix(strings.TrimSpace(line), " -->")
+	inner, opened := strings.CutPrefix(inner, opens)
+	if !opened || !closed {
+		return nil, false
+	}
+	fields = map[string]string{}
+	for field := range strings.FieldsSeq(inner) {
+		key, value, _ := strings.Cut(field, "=")
+		fields[key] = value
+	}
+	return fields, true
+}
+
+// legName is what a leg can be called: it stands in comments, in the names of
+// checks and of artifacts, and in hidden markers.
+var legName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 .,:=+/_-]{0,99}$`)
+
+// LegName is what the input leg calls the leg of a job matrix: a name, or the
+// matrix as JSON, {"api-level":34,"arch":"x86_64"}, which is named "api-level 34,
+// arch x86_64". "" is a job without a matrix.
+func LegName(input string) (string, error) {
+	input = strings.TrimSpace(input)
+	if input == "" || input == "null" {
+		return "", nil
+	}
+	if strings.HasPrefix(input, "{") {
+		return matrixName(input)
+	}
+	if !legName.MatchString(input) {
+		return "", fmt.Errorf("the leg's name is %.120q, want up to 100 letters, digits, spaces and . , : = + / _ -", input)
+	}
+	return input, nil
+}
+
+func matrixName(input string) (string, error) {
+	var matrix map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(input), &matrix); err != nil {
+		return "", fmt.Errorf("the leg is %.120q, want a name, or the matrix as a JSON object: %w", input, err)
+	}
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(matrix)) {
+		parts = append(parts, key+" "+strings.Trim(string(matrix[key]), `"`))
+	}
+	plain := unfit.ReplaceAllString(strings.Join(parts, ", "), "-")
+	if len(plain) <= 100 {
+		return plain, nil
+	}
+	digest := sha256.Sum256([]byte(input)) // what is cut off may be what tells them apart
+	return plain[:90] + " " + hex.EncodeToString(digest[:4]), nil
+}
+
+// unfit is what a leg's name can't hold.
+var unfit = regexp.MustCompile(`^[^A-Za-z0-9]+|[^A-Za-z0-9 .,:=+/_-]+`)
+
+// FileName is a name as a part of the name of a file or an artifact.
+func FileName(name string) string {
+	return strings.Trim(regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(name, "-"), "-.")
+}

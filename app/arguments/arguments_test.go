@@ -1,0 +1,23 @@
+package arguments
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/app/exit"
+)
+
+// Who forgets --run gets the command line that was meant, safe to paste.
+func TestAFileWithoutItsFlagIsNamedWithIt(t *testing.T) {
+	cmd := &cobra.Command{Use: "check"}
+	cmd.Flags().String("run", "", "")
+	for file, want := range map[string]string{
+		"runs.jsonl":    "files of runs are named with --run: check --run runs.jsonl",
+		"my runs.jsonl": "files of runs are named with --run: check --run 'my runs.jsonl'",
+	} {
+		if got := exit.HintOf(None(cmd, []string{file})); got != want {
+			t.Errorf("the hint is %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package judging
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/report/wording"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Lineage are the commits that a build stands on, as far as they are known: of a pull
+// request the one that it branched from and what came before it. Runs of others don't
+// judge it: what came to the main branch since is no work of this build. The zero value
+// knows none, and leaves nothing out.
+type Lineage struct {
+	Commits []string // the newest first, at most baseline.MaxCommits
+	// Since is when the oldest of them was made. Runs from before then may be of commits
+	// that came before, and stay. Whole says that none did.
+	Since time.Time
+	Whole bool
+	// Shallow says that the clone ends there, so that nobody knows what came before.
+	Shallow bool
+}
+
+// descent looks which runs are of a lineage's commits, and counts what it leaves out.
+type descent struct {
+	Lineage
+	known map[string][]string // commits by how they begin
+
+	mu     sync.Mutex
+	out    map[string]bool // ids
+	newest run.Summary     // of these
+}
+
+func newDescent(l Lineage) *descent {
+	d := &descent{Lineage: l, known: map[string][]string{}, out: map[string]bool{}}
+	d.Commits = d.Commits[:min(len(d.Commits), baseline.MaxCommits)]
+	for _, c := range d.Commits {
+		if len(c) >= run.LeastOfCommit {
+			d.known[c[:run.LeastOfCommit]] = append(d.known[c[:run.LeastOfCommit]], c)
+		}
+	}
+	return d
+}
+
+// has reports whether a commit, which may be cut short, is one of them.
+func (d *descent) has(commit string) bool {
+	if len(commit) < run.LeastOfCommit {
+		return slices.Contains(d.Commits, commit)
+	}
+	return slices.ContainsFunc(d.known[commit[:run.LeastOfCommit]], func(c string) bool { return run.SameCommit(c, commit) })
+}
+
+// foreign reports whether a run is of a commit that is not one of them, and not from
+// before the oldest.
+func (d *descent) foreign(r run.Summary) bool {
+	if r.Commit == "" || len(d.Commits) == 0 || d.has(r.Commit) {
+		return false
+	}
+	return d.Whole || d.Shallow || (!d.Since.IsZero() && r.Started.After(d.Since))
+}
+
+// judging are the runs that may judge the build.
+func (d *descent) judging(refs []run.Summary) []run.Summary {
+	if !slices.ContainsFunc(refs, d.foreign) {
+		return refs
+	}
+	d.mu.Lock()
+	for _, r := range refs {
+		if d.foreign(r) {
+			d.out[r.ID] = true
+			if !r.Started.Before(d.newest.Started) {
+				d.newest = r
+			}
+		}
+	}
+	d.mu.Unlock()
+	if d.Shallow {
+		return refs
+	}
+	return slices.DeleteFunc(slices.Clone(refs), d.foreign)
+}
+
+// warnings say what was left out, or could not be.
+func (d *descent) warnings() []run.Warning {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := len(d.out)
+	if n == 0 {
+		return nil
+	}
+	of := fmt.Sprintf("%d accepted %s", n, prose.Plural(n, "run is of a commit", "runs are of commits"))
+	if d.Shallow {
+		return []run.Warning{{Text: of + " that this clone does not hold, as it is shallow, and may judge a build that does not stand on it (git fetch --unshallow)"}}
+	}
+	return []run.Warning{{Text: fmt.Sprintf("%s that this build does not stand on (the newest: %s) and %s left out",
+		of, wording.Commit(wording.Name(d.newest.Commit)), prose.Plural(n, "is", "are"))}}
+}

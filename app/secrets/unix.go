@@ -1,0 +1,58 @@
+//go:build unix
+
+package secrets
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+
+	"github.com/apkgate/apkgate/internal/prose"
+)
+
+// startAgain runs the same command line in this process's place, with this
+// environment, and the data to be read from the descriptor that it names.
+func startAgain(environment []string, data []byte) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = w.Write(data)
+	if closeErr := w.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	inherited, err := syscall.Dup(int(r.Fd())) // without close-on-exec
+	if err != nil {
+		return err
+	}
+	err = syscall.Exec(self, os.Args, append(environment, HandedOver+"="+strconv.Itoa(inherited)))
+	_ = syscall.Close(inherited)
+	return err
+}
+
+func readSecrets(descriptor string) (map[string]string, error) {
+	fd, err := strconv.ParseUint(descriptor, 10, 16)
+	if err != nil || fd <= 2 {
+		return nil, fmt.Errorf("%s is %q, want a file descriptor", HandedOver, prose.Short(descriptor))
+	}
+	f := os.NewFile(uintptr(fd), "secrets")
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSecrets))
+	if err != nil {
+		return nil, err
+	}
+	secrets := map[string]string{}
+	err = json.Unmarshal(data, &secrets)
+	return secrets, err
+}

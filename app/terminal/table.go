@@ -1,0 +1,16 @@
+package terminal
+
+import (
+	"io"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// NewTable begins a table whose header is shown as it is written: units such as
+// ms mean something else in capital letters.
+func NewTable(w io.Writer, header ...string) *tablewriter.Table {
+	table := tablewriter.NewTable(w, tablewriter.WithHeaderAutoFormat(tw.Off))
+	table.Header(header)
+	return table
+}

@@ -1,0 +1,211 @@
+// Package action is what the GitHub action calls: it reads the workflow's inputs and
+// event, runs a mode as the command of that name would, and shows the result on the
+// pull request.
+//
+// It takes a stand: the verdict alone decides the exit status, and what GitHub refuses
+// is a warning. How GitHub is spoken to is package actions's.
+package action
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/apkgate/apkgate/app/actions"
+	"github.com/apkgate/apkgate/app/actions/board"
+	"github.com/apkgate/apkgate/app/arguments"
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/files"
+	"github.com/apkgate/apkgate/app/settings"
+	"github.com/apkgate/apkgate/app/stores"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/prose"
+)
+
+// flags are what all commands of the action take. Each flag is also an input
+// of the action, under the same name; the token is an input alone, as a command
+// line is seen by other processes.
+type flags struct {
+	settings.ConfigFlags
+	name, leg, artifact, workingDirectory string
+}
+
+func (f *flags) register(cmd *cobra.Command) {
+	f.ConfigFlags.Register(cmd)
+	cmd.Flags().StringVar(&f.name, "name", "", "the configuration's name on GitHub (default: the path of its file)")
+	cmd.Flags().StringVar(&f.leg, "leg", "", "which leg of a job matrix this is: a name, or the matrix as JSON")
+	cmd.Flags().StringVar(&f.artifact, "artifact", "apkgate-report", "the folder of the report's files, for the workflow to upload or downloaded by it")
+	cmd.Flags().StringVar(&f.workingDirectory, "working-directory", "", "where to work, from the workspace's root")
+}
+
+// Command is apkgate action.
+func Command(c terminal.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:    "action",
+		Short:  "What the GitHub action calls",
+		Hidden: true,
+		Args:   arguments.OnlyCommands,
+		RunE:   func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: `What the GitHub action calls inside of a workflow; docs/github.md describes the
+action. Every flag is also an input: INPUT_FAIL_ON is --fail-on. The token comes
+from INPUT_GITHUB_TOKEN or GITHUB_TOKEN.`,
+	}
+	cmd.AddCommand(runCommand(c), commentCommand(c), endCommand(c))
+	return cmd
+}
+
+// call is one call of the action.
+type call struct {
+	actions.Reporter
+	// first shows a result that is to be explained yet.
+	first func(result)
+}
+
+// enter reads the inputs into the flags and what the job is about.
+func enter(c terminal.Console, cmd *cobra.Command, f *flags) (*call, error) {
+	runner := actions.NewRunner(c.Stdout, c.Getenv)
+	if err := inputsToFlags(cmd, runner); err != nil {
+		return nil, err
+	}
+	token := token(c, runner)
+	runner.Mask(token)
+	job, err := actions.ReadJob(c.Getenv)
+	if err != nil {
+		return nil, exit.Usage(err, "apkgate action works inside of a GitHub workflow; elsewhere, apkgate run does the same")
+	}
+	if f.name == "" {
+		f.name = defaultName(*f)
+	}
+	if err := actions.CheckName(f.name); err != nil {
+		return nil, exit.Usage(err, "the input name sets it")
+	}
+	leg, err := board.LegName(f.leg)
+	if err != nil {
+		return nil, exit.Usage(err, "the input leg sets it")
+	}
+	a := &call{Reporter: actions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: gate.FailRegression}}
+	if token != "" {
+		clock := actions.RealClock()
+		if c.Pause != nil {
+			clock.Sleep = c.Pause
+		}
+		a.Client, err = actions.NewClient(job, actions.ClientOptions{
+			API: c.Getenv("GITHUB_API_URL"), GraphQL: c.Getenv("GITHUB_GRAPHQL_URL"), Token: token, Clock: clock, Log: runner.Log,
+		})
+		if err != nil {
+			return nil, exit.Usage(err, "")
+		}
+	}
+	return a, nil
+}
+
+// defaultName is the path of the configuration from the workspace's root,
+// so that two configurations are told apart without a word from the user.
+func defaultName(f flags) string {
+	path := f.Config
+	if path == "" {
+		path = config.FileName
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Base(path)
+	}
+	return filepath.ToSlash(filepath.Join(f.workingDirectory, path))
+}
+
+// inputsToFlags sets each flag that the command line leaves out from the action's
+// input of the same name. Of a list, each line is an entry.
+func inputsToFlags(cmd *cobra.Command, runner *actions.Runner) (err error) {
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		value := runner.Input(flag.Name)
+		if err != nil || flag.Changed || value == "" || flag.Name == "help" {
+			return
+		}
+		values := []string{value}
+		if flag.Value.Type() == "stringArray" {
+			values = strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
+		}
+		for _, v := range values {
+			if cmd.Flags().Set(flag.Name, strings.TrimSpace(v)) != nil {
+				err = exit.Usage(fmt.Errorf("the input %s is %q, want %s", flag.Name, prose.Short(v), arguments.KindOf(flag)), "")
+			}
+		}
+	})
+	return err
+}
+
+// token is what GitHub is written to with. A workload that is started on this
+// computer does not have it, see package secrets.
+func token(c terminal.Console, runner *actions.Runner) string {
+	if token := runner.Input("github-token"); token != "" {
+		return token
+	}
+	return strings.TrimSpace(c.Getenv("GITHUB_TOKEN"))
+}
+
+// in is the command as if it were called in a folder given from the workspace's
+// root, and the flags as if they were given there.
+func in(c terminal.Console, dir string, f *runFlags) (terminal.Console, error) {
+	if dir == "" {
+		return c, nil
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(c.Workspace("."), dir)
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return c, exit.Usage(files.Error("go to the working directory", dir, err), "")
+	} else if !info.IsDir() {
+		return c, exit.Usage(fmt.Errorf("go to the working directory %s: it is no folder", terminal.Plain(dir)), "")
+	}
+	c.Dir = dir
+	f.Config = cmp.Or(f.Config, config.FileName)
+	paths := []*string{&f.Config, &f.artifact, &f.APK, &f.base, &f.head, &f.baseAPK}
+	if !stores.IsShared(f.Store) {
+		paths = append(paths, &f.Store)
+	}
+	for i := range f.sessions.Merge {
+		paths = append(paths, &f.sessions.Merge[i])
+	}
+	for _, path := range paths {
+		if *path != "" && !filepath.IsAbs(*path) {
+			*path = filepath.Join(dir, *path)
+		}
+	}
+	return c, nil
+}
+
+// modeName is what a workflow wants of `action run`.
+type modeName string
+
+// The modes.
+const (
+	modePullRequest modeName = "pull-request"
+	modeRefresh     modeName = "refresh"
+	modeCompare     modeName = "compare"
+)
+
+// modes are the modes that there are.
+var modes = map[modeName]func(terminal.Console, *cobra.Command, *runFlags, *call) (result, error){
+	modePullRequest: pullRequest,
+	modeRefresh:     refresh,
+	modeCompare:     compare,
+}
+
+func modeNamed(name string) (func(terminal.Console, *cobra.Command, *runFlags, *call) (result, error), error) {
+	if mode, ok := modes[modeName(name)]; ok {
+		return mode, nil
+	}
+	var names []string
+	for m := range modes {
+		names = append(names, string(m))
+	}
+	slices.Sort(names)
+	return nil, arguments.BadValue("mode", name, names)
+}

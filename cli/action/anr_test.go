@@ -1,0 +1,30 @@
+package action_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/app/exit"
+)
+
+// A build in which a thread holds the lock that the UI thread wants: the comment names
+// that thread, what it did and that there was no such ANR before, and the history knows
+// it from then on.
+func TestActionSaysWhoKeptTheAppFromResponding(t *testing.T) {
+	w := newWorkspace(t)
+	w.write("apkgate.yml", fmt.Sprintf(tracedConfig, "demo-good"))
+	w.history()
+	if found := w.apkgate("baseline", "anrs").Stdout; found != "the history has no ANR\n" {
+		t.Errorf("before: %q", found)
+	}
+	w.changed("demo-still", "fault anr after scroll because lock Writer")
+	w.write("apkgate.yml", fmt.Sprintf(tracedConfig, "demo-still"))
+	w.want(w.apkgate("action", "run"), exit.StatusRegression)
+	comment := plainly(w.Comments(7)[0].Body)
+	contains(t, "the comment", comment, "ANR cause:", "#### What did not respond",
+		"the main thread of com.example.demo did not respond: it waited for thread Writer, which held the lock, in com.example.demo.Store.rebuild; this is new: nothing in the history is like it",
+		"waits for lock com.example.demo.Store held by Writer", "Writer of com.example.demo (Runnable, keeps the others waiting)")
+	found := strings.Join(strings.Fields(w.apkgate("baseline", "anrs").Stdout), " ")
+	contains(t, "the history's faults", found, "com.example.demo: 1 fault", "lock │ com.example.demo.Store │ 6 │ 2 │")
+}

@@ -1,0 +1,40 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/farmed"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device/boot"
+)
+
+// choosesFarm has the configuration's farm used where the input says so, or where it says
+// nothing and the configuration names a farm and no devices.
+func (f *runFlags) choosesFarm(cmd *cobra.Command, cfg *config.Config) {
+	if !cmd.Flags().Changed("farm") {
+		f.OnFarm = farmed.Used(cfg)
+	}
+}
+
+// onFarm readies the farm, where one is used.
+func (a *call) onFarm(ctx context.Context, c terminal.Console, cmd *cobra.Command, cfg *config.Config, f *runFlags) (*farmed.Lab, error) {
+	f.choosesFarm(cmd, cfg)
+	farm, err := farmed.For(ctx, c, cfg, &f.CollectFlags, f.sessions)
+	return farm, a.ofFork(err)
+}
+
+// ofFork says of what a farm refuses a fork's pull request why that is.
+func (a *call) ofFork(err error) error {
+	if a.Job.Pull == nil || !a.Job.Pull.Fork || !errors.As(err, new(*boot.Error)) {
+		return err
+	}
+	return exit.WithStatus(exit.StatusInfrastructure,
+		fmt.Errorf("this pull request comes from a fork, to whose workflow GitHub gives no secrets: nothing can be measured on a farm, and nothing was. What the farm said: %w", err),
+		"leave forks out (docs/farms.md has how), and measure what was reviewed from a branch of this repository")
+}

@@ -1,0 +1,120 @@
+package action
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/app/actions"
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/keptfiles"
+	"github.com/apkgate/apkgate/app/locations"
+	"github.com/apkgate/apkgate/app/settings"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/app/worktree"
+	"github.com/apkgate/apkgate/cli/history"
+	"github.com/apkgate/apkgate/cli/output"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/saved"
+)
+
+// mayRefresh refuses to accept what is not a build of one of the branches; where
+// none is named, of the repository's default branch. Anybody who may start a
+// workflow by hand can start it on a branch of their own.
+func (a *call) mayRefresh(ctx context.Context, dir string, branches []string) error {
+	if !slices.Contains(refreshing, a.Job.Event) {
+		return exit.Usage(fmt.Errorf("mode refresh on the event %s: what others are compared with comes from the main branch alone", prose.Short(cmp.Or(a.Job.Event, "none"))),
+			"run it on "+prose.List(refreshing))
+	}
+	if len(branches) == 0 {
+		main, err := a.defaultBranch(ctx)
+		if err != nil {
+			return exit.Usage(fmt.Errorf("mode refresh: which branch is the main one: %w", err), "the input branches names those whose builds may be accepted")
+		}
+		branches = []string{main}
+	}
+	branch, ok := strings.CutPrefix(a.Job.Ref, "refs/heads/")
+	if !ok || !slices.Contains(branches, branch) {
+		return exit.Usage(fmt.Errorf("mode refresh on %s: what others are compared with comes from %s alone", prose.Short(cmp.Or(a.Job.Ref, "no branch")), prose.Short(strings.Join(branches, ", "))),
+			"the input branches names those whose builds may be accepted")
+	}
+	return a.builtFromTip(ctx, dir)
+}
+
+// refreshing are the events that run on a branch's own commits: on others, such as a comment,
+// GitHub names the main branch whatever the workflow checks out.
+var refreshing = []string{"schedule", "push", "workflow_dispatch", "repository_dispatch"}
+
+// builtFromTip refuses a checkout of another commit than the one that GitHub names. Where
+// nothing is checked out, nothing is known.
+func (a *call) builtFromTip(ctx context.Context, dir string) error {
+	out := first(worktree.StandsOn(ctx, dir, "").Commits)
+	if out == "" || out == a.Job.HeadSHA {
+		return nil
+	}
+	return exit.Usage(fmt.Errorf("mode refresh: %.10s is checked out, and %s is at %.10s: what others are compared with is built from the branch itself", out, a.Job.Ref, a.Job.HeadSHA),
+		"check out without another ref, and start the workflow on the branch instead")
+}
+
+// defaultBranch is the repository's; on a schedule, which runs on no other branch,
+// the one that it runs on.
+func (a *call) defaultBranch(ctx context.Context) (string, error) {
+	switch {
+	case a.Job.DefaultBranch != "":
+		return a.Job.DefaultBranch, nil
+	case a.Job.Event == "schedule":
+		return strings.TrimPrefix(a.Job.Ref, "refs/heads/"), nil
+	case a.Client == nil:
+		return "", errors.New("the event does not tell, and there is no token to ask GitHub with")
+	}
+	return a.Client.DefaultBranch(ctx)
+}
+
+// refresh measures the main branch and accepts its runs, as `apkgate
+// baseline refresh` does. What a pull request's event measures is never accepted.
+func refresh(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
+	if err := a.mayRefresh(cmd.Context(), c.Dir, f.branches); err != nil {
+		return result{}, err
+	}
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	if err != nil {
+		return result{}, err
+	}
+	a.FailOn = set.FailOn
+	f.choosesFarm(cmd, set.Config)
+	done, err := history.Refresh(c, cmd, f.ConfigFlags, set, history.Refreshing{
+		PolicyFlags: f.PolicyFlags, CollectFlags: f.CollectFlags, Sessions: f.sessions, AcceptRegression: f.acceptRegression,
+	})
+	if err != nil {
+		return result{}, err
+	}
+	a.FailOn = done.FailOn
+	done.Judged.Kept = keptfiles.ForArtifact(f.artifact, a.Job.ArtifactsURL(), done.Judged.Runs)
+	answer := done.Answer()
+	if err := output.Write(c, answer, output.Text()); err != nil {
+		return result{}, errors.Join(err, done.Loss)
+	}
+	return result{
+		content: refreshContent(done.Refresh, answer), failOn: done.FailOn, loss: done.Loss,
+		folder: folderOf(c, answer, locations.Of(c, set.Config, f.ConfigFlags.File())),
+	}, nil
+}
+
+// refreshContent is a refresh as GitHub shows it.
+func refreshContent(did saved.Refresh, answer document.Document) actions.Content {
+	content := actions.Content{
+		Outcome: did.Outcome(), Headline: answer.Headline(),
+		Counts: map[gate.Outcome]int{}, Markdown: actions.Comment(answer),
+	}
+	for _, x := range did.Refused {
+		content.Counts[x.Verdict]++
+	}
+	return content
+}

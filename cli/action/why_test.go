@@ -1,0 +1,67 @@
+package action_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/simulator/simapp"
+)
+
+// waiting is a build that waits for another process while it scrolls.
+const waiting = "blocks binder com.example.backend IFeed::query 24ms after scroll every 4"
+
+// A regression of runs that nobody recorded is explained on the pull request: the comment and
+// the summary say it once, the annotations have the cause, and the history has nothing of it.
+// Turned off, the verdict is the same, and the comment says what explains it.
+func TestActionExplainsWhatNobodyRecorded(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	w.changed("demo-slow", waiting)
+	w.build("demo-slow")
+	w.env["INPUT_BASE_APK"], w.env["INPUT_WHY"] = "demo-good.apk", "0"
+	w.want(w.apkgate("action", "run"), exit.StatusRegression)
+	contains(t, "the comment without", plainly(w.Comments(7)[0].Body), "nothing explains read-mail yet: recording both builds is turned off")
+
+	w.env["GITHUB_RUN_ID"], w.env["INPUT_WHY"] = "101", ""
+	w.write("summary", "")
+	w.want(w.apkgate("action", "run"), exit.StatusRegression)
+	comment := plainly(w.Comments(7)[0].Body)
+	contains(t, "the comment", comment, "❌ Regression", "ms more per frame for com.example.backend IFeed::query (binder)", "recorded after the verdict; they judge nothing")
+	if n := strings.Count(w.read("summary"), "❌ Regression"); n != 1 {
+		t.Errorf("the job summary has the verdict %d times:\n%s", n, w.read("summary"))
+	}
+	check := w.Checks()[1]
+	if check.Conclusion != "failure" || len(check.Annotations) == 0 || !strings.Contains(plainly(check.Annotations[0].Message), "ms more per frame for com.example.backend IFeed::query (binder)") {
+		t.Errorf("the check run is %+v", check)
+	}
+	contains(t, "the page", w.read("apkgate-report/report.html"), "IFeed::query")
+	if rounds := w.found("apkgate-report/evidence/why-*.jsonl"); len(rounds) != 2 {
+		t.Errorf("the artifact has the rounds %q, want those of both builds", rounds)
+	}
+	if text := w.apkgate("baseline", "export").Stdout; text == "" || strings.Contains(text, `"explains"`) {
+		t.Error("the history has what explains a verdict, or nothing")
+	}
+}
+
+// A comparison of the demo's builds explains itself on the pull request too: with the method that
+// is slow once in each repetition, its share, and a frame of it.
+func TestActionExplainsAComparison(t *testing.T) {
+	w := newWorkspace(t)
+	for _, name := range []string{"mail-good", "mail-worse"} {
+		text, err := simapp.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.write(name+".apk", string(text))
+	}
+	w.env["INPUT_MODE"], w.env["INPUT_BASE"], w.env["INPUT_HEAD"] = "compare", "mail-good.apk", "mail-worse.apk"
+	w.want(w.apkgate("action", "run"), exit.StatusRegression)
+	comment := plainly(w.Comments(7)[0].Body)
+	contains(t, "the comment", comment, "❌ Regression", "recorded after the verdict; they judge nothing",
+		"ms more per repetition in com.example.demo.MessageView.decodeImages: ", "main runs com.example.demo.MessageView.decodeImages")
+	if share := regexp.MustCompile(`decodeImages: (\d+) % of the slowdown`).FindStringSubmatch(comment); share == nil || share[1] < "50" || len(share[1]) < 2 {
+		t.Errorf("the share of the slowdown is %q in\n%s", share, comment)
+	}
+}

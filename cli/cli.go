@@ -1,0 +1,152 @@
+// Package cli is apkgate's command line: it puts the commands together and runs
+// one. Each group of commands is a package below it, named for what one looks for:
+// measure (run, collect, compare), show (check, noise, report, inspect), history
+// (baseline), why, setup (init, doctor, devices), evaluate, energy, diagnosis (diagnose), demo,
+// and action for the workflow on GitHub. What several of them need has packages of its
+// own: console, arguments, settings, input, output, files and places; stores, judging
+// and lab; exit, secrets and version; kept and viewer for the files that were kept with runs.
+//
+// It owns no decision about runs: verdicts come from package gate, and the exit
+// status follows from the verdict or from the kind of the error (package exit). It
+// takes a stand: a command line is a value with its streams, environment and clock
+// injected, so that a test can drive every command as a user would.
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/apkgate/apkgate/app/arguments"
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/secrets"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/app/version"
+	"github.com/apkgate/apkgate/cli/action"
+	"github.com/apkgate/apkgate/cli/demo"
+	"github.com/apkgate/apkgate/cli/diagnosis"
+	"github.com/apkgate/apkgate/cli/energy"
+	"github.com/apkgate/apkgate/cli/evaluate"
+	"github.com/apkgate/apkgate/cli/history"
+	"github.com/apkgate/apkgate/cli/measure"
+	"github.com/apkgate/apkgate/cli/recordings"
+	"github.com/apkgate/apkgate/cli/setup"
+	"github.com/apkgate/apkgate/cli/show"
+	"github.com/apkgate/apkgate/cli/why"
+)
+
+// Process is the command of this process.
+func Process() terminal.Console {
+	limitMemory(os.Getenv, os.DirFS("/"))
+	c := terminal.Console{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, Process: true}
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		c.Terminal = true
+		c.Width, _, _ = term.GetSize(fd)
+	}
+	c.ProgressTerminal = term.IsTerminal(int(os.Stderr.Fd()))
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		c.Width = n
+	}
+	return c
+}
+
+// Main runs one command line, without the program's name, and returns the exit
+// status. An interrupt, or the SIGTERM by which a build server ends a job, cancels
+// what is under way: devices are left as they were found.
+func Main(c terminal.Console, args []string) int {
+	if err := secrets.Take(&c, args); err != nil {
+		fmt.Fprintf(c.Stderr, "warning: a workload on this computer could read the workflow's secrets: %s\n", terminal.Plain(err.Error()))
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	out := &noted{w: c.Stdout}
+	c.Stdout = out
+	root := commands(c)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil { // whatever was printed is not all there
+		err = exit.Infrastructure(fmt.Errorf("print the result: %w", out.err))
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = exit.Infrastructure(errors.New("interrupted: what was measured and stored before is kept"))
+	}
+	return exit.Finish(c.Stderr, err)
+}
+
+// interruptible is a context that the first signal cancels. Another of the same kind ends
+// the process at once: who presses Ctrl-C twice means it. A runner that cancels a job
+// sends SIGINT, SIGTERM after 7.5 seconds and SIGKILL after 10 (GitHub, "Workflow
+// cancellation reference"): its SIGTERM hurries nobody who is at it already.
+func interruptible() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case first := <-signals:
+			signal.Reset(first)
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(); signal.Stop(signals) }
+}
+
+// noted is a stream that remembers the first error of writing to it.
+type noted struct {
+	w   io.Writer
+	err error
+}
+
+func (n *noted) Write(p []byte) (int, error) {
+	k, err := n.w.Write(p)
+	n.err = cmp.Or(n.err, err)
+	return k, err
+}
+
+// commands is the command apkgate with all that it can be told to do.
+func commands(c terminal.Console) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "apkgate",
+		Short: "A gate for pull requests on Android apps: smoothness and energy measured, compared, explained",
+		Long: `apkgate runs an Android app's workloads on devices, measures how smooth it is and
+how much energy it takes, compares every run with the history of accepted ones, and
+says pass or fail with the evidence.
+
+Try it without a device:   apkgate demo
+Set it up for your app:    apkgate init, then apkgate doctor, then apkgate run
+
+Exit status: 0 pass, improvement or inconclusive (--fail-on moves that line),
+1 regression and nothing else, 2 wrong usage, configuration or input, 3 no verdict
+on the app's speed: it crashed or a test failed (invalid), or a device, adb or the
+store was lost.`,
+		Version:       version.String(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          arguments.OnlyCommands,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		DisableFlagsInUseLine: true,
+	}
+	root.SetIn(c.Stdin)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
+	root.SetFlagErrorFunc(arguments.FlagError)
+	root.AddCommand(
+		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c),
+		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), history.Command(c),
+		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energy.Command(c), diagnosis.Command(c), show.InspectCommand(c),
+		recordings.Command(c), why.Command(c), show.ReportCommand(c), action.Command(c),
+	)
+	return root
+}

@@ -1,0 +1,18 @@
+package demo
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/app/terminal"
+)
+
+// What the demo says to try next can be pasted into a shell, wherever its files are.
+func TestTheFarewellIsSafeToPaste(t *testing.T) {
+	var out strings.Builder
+	demo{Console: terminal.Console{Stdout: &out}}.farewell("/home/a user/it's mine", time.Second)
+	if want := `cd '/home/a user/it'\''s mine'` + "\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("it says %q, want %q", out.String(), want)
+	}
+}

@@ -1,0 +1,176 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/app/arguments"
+	"github.com/apkgate/apkgate/app/booted"
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/files"
+	"github.com/apkgate/apkgate/app/interleaved"
+	"github.com/apkgate/apkgate/app/judging"
+	"github.com/apkgate/apkgate/app/lab"
+	"github.com/apkgate/apkgate/app/recorded"
+	"github.com/apkgate/apkgate/app/settings"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/app/validate"
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Builds are two builds and how they are measured in turns.
+type Builds struct {
+	Base, Head             string // APK files
+	BaseCommit, HeadCommit string
+	HeadRef                string
+	// BaseCompile and HeadCompile say how each is compiled, "" as its scenario says.
+	BaseCompile, HeadCompile string
+	Scenarios                []string // only these, where there are some
+	Rounds, Parallel         int
+	Keep                     string // the folder to leave the runs in, "" for none
+	Profiles                 string // as of lab.CollectFlags
+	Session                  string // "" for one of this moment, by which the order in each round is drawn
+	// Pool is as that of lab.CollectFlags.
+	Pool *booted.Pool
+}
+
+// Pair is what was measured of both builds.
+type Pair struct {
+	Base, Head []run.Run
+	Config     *config.Config
+	// Units are those of the head's runs, by their ids.
+	Units map[string]lab.Unit
+}
+
+// CompareSession names a comparison of this moment.
+func CompareSession(c terminal.Console) string {
+	return "compare " + c.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// Check refuses what can't be measured.
+func (b Builds) Check() error {
+	for flag, how := range map[string]string{"base-compile": b.BaseCompile, "head-compile": b.HeadCompile} {
+		if how != "" && !slices.Contains(config.Compilations(), how) {
+			return arguments.BadValue(flag, how, config.Compilations())
+		}
+	}
+	switch {
+	case b.Base == "" || b.Head == "":
+		return exit.Usage(errors.New("two builds are compared: want both --base and --head"), hint)
+	case b.Rounds < 1 || b.Rounds > maxRounds:
+		return exit.Usage(fmt.Errorf("--rounds is %d, want 1 to %d", b.Rounds, maxRounds), "")
+	case b.Parallel < 0:
+		return exit.Usage(fmt.Errorf("--parallel is %d, want 0 or more", b.Parallel), "")
+	}
+	return nil
+}
+
+// Both measures both builds in turns, on the devices of a configuration.
+func Both(ctx context.Context, c terminal.Console, configuration string, b Builds) (Pair, error) {
+	cfg, err := settings.LoadConfig(configuration, false)
+	if err != nil {
+		return Pair{}, err
+	}
+	if err := errors.Join(lab.OnlyScenarios(cfg, b.Scenarios), bothThere(c, b, cfg)); err != nil {
+		return Pair{}, err
+	}
+	if err := b.compilable(cfg); err != nil {
+		return Pair{}, err
+	}
+	if cfg.Evidence.Keeps() {
+		fmt.Fprintln(c.Stderr, "warning: evidence is not kept, but read: compare keeps no runs in a history")
+	}
+	lab.ProfilesTo(b.Profiles, cfg.Energy)
+	baseResults, headResults, err := interleave(ctx, c, cfg, b)
+	if err != nil {
+		return Pair{}, err
+	}
+	if err := interleaved.KeepBoth(b.Keep, baseResults, headResults); err != nil {
+		return Pair{}, err
+	}
+	if err := cmp.Or(lab.LossOf(headResults), lab.LossOf(baseResults)); err != nil {
+		return Pair{}, err
+	}
+	p := Pair{Base: lab.MeasuredRuns(baseResults), Head: lab.MeasuredRuns(headResults), Config: cfg, Units: map[string]lab.Unit{}}
+	for i, u := range lab.Units(cfg) {
+		if id := headResults[i].Run.ID; id != "" {
+			p.Units[id] = u
+		}
+	}
+	return p, nil
+}
+
+// Explain records what explains a regression of the head build, within the time; 0 records
+// nothing. Nothing of the verdict changes by it. before is called first, where there is
+// anything to record.
+func (b Builds) Explain(ctx context.Context, c terminal.Console, p Pair, in layout.ComparisonInput, within time.Duration, before func(layout.ComparisonInput) bool) layout.ComparisonInput {
+	base, head := b.from(c)
+	r := recorded.Recorder{
+		Console: c, Config: p.Config, Base: b.Base, Head: b.Head, BaseFrom: base, From: head,
+		Session: b.Session, Parallel: b.Parallel, Pool: b.Pool, Within: within, Keep: b.Keep,
+	}
+	if !r.Todo(judging.RegressedBuild(in, p.Head), p.Units) || ctx.Err() != nil || !before(in) {
+		return in
+	}
+	in, _ = r.Comparison(ctx, in, p.Head, p.Units) // what goes wrong is told
+	return in
+}
+
+// compiles reports whether it is compared how code is compiled.
+func (b Builds) compiles() bool { return b.BaseCompile != "" || b.HeadCompile != "" }
+
+// compilable refuses scenarios whose code the command can't have compiled.
+func (b Builds) compilable(cfg *config.Config) error {
+	for _, s := range cfg.Scenarios {
+		if b.compiles() && s.Workload.Benchmark() != nil {
+			return exit.Usage(fmt.Errorf("scenario %s is a Macrobenchmark, which has a CompilationMode of its own: --base-compile and --head-compile can't change it", prose.Short(s.Name)),
+				"make the mode a parameter of the test, each of which is an event of its run; or choose other scenarios: --scenario")
+		}
+	}
+	return nil
+}
+
+// from is where the builds come from.
+func (b Builds) from(c terminal.Console) (base, head run.Source) {
+	repository := c.Getenv("GITHUB_REPOSITORY")
+	return run.Source{Repository: repository, Commit: b.BaseCommit}, run.Source{Repository: repository, Commit: b.HeadCommit, Ref: b.HeadRef}
+}
+
+// bothThere looks at both builds, and at what else the configuration names, before
+// any device is touched.
+func bothThere(c terminal.Console, b Builds, cfg *config.Config) error {
+	for _, path := range []string{b.Base, b.Head} {
+		if _, err := os.Stat(path); err != nil {
+			return exit.Usage(files.Error("read", path, err), "")
+		}
+		build := *cfg
+		build.App.Install(path)
+		if err := validate.FilesThere(&build); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interleave measures both in turns.
+func interleave(ctx context.Context, c terminal.Console, cfg *config.Config, b Builds) (base, head []collect.Result, err error) {
+	if b.Keep != "" {
+		if err := files.Writable(b.Keep); err != nil {
+			return nil, nil, err
+		}
+	}
+	baseFrom, from := b.from(c)
+	return lab.Interleave(ctx, c, cfg, lab.InTurns{
+		Base: b.Base, Head: b.Head, BaseCompile: b.BaseCompile, HeadCompile: b.HeadCompile, Rounds: b.Rounds, Parallel: b.Parallel, Pool: b.Pool, Profiles: true, Reads: cfg.Evidence.Keeps(),
+		BaseFrom: baseFrom, From: from, Session: cmp.Or(b.Session, CompareSession(c)),
+	})
+}

@@ -1,0 +1,112 @@
+package measure
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/app/arguments"
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/farmed"
+	"github.com/apkgate/apkgate/app/files"
+	"github.com/apkgate/apkgate/app/lab"
+	"github.com/apkgate/apkgate/app/session"
+	"github.com/apkgate/apkgate/app/settings"
+	"github.com/apkgate/apkgate/app/stores"
+	"github.com/apkgate/apkgate/app/tape"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/collect"
+)
+
+// collecting is what apkgate collect is told.
+type collecting struct {
+	settings.ConfigFlags
+	lab.CollectFlags
+	sessions session.Flags
+	tape     tape.Flags
+	out      string
+}
+
+// CollectCommand is apkgate collect.
+func CollectCommand(c terminal.Console) *cobra.Command {
+	var f collecting
+	cmd := &cobra.Command{
+		Use:   "collect",
+		Short: "Measure, without comparing",
+		Long: `Runs the scenarios of apkgate.yml on its devices and writes the runs as JSON
+Lines. apkgate check compares them later, or elsewhere.
+
+With --shard k/n it measures one of n shares of the runs, and leaves it in --output
+for --merge: so several jobs measure side by side what one of them judges.`,
+		Example: `  apkgate collect --output runs.jsonl
+  apkgate collect --shard 2/5 --output part-2.session
+  apkgate collect --merge parts --output runs.jsonl`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return collectRuns(c, cmd, f) },
+	}
+	cmd.Flags().StringVar(&f.Config, "config", "", "the configuration (default apkgate.yml)")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "the file to write (default: standard output)")
+	f.CollectFlags.Register(cmd)
+	f.sessions.Register(cmd)
+	f.tape.Register(cmd)
+	f.sessions.RegisterShard(cmd)
+	return cmd
+}
+
+func collectRuns(c terminal.Console, cmd *cobra.Command, f collecting) (err error) {
+	replay, err := f.tape.Begin(&c, cmd, &f.Config, &f.CollectFlags)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, replay.End(c)) }()
+	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
+	if err != nil {
+		return err
+	}
+	read := append([]string{f.ConfigFlags.File(), cfg.App.TestAPK}, f.sessions.Merge...)
+	if err := files.KeepsInput([]string{f.out}, read, cfg.App.APKs()); err != nil {
+		return err
+	}
+	here := session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File()}
+	if f.out != "" && f.out != "-" && !files.Special(f.out) {
+		if err := files.Writable(filepath.Dir(f.out)); err != nil {
+			return err
+		}
+		f.Evidence.Folder = stores.Kept(f.out)
+		here.Output = f.out
+	}
+	if f.Evidence.Folder == nil && cfg.Evidence.Keeps() {
+		fmt.Fprintln(c.Stderr, "warning: evidence is not kept, as the runs are not written to a file; --output names one")
+	}
+	farm, err := farmed.For(cmd.Context(), c, cfg, &f.CollectFlags, f.sessions)
+	if err != nil {
+		return err
+	}
+	defer farm.Close()
+	if replay == nil { // which takes no time, and is not gone on with
+		measuring, err := session.Begin(here, f.sessions, &f.CollectFlags)
+		if err != nil {
+			return err
+		}
+		defer measuring.End(cmd.Context())
+	}
+	results, err := lab.Measure(cmd.Context(), c, cfg, f.CollectFlags, nil)
+	if err != nil {
+		return err
+	}
+	if f.sessions.Shard == "" { // the part has them already
+		err = f.write(c, results)
+	}
+	return errors.Join(exit.InfrastructureIf(err), cmp.Or(lab.LossOf(results), lab.EndedOf(results)))
+}
+
+func (f collecting) write(c terminal.Console, results []collect.Result) error {
+	write := lab.JSONLines(results)
+	if f.out == "" || f.out == "-" {
+		return write(c.Stdout)
+	}
+	return files.Write(f.out, write)
+}

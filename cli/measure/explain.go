@@ -1,0 +1,112 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/apkgate/apkgate/app/interleaved"
+	"github.com/apkgate/apkgate/app/judging"
+	"github.com/apkgate/apkgate/app/lab"
+	"github.com/apkgate/apkgate/app/recorded"
+	"github.com/apkgate/apkgate/app/stores"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/cli/output"
+	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/layout"
+)
+
+// explained records what explains a regression, and leaves what explains it later. Nothing of
+// the verdict changes by it.
+func (f runFlags) explained(ctx context.Context, s interleaved.Settler, in layout.Input, m lab.Measured, within time.Duration) layout.Input {
+	all := judging.RegressedIn(in)
+	if len(all) == 0 || s.Config.App.APK == "" {
+		return in
+	}
+	r := recorded.Recorder{
+		Console: s.Console, Config: s.Config, Base: s.Base.APK, BaseFrom: s.Base.Source, From: lab.OriginOf(s.Console, s.Flags).Source,
+		Session: f.Session, Parallel: f.Parallel, Pool: f.Pool, Within: within, Keep: f.keep,
+	}
+	units := recorded.UnitsOf(s.Config, m, in.Verdict)
+	next := func() {
+		in.Why = recorded.Next(judging.RegressedIn(in), recorded.Command(f.Session, repeated(f.ConfigFlags), s.Base.APK != ""))
+	}
+	next()
+	answer := layout.Verdict(in)
+	session, err := recorded.Leave(recorded.Root(f.ConfigFlags.File()), recorded.Session{
+		Session: f.Session, Base: recorded.Build{Source: r.BaseFrom}, Head: recorded.Build{Source: r.From}, Units: recorded.Names(units),
+		Reports: reportsOf(f.OutputFlags), Notes: in.Notes, Store: historyFile(s.Set.Store),
+	}, s.Base.Files(), s.Config.App.APKs(), answer, in.Runs)
+	left := told(s.Console, err)
+	if !r.Todo(all, units) || ctx.Err() != nil || !before(s.Console, answer, f.OutputFlags) {
+		return in
+	}
+	in, _ = r.Verdict(ctx, in, units) // what goes wrong is told
+	next()
+	if left {
+		told(s.Console, session.Save(layout.Verdict(in)))
+	}
+	return in
+}
+
+// explained is that of a comparison of two builds.
+func (f compareFlags) explained(ctx context.Context, c terminal.Console, p Pair, in layout.ComparisonInput, within time.Duration) layout.ComparisonInput {
+	if len(judging.RegressedBuild(in, p.Head)) == 0 {
+		return in
+	}
+	next := func() {
+		in.Why = recorded.Next(judging.RegressedBuild(in, p.Head), recorded.Command(f.Session, repeated(f.ConfigFlags), true))
+	}
+	next()
+	base, head := f.from(c)
+	session, err := recorded.Leave(recorded.Root(f.ConfigFlags.File()), recorded.Session{
+		Session: f.Session, Base: recorded.Build{Source: base}, Head: recorded.Build{Source: head}, Units: recorded.Names(p.Units),
+		Reports: reportsOf(f.OutputFlags), Notes: in.Notes,
+	}, []string{f.Base}, []string{f.Head}, layout.Comparison(in), p.Head)
+	left := told(c, err)
+	in = f.Explain(ctx, c, p, in, within, func(in layout.ComparisonInput) bool { return before(c, layout.Comparison(in), f.OutputFlags) })
+	next()
+	if left {
+		told(c, session.Save(layout.Comparison(in)))
+	}
+	return in
+}
+
+// before shows the answer as it is before anything is recorded, so that nothing is lost where
+// the command is killed meanwhile; false where that failed, which is told once the report is
+// written in the end.
+func before(c terminal.Console, answer document.Document, f output.OutputFlags) bool {
+	fmt.Fprintln(c.Stderr, terminal.Plain(answer.Headline()))
+	return output.WriteFiles(c, answer, f) == nil
+}
+
+// told tells what could not be left for later, and reports whether there was nothing.
+func told(c terminal.Console, err error) bool {
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "warning: the regression can't be explained later: %s\n", terminal.Plain(err.Error()))
+	}
+	return err == nil
+}
+
+// reportsOf are the report files of a command, by format, wherever it is called from later.
+func reportsOf(f output.OutputFlags) map[string]string {
+	out := map[string]string{}
+	for _, format := range report.Formats {
+		path := f.Path(output.Format(format.Name))
+		if at, err := filepath.Abs(path); path != "" && path != "-" && err == nil {
+			out[format.Name] = at
+		}
+	}
+	return out
+}
+
+// historyFile is a history that is a file; "" of a shared one, whose address may hold a
+// password.
+func historyFile(store string) string {
+	if stores.IsShared(store) {
+		return ""
+	}
+	return store
+}

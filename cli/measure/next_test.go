@@ -1,0 +1,109 @@
+package measure_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/cli/clitest"
+)
+
+// nextLine is the last thing that a run says: where to go from here.
+func nextLine(got clitest.Result) string {
+	lines := strings.Split(strings.TrimSpace(got.Stderr), "\n")
+	return lines[len(lines)-1]
+}
+
+// After a run of each verdict one knows where its report is, and the one command
+// that comes next; the command works as it stands.
+func TestWhatComesAfterARun(t *testing.T) {
+	t.Parallel()
+	l := clitest.NewLab(t, "demo-good", "")
+	l.ConfigurePhones("demo-good", clitest.Text("  - simulated: nexus-5x-android-6.0.0\n"), "wifi")
+	measure := func(session string, status int, more ...string) clitest.Result {
+		t.Helper()
+		got := l.Apkgate(append([]string{"run", "--session", session, "--html", l.Path("r.html")}, more...)...)
+		if got.Status != status || !strings.Contains(got.Stderr, "\nreport: "+l.Path("r.html")+"\n") {
+			t.Errorf("exit status %d, want %d and the report named:\n%s%s", got.Status, status, got.Stdout, got.Stderr)
+		}
+		return got
+	}
+	follow := func(got clitest.Result, begins string) {
+		t.Helper()
+		about, command, found := strings.Cut(nextLine(got), ": apkgate ")
+		if !found || !strings.HasPrefix(about, "next: "+begins) {
+			t.Fatalf("the last line is %q, want %q and a command", nextLine(got), "next: "+begins)
+		}
+		if got := clitest.Run(t, nil, strings.Fields(command)...); got.Status != exit.StatusPass || !strings.Contains(got.Stdout, ": 1 run") {
+			t.Errorf("apkgate %s: exit status %d\n%s%s", command, got.Status, got.Stdout, got.Stderr)
+		}
+	}
+	for i := range 5 {
+		follow(measure(fmt.Sprint("first-", i), exit.StatusPass), "if this build is good")
+	}
+	for i := range 6 {
+		follow(measure(fmt.Sprint("good-", i), exit.StatusPass), "if this ")
+	}
+	if got := measure("done", exit.StatusPass, "--accept"); strings.Contains(got.Stderr, "\nnext: ") {
+		t.Errorf("%q, though all is done", nextLine(got))
+	}
+	worse, err := os.ReadFile(l.Path("demo-good.apk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clitest.WriteFile(t, l.Path("demo-good.apk"), string(worse)+"\nfault crash after scroll\n")
+	for _, more := range [][]string{nil, {"--apk", l.Path("demo-good.apk")}} {
+		got := nextLine(measure("crash", exit.StatusInfrastructure, more...))
+		_, command, _ := strings.Cut(got, ": apkgate run --scenario read-mail")
+		if !strings.Contains(got, "fix what ended run ") || !strings.HasSuffix(command, strings.Join(more, " ")) || command == "" {
+			t.Errorf("after a crash: %q, want what to fix and the command with %q", got, more)
+		}
+	}
+	clitest.WriteFile(t, l.Path("demo-good.apk"), strings.Replace(string(worse), "cost 7ms", "cost 14ms", 1))
+	follow(measure("worse", exit.StatusRegression), "if the change is intended, make these runs the new level")
+}
+
+// What apkgate leaves behind in a repository is in no commit, unless a history was
+// put elsewhere by its user.
+func TestItsOwnFolderIgnoresItself(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	git := func(args ...string) string {
+		out, err := exec.Command("git", args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	git("init", "--quiet")
+	runs := clitest.WriteFile(t, filepath.Join(t.TempDir(), "runs.jsonl"), clitest.Sound(3))
+	if got := clitest.Run(t, nil, "baseline", "import", runs); got.Status != exit.StatusPass {
+		t.Fatal(got.Stderr)
+	}
+	if _, err := os.Stat(".apkgate/history.db"); err != nil {
+		t.Fatal(err)
+	}
+	if left := git("status", "--short"); left != "" {
+		t.Errorf("git sees\n%s", left)
+	}
+	clitest.WriteFile(t, ".apkgate/.gitignore", "own\n")
+	if got := clitest.Run(t, nil, "baseline", "import", runs, "--store", "kept/history.db"); got.Status != exit.StatusPass {
+		t.Fatal(got.Stderr)
+	}
+	if got := clitest.Run(t, nil, "baseline", "import", runs); got.Status != exit.StatusPass {
+		t.Fatal(got.Stderr)
+	}
+	if text, err := os.ReadFile(".apkgate/.gitignore"); err != nil || string(text) != "own\n" {
+		t.Errorf("the user's .gitignore is %q, %v", text, err)
+	}
+	if left := git("status", "--short"); !strings.Contains(left, "kept/") {
+		t.Errorf("a history that was put elsewhere is not seen by git:\n%s", left)
+	}
+}

@@ -1,0 +1,240 @@
+// Package measure holds the commands that measure on devices: run, collect and compare.
+//
+// It judges by package judging and shows by package output; how a device is found and
+// measured is package lab's.
+package measure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/app/arguments"
+	"github.com/apkgate/apkgate/app/booted"
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/farmed"
+	"github.com/apkgate/apkgate/app/files"
+	"github.com/apkgate/apkgate/app/interleaved"
+	"github.com/apkgate/apkgate/app/judging"
+	"github.com/apkgate/apkgate/app/keptfiles"
+	"github.com/apkgate/apkgate/app/lab"
+	"github.com/apkgate/apkgate/app/locations"
+	"github.com/apkgate/apkgate/app/recorded"
+	"github.com/apkgate/apkgate/app/session"
+	"github.com/apkgate/apkgate/app/settings"
+	"github.com/apkgate/apkgate/app/stores"
+	"github.com/apkgate/apkgate/app/tape"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/app/worktree"
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/cli/output"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+type runFlags struct {
+	settings.ConfigFlags
+	settings.PolicyFlags
+	output.OutputFlags
+	lab.CollectFlags
+	sessions session.Flags
+	tape     tape.Flags
+	replay   *tape.Replay // nil: devices are measured
+	why      recorded.Flags
+	accept   bool
+	farm     *farmed.Lab // nil: devices are measured
+	// base is the build to measure against in turns, of the commit baseCommit, and keep
+	// the folder that gets what is then measured.
+	base, baseCommit, keep string
+	standsOn               judging.Lineage
+}
+
+// RunCommand is apkgate run.
+func RunCommand(c terminal.Console) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Measure, compare with the history, and report",
+		Long: `Runs the scenarios of apkgate.yml on its devices, checks the runs against the
+history, and says pass or fail. The runs are kept in the history; they count as
+references once they are accepted.
+
+What the history does not clear is measured in turns with a base build, where there
+is one (--base, base in apkgate.yml, or the build that a refresh kept), until it is
+settled or rounds are spent; without one, what looks worse is measured once more in
+another session. After a regression a few more rounds of both builds are recorded, to
+explain it (--why): they judge nothing.
+
+With --accept, as on a main branch, runs that are no regression are accepted.
+
+With --replay it measures from a recording (apkgate record-device), which is compared
+with the history that --store names, if any.`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runAndGate(c, cmd, f) },
+	}
+	f.ConfigFlags.Register(cmd)
+	f.PolicyFlags.Register(cmd)
+	f.OutputFlags.Register(cmd)
+	f.CollectFlags.Register(cmd)
+	f.sessions.Register(cmd)
+	f.tape.Register(cmd)
+	f.why.Register(cmd)
+	cmd.Flags().StringVar(&f.base, "base", "", "the build to measure against in turns, where the history does not clear the new one, instead of the configuration's")
+	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit the base was built from")
+	cmd.Flags().StringVar(&f.keep, "keep", "", "leave what is measured in turns in this folder, as base.jsonl and head.jsonl")
+	cmd.Flags().BoolVar(&f.accept, "accept", false, "accept the runs that are no regression")
+	return cmd
+}
+
+func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) {
+	if f.replay, err = f.tape.Begin(&c, cmd, &f.Config, &f.CollectFlags); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.replay.End(c)) }()
+	ctx := cmd.Context()
+	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
+	if err != nil {
+		return err
+	}
+	if f.replay != nil && f.replay.Own() {
+		cfg.Report = config.Report{}
+		f.Store = cmp.Or(f.Store, f.replay.Store())
+	}
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	if err != nil {
+		return err
+	}
+	f.OutputFlags.Defaults(cfg.Report)
+	f.OutputFlags.Places = locations.Of(c, cfg, f.ConfigFlags.File())
+	if err := f.OutputFlags.Check(); err != nil {
+		return err
+	}
+	written := slices.Concat(f.OutputFlags.Files(), interleaved.KeptFiles(f.keep))
+	read := append([]string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK, cmp.Or(f.base, cfg.Base)}, f.sessions.Merge...)
+	if err := files.KeepsInput(written, read, cfg.App.APKs()); err != nil {
+		return err
+	}
+	within, err := f.why.Within(cfg)
+	if err != nil {
+		return err
+	}
+	if f.farm, err = farmed.For(ctx, c, cfg, &f.CollectFlags, f.sessions); err != nil {
+		return err
+	}
+	defer f.farm.Close()
+	base, err := interleaved.Named(c, cfg, f.base, f.baseCommit)
+	if err != nil {
+		return err
+	}
+	if f.keep != "" {
+		if err := files.Writable(f.keep); err != nil {
+			return err
+		}
+	}
+	f.Evidence.Folder = stores.Kept(set.Store)
+	f.standsOn = worktree.StandsOn(ctx, c.Dir, cmp.Or(f.Commit, c.Getenv("GITHUB_SHA")))
+	store, err := stores.Open(ctx, c, set.Store)
+	if err != nil {
+		return err
+	}
+	if base.APK == "" && f.replay == nil {
+		base = interleaved.Kept(ctx, c, cfg, store, f.Evidence.Folder, nil)
+	}
+	defer base.Close(c)
+	if f.replay == nil { // a replay takes no time, and is not gone on with
+		measuring, err := session.Begin(session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File(), Name: runSession(c.Now())}, f.sessions, &f.CollectFlags)
+		if err != nil {
+			return errors.Join(err, store.Close())
+		}
+		defer measuring.End(ctx)
+	}
+	f.Pool = booted.NewPool(c, f.Session)
+	defer f.Pool.Close()
+	if f.farm != nil {
+		set.Policy.Settling = "measure it beside the base build, in rounds: apkgate run --farm --base OLD.apk, or apkgate compare --farm"
+	}
+	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
+	if err == nil {
+		if note := measured.Note(); note != "" {
+			set.Notes = append(set.Notes, note)
+		}
+		set.Policy.Budget = interleaved.BudgetOf(cfg, base, measured, f.Farm)
+		s := interleaved.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: store, Keep: f.keep}
+		err = gateRuns(ctx, s, store, measured, within, f)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// gateRuns checks what was measured, measures more where that leaves something open,
+// accepts it where that was asked for, and fails for a run that was lost even if the
+// others pass.
+func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, measured lab.Measured, within time.Duration, f runFlags) error {
+	c, set, sound := s.Console, s.Set, baseline.SoundOf(store)
+	s.Judge = func(runs []run.Run) (layout.Input, error) {
+		return judging.Judge(runs, judging.OfStore(ctx, sound, set, f.standsOn), set)
+	}
+	in, err := s.Judge(measured.Runs)
+	if err != nil {
+		return err
+	}
+	var unsettled error
+	if f.replay == nil { // which can measure nothing more
+		in, unsettled = s.Settle(ctx, in, measured) // what was measured has its report all the same
+	}
+	if note := f.farm.Note(); note != "" {
+		in.Notes = append(in.Notes, note)
+	}
+	loss := errors.Join(measured.Lost, unsettled, stores.Damage(c, sound))
+	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
+	if f.replay == nil || set.Store != f.replay.Store() { // which is gone in the end
+		in.Kept = keptfiles.LinkFrom(f.Path(output.FormatHTML), keptfiles.InHistory(in.Runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
+	}
+	verdict := in.Verdict
+	marked := stores.Judged(ctx, store, verdict)
+	if f.accept && marked == nil {
+		marked = acceptAll(ctx, c, store, verdict)
+	}
+	switch {
+	case f.farm != nil:
+		in = f.farm.Explained(ctx, in, within)
+	case f.replay == nil:
+		in = f.explained(ctx, s, in, measured, within) // from here on nothing is decided
+	}
+	if err := errors.Join(output.Write(c, layout.Verdict(in), f.OutputFlags), marked); err != nil {
+		return err
+	}
+	if f.replay == nil {
+		tellNext(c, verdict, f)
+	}
+	return exit.Of(verdict.Verdict, set.FailOn, loss)
+}
+
+// acceptAll accepts the runs that are neither a regression nor in pieces.
+func acceptAll(ctx context.Context, c terminal.Console, store baseline.Store, v gate.Verdict) error {
+	var ids []string
+	for _, r := range v.Runs {
+		if r.Verdict != gate.Regression && r.Verdict != gate.Invalid {
+			ids = append(ids, r.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, Note: "run --accept"}); err != nil {
+		return stores.Error(err)
+	}
+	fmt.Fprintf(c.Stderr, "%d of %d %s accepted\n", len(ids), len(v.Runs), prose.Plural(len(v.Runs), "run", "runs"))
+	return nil
+}
+
+// runSession names a session that nobody has named, so that all runs of one
+// command can be accepted together.
+func runSession(now time.Time) string { return "run-" + now.UTC().Format("20060102T150405.000Z") }

@@ -1,0 +1,180 @@
+// Package setup holds the commands that come before measuring: init writes a
+// configuration, devices lists what is connected, and doctor says whether both are fit.
+//
+// It changes nothing on a device, but to put back what a run left that was killed.
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/app/arguments"
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/lab"
+	"github.com/apkgate/apkgate/app/settings"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/app/validate"
+	"github.com/apkgate/apkgate/collect/conditions"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/collect/workload"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/prose"
+)
+
+// DoctorCommand is apkgate doctor.
+func DoctorCommand(c terminal.Console) *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Are the configuration and the devices fit to measure with?",
+		Args:  arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := settings.LoadConfig(path, true)
+			if err != nil {
+				return err
+			}
+			return errors.Join(doctor(cmd.Context(), c, cfg), configFit(path))
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "the configuration (default apkgate.yml where there is one)")
+	return cmd
+}
+
+// configFit says what a run would miss of the configuration, where there is one.
+func configFit(path string) error {
+	if path == "" {
+		if _, err := os.Stat(config.FileName); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	cfg, err := settings.LoadConfig(path, false)
+	if err != nil {
+		return err
+	}
+	return validate.FilesThere(cfg)
+}
+
+func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err error) {
+	if cfg.Farm != nil {
+		if err := checkFarm(ctx, c, *cfg.Farm); err != nil || len(cfg.Devices) == 0 {
+			return err
+		}
+	}
+	devices, closing, err := lab.Ready(ctx, c, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	unfit := 0
+	var lost error // the devices that could not be asked; the others still are
+	for _, d := range devices {
+		fit, err := examine(ctx, c, d, cfg)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			lost = errors.Join(lost, fmt.Errorf("examine %s: %w", d.Name, err))
+		}
+		if !fit && err == nil {
+			unfit++
+		}
+	}
+	cannot := checkLabs(ctx, c, cfg)
+	lab.ShowUnusable(ctx, c, cfg)
+	if lost != nil {
+		return exit.Infrastructure(lost)
+	}
+	if unfit > 0 {
+		return exit.Infrastructure(fmt.Errorf("not fit to measure on: %d of %d %s", unfit, len(devices), prose.Plural(len(devices), "device", "devices")))
+	}
+	if len(cannot) > 0 {
+		return exit.Infrastructure(fmt.Errorf("devices of the configuration can't be booted here: %s", prose.List(cannot)))
+	}
+	return nil
+}
+
+// examine prints what the check before a run finds on one device.
+func examine(ctx context.Context, c terminal.Console, d lab.Device, cfg *config.Config) (fit bool, err error) {
+	by := d.InUse(c.Now())
+	connected, err := d.Open(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer connected.Close()
+	clock := d.Clock
+	if clock == nil {
+		clock = target.HostClock()
+	}
+	var findings []device.Finding
+	for _, look := range []func() ([]device.Finding, error){
+		func() ([]device.Finding, error) { return device.Preflight(ctx, connected) },
+		func() ([]device.Finding, error) {
+			return conditions.Findings(ctx, connected, clock, cfg.Conditions, cfg.Energy.Measured())
+		},
+		func() ([]device.Finding, error) {
+			if !d.Shared() {
+				return nil, nil
+			}
+			return useOf(ctx, connected, by)
+		},
+		func() ([]device.Finding, error) { return energyFit(ctx, connected, cfg.Energy) },
+		func() ([]device.Finding, error) { return installedFit(ctx, connected, cfg) },
+		func() ([]device.Finding, error) { return conditionsFit(ctx, connected, cfg) },
+		func() ([]device.Finding, error) { return d.Networks(ctx, connected, cfg) },
+	} {
+		more, err := look()
+		findings = append(findings, more...)
+		if err != nil {
+			showFindings(c, d.Name, connected.Serial(), findings)
+			return false, err
+		}
+	}
+	return showFindings(c, d.Name, connected.Serial(), findings), nil
+}
+
+// useOf says who uses the device, here or anywhere, and else what a run that was killed
+// left changed on it.
+func useOf(ctx context.Context, d device.Device, by string) ([]device.Finding, error) {
+	left, owner, err := target.Left(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if owner != nil {
+		by = owner.String()
+	}
+	if by != "" {
+		return []device.Finding{{Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %s", by, prose.Duration(lab.ClaimFor))}}, nil
+	}
+	if len(left) > 0 {
+		return []device.Finding{{
+			Name: "left", OK: true, Detail: "a run that was killed left this to do: " + strings.Join(left, "; "),
+			Hint: "the next run does it, or now: apkgate devices restore",
+		}}, nil
+	}
+	return nil, nil
+}
+
+// installedFit looks whether the device has what the configuration names no APK of.
+func installedFit(ctx context.Context, d device.Device, cfg *config.Config) ([]device.Finding, error) {
+	var findings []device.Finding
+	for _, s := range cfg.Scenarios {
+		err := workload.Installed(ctx, d, cfg.App, s)
+		if err != nil && !loss.IsConfiguration(err) {
+			return findings, err
+		}
+		f := device.Finding{Name: "app", OK: err == nil, Detail: "nothing that scenario " + s.Name + " needs on the device is missing, beside what a run installs"}
+		if err != nil {
+			f.Detail, f.Hint = err.Error(), exit.HintOf(err)
+		}
+		findings = append(findings, f)
+	}
+	return findings, nil
+}

@@ -1,0 +1,136 @@
+// Package show holds the commands that need no device: check and noise judge what was
+// measured, report shows a saved verdict again, and inspect shows what is in a recording.
+//
+// It changes neither runs nor the history.
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/app/arguments"
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/files"
+	"github.com/apkgate/apkgate/app/input"
+	"github.com/apkgate/apkgate/app/judging"
+	"github.com/apkgate/apkgate/app/keptfiles"
+	"github.com/apkgate/apkgate/app/locations"
+	"github.com/apkgate/apkgate/app/settings"
+	"github.com/apkgate/apkgate/app/stores"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/cli/output"
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+type checkFlags struct {
+	settings.ConfigFlags
+	settings.PolicyFlags
+	output.OutputFlags
+	input.ImportFlags
+	history, runs []string
+}
+
+// CheckCommand is apkgate check.
+func CheckCommand(c terminal.Console) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check --run FILE [--run FILE …]",
+		Short: "Check measured runs against the history, without a device",
+		Long: `Checks runs against the history of accepted ones and says pass or fail.
+
+--run takes apkgate.run/1 records (JSON, JSON Lines, also .gz and .zst), androidx
+*-benchmarkData.json as Macrobenchmark writes it, flashlight results, and lists of
+{name,unit,value}.
+--history takes the same; without it the store of apkgate.yml is asked.`,
+		Example: `  apkgate check --history history.jsonl --run run.json
+  apkgate check --history history.jsonl --run run.json --preset dune --format json`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return check(c, cmd, f) },
+	}
+	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to check; may be repeated")
+	cmd.Flags().StringArrayVar(&f.history, "history", nil, "a file of accepted runs instead of the store; may be repeated")
+	f.ConfigFlags.Register(cmd)
+	f.PolicyFlags.Register(cmd)
+	f.OutputFlags.Register(cmd)
+	f.ImportFlags.Register(cmd)
+	return cmd
+}
+
+func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
+	ctx := cmd.Context()
+	if len(f.runs) == 0 {
+		return exit.Usage(errors.New("nothing to check: --run names no file"), "apkgate check --history history.jsonl --run run.json")
+	}
+	if err := f.OutputFlags.Check(); err != nil {
+		return err
+	}
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	if err != nil {
+		return err
+	}
+	f.OutputFlags.Places = locations.Of(c, set.Config, f.ConfigFlags.File())
+	if err := files.KeepsInput(f.OutputFlags.Files(), f.runs, f.history, []string{set.Store, f.ConfigFlags.File()}); err != nil {
+		return err
+	}
+	runs, err := input.Runs(c, f.runs, f.ImportFlags)
+	if err != nil {
+		return err
+	}
+	if runs, err = input.Distinct(runs, f.runs); err != nil {
+		return err
+	}
+	if len(runs) == 0 {
+		return exit.Usage(fmt.Errorf("nothing to check: no run in %s", strings.Join(f.runs, ", ")), "")
+	}
+	if set.Catalogue, err = run.Catalogue(set.Catalogue, runs...); err != nil {
+		return exit.Usage(err, "")
+	}
+	before, done, err := historyOf(ctx, c, f, set)
+	if err != nil {
+		return err
+	}
+	defer done()
+	set.Policy.Budget = gate.Budget{Alone: true}
+	in, err := judging.Judge(runs, before, set)
+	if err != nil {
+		return err
+	}
+	in.Kept = keptfiles.LinkFrom(f.Path(output.FormatHTML), keptWith(runs, f.runs))
+	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
+		return err
+	}
+	return exit.Of(in.Verdict.Verdict, set.FailOn, stores.Damage(c, before.Sound))
+}
+
+// keptWith is where the files lie that were kept with the runs of files.
+func keptWith(runs []run.Run, names []string) map[string]layout.KeptFile {
+	var folders []*evidence.Folder
+	for _, name := range names {
+		folders = append(folders, stores.Kept(name))
+	}
+	return keptfiles.ForReport(runs, folders...)
+}
+
+// historyOf is that of the files, or else of the store, which is to be closed.
+func historyOf(ctx context.Context, c terminal.Console, f checkFlags, set settings.Settings) (before judging.Past, done func() error, err error) {
+	if len(f.history) > 0 {
+		files, err := judging.OfFiles(c, f.history, f.ImportFlags, set, 0)
+		if err != nil {
+			return judging.Past{}, nil, err
+		}
+		return files.Past(set), func() error { return nil }, nil
+	}
+	store, err := stores.OpenToRead(ctx, c, set.Store)
+	if err != nil {
+		return judging.Past{}, nil, err
+	}
+	return judging.OfStore(ctx, baseline.SoundOf(store), set, judging.Lineage{}), store.Close, nil
+}

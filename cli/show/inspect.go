@@ -1,0 +1,203 @@
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/apkgate/apkgate/app/arguments"
+	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/app/input"
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/cli/output"
+	"github.com/apkgate/apkgate/cli/viewer"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/anr/waits"
+	"github.com/apkgate/apkgate/trace/archive"
+	"github.com/apkgate/apkgate/trace/batterystats"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/hierarchy"
+	"github.com/apkgate/apkgate/trace/logcat"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/tables"
+	"github.com/apkgate/apkgate/trace/powerprofile"
+	"github.com/apkgate/apkgate/trace/r8map"
+	"github.com/apkgate/apkgate/trace/sensorservice"
+	"github.com/apkgate/apkgate/trace/simpleperf"
+	"github.com/apkgate/apkgate/trace/systrace"
+)
+
+// reader is one of inspect's.
+type reader struct {
+	inspect func(io.Reader) (trace.Inspection, error)
+	reads   string // what it reads
+	counts  string // what of that has totals, "" where nothing has
+	packed  archive.Want
+}
+
+// bugReports are archives that hold the text of one.
+var bugReports = archive.Want{Report: true}
+
+// readers are what inspect can read, named after the packages in trace.
+var readers = map[string]reader{
+	"anr":           {waits.Inspect, "a dump of threads: of /data/anr, the drop box, an ApplicationExitInfo or debuggerd", "", archive.Want{Names: []string{"traces.txt"}}},
+	"batterystats":  {batterystats.Inspect, "dumpsys batterystats (as text, or with --checkin or -c), dumpsys battery, or a bug report", "the estimated drain and CPU times on battery", bugReports},
+	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames", bugReports},
+	"hierarchy":     {hierarchy.Inspect, "the views of windows: what uiautomator dump writes, or dumpsys activity top", "", archive.Want{}},
+	"logcat":        {logcat.Inspect, "what logcat prints, or a bug report", "ANRs and start-up times", bugReports},
+	"perfetto":      {power.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); --table reads slices, counters, frames, threads and the scheduler", input.TracesOfPerfetto},
+	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", "", archive.Want{Names: []string{"power_profile.xml"}}},
+	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", input.Mappings},
+	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", "", archive.Want{}},
+	"systrace":      {systrace.Inspect, "a trace of the kernel in text: what atrace or systrace writes (text, compressed, HTML), or ftrace's trace file", "CPU times (the scheduler's events); --table reads slices, counters, threads and the scheduler", archive.Want{Names: []string{"systrace.txt"}}},
+	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", input.Samples},
+}
+
+// InspectCommand is apkgate inspect.
+func InspectCommand(c terminal.Console) *cobra.Command {
+	var format, table string
+	var open bool
+	var part viewer.Span
+	names := slices.Sorted(maps.Keys(readers))
+	cmd := &cobra.Command{
+		Use:   "inspect READER FILE",
+		Short: "Read one captured file and show what is in it",
+		Long: `Reads one file that Android wrote and prints its totals under apkgate's metric
+names, and what could not be read as warnings with their lines. A file in which
+nothing could be read is wrong input: exit status 2.
+
+Readers: ` + strings.Join(names, ", ") + `.
+
+FILE may be packed: with gzip, or in a ZIP archive such as adb bugreport writes.
+It may be - for standard input, but not for a ZIP archive.
+
+With --table, the rows of a table of a Perfetto trace, under the names of
+Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.
+Of a trace in text (systrace): ` + strings.Join(systrace.Tables, ", ") + `.
+
+With --open, the link that opens a trace in Perfetto's user interface
+(ui.perfetto.dev), which reads the file from this computer while apkgate waits.`,
+		Example: "  adb shell dumpsys gfxinfo com.example framestats | apkgate inspect gfxinfo -",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return exit.Usage(fmt.Errorf("inspect takes READER and FILE, got %d arguments", len(args)), "readers: "+strings.Join(names, ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := together(cmd.Flags(), open); err != nil {
+				return err
+			}
+			if open {
+				return viewer.Open(cmd.Context(), c, args[0], args[1], part)
+			}
+			if !cmd.Flags().Changed("table") {
+				return inspect(c, args[0], args[1], output.Format(format))
+			}
+			if !cmd.Flags().Changed("format") {
+				format = string(output.FormatCSV)
+			}
+			return inspectTable(c, args[0], args[1], table, output.Format(format))
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", string(output.FormatText), "what to print: text or json; of a table: csv or json")
+	cmd.Flags().BoolVar(&open, "open", false, "print the link that opens a trace in Perfetto's user interface (perfetto, systrace)")
+	part.Register(cmd.Flags())
+	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a trace (perfetto, systrace)")
+	return cmd
+}
+
+// together refuses flags of another answer than is asked for.
+func together(flags *pflag.FlagSet, open bool) error {
+	for _, name := range []string{"table", "format"} {
+		if open && flags.Changed(name) {
+			return exit.Usage(fmt.Errorf("--open prints a link: --%s is not for it", name), "")
+		}
+	}
+	return viewer.PartOf(flags, open)
+}
+
+func inspect(c terminal.Console, name, path string, format output.Format) error {
+	reader, ok := readers[name]
+	if !ok {
+		names := slices.Sorted(maps.Keys(readers))
+		return exit.Usage(fmt.Errorf("there is no reader %q, want one of %s", prose.Short(name), strings.Join(names, ", ")), config.DidYouMean(name, names))
+	}
+	if err := arguments.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
+		return err
+	}
+	content, file, err := input.Recording(c, path, reader.packed)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	seen, err := reader.inspect(content.Reader)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("inspect %s: %w", terminal.Plain(path), err), "")
+	}
+	seen.Entry = content.Entry
+	if err := showAs(c, format, seen); err != nil {
+		return err
+	}
+	if seen.Nothing {
+		return unreadable(path, name)
+	}
+	return nil
+}
+
+// unreadable is the error of a file in which there is nothing for a reader.
+func unreadable(path, reader string) error {
+	return exit.Usage(fmt.Errorf("inspect %s: nothing in it can be read as %s", terminal.Plain(path), reader), reader+" reads "+readers[reader].reads)
+}
+
+func showAs(c terminal.Console, format output.Format, seen trace.Inspection) error {
+	if format == output.FormatJSON {
+		enc := json.NewEncoder(c.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(seen)
+	}
+	return showInspection(c, seen)
+}
+
+func showInspection(c terminal.Console, seen trace.Inspection) error {
+	catalogue := metric.Default()
+	table := tablewriter.NewWriter(c.Stdout)
+	table.Header("metric", "value", "")
+	for _, name := range slices.SortedFunc(maps.Keys(seen.Metrics), catalogue.Compare) {
+		m, _ := catalogue.Lookup(name)
+		if err := table.Append(name, m.Format(seen.Metrics[name]), m.Title); err != nil {
+			return err
+		}
+	}
+	if seen.Entry != "" {
+		fmt.Fprintf(c.Stdout, "%s of the archive:\n", terminal.Plain(seen.Entry))
+	}
+	var summary []string
+	if details, ok := seen.Details.(interface{ Summary() []string }); ok {
+		summary = details.Summary()
+	}
+	if len(seen.Metrics) > 0 {
+		if err := table.Render(); err != nil {
+			return err
+		}
+	} else if counts := readers[seen.Reader].counts; counts != "" && !seen.Nothing {
+		fmt.Fprintf(c.Stdout, "nothing is counted: of such a file %s counts %s\n", seen.Reader, counts)
+	}
+	for _, line := range summary {
+		fmt.Fprintln(c.Stdout, terminal.PlainLines(line))
+	}
+	for _, w := range seen.Warnings {
+		fmt.Fprintf(c.Stdout, "warning: %s\n", w)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package show
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/wording"
+)
+
+// How much of a kind is listed.
+const (
+	listedAlarms  = 10
+	listedMetrics = 12
+)
+
+func showNoise(c terminal.Console, noise Noise) error {
+	if len(noise.Apps) == 0 {
+		fmt.Fprintln(c.Stdout, "there is no accepted run")
+		return nil
+	}
+	for i, a := range noise.Apps {
+		if i > 0 {
+			fmt.Fprintln(c.Stdout)
+		}
+		if err := a.show(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a AppNoise) show(c terminal.Console) error {
+	fmt.Fprintf(c.Stdout, "%s: %s in %s, each checked against the others\n", terminal.Plain(a.Package),
+		prose.Count(a.Runs, "accepted run", "accepted runs"), prose.Count(a.Checks, "session", "sessions"))
+	table := terminal.NewTable(c.Stdout, "", "would fail", "95 % interval", "inconclusive", "improvement", "pass")
+	for _, row := range []struct {
+		title string
+		o     Outcomes
+	}{{"by the history alone", a.ByHistory}, {"with rounds, simulated", a.WithRounds}} {
+		share := func(n int) string { return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(a.Checks)) }
+		interval := fmt.Sprintf("%.1f to %.1f %%", 100*row.o.Low, 100*row.o.High)
+		if err := table.Append(row.title, share(row.o.Regressions), interval, share(row.o.Inconclusive), share(row.o.Improvements), share(row.o.Passes)); err != nil {
+			return err
+		}
+	}
+	if err := table.Render(); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Stdout, "Repetitions of a check: %s on average. Rounds are drawn from each session's own repetitions, so that their order in time is lost.\n", wording.OneDecimal(a.Repetitions))
+	if 2*a.WithRounds.Inconclusive > a.Checks && !slices.ContainsFunc(a.Metrics, func(m Loudness) bool { return m.Advice == TooNoisy }) {
+		fmt.Fprintln(c.Stdout, "Mostly inconclusive: the history has too few runs in like contexts to tell a change from noise, or its runs repeat too seldom.")
+	}
+	if err := errors.Join(a.showDeciding(c), a.showMetrics(c)); err != nil {
+		return err
+	}
+	for _, l := range a.Drift {
+		m, _ := a.catalogue.Lookup(l.Metric)
+		fmt.Fprintf(c.Stdout, "creeps: %s\n", terminal.Plain(layout.Creeping(m, l)))
+	}
+	for i, f := range a.Alarms {
+		if i == listedAlarms {
+			fmt.Fprintf(c.Stdout, "… and %d more\n", len(a.Alarms)-listedAlarms)
+			break
+		}
+		by := ""
+		if f.Simulated {
+			by = " (by simulated rounds)"
+		}
+		fmt.Fprintf(c.Stdout, "would fail%s: %s: %s\n", by, terminal.Plain(f.ID), terminal.Plain(f.Reason))
+	}
+	return nil
+}
+
+// advice is what to do about a metric, in words.
+var advice = map[Advice]string{
+	TooNoisy:   "too noisy to gate",
+	NeedsTurns: "mostly needs rounds",
+}
+
+// showMetrics tells which metrics cost, and what to do about them.
+func (a AppNoise) showMetrics(c terminal.Console) error {
+	loud := slices.DeleteFunc(slices.Clone(a.Metrics), func(m Loudness) bool { return m.Advice == "" })
+	if len(loud) == 0 {
+		return nil
+	}
+	table := terminal.NewTable(c.Stdout, "metric", "scenario", "cleared by history", "open after rounds", "would have shown", "")
+	for _, m := range loud[:min(len(loud), listedMetrics)] {
+		name := m.Metric
+		if m.Event != "" {
+			name += " after " + m.Event
+		}
+		of := func(n int) string { return fmt.Sprintf("%d of %d", n, m.Decides) }
+		if err := table.Append(terminal.Plain(name), terminal.Plain(m.Scenario), of(m.Cleared), of(m.Open), a.shows(m), advice[m.Advice]); err != nil {
+			return err
+		}
+	}
+	if err := table.Render(); err != nil {
+		return err
+	}
+	if n := len(loud) - listedMetrics; n > 0 {
+		fmt.Fprintf(c.Stdout, "… and %d more of them\n", n)
+	}
+	if slices.ContainsFunc(loud, func(m Loudness) bool { return m.Advice == TooNoisy }) {
+		fmt.Fprintln(c.Stdout, "Too noisy to gate: leave it out (gate.metrics, or ignore: true for an event), ask for a larger min-effect, or allow more rounds (rounds.max).")
+	}
+	if slices.ContainsFunc(loud, func(m Loudness) bool { return m.Advice == NeedsTurns }) {
+		fmt.Fprintln(c.Stdout, "Mostly needs rounds: more repetitions or more accepted runs let the history clear it; until then each check measures it in turns.")
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package applog
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+// Kind is a kind of anomaly.
+type Kind string
+
+// The kinds.
+const (
+	SystemEnded   Kind = "SNR"    // Android itself did not respond, and was started again
+	NotResponding Kind = "ANR"    // the app did not respond
+	Crashed       Kind = "crash"  // an exception or a signal ended it
+	Frozen        Kind = "frozen" // a frame took longer than frame.FrozenLimit
+	Slow          Kind = "slow"   // a UI event took much longer than in earlier repetitions
+)
+
+// Anomaly is something that went wrong while the workload ran.
+type Anomaly struct {
+	Kind Kind
+	// From and To are when, on CLOCK_MONOTONIC; the same where it is an instant.
+	From, To time.Duration
+	// Event is the UI event that it fell in, "" where that is not known.
+	Event  string
+	Detail string // in words: "a frame took 1234 ms"
+	// Reason is Android's own text, of an ANR and of an SNR, and Waited how long it says
+	// that it had waited by From.
+	Reason string
+	Waited time.Duration
+	// Process and PID are what it is about, "" and 0 where that is not told.
+	Process string
+	PID     int
+}
+
+// gravity orders the kinds, the gravest first.
+var gravity = []Kind{SystemEnded, NotResponding, Crashed, Frozen, Slow}
+
+// gravest is the index of the gravest anomaly, the first of several.
+func gravest(anomalies []Anomaly) (at int) {
+	for i, a := range anomalies {
+		if slices.Index(gravity, a.Kind) < slices.Index(gravity, anomalies[at].Kind) {
+			at = i
+		}
+	}
+	return at
+}
+
+// same reports whether both tell of one thing, whoever noticed it.
+func (a Anomaly) same(b Anomaly) bool { return a.Kind == b.Kind && a.From == b.From }
+
+// ofEvent is the anomaly that an event of the log is; false where it is none.
+func ofEvent(e logcat.Event) (Anomaly, bool) {
+	a := Anomaly{From: e.Time, To: e.Time, Process: e.Process, PID: e.PID}
+	switch e.Kind {
+	case logcat.ANR:
+		a.Kind, a.Detail = NotResponding, "the app did not respond: "+e.Detail
+		a.Reason, a.Waited = e.Detail, logcat.Waited(e.Detail)
+	case logcat.Crash:
+		a.Kind, a.Detail = Crashed, "the app crashed: "+e.Detail
+	default:
+		return Anomaly{}, false
+	}
+	return a, true
+}
+
+// restartWithin is how long after its watchdog ended it Android's own process may take to
+// begin again, with the files that are written in between.
+const restartWithin = 2 * time.Minute
+
+// systemEnded are the times that Android itself was ended and started again, by events
+// in the order of time: by its watchdog, or without a word of it.
+func systemEnded(events []logcat.Event) (out []Anomaly) {
+	for _, e := range events {
+		a := Anomaly{Kind: SystemEnded, From: e.Time, To: e.Time, Process: e.Process, Reason: e.Detail, Detail: "Android itself did not respond: " + e.Detail}
+		switch {
+		case e.Kind == logcat.SNR:
+		case e.Kind == logcat.SystemStarted && (len(out) == 0 || e.Time-out[len(out)-1].To > restartWithin):
+			a.Reason, a.Detail = "", "Android's own process ended, and was started again"
+		default:
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// ofFrame is the anomaly that a frame is; false where it is none.
+func ofFrame(f frame.Frame) (Anomaly, bool) {
+	if f.Took <= frame.FrozenLimit {
+		return Anomaly{}, false
+	}
+	return Anomaly{Kind: Frozen, From: f.At, To: f.At + f.Took, Detail: fmt.Sprintf("a frame took %d ms", f.Took.Milliseconds())}, true
+}
+
+// ofLongFrame is the anomaly of a frame that the log tells of; false where it is none.
+func ofLongFrame(e logcat.Event) (Anomaly, bool) {
+	vsync, err := strconv.ParseInt(e.Name, 10, 62)
+	if e.Kind != logcat.LongFrame || err != nil {
+		return Anomaly{}, false
+	}
+	return ofFrame(frame.Frame{At: time.Duration(vsync), Took: e.Duration})
+}
+
+// A UI event takes much longer than it used to where it takes so many times as long,
+// and so much longer at least.
+const (
+	slowTimes = 3
+	slowBy    = 500 * time.Millisecond
+)
+
+// ofDuration is the anomaly that an event is which began at from and went on until to;
+// false where that is not long beside what is usual, or nobody knows what is.
+func ofDuration(name string, from, to, usual time.Duration) (Anomaly, bool) {
+	if usual <= 0 || to-from < max(slowTimes*usual, usual+slowBy) {
+		return Anomaly{}, false
+	}
+	return Anomaly{Kind: Slow, From: from, To: to, Event: name,
+		Detail: fmt.Sprintf("it took %d ms, and %d ms as a rule", (to - from).Milliseconds(), usual.Milliseconds())}, true
+}
+
+// maxUnheard bounds the anomalies that wait to be heard.
+const maxUnheard = 64
+
+// Stream is the anomalies as they are noticed. Who notices one never waits: where
+// nobody hears, what is too much is counted.
+type Stream struct {
+	waiting chan Anomaly
+	missed  atomic.Int64
+}
+
+// NewStream is a stream on which nothing was noticed.
+func NewStream() *Stream { return &Stream{waiting: make(chan Anomaly, maxUnheard)} }
+
+// Notice adds an anomaly; it may be called by anyone.
+func (s *Stream) Notice(a Anomaly) {
+	select {
+	case s.waiting <- a:
+	default:
+		s.missed.Add(1)
+	}
+}
+
+// Next is the next anomaly; false where there is none now.
+func (s *Stream) Next() (Anomaly, bool) {
+	select {
+	case a := <-s.waiting:
+		return a, true
+	default:
+		return Anomaly{}, false
+	}
+}
+
+// Missed is how many were noticed and are not on the stream, since it was full.
+func (s *Stream) Missed() int { return int(s.missed.Load()) }

@@ -1,0 +1,41 @@
+package past
+
+import (
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/history/contexts"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// What contexts are taken to differ by before a history has shown it, in per cent, measured
+// on real phones: see docs/design.md.
+const (
+	systemApart  = 15 // by another version of Android, on one phone
+	deviceApart  = 57 // from phone to phone
+	sessionApart = 10 // from session to session
+)
+
+// foretold is the evidence where the own context was never measured: the level that like
+// ones let expect, with an honest width. Of rare events and of what may be below zero
+// nothing is expected.
+func (v Values) foretold(policy gate.Policy, c run.Cell, m metric.Metric, at gate.CellPolicy) Evidence {
+	e := v.elsewhere(at.OutlierFactor)
+	if m.Mean || m.Signed || m.Exact {
+		return e
+	}
+	others := v.elsewhereBySession(policy, c, m)
+	groups := make([][]float64, len(others)+1)
+	for g, sessions := range others {
+		if len(sessions) > 0 {
+			now, _ := v.present(sessions, m, at.MinChange)
+			groups[g] = centresOf(now)
+		}
+	}
+	unit := Unit(m, v.Scale, v.Back(e.Expected))
+	predicted, known := v.past.withNow().Predict(len(others), groups, contexts.Prior{System: systemApart * unit, Device: deviceApart * unit, Session: sessionApart * unit})
+	if !known {
+		return e
+	}
+	e.Foretold, e.Expected = &predicted, predicted.Centre
+	return e
+}

@@ -1,0 +1,222 @@
+// Package experiments repeats the paper's experiments A to D (sections 7 and 8)
+// on the simulated lab, through the code that drives real devices: apps are
+// installed and run over adb, frames and events are read from dumps and logs,
+// and the gate judges the runs. It holds tests only.
+//
+// The devices are simulated, so what is shown is that the whole chain finds what
+// was put in, not what real phones would do.
+package experimentsexperiments
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
+	"github.com/apkgate/apkgate/config"
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/history"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/profile"
+	"github.com/apkgate/apkgate/simulator/simapp"
+)
+
+// subject is an app of the paper with its scenario.
+type subject struct{ app, pkg, scenario, class string }
+
+var (
+	k9      = subject{"k9-5.006", "com.fsck.k9", "open-message", "com.fsck.k9.OpenMessageTest"}
+	blaster = subject{"spaceblaster", "com.iraqdev.spece", "play", "com.iraqdev.spece.PlayTest"}
+	player  = subject{"exoplayer", "com.google.android.exoplayer.demo", "play-videos", "com.google.android.exoplayer.demo.PlayTest"}
+	mutated = subject{"exoplayer-mutated", player.pkg, player.scenario, player.class}
+)
+
+// measure runs the app's scenario on each phone and network, as section 7.4 does
+// (which repeats ten times).
+func measure(t *testing.T, s subject, phones []profile.Profile, repetitions int, seed uint64, networks ...string) []run.Run {
+	t.Helper()
+	return measureBuild(t, s, build(t, s), phones, repetitions, seed, networks...)
+}
+
+// build is what the app is made of.
+func build(t *testing.T, s subject) string {
+	t.Helper()
+	text, err := simapp.Open(s.app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// measureBuild is measure of a build of the app.
+func measureBuild(t *testing.T, s subject, text string, phones []profile.Profile, repetitions int, seed uint64, networks ...string) []run.Run {
+	t.Helper()
+	return collected(t, s, text, phones, repetitions, seed, networks...).runs()
+}
+
+// collected is measureBuild with how long each run took.
+func collected(t *testing.T, s subject, text string, phones []profile.Profile, repetitions int, seed uint64, networks ...string) session {
+	t.Helper()
+	apk := apkOf(t, s, text)
+	var jobs []collect.Job
+	var stations []fleet.Station
+	for i, p := range phones {
+		phone, err := simulator.Start(p.Name, seed+uint64(i), simulator.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = phone.Close() })
+		bind := func(j *collect.Job) {
+			j.Clock = phone.Clock()
+			j.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), noKeys) }
+		}
+		stations = append(stations, fleet.Station{Name: p.Name, Profile: p.Name, Start: func(context.Context, func(string)) (*fleet.Started, error) {
+			return &fleet.Started{Bind: bind}, nil
+		}})
+		for _, network := range networks {
+			jobs = append(jobs, collect.Job{
+				Device: p.Name, Network: network,
+				App: config.App{Package: s.pkg, APK: apk}, Scenario: s.played(repetitions),
+				Extra: map[string]string{devctx.Simulated: "true"},
+			})
+		}
+	}
+	results := fleet.Lab{Jobs: jobs, Stations: stations}.Collect(context.Background())
+	for i, r := range results {
+		if r.Err != nil {
+			t.Fatalf("%s: %v", r.Device, r.Err)
+		}
+		named, err := r.Run.Named()
+		if err != nil {
+			t.Fatal(err)
+		}
+		results[i].Run = named
+	}
+	return results
+}
+
+// apkOf is a file with a build of the app.
+func apkOf(t *testing.T, s subject, text string) string {
+	t.Helper()
+	apk := filepath.Join(t.TempDir(), s.app+".apk")
+	if err := os.WriteFile(apk, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return apk
+}
+
+// played is the app's scenario, repeated so often.
+func (s subject) played(repetitions int) config.Scenario {
+	return config.Scenario{
+		Name: s.scenario, Repetitions: repetitions, WarmUp: 0, Timeout: 5 * time.Minute, Retries: 2,
+		Workload: config.Workload{Instrumentation: &config.Instrumentation{TestPackage: s.pkg, Runner: config.DefaultRunner, Class: s.class}},
+	}
+}
+
+var noKeys = adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }}
+
+func lab(t *testing.T, name string) []profile.Profile {
+	t.Helper()
+	phones, err := profile.Lab(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return phones
+}
+
+// nightly reports whether the experiments are repeated as docs/evaluation.md has them: with
+// all repetitions, phones and builds. By day some do.
+func nightly() bool { return !testing.Short() && (os.Getenv("APKGATE_FULL") != "" || everything()) }
+
+// repetitions of a scenario: so many where all are repeated, three by day.
+func repetitions(documented int) int {
+	if nightly() {
+		return documented
+	}
+	return 3
+}
+
+// loosely is how far numbers of fewer repetitions or phones by day may be from what is
+// documented: three times as far as those of all. What may not differ at all still may not.
+func loosely(within float64) float64 {
+	if nightly() {
+		return within
+	}
+	return 3 * within
+}
+
+// documented fails the test unless docs/evaluation.md has the row, its numbers to within
+// so much: simulated phones take their turns as the computer lets them, so that noise
+// falls a little differently each time. With -short there are no rounds, and rows lack them.
+func documented(t *testing.T, row string, within float64) {
+	t.Helper()
+	if testing.Short() {
+		return
+	}
+	text, err := os.ReadFile("../../docs/evaluation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	label, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "|"+label+"|") {
+			if got := strings.TrimSpace(line); !alike(got, row, within) {
+				t.Errorf("docs/evaluation.md has\n%s\nwhere it is\n%s", got, row)
+			}
+			return
+		}
+	}
+	t.Errorf("docs/evaluation.md lacks the row %s", row)
+}
+
+var number = regexp.MustCompile(`\d+(\.\d+)?`)
+
+// alike reports whether two rows say the same, their numbers to within so much.
+func alike(a, b string, within float64) bool {
+	if number.ReplaceAllString(a, "#") != number.ReplaceAllString(b, "#") {
+		return false
+	}
+	inB := number.FindAllString(b, -1)
+	for i, x := range number.FindAllString(a, -1) {
+		p, errA := strconv.ParseFloat(x, 64)
+		q, errB := strconv.ParseFloat(inB[i], 64)
+		if errA != nil || errB != nil || math.Abs(p-q) > within {
+			return false
+		}
+	}
+	return true
+}
+
+// check gates the runs against the history by a reading.
+func check(t *testing.T, by reading, runs, before []run.Run, change ...func(*gate.Policy)) gate.Verdict {
+	t.Helper()
+	p, ok := gate.PolicyOf(by.preset)
+	if !ok {
+		t.Fatalf("no preset %q", by.preset)
+	}
+	by.change(&p)
+	for _, c := range change {
+		c(&p)
+	}
+	var refs []run.Summary
+	for _, h := range before {
+		refs = append(refs, run.Summarize(h, p.Centre, metric.Default()))
+	}
+	var subjects []history.Subject
+	for _, r := range runs {
+		subjects = append(subjects, history.Subject{Run: r, References: refs})
+	}
+	return history.Check(p, metric.Default(), subjects)
+}
