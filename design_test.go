@@ -6,12 +6,14 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// A stranger finds each package in the table of docs/design.md.
-func TestTheDesignNamesEveryPackage(t *testing.T) {
+// packagesTable is the section of docs/design.md that says where things are.
+func packagesTable(t *testing.T) string {
+	t.Helper()
 	text, err := os.ReadFile("docs/design.md")
 	if err != nil {
 		t.Fatal(err)
@@ -21,22 +23,66 @@ func TestTheDesignNamesEveryPackage(t *testing.T) {
 		t.Fatal("docs/design.md has no section Packages")
 	}
 	section, _, _ := strings.Cut(rest, "\n## ")
-	there := map[string]bool{"trace/perfetto": true} // was one before
-	told := map[string]bool{}
+	return section
+}
+
+// A stranger finds each folder, and each room in it, in the table of docs/design.md.
+func TestTheDesignNamesEveryPackage(t *testing.T) {
+	section := packagesTable(t)
+	there, named := map[string]bool{}, map[string]bool{}
 	for _, s := range sources(t) {
 		there[s.dir] = true
-		if s.test || told[s.dir] || strings.HasPrefix(s.dir, "cmd/") {
+		parts := strings.Split(s.dir, "/")
+		room := path.Join(parts[:min(len(parts), 2)]...)
+		there[room] = true
+		if s.test || named[room] || room == "." || parts[0] == "cmd" {
 			continue
 		}
-		told[s.dir] = true
-		if !strings.Contains(section, "`"+s.dir+"`") {
-			t.Errorf("%s is not in the table of packages of docs/design.md", s.dir)
+		named[room] = true
+		if !strings.Contains(section, "`"+room+"`") {
+			t.Errorf("%s is not in the table of packages of docs/design.md", room)
 		}
 	}
 	for name := range strings.SplitSeq(section, "`") {
 		if strings.Contains(name, "/") && path.Clean(name) == name && !strings.ContainsAny(name, " |(") && !there[name] {
 			t.Errorf("docs/design.md names the package %s, which is not there", name)
 		}
+	}
+}
+
+// sizeRow is a folder of that table, with its lines and those of its tests.
+var sizeRow = regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ([0-9,]+) \\| ([0-9,]+) \\|")
+
+// The table says how large each folder is, within a tenth and 300 lines.
+func TestTheDesignSaysHowLargeFoldersAre(t *testing.T) {
+	lines := map[string][2]int{}
+	for _, s := range sources(t) {
+		top, _, _ := strings.Cut(s.dir, "/")
+		of, n := lines[top], s.fset.File(s.file.Pos()).LineCount()
+		if s.test {
+			of[1] += n
+		} else {
+			of[0] += n
+		}
+		lines[top] = of
+	}
+	delete(lines, ".")
+	delete(lines, "cmd")
+	for _, row := range sizeRow.FindAllStringSubmatch(packagesTable(t), -1) {
+		for i, stated := range row[2:] {
+			says, err := strconv.Atoi(strings.ReplaceAll(stated, ",", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			is := lines[row[1]][i]
+			if off := is - says; max(off, -off) > says/10+300 {
+				t.Errorf("docs/design.md says %d lines of %s, and there are %d", says, row[1], is)
+			}
+		}
+		delete(lines, row[1])
+	}
+	for folder := range lines {
+		t.Errorf("docs/design.md does not say how large %s is", folder)
 	}
 }
 

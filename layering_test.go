@@ -224,6 +224,21 @@ func TestInternalPackagesHaveOneUser(t *testing.T) {
 	}
 }
 
+// What a command does is called with values: flags are package cli's.
+func TestTheApplicationKnowsNoFlags(t *testing.T) {
+	for _, s := range sources(t) {
+		if !within(s.dir, "app") {
+			continue
+		}
+		all, _ := imports(s)
+		for _, p := range all {
+			if p == "flag" || strings.HasPrefix(p, "github.com/spf13/") {
+				t.Errorf("%s imports %s: flags are defined in cli", s.path, p)
+			}
+		}
+	}
+}
+
 // A kind of cause knows what all causes have in common, and no other kind.
 func TestKindsOfCausesStandAlone(t *testing.T) {
 	for _, s := range sources(t) {
@@ -413,7 +428,7 @@ func shared(a, b string) int {
 }
 
 // inWords are the names under which texts were cut and nouns counted in many places,
-// before package words did.
+// before package prose did.
 var inWords = regexp.MustCompile(`(?i)^(clip|clipto|clipped|shorten|truncate|ellipsi[sz]e?|plural|pluralof|pluralize)$`)
 
 // cutOtherwise are functions that cut or count something else under such a name, with
@@ -436,7 +451,7 @@ func TestTextsAreCutInOnePlace(t *testing.T) {
 				continue
 			}
 			if inWords.MatchString(f.Name.Name) {
-				t.Errorf("%s: %s is package words' work", s.at(f), f.Name.Name)
+				t.Errorf("%s: %s is package prose's work", s.at(f), f.Name.Name)
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
 				if b, ok := n.(*ast.BinaryExpr); ok {

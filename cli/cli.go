@@ -27,12 +27,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/secrets"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/app/version"
 	"github.com/apkgate/apkgate/cli/action"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/demo"
 	"github.com/apkgate/apkgate/cli/diagnosis"
 	"github.com/apkgate/apkgate/cli/energy"

@@ -16,8 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/files"
 	"github.com/apkgate/apkgate/app/terminal"
@@ -29,18 +27,8 @@ import (
 
 // ImportFlags say what other tools' files don't tell.
 type ImportFlags struct {
-	Pkg, Scenario, Version, Commit, started string
+	Pkg, Scenario, Version, Commit, Started string
 	Context                                 []string
-}
-
-// Register defines the flags.
-func (f *ImportFlags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Pkg, "package", "", "the app, for files that don't name it")
-	cmd.Flags().StringVar(&f.Scenario, "scenario", "", "the scenario, for files that don't name it")
-	cmd.Flags().StringVar(&f.Version, "app-version", "", "the app's version, for files that don't name it")
-	cmd.Flags().StringVar(&f.Commit, "commit", "", "the app's commit, for files that don't name it")
-	cmd.Flags().StringVar(&f.started, "started", "", "when it was measured, such as 2026-01-31 or 2026-01-31T22:00:00Z, for files that don't say")
-	cmd.Flags().StringArrayVar(&f.Context, "context", nil, "a context property, NAME=VALUE, for files that don't name it; may be repeated")
 }
 
 // Options are the flags as an importer takes them.
@@ -57,8 +45,8 @@ func (f ImportFlags) Options() (importer.Options, error) {
 		o.Context[name] = value
 	}
 	var err error
-	if o.Started, err = parseTime(f.started); err != nil {
-		return o, exit.Usage(fmt.Errorf("--started is %q, want a day such as 2026-01-31 or a time such as 2026-01-31T22:00:00Z", prose.Short(f.started)), "")
+	if o.Started, err = parseTime(f.Started); err != nil {
+		return o, exit.Usage(fmt.Errorf("--started is %q, want a day such as 2026-01-31 or a time such as 2026-01-31T22:00:00Z", prose.Short(f.Started)), "")
 	}
 	return o, nil
 }

@@ -3,8 +3,6 @@ package lab
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"github.com/apkgate/apkgate/app/booted"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/settings"
@@ -44,18 +42,6 @@ type CollectFlags struct {
 	Tape  Tape
 	Known func(Unit) (collect.Result, bool)
 	Ended func(Unit, collect.Result) error
-}
-
-// Register defines the flags.
-func (f *CollectFlags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.APK, "apk", "", "the APK to measure, or a folder or .apks of its parts, instead of the configuration's")
-	cmd.Flags().StringVar(&f.Version, "app-version", "", "the version to note, instead of what the device says")
-	cmd.Flags().StringVar(&f.Commit, "commit", "", "the commit the app was built from (default: GITHUB_SHA)")
-	cmd.Flags().StringVar(&f.Ref, "ref", "", "the branch or tag of the commit (default: GITHUB_REF)")
-	cmd.Flags().StringVar(&f.Session, "session", "", "a name for what is measured side by side")
-	cmd.Flags().StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
-	cmd.Flags().BoolVar(&f.OnFarm, "farm", false, "measure on the farm of the configuration, not on its devices (docs/farms.md)")
-	cmd.Flags().IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all, but one of those that are booted on this computer)")
 }
 
 // apply lets the flags change the configuration.

@@ -1,10 +1,10 @@
 package lab
 
 import (
+	"github.com/apkgate/apkgate/app/exit"
 	"maps"
 	"slices"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
@@ -66,7 +66,7 @@ func OnlyScenarios(cfg *config.Config, names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return arguments.BadValue("scenario", name, known)
+			return exit.BadValue("scenario", name, known)
 		}
 	}
 	cfg.Scenarios = slices.DeleteFunc(slices.Clone(cfg.Scenarios), func(s config.Scenario) bool {

@@ -6,15 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -24,17 +19,6 @@ type Flags struct {
 	Merge  []string
 	// Shard is "k/n", for a command that has the flag; "" is all.
 	Shard string
-}
-
-// Register defines the flags of every command that measures.
-func (f *Flags) Register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.Resume, "resume", false, "go on with the newest measurement of this plan and build that did not come to its end: what is whole is not measured again")
-	cmd.Flags().StringArrayVar(&f.Merge, "merge", nil, "take the runs that shards have measured (apkgate collect --shard), from this file or the files of this folder, instead of measuring; may be repeated")
-}
-
-// RegisterShard defines the flag of a command that can measure a share.
-func (f *Flags) RegisterShard(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Shard, "shard", "", "measure the k-th of n shares of the runs, as k/n, and leave it in --output for --merge")
 }
 
 // Refuse refuses the flags to what measures nothing that they could bear on.
@@ -108,25 +92,4 @@ func parseShard(text string) (Shard, error) {
 		return s, fmt.Errorf("--shard is %q, want k/n with k from 1 to n and n up to %d, such as 2/5", prose.Short(text), maxShards)
 	}
 	return s, nil
-}
-
-// goOnCommand is the command line that goes on with a command, as it was called.
-func goOnCommand(cmd *cobra.Command) string {
-	line := strings.Fields(cmd.CommandPath())
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		switch list, several := f.Value.(pflag.SliceValue); {
-		case f.Name == "resume":
-		case several:
-			for _, value := range list.GetSlice() {
-				line = append(line, "--"+f.Name, value)
-			}
-		case f.Value.Type() == "bool":
-			line = append(line, "--"+f.Name+"="+f.Value.String())
-		case f.Name == "store":
-			line = append(line, "--"+f.Name, stores.Shown(f.Value.String()))
-		default:
-			line = append(line, "--"+f.Name, f.Value.String())
-		}
-	})
-	return device.Quote(append(line, "--resume")...)
 }

@@ -20,8 +20,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/files"
 	"github.com/apkgate/apkgate/app/lab"
@@ -35,9 +33,10 @@ import (
 // Command is a command that measures, and is about to.
 type Command struct {
 	terminal.Console
-	// Cobra is the command as it was called, and File its configuration's file, "" for
-	// the usual one.
-	Cobra  *cobra.Command
+	// Path is the command's name, such as "apkgate run", and GoOn the command line that goes
+	// on with what it measures. File is its configuration's file, "" for the usual one.
+	Path   string
+	GoOn   func() string
 	Config *config.Config
 	File   string
 	// Name is what the session of the runs is called where nobody has named it.
@@ -100,7 +99,7 @@ func headerOf(c Command, units []lab.Unit, commit string) (Header, error) {
 	if err != nil {
 		return Header{}, err
 	}
-	h := Header{Format: Format, Command: c.Cobra.CommandPath(), Plan: plan, Build: build, Commit: commit, Started: c.Now().UTC()}
+	h := Header{Format: Format, Command: c.Path, Plan: plan, Build: build, Commit: commit, Started: c.Now().UTC()}
 	for _, u := range units {
 		h.Units = append(h.Units, u.Key())
 	}
@@ -219,7 +218,7 @@ func (s *Session) End(ctx context.Context) {
 	through := s.whole == s.own && ctx.Err() == nil
 	switch {
 	case !through && s.whole > 0:
-		fmt.Fprintf(s.Stderr, "%s of %s whole; to go on: %s\n", prose.Thousands(s.whole), prose.Count(s.own, "run is", "runs are"), terminal.Plain(goOnCommand(s.Cobra)))
+		fmt.Fprintf(s.Stderr, "%s of %s whole; to go on: %s\n", prose.Thousands(s.whole), prose.Count(s.own, "run is", "runs are"), terminal.Plain(s.GoOn()))
 		s.log.close()
 	case s.header.Shard != nil:
 		s.log.close()

@@ -11,11 +11,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/spf13/cobra"
-
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/validate"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
@@ -44,44 +40,18 @@ func (s Settings) Fails() gate.FailOn {
 // ConfigFlags say where the configuration and the history are.
 type ConfigFlags struct{ Config, Store string }
 
-// Register defines the flags.
-func (f *ConfigFlags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
-	cmd.Flags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: "+stores.Forms())
-}
-
 // PolicyFlags override the configuration's gate. None has a default of its own but
 // the grain, which the configuration doesn't know.
 type PolicyFlags struct {
-	preset                                   string
-	outlierFactor, minSupport, minConfidence float64
+	Preset                                   string
+	OutlierFactor, MinSupport, MinConfidence float64
 	FailOn                                   string
 	Grain                                    string
 }
 
-// Register defines the flags.
-func (f *PolicyFlags) Register(cmd *cobra.Command) {
-	f.RegisterJudging(cmd)
-	cmd.Flags().StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression, inconclusive, or drift: from a regression on, and where baseline refresh finds one, from a creep (default: the configuration's, else regression)")
-}
-
-// RegisterDrift defines --fail-on for a command whose exit status is that of a drift.
-func (f *PolicyFlags) RegisterDrift(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.FailOn, "fail-on", "", "drift: exit with 1 where an app's metric creeps for the worse; never: don't (default: drift where the configuration says so)")
-}
-
-// RegisterJudging leaves out --fail-on, for a command whose exit status is not that of
-// a verdict.
-func (f *PolicyFlags) RegisterJudging(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.preset, "preset", "", "the way of judging: default, or dune for the published technique (default: the configuration's)")
-	cmd.Flags().Float64Var(&f.outlierFactor, "outlier-factor", 0, "how many interquartile ranges beyond the quartiles a value may lie (default: the configuration's, else 1.5)")
-	cmd.Flags().Float64Var(&f.minSupport, "min-support", 0, "least share of all runs, accepted ones included, that bears a rule out (default: the configuration's, else 0.01 of the checked runs)")
-	cmd.Flags().Float64Var(&f.minConfidence, "min-confidence", 0, "least share of the runs a rule speaks of for which it holds (default: the configuration's, else 0.9)")
-	cmd.Flags().StringVar(&f.Grain, "grain", "", "judge whole runs (coarse), UI events (fine), or both (default both; of the preset dune coarse, with the events that thresholds name)")
-}
-
-// Read reads the configuration and lets the flags override it.
-func Read(cmd *cobra.Command, cf ConfigFlags, pf PolicyFlags) (Settings, error) {
+// Read reads the configuration and lets the flags override it that were given, by their
+// names.
+func Read(given func(flag string) bool, cf ConfigFlags, pf PolicyFlags) (Settings, error) {
 	cfg, err := LoadConfig(cf.Config, true)
 	if err != nil {
 		return Settings{}, err
@@ -94,14 +64,14 @@ func Read(cmd *cobra.Command, cf ConfigFlags, pf PolicyFlags) (Settings, error) 
 		return Settings{}, exit.Usage(err, "")
 	}
 	gateOf := cfg.Gate
-	if cmd.Flags().Changed("preset") {
-		if !slices.Contains(gate.Presets(), pf.preset) {
-			return Settings{}, arguments.BadValue("preset", pf.preset, gate.Presets())
+	if given("preset") {
+		if !slices.Contains(gate.Presets(), pf.Preset) {
+			return Settings{}, exit.BadValue("preset", pf.Preset, gate.Presets())
 		}
-		gateOf = withPreset(gateOf, pf.preset)
+		gateOf = withPreset(gateOf, pf.Preset)
 	}
 	s.Policy = gateOf.Policy(cfg.Context)
-	return s, pf.override(cmd, &s)
+	return s, pf.override(given, &s)
 }
 
 // withPreset is another preset's policy with what the configuration says of
@@ -115,18 +85,18 @@ func withPreset(g config.Gate, preset string) config.Gate {
 	return out
 }
 
-func (f PolicyFlags) override(cmd *cobra.Command, s *Settings) error {
+func (f PolicyFlags) override(given func(flag string) bool, s *Settings) error {
 	for _, flag := range []struct {
 		name   string
 		value  float64
 		to     *float64
 		lo, hi float64
 	}{
-		{"outlier-factor", f.outlierFactor, &s.Policy.OutlierFactor, 0.1, 100},
-		{"min-support", f.minSupport, &s.Policy.MinSupport, 0, 1},
-		{"min-confidence", f.minConfidence, &s.Policy.MinConfidence, 0, 1},
+		{"outlier-factor", f.OutlierFactor, &s.Policy.OutlierFactor, 0.1, 100},
+		{"min-support", f.MinSupport, &s.Policy.MinSupport, 0, 1},
+		{"min-confidence", f.MinConfidence, &s.Policy.MinConfidence, 0, 1},
 	} {
-		if !cmd.Flags().Changed(flag.name) {
+		if !given(flag.name) {
 			continue
 		}
 		if !(flag.value >= flag.lo && flag.value <= flag.hi) {
@@ -134,15 +104,15 @@ func (f PolicyFlags) override(cmd *cobra.Command, s *Settings) error {
 		}
 		*flag.to = flag.value
 	}
-	s.Policy.SupportOfAll = s.Policy.SupportOfAll || cmd.Flags().Changed("min-support")
-	if cmd.Flags().Changed("fail-on") {
+	s.Policy.SupportOfAll = s.Policy.SupportOfAll || given("min-support")
+	if given("fail-on") {
 		s.FailOn = gate.FailOn(f.FailOn)
 	}
 	s.Policy.Grain = gate.Grain(f.Grain)
-	if err := arguments.OneOf("fail-on", s.FailOn, gate.FailOns()); err != nil || !cmd.Flags().Changed("grain") {
+	if err := exit.OneOf("fail-on", s.FailOn, gate.FailOns()); err != nil || !given("grain") {
 		return err
 	}
-	return arguments.OneOf("grain", s.Policy.Grain, gate.Grains())
+	return exit.OneOf("grain", s.Policy.Grain, gate.Grains())
 }
 
 // LoadConfig reads the named configuration, or apkgate.yml where there is one,

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/lab"
 	"github.com/apkgate/apkgate/app/terminal"
@@ -20,11 +18,6 @@ import (
 // Flags say that a command measures from a recording.
 type Flags struct{ Replay string }
 
-// Register defines the flag.
-func (f *Flags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Replay, "replay", "", "measure from this folder, which apkgate record-device made, in place of a device; with the configuration in it unless --config names another")
-}
-
 // Asked reports whether there is a recording.
 func (f Flags) Asked() bool { return f.Replay != "" }
 
@@ -32,13 +25,13 @@ func (f Flags) Asked() bool { return f.Replay != "" }
 var refused = []string{"apk", "base", "base-commit", "keep", "merge", "parallel", "resume", "shard", "why"}
 
 // Begin has the command measure from the recording, where one is named: its console, its
-// configuration and its flags are changed for that. Without one it returns nil.
-func (f Flags) Begin(c *terminal.Console, cmd *cobra.Command, file *string, measured *lab.CollectFlags) (*Replay, error) {
+// configuration and its flags, of which some were given, are changed for that. Without one it returns nil.
+func (f Flags) Begin(c *terminal.Console, given func(flag string) bool, file *string, measured *lab.CollectFlags) (*Replay, error) {
 	if f.Replay == "" {
 		return nil, nil
 	}
 	for _, name := range refused {
-		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
+		if given(name) {
 			return nil, exit.Usage(fmt.Errorf("--replay and --%s: what is recorded can be measured in one way alone", name), "leave one of them out")
 		}
 	}

@@ -9,6 +9,7 @@ package action
 import (
 	"cmp"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,12 +20,12 @@ import (
 
 	"github.com/apkgate/apkgate/app/actions"
 	"github.com/apkgate/apkgate/app/actions/board"
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/files"
 	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
@@ -39,7 +40,7 @@ type flags struct {
 }
 
 func (f *flags) register(cmd *cobra.Command) {
-	f.ConfigFlags.Register(cmd)
+	flagset.Config(cmd, &f.ConfigFlags)
 	cmd.Flags().StringVar(&f.name, "name", "", "the configuration's name on GitHub (default: the path of its file)")
 	cmd.Flags().StringVar(&f.leg, "leg", "", "which leg of a job matrix this is: a name, or the matrix as JSON")
 	cmd.Flags().StringVar(&f.artifact, "artifact", "apkgate-report", "the folder of the report's files, for the workflow to upload or downloaded by it")
@@ -207,5 +208,5 @@ func modeNamed(name string) (func(terminal.Console, *cobra.Command, *runFlags, *
 		names = append(names, string(m))
 	}
 	slices.Sort(names)
-	return nil, arguments.BadValue("mode", name, names)
+	return nil, exit.BadValue("mode", name, names)
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/apkgate/apkgate/app/actions"
 	"github.com/apkgate/apkgate/app/actions/artifact"
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/metric"
 )

@@ -60,7 +60,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 	builds.Session = measure.CompareSession(c)
 	builds.Pool = booted.NewPool(c, builds.Session)
 	defer builds.Pool.Close()
-	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return result{}, err
 	}

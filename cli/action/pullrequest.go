@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +44,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	if err != nil {
 		return result{}, err
 	}
-	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return result{}, err
 	}
@@ -87,7 +88,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 		base = interleaved.Kept(ctx, c, cfg, store, stores.Kept(set.Store), stands.Commits)
 	}
 	defer base.Close(c)
-	measuring, err := session.Begin(session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File()}, f.sessions, &f.CollectFlags)
+	measuring, err := session.Begin(session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: f.ConfigFlags.File()}, f.sessions, &f.CollectFlags)
 	if err != nil {
 		return result{}, err
 	}

@@ -83,7 +83,7 @@ func refresh(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 	if err := a.mayRefresh(cmd.Context(), c.Dir, f.branches); err != nil {
 		return result{}, err
 	}
-	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return result{}, err
 	}

@@ -3,6 +3,7 @@ package action
 import (
 	"context"
 	"errors"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"path/filepath"
 	"strings"
 
@@ -11,13 +12,13 @@ import (
 	"github.com/apkgate/apkgate/app/actions"
 	"github.com/apkgate/apkgate/app/actions/artifact"
 	"github.com/apkgate/apkgate/app/actions/board"
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/lab"
 	"github.com/apkgate/apkgate/app/recorded"
 	"github.com/apkgate/apkgate/app/session"
 	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/gate"
 )
@@ -48,10 +49,10 @@ func runCommand(c terminal.Console) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runMode(c, cmd, &f) },
 	}
 	f.flags.register(cmd)
-	f.PolicyFlags.Register(cmd)
-	f.CollectFlags.Register(cmd)
-	f.sessions.Register(cmd)
-	f.why.Register(cmd)
+	flagset.Policy(cmd, &f.PolicyFlags)
+	flagset.Collect(cmd, &f.CollectFlags)
+	flagset.Session(cmd, &f.sessions)
+	flagset.Why(cmd, &f.why)
 	cmd.Flags().StringVar(&f.mode, "mode", string(modePullRequest), "what to do: pull-request, refresh or compare")
 	cmd.Flags().StringVar(&f.base, "base", "", "for mode compare: the APK to compare with")
 	cmd.Flags().StringVar(&f.head, "head", "", "for mode compare: the APK that may be worse")

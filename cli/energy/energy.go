@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/files"
 	"github.com/apkgate/apkgate/app/input"
@@ -115,10 +114,10 @@ func (f flags) validate(recordings int) error {
 	case f.top < 1:
 		return exit.Usage(fmt.Errorf("--top is %d, want 1 or more", f.top), "")
 	}
-	if err := arguments.OneOf("source", f.source, []string{energy.Auto, string(energy.Rails), string(energy.Battery)}); err != nil {
+	if err := exit.OneOf("source", f.source, []string{energy.Auto, string(energy.Rails), string(energy.Battery)}); err != nil {
 		return err
 	}
-	return arguments.OneOf("format", output.Format(f.format), []output.Format{output.FormatText, output.FormatCSV, output.FormatJSON})
+	return exit.OneOf("format", output.Format(f.format), []output.Format{output.FormatText, output.FormatCSV, output.FormatJSON})
 }
 
 // apart refuses to take one recording for two iterations, and to write over what

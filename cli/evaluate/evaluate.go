@@ -8,12 +8,12 @@ package evaluate
 import (
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/input"
 	"github.com/apkgate/apkgate/app/settings"
@@ -63,8 +63,8 @@ func Command(c terminal.Console) *cobra.Command {
 	cmd.Flags().BoolVar(&f.widen, "widen-rounds", false, "draw a session's repetitions apart by √(n/(n-1)) for rounds: a few vary less than their noise")
 	cmd.Flags().IntVar(&f.limit, "limit", 500, "take the series from at most so many of the newest accepted runs")
 	cmd.Flags().StringVar(&f.format, "format", string(output.FormatText), "what to print: text, json or markdown")
-	f.ConfigFlags.Register(cmd)
-	f.PolicyFlags.RegisterJudging(cmd)
+	flagset.Config(cmd, &f.ConfigFlags)
+	flagset.Judging(cmd, &f.PolicyFlags)
 	return cmd
 }
 
@@ -108,14 +108,14 @@ func oneFile(cmd *cobra.Command, args []string) error {
 
 func evaluate(c terminal.Console, cmd *cobra.Command, f flags, args []string) error {
 	format := output.Format(f.format)
-	if err := arguments.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON, output.FormatMarkdown}); err != nil {
+	if err := exit.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON, output.FormatMarkdown}); err != nil {
 		return err
 	}
 	questions, err := f.questions()
 	if err != nil {
 		return err
 	}
-	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}
@@ -206,12 +206,12 @@ func (f flags) check() (designs []evaluation.Design, shifts []float64, err error
 		designs = append(designs, design)
 	}
 	for _, world := range f.worlds {
-		if err := arguments.OneOf("world", evaluation.World(world), worlds()); err != nil {
+		if err := exit.OneOf("world", evaluation.World(world), worlds()); err != nil {
 			return nil, nil, err
 		}
 	}
 	for _, rule := range f.rules {
-		if err := arguments.OneOf("rule", evaluation.Rule(rule), evaluation.Rules()); err != nil {
+		if err := exit.OneOf("rule", evaluation.Rule(rule), evaluation.Rules()); err != nil {
 			return nil, nil, err
 		}
 	}

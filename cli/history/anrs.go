@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/judging"
 	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/anr"
@@ -32,7 +32,7 @@ was doing, and tells of each such fault why, how often it showed, and in which r
 first and last, whatever was decided of them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			how := output.Format(format)
-			if err := arguments.OneOf("format", how, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
+			if err := exit.OneOf("format", how, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 				return err
 			}
 			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {

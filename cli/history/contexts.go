@@ -5,18 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate/history/contexts"
@@ -40,7 +41,7 @@ contexts that are unlike in what makes no difference count nearly in full, and t
 that are unlike in what does hardly.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return tellContexts(c, cmd, cf) },
 	}
-	cf.PolicyFlags.RegisterJudging(cmd)
+	flagset.Judging(cmd, &cf.PolicyFlags)
 	cmd.Flags().StringVar(&cf.pkg, "package", "", "only runs of this app")
 	cmd.Flags().StringVar(&cf.scenario, "scenario", "", "only runs of this scenario")
 	cmd.Flags().StringVar(&cf.format, "format", string(output.FormatText), "what to print: text or json")
@@ -80,10 +81,10 @@ type Share struct {
 
 func tellContexts(c terminal.Console, cmd *cobra.Command, f contextsFlags) error {
 	format := output.Format(f.format)
-	if err := arguments.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
+	if err := exit.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 		return err
 	}
-	set, err := settings.Read(cmd, *f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, *f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/files"
 	"github.com/apkgate/apkgate/app/keptfiles"
@@ -15,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/parquet"
+	"github.com/apkgate/apkgate/cli/arguments"
 )
 
 func exportCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {

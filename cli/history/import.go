@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"iter"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,7 @@ traces, are copied from the folder FILE.evidence to a history that is a file.`,
 			return importFiles(cmd.Context(), c, *f, imports, files, !unmarked)
 		},
 	}
-	imports.Register(cmd)
+	flagset.Import(cmd, &imports)
 	cmd.Flags().BoolVar(&unmarked, "unmarked", false, "do not accept the runs")
 	return cmd
 }

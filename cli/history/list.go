@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/interleaved"
 	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/internal/prose"
@@ -43,11 +43,11 @@ each session, is a JSON object on a line of its own, with all names in full.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := ff.filter()
 			if err == nil {
-				err = arguments.OneOf("format", output.Format(format), []output.Format{output.FormatText, output.FormatJSON})
+				err = exit.OneOf("format", output.Format(format), []output.Format{output.FormatText, output.FormatJSON})
 			}
 			if err == nil {
 				by = cmp.Or(by, defaultBy(output.Format(format)))
-				err = arguments.OneOf("by", by, []string{bySession, byRun})
+				err = exit.OneOf("by", by, []string{bySession, byRun})
 			}
 			if err != nil {
 				return err
@@ -203,7 +203,7 @@ func (f filterFlags) filter() (baseline.Filter, error) {
 	case "unmarked":
 		out.States = []baseline.State{baseline.Unmarked}
 	default:
-		if err := arguments.OneOf("state", baseline.State(f.state), append(baseline.States(), "unmarked")); err != nil {
+		if err := exit.OneOf("state", baseline.State(f.state), append(baseline.States(), "unmarked")); err != nil {
 			return out, err
 		}
 		out.States = []baseline.State{baseline.State(f.state)}

@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/booted"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/farmed"
@@ -27,6 +27,7 @@ import (
 	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
@@ -81,10 +82,10 @@ With --run it takes runs that were measured elsewhere instead.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return showRefresh(c, cmd, *cf, f, out) },
 	}
-	f.PolicyFlags.Register(cmd)
+	flagset.Policy(cmd, &f.PolicyFlags)
 	out.Register(cmd)
-	f.CollectFlags.Register(cmd)
-	f.Sessions.Register(cmd)
+	flagset.Collect(cmd, &f.CollectFlags)
+	flagset.Session(cmd, &f.Sessions)
 	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to accept, instead of measuring; may be repeated")
 	cmd.Flags().StringVar(&f.pkg, "package", "", "the app, for files of --run that don't name it")
 	cmd.Flags().StringArrayVar(&f.context, "context", nil, "a context property, NAME=VALUE, for files of --run that don't name it; may be repeated")
@@ -97,7 +98,7 @@ func showRefresh(c terminal.Console, cmd *cobra.Command, cf settings.ConfigFlags
 	if err := out.Check(); err != nil {
 		return err
 	}
-	set, err := settings.Read(cmd, cf, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, cf, f.PolicyFlags)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func Refresh(c terminal.Console, cmd *cobra.Command, cf settings.ConfigFlags, se
 		}
 		defer farm.Close()
 	}
-	measure, end, err := refresher(session.Command{Console: c, Cobra: cmd, Config: cfg, File: cf.File()}, &f)
+	measure, end, err := refresher(session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: cf.File()}, &f)
 	if err != nil {
 		return nil, err
 	}

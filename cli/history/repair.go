@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/input"
 	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline/sqlite"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 

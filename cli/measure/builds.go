@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/booted"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/files"
@@ -60,7 +59,7 @@ func CompareSession(c terminal.Console) string {
 func (b Builds) Check() error {
 	for flag, how := range map[string]string{"base-compile": b.BaseCompile, "head-compile": b.HeadCompile} {
 		if how != "" && !slices.Contains(config.Compilations(), how) {
-			return arguments.BadValue(flag, how, config.Compilations())
+			return exit.BadValue(flag, how, config.Compilations())
 		}
 	}
 	switch {

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/farmed"
 	"github.com/apkgate/apkgate/app/files"
@@ -18,6 +18,7 @@ import (
 	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/tape"
 	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/collect"
 )
 
@@ -49,15 +50,15 @@ for --merge: so several jobs measure side by side what one of them judges.`,
 	}
 	cmd.Flags().StringVar(&f.Config, "config", "", "the configuration (default apkgate.yml)")
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "the file to write (default: standard output)")
-	f.CollectFlags.Register(cmd)
-	f.sessions.Register(cmd)
-	f.tape.Register(cmd)
-	f.sessions.RegisterShard(cmd)
+	flagset.Collect(cmd, &f.CollectFlags)
+	flagset.Session(cmd, &f.sessions)
+	flagset.Replay(cmd, &f.tape)
+	flagset.Shard(cmd, &f.sessions)
 	return cmd
 }
 
 func collectRuns(c terminal.Console, cmd *cobra.Command, f collecting) (err error) {
-	replay, err := f.tape.Begin(&c, cmd, &f.Config, &f.CollectFlags)
+	replay, err := f.tape.Begin(&c, cmd.Flags().Changed, &f.Config, &f.CollectFlags)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func collectRuns(c terminal.Console, cmd *cobra.Command, f collecting) (err erro
 	if err := files.KeepsInput([]string{f.out}, read, cfg.App.APKs()); err != nil {
 		return err
 	}
-	here := session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File()}
+	here := session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: f.ConfigFlags.File()}
 	if f.out != "" && f.out != "-" && !files.Special(f.out) {
 		if err := files.Writable(filepath.Dir(f.out)); err != nil {
 			return err

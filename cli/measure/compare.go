@@ -3,12 +3,12 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/booted"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/farmed"
@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/app/recorded"
 	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
@@ -90,7 +91,7 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 	flags.StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
 	flags.StringVar(&f.Grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
 	f.OutputFlags.Register(cmd)
-	f.why.Register(cmd)
+	flagset.Why(cmd, &f.why)
 	flags.StringVar(&f.Pkg, "package", "", "the app, for files that don't name it")
 	flags.StringArrayVar(&f.Context, "context", nil, "a context property, NAME=VALUE, for files that don't name it; may be repeated")
 	return cmd
@@ -107,7 +108,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f compareFlags) error {
 	if err != nil {
 		return err
 	}
-	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}

@@ -9,12 +9,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/booted"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/farmed"
@@ -32,6 +32,7 @@ import (
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/app/worktree"
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
@@ -80,13 +81,13 @@ with the history that --store names, if any.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAndGate(c, cmd, f) },
 	}
-	f.ConfigFlags.Register(cmd)
-	f.PolicyFlags.Register(cmd)
+	flagset.Config(cmd, &f.ConfigFlags)
+	flagset.Policy(cmd, &f.PolicyFlags)
 	f.OutputFlags.Register(cmd)
-	f.CollectFlags.Register(cmd)
-	f.sessions.Register(cmd)
-	f.tape.Register(cmd)
-	f.why.Register(cmd)
+	flagset.Collect(cmd, &f.CollectFlags)
+	flagset.Session(cmd, &f.sessions)
+	flagset.Replay(cmd, &f.tape)
+	flagset.Why(cmd, &f.why)
 	cmd.Flags().StringVar(&f.base, "base", "", "the build to measure against in turns, where the history does not clear the new one, instead of the configuration's")
 	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit the base was built from")
 	cmd.Flags().StringVar(&f.keep, "keep", "", "leave what is measured in turns in this folder, as base.jsonl and head.jsonl")
@@ -95,7 +96,7 @@ with the history that --store names, if any.`,
 }
 
 func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) {
-	if f.replay, err = f.tape.Begin(&c, cmd, &f.Config, &f.CollectFlags); err != nil {
+	if f.replay, err = f.tape.Begin(&c, cmd.Flags().Changed, &f.Config, &f.CollectFlags); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.replay.End(c)) }()
@@ -108,7 +109,7 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 		cfg.Report = config.Report{}
 		f.Store = cmp.Or(f.Store, f.replay.Store())
 	}
-	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 	}
 	defer base.Close(c)
 	if f.replay == nil { // a replay takes no time, and is not gone on with
-		measuring, err := session.Begin(session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File(), Name: runSession(c.Now())}, f.sessions, &f.CollectFlags)
+		measuring, err := session.Begin(session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: f.ConfigFlags.File(), Name: runSession(c.Now())}, f.sessions, &f.CollectFlags)
 		if err != nil {
 			return errors.Join(err, store.Close())
 		}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/files"
 	"github.com/apkgate/apkgate/app/terminal"
@@ -69,7 +68,7 @@ func (f OutputFlags) Check() error {
 	if _, ok := report.Find(f.Format); ok {
 		return nil
 	}
-	return arguments.OneOf("format", f.Format, report.Names())
+	return exit.OneOf("format", f.Format, report.Names())
 }
 
 // Path is the file that is named for a format, "" for none.

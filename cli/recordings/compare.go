@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/simulated"
 	"github.com/apkgate/apkgate/app/tape"
 	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/recording"
 	"github.com/apkgate/apkgate/device/recording/likeness"
@@ -42,7 +42,7 @@ stands for it.`,
 		Args: arguments.Exactly("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(formats, format) {
-				return arguments.BadValue("format", format, formats)
+				return exit.BadValue("format", format, formats)
 			}
 			return compare(cmd.Context(), c, args[0], profile, format)
 		},
@@ -83,7 +83,7 @@ func compare(ctx context.Context, c terminal.Console, dir, profile, format strin
 		profiles = append(profiles, p.Name)
 	}
 	if profile = cmp.Or(profile, r.Profile); !slices.Contains(profiles, profile) {
-		return arguments.BadValue("simulated", profile, profiles)
+		return exit.BadValue("simulated", profile, profiles)
 	}
 	found := held{Format: "apkgate.held/1", Of: string(r.Of), Profile: profile}
 	for _, made := range r.Runs {

@@ -19,12 +19,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/files"
 	"github.com/apkgate/apkgate/app/lab"
 	"github.com/apkgate/apkgate/app/tape"
 	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
@@ -133,7 +133,7 @@ func oneDevice(cfg *config.Config, name string) error {
 	if name != "" {
 		at := slices.IndexFunc(cfg.Devices, func(d config.Device) bool { return slices.Contains(d.Stations(), name) })
 		if at < 0 {
-			return arguments.BadValue("device", name, names)
+			return exit.BadValue("device", name, names)
 		}
 		cfg.Devices = []config.Device{cfg.Devices[at]}
 	}

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/lab"
 	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/app/validate"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/collect/conditions"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/target"

@@ -8,11 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/files"
 	"github.com/apkgate/apkgate/app/input"
@@ -23,6 +23,7 @@ import (
 	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/gate"
@@ -57,10 +58,10 @@ func CheckCommand(c terminal.Console) *cobra.Command {
 	}
 	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to check; may be repeated")
 	cmd.Flags().StringArrayVar(&f.history, "history", nil, "a file of accepted runs instead of the store; may be repeated")
-	f.ConfigFlags.Register(cmd)
-	f.PolicyFlags.Register(cmd)
+	flagset.Config(cmd, &f.ConfigFlags)
+	flagset.Policy(cmd, &f.PolicyFlags)
 	f.OutputFlags.Register(cmd)
-	f.ImportFlags.Register(cmd)
+	flagset.Import(cmd, &f.ImportFlags)
 	return cmd
 }
 
@@ -72,7 +73,7 @@ func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
 	}
-	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}

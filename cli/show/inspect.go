@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/input"
 	"github.com/apkgate/apkgate/app/terminal"
@@ -133,7 +132,7 @@ func inspect(c terminal.Console, name, path string, format output.Format) error 
 		names := slices.Sorted(maps.Keys(readers))
 		return exit.Usage(fmt.Errorf("there is no reader %q, want one of %s", prose.Short(name), strings.Join(names, ", ")), config.DidYouMean(name, names))
 	}
-	if err := arguments.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
+	if err := exit.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 		return err
 	}
 	content, file, err := input.Recording(c, path, reader.packed)

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/input"
 	"github.com/apkgate/apkgate/app/judging"
@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
@@ -52,9 +53,9 @@ creeps for the worse beyond gate.drift-budget the exit status 1.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return noise(c, cmd, f) },
 	}
-	f.ConfigFlags.Register(cmd)
-	f.PolicyFlags.RegisterJudging(cmd)
-	f.PolicyFlags.RegisterDrift(cmd)
+	flagset.Config(cmd, &f.ConfigFlags)
+	flagset.Judging(cmd, &f.PolicyFlags)
+	flagset.Drift(cmd, &f.PolicyFlags)
 	cmd.Flags().StringArrayVar(&f.history, "history", nil, "a file of accepted runs instead of the store; may be repeated")
 	cmd.Flags().IntVar(&f.limit, "limit", 500, "check at most so many of the newest runs")
 	cmd.Flags().StringVar(&f.format, "format", string(output.FormatText), "what to print: text or json")
@@ -63,18 +64,18 @@ creeps for the worse beyond gate.drift-budget the exit status 1.`,
 
 func noise(c terminal.Console, cmd *cobra.Command, f noiseFlags) error {
 	format := output.Format(f.format)
-	if err := arguments.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
+	if err := exit.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 		return err
 	}
 	if f.limit < 1 {
 		return exit.Usage(fmt.Errorf("--limit is %d, want 1 or more", f.limit), "")
 	}
 	if cmd.Flags().Changed("fail-on") {
-		if err := arguments.OneOf("fail-on", gate.FailOn(f.FailOn), []gate.FailOn{gate.FailNever, gate.FailDrift}); err != nil {
+		if err := exit.OneOf("fail-on", gate.FailOn(f.FailOn), []gate.FailOn{gate.FailNever, gate.FailDrift}); err != nil {
 			return err
 		}
 	}
-	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}

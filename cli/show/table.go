@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/app/arguments"
 	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/app/input"
 	"github.com/apkgate/apkgate/app/terminal"
@@ -59,7 +58,7 @@ func inspectTable(c terminal.Console, reader, path, table string, format output.
 	if !has {
 		return exit.Usage(fmt.Errorf("%s has no tables", prose.Short(reader)), "--table is for "+strings.Join(slices.Sorted(maps.Keys(withTables)), " and "))
 	}
-	if err := arguments.OneOf("format", format, []output.Format{output.FormatCSV, output.FormatJSON}); err != nil {
+	if err := exit.OneOf("format", format, []output.Format{output.FormatCSV, output.FormatJSON}); err != nil {
 		return err
 	}
 	if names := of.names(); !slices.Contains(names, table) {

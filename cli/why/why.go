@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/apkgate/apkgate/cli/flagset"
 	"slices"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ something is missing, 3 where nothing could be recorded.`,
 	cmd.Flags().StringVar(&f.head, "head", "", "the build that is worse, instead of the session's")
 	cmd.Flags().StringVar(&f.keep, "keep", "", "leave the rounds in this folder, as why-base.jsonl and why-head.jsonl")
 	cmd.Flags().IntVar(&f.parallel, "parallel", 0, "how many devices work at the same time (0: all, but one of those that are booted on this computer)")
-	f.Flags.Register(cmd)
+	flagset.Why(cmd, &f.Flags)
 	f.OutputFlags.Register(cmd)
 	return cmd
 }
