@@ -55,6 +55,12 @@ func TestWorkIsCounted(t *testing.T) {
 		if m["work.frames"] != float64(begun) || m["work.draws"] != float64(begun) || m["work.inflations"] < 1 || m["work.transactions"] < 1 || m["work.layouts"] != 0 {
 			t.Errorf("%+v: %d frames begun: %s", c, begun, workOf(m))
 		}
+		// Its views keep their sizes, and none is of Compose: nothing is measured or composed anew.
+		for _, name := range []string{"work.measures", "work.recompositions"} {
+			if n, known := m[name]; !known || n != 0 {
+				t.Errorf("%+v: %s is %v, known %v", c, name, n, known)
+			}
+		}
 	}
 }
 
