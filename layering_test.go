@@ -88,7 +88,7 @@ const forAll = "internal/prose"
 
 // pure are the packages that decide and show. They are the same on every
 // machine and every day, which is what lets a verdict be made again.
-var pure = []string{"metric", "run", "context", "stat", "rules", "gate", "diagnose", "report", "trace/anr/signature", forAll}
+var pure = []string{"metric", "run", "context", "stat", "rules", "gate", "diagnose", "report", "trace/anr/signature", "collect/record", forAll}
 
 // bannedInPure are packages that a pure one doesn't import, with the reason.
 var bannedInPure = map[string]string{

@@ -14,18 +14,17 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/importer"
 	"github.com/apkgate/apkgate/internal/prose"
-	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/stat"
 )
 
 // benchmark has a Macrobenchmark measure, and takes what it found: the app is its own
 // to start, kill and record, so that nothing else looks at it meanwhile.
-func (c *collector) benchmark(ctx context.Context, n int, measured bool) (measurement, error) {
-	fail := func(err error) (measurement, error) {
-		return measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
+func (c *collector) benchmark(ctx context.Context, n int, measured bool) (record.Measurement, error) {
+	fail := func(err error) (record.Measurement, error) {
+		return record.Measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
 	}
 	if err := c.plan.ClearOutput(ctx); err != nil {
 		return fail(err)
@@ -35,16 +34,16 @@ func (c *collector) benchmark(ctx context.Context, n int, measured bool) (measur
 	case err != nil:
 		return fail(err)
 	case ended != nil:
-		return measurement{}, c.fail(loss.Workload, journal.Measure, n, ended)
+		return record.Measurement{}, c.fail(loss.Workload, journal.Measure, n, ended)
 	case !measured:
-		return measurement{}, nil
+		return record.Measurement{}, nil
 	}
 	imported, traces, err := c.takeResults(ctx)
 	if err != nil {
 		return fail(err)
 	}
 	c.keepTraces(ctx, imported, traces)
-	return measurement{repetition: n, imported: imported, unseen: true}, nil
+	return record.Measurement{Repetition: n, Imported: imported, Unseen: true}, nil
 }
 
 // runBenchmark runs it to its end; ended is how it failed, nil where it didn't.
@@ -117,73 +116,6 @@ func (c *collector) takeResults(ctx context.Context) (_ *run.Run, traces []strin
 // mostAdvice bounds the characters of advice.
 const mostAdvice = 1000
 
-// takeImported puts what was imported into the record.
-func (c *collector) takeImported() (out []run.Iteration) {
-	for _, m := range c.measured {
-		if m.imported == nil {
-			continue
-		}
-		if c.clean { // a turn is one observation, however often it looked
-			out = append(out, Median(m.imported.Iterations))
-		} else {
-			out = append(out, m.imported.Iterations...)
-		}
-		for _, d := range m.imported.Declared {
-			c.declare(d)
-		}
-		for _, name := range []string{importer.MeasuredBy, metric.FramesBy} {
-			if value := m.imported.Context[name]; value != "" {
-				c.setContext(name, value)
-			}
-		}
-	}
-	return out
-}
-
-// Median is an iteration with the medians of some: those of one turn of a Macrobenchmark,
-// which is one observation however often it looked.
-func Median(of []run.Iteration) (out run.Iteration) {
-	var whole []map[string]float64
-	events := map[string][]map[string]float64{}
-	for _, it := range of {
-		whole = append(whole, it.Metrics)
-		for _, e := range it.Events {
-			if events[e.Name] == nil {
-				out.Events = append(out.Events, run.Bucket{Name: e.Name})
-			}
-			events[e.Name] = append(events[e.Name], e.Metrics)
-		}
-	}
-	out.Metrics = medians(whole)
-	for i := range out.Events {
-		out.Events[i].Metrics = medians(events[out.Events[i].Name])
-	}
-	return out
-}
-
-// medians are those of each metric, of those that have it.
-func medians(of []map[string]float64) map[string]float64 {
-	values, out := map[string][]float64{}, map[string]float64{}
-	for _, metrics := range of {
-		for name, v := range metrics {
-			values[name] = append(values[name], v)
-		}
-	}
-	for name, all := range values {
-		out[name] = stat.Median(all)
-	}
-	return out
-}
-
-func (c *collector) declare(d run.Declared) {
-	for _, known := range c.run.Declared {
-		if known.Name == d.Name {
-			return
-		}
-	}
-	c.run.Declared = append(c.run.Declared, d)
-}
-
 // iterationOf finds the iteration that a trace is of in its name.
 var iterationOf = regexp.MustCompile(`_iter(\d{1,4})_`)
 
@@ -196,7 +128,7 @@ func (c *collector) keepTraces(ctx context.Context, imported *run.Run, traces []
 	if c.watcher == nil {
 		return
 	}
-	before := len(c.takeImported())
+	before := len(record.Imported(c.measured, c.clean).Iterations)
 	for i, name := range traces {
 		e := run.Evidence{Kind: run.PerfettoTrace, Name: fmt.Sprintf("benchmark-%d.pftrace", len(c.watcher.Kept)+1), Why: journal.Line(name)}
 		if m := iterationOf.FindStringSubmatch(name); m != nil && len(imported.Iterations[0].Events) == 1 {

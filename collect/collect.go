@@ -29,6 +29,7 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
@@ -149,7 +150,7 @@ func (c *collector) result(ctx context.Context, err error) Result {
 		c.target.Journal = c.journal
 		c.watcher.Close(ctx)
 	}
-	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: power.Traces(c.spent()), Took: c.taking.took()}
+	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: power.Traces(record.Spent(c.measured)), Took: c.taking.took()}
 }
 
 // started is the time of day at which a run begins.
@@ -171,7 +172,7 @@ type collector struct {
 	watcher *applog.Watcher // nil where no evidence is kept
 
 	run      run.Run
-	measured []measurement
+	measured []record.Measurement
 	taking   taking
 	paths    section.Collector // what their frames were spent on
 	retries  int               // how many lost repetitions may still be made again
@@ -181,8 +182,9 @@ type collector struct {
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
 	current   *attempt // whose log was not looked through for what did not respond, nil for none
-	views     seenViews
-	restarts  []stood // of Android itself, in attempts at the repetition that were lost
+	views     record.Views
+	noViews   bool                // that the device does not tell of them
+	restarts  []record.Standstill // of Android itself, in attempts at the repetition that were lost
 	// offRate says that it is told that the display is not at the rate it was to be held at.
 	offRate   bool
 	counted   gfxinfo.Stated     // of the app's frames, before it was last stopped

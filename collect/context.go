@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/properties"
@@ -64,25 +62,4 @@ func (c *collector) setContext(name, value string) {
 		return
 	}
 	c.run.Context[name] = value
-}
-
-// correctRefreshRate notes the highest rate at which frames were drawn, where their
-// rows tell it (Android 12 and later): what the display told before the workload is the
-// rate of a screen on which nothing moves, 60 Hz on many a phone of 120 Hz.
-func (c *collector) correctRefreshRate() {
-	var least time.Duration
-	for _, m := range c.measured {
-		for _, f := range m.frames {
-			if f.Interval > 0 && (least == 0 || f.Interval < least) {
-				least = f.Interval
-			}
-		}
-	}
-	if least == 0 {
-		return
-	}
-	c.checkRate(least)
-	if _, users := c.job.Extra["refresh_hz"]; !users {
-		c.setContext("refresh_hz", strconv.Itoa(int(float64(time.Second)/float64(least)+0.5)))
-	}
 }

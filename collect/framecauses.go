@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/hierarchy"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
@@ -31,18 +32,7 @@ func (c *collector) addPaths(a *attempt, seen applog.Sifted, read rendering.Trac
 		one.Events = append(one.Events, section.Event{Name: e.Name, At: e.Time})
 	}
 	c.paths.Add(one)
-	a.late = latest(one)
-}
-
-// latest is the frame of a repetition that missed its deadline by the most and was seen to,
-// nil where none did.
-func latest(r section.Repetition) (out *applog.Late) {
-	for _, f := range r.Trace.Frames {
-		if by := f.Took - f.Deadline; (f.Class == run.SlowFrames || f.Class == run.FrozenFrames) && (out == nil || by > out.By) {
-			out = &applog.Late{At: f.At, Took: f.Took, By: by}
-		}
-	}
-	return out
+	a.late = record.Latest(one)
 }
 
 // workloadEnded is when that was on CLOCK_MONOTONIC, 0 where it is not known.
@@ -54,37 +44,11 @@ func (c *collector) workloadEnded(a *attempt) time.Duration {
 	return until
 }
 
-// spentOn is the record's section of what frames were spent on, each of which leads to
-// the trace of its repetition, where one was kept.
-func (c *collector) spentOn(kept []run.Evidence) *run.Frames {
-	out := c.paths.Frames()
-	if out == nil {
-		return nil
-	}
-	for _, list := range [][]run.LateFrame{out.Worst, out.Usual} {
-		for i := range list {
-			for _, e := range kept {
-				if e.Kind == run.PerfettoTrace && e.Repetition == list[i].Repetition {
-					list[i].Evidence = e.Digest
-				}
-			}
-		}
-	}
-	return out
-}
-
-// seenViews are the views of the app's window after each UI event, by its name, in the
-// order in which the events came first.
-type seenViews struct {
-	list []run.Views
-	told bool // that the device does not tell of them
-}
-
 // lookAtViews reads the views that the app's window has now. It does so in the warm-up alone,
 // since dumpsys stops the app's UI thread meanwhile: of an event what is there when it was
 // looked at last before the next one counts.
 func (c *collector) lookAtViews(ctx context.Context, a *attempt) error {
-	if a.measured || c.watcher == nil || !c.evident || c.views.told {
+	if a.measured || c.watcher == nil || !c.evident || c.noViews {
 		return nil
 	}
 	out, err := c.target.Exec(ctx, "dumpsys", "activity", "top")
@@ -101,7 +65,7 @@ func (c *collector) lookAtViews(ctx context.Context, a *attempt) error {
 		return c.withoutViews(err)
 	}
 	if w, ok := tree.Of(c.job.App.Package); ok && a.event == before {
-		c.views.add(w.Count(before))
+		c.views.Add(w.Count(before))
 	}
 	return nil
 }
@@ -111,31 +75,18 @@ func (c *collector) withoutViews(err error) error {
 	if loss.IsGone(err) || ctxEnded(err) {
 		return err
 	}
-	c.views.told = true
+	c.noViews = true
 	c.journal.Warnf("the views of the app's windows are not known: %v", err)
 	return nil
 }
 
-// add takes the place of what was seen after an event of that name.
-func (s *seenViews) add(v run.Views) {
-	for i, known := range s.list {
-		if known.Event == v.Event {
-			s.list[i] = v
-			return
-		}
-	}
-	if len(s.list) < run.MaxViews {
-		s.list = append(s.list, v)
-	}
-}
-
 // addViews puts them into the section, with what is believed where any are hidden.
 func (c *collector) addViews() {
-	if c.run.Frames == nil || len(c.views.list) == 0 {
+	if c.run.Frames == nil || len(c.views) == 0 {
 		return
 	}
-	c.run.Frames.Views = c.views.list
-	if slices.ContainsFunc(c.views.list, func(v run.Views) bool { return len(v.Hidden) > 0 }) {
+	c.run.Frames.Views = c.views
+	if c.views.Hidden() {
 		c.journal.Warnf("views that are drawn though later ones cover them: %s", hierarchy.Believed)
 	}
 }

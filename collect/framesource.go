@@ -12,7 +12,6 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -169,58 +168,6 @@ func (c *collector) countBefore(ctx context.Context) (err error) {
 		c.counted, _, err = frames.Counted(ctx, c.target, c.job.App.Package)
 	}
 	return err
-}
-
-// tellFramesBy notes where the frames of the run are from.
-func (c *collector) tellFramesBy() {
-	if _, users := c.job.Extra[metric.FramesBy]; users || !c.sawFrames {
-		return
-	}
-	c.setContext(metric.FramesBy, [...]string{frames.Dumps: metric.ByGfxinfo, frames.Timeline: metric.ByTimeline, frames.Shown: metric.ByShown}[c.by])
-}
-
-// tellCoverage warns of repetitions in which frames were drawn that were not seen one by
-// one.
-func (c *collector) tellCoverage() {
-	least, at := 1.0, 0
-	seen, all := 0, 0
-	for _, m := range c.measured {
-		if m.unseen {
-			continue
-		}
-		seen, all = seen+len(m.frames), all+max(m.whole.Count, len(m.frames))
-		if share := m.whole.Seen(len(m.frames)); share < least {
-			least, at = share, m.repetition
-		}
-	}
-	if at > 0 {
-		c.journal.Warnf("%.1f %% of the frames were seen one by one, %.1f %% in repetition %d: the counts, janky frames and the smooth ratio of the whole are those that Android states; how long the others took, and after which UI event they were drawn, is not known",
-			100*float64(seen)/float64(all), 100*least, at)
-	}
-}
-
-// watched is what watching took in all repetitions.
-type watched struct{ watching, own, lasted time.Duration }
-
-// much reports whether watching may show in what is measured: it took more than a fiftieth of
-// the app's own CPU time, and a twentieth of one CPU. An app that stands still has next to none,
-// and what shares eight CPUs with it for a few milliseconds a second disturbs nothing.
-func (w watched) much() bool {
-	return w.own > 0 && w.watching > w.own/50 && w.watching > w.lasted/20
-}
-
-// tellWatching warns where watching took much of the device.
-func (c *collector) tellWatching() {
-	var all watched
-	for _, m := range c.measured {
-		if m.watching >= 0 && m.cpu > 0 {
-			all.watching, all.own, all.lasted = all.watching+m.watching, all.own+m.cpu, all.lasted+m.lasted
-		}
-	}
-	if all.much() {
-		c.journal.Warnf("watching took %.1f %% of the CPU time that the app had, and %.1f %% of a CPU (%v in all repetitions, adb's daemon and what it ran): it may have disturbed the app",
-			100*all.watching.Seconds()/all.own.Seconds(), 100*all.watching.Seconds()/max(all.lasted, 1).Seconds(), all.watching.Round(time.Millisecond))
-	}
 }
 
 // lossOf tells why the repetition is lost that the device survived, nil where it is

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/run"
 )
@@ -198,7 +199,7 @@ func (w *turnsWatch) goesOn(a, b *collector) bool {
 
 // turn makes one repetition, after it has put its build on the device where
 // another's is there, or let the device rest that was lost and has come back.
-func (c *collector) turn(ctx context.Context, n int) (measurement, error) {
+func (c *collector) turn(ctx context.Context, n int) (record.Measurement, error) {
 	c.target.Journal = c.journal
 	ready := func(context.Context) error { return nil }
 	switch {
@@ -208,7 +209,7 @@ func (c *collector) turn(ctx context.Context, n int) (measurement, error) {
 		ready = c.settle
 	}
 	if err := ready(ctx); err != nil {
-		return measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
+		return record.Measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
 	}
 	return c.repetition(ctx, n, true)
 }

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/collect/recorders"
-	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/gc"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
@@ -108,73 +107,10 @@ func ctxEnded(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// collected is what an app's garbage collector did in a repetition.
-type collected struct {
-	count int
-	took  time.Duration
-}
-
-// addTo puts it into the record; nothing where it is not known.
-func (g *collected) addTo(it *run.Iteration) {
-	if g == nil {
-		return
-	}
-	it.Metrics["gc.count"] = float64(g.count)
-	it.Metrics["gc.time_ms"] = milliseconds(g.took)
-}
-
-// collectedOf is what the app's garbage collector did, of which ART writes in the trace, and in
-// the log of slow runs alone. nil where the trace did not hold all of it.
-func (c *collector) collectedOf(found gc.Collections) *collected {
-	switch {
-	case found.Lost > 0:
-		c.journal.Warnf("the trace did not hold all of each repetition: the runs of the garbage collector are not known of those of which it lost a part")
-		return nil
-	case !found.Traced:
-		return nil
-	}
-	out := &collected{count: len(found.Runs)}
-	for _, r := range found.Runs {
-		out.took += r.For
-	}
-	return out
-}
-
-// addWork puts what was counted of the app's work into the record, as far as it is known.
-func addWork(it *run.Iteration, traced *work.Counts, done *frames.Done) {
-	if done != nil {
-		it.Metrics["work.page_faults"], it.Metrics["work.waits"] = float64(done.Faults), float64(done.Waits)
-	}
-	if traced == nil {
-		return
-	}
-	for name, n := range map[string]int{
-		"work.frames": traced.Frames, "work.measures": traced.Measures, "work.layouts": traced.Layouts, "work.draws": traced.Draws,
-		"work.inflations": traced.Inflations, "work.recompositions": traced.Recompositions,
-	} {
-		it.Metrics[name] = float64(n)
-	}
-	if traced.Called {
-		it.Metrics["work.transactions"] = float64(traced.Transactions)
-	}
-}
-
-// workOf is what was counted of the app's work; nil where the trace did not hold all of it.
-func (c *collector) workOf(found *work.Counts) *work.Counts {
-	switch {
-	case found.Lost > 0:
-		c.journal.Warnf("the trace did not hold all of each repetition: the app's work is not counted in those of which it lost a part")
-		return nil
-	case !found.Traced:
-		return nil
-	}
-	return found
-}
-
 // readRecorded reads what was recorded as evidence of a repetition, whether it is kept or
 // not, in one pass: what its frames were spent on, the runs of the garbage collector, and the
 // app's work. Nothing where nothing was recorded.
-func (c *collector) readRecorded(ctx context.Context, a *attempt, seen applog.Sifted) (*collected, *work.Counts, error) {
+func (c *collector) readRecorded(ctx context.Context, a *attempt, seen applog.Sifted) (*record.Collected, *work.Counts, error) {
 	if a.watched == nil {
 		return nil, nil, nil
 	}
@@ -193,7 +129,13 @@ func (c *collector) readRecorded(ctx context.Context, a *attempt, seen applog.Si
 		return nil, nil, nil
 	}
 	done.Lost = read.KernelLost
-	cleaned, worked := c.collectedOf(collections.Collections(read.KernelLost)), c.workOf(&done.Counts)
+	cleaned, noCleaning := record.CollectedOf(collections.Collections(read.KernelLost))
+	worked, noWork := record.CountsOf(&done.Counts)
+	for _, doubt := range []string{noCleaning, noWork} {
+		if doubt != "" {
+			c.journal.Warnf("%s", doubt)
+		}
+	}
 	c.addPaths(a, seen, read)
 	return cleaned, worked, nil
 }

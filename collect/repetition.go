@@ -11,38 +11,10 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/frame"
-	"github.com/apkgate/apkgate/trace/logcat"
-	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
-
-// measurement is one repetition as it was seen.
-type measurement struct {
-	repetition int
-	frames     []frame.Frame
-	events     []logcat.Event // UI events, by time
-	// standstills are what did not respond, of lost attempts too where it was Android.
-	standstills []stood
-	startup     time.Duration // to the first display, 0: not seen
-	fullStart   time.Duration // to the full display, 0: not told
-	cpu         time.Duration // 0: not seen
-	watching    time.Duration // CPU time that watching took, to the same reading; below 0: not known
-	lasted      time.Duration // of the workload
-	pssKB       int64         // 0: not seen
-	rssKB       int64         // 0: not seen
-	peakKB      int64         // 0: not seen
-	collected   *collected    // nil: not known
-	counted     *work.Counts  // nil: not known
-	done        *frames.Done  // nil: not known
-	energy      *power.Spent  // nil: not measured
-	unseen      bool          // nobody looked at the frames
-	by          frames.Source // what told of them
-	whole       frames.Whole  // what Android counted of them
-	imported    *run.Run      // what the workload has measured by itself; nil: nothing
-}
 
 // readLogEvery bounds what the device's ring of log entries must hold.
 const readLogEvery = 30 * time.Second
@@ -64,9 +36,9 @@ type attempt struct {
 
 // repetition does the workload once and measures it; one of the warm-up without what
 // is recorded beside it.
-func (c *collector) repetition(ctx context.Context, n int, measured bool) (measurement, error) {
-	fail := func(err error) (measurement, error) {
-		return measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
+func (c *collector) repetition(ctx context.Context, n int, measured bool) (record.Measurement, error) {
+	fail := func(err error) (record.Measurement, error) {
+		return record.Measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
 	}
 	c.current = nil
 	if err := c.ready(ctx, measured); err != nil {
@@ -115,7 +87,7 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	}
 	switch err := a.log.Read(ctx); {
 	case errors.Is(err, loss.ErrLog) && ended != nil: // which tells more
-		return measurement{}, c.fail(causeOf(ended), journal.Measure, n, ended)
+		return record.Measurement{}, c.fail(causeOf(ended), journal.Measure, n, ended)
 	case err != nil:
 		return fail(err)
 	}
@@ -199,11 +171,11 @@ func (c *collector) start(ctx context.Context, a *attempt) (err error) {
 }
 
 // judge makes a measurement of what was seen, or says why the repetition is lost.
-func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measurement, error) {
-	var stand []stood
-	fail := func(cause loss.Cause, err error) (measurement, error) {
-		c.restarts = append(c.restarts, restartsIn(stand)...)
-		return measurement{}, c.fail(cause, journal.Measure, a.n, err)
+func (c *collector) judge(ctx context.Context, a *attempt, ended error) (record.Measurement, error) {
+	var stand []record.Standstill
+	fail := func(cause loss.Cause, err error) (record.Measurement, error) {
+		c.restarts = append(c.restarts, record.Restarts(stand)...)
+		return record.Measurement{}, c.fail(cause, journal.Measure, a.n, err)
 	}
 	if w := a.workload; a.energy != nil && w.End != "" {
 		a.energy.Marked(a.log.Times(w.Begin), a.log.Times(w.End))
@@ -219,7 +191,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	s := a.seen(seen)
 	from := len(c.run.ANRs)
 	if a.measured {
-		from, stand, c.current = c.noteStandstills(a.n, s), standstills(s), nil
+		from, stand, c.current = c.noteStandstills(a.n, s), record.Standstills(s), nil
 	}
 	unseen, lost := c.lossOf(a, seen, ended, untold)
 	if lost != nil {
@@ -227,32 +199,32 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		c.explainStandstills(ctx, a, from, true)
 		return fail(causeOf(lost), lost)
 	}
-	out := measurement{
-		repetition: a.n, frames: a.frames.Frames, events: seen.UI, standstills: append(stand, c.restarts...),
-		startup: seen.Startup, fullStart: seen.FullStart, cpu: c.cpuSince(a.frames.CPU()), pssKB: a.frames.MemoryKB(), unseen: unseen, by: a.frames.By, whole: a.frames.Whole(),
-		lasted: a.lasted,
+	out := record.Measurement{
+		Repetition: a.n, Frames: a.frames.Frames, Events: seen.UI, Standstills: append(stand, c.restarts...),
+		Startup: seen.Startup, FullStart: seen.FullStart, CPU: c.cpuSince(a.frames.CPU()), PSSKB: a.frames.MemoryKB(), Unseen: unseen, By: a.frames.By, Whole: a.frames.Whole(),
+		Lasted: a.lasted,
 	}
-	out.rssKB, out.peakKB = a.frames.RSS()
+	out.RSSKB, out.PeakKB = a.frames.RSS()
 	if done, ok := a.frames.Done(); ok && c.cpuBefore == 0 { // else the process did some of it before
-		out.done = &done
+		out.Done = &done
 	}
 	a.frames.TellUnread(a.n)
 	var known bool
-	if out.watching, known = a.frames.Watching(); !known {
-		out.watching = -1
+	if out.Watching, known = a.frames.Watching(); !known {
+		out.Watching = -1
 	}
 	var err error
 	if start := a.workload.Started; start != nil {
 		c.compareStart(a.n, *start, seen)
 		c.compareDrawn(a, *start)
-		out.startup = start.Total
+		out.Startup = start.Total
 	}
 	if a.energy != nil {
-		if out.energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {
+		if out.Energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {
 			return fail(loss.Infrastructure, err)
 		}
 	}
-	if out.collected, out.counted, err = c.readRecorded(ctx, a, seen); err != nil {
+	if out.Collected, out.Counted, err = c.readRecorded(ctx, a, seen); err != nil {
 		return fail(loss.Infrastructure, err)
 	}
 	c.keepEvidence(ctx, a, s, nil)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/record"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/importer"
@@ -148,7 +148,7 @@ func (m *measuring) run(at place, rounds []round, side int) (run.Run, error) {
 	}
 	for _, one := range rounds {
 		its := one.sides[side]
-		r.Iterations = append(r.Iterations, collect.Median(its.Iterations))
+		r.Iterations = append(r.Iterations, record.Median(its.Iterations))
 		for _, d := range its.Declared {
 			if !slices.ContainsFunc(r.Declared, func(known run.Declared) bool { return known.Name == d.Name }) {
 				r.Declared = append(r.Declared, d)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/record"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/internal/prose"
@@ -150,7 +151,7 @@ func (p *paired) take(t *turn, number int, outcomes [2]farm.Outcome) {
 func (p *paired) side(t *turn, side int) run.Run {
 	r := p.blank(t.jobs[side])
 	for _, round := range t.whole {
-		_ = takeUp(&r, round[side], []run.Iteration{collect.Median(round[side].Iterations)}) // phones were found to be alike
+		_ = takeUp(&r, round[side], []run.Iteration{record.Median(round[side].Iterations)}) // phones were found to be alike
 	}
 	for _, reason := range t.lost {
 		r.Warnings = append(r.Warnings, run.Warning{Text: "left out of both builds: " + reason})

@@ -1,4 +1,4 @@
-package collect
+package record
 
 import (
 	"slices"
@@ -12,13 +12,13 @@ import (
 // TestBucketOfAgainstAPlainCount compares the search with counting.
 func TestBucketOfAgainstAPlainCount(t *testing.T) {
 	t.Parallel()
-	var m measurement
+	var m Measurement
 	for _, at := range []time.Duration{5, 5, 8, 13, 13, 13, 40} {
-		m.events = append(m.events, logcat.Event{Time: at})
+		m.Events = append(m.Events, logcat.Event{Time: at})
 	}
 	for at := time.Duration(0); at < 50; at++ {
 		want := 0
-		for _, e := range m.events {
+		for _, e := range m.Events {
 			if e.Time <= at {
 				want++
 			}
@@ -33,9 +33,9 @@ func TestBucketOfAgainstAPlainCount(t *testing.T) {
 // count.
 func TestFramesAreKeptInOrder(t *testing.T) {
 	t.Parallel()
-	var m measurement
+	var m Measurement
 	for _, s := range []int64{9, 1, 5, 3, 7} {
-		m.frames = append(m.frames, frame.Frame{At: time.Duration(s) * time.Second, Took: time.Duration(s) * time.Millisecond})
+		m.Frames = append(m.Frames, frame.Frame{At: time.Duration(s) * time.Second, Took: time.Duration(s) * time.Millisecond})
 	}
 	var got []float64
 	for _, f := range m.picture() {

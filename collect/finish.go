@@ -1,0 +1,105 @@
+package collect
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/record"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// finish makes the record of what was measured.
+func (c *collector) finish(err error) run.Run {
+	c.target.Journal = c.journal
+	for _, doubt := range record.Doubts(c.measured) {
+		c.journal.Warnf("%s", doubt)
+	}
+	c.record()
+	if c.meter != nil {
+		c.run.Energy = c.meter.Record(record.Spent(c.measured))
+	}
+	if c.watcher != nil {
+		c.run.Evidence = slices.Concat(c.job.Files, c.watcher.Kept)
+		c.run.Frames = c.paths.Frames()
+		record.LinkTraces(c.run.Frames, c.watcher.Kept)
+		c.addViews()
+	}
+	r := c.run
+	switch {
+	case len(c.measured) == 0:
+		r.Status = run.Failed
+	case err != nil:
+		r.Status = run.Partial
+	default:
+		r.Status = run.Complete
+	}
+	r.Warnings = c.journal.Warnings
+	if err != nil { // the last warning is what run.Why tells
+		r.Warnings = append(r.Warnings, run.Warning{Text: why(err)})
+	}
+	c.journal.Report(journal.Done, 0, 0, string(r.Status))
+	return r
+}
+
+// record makes iterations of what was measured so far, and puts what that tells of the
+// context into the run.
+func (c *collector) record() {
+	c.correctRefreshRate()
+	if _, users := c.job.Extra[metric.FramesBy]; !users && c.sawFrames {
+		c.setContext(metric.FramesBy, record.FramesBy(c.by))
+	}
+	if c.watcher != nil && c.evident { // recording takes some of what is measured
+		c.setContext("recorded", "perfetto")
+	}
+	imported := record.Imported(c.measured, c.clean)
+	for _, p := range imported.Context {
+		c.setContext(p.Name, p.Value)
+	}
+	c.run.Declared = imported.Declared
+	if c.run.Iterations = imported.Iterations; c.run.Iterations == nil {
+		c.run.Iterations = record.Iterations(c.measured)
+	}
+	for i := range c.run.Iterations {
+		if c.buildSize != nil && c.run.Iterations[i].Metrics == nil {
+			c.run.Iterations[i].Metrics = map[string]float64{}
+		}
+		maps.Copy(c.run.Iterations[i].Metrics, c.buildSize)
+	}
+}
+
+// correctRefreshRate notes the highest rate at which frames were drawn.
+func (c *collector) correctRefreshRate() {
+	least := record.ShortestInterval(c.measured)
+	if least == 0 {
+		return
+	}
+	c.checkRate(least)
+	if _, users := c.job.Extra["refresh_hz"]; !users {
+		c.setContext("refresh_hz", strconv.Itoa(int(float64(time.Second)/float64(least)+0.5)))
+	}
+}
+
+// soFar is the run as it is now, for who decides whether to go on: complete, and
+// without what is worked out at its end. The collector is left as it is.
+func (c *collector) soFar() run.Run {
+	quiet := *c
+	quiet.journal = journal.New(c.job.name(), nil)
+	quiet.run.Context = maps.Clone(c.run.Context)
+	quiet.record()
+	quiet.run.Status, quiet.run.Warnings = run.Complete, []run.Warning{}
+	return quiet.run
+}
+
+// why says in one sentence why a run is not complete, for its record.
+func why(err error) string {
+	if errors.Is(err, ErrOtherBuild) {
+		return ErrOtherBuild.Error()
+	}
+	return loss.Why(err)
+}
