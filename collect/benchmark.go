@@ -57,7 +57,7 @@ func (c *collector) runBenchmark(ctx context.Context) (ended, err error) {
 	for deadline := c.target.Clock.Now() + timeout; !w.Ended(); busy.tell() {
 		if timeout > 0 && c.target.Clock.Now() >= deadline && !w.Settled() {
 			w.Stop(c.journal)
-			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.prepare(ctx)
+			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.reset(ctx)
 		}
 		if err := errors.Join(c.target.Renew(ctx), c.target.Rest(ctx, time.Second)); err != nil {
 			return nil, err

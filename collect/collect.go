@@ -26,9 +26,13 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/applog"
+	"github.com/apkgate/apkgate/collect/conditions"
+	"github.com/apkgate/apkgate/collect/install"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/preparation"
+	"github.com/apkgate/apkgate/collect/properties"
 	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
@@ -169,7 +173,10 @@ type collector struct {
 	journal *journal.Journal
 	plan    workload.Plan
 	build   *power.Build
-	watcher *applog.Watcher // nil where no evidence is kept
+	// prepared is what is done to the device beforehand, and what is known by that.
+	prepared *preparation.Preparation
+	context  *properties.Noted
+	watcher  *applog.Watcher // nil where no evidence is kept
 
 	run      run.Run
 	measured []record.Measurement
@@ -177,21 +184,17 @@ type collector struct {
 	paths    section.Collector // what their frames were spent on
 	retries  int               // how many lost repetitions may still be made again
 	losses   []error
-	writesUI bool     // the test writes UI events
-	granted  []string // the app's runtime permissions as it was installed
+	writesUI bool // the test writes UI events
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
 	current   *attempt // whose log was not looked through for what did not respond, nil for none
 	views     record.Views
 	noViews   bool                // that the device does not tell of them
 	restarts  []record.Standstill // of Android itself, in attempts at the repetition that were lost
-	// offRate says that it is told that the display is not at the rate it was to be held at.
-	offRate   bool
-	counted   gfxinfo.Stated     // of the app's frames, before it was last stopped
-	full      applog.FullDisplay // of the start that is measured
-	before    applog.FullDisplay // of the start before a warm or a hot one
-	cpuBefore time.Duration      // that the app's process has had before it is measured
-	buildSize map[string]float64 // of the build: the same in each repetition
+	counted   gfxinfo.Stated      // of the app's frames, before it was last stopped
+	full      applog.FullDisplay  // of the start that is measured
+	before    applog.FullDisplay  // of the start before a warm or a hot one
+	cpuBefore time.Duration       // that the app's process has had before it is measured
 }
 
 func newCollector(job Job, options Options, s *station) *collector {
@@ -199,12 +202,19 @@ func newCollector(job Job, options Options, s *station) *collector {
 		station: s, job: job, journal: journal.New(job.name(), options.Progress), retries: job.Scenario.Retries,
 		plan: workload.Plan{Target: s.target, Scenario: job.Scenario, App: job.App.Package, Host: options.Host},
 	}
-	c.build = &power.Build{App: job.App, Note: c.setContext}
 	c.run = run.Run{
 		Format: run.Format, Started: started(options),
 		App:    run.App{Package: job.App.Package, Version: job.App.Version, Build: job.App.Build},
 		Source: job.Source, Scenario: job.Scenario.Name, Session: job.Session,
 		Context: map[string]string{}, Evidence: job.Files,
+	}
+	c.context = &properties.Noted{Values: c.run.Context, Journal: c.journal}
+	c.build = &power.Build{App: job.App, Note: c.context.Set}
+	c.prepared = &preparation.Preparation{
+		Target: s.target, Conditions: s.still, Context: c.context,
+		Installer: &install.Installer{Target: s.target, App: job.App, Scenario: job.Scenario, Clean: s.clean, Keep: job.KeepInstalled, Sizes: s.sizes},
+		Rate:      &conditions.Rate{Target: s.target, Hz: job.Scenario.RefreshHz},
+		App:       job.App, Scenario: job.Scenario, Network: job.Network, Extra: job.Extra, Energy: job.Energy,
 	}
 	if options.Evidence != nil && job.Evidence.Keeps() {
 		c.watcher = &applog.Watcher{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/properties"
 	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -52,24 +53,24 @@ func (c *collector) finish(err error) run.Run {
 func (c *collector) record() {
 	c.correctRefreshRate()
 	if _, users := c.job.Extra[metric.FramesBy]; !users && c.sawFrames {
-		c.setContext(metric.FramesBy, record.FramesBy(c.by))
+		c.context.Set(metric.FramesBy, record.FramesBy(c.by))
 	}
 	if c.watcher != nil && c.evident { // recording takes some of what is measured
-		c.setContext("recorded", "perfetto")
+		c.context.Set("recorded", "perfetto")
 	}
 	imported := record.Imported(c.measured, c.clean)
 	for _, p := range imported.Context {
-		c.setContext(p.Name, p.Value)
+		c.context.Set(p.Name, p.Value)
 	}
 	c.run.Declared = imported.Declared
 	if c.run.Iterations = imported.Iterations; c.run.Iterations == nil {
 		c.run.Iterations = record.Iterations(c.measured)
 	}
 	for i := range c.run.Iterations {
-		if c.buildSize != nil && c.run.Iterations[i].Metrics == nil {
+		if c.prepared.Installer.Metrics != nil && c.run.Iterations[i].Metrics == nil {
 			c.run.Iterations[i].Metrics = map[string]float64{}
 		}
-		maps.Copy(c.run.Iterations[i].Metrics, c.buildSize)
+		maps.Copy(c.run.Iterations[i].Metrics, c.prepared.Installer.Metrics)
 	}
 }
 
@@ -79,9 +80,11 @@ func (c *collector) correctRefreshRate() {
 	if least == 0 {
 		return
 	}
-	c.checkRate(least)
+	if doubt := c.prepared.Rate.Doubt(least); doubt != "" {
+		c.journal.Warnf("%s", doubt)
+	}
 	if _, users := c.job.Extra["refresh_hz"]; !users {
-		c.setContext("refresh_hz", strconv.Itoa(int(float64(time.Second)/float64(least)+0.5)))
+		c.context.Set("refresh_hz", strconv.Itoa(int(float64(time.Second)/float64(least)+0.5)))
 	}
 }
 
@@ -90,7 +93,8 @@ func (c *collector) correctRefreshRate() {
 func (c *collector) soFar() run.Run {
 	quiet := *c
 	quiet.journal = journal.New(c.job.name(), nil)
-	quiet.run.Context = maps.Clone(c.run.Context)
+	quiet.context = &properties.Noted{Values: maps.Clone(c.run.Context), Journal: quiet.journal}
+	quiet.run.Context = quiet.context.Values
 	quiet.record()
 	quiet.run.Status, quiet.run.Warnings = run.Complete, []run.Warning{}
 	return quiet.run

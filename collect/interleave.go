@@ -203,7 +203,7 @@ func (c *collector) turn(ctx context.Context, n int) (record.Measurement, error)
 	c.target.Journal = c.journal
 	ready := func(context.Context) error { return nil }
 	switch {
-	case c.holder != c:
+	case c.installed != c.prepared.Installer:
 		ready = c.takeOver
 	case c.meter != nil && !c.meter.Settled():
 		ready = c.settle
@@ -217,14 +217,14 @@ func (c *collector) turn(ctx context.Context, n int) (record.Measurement, error)
 // takeOver installs this collector's build in place of another's, and warms it up.
 func (c *collector) takeOver(ctx context.Context) error {
 	c.journal.Report(journal.SetUp, 0, 0, "installing the other build")
-	c.holder = nil
+	c.installed = nil
 	if err := c.target.Try(ctx, "am", "force-stop", c.job.App.Package); err != nil {
 		return err
 	}
-	if err := c.installApp(ctx); err != nil {
+	if err := c.prepared.Installer.InstallApp(ctx); err != nil {
 		return err
 	}
-	c.holder = c
+	c.installed = c.prepared.Installer
 	if len(c.run.Context) == 0 {
 		if err := c.readContext(ctx); err != nil {
 			return err
@@ -233,7 +233,7 @@ func (c *collector) takeOver(ctx context.Context) error {
 	if err := c.plan.FindActivity(ctx); err != nil {
 		return err
 	}
-	if err := c.compile(ctx); err != nil {
+	if err := c.prepared.Compile(ctx); err != nil {
 		return err
 	}
 	if c.meter != nil {

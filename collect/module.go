@@ -67,14 +67,15 @@ type readiness struct {
 }
 
 func (c *collector) readiness() readiness {
-	return readiness{c.run.App, maps.Clone(c.run.Context), slices.Clone(c.journal.Warnings), c.buildSize, c.granted, c.taking}
+	return readiness{c.run.App, maps.Clone(c.run.Context), slices.Clone(c.journal.Warnings), c.prepared.Installer.Metrics, c.prepared.Installer.Granted, c.taking}
 }
 
 // take goes on with what another collector has installed and set up.
 func (c *collector) take(r readiness, options Options) {
-	c.holder = c
+	c.installed = c.prepared.Installer
 	c.target.Journal = c.journal
-	c.run.Started, c.run.App, c.run.Context = started(options), r.app, maps.Clone(r.context)
+	c.context.Values = maps.Clone(r.context)
+	c.run.Started, c.run.App, c.run.Context = started(options), r.app, c.context.Values
 	c.journal.Warnings = append(slices.Clone(r.warnings), c.journal.Warnings...)
-	c.buildSize, c.granted, c.taking = r.buildSize, r.granted, r.taking
+	c.installed.Metrics, c.installed.Granted, c.taking = r.buildSize, r.granted, r.taking
 }

@@ -292,7 +292,7 @@ func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 	for ; !w.Ended(); busy.tell() {
 		if timeout > 0 && clock.Now() >= deadline && !w.Settled() {
 			w.Stop(c.journal)
-			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.stopApps(ctx)
+			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.prepared.StopApps(ctx)
 		}
 		if err := c.await(ctx, a, a.frames.Pause()); err != nil {
 			return nil, err

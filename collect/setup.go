@@ -9,15 +9,13 @@ import (
 	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/conditions"
 	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/install"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/collect/network"
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/workload"
-	devctx "github.com/apkgate/apkgate/context"
-	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/apk"
 )
 
@@ -33,11 +31,11 @@ type station struct {
 	meter      *power.Meter        // nil where no energy is measured
 	release    func()              // gives up the claim to the device; nil: there is none
 	sizes      map[string][]string // of the files of packages that were installed, in bytes
-	// holder is the collector whose build is installed; clean has each build
-	// installed anew, without what another left behind.
-	holder *collector
-	clean  bool
-	apps   []string // the packages that are measured in turns
+	// installed is what has put its build on the device, nil while that is unknown; clean has
+	// each build installed anew, without what another left behind.
+	installed *install.Installer
+	clean     bool
+	apps      []string // the packages that are measured in turns
 	// evident says that what evidence needs is recorded.
 	evident bool
 	// by is what frames are taken from; settled says that a repetition had them from there,
@@ -64,6 +62,7 @@ func newStation(job Job, options Options) *station {
 		target: t, programs: programs, still: &conditions.Holder{Target: t, Want: job.Conditions, Energy: job.Energy.Measured()},
 		perfetto: &recorders.Perfetto{Programs: programs, Limit: limit}, simpleperf: &recorders.Simpleperf{Programs: programs, Limit: limit},
 	}
+	s.sizes = map[string][]string{}
 	s.recording.All = []recorders.Recorder{s.perfetto, s.simpleperf}
 	return s
 }
@@ -97,7 +96,7 @@ func (c *collector) setUp(ctx context.Context) error {
 		{"reading what the device is", c.target.ReadFacts},
 		{"installing", c.taking.timed(c.target.Clock, c.install)},
 		{"setting up", c.configure},
-		{"checking that the device is fit", c.preflight},
+		{"checking that the device is fit", c.prepared.Check},
 		{"reading the context", c.readContext},
 		{"checking the log", func(ctx context.Context) error { return applog.ProbeLog(ctx, c.target) }},
 		{"preparing the workload", c.plan.Prepare},
@@ -114,7 +113,7 @@ func (c *collector) setUp(ctx context.Context) error {
 	if c.records() {
 		steps = append(steps, step{"ending what still records", c.programs.Prepare})
 	}
-	steps = append(steps, step{"readying the app's code", c.taking.timed(c.target.Clock, c.compile)})
+	steps = append(steps, step{"readying the app's code", c.taking.timed(c.target.Clock, c.prepared.Compile)})
 	if c.job.Energy.Measured() {
 		steps = append(steps, step{"preparing to measure energy", c.prepareEnergy})
 	}
@@ -214,63 +213,10 @@ func (c *collector) claim(ctx context.Context) (err error) {
 	return err
 }
 
-// preflight tells of what makes a device unfit to measure on. Where nothing is measured on a
-// hot one, it may cool down before.
-func (c *collector) preflight(ctx context.Context) error {
-	if c.job.Conditions.Refuses() {
-		if err := c.target.CoolDown(ctx); err != nil {
-			return err
-		}
-	}
-	findings, err := device.Preflight(ctx, c.target.Device())
-	if err != nil {
-		return err
-	}
-	for _, f := range findings {
-		if f.OK || f.Name == "network" && network.Named(c.job.Network).Radio == "none" {
-			continue
-		}
-		c.still.Tell(f)
-	}
-	return c.still.Refused()
-}
-
-// profileProperty makes Android before 6 keep the times of frames. It is read
-// when a process starts.
-const profileProperty = "debug.hwui.profile"
-
-// unlock dismisses the lock screen. Behind one that asks for a PIN an app draws nothing;
-// where energy is measured, it may have nothing to draw.
-func (c *collector) unlock(ctx context.Context) error {
-	err := c.target.Unlock(ctx)
-	if c.job.Energy.Measured() && errors.Is(err, target.ErrLocked) {
-		c.journal.Warnf("%v: an app behind it draws nothing (%s)", err, device.HintLock)
-		return nil
-	}
-	return err
-}
-
 // configure sets what a restart of the device undoes.
 func (c *collector) configure(ctx context.Context) error {
-	if err := c.lightUp(ctx); err != nil {
+	if err := c.prepared.Hold(ctx); err != nil {
 		return err
-	}
-	if err := c.unlock(ctx); err != nil {
-		return err
-	}
-	if err := c.still.Hold(ctx); err != nil {
-		return err
-	}
-	if err := c.target.EnlargeLog(ctx); err != nil {
-		return err
-	}
-	if err := c.holdRefreshRate(ctx); err != nil {
-		return err
-	}
-	if !c.target.Facts.HasFramestats() {
-		if err := c.target.ChangeProperty(ctx, profileProperty, "true", "false"); err != nil {
-			return err
-		}
 	}
 	if c.meter != nil { // again, after the device was lost
 		if err := errors.Join(c.programs.EndAll(ctx), c.meter.Restore(ctx)); err != nil {
@@ -281,8 +227,18 @@ func (c *collector) configure(ctx context.Context) error {
 			return err
 		}
 	}
-	shaped, err := network.Set(ctx, c.target, c.job.Network, c.job.Conditions.Refuses())
-	c.setContext(devctx.Shaped, shaped)
+	return c.prepared.Connect(ctx)
+}
+
+// install puts the APKs on the device.
+func (c *collector) install(ctx context.Context) error {
+	c.installed = c.prepared.Installer
+	return c.installed.Install(ctx)
+}
+
+// readContext notes what kind of device this is, and of which version the app.
+func (c *collector) readContext(ctx context.Context) (err error) {
+	c.run.App.Version, err = c.prepared.ReadContext(ctx, c.run.App.Version)
 	return err
 }
 
