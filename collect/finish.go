@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -9,11 +10,21 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/properties"
 	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
+
+// result is what became of the job that ended with the error, nil for none.
+func (c *collector) result(ctx context.Context, err error) Result {
+	if c.watcher != nil {
+		c.target.Journal = c.journal
+		c.watcher.Close(ctx)
+	}
+	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: power.Traces(record.Spent(c.measured)), Took: c.taking.took()}
+}
 
 // finish makes the record of what was measured.
 func (c *collector) finish(err error) run.Run {
@@ -22,14 +33,12 @@ func (c *collector) finish(err error) run.Run {
 		c.journal.Warnf("%s", doubt)
 	}
 	c.record()
-	if c.meter != nil {
-		c.run.Energy = c.meter.Record(record.Spent(c.measured))
+	if c.phone.Meter != nil {
+		c.run.Energy = c.phone.Meter.Record(record.Spent(c.measured))
 	}
 	if c.watcher != nil {
 		c.run.Evidence = slices.Concat(c.job.Files, c.watcher.Kept)
-		c.run.Frames = c.paths.Frames()
-		record.LinkTraces(c.run.Frames, c.watcher.Kept)
-		c.addViews()
+		c.run.Frames = c.repeater.Frames()
 	}
 	r := c.run
 	switch {
@@ -51,11 +60,12 @@ func (c *collector) finish(err error) run.Run {
 // record makes iterations of what was measured so far, and puts what that tells of the
 // context into the run.
 func (c *collector) record() {
+	c.run.ANRs = c.repeater.ANRs()
 	c.correctRefreshRate()
-	if _, users := c.job.Extra[metric.FramesBy]; !users && c.sawFrames {
-		c.context.Set(metric.FramesBy, record.FramesBy(c.by))
+	if _, users := c.job.Extra[metric.FramesBy]; !users && c.repeater.SawFrames() {
+		c.context.Set(metric.FramesBy, record.FramesBy(c.phone.Frames.By))
 	}
-	if c.watcher != nil && c.evident { // recording takes some of what is measured
+	if c.watcher != nil && c.phone.Evident { // recording takes some of what is measured
 		c.context.Set("recorded", "perfetto")
 	}
 	imported := record.Imported(c.measured, c.clean)

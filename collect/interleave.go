@@ -8,11 +8,8 @@ import (
 	"hash/fnv"
 	"time"
 
-	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/run"
 )
 
 // Pair is two builds of one app to be compared on one device: the same job but
@@ -38,14 +35,6 @@ type Turns struct {
 	// begun that would go beyond it if it took as long as the longest before. 0: for ever;
 	// below 0: there is no time for any.
 	Within time.Duration
-}
-
-// Progress is how far two builds' rounds are.
-type Progress struct {
-	Base, Head run.Run
-	// Left is the time that is left of Turns.Within, below 0 where that is no bound; Round
-	// the longest that a round took, 0 before the first.
-	Left, Round time.Duration
 }
 
 // Interleave measures both builds in turns, in rounds of one or more repetitions of each, so that
@@ -83,12 +72,6 @@ func Interleave(ctx context.Context, p Pair, options Options) (base, head Result
 	}
 	return result(a), result(b)
 }
-
-// Why two builds were not measured in turns to the end.
-var (
-	ErrOtherBuild = errors.New("measuring in turns ended with the other build")
-	ErrNoTime     = errors.New("there was no time to measure in turns")
-)
 
 // interleave returns at which build it ended, where it did not come to its end and it
 // was one's fault.
@@ -195,51 +178,4 @@ func (w *turnsWatch) goesOn(a, b *collector) bool {
 		}
 	}
 	return rounds < w.asked && (w.Within <= 0 || now-w.began+w.longest <= w.Within)
-}
-
-// turn makes one repetition, after it has put its build on the device where
-// another's is there, or let the device rest that was lost and has come back.
-func (c *collector) turn(ctx context.Context, n int) (record.Measurement, error) {
-	c.target.Journal = c.journal
-	ready := func(context.Context) error { return nil }
-	switch {
-	case c.installed != c.prepared.Installer:
-		ready = c.takeOver
-	case c.meter != nil && !c.meter.Settled():
-		ready = c.settle
-	}
-	if err := ready(ctx); err != nil {
-		return record.Measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
-	}
-	return c.repetition(ctx, n, true)
-}
-
-// takeOver installs this collector's build in place of another's, and warms it up.
-func (c *collector) takeOver(ctx context.Context) error {
-	c.journal.Report(journal.SetUp, 0, 0, "installing the other build")
-	c.installed = nil
-	if err := c.target.Try(ctx, "am", "force-stop", c.job.App.Package); err != nil {
-		return err
-	}
-	if err := c.prepared.Installer.InstallApp(ctx); err != nil {
-		return err
-	}
-	c.installed = c.prepared.Installer
-	if len(c.run.Context) == 0 {
-		if err := c.readContext(ctx); err != nil {
-			return err
-		}
-	}
-	if err := c.plan.FindActivity(ctx); err != nil {
-		return err
-	}
-	if err := c.prepared.Compile(ctx); err != nil {
-		return err
-	}
-	if c.meter != nil {
-		if err := c.meter.Ready(ctx, c.build); err != nil {
-			return err
-		}
-	}
-	return c.warmUp(ctx)
 }

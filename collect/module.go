@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/repetition"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -76,6 +77,8 @@ func (c *collector) take(r readiness, options Options) {
 	c.target.Journal = c.journal
 	c.context.Values = maps.Clone(r.context)
 	c.run.Started, c.run.App, c.run.Context = started(options), r.app, c.context.Values
+	c.work.Started = c.run.Started
+	c.repeater = repetition.New(c.phone, c.work)
 	c.journal.Warnings = append(slices.Clone(r.warnings), c.journal.Warnings...)
 	c.installed.Metrics, c.installed.Granted, c.taking = r.buildSize, r.granted, r.taking
 }

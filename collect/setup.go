@@ -4,80 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/apkgate/apkgate/collect/applog"
-	"github.com/apkgate/apkgate/collect/conditions"
-	"github.com/apkgate/apkgate/collect/frames"
-	"github.com/apkgate/apkgate/collect/install"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
-	"github.com/apkgate/apkgate/collect/recorders"
-	"github.com/apkgate/apkgate/collect/target"
-	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/internal/apk"
 )
-
-// station is the device as it stands ready, for one collector or for several
-// that take turns on it.
-type station struct {
-	target     *target.Target
-	still      *conditions.Holder
-	programs   *recorders.Programs
-	perfetto   *recorders.Perfetto
-	simpleperf *recorders.Simpleperf
-	recording  recorders.Set       // perfetto and simpleperf
-	meter      *power.Meter        // nil where no energy is measured
-	release    func()              // gives up the claim to the device; nil: there is none
-	sizes      map[string][]string // of the files of packages that were installed, in bytes
-	// installed is what has put its build on the device, nil while that is unknown; clean has
-	// each build installed anew, without what another left behind.
-	installed *install.Installer
-	clean     bool
-	apps      []string // the packages that are measured in turns
-	// evident says that what evidence needs is recorded.
-	evident bool
-	// by is what frames are taken from; settled says that a repetition had them from there,
-	// so that all others have, and unrecorded that Perfetto tells of none.
-	by                  frames.Source
-	settled, unrecorded bool
-	// instead is the usual source, where frames as they were shown are tried since that had
-	// none; drewFirst says that it had the first frame of a window, and tried that Android drew
-	// the app's frames after all.
-	instead          frames.Source
-	drewFirst, tried bool
-}
-
-func newStation(job Job, options Options) *station {
-	t := target.New(job.name(), job.Clock, started(options), job.Open)
-	t.Console = job.Console
-	if job.Wall != nil {
-		t.Wall = job.Wall
-	}
-	t.Died, t.Why = job.Died, job.Why
-	programs := &recorders.Programs{Target: t}
-	limit := recordLimit(job)
-	s := &station{
-		target: t, programs: programs, still: &conditions.Holder{Target: t, Want: job.Conditions, Energy: job.Energy.Measured()},
-		perfetto: &recorders.Perfetto{Programs: programs, Limit: limit}, simpleperf: &recorders.Simpleperf{Programs: programs, Limit: limit},
-	}
-	s.sizes = map[string][]string{}
-	s.recording.All = []recorders.Recorder{s.perfetto, s.simpleperf}
-	return s
-}
-
-// recordLimit is after how long a recorder ends by itself.
-func recordLimit(job Job) time.Duration {
-	limit := job.Scenario.Timeout
-	if limit <= 0 {
-		limit = 24 * time.Hour
-	}
-	if job.Energy != nil {
-		limit += job.Energy.Disconnect
-	}
-	return limit + 10*time.Minute
-}
 
 // setUp makes the device ready: what is measured on, installed, and told to
 // measure.
@@ -107,11 +40,13 @@ func (c *collector) setUp(ctx context.Context) error {
 	steps = nil
 	idle := step{"waiting for the device to be idle", c.still.Idle}
 	if c.benchmarks() {
-		c.tellUnmeasured()
+		if c.job.Energy.Measured() {
+			c.journal.Warnf("beside a Macrobenchmark energy is not measured: its PowerMetric does it")
+		}
 		return c.do(ctx, []step{idle})
 	}
 	if c.records() {
-		steps = append(steps, step{"ending what still records", c.programs.Prepare})
+		steps = append(steps, step{"ending what still records", c.phone.Programs.Prepare})
 	}
 	steps = append(steps, step{"readying the app's code", c.taking.timed(c.target.Clock, c.prepared.Compile)})
 	if c.job.Energy.Measured() {
@@ -120,9 +55,9 @@ func (c *collector) setUp(ctx context.Context) error {
 	if c.watcher != nil {
 		steps = append(steps, step{"preparing to keep evidence", c.prepareEvidence})
 	}
-	c.tellNotShown()
-	if c.recordsFrames() {
-		steps = append(steps, step{"preparing to record frames", c.prepareFrames})
+	c.phone.Frames.TellNotShown()
+	if c.phone.Frames.Records() {
+		steps = append(steps, step{"preparing to record frames", c.phone.Frames.Prepare})
 	}
 	return c.do(ctx, append(steps, idle))
 }
@@ -143,15 +78,10 @@ func (c *collector) do(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// records reports whether anything is asked for that records on the device.
-func (c *collector) records() bool {
-	return c.job.Energy.Measured() || c.watcher != nil || c.recordsFrames()
-}
-
 // prepareEvidence has what is kept as evidence recorded.
 func (c *collector) prepareEvidence(ctx context.Context) (err error) {
-	c.evident, err = c.watcher.Prepare(ctx, c.apps)
-	if c.evident && !c.traceable() {
+	c.phone.Evident, err = c.watcher.Prepare(ctx, c.apps)
+	if c.phone.Evident && !c.traceable() {
 		c.journal.Warnf("the app's own sections are in no trace, so that causes of slow frames name none of its functions, composables and items: add %s to <application> in its manifest", apk.TraceableLine)
 	}
 	return err
@@ -178,24 +108,16 @@ func (c *collector) traceable() bool {
 
 // prepareEnergy finds out where joules can be had, and readies the device for them.
 func (c *collector) prepareEnergy(ctx context.Context) error {
-	if detached := c.detached(); detached != nil {
+	if detached := c.work.Detached(c.phone); detached != nil {
 		if err := detached.Check(); err != nil {
 			return err
 		}
 	}
-	c.meter = power.New(c.target, *c.job.Energy, c.perfetto, c.simpleperf)
-	if err := c.meter.Prepare(ctx); err != nil {
+	c.phone.Meter = power.New(c.target, *c.job.Energy, c.phone.Perfetto, c.simpleperf)
+	if err := c.phone.Meter.Prepare(ctx); err != nil {
 		return err
 	}
-	return c.meter.Ready(ctx, c.build)
-}
-
-// detached is how the workload runs without a connection, nil where it has one.
-func (c *collector) detached() *workload.Detached {
-	if c.job.Energy == nil || c.job.Energy.Disconnect <= 0 {
-		return nil
-	}
-	return &workload.Detached{Plan: c.plan, Programs: c.programs, For: c.job.Energy.Disconnect, Frames: c.recordsFrames()}
+	return c.phone.Meter.Ready(ctx, c.build)
 }
 
 // claim takes the device for this process.
@@ -218,12 +140,12 @@ func (c *collector) configure(ctx context.Context) error {
 	if err := c.prepared.Hold(ctx); err != nil {
 		return err
 	}
-	if c.meter != nil { // again, after the device was lost
-		if err := errors.Join(c.programs.EndAll(ctx), c.meter.Restore(ctx)); err != nil {
+	if c.phone.Meter != nil { // again, after the device was lost
+		if err := errors.Join(c.phone.Programs.EndAll(ctx), c.phone.Meter.Restore(ctx)); err != nil {
 			return err
 		}
-	} else if c.evident || c.by.Recorded() {
-		if err := c.programs.EndAll(ctx); err != nil {
+	} else if c.phone.Evident || c.phone.Frames.By.Recorded() {
+		if err := c.phone.Programs.EndAll(ctx); err != nil {
 			return err
 		}
 	}
@@ -249,5 +171,5 @@ func (c *collector) tearDown(ctx context.Context) {
 	}
 	c.target.Journal = c.journal
 	c.target.TearDown(ctx, c.job.App.Package)
-	c.recording.Close()
+	c.phone.Recording.Close()
 }

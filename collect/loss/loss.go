@@ -7,6 +7,7 @@
 package loss
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -143,6 +144,12 @@ func As(err error) *Error {
 // IsGone reports whether the device, or the way to it, is lost.
 func IsGone(err error) bool {
 	return errors.Is(err, device.ErrGone) || errors.Is(err, device.ErrUnauthorized)
+}
+
+// Stops reports whether nothing can go on after err: the device is lost, or whoever asked has
+// ended it.
+func Stops(err error) bool {
+	return IsGone(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // Of makes an Error of err unless it is one. The loss of the device is the

@@ -3,7 +3,7 @@
 //
 // It owns what is done beforehand and in which order, and what the run's context says of it.
 // How each thing is done is owned by the packages that it calls (conditions, install, dexopt,
-// network, properties), what is done while the app is measured by package collect. It knows no
+// network, properties), what is done while the app is measured by package repetition. It knows no
 // repetition and nothing that records.
 package preparation
 

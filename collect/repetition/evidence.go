@@ -1,0 +1,115 @@
+package repetition
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/apkgate/apkgate/collect/applog"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/record"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/gc"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
+	"github.com/apkgate/apkgate/trace/perfetto/work"
+)
+
+// evidence watches what goes wrong, and keeps what was recorded of it.
+type evidence struct {
+	nothing
+	phone *Phone
+	work  Work
+	paths section.Collector // what frames were spent on
+}
+
+func (e *evidence) before(_ context.Context, a *attempt) error {
+	if !a.measured || !e.phone.Evident || e.work.Watcher == nil || !e.phone.Recording.Runs(e.phone.Perfetto) {
+		return nil
+	}
+	e.work.Watcher.ByTimeline = a.frames.By.Recorded()
+	a.watched = e.work.Watcher.Begin(a.log, a.n)
+	return nil
+}
+
+// while reacts to what went wrong since the last reading.
+func (e *evidence) while(ctx context.Context, a *attempt) error {
+	if a.watched == nil {
+		return nil
+	}
+	err := a.watched.Look(ctx, a.frames.Uptime(), a.frames.Frames)
+	if err == nil || loss.Stops(err) {
+		return err
+	}
+	e.phone.Target.Journal.Warnf("repetition %d: what was recorded could not be saved while it went on: %v", a.n, err)
+	return nil
+}
+
+func (e *evidence) after(_ context.Context, a *attempt) error {
+	if a.measured && a.watched != nil {
+		a.watched.Stop()
+	}
+	return nil
+}
+
+// keep keeps or drops what was recorded of the repetition.
+func (e *evidence) keep(ctx context.Context, a *attempt, s applog.Seen, lost error) {
+	if a.watched == nil {
+		return
+	}
+	s.Lost, s.Late = lost, a.late
+	a.watched.End(ctx, s)
+}
+
+// read reads what was recorded as evidence of a repetition, whether it is kept or
+// not, in one pass: what its frames were spent on, the runs of the garbage collector, and the
+// app's work. Nothing where nothing was recorded.
+func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted) (*record.Collected, *work.Counts, error) {
+	if a.watched == nil {
+		return nil, nil, nil
+	}
+	of := func(pid int) bool { return a.frames.PIDs[pid] }
+	collections, done := gc.New(of), work.New(of)
+	var traced rendering.Trace
+	err := e.phone.Perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
+		traced, err = rendering.Read(packets.Packets(trace), rendering.App{Package: e.work.App.Package, Process: of}, collections, done)
+		return err
+	})
+	switch {
+	case loss.Stops(err):
+		return nil, nil, err
+	case err != nil:
+		e.phone.Target.Journal.Warnf("repetition %d: what its frames waited for, the runs of the garbage collector and the app's work are not known: %v", a.n, err)
+		return nil, nil, nil
+	}
+	done.Lost = traced.KernelLost
+	cleaned, noCleaning := record.CollectedOf(collections.Collections(traced.KernelLost))
+	worked, noWork := record.CountsOf(&done.Counts)
+	for _, doubt := range []string{noCleaning, noWork} {
+		if doubt != "" {
+			e.phone.Target.Journal.Warnf("%s", doubt)
+		}
+	}
+	e.addPaths(a, seen, traced)
+	return cleaned, worked, nil
+}
+
+// addPaths takes up what the frames of a repetition were spent on. A trace that does not
+// tell is a warning.
+func (e *evidence) addPaths(a *attempt, seen applog.Sifted, read rendering.Trace) {
+	for _, w := range read.Warnings { // mostly the device's, and so the same each time
+		doubt := run.Warning{Text: "what frames waited for: " + w.Text}
+		if !slices.Contains(e.phone.Target.Journal.Warnings, doubt) {
+			e.phone.Target.Journal.Warnf("%s", doubt.Text)
+		}
+	}
+	until := a.workloadEnded()
+	read.Frames = slices.DeleteFunc(read.Frames, func(f rendering.Frame) bool { return !a.frames.Measures(f.At, until) })
+	one := section.Repetition{Number: a.n, Trace: read}
+	for _, e := range seen.UI {
+		one.Events = append(one.Events, section.Event{Name: e.Name, At: e.Time})
+	}
+	e.paths.Add(one)
+	a.late = record.Latest(one)
+}

@@ -1,0 +1,86 @@
+package repetition
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/recorders"
+)
+
+// leftovers ends programs of earlier repetitions that still record.
+type leftovers struct {
+	nothing
+	phone *Phone
+}
+
+func (l leftovers) before(ctx context.Context, a *attempt) error {
+	if a.measured && (a.energy != nil || l.phone.Evident || l.phone.Frames.By.Recorded()) {
+		return l.phone.Programs.EndLeft(ctx)
+	}
+	return nil
+}
+
+// recording starts and ends what records beside the workload, for all that need it.
+type recording struct {
+	nothing
+	phone *Phone
+}
+
+func (r *recording) before(ctx context.Context, a *attempt) error {
+	if !a.measured {
+		return nil
+	}
+	return r.phone.Recording.Start(ctx, r.refused(a, "nothing is recorded of it"))
+}
+
+func (r *recording) after(ctx context.Context, a *attempt) error {
+	if !a.measured {
+		return nil
+	}
+	return r.phone.Recording.Stop(ctx, r.refused(a, "its trace is not kept"))
+}
+
+// refused says what it means that a recorder did not do its part: where energy needs
+// it, that is energy's to say; what is recorded for evidence alone may fail, and the
+// repetition is measured all the same.
+func (r *recording) refused(a *attempt, otherwise string) func(recorders.Recorder, error) error {
+	return func(by recorders.Recorder, err error) error {
+		switch {
+		case a.energy != nil && by.Serves(power.Asker):
+			return a.energy.Refused(err)
+		case loss.Stops(err):
+			return err
+		case by.Serves(frames.Asker):
+			return fmt.Errorf("%w: %w", loss.ErrTimeline, err)
+		}
+		a.watched = nil
+		r.phone.Target.Journal.Warnf("repetition %d: %s: %v", a.n, otherwise, err)
+		return nil
+	}
+}
+
+// memory does what is to be done between the end of the workload and that of what records:
+// the app's memory is read while it lives. Then it is stopped, as before each repetition:
+// the compositor tells of a frame when it shows the next one, and a window that closes is
+// one.
+type memory struct {
+	nothing
+	phone *Phone
+	work  Work
+}
+
+func (m memory) after(ctx context.Context, a *attempt) error {
+	if !a.measured {
+		return nil
+	}
+	if err := a.frames.Remember(ctx); err != nil {
+		return err
+	}
+	if !a.frames.By.Recorded() {
+		return a.frames.Count(ctx)
+	}
+	return m.phone.Target.Try(ctx, "am", "force-stop", m.work.App.Package)
+}

@@ -1,0 +1,120 @@
+package repetition
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
+)
+
+// running is the workload, from its start to its end.
+type running struct {
+	nothing
+	phone *Phone
+	work  Work
+}
+
+// before starts the workload: in the background of a device that is then left alone,
+// or as ever.
+func (r *running) before(ctx context.Context, a *attempt) (err error) {
+	plan := *r.work.Plan
+	plan.Marked = a.frames.By.Recorded()
+	if !r.work.detaches() {
+		if err := a.frames.WatchFrom(ctx); err != nil {
+			return err
+		}
+	}
+	if a.energy != nil {
+		a.energy.Starting()
+		if detached := r.work.Detached(r.phone); detached != nil {
+			a.workload, err = detached.Start(ctx)
+			return err
+		}
+		plan.Marked = true
+	}
+	a.workload, err = plan.Start(ctx)
+	return err
+}
+
+// endsWithin is how late the end of a workload is noticed where energy is
+// measured. Its joules count up to there where its end is not in the log.
+const endsWithin = 20 * time.Millisecond
+
+// await lets an interval pass between two readings; where energy is measured, it
+// ends with the workload.
+func (r *running) await(ctx context.Context, a *attempt, interval time.Duration) error {
+	if a.energy == nil {
+		r.phone.Target.Asked = !a.frames.By.Recorded() // by the dumps of its frames
+		return r.phone.Target.Rest(ctx, interval)
+	}
+	for left := interval; left > 0 && !a.workload.Ended(); left -= endsWithin {
+		if err := errors.Join(r.phone.Target.Lost(), r.phone.Target.Clock.Sleep(ctx, min(left, endsWithin))); err != nil {
+			return err
+		}
+	}
+	if a.workload.Ended() {
+		a.energy.Ended()
+	}
+	return nil
+}
+
+// next lets an interval pass until the next reading; over says that the workload's time is, and
+// that it was ended.
+func (r *running) next(ctx context.Context, a *attempt, began time.Duration) (over bool, err error) {
+	timeout, w := r.work.Scenario.Timeout, a.workload
+	if timeout > 0 && r.phone.Target.Clock.Now() >= began+timeout && !w.Settled() {
+		w.Stop(r.phone.Target.Journal)
+		a.ended = fmt.Errorf("%w: %v", loss.ErrTimeout, timeout)
+		return true, r.work.Prepared.StopApps(ctx)
+	}
+	return false, r.await(ctx, a, a.frames.Pause())
+}
+
+// end judges how the workload has ended, and reads the last frames.
+func (r *running) end(ctx context.Context, a *attempt, s *start) (err error) {
+	w := a.workload
+	a.ended = w.Judge(r.work.Scenario.Workload, r.work.App.Package)
+	if loss.IsGone(a.ended) {
+		return a.ended
+	}
+	if w.Measures() {
+		r.phone.Target.Journal.Warnf("the test is of androidx.benchmark and measures by itself, which is not what is measured here: set workload.instrumentation.macrobenchmark: true to have its own results")
+	}
+	if w.Started != nil && a.ended == nil && s.logged() {
+		if a.ended, err = s.full.Await(ctx, a.log); err != nil {
+			return err
+		}
+	}
+	if w.Started != nil { // one that took no second has not been read: the next reading knows its process
+		if err := a.frames.Read(ctx, false); err != nil {
+			return err
+		}
+	}
+	return a.frames.Read(ctx, false)
+}
+
+// busy is a workload that runs.
+type busy struct {
+	target      *target.Target
+	began, told time.Duration
+}
+
+func begins(t *target.Target) *busy {
+	now := t.Clock.Now()
+	return &busy{t, now, now}
+}
+
+// busyEvery is how often it is said of a workload that it still runs: some CI systems
+// end a job that is silent for ten minutes.
+const busyEvery = 30 * time.Second
+
+func (b *busy) tell() {
+	if now := b.target.Clock.Now(); now-b.told >= busyEvery {
+		b.told = now
+		b.target.Journal.Report(journal.Busy, 0, 0, fmt.Sprintf("the workload has run for %v", (now-b.began).Round(time.Second)))
+	}
+}
