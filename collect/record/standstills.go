@@ -1,19 +1,11 @@
 package record
 
 import (
-	"time"
-
 	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
-
-// Standstill is one time that the app, or Android itself, did not respond.
-type Standstill struct {
-	Metric string        // that counts it, beside anr.count: anr.input, snr.count
-	Since  time.Duration // on CLOCK_MONOTONIC; 0 where that is not known
-}
 
 const (
 	anrCount = "anr.count"

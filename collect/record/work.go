@@ -1,19 +1,11 @@
 package record
 
 import (
-	"time"
-
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/gc"
 	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
-
-// Collected is what an app's garbage collector did in a repetition.
-type Collected struct {
-	Count int
-	Took  time.Duration
-}
 
 // CollectedOf is what the app's garbage collector did, of which ART writes in the trace, and in
 // the log of slow runs alone. nil where the trace did not hold all of it, which doubt then says

@@ -18,7 +18,6 @@ import (
 
 // evidence watches what goes wrong, and keeps what was recorded of it.
 type evidence struct {
-	nothing
 	phone *Phone
 	work  Work
 	paths section.Collector // what frames were spent on

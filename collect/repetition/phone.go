@@ -1,0 +1,53 @@
+package repetition
+
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/collect/applog"
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/preparation"
+	"github.com/apkgate/apkgate/collect/recorders"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/collect/workload"
+	"github.com/apkgate/apkgate/config"
+)
+
+// Phone is the device as it stands ready, with what records on it; those who take turns on it
+// share one.
+type Phone struct {
+	Target    *target.Target
+	Programs  *recorders.Programs
+	Perfetto  *recorders.Perfetto
+	Recording *recorders.Set
+	Frames    *frames.Choice
+	Meter     *power.Meter // nil where no energy is measured
+	// Evident says that what evidence needs is recorded.
+	Evident bool
+}
+
+// Work is what is repeated on the phone, for one run.
+type Work struct {
+	App      config.App
+	Scenario config.Scenario
+	Plan     *workload.Plan
+	Prepared *preparation.Preparation
+	// Energy says how joules are measured; nil measures none.
+	Energy  *config.Energy
+	Build   *power.Build
+	Watcher *applog.Watcher // nil where no evidence is kept
+	Started time.Time       // of the run
+	// Interleaved says that the build takes turns with another.
+	Interleaved bool
+}
+
+// detaches reports whether the workload runs without a connection.
+func (w Work) detaches() bool { return w.Energy != nil && w.Energy.Disconnect > 0 }
+
+// Detached is how the workload runs without a connection, nil where it has one.
+func (w Work) Detached(p *Phone) *workload.Detached {
+	if !w.detaches() {
+		return nil
+	}
+	return &workload.Detached{Plan: *w.Plan, Programs: p.Programs, For: w.Energy.Disconnect, Frames: p.Frames.Records()}
+}
