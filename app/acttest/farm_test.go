@@ -32,7 +32,7 @@ farm:
   max-usd: 60
 `
 
-// farmRepository is one that measures on a farm, where nobody is known but by the credentials
+// farmRepository is a repository that measures on a farm, which takes only the credentials
 // that the workflow logs in with. Its app takes so many milliseconds to start, and 100 before
 // the change. env is what its jobs have to know of the farm.
 func farmRepository(t *testing.T, ms int) (r *repository, env []string) {

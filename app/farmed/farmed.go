@@ -3,11 +3,11 @@
 // begun together, of the same Macrobenchmark on the same kinds of phones (Both).
 //
 // It owns the matrices and rounds, what they may cost, and how their results become runs that
-// are judged as any others are. How a farm is told is package device/farm's and those below it.
+// are judged as any others are. Package device/farm and those below it speak with the farm.
 //
 // It takes a stand: a round is one observation of each build, however often a benchmark
 // looked, since its repetitions share a phone and its heat; it counts only where both builds
-// have it; and what a farm does not tell is told to whoever reads the comparison.
+// have it; and the comparison reports what a farm does not say.
 package farmed
 
 import (

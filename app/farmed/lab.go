@@ -27,8 +27,8 @@ type Lab struct {
 	ended    error    // why no more matrices are begun; guarded by mu
 }
 
-// Used says whether a configuration's farm is used where nobody says so: where it names a farm,
-// and no devices.
+// Used reports whether a configuration's farm is used without --farm: the configuration names
+// a farm, and no devices.
 func Used(cfg *config.Config) bool { return cfg != nil && cfg.Farm != nil && len(cfg.Devices) == 0 }
 
 // For readies the farm of a configuration where the flags ask for it, and has the flags measure
