@@ -33,9 +33,9 @@ var mayImport = map[string][]string{
 	"diagnose": {"run", "metric", "gate", "context"},
 	// What two stacks have in common is told once, where they are read.
 	// How far repetitions differ by chance is told by Student's distribution.
-	"diagnose/render": {"diagnose", "run", "gate", "stat"},
-	"diagnose/anr":    {"diagnose", "run", "gate", "context", "trace/anr/signature"},
-	"report":          {}, // the formats, which are its own
+	"diagnose/jankcause": {"diagnose", "run", "gate", "stat"},
+	"diagnose/anrcause":  {"diagnose", "run", "gate", "context", "trace/anr/signature"},
+	"report":             {}, // the formats, which are its own
 
 	// How an answer is said, drawn and shown, whatever it is an answer to: none of these
 	// knows verdicts.
@@ -68,19 +68,19 @@ var mayImport = map[string][]string{
 	"internal/apk":          {},
 	"internal/filelock":     {},
 	"internal/gradle":       {},
-	"app/perfettoui":        {"trace/perfetto/packets"},
+	"usecase/perfettoui":    {"trace/perfetto/packets"},
 	"simulator":             {"device", "run", "metric"},
 	"simulator/standin":     {"simulator", "internal/filelock"},
-	"app/actions":           {"report", "gate", "run"},
-	"app/acttest":           {},
+	"usecase/githubactions": {"report", "gate", "run"},
+	"usecase/workflowtest":  {},
 	"internal/corpustest":   {},
 	"internal/unprivileged": {},
 	// What the documents say of time and memory, measured.
 	"research/performance": {},
 	// What a command does, without its flags.
-	"app": {"baseline", "collect", "config", "context", "device", "diagnose", "energy", "evidence", "gate", "importer", "metric", "report", "rules", "run", "simulator", "stat", "trace", "internal/apk", "internal/filelock", "internal/gradle"},
-	"cli": {"*"},
-	"cmd": {"cli"},
+	"usecase": {"baseline", "collect", "config", "context", "device", "diagnose", "energy", "evidence", "gate", "importer", "metric", "report", "rules", "run", "simulator", "stat", "trace", "internal/apk", "internal/filelock", "internal/gradle"},
+	"cli":     {"*"},
+	"cmd":     {"cli"},
 }
 
 // forAll is what every package may import: it imports nothing of ours itself.
@@ -210,7 +210,7 @@ func TestDependenciesGoOneWay(t *testing.T) {
 
 // What simulates is never part of what measures.
 func TestInternalPackagesHaveOneUser(t *testing.T) {
-	users := map[string][]string{"simulator": {"app", "cli"}, "cli": {"cmd"}, "simulator/standin": nil, "research": {"cli"}}
+	users := map[string][]string{"simulator": {"usecase", "cli"}, "cli": {"cmd"}, "simulator/standin": nil, "research": {"cli"}}
 	for _, s := range sources(t) {
 		_, ours := imports(s)
 		for _, to := range ours {
@@ -227,7 +227,7 @@ func TestInternalPackagesHaveOneUser(t *testing.T) {
 // What a command does is called with values: flags are package cli's.
 func TestTheApplicationKnowsNoFlags(t *testing.T) {
 	for _, s := range sources(t) {
-		if !within(s.dir, "app") {
+		if !within(s.dir, "usecase") {
 			continue
 		}
 		all, _ := imports(s)
@@ -259,8 +259,8 @@ func TestKindsOfCausesStandAlone(t *testing.T) {
 // commands are the packages of cli that hold commands, each with those whose
 // commands it runs by value.
 var commands = map[string][]string{
-	"action": {"history", "measure"}, "demo": {"measure"},
-	"energy": {}, "evaluate": {}, "history": {}, "measure": {}, "recordings": {}, "setup": {}, "show": {}, "why": {},
+	"action": {"baselinecmd", "measure"}, "baselinecmd": {}, "demo": {"measure"}, "diagnosecmd": {},
+	"energycmd": {}, "evaluate": {}, "measure": {}, "recorddevice": {}, "setup": {}, "show": {}, "why": {},
 }
 
 // What commands share knows none of them, and no command knows another but to run it.
@@ -272,10 +272,30 @@ func TestCommandsStandAlone(t *testing.T) {
 		}
 		_, ours := imports(s)
 		for _, to := range ours {
-			command := strings.TrimPrefix(to, "cli/")
-			if _, ok := commands[command]; ok && command != here && !slices.Contains(commands[here], command) {
+			command, below := strings.CutPrefix(to, "cli/")
+			if _, ok := commands[command]; ok && below && command != here && !slices.Contains(commands[here], command) {
 				t.Errorf("%s imports %s, which holds commands: what is shared has a package of its own", s.path, to)
 			}
+		}
+	}
+}
+
+// prints are the folders whose packages print what a reader of the same name reads.
+const prints = "simulator"
+
+// TestPackageNamesAreUnique reports names that several folders have: a stranger can't tell
+// which is meant. What a simulated phone prints has its reader's name.
+func TestPackageNamesAreUnique(t *testing.T) {
+	folders := map[string][]string{}
+	for _, s := range sources(t) {
+		name := s.file.Name.Name
+		if name != "main" && !s.test && !within(s.dir, prints) && !slices.Contains(folders[name], s.dir) {
+			folders[name] = append(folders[name], s.dir)
+		}
+	}
+	for name, all := range folders {
+		if len(all) > 1 {
+			t.Errorf("%q have the same name, %s", all, name)
 		}
 	}
 }
@@ -476,7 +496,7 @@ func cuts(e ast.Expr) (found bool) {
 }
 
 // quoting are files that name the words they hold others to, or have those of other programs.
-var quoting = []string{"cli/hostile/input_test.go", "simulator/internal/system/commands.go", "simulator/internal/phone/system.go", "simulator/internal/anr/anr.go", "simulator/internal/logcat/ring.go", "simulator/internal/phone/logsize_test.go",
+var quoting = []string{"cli/hostiletest/input_test.go", "simulator/internal/system/commands.go", "simulator/internal/phone/system.go", "simulator/internal/anr/anr.go", "simulator/internal/logcat/ring.go", "simulator/internal/phone/logsize_test.go",
 	"simulator/standin/genymotion/saas.go", "simulator/standin/genymotion/desktop.go",
 	"trace/logcat/anr.go", "trace/logcat/anr_test.go"}
 

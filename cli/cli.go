@@ -27,22 +27,22 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/secrets"
-	"github.com/apkgate/apkgate/app/terminal"
-	"github.com/apkgate/apkgate/app/version"
 	"github.com/apkgate/apkgate/cli/action"
 	"github.com/apkgate/apkgate/cli/arguments"
+	"github.com/apkgate/apkgate/cli/baselinecmd"
 	"github.com/apkgate/apkgate/cli/demo"
-	"github.com/apkgate/apkgate/cli/diagnosis"
-	"github.com/apkgate/apkgate/cli/energy"
+	"github.com/apkgate/apkgate/cli/diagnosecmd"
+	"github.com/apkgate/apkgate/cli/energycmd"
 	"github.com/apkgate/apkgate/cli/evaluate"
-	"github.com/apkgate/apkgate/cli/history"
 	"github.com/apkgate/apkgate/cli/measure"
-	"github.com/apkgate/apkgate/cli/recordings"
+	"github.com/apkgate/apkgate/cli/recorddevice"
 	"github.com/apkgate/apkgate/cli/setup"
 	"github.com/apkgate/apkgate/cli/show"
 	"github.com/apkgate/apkgate/cli/why"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/secrets"
+	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/version"
 )
 
 // Process is the command of this process.
@@ -144,9 +144,9 @@ store was lost.`,
 	root.SetFlagErrorFunc(arguments.FlagError)
 	root.AddCommand(
 		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c),
-		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), history.Command(c),
-		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energy.Command(c), diagnosis.Command(c), show.InspectCommand(c),
-		recordings.Command(c), why.Command(c), show.ReportCommand(c), action.Command(c),
+		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), baselinecmd.Command(c),
+		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energycmd.Command(c), diagnosecmd.Command(c), show.InspectCommand(c),
+		recorddevice.Command(c), why.Command(c), show.ReportCommand(c), action.Command(c),
 	)
 	return root
 }

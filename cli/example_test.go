@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // What the README says to type with the example in testdata works as it stands: its

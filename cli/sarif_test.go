@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // sarifResults are the results of a SARIF file. Each has what code scanning asks

@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 )
@@ -217,7 +217,7 @@ func TestAPhoneIsOwnedAsLongAsAMacrobenchmarkTakes(t *testing.T) {
 	job.Scenario.Timeout = time.Hour
 	looks, free := 0, 0
 	job.Clock = &peeping{Clock: job.Clock, look: func() {
-		_, err := claim.Look(t.Context(), func(_ context.Context, line string) (device.Output, error) {
+		_, err := devicelock.Look(t.Context(), func(_ context.Context, line string) (device.Output, error) {
 			out, err := onPhone(t, s, line)
 			return device.Output{Stdout: []byte(out)}, err
 		}, "", ":")

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
-	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
 func collectOn(t *testing.T, p *phone, change func(*collect.Job)) collect.Result {

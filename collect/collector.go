@@ -5,10 +5,10 @@ import (
 
 	"github.com/apkgate/apkgate/collect/applog"
 	"github.com/apkgate/apkgate/collect/conditions"
+	"github.com/apkgate/apkgate/collect/energymeter"
 	"github.com/apkgate/apkgate/collect/install"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/preparation"
 	"github.com/apkgate/apkgate/collect/properties"
 	"github.com/apkgate/apkgate/collect/record"
@@ -25,7 +25,7 @@ type collector struct {
 	job     Job
 	journal *journal.Journal
 	plan    *workload.Plan
-	build   *power.Build
+	build   *energymeter.Build
 	// prepared is what is done to the device beforehand, and what is known by that.
 	prepared *preparation.Preparation
 	context  *properties.Noted
@@ -52,7 +52,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 		Context: map[string]string{}, Evidence: job.Files,
 	}
 	c.context = &properties.Noted{Values: c.run.Context, Journal: c.journal}
-	c.build = &power.Build{App: job.App, Note: c.context.Set}
+	c.build = &energymeter.Build{App: job.App, Note: c.context.Set}
 	c.prepared = &preparation.Preparation{
 		Target: s.target, Conditions: s.still, Context: c.context,
 		Installer: &install.Installer{Target: s.target, App: job.App, Scenario: job.Scenario, Clean: s.clean, Keep: job.KeepInstalled, Sizes: s.sizes},

@@ -25,7 +25,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/simapp"
-	pftrace "github.com/apkgate/apkgate/trace/perfetto/power"
+	pftrace "github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
 // spied is a device of which it is noted what was run on it, and how many perfettos

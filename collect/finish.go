@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/energymeter"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/properties"
 	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/metric"
@@ -23,7 +23,7 @@ func (c *collector) result(ctx context.Context, err error) Result {
 		c.target.Journal = c.journal
 		c.watcher.Close(ctx)
 	}
-	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: power.Traces(record.Spent(c.measured)), Took: c.taking.took()}
+	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: energymeter.Traces(record.Spent(c.measured)), Took: c.taking.took()}
 }
 
 // finish makes the record of what was measured.

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
-	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
 // inOrderABBA is a session in which the first six rounds of these tests' job are drawn

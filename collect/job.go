@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 	"github.com/apkgate/apkgate/energy/methods"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/run"
@@ -30,13 +30,13 @@ type Job struct {
 	// Owner is who measures, for others who would use the device: it is marked as in
 	// use from when it is connected to until it is left as it was found, and what a run
 	// that was killed left changed on it is put back. nil where nobody else can use it.
-	Owner *claim.Owner
+	Owner *devicelock.Owner
 	// OwnFor is how long somebody else who uses the device is waited for.
 	OwnFor time.Duration
 	// Claim takes the device on this computer for the owner, before it is connected to.
 	// Where somebody else has it, Claim says so and waits. It returns what claim.Owner's
 	// Lock says. nil takes nothing.
-	Claim func(ctx context.Context, me claim.Owner, waiting func(message string)) (lock string, release func(), err error)
+	Claim func(ctx context.Context, me devicelock.Owner, waiting func(message string)) (lock string, release func(), err error)
 	// Clock is the device's time; nil is this computer's.
 	Clock device.Clock
 	// Console is the port of this computer on which the device's console answers, where it

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/collect"
-	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
 // installs counts what is installed on a device.

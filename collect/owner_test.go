@@ -15,21 +15,21 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
-	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
 // ownedBy has the job measure for somebody on that computer.
 func ownedBy(job *collect.Job, host string) {
-	job.Owner, job.OwnFor = &claim.Owner{User: "ci", Host: host, PID: len(host)}, time.Hour
+	job.Owner, job.OwnFor = &devicelock.Owner{User: "ci", Host: host, PID: len(host)}, time.Hour
 }
 
 // quiet has the job's app draw so little that nobody has to look in time.
@@ -114,12 +114,12 @@ func TestAPhoneInUseIsRefused(t *testing.T) {
 }
 
 // marked is the mark of somebody else on the phone.
-func marked(t *testing.T, s *simulator.Simulated, host string) *claim.Hold {
+func marked(t *testing.T, s *simulator.Simulated, host string) *devicelock.Hold {
 	t.Helper()
-	h, _, err := claim.Mark(t.Context(), func(_ context.Context, line string) (device.Output, error) {
+	h, _, err := devicelock.Mark(t.Context(), func(_ context.Context, line string) (device.Output, error) {
 		out, err := onPhone(t, s, line)
 		return device.Output{Stdout: []byte(out)}, err
-	}, claim.Owner{User: "ci", Host: host, PID: len(host)}, 0, ":")
+	}, devicelock.Owner{User: "ci", Host: host, PID: len(host)}, 0, ":")
 	if err != nil {
 		t.Fatal(err)
 	}

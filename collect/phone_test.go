@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
-	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
 // Package and its test, as all tests here have them.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/apkgate/apkgate/collect/applog"
+	"github.com/apkgate/apkgate/collect/energymeter"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/internal/apk"
 )
 
@@ -113,7 +113,7 @@ func (c *collector) prepareEnergy(ctx context.Context) error {
 			return err
 		}
 	}
-	c.phone.Meter = power.New(c.target, *c.job.Energy, c.phone.Perfetto, c.simpleperf)
+	c.phone.Meter = energymeter.New(c.target, *c.job.Energy, c.phone.Perfetto, c.simpleperf)
 	if err := c.phone.Meter.Prepare(ctx); err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/conditions"
-	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/collect/install"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/repetition"
@@ -41,7 +41,7 @@ func newStation(job Job, options Options) *station {
 		target: t, simpleperf: simpleperf, still: &conditions.Holder{Target: t, Want: job.Conditions, Energy: job.Energy.Measured()}, sizes: map[string][]string{},
 		phone: &repetition.Phone{
 			Target: t, Programs: programs, Perfetto: perfetto, Recording: &recorders.Set{All: []recorders.Recorder{perfetto, simpleperf}},
-			Frames: &frames.Choice{Target: t, Programs: programs, Perfetto: perfetto, Asked: job.Scenario.FramesBy},
+			Frames: &framesource.Choice{Target: t, Programs: programs, Perfetto: perfetto, Asked: job.Scenario.FramesBy},
 		},
 	}
 }

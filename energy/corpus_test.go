@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/energy/model"
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace/batterystats"
-	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
@@ -35,7 +35,7 @@ func TestRealRails(t *testing.T) {
 		t.Skipf("the trace is not here: %v", err)
 	}
 	defer func() { _ = f.Close() }()
-	trace, err := power.Read(f)
+	trace, err := powerdata.Read(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestRealRails(t *testing.T) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	seen, err := power.Inspect(f)
+	seen, err := powerdata.Inspect(f)
 	if total := seen.Metrics["energy.total_j"]; err != nil || math.Abs(total-differences) > 1e-6*differences {
 		t.Errorf("an inspection has %g J, the counters differ by %g J (%v)", total, differences, err)
 	}

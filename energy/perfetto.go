@@ -1,16 +1,16 @@
 package energy
 
-import "github.com/apkgate/apkgate/trace/perfetto/power"
+import "github.com/apkgate/apkgate/trace/perfetto/powerdata"
 
 // RailsOf are the counters of a trace's power rails, of the device that was
 // traced alone.
-func RailsOf(t *power.Trace) []Rail {
+func RailsOf(t *powerdata.Trace) []Rail {
 	rails := make([]Rail, 0, len(t.Rails))
 	for _, r := range t.Rails {
 		if r.Machine != 0 {
 			continue
 		}
-		out := Rail{Name: r.Name, Subsystem: r.Subsystem, Derived: r.Supply == power.DerivedSupply}
+		out := Rail{Name: r.Name, Subsystem: r.Subsystem, Derived: r.Supply == powerdata.DerivedSupply}
 		for _, s := range r.Samples {
 			out.Counts = append(out.Counts, Count{Time: s.Time, Joules: float64(s.MicroWattSeconds) / 1e6})
 		}
@@ -22,7 +22,7 @@ func RailsOf(t *power.Trace) []Rail {
 // BatteryOf are the readings of a trace's battery; power is what is known of
 // chargers meanwhile (PowerOf). Of a device with several batteries there are none:
 // what one of them gives is not what the device draws.
-func BatteryOf(t *power.Trace, power Power) []BatteryReading {
+func BatteryOf(t *powerdata.Trace, power Power) []BatteryReading {
 	var out []BatteryReading
 	var first *string
 	for _, s := range t.Battery {
@@ -51,7 +51,7 @@ func number(v *int64) *float64 {
 }
 
 // PowerOf is what a trace tells of chargers.
-func PowerOf(t *power.Trace) Power {
+func PowerOf(t *powerdata.Trace) Power {
 	powered, known := t.Powered()
 	switch {
 	case !known:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/energy/energytest"
-	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
 // varied is a current of so many mA that changes by a little each second.
@@ -153,9 +153,9 @@ func TestACurrentThatRarelyChangesIsNotARamp(t *testing.T) {
 // half of its current is none.
 func TestSeveralBatteriesAreNotOne(t *testing.T) {
 	t.Parallel()
-	trace := &power.Trace{}
+	trace := &powerdata.Trace{}
 	for i := range 40 {
-		trace.Battery = append(trace.Battery, power.BatterySample{Time: time.Duration(i) * poll, Name: []string{"BAT0", "BAT1"}[i%2],
+		trace.Battery = append(trace.Battery, powerdata.BatterySample{Time: time.Duration(i) * poll, Name: []string{"BAT0", "BAT1"}[i%2],
 			CurrentUA: ptr(int64(-250_000 - i)), VoltageUV: ptr(int64(4_000_000))})
 	}
 	if got := energy.BatteryOf(trace, energy.OnBattery); len(got) != 0 {

@@ -1,6 +1,6 @@
 package gate
 
-import "github.com/apkgate/apkgate/gate/screen"
+import "github.com/apkgate/apkgate/gate/screening"
 
 // Budget is what may be measured beside the base build. The zero value says nothing of it.
 type Budget struct {
@@ -52,6 +52,6 @@ type Known struct {
 	Beyond, SD float64
 	// Counts is what is expected of a number of rare events, of which the new run has Events
 	// in so many Repetitions.
-	Counts              screen.Counts
+	Counts              screening.Counts
 	Events, Repetitions float64
 }

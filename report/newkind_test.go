@@ -13,7 +13,6 @@ import (
 	"github.com/yuin/goldmark/extension"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
 
-	"github.com/apkgate/apkgate/app/actions"
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
@@ -23,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/githubactions"
 )
 
 // A new kind of cause costs its package and nothing in report: this file is all that
@@ -104,8 +104,8 @@ func in(t *testing.T, input layout.Input) map[string]string {
 		out[f.Name] = strings.ReplaceAll(b.String(), "\u00a0", " ")
 	}
 	var b bytes.Buffer
-	notes := actions.ContentOf(input, nil).Notes
-	actions.NewRunner(&b, func(string) string { return "" }).Annotate(notes)
+	notes := githubactions.ContentOf(input, nil).Notes
+	githubactions.NewRunner(&b, func(string) string { return "" }).Annotate(notes)
 	out["annotations"] = strings.ReplaceAll(b.String(), "\u00a0", " ")
 	if n := strings.Count(b.String(), "\n"); n != len(notes) {
 		t.Errorf("%d annotations are written as %d lines:\n%s", len(notes), n, b.String())
@@ -151,7 +151,7 @@ func TestACauseStandsAtItsFinding(t *testing.T) {
 			t.Errorf("%s does not say %q:\n%s", format, want, out[format])
 		}
 	}
-	for _, note := range actions.ContentOf(input, nil).Notes {
+	for _, note := range githubactions.ContentOf(input, nil).Notes {
 		moonlit := strings.Contains(note.Text, "the moon of")
 		if of := strings.Contains(note.Title, "frames rendered"); of != moonlit {
 			t.Errorf("the annotation %q is told the moon's pull: %v, want %v", note.Title, moonlit, of)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
@@ -28,7 +28,7 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 	}
 	var added []string
 	err := s.write(ctx, func(tx *prepared.Tx) error {
-		in := names.NewWriter(tx)
+		in := interning.NewWriter(tx)
 		for _, rec := range made {
 			isNew, err := s.addRecord(ctx, in, rec)
 			if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) wrap(doing string, err error) error {
 }
 
 // addRecord adds one run and reports whether it was not there before.
-func (s *Store) addRecord(ctx context.Context, in *names.Writer, rec records.Record) (bool, error) {
+func (s *Store) addRecord(ctx context.Context, in *interning.Writer, rec records.Record) (bool, error) {
 	known, err := holds(ctx, in.Tx, rec)
 	if err != nil || known {
 		return false, err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
@@ -101,7 +101,7 @@ func fill(ctx context.Context, s *Store, tx *prepared.Tx, n int) error {
 	if err != nil {
 		return err
 	}
-	in := names.NewWriter(tx)
+	in := interning.NewWriter(tx)
 	random := rand.New(rand.NewPCG(1, 2))
 	type sample struct {
 		run    run.Run

@@ -11,7 +11,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
@@ -25,7 +25,7 @@ func deriveAll(ctx context.Context, tx *prepared.Tx) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM summaries"); err != nil {
 		return err
 	}
-	in := names.NewWriter(tx)
+	in := interning.NewWriter(tx)
 	var summed []*derivedRun
 	for last, more := int64(-1), true; more; {
 		var batch []*derivedRun
@@ -118,7 +118,7 @@ func (d *derivedRun) sumUp() (err error) {
 }
 
 // putDerived keeps what was made of the records.
-func putDerived(ctx context.Context, in *names.Writer, batch []*derivedRun) error {
+func putDerived(ctx context.Context, in *interning.Writer, batch []*derivedRun) error {
 	for _, d := range batch {
 		err := d.err
 		if err == nil {
@@ -131,7 +131,7 @@ func putDerived(ctx context.Context, in *names.Writer, batch []*derivedRun) erro
 	return nil
 }
 
-func (d *derivedRun) put(ctx context.Context, in *names.Writer) error {
+func (d *derivedRun) put(ctx context.Context, in *interning.Writer) error {
 	m, err := newestMark(ctx, in.Tx, d.number)
 	if err != nil {
 		return err

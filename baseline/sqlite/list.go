@@ -12,7 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
@@ -155,7 +155,7 @@ func (s *Store) listPage(ctx context.Context, tx *prepared.Tx, f baseline.Filter
 	if err != nil {
 		return nil, err
 	}
-	out, err := complete(ctx, tx, names.NewReader(tx), rows)
+	out, err := complete(ctx, tx, interning.NewReader(tx), rows)
 	for i := range out {
 		if err := s.addSaid(ctx, tx, rows[i].number, &out[i].Run); err != nil {
 			return nil, err
@@ -166,7 +166,7 @@ func (s *Store) listPage(ctx context.Context, tx *prepared.Tx, f baseline.Filter
 
 // selectEntries reads the runs that the end of the query says, without what
 // only their records hold and without what was said of them.
-func selectEntries(ctx context.Context, tx *prepared.Tx, names *names.Reader, where string, args ...any) ([]baseline.Entry, error) {
+func selectEntries(ctx context.Context, tx *prepared.Tx, names *interning.Reader, where string, args ...any) ([]baseline.Entry, error) {
 	rows, err := selectRows(ctx, tx, where, args...)
 	if err != nil {
 		return nil, err
@@ -226,10 +226,10 @@ func conditions(f baseline.Filter) (where []string, args []any) {
 	case len(f.States) == 1: // in order by the index of states
 		add("state = ?", f.States[0])
 	default: // in order by the index of starts: "+" keeps SQLite from collecting and sorting
-		add("+state IN ("+names.Holders(len(f.States))+")", names.Anys(f.States)...)
+		add("+state IN ("+interning.Holders(len(f.States))+")", interning.Anys(f.States)...)
 	}
 	if f.IDs != nil {
-		add("r.id IN ("+names.Holders(len(f.IDs))+")", names.Anys(f.IDs)...)
+		add("r.id IN ("+interning.Holders(len(f.IDs))+")", interning.Anys(f.IDs)...)
 	}
 	for name, value := range f.Where {
 		add(`context IN (SELECT cp.context FROM context_properties cp JOIN properties p ON p.id = cp.property
@@ -264,7 +264,7 @@ func (r *row) scan(rows *sql.Rows) error {
 }
 
 // complete fills in the contexts and marks.
-func complete(ctx context.Context, tx *prepared.Tx, names *names.Reader, rows []row) ([]baseline.Entry, error) {
+func complete(ctx context.Context, tx *prepared.Tx, names *interning.Reader, rows []row) ([]baseline.Entry, error) {
 	out := make([]baseline.Entry, len(rows))
 	for i, r := range rows {
 		properties, err := names.Properties(ctx, r.context)

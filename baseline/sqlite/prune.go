@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 )
 
@@ -106,7 +106,7 @@ func tell(ctx context.Context, tx *prepared.Tx, number int64, each func(baseline
 	if each == nil {
 		return nil
 	}
-	entries, err := selectEntries(ctx, tx, names.NewReader(tx), "WHERE number = ?", number)
+	entries, err := selectEntries(ctx, tx, interning.NewReader(tx), "WHERE number = ?", number)
 	if err != nil || len(entries) == 0 {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
@@ -119,7 +119,7 @@ func rankContexts(ctx context.Context, tx *prepared.Tx, subject int64, q baselin
 		if err := rows.Scan(&r.context, &blob); err != nil {
 			return nil, err
 		}
-		if ids, err = names.DecodeIDs(ids[:0], blob); err != nil {
+		if ids, err = interning.DecodeIDs(ids[:0], blob); err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
@@ -164,7 +164,7 @@ type hardProperties struct {
 
 func readHard(ctx context.Context, tx *prepared.Tx, q baseline.Query) (hardProperties, error) {
 	h := hardProperties{agrees: map[int64]bool{}, wanted: len(devctx.Only(q.Context, devctx.Hard))}
-	rows, err := tx.QueryContext(ctx, "SELECT id, name, value FROM properties WHERE name IN ("+names.Holders(len(devctx.Hard))+")", names.Anys(devctx.Hard)...)
+	rows, err := tx.QueryContext(ctx, "SELECT id, name, value FROM properties WHERE name IN ("+interning.Holders(len(devctx.Hard))+")", interning.Anys(devctx.Hard)...)
 	if err != nil {
 		return h, err
 	}

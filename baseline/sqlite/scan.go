@@ -9,7 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
@@ -26,7 +26,7 @@ type scanner struct {
 	exact   *sql.Stmt
 	near    map[int64][]near
 	isNear  map[string]bool
-	names   *names.Reader
+	names   *interning.Reader
 	started sql.RawBytes
 	id      sql.RawBytes
 	kept    kept
@@ -57,7 +57,7 @@ func newScanner(ctx context.Context, tx *prepared.Tx, stale bool, subject int64,
 	if err != nil {
 		return nil, err
 	}
-	sc := &scanner{tx: tx, stale: stale, query: q, subject: subject, since: since, names: names.NewReader(tx), commits: map[string]string{}}
+	sc := &scanner{tx: tx, stale: stale, query: q, subject: subject, since: since, names: interning.NewReader(tx), commits: map[string]string{}}
 	if sc.next, err = tx.PrepareContext(ctx, `SELECT started, id, `+sc.columns()+` FROM summaries
 		WHERE subject = ?1 AND reference = 1 AND context = ?2 AND (started, id) < (?3, ?4) AND started >= ?5
 		ORDER BY started DESC, id DESC LIMIT ?6`); err != nil {

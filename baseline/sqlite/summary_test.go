@@ -9,17 +9,17 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 )
 
 // TestFormOfLists holds the bytes to docs/format/history.md: ids 3, 131 and 132
 // are the steps 3, 128 and 1, and 128 as LEB128 is 80 01.
 func TestFormOfLists(t *testing.T) {
-	data := names.EncodeIDs([]int64{132, 3, 131})
+	data := interning.EncodeIDs([]int64{132, 3, 131})
 	if want := []byte{0x03, 0x80, 0x01, 0x01}; !bytes.Equal(data, want) {
 		t.Errorf("ids are % x, want % x", data, want)
 	}
-	ids, err := names.DecodeIDs(nil, data)
+	ids, err := interning.DecodeIDs(nil, data)
 	if d := cmp.Diff([]int64{3, 131, 132}, ids); d != "" || err != nil {
 		t.Errorf("ids come back as %v, %v", ids, err)
 	}
@@ -39,7 +39,7 @@ func FuzzDecodeLists(f *testing.F) {
 	f.Add([]byte{0x02, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f})
 	f.Add(bytes.Repeat([]byte{0xff}, 20))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		ids, err := names.DecodeIDs(nil, data)
+		ids, err := interning.DecodeIDs(nil, data)
 		if err != nil && !errors.Is(err, baseline.ErrDamaged) || len(ids) > len(data) {
 			t.Errorf("%d ids of %d bytes, %v", len(ids), len(data), err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
@@ -118,7 +118,7 @@ func checkContexts(ctx context.Context, tx *prepared.Tx) (found []baseline.Damag
 		if err := rows.Scan(&id, &blob); err != nil {
 			return found, err
 		}
-		ids, err := names.DecodeIDs(nil, blob)
+		ids, err := interning.DecodeIDs(nil, blob)
 		if err != nil {
 			return found, fmt.Errorf("context %d: %w", id, err)
 		}
@@ -127,7 +127,7 @@ func checkContexts(ctx context.Context, tx *prepared.Tx) (found []baseline.Damag
 			var one int
 			err := tx.QueryRowContext(ctx, "SELECT 1 FROM context_properties WHERE property = ? AND context = ?", p, id).Scan(&one)
 			if err != nil {
-				return found, names.Missing(err, fmt.Sprintf("index entry of context %d for property", id), p)
+				return found, interning.Missing(err, fmt.Sprintf("index entry of context %d for property", id), p)
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func runsAfter(ctx context.Context, tx *prepared.Tx, last int64) (runs []verifyR
 // checkPage checks the runs of a page.
 func (s *Store) checkPage(ctx context.Context, p verifyPage) (found []baseline.Damage, err error) {
 	err = s.read(ctx, func(tx *prepared.Tx) error {
-		c := runChecker{tx: tx, names: names.NewReader(tx), stale: s.stale, bare: s.bare, said: s.addSaid}
+		c := runChecker{tx: tx, names: interning.NewReader(tx), stale: s.stale, bare: s.bare, said: s.addSaid}
 		for _, r := range p.runs {
 			if err := noteDamage(&found, r.id, c.check(ctx, r.number)); err != nil {
 				return err
@@ -247,7 +247,7 @@ func (s *Store) checkPage(ctx context.Context, p verifyPage) (found []baseline.D
 // runChecker checks runs in one transaction.
 type runChecker struct {
 	tx    *prepared.Tx
-	names *names.Reader
+	names *interning.Reader
 	stale bool // summaries follow older rules, so that they can't be compared
 	bare  bool // there are no ANRs beside the records
 	said  func(ctx context.Context, tx *prepared.Tx, number int64, r *run.Run) error

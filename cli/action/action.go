@@ -18,17 +18,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/apkgate/apkgate/app/actions"
-	"github.com/apkgate/apkgate/app/actions/board"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // flags are what all commands of the action take. Each flag is also an input
@@ -65,40 +65,40 @@ from INPUT_GITHUB_TOKEN or GITHUB_TOKEN.`,
 
 // call is one call of the action.
 type call struct {
-	actions.Reporter
+	githubactions.Reporter
 	// first shows a result that is to be explained yet.
 	first func(result)
 }
 
 // enter reads the inputs into the flags and what the job is about.
 func enter(c terminal.Console, cmd *cobra.Command, f *flags) (*call, error) {
-	runner := actions.NewRunner(c.Stdout, c.Getenv)
+	runner := githubactions.NewRunner(c.Stdout, c.Getenv)
 	if err := inputsToFlags(cmd, runner); err != nil {
 		return nil, err
 	}
 	token := token(c, runner)
 	runner.Mask(token)
-	job, err := actions.ReadJob(c.Getenv)
+	job, err := githubactions.ReadJob(c.Getenv)
 	if err != nil {
 		return nil, exit.Usage(err, "apkgate action works inside of a GitHub workflow; elsewhere, apkgate run does the same")
 	}
 	if f.name == "" {
 		f.name = defaultName(*f)
 	}
-	if err := actions.CheckName(f.name); err != nil {
+	if err := githubactions.CheckName(f.name); err != nil {
 		return nil, exit.Usage(err, "the input name sets it")
 	}
 	leg, err := board.LegName(f.leg)
 	if err != nil {
 		return nil, exit.Usage(err, "the input leg sets it")
 	}
-	a := &call{Reporter: actions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: gate.FailRegression}}
+	a := &call{Reporter: githubactions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: gate.FailRegression}}
 	if token != "" {
-		clock := actions.RealClock()
+		clock := githubactions.RealClock()
 		if c.Pause != nil {
 			clock.Sleep = c.Pause
 		}
-		a.Client, err = actions.NewClient(job, actions.ClientOptions{
+		a.Client, err = githubactions.NewClient(job, githubactions.ClientOptions{
 			API: c.Getenv("GITHUB_API_URL"), GraphQL: c.Getenv("GITHUB_GRAPHQL_URL"), Token: token, Clock: clock, Log: runner.Log,
 		})
 		if err != nil {
@@ -123,7 +123,7 @@ func defaultName(f flags) string {
 
 // inputsToFlags sets each flag that the command line leaves out from the action's
 // input of the same name. Of a list, each line is an entry.
-func inputsToFlags(cmd *cobra.Command, runner *actions.Runner) (err error) {
+func inputsToFlags(cmd *cobra.Command, runner *githubactions.Runner) (err error) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		value := runner.Input(flag.Name)
 		if err != nil || flag.Changed || value == "" || flag.Name == "help" {
@@ -144,7 +144,7 @@ func inputsToFlags(cmd *cobra.Command, runner *actions.Runner) (err error) {
 
 // token is what GitHub is written to with. A workload that is started on this
 // computer does not have it, see package secrets.
-func token(c terminal.Console, runner *actions.Runner) string {
+func token(c terminal.Console, runner *githubactions.Runner) string {
 	if token := runner.Input("github-token"); token != "" {
 		return token
 	}
@@ -161,14 +161,14 @@ func in(c terminal.Console, dir string, f *runFlags) (terminal.Console, error) {
 		dir = filepath.Join(c.Workspace("."), dir)
 	}
 	if info, err := os.Stat(dir); err != nil {
-		return c, exit.Usage(files.Error("go to the working directory", dir, err), "")
+		return c, exit.Usage(atomicfile.Error("go to the working directory", dir, err), "")
 	} else if !info.IsDir() {
 		return c, exit.Usage(fmt.Errorf("go to the working directory %s: it is no folder", terminal.Plain(dir)), "")
 	}
 	c.Dir = dir
 	f.Config = cmp.Or(f.Config, config.FileName)
 	paths := []*string{&f.Config, &f.artifact, &f.APK, &f.base, &f.head, &f.baseAPK}
-	if !stores.IsShared(f.Store) {
+	if !openstore.IsShared(f.Store) {
 		paths = append(paths, &f.Store)
 	}
 	for i := range f.sessions.Merge {

@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/actions/githubtest"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 const (
@@ -170,7 +170,7 @@ func (w *workspace) read(name string) string {
 func (w *workspace) accepted() int {
 	w.t.Helper()
 	c := terminal.Console{Stderr: &bytes.Buffer{}, Now: time.Now, Getenv: func(string) string { return "" }}
-	store, err := stores.OpenExisting(w.t.Context(), c, filepath.Join(w.dir, ".apkgate", "history.db"))
+	store, err := openstore.OpenExisting(w.t.Context(), c, filepath.Join(w.dir, ".apkgate", "history.db"))
 	if err != nil {
 		w.t.Fatal(err)
 	}

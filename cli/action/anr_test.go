@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // A build in which a thread holds the lock that the UI thread wants: the comment names

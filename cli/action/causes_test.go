@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/actions/githubtest"
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 
 // tracedConfig records what frames wait for.

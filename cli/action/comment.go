@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/actions"
-	"github.com/apkgate/apkgate/app/actions/artifact"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 func commentCommand(c terminal.Console) *cobra.Command {
@@ -64,10 +64,10 @@ func comment(c terminal.Console, cmd *cobra.Command, f *flags) error {
 		in.Catalogue = catalogue
 		in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
 		if a.Job.Pull.Fork {
-			in.Notes = append([]string{actions.ForkNote}, in.Notes...)
+			in.Notes = append([]string{githubactions.ForkNote}, in.Notes...)
 		}
 		a.Comment, a.Leg = true, leg
-		if err := a.PostComment(cmd.Context(), actions.ContentOf(in, nil)); err != nil {
+		if err := a.PostComment(cmd.Context(), githubactions.ContentOf(in, nil)); err != nil {
 			a.Runner.Warn(err.Error())
 		}
 	}

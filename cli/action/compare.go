@@ -7,16 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/actions"
-	"github.com/apkgate/apkgate/app/actions/artifact"
-	"github.com/apkgate/apkgate/app/booted"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/locations"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
@@ -25,6 +15,16 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/locations"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // builtFrom notes the commit that the head of a comparison was built from, which
@@ -33,7 +33,7 @@ import (
 // not tell.
 func (a *call) builtFrom(f *runFlags) error {
 	for flag, commit := range map[string]string{"commit": f.Commit, "base-commit": f.baseCommit} {
-		if commit != "" && !actions.IsCommit(commit) {
+		if commit != "" && !githubactions.IsCommit(commit) {
 			return exit.Usage(fmt.Errorf("--%s is %q, want the full hexadecimal id of a commit", flag, prose.Short(commit)), "git rev-parse HEAD says it, and so does the output commit of actions/checkout")
 		}
 	}
@@ -58,7 +58,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 		return result{}, err
 	}
 	builds.Session = measure.CompareSession(c)
-	builds.Pool = booted.NewPool(c, builds.Session)
+	builds.Pool = labs.NewPool(c, builds.Session)
 	defer builds.Pool.Close()
 	set, err := settings.Read(cmd.Flags().Changed, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
@@ -88,7 +88,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 		a.first(found(layout.Comparison(in), in.Verdict))
 		return true
 	})
-	in.Why = recorded.Next(judging.RegressedBuild(in, pair.Head), fmt.Sprintf("why: %s of the action records both builds for longer", prose.Duration(max(2*within, config.DefaultWhy))))
+	in.Why = explanation.Next(judging.RegressedBuild(in, pair.Head), fmt.Sprintf("why: %s of the action records both builds for longer", prose.Duration(max(2*within, config.DefaultWhy))))
 	answer := layout.Comparison(in)
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, err
@@ -116,10 +116,10 @@ func compareOnFarm(c terminal.Console, cmd *cobra.Command, f *runFlags, builds m
 }
 
 // comparisonContent is a comparison as GitHub shows it.
-func comparisonContent(v sidebyside.Verdict, answer document.Document) actions.Content {
-	content := actions.Content{
+func comparisonContent(v sidebyside.Verdict, answer document.Document) githubactions.Content {
+	content := githubactions.Content{
 		Outcome: v.Verdict, Headline: answer.Headline(),
-		Markdown: actions.Comment(answer), Counts: map[gate.Outcome]int{},
+		Markdown: githubactions.Comment(answer), Counts: map[gate.Outcome]int{},
 	}
 	for _, s := range v.Scenarios {
 		content.Counts[s.Verdict]++
@@ -134,8 +134,8 @@ func folderOf(c terminal.Console, answer document.Document, known func() documen
 		if err != nil {
 			return artifact.Folder{}, err
 		}
-		if err := files.MakeFolder(folder.Dir); err != nil {
-			return artifact.Folder{}, files.Error("make the report folder", folder.Dir, err)
+		if err := atomicfile.MakeFolder(folder.Dir); err != nil {
+			return artifact.Folder{}, atomicfile.Error("make the report folder", folder.Dir, err)
 		}
 		return folder, output.WriteFiles(c, answer, output.InFolder(folder.Dir, known))
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/apkgate/apkgate/app/actions/githubtest"
-	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 
 // hungry has the workspace's phone measure joules and sample methods.

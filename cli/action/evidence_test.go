@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/actions/githubtest"
-	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 
 // keepingConfig measures on a phone that has Perfetto, and keeps every trace.

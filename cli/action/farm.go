@@ -7,25 +7,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/farmed"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/device/boot"
+	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/farms"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // choosesFarm has the configuration's farm used where the input says so, or where it says
 // nothing and the configuration names a farm and no devices.
 func (f *runFlags) choosesFarm(cmd *cobra.Command, cfg *config.Config) {
 	if !cmd.Flags().Changed("farm") {
-		f.OnFarm = farmed.Used(cfg)
+		f.OnFarm = farms.Used(cfg)
 	}
 }
 
 // onFarm readies the farm, where one is used.
-func (a *call) onFarm(ctx context.Context, c terminal.Console, cmd *cobra.Command, cfg *config.Config, f *runFlags) (*farmed.Lab, error) {
+func (a *call) onFarm(ctx context.Context, c terminal.Console, cmd *cobra.Command, cfg *config.Config, f *runFlags) (*farms.Lab, error) {
 	f.choosesFarm(cmd, cfg)
-	farm, err := farmed.For(ctx, c, cfg, &f.CollectFlags, f.sessions)
+	farm, err := farms.For(ctx, c, cfg, &f.CollectFlags, f.sessions)
 	return farm, a.ofFork(err)
 }
 

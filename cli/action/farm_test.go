@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/actions/githubtest"
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/firebase"
 	"github.com/apkgate/apkgate/simulator/standin/state"
-	"github.com/apkgate/apkgate/simulator/standin/testlab"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 
 const farmConfig = `app: {package: com.example.mail, apk: head.apk, test-apk: test.apk}
@@ -29,7 +29,7 @@ farm:
 // one takes 30 % longer to start.
 func farmWorkspace(t *testing.T) (*workspace, *standin.Lab) {
 	w, l := newWorkspace(t), standin.New(t, standin.Options{WithoutADB: true})
-	service := httptest.NewServer(testlab.Service(l.Folder, testlab.Starts))
+	service := httptest.NewServer(firebase.Service(l.Folder, firebase.Starts))
 	t.Cleanup(service.Close)
 	for name, value := range l.Variables() {
 		t.Setenv(name, value)
@@ -75,7 +75,7 @@ func TestActionOnAFarm(t *testing.T) {
 // A fork's workflow has no credentials: it ends before anything is begun, and says why.
 func TestActionOfAForkOnAFarm(t *testing.T) {
 	w, l := farmWorkspace(t)
-	l.Breaks(testlab.LoggedOut, state.Always)
+	l.Breaks(firebase.LoggedOut, state.Always)
 	w.SetPull(githubtest.Pull{Number: 9, Repository: "mallory/app", Branch: "patch", SHA: headSHA, Base: "main"})
 	w.event(map[string]any{"pull_request": map[string]any{
 		"number": 9,
@@ -89,7 +89,7 @@ func TestActionOfAForkOnAFarm(t *testing.T) {
 		contains(t, what, strings.Join(strings.Fields(text), " "), "this pull request comes from a fork, to whose workflow GitHub gives no secrets", "You do not currently have an active account selected")
 	}
 	contains(t, "the error", r.Stderr, "hint: leave forks out (docs/farms.md has how)")
-	if all, err := testlab.Matrices(l.Folder); err != nil || len(all) > 0 {
+	if all, err := firebase.Matrices(l.Folder); err != nil || len(all) > 0 {
 		t.Errorf("%d matrices, %v", len(all), err)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/actions/githubtest"
-	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 
 // A fork's token may only read. Its run stays green if nothing is worse; the

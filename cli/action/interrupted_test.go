@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // interrupting is standard error that interrupts the process as a runner does, once something

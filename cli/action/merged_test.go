@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // sharded measures a build on two phones in so many shards, whose parts are then given to

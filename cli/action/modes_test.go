@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // A nightly refresh adds to what pull requests are compared with, and refuses to on

@@ -3,7 +3,7 @@ package action
 import (
 	"testing"
 
-	"github.com/apkgate/apkgate/app/settings"
+	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 func TestActionNamesConfigurationsByTheirPath(t *testing.T) {

@@ -9,25 +9,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/actions"
-	"github.com/apkgate/apkgate/app/actions/artifact"
-	"github.com/apkgate/apkgate/app/booted"
-	"github.com/apkgate/apkgate/app/interleaved"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/keptfiles"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/locations"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/session"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
+	"github.com/apkgate/apkgate/usecase/interleaved"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/locations"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/runevidence"
+	"github.com/apkgate/apkgate/usecase/session"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // maxBaseCommits is how far back on the base branch commits are told apart.
@@ -67,7 +67,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	if err != nil {
 		return result{}, err
 	}
-	store, keep, err := stores.OpenForPull(ctx, c, set.Store)
+	store, keep, err := openstore.OpenForPull(ctx, c, set.Store)
 	if err != nil {
 		return result{}, err
 	}
@@ -82,10 +82,10 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	if !keep {
 		into = nil
 	} else if a.Job.Pull == nil || !a.Job.Pull.Fork {
-		f.Evidence.Folder = stores.Kept(set.Store)
+		f.Evidence.Folder = openstore.Kept(set.Store)
 	}
 	if base.APK == "" {
-		base = interleaved.Kept(ctx, c, cfg, store, stores.Kept(set.Store), stands.Commits)
+		base = interleaved.Kept(ctx, c, cfg, store, openstore.Kept(set.Store), stands.Commits)
 	}
 	defer base.Close(c)
 	measuring, err := session.Begin(session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: f.ConfigFlags.File()}, f.sessions, &f.CollectFlags)
@@ -93,9 +93,9 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 		return result{}, err
 	}
 	defer measuring.End(ctx)
-	f.Pool = booted.NewPool(c, f.Session)
+	f.Pool = labs.NewPool(c, f.Session)
 	defer f.Pool.Close()
-	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, into)
+	measured, err := measurement.MeasureInto(ctx, c, cfg, f.CollectFlags, into)
 	if err != nil {
 		return result{}, err
 	}
@@ -104,7 +104,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	}
 	sound := baseline.SoundOf(store)
 	set.Policy.Budget = interleaved.BudgetOf(cfg, base, measured, f.Farm)
-	settler := interleaved.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: into, Keep: keptfiles.InReport(f.artifact)}
+	settler := interleaved.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: into, Keep: runevidence.InReport(f.artifact)}
 	settler.Judge = func(runs []run.Run) (layout.Input, error) {
 		return judging.Judge(runs, judging.OfStore(ctx, sound, set, stands), set)
 	}
@@ -119,27 +119,27 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	if note := farm.Note(); note != "" {
 		in.Notes = append(in.Notes, note)
 	}
-	loss := errors.Join(measured.Lost, err, stores.Damage(c, sound)) // what was measured is shown all the same
+	loss := errors.Join(measured.Lost, err, openstore.Damage(c, sound)) // what was measured is shown all the same
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
-	in.Kept = keptfiles.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
-	marked := stores.Judged(ctx, into, in.Verdict)
+	in.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
+	marked := openstore.Judged(ctx, into, in.Verdict)
 	in.Meta.Repository = a.Job.Repository()
 	known := locations.Find(c, cfg, cmp.Or(f.Config, config.FileName))
 	found := func(in layout.Input) result {
 		return result{
-			content: actions.ContentOf(in, known), failOn: set.FailOn, loss: loss,
+			content: githubactions.ContentOf(in, known), failOn: set.FailOn, loss: loss,
 			folder: func(dir string) (artifact.Folder, error) { return artifact.WriteFolder(dir, a.Leg, in, known) },
 		}
 	}
-	recorder := recorded.Recorder{
-		Console: c, Config: cfg, Base: base.APK, BaseFrom: base.Source, From: lab.OriginOf(c, f.CollectFlags).Source, Session: f.Session,
-		Parallel: f.Parallel, Pool: f.Pool, Within: within, Keep: keptfiles.InReport(f.artifact),
+	recorder := explanation.Recorder{
+		Console: c, Config: cfg, Base: base.APK, BaseFrom: base.Source, From: measurement.OriginOf(c, f.CollectFlags).Source, Session: f.Session,
+		Parallel: f.Parallel, Pool: f.Pool, Within: within, Keep: runevidence.InReport(f.artifact),
 	}
 	switch {
 	case farm != nil:
 		in = farm.Explained(ctx, in, within)
 	case marked == nil:
-		in = explained(ctx, recorder, in, recorded.UnitsOf(cfg, measured, in.Verdict), func(in layout.Input) { a.first(found(in)) })
+		in = explained(ctx, recorder, in, explanation.UnitsOf(cfg, measured, in.Verdict), func(in layout.Input) { a.first(found(in)) })
 	}
 	if err := errors.Join(output.Write(c, layout.Verdict(in), output.Text()), marked); err != nil {
 		return result{}, err
@@ -149,20 +149,20 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 
 // explained records what explains a regression, once the verdict is shown as it is: nothing of
 // it changes by what is recorded, and nothing is lost where the job ends meanwhile.
-func explained(ctx context.Context, r recorded.Recorder, in layout.Input, units map[string]lab.Unit, first func(layout.Input)) layout.Input {
+func explained(ctx context.Context, r explanation.Recorder, in layout.Input, units map[string]measurement.Unit, first func(layout.Input)) layout.Input {
 	all := judging.RegressedIn(in)
-	in.Why = recorded.Next(all, inWorkflow(r))
+	in.Why = explanation.Next(all, inWorkflow(r))
 	if !r.Todo(all, units) || ctx.Err() != nil {
 		return in
 	}
 	first(in)
 	in, _ = r.Verdict(ctx, in, units) // what goes wrong is told
-	in.Why = recorded.Next(judging.RegressedIn(in), inWorkflow(r))
+	in.Why = explanation.Next(judging.RegressedIn(in), inWorkflow(r))
 	return in
 }
 
 // inWorkflow says how what nothing explains can be explained by a workflow.
-func inWorkflow(r recorded.Recorder) string {
+func inWorkflow(r explanation.Recorder) string {
 	switch {
 	case r.Base == "":
 		return "let the workflow build the commit that the change begins with, and give it to the action (base-apk): after a regression a few rounds of both builds are then recorded"

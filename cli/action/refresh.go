@@ -10,19 +10,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/actions"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/keptfiles"
-	"github.com/apkgate/apkgate/app/locations"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
-	"github.com/apkgate/apkgate/app/worktree"
-	"github.com/apkgate/apkgate/cli/history"
+	"github.com/apkgate/apkgate/cli/baselinecmd"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/locations"
+	"github.com/apkgate/apkgate/usecase/runevidence"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/worktree"
 )
 
 // mayRefresh refuses to accept what is not a build of one of the branches; where
@@ -89,14 +89,14 @@ func refresh(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 	}
 	a.FailOn = set.FailOn
 	f.choosesFarm(cmd, set.Config)
-	done, err := history.Refresh(c, cmd, f.ConfigFlags, set, history.Refreshing{
+	done, err := baselinecmd.Refresh(c, cmd, f.ConfigFlags, set, baselinecmd.Refreshing{
 		PolicyFlags: f.PolicyFlags, CollectFlags: f.CollectFlags, Sessions: f.sessions, AcceptRegression: f.acceptRegression,
 	})
 	if err != nil {
 		return result{}, err
 	}
 	a.FailOn = done.FailOn
-	done.Judged.Kept = keptfiles.ForArtifact(f.artifact, a.Job.ArtifactsURL(), done.Judged.Runs)
+	done.Judged.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), done.Judged.Runs)
 	answer := done.Answer()
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, errors.Join(err, done.Loss)
@@ -108,10 +108,10 @@ func refresh(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 }
 
 // refreshContent is a refresh as GitHub shows it.
-func refreshContent(did saved.Refresh, answer document.Document) actions.Content {
-	content := actions.Content{
+func refreshContent(did saved.Refresh, answer document.Document) githubactions.Content {
+	content := githubactions.Content{
 		Outcome: did.Outcome(), Headline: answer.Headline(),
-		Counts: map[gate.Outcome]int{}, Markdown: actions.Comment(answer),
+		Counts: map[gate.Outcome]int{}, Markdown: githubactions.Comment(answer),
 	}
 	for _, x := range did.Refused {
 		content.Counts[x.Verdict]++

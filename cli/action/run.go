@@ -9,27 +9,27 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/actions"
-	"github.com/apkgate/apkgate/app/actions/artifact"
-	"github.com/apkgate/apkgate/app/actions/board"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/session"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
+	"github.com/apkgate/apkgate/usecase/githubactions/board"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/session"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // runFlags are those of `action run`.
 type runFlags struct {
 	flags
 	settings.PolicyFlags
-	lab.CollectFlags
+	measurement.CollectFlags
 	sessions          session.Flags
-	why               recorded.Flags
+	why               explanation.Flags
 	mode              string
 	comment, checkRun bool
 	base, head        string // APKs, for mode compare
@@ -68,7 +68,7 @@ func runCommand(c terminal.Console) *cobra.Command {
 
 // result is what a mode found, and how it is shown.
 type result struct {
-	content actions.Content
+	content githubactions.Content
 	failOn  gate.FailOn
 	// folder leaves the report's files in a folder.
 	folder func(dir string) (artifact.Folder, error)
@@ -132,7 +132,7 @@ func runMode(c terminal.Console, cmd *cobra.Command, f *runFlags) (err error) {
 
 // show leaves the report's files and posts the verdict. A file that the runner
 // refuses changes no verdict either.
-func (a *call) show(ctx context.Context, dir string, result result, publish func(context.Context, actions.Content) error) {
+func (a *call) show(ctx context.Context, dir string, result result, publish func(context.Context, githubactions.Content) error) {
 	folder, err := result.folder(dir)
 	if err == nil {
 		err = errors.Join(

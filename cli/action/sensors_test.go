@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // A build that leaves sensors registered takes more joules than one session can prove: a

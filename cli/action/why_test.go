@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // waiting is a build that waits for another process while it scrolls.

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // OnlyCommands is the Args of a command that is nothing but the name of others.

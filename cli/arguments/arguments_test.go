@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // Who forgets --run gets the command line that was meant, safe to paste.

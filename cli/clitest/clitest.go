@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/simulated"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/simulated"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // Result is what a command line left behind.

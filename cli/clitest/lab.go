@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // The lab of these tests: simulated phones of which the first, the only one with

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/secrets"
 	"github.com/apkgate/apkgate/cli"
+	"github.com/apkgate/apkgate/usecase/secrets"
 )
 
 // CommandLine is the variable by which a test that needs apkgate as a process starts

@@ -17,15 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/interleaved"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
@@ -38,6 +29,15 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator/profile"
 	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/interleaved"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // Command is apkgate demo.
@@ -71,7 +71,7 @@ func perform(ctx context.Context, c terminal.Console, keep string) error {
 	if err := d.writeApps(); err != nil {
 		return exit.Infrastructure(err)
 	}
-	store, err := stores.Open(ctx, c, filepath.Join(dir, "history.db"))
+	store, err := openstore.Open(ctx, c, filepath.Join(dir, "history.db"))
 	if err != nil {
 		return err
 	}
@@ -197,18 +197,18 @@ func (d demo) history(ctx context.Context, cfg *config.Config, store baseline.St
 	if err != nil {
 		return err
 	}
-	_, err = baseline.Import(ctx, store, lab.RunsOf(results), &baseline.Mark{State: baseline.Accepted, Note: "demo"}, nil)
+	_, err = baseline.Import(ctx, store, measurement.RunsOf(results), &baseline.Mark{State: baseline.Accepted, Note: "demo"}, nil)
 	return exit.InfrastructureIf(err)
 }
 
 // measured makes the runs of a configuration and leaves them in a file.
 func (d demo) measured(ctx context.Context, cfg *config.Config, file string) ([]collect.Result, error) {
-	results, err := lab.Measure(ctx, d.Console, cfg, lab.CollectFlags{}, nil)
+	results, err := measurement.Measure(ctx, d.Console, cfg, measurement.CollectFlags{}, nil)
 	if err == nil {
-		err = lab.LossOf(results)
+		err = measurement.LossOf(results)
 	}
 	if err == nil {
-		err = exit.InfrastructureIf(files.Write(d.path(file), lab.JSONLines(results)))
+		err = exit.InfrastructureIf(atomicfile.Write(d.path(file), measurement.JSONLines(results)))
 	}
 	return results, err
 }
@@ -221,7 +221,7 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	set := settings.Settings{Policy: policy, Catalogue: metric.Default()}
 	s := interleaved.Settler{
-		Console: d.Console, Config: cfg, Set: set, Flags: lab.CollectFlags{Session: "pull-request"},
+		Console: d.Console, Config: cfg, Set: set, Flags: measurement.CollectFlags{Session: "pull-request"},
 		Judge: func(runs []run.Run) (layout.Input, error) {
 			return judging.Judge(runs, judging.OfStore(ctx, baseline.SoundOf(store), set, judging.Lineage{}), set)
 		},
@@ -229,7 +229,7 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	if s.Base, err = interleaved.Named(d.Console, cfg, "", ""); err != nil {
 		return err
 	}
-	measured := lab.Measured{Runs: lab.MeasuredRuns(results)}
+	measured := measurement.Measured{Runs: measurement.MeasuredRuns(results)}
 	for i := range results {
 		measured.Places = append(measured.Places, i)
 	}
@@ -252,12 +252,12 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 const whyWithin = 5 * time.Minute
 
 // explained records a few more rounds of both builds.
-func (d demo) explained(ctx context.Context, s interleaved.Settler, in layout.Input, m lab.Measured) layout.Input {
-	r := recorded.Recorder{
+func (d demo) explained(ctx context.Context, s interleaved.Settler, in layout.Input, m measurement.Measured) layout.Input {
+	r := explanation.Recorder{
 		Console: d.Console, Config: s.Config, Base: s.Base.APK, BaseFrom: s.Base.Source, Session: s.Flags.Session, Within: whyWithin,
 	}
-	in, _ = r.Verdict(ctx, in, recorded.UnitsOf(s.Config, m, in.Verdict)) // what goes wrong is told
-	in.Why = recorded.Next(judging.RegressedIn(in), "")
+	in, _ = r.Verdict(ctx, in, explanation.UnitsOf(s.Config, m, in.Verdict)) // what goes wrong is told
+	in.Why = explanation.Next(judging.RegressedIn(in), "")
 	return in
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // What the demo says to try next can be pasted into a shell, wherever its files are.

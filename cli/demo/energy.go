@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 const energyConfig = `# Of apkgate demo: two simulated phones that tell their power, one by its power

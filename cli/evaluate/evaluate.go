@@ -14,16 +14,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/research/evaluation"
 	"github.com/apkgate/apkgate/research/evaluation/series"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 type flags struct {
@@ -234,7 +234,7 @@ func worlds() []evaluation.World {
 }
 
 func fromFile(c terminal.Console, path string) ([]series.Series, error) {
-	src, err := input.Open(c, path)
+	src, err := runfiles.Open(c, path)
 	if err != nil {
 		return nil, exit.Usage(err, "")
 	}

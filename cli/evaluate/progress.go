@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apkgate/apkgate/app/terminal"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // progress shows how many draws are done: on a terminal one line that changes, in a log a

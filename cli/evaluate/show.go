@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/research/evaluation"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 func write(c terminal.Console, r evaluation.Report, format output.Format) error {

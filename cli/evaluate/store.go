@@ -7,22 +7,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/research/evaluation/series"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // fromStore are the numbers of the newest accepted runs that the policy judges: a series
 // for each scenario, context and number, repetitions in the order of time, in the session
 // of their run. lost tells of what the history has that could not be read.
 func fromStore(ctx context.Context, c terminal.Console, limit int, set settings.Settings) (all []series.Series, lost, err error) {
-	store, err := stores.OpenToRead(ctx, c, set.Store)
+	store, err := openstore.OpenToRead(ctx, c, set.Store)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,7 +32,7 @@ func fromStore(ctx context.Context, c terminal.Console, limit int, set settings.
 	accepted := baseline.Filter{States: []baseline.State{baseline.Accepted, baseline.Rebaselined}, Limit: limit}
 	for e, err := range sound.List(ctx, accepted) {
 		if err != nil {
-			return nil, nil, stores.Error(err)
+			return nil, nil, openstore.Error(err)
 		}
 		full, err := store.Get(ctx, e.Run.ID)
 		if errors.Is(err, baseline.ErrDamaged) {
@@ -40,7 +40,7 @@ func fromStore(ctx context.Context, c terminal.Console, limit int, set settings.
 			continue
 		}
 		if err != nil {
-			return nil, nil, stores.Error(err)
+			return nil, nil, openstore.Error(err)
 		}
 		runs = append(runs, full.Run)
 	}
@@ -48,7 +48,7 @@ func fromStore(ctx context.Context, c terminal.Console, limit int, set settings.
 	if all = seriesOf(runs, set); len(all) == 0 {
 		return nil, nil, exit.Usage(fmt.Errorf("the history at %s has no accepted run with a number that the gate judges", terminal.Plain(set.Store)), "name a file of series, or accept runs first: apkgate baseline import")
 	}
-	return all, stores.Damage(c, sound), nil
+	return all, openstore.Damage(c, sound), nil
 }
 
 func seriesOf(runs []run.Run, set settings.Settings) []series.Series {

@@ -9,20 +9,20 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/session"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/tape"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/replay"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/session"
+	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 // Collect defines the flags of what measures.
-func Collect(cmd *cobra.Command, f *lab.CollectFlags) {
+func Collect(cmd *cobra.Command, f *measurement.CollectFlags) {
 	cmd.Flags().StringVar(&f.APK, "apk", "", "the APK to measure, or a folder or .apks of its parts, instead of the configuration's")
 	cmd.Flags().StringVar(&f.Version, "app-version", "", "the version to note, instead of what the device says")
 	cmd.Flags().StringVar(&f.Commit, "commit", "", "the commit the app was built from (default: GITHUB_SHA)")
@@ -45,19 +45,19 @@ func Shard(cmd *cobra.Command, f *session.Flags) {
 }
 
 // Replay defines the flag of what can measure from a recording.
-func Replay(cmd *cobra.Command, f *tape.Flags) {
+func Replay(cmd *cobra.Command, f *replay.Flags) {
 	cmd.Flags().StringVar(&f.Replay, "replay", "", "measure from this folder, which apkgate record-device made, in place of a device; with the configuration in it unless --config names another")
 }
 
 // Why defines the flag of what can explain a regression.
-func Why(cmd *cobra.Command, f *recorded.Flags) {
+func Why(cmd *cobra.Command, f *explanation.Flags) {
 	cmd.Flags().StringVar(&f.Why, "why", "", fmt.Sprintf("how long both builds are recorded at most, after a regression, to explain it, such as 10m; 0 records nothing (default: the configuration's evidence.why, %s)", prose.Duration(config.DefaultWhy)))
 }
 
 // Config defines the flags that say where the configuration and the history are.
 func Config(cmd *cobra.Command, f *settings.ConfigFlags) {
 	cmd.Flags().StringVar(&f.Config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
-	cmd.Flags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: "+stores.Forms())
+	cmd.Flags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: "+openstore.Forms())
 }
 
 // Policy defines the flags that override the configuration's gate.
@@ -81,7 +81,7 @@ func Judging(cmd *cobra.Command, f *settings.PolicyFlags) {
 }
 
 // Import defines the flags for what other tools' files don't tell.
-func Import(cmd *cobra.Command, f *input.ImportFlags) {
+func Import(cmd *cobra.Command, f *runfiles.ImportFlags) {
 	cmd.Flags().StringVar(&f.Pkg, "package", "", "the app, for files that don't name it")
 	cmd.Flags().StringVar(&f.Scenario, "scenario", "", "the scenario, for files that don't name it")
 	cmd.Flags().StringVar(&f.Version, "app-version", "", "the app's version, for files that don't name it")
@@ -103,7 +103,7 @@ func GoOn(cmd *cobra.Command) string {
 		case f.Value.Type() == "bool":
 			line = append(line, "--"+f.Name+"="+f.Value.String())
 		case f.Name == "store":
-			line = append(line, "--"+f.Name, stores.Shown(f.Value.String()))
+			line = append(line, "--"+f.Name, openstore.Shown(f.Value.String()))
 		default:
 			line = append(line, "--"+f.Name, f.Value.String())
 		}

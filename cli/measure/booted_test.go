@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // emulators is a configuration of emulators that apkgate boots.

@@ -9,21 +9,21 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/app/booted"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/interleaved"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
-	"github.com/apkgate/apkgate/app/validate"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/interleaved"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/validate"
 )
 
 // Builds are two builds and how they are measured in turns.
@@ -39,7 +39,7 @@ type Builds struct {
 	Profiles                 string // as of lab.CollectFlags
 	Session                  string // "" for one of this moment, by which the order in each round is drawn
 	// Pool is as that of lab.CollectFlags.
-	Pool *booted.Pool
+	Pool *labs.Pool
 }
 
 // Pair is what was measured of both builds.
@@ -47,7 +47,7 @@ type Pair struct {
 	Base, Head []run.Run
 	Config     *config.Config
 	// Units are those of the head's runs, by their ids.
-	Units map[string]lab.Unit
+	Units map[string]measurement.Unit
 }
 
 // CompareSession names a comparison of this moment.
@@ -79,7 +79,7 @@ func Both(ctx context.Context, c terminal.Console, configuration string, b Build
 	if err != nil {
 		return Pair{}, err
 	}
-	if err := errors.Join(lab.OnlyScenarios(cfg, b.Scenarios), bothThere(c, b, cfg)); err != nil {
+	if err := errors.Join(measurement.OnlyScenarios(cfg, b.Scenarios), bothThere(c, b, cfg)); err != nil {
 		return Pair{}, err
 	}
 	if err := b.compilable(cfg); err != nil {
@@ -88,7 +88,7 @@ func Both(ctx context.Context, c terminal.Console, configuration string, b Build
 	if cfg.Evidence.Keeps() {
 		fmt.Fprintln(c.Stderr, "warning: evidence is not kept, but read: compare keeps no runs in a history")
 	}
-	lab.ProfilesTo(b.Profiles, cfg.Energy)
+	measurement.ProfilesTo(b.Profiles, cfg.Energy)
 	baseResults, headResults, err := interleave(ctx, c, cfg, b)
 	if err != nil {
 		return Pair{}, err
@@ -96,11 +96,11 @@ func Both(ctx context.Context, c terminal.Console, configuration string, b Build
 	if err := interleaved.KeepBoth(b.Keep, baseResults, headResults); err != nil {
 		return Pair{}, err
 	}
-	if err := cmp.Or(lab.LossOf(headResults), lab.LossOf(baseResults)); err != nil {
+	if err := cmp.Or(measurement.LossOf(headResults), measurement.LossOf(baseResults)); err != nil {
 		return Pair{}, err
 	}
-	p := Pair{Base: lab.MeasuredRuns(baseResults), Head: lab.MeasuredRuns(headResults), Config: cfg, Units: map[string]lab.Unit{}}
-	for i, u := range lab.Units(cfg) {
+	p := Pair{Base: measurement.MeasuredRuns(baseResults), Head: measurement.MeasuredRuns(headResults), Config: cfg, Units: map[string]measurement.Unit{}}
+	for i, u := range measurement.Units(cfg) {
 		if id := headResults[i].Run.ID; id != "" {
 			p.Units[id] = u
 		}
@@ -113,7 +113,7 @@ func Both(ctx context.Context, c terminal.Console, configuration string, b Build
 // anything to record.
 func (b Builds) Explain(ctx context.Context, c terminal.Console, p Pair, in layout.ComparisonInput, within time.Duration, before func(layout.ComparisonInput) bool) layout.ComparisonInput {
 	base, head := b.from(c)
-	r := recorded.Recorder{
+	r := explanation.Recorder{
 		Console: c, Config: p.Config, Base: b.Base, Head: b.Head, BaseFrom: base, From: head,
 		Session: b.Session, Parallel: b.Parallel, Pool: b.Pool, Within: within, Keep: b.Keep,
 	}
@@ -149,7 +149,7 @@ func (b Builds) from(c terminal.Console) (base, head run.Source) {
 func bothThere(c terminal.Console, b Builds, cfg *config.Config) error {
 	for _, path := range []string{b.Base, b.Head} {
 		if _, err := os.Stat(path); err != nil {
-			return exit.Usage(files.Error("read", path, err), "")
+			return exit.Usage(atomicfile.Error("read", path, err), "")
 		}
 		build := *cfg
 		build.App.Install(path)
@@ -163,12 +163,12 @@ func bothThere(c terminal.Console, b Builds, cfg *config.Config) error {
 // interleave measures both in turns.
 func interleave(ctx context.Context, c terminal.Console, cfg *config.Config, b Builds) (base, head []collect.Result, err error) {
 	if b.Keep != "" {
-		if err := files.Writable(b.Keep); err != nil {
+		if err := atomicfile.Writable(b.Keep); err != nil {
 			return nil, nil, err
 		}
 	}
 	baseFrom, from := b.from(c)
-	return lab.Interleave(ctx, c, cfg, lab.InTurns{
+	return measurement.Interleave(ctx, c, cfg, measurement.InTurns{
 		Base: b.Base, Head: b.Head, BaseCompile: b.BaseCompile, HeadCompile: b.HeadCompile, Rounds: b.Rounds, Parallel: b.Parallel, Pool: b.Pool, Profiles: true, Reads: cfg.Evidence.Keeps(),
 		BaseFrom: baseFrom, From: from, Session: cmp.Or(b.Session, CompareSession(c)),
 	})

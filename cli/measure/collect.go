@@ -9,25 +9,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/farmed"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/session"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/tape"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/farms"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/replay"
+	"github.com/apkgate/apkgate/usecase/session"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // collecting is what apkgate collect is told.
 type collecting struct {
 	settings.ConfigFlags
-	lab.CollectFlags
+	measurement.CollectFlags
 	sessions session.Flags
-	tape     tape.Flags
+	tape     replay.Flags
 	out      string
 }
 
@@ -58,56 +58,56 @@ for --merge: so several jobs measure side by side what one of them judges.`,
 }
 
 func collectRuns(c terminal.Console, cmd *cobra.Command, f collecting) (err error) {
-	replay, err := f.tape.Begin(&c, cmd.Flags().Changed, &f.Config, &f.CollectFlags)
+	played, err := f.tape.Begin(&c, cmd.Flags().Changed, &f.Config, &f.CollectFlags)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, replay.End(c)) }()
+	defer func() { err = errors.Join(err, played.End(c)) }()
 	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
 	if err != nil {
 		return err
 	}
 	read := append([]string{f.ConfigFlags.File(), cfg.App.TestAPK}, f.sessions.Merge...)
-	if err := files.KeepsInput([]string{f.out}, read, cfg.App.APKs()); err != nil {
+	if err := atomicfile.KeepsInput([]string{f.out}, read, cfg.App.APKs()); err != nil {
 		return err
 	}
 	here := session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: f.ConfigFlags.File()}
-	if f.out != "" && f.out != "-" && !files.Special(f.out) {
-		if err := files.Writable(filepath.Dir(f.out)); err != nil {
+	if f.out != "" && f.out != "-" && !atomicfile.Special(f.out) {
+		if err := atomicfile.Writable(filepath.Dir(f.out)); err != nil {
 			return err
 		}
-		f.Evidence.Folder = stores.Kept(f.out)
+		f.Evidence.Folder = openstore.Kept(f.out)
 		here.Output = f.out
 	}
 	if f.Evidence.Folder == nil && cfg.Evidence.Keeps() {
 		fmt.Fprintln(c.Stderr, "warning: evidence is not kept, as the runs are not written to a file; --output names one")
 	}
-	farm, err := farmed.For(cmd.Context(), c, cfg, &f.CollectFlags, f.sessions)
+	farm, err := farms.For(cmd.Context(), c, cfg, &f.CollectFlags, f.sessions)
 	if err != nil {
 		return err
 	}
 	defer farm.Close()
-	if replay == nil { // which takes no time, and is not gone on with
+	if played == nil { // which takes no time, and is not gone on with
 		measuring, err := session.Begin(here, f.sessions, &f.CollectFlags)
 		if err != nil {
 			return err
 		}
 		defer measuring.End(cmd.Context())
 	}
-	results, err := lab.Measure(cmd.Context(), c, cfg, f.CollectFlags, nil)
+	results, err := measurement.Measure(cmd.Context(), c, cfg, f.CollectFlags, nil)
 	if err != nil {
 		return err
 	}
 	if f.sessions.Shard == "" { // the part has them already
 		err = f.write(c, results)
 	}
-	return errors.Join(exit.InfrastructureIf(err), cmp.Or(lab.LossOf(results), lab.EndedOf(results)))
+	return errors.Join(exit.InfrastructureIf(err), cmp.Or(measurement.LossOf(results), measurement.EndedOf(results)))
 }
 
 func (f collecting) write(c terminal.Console, results []collect.Result) error {
-	write := lab.JSONLines(results)
+	write := measurement.JSONLines(results)
 	if f.out == "" || f.out == "-" {
 		return write(c.Stdout)
 	}
-	return files.Write(f.out, write)
+	return atomicfile.Write(f.out, write)
 }

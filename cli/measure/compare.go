@@ -9,16 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/booted"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/farmed"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/locations"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
@@ -26,6 +16,16 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/farms"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/locations"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // DefaultRounds is the least even number of rounds in which a rank test can
@@ -39,9 +39,9 @@ type compareFlags struct {
 	settings.ConfigFlags
 	settings.PolicyFlags
 	output.OutputFlags
-	input.ImportFlags
+	runfiles.ImportFlags
 	Builds
-	why                recorded.Flags
+	why                explanation.Flags
 	baseRuns, headRuns []string // files of runs
 	farm               bool     // on the configuration's farm
 }
@@ -113,7 +113,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f compareFlags) error {
 		return err
 	}
 	f.OutputFlags.Places = locations.Of(c, set.Config, f.ConfigFlags.File())
-	if err := files.KeepsInput(f.OutputFlags.Files(), f.baseRuns, f.headRuns, []string{f.Base, f.Head, f.ConfigFlags.File()}); err != nil {
+	if err := atomicfile.KeepsInput(f.OutputFlags.Files(), f.baseRuns, f.headRuns, []string{f.Base, f.Head, f.ConfigFlags.File()}); err != nil {
 		return err
 	}
 	if f.HeadCommit == "" {
@@ -124,7 +124,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f compareFlags) error {
 		return err
 	}
 	var p Pair
-	var farm farmed.Pair
+	var farm farms.Pair
 	switch {
 	case offline:
 		p.Base, p.Head, err = readBoth(c, f)
@@ -133,7 +133,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f compareFlags) error {
 		p.Base, p.Head = farm.Base, farm.Head
 	default:
 		f.Session = CompareSession(c)
-		f.Pool = booted.NewPool(c, f.Session)
+		f.Pool = labs.NewPool(c, f.Session)
 		defer f.Pool.Close()
 		p, err = Both(cmd.Context(), c, f.Config, f.Builds)
 	}
@@ -202,9 +202,9 @@ const hint = "apkgate compare --base base.apk --head head.apk, or --base-run and
 // readBoth reads the runs of both builds from files.
 func readBoth(c terminal.Console, f compareFlags) (base, head []run.Run, err error) {
 	read := func(files []string) []run.Run {
-		runs, readErr := input.Runs(c, files, f.ImportFlags)
+		runs, readErr := runfiles.Runs(c, files, f.ImportFlags)
 		if readErr == nil {
-			runs, readErr = input.Distinct(runs, files)
+			runs, readErr = runfiles.Distinct(runs, files)
 		}
 		if readErr == nil && len(runs) == 0 {
 			readErr = exit.Usage(fmt.Errorf("nothing to compare: no run in %s", strings.Join(files, ", ")), "")

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/cli/measure"
 	"github.com/apkgate/apkgate/collect"
@@ -24,6 +22,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 func compared(t *testing.T, stdout string) sidebyside.Verdict {

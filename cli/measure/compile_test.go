@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // One build without and with its baseline profile: the start of the demo, whose process

@@ -12,9 +12,9 @@ import (
 
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/simulator/standin/devicefarm"
+	"github.com/apkgate/apkgate/simulator/standin/aws"
+	"github.com/apkgate/apkgate/simulator/standin/firebase"
 	"github.com/apkgate/apkgate/simulator/standin/state"
-	"github.com/apkgate/apkgate/simulator/standin/testlab"
 )
 
 const onAWS = `app: {package: com.example.mail, apk: head.apk, test-apk: test.apk}
@@ -23,7 +23,7 @@ scenarios:
     workload: {instrumentation: {test-package: com.example.benchmark, class: com.example.StartBenchmark, macrobenchmark: true}}
 farm:
   aws:
-    project: ` + devicefarm.Project + `
+    project: ` + aws.Project + `
     devices: [{model: Google Pixel 6, version: 13}, {model: Samsung Galaxy S9 (Unlocked), version: 9}]
   parallel: 8
   max-usd: %g
@@ -35,7 +35,7 @@ type awsTest struct{ farmTest }
 func newAWS(t *testing.T, baseMS, headMS, maxUSD float64) awsTest {
 	t.Helper()
 	f := awsTest{newFarm(t, baseMS, headMS, maxUSD)}
-	devicefarm.Serve(t, f.Folder, testlab.Starts)
+	aws.Serve(t, f.Folder, firebase.Starts)
 	clitest.WriteFile(t, filepath.Join(f.dir, "apkgate.yml"), fmt.Sprintf(onAWS, maxUSD))
 	return f
 }
@@ -45,7 +45,7 @@ func (f awsTest) run(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
 	stdout, stderr = f.farmTest.run(wantStatus, args...)
 	f.nothingLeft()
-	if strings.Contains(stdout+stderr, devicefarm.Signature) {
+	if strings.Contains(stdout+stderr, aws.Signature) {
 		f.t.Errorf("a signed address is shown:\n%s%s", stdout, stderr)
 	}
 	return stdout, stderr
@@ -59,10 +59,10 @@ func (f awsTest) compare(wantStatus int, args ...string) (stdout, stderr string)
 func (f awsTest) nothingLeft() {
 	f.t.Helper()
 	f.farmTest.nothingLeft()
-	if running, err := devicefarm.Running(f.Folder); err != nil || len(running) > 0 {
+	if running, err := aws.Running(f.Folder); err != nil || len(running) > 0 {
 		f.t.Errorf("runs that go on: %q, %v", running, err)
 	}
-	if left, _, err := devicefarm.Uploads(f.Folder); err != nil || len(left) > 0 {
+	if left, _, err := aws.Uploads(f.Folder); err != nil || len(left) > 0 {
 		f.t.Errorf("uploads that are left: %q, %v", left, err)
 	}
 }
@@ -70,7 +70,7 @@ func (f awsTest) nothingLeft() {
 // scheduled is how many runs there are; each has its files for as long as it goes on.
 func (f awsTest) scheduled() int {
 	f.t.Helper()
-	runs, err := devicefarm.Runs(f.Folder)
+	runs, err := aws.Runs(f.Folder)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func (f awsTest) scheduled() int {
 func TestAWSComparesTwoBuilds(t *testing.T) {
 	t.Parallel()
 	f := newAWS(t, 100, 130, 40.8)
-	f.Breaks(devicefarm.Errored, 1)
+	f.Breaks(aws.Errored, 1)
 	stdout, stderr := f.compare(1, "--rounds", "6", "--keep", "kept")
 	bills := []string{
 		"AWS Device Farm: 12 runs, at most 240 minutes of devices, 40.80 USD, of up to 10 minutes on Google Pixel 6 13 and Samsung Galaxy S9 (Unlocked) 9 each; what is free of charge is not subtracted",
@@ -129,7 +129,7 @@ func TestAWSComparesTwoBuilds(t *testing.T) {
 func TestARunOnAWSFailsHalfWay(t *testing.T) {
 	t.Parallel()
 	f := newAWS(t, 100, 100, 41)
-	f.Breaks(devicefarm.Fails, state.Always)
+	f.Breaks(aws.Fails, state.Always)
 	stdout, stderr := f.compare(3, "--rounds", "2")
 	wants(t, stderr, "error: Samsung Galaxy S9 (Unlocked) 9, scenario start: no round is whole: round ", "the base build: the test failed, the app crashed, or the time was over; the head build: the test failed, the app")
 	wants(t, stdout, "Google Pixel 6")
@@ -149,9 +149,9 @@ func TestAWSRefuses(t *testing.T) {
 	}{
 		"what could cost too much":  {40.79, "", "9", 2, []string{"it could cost 40.80 USD, and farm.max-usd allows 40.79: nothing was started"}, false},
 		"a phone that is not there": {41, "", "10", 3, []string{"the Samsung Galaxy S9 (Unlocked) has no Android 10, but 9", "hint: aws devicefarm list-devices"}, false},
-		"nobody logged in":          {41, devicefarm.LoggedOut, "9", 3, []string{"Unable to locate credentials", "hint: log in: aws configure sso"}, false},
-		"a limit that is used up":   {41, devicefarm.Limit, "9", 3, []string{"LimitExceededException", "hint: the account's limit is used up"}, true},
-		"an APK that is not taken":  {41, devicefarm.Refused, "9", 3, []string{"was refused: We could not open your file"}, true},
+		"nobody logged in":          {41, aws.LoggedOut, "9", 3, []string{"Unable to locate credentials", "hint: log in: aws configure sso"}, false},
+		"a limit that is used up":   {41, aws.Limit, "9", 3, []string{"LimitExceededException", "hint: the account's limit is used up"}, true},
+		"an APK that is not taken":  {41, aws.Refused, "9", 3, []string{"was refused: We could not open your file"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,7 +162,7 @@ func TestAWSRefuses(t *testing.T) {
 			}
 			_, stderr := f.compare(c.status, "--rounds", "6")
 			wants(t, stderr, c.said...)
-			_, ever, err := devicefarm.Uploads(f.Folder)
+			_, ever, err := aws.Uploads(f.Folder)
 			if uploads := ever > 0; err != nil || uploads != c.uploads || f.scheduled() > 0 {
 				t.Errorf("%d uploads and %d runs, %v", ever, f.scheduled(), err)
 			}
@@ -181,10 +181,10 @@ func TestAKilledComparisonOnAWS(t *testing.T) {
 		signal  os.Signal
 		next    []string
 	}{
-		"killed while runs go on, then devices clean": {devicefarm.Endless, 2, 4, syscall.SIGKILL, []string{"devices", "clean"}},
-		"killed while aws schedules, then compared":   {devicefarm.SlowSubmit, 2, 4, syscall.SIGKILL, []string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--rounds", "1"}},
-		"interrupted while runs go on":                {devicefarm.Endless, 2, 4, os.Interrupt, nil},
-		"interrupted while files are sent":            {devicefarm.SlowUpload, 0, 4, os.Interrupt, nil},
+		"killed while runs go on, then devices clean": {aws.Endless, 2, 4, syscall.SIGKILL, []string{"devices", "clean"}},
+		"killed while aws schedules, then compared":   {aws.SlowSubmit, 2, 4, syscall.SIGKILL, []string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--rounds", "1"}},
+		"interrupted while runs go on":                {aws.Endless, 2, 4, os.Interrupt, nil},
+		"interrupted while files are sent":            {aws.SlowUpload, 0, 4, os.Interrupt, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,8 +195,8 @@ func TestAKilledComparisonOnAWS(t *testing.T) {
 				t.Fatal(err)
 			}
 			for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-				running, _ := devicefarm.Running(f.Folder)
-				if _, ever, _ := devicefarm.Uploads(f.Folder); len(running) == c.runs && ever == c.uploads {
+				running, _ := aws.Running(f.Folder)
+				if _, ever, _ := aws.Uploads(f.Folder); len(running) == c.runs && ever == c.uploads {
 					break
 				}
 				if time.Now().After(deadline) {
@@ -206,21 +206,21 @@ func TestAKilledComparisonOnAWS(t *testing.T) {
 			if err := cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
-			if c.breaks == devicefarm.SlowUpload {
+			if c.breaks == aws.SlowUpload {
 				defer func() { _ = f.Mend(c.breaks) }()
 			}
 			_ = cmd.Wait()
 			if c.next == nil && cmd.ProcessState.ExitCode() != 3 {
 				t.Errorf("%v\n%s", cmd.ProcessState, stderr)
 			}
-			if c.breaks == devicefarm.SlowSubmit {
-				f.Breaks(devicefarm.Endless, 2) // each once more, when it is looked at
+			if c.breaks == aws.SlowSubmit {
+				f.Breaks(aws.Endless, 2) // each once more, when it is looked at
 				if err := f.Mend(c.breaks); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if c.next != nil {
-				if running, _ := devicefarm.Running(f.Folder); len(running) != 2 {
+				if running, _ := aws.Running(f.Folder); len(running) != 2 {
 					t.Errorf("%q go on after the kill, want both: is the farm too kind?", running)
 				}
 				next, out, said := f.command(c.next...)
@@ -243,7 +243,7 @@ func TestDoctorLooksAtAWS(t *testing.T) {
 		t.Errorf("%v\n%s", err, said)
 	}
 	wants(t, out.String(), "farm aws", "aws-cli/2.31.0", "mail-perf", "Google Pixel 6 13 is there: 10.20 USD an hour", "Samsung Galaxy S9 (Unlocked) 9 is there: 10.20 USD an hour")
-	f.Breaks(devicefarm.LoggedOut, state.Always)
+	f.Breaks(aws.LoggedOut, state.Always)
 	cmd, out, said = f.command("doctor")
 	_ = cmd.Run()
 	wants(t, out.String(), "BAD project", "hint: log in: aws configure sso")

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // keepingLab is a folder with the demo app and a phone whose traces are all kept.

@@ -6,37 +6,37 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/apkgate/apkgate/app/interleaved"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/interleaved"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // explained records what explains a regression, and leaves what explains it later. Nothing of
 // the verdict changes by it.
-func (f runFlags) explained(ctx context.Context, s interleaved.Settler, in layout.Input, m lab.Measured, within time.Duration) layout.Input {
+func (f runFlags) explained(ctx context.Context, s interleaved.Settler, in layout.Input, m measurement.Measured, within time.Duration) layout.Input {
 	all := judging.RegressedIn(in)
 	if len(all) == 0 || s.Config.App.APK == "" {
 		return in
 	}
-	r := recorded.Recorder{
-		Console: s.Console, Config: s.Config, Base: s.Base.APK, BaseFrom: s.Base.Source, From: lab.OriginOf(s.Console, s.Flags).Source,
+	r := explanation.Recorder{
+		Console: s.Console, Config: s.Config, Base: s.Base.APK, BaseFrom: s.Base.Source, From: measurement.OriginOf(s.Console, s.Flags).Source,
 		Session: f.Session, Parallel: f.Parallel, Pool: f.Pool, Within: within, Keep: f.keep,
 	}
-	units := recorded.UnitsOf(s.Config, m, in.Verdict)
+	units := explanation.UnitsOf(s.Config, m, in.Verdict)
 	next := func() {
-		in.Why = recorded.Next(judging.RegressedIn(in), recorded.Command(f.Session, repeated(f.ConfigFlags), s.Base.APK != ""))
+		in.Why = explanation.Next(judging.RegressedIn(in), explanation.Command(f.Session, repeated(f.ConfigFlags), s.Base.APK != ""))
 	}
 	next()
 	answer := layout.Verdict(in)
-	session, err := recorded.Leave(recorded.Root(f.ConfigFlags.File()), recorded.Session{
-		Session: f.Session, Base: recorded.Build{Source: r.BaseFrom}, Head: recorded.Build{Source: r.From}, Units: recorded.Names(units),
+	session, err := explanation.Leave(explanation.Root(f.ConfigFlags.File()), explanation.Session{
+		Session: f.Session, Base: explanation.Build{Source: r.BaseFrom}, Head: explanation.Build{Source: r.From}, Units: explanation.Names(units),
 		Reports: reportsOf(f.OutputFlags), Notes: in.Notes, Store: historyFile(s.Set.Store),
 	}, s.Base.Files(), s.Config.App.APKs(), answer, in.Runs)
 	left := told(s.Console, err)
@@ -57,12 +57,12 @@ func (f compareFlags) explained(ctx context.Context, c terminal.Console, p Pair,
 		return in
 	}
 	next := func() {
-		in.Why = recorded.Next(judging.RegressedBuild(in, p.Head), recorded.Command(f.Session, repeated(f.ConfigFlags), true))
+		in.Why = explanation.Next(judging.RegressedBuild(in, p.Head), explanation.Command(f.Session, repeated(f.ConfigFlags), true))
 	}
 	next()
 	base, head := f.from(c)
-	session, err := recorded.Leave(recorded.Root(f.ConfigFlags.File()), recorded.Session{
-		Session: f.Session, Base: recorded.Build{Source: base}, Head: recorded.Build{Source: head}, Units: recorded.Names(p.Units),
+	session, err := explanation.Leave(explanation.Root(f.ConfigFlags.File()), explanation.Session{
+		Session: f.Session, Base: explanation.Build{Source: base}, Head: explanation.Build{Source: head}, Units: explanation.Names(p.Units),
 		Reports: reportsOf(f.OutputFlags), Notes: in.Notes,
 	}, []string{f.Base}, []string{f.Head}, layout.Comparison(in), p.Head)
 	left := told(c, err)
@@ -105,7 +105,7 @@ func reportsOf(f output.OutputFlags) map[string]string {
 // historyFile is a history that is a file; "" of a shared one, whose address may hold a
 // password.
 func historyFile(store string) string {
-	if stores.IsShared(store) {
+	if openstore.IsShared(store) {
 		return ""
 	}
 	return store

@@ -4,36 +4,36 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/apkgate/apkgate/app/farmed"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/interleaved"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/farms"
+	"github.com/apkgate/apkgate/usecase/interleaved"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // OnFarm measures both builds on the farm of a configuration.
-func (b Builds) OnFarm(ctx context.Context, c terminal.Console, configuration string) (farmed.Pair, error) {
+func (b Builds) OnFarm(ctx context.Context, c terminal.Console, configuration string) (farms.Pair, error) {
 	cfg, err := settings.LoadConfig(configuration, false)
 	if err != nil {
-		return farmed.Pair{}, err
+		return farms.Pair{}, err
 	}
-	if err := lab.OnlyScenarios(cfg, b.Scenarios); err != nil {
-		return farmed.Pair{}, err
+	if err := measurement.OnlyScenarios(cfg, b.Scenarios); err != nil {
+		return farms.Pair{}, err
 	}
 	if b.Keep != "" {
-		if err := files.Writable(b.Keep); err != nil {
-			return farmed.Pair{}, err
+		if err := atomicfile.Writable(b.Keep); err != nil {
+			return farms.Pair{}, err
 		}
 	}
 	baseFrom, from := b.from(c)
-	p, err := farmed.Both(ctx, c, cfg, farmed.Builds{
+	p, err := farms.Both(ctx, c, cfg, farms.Builds{
 		Base: b.Base, Head: b.Head, BaseFrom: baseFrom, From: from, Rounds: b.Rounds, Session: cmp.Or(b.Session, CompareSession(c)),
 	})
 	if err != nil {
-		return farmed.Pair{}, err
+		return farms.Pair{}, err
 	}
 	return p, interleaved.KeepBoth(b.Keep, results(p.Base), results(p.Head))
 }

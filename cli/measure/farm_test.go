@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/cli/clitest"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/firebase"
 	"github.com/apkgate/apkgate/simulator/standin/state"
-	"github.com/apkgate/apkgate/simulator/standin/testlab"
 )
 
 const onFarm = `app: {package: com.example.mail, apk: head.apk, test-apk: test.apk}
@@ -53,7 +53,7 @@ func (f farmTest) run(wantStatus int, args ...string) (stdout, stderr string) {
 		f.t.Errorf("exit status %d, want %d\n%s\n%s", status, wantStatus, out, said)
 	}
 	f.nothingLeft()
-	if all := out.String() + said.String(); strings.Contains(all, testlab.Token) {
+	if all := out.String() + said.String(); strings.Contains(all, firebase.Token) {
 		f.t.Errorf("the token is shown:\n%s", all)
 	}
 	return out.String(), said.String()
@@ -63,7 +63,7 @@ func (f farmTest) run(wantStatus int, args ...string) (stdout, stderr string) {
 func newFarm(t *testing.T, baseMS, headMS, maxUSD float64) farmTest {
 	t.Helper()
 	f := farmTest{standin.New(t, standin.Options{WithoutADB: true}), t, t.TempDir(), nil}
-	f.service = httptest.NewServer(testlab.Service(f.Folder, testlab.Starts))
+	f.service = httptest.NewServer(firebase.Service(f.Folder, firebase.Starts))
 	t.Cleanup(f.service.Close)
 	clitest.WriteFile(t, filepath.Join(f.dir, "apkgate.yml"), fmt.Sprintf(onFarm, maxUSD))
 	clitest.WriteFile(t, filepath.Join(f.dir, "base.apk"), fmt.Sprint(baseMS))
@@ -99,7 +99,7 @@ func (f farmTest) compare(wantStatus int, args ...string) (stdout, stderr string
 
 func (f farmTest) nothingLeft() {
 	f.t.Helper()
-	if running, err := testlab.Running(f.Folder); err != nil || len(running) > 0 {
+	if running, err := firebase.Running(f.Folder); err != nil || len(running) > 0 {
 		f.t.Errorf("matrices that go on: %q, %v", running, err)
 	}
 	if left, err := lease.List(f.Path("cache", "apkgate", "leases")); err != nil || len(left) > 0 {
@@ -132,7 +132,7 @@ func wants(t *testing.T, text string, lines ...string) {
 func TestAFarmComparesTwoBuilds(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 130, 16)
-	f.Breaks(testlab.Infrastructure, 1)
+	f.Breaks(firebase.Infrastructure, 1)
 	stdout, stderr := f.compare(1, "--rounds", "8", "--keep", "kept")
 	bills := []string{
 		"Firebase Test Lab: 16 matrices, at most 320 minutes of devices, 16.00 USD, of up to 10 minutes on oriole 33 and MediumPhone.arm 34 each; what is free of charge is not subtracted",
@@ -173,7 +173,7 @@ func TestAFarmComparesTwoBuilds(t *testing.T) {
 func TestAMatrixFailsHalfWay(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 16)
-	f.Breaks(testlab.Fails, state.Always)
+	f.Breaks(firebase.Fails, state.Always)
 	stdout, stderr := f.compare(3, "--rounds", "3")
 	wants(t, stderr, "error: MediumPhone.arm 34, scenario start: no round is whole: round ", "the base build: the test failed, the app crashed, or the time was over; the head build: the test failed, the app")
 	wants(t, stdout, "oriole")
@@ -183,7 +183,7 @@ func TestAMatrixFailsHalfWay(t *testing.T) {
 func TestATestThatLeavesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 16)
-	f.Breaks(testlab.NoResults, state.Always)
+	f.Breaks(firebase.NoResults, state.Always)
 	one := strings.Replace(fmt.Sprintf(onFarm, 16.0), "devices: [{model: oriole, version: 33}, {model: MediumPhone.arm, version: 34}]", "devices: [{model: oriole, version: 33}]", 1)
 	clitest.WriteFile(t, filepath.Join(f.dir, "apkgate.yml"), strings.Replace(one, "parallel: 8", "parallel: 1", 1))
 	_, stderr := f.compare(3, "--rounds", "8")
@@ -205,7 +205,7 @@ func TestAFarmRefuses(t *testing.T) {
 		"a device that is not there": {16, "", [2]string{"version: 34", "version: 29"}, 3,
 			[]string{"the model MediumPhone.arm has no Android 29, but 33 and 34", "hint: gcloud firebase test android models list"}},
 		"another workload": {16, "", [2]string{", macrobenchmark: true", ""}, 2, []string{"scenario start is no Macrobenchmark"}},
-		"nobody logged in": {16, testlab.LoggedOut, [2]string{}, 3, []string{"You do not currently have an active account selected", "hint: log in: gcloud auth login"}},
+		"nobody logged in": {16, firebase.LoggedOut, [2]string{}, 3, []string{"You do not currently have an active account selected", "hint: log in: gcloud auth login"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -239,7 +239,7 @@ func TestFlagsThatSayNothingOfAFarm(t *testing.T) {
 func TestAFarmsQuota(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 1000)
-	f.Breaks(testlab.Quota, state.Always)
+	f.Breaks(firebase.Quota, state.Always)
 	_, stderr := f.compare(3, "--rounds", "100")
 	wants(t, stderr, "Not enough test quota", "hint: the project's quota of tests is used up")
 	if n := f.submitted(); n > 32 {
@@ -259,12 +259,12 @@ func TestAKilledComparisonOnAFarm(t *testing.T) {
 		args     []string
 		next     []string
 	}{
-		"killed while matrices run, then devices clean": {testlab.Endless, 2, syscall.SIGKILL, comparing, []string{"devices", "clean"}},
-		"killed while gcloud submits, then compared":    {testlab.SlowSubmit, 2, syscall.SIGKILL, comparing, comparing},
-		"interrupted while matrices run":                {testlab.Endless, 2, os.Interrupt, comparing, nil},
-		"interrupted while gcloud uploads":              {testlab.SlowUpload, 0, os.Interrupt, comparing, nil},
-		"a run, killed while its matrix runs, then run": {testlab.Endless, 1, syscall.SIGKILL, []string{"run", "--farm"}, []string{"run", "--farm", "--resume"}},
-		"a run, interrupted while its matrix runs":      {testlab.Endless, 1, os.Interrupt, []string{"run", "--farm"}, nil},
+		"killed while matrices run, then devices clean": {firebase.Endless, 2, syscall.SIGKILL, comparing, []string{"devices", "clean"}},
+		"killed while gcloud submits, then compared":    {firebase.SlowSubmit, 2, syscall.SIGKILL, comparing, comparing},
+		"interrupted while matrices run":                {firebase.Endless, 2, os.Interrupt, comparing, nil},
+		"interrupted while gcloud uploads":              {firebase.SlowUpload, 0, os.Interrupt, comparing, nil},
+		"a run, killed while its matrix runs, then run": {firebase.Endless, 1, syscall.SIGKILL, []string{"run", "--farm"}, []string{"run", "--farm", "--resume"}},
+		"a run, interrupted while its matrix runs":      {firebase.Endless, 1, os.Interrupt, []string{"run", "--farm"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -276,7 +276,7 @@ func TestAKilledComparisonOnAFarm(t *testing.T) {
 				t.Fatal(err)
 			}
 			for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-				if running, _ := testlab.Running(f.Folder); len(running) == c.matrices && f.submitted() == asked {
+				if running, _ := firebase.Running(f.Folder); len(running) == c.matrices && f.submitted() == asked {
 					break
 				}
 				if time.Now().After(deadline) {
@@ -290,24 +290,24 @@ func TestAKilledComparisonOnAFarm(t *testing.T) {
 			if c.next == nil && cmd.ProcessState.ExitCode() != 3 {
 				t.Errorf("%v\n%s", cmd.ProcessState, stderr)
 			}
-			if c.breaks == testlab.SlowUpload {
+			if c.breaks == firebase.SlowUpload {
 				wants(t, stderr.String(), "Firebase Test Lab: it took 0 matrices, 0 minutes of devices, 0.00 USD; unknown of 2 more matrices, ended before the farm had told a number: at most 40 minutes, 2.00 USD")
 			}
-			if c.breaks == testlab.SlowSubmit {
-				f.Breaks(testlab.Endless, 2) // each once more, when it is looked at
+			if c.breaks == firebase.SlowSubmit {
+				f.Breaks(firebase.Endless, 2) // each once more, when it is looked at
 				if err := f.Mend(c.breaks); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if c.next != nil {
-				if running, _ := testlab.Running(f.Folder); len(running) != asked {
+				if running, _ := firebase.Running(f.Folder); len(running) != asked {
 					t.Errorf("%q go on after the kill, want %d: is the farm too kind?", running, asked)
 				}
-				if c.breaks == testlab.Endless {
+				if c.breaks == firebase.Endless {
 					if err := f.Mend(c.breaks); err != nil {
 						t.Fatal(err)
 					}
-					f.Breaks(testlab.Endless, asked) // each once more, when it is looked at
+					f.Breaks(firebase.Endless, asked) // each once more, when it is looked at
 				}
 				next, out, said := f.command(c.next...)
 				if err := next.Run(); err != nil {
@@ -331,7 +331,7 @@ func TestDoctorLooksAtTheFarm(t *testing.T) {
 		t.Errorf("%v\n%s", err, said)
 	}
 	wants(t, out.String(), "farm firebase", "oriole 33 is there, physical: 5.00 USD an hour", "MediumPhone.arm 34 is there, virtual: 1.00 USD an hour")
-	f.Breaks(testlab.LoggedOut, state.Always)
+	f.Breaks(firebase.LoggedOut, state.Always)
 	cmd, out, said = f.command("doctor")
 	_ = cmd.Run()
 	wants(t, out.String(), "BAD account", "hint: log in: gcloud auth login")

@@ -10,10 +10,10 @@ import (
 
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/standin/aws"
 	"github.com/apkgate/apkgate/simulator/standin/browserstack"
-	"github.com/apkgate/apkgate/simulator/standin/devicefarm"
+	"github.com/apkgate/apkgate/simulator/standin/firebase"
 	"github.com/apkgate/apkgate/simulator/standin/state"
-	"github.com/apkgate/apkgate/simulator/standin/testlab"
 )
 
 // file writes a file beside the configuration.
@@ -96,7 +96,7 @@ func TestARunIsSettledOnAFarm(t *testing.T) {
 	wants(t, stderr, "Firebase Test Lab: 1 matrix, at most 20 minutes of devices, 1.00 USD", // a round can cost 2 USD, and 24.80 are left: 12
 		"measuring base and head in turns on 2 devices of Firebase Test Lab, 12 rounds of each at most")
 	wants(t, stdout, "Regression: in start, the time to initial display is 3", "Measured on Firebase Test Lab, which took", "which phone of the model it was")
-	all, err := testlab.Matrices(f.Folder)
+	all, err := firebase.Matrices(f.Folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,9 +134,9 @@ func TestHalfAMatrixOfARun(t *testing.T) {
 		runs   int
 		stdout []string
 	}{
-		testlab.Fails:          {2, []string{"the test failed in repetition 1, the app crashed, or the time was over", "Invalid: MediumPhone.arm"}},
-		testlab.NoResults:      {2, []string{"is it a Macrobenchmark, and may it write to /sdcard/Download?"}},
-		testlab.Infrastructure: {1, []string{"1 run is missing: start on MediumPhone.arm 34", "Test Lab says ERROR"}},
+		firebase.Fails:          {2, []string{"the test failed in repetition 1, the app crashed, or the time was over", "Invalid: MediumPhone.arm"}},
+		firebase.NoResults:      {2, []string{"is it a Macrobenchmark, and may it write to /sdcard/Download?"}},
+		firebase.Infrastructure: {1, []string{"1 run is missing: start on MediumPhone.arm 34", "Test Lab says ERROR"}},
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
@@ -159,10 +159,10 @@ func TestRunsOnAWS(t *testing.T) {
 	stdout, stderr := f.run(0, "run", "--farm", "--format", "text")
 	wants(t, stderr, "AWS Device Farm: 1 run, at most 20 minutes of devices, 3.40 USD", "AWS Device Farm: it took 1 run, 4 minutes of devices, 0.68 USD")
 	wants(t, stdout, "Measured on AWS Device Farm, which took 1 run", "Measured on AWS Device Farm: which phone of the model it was")
-	f.Breaks(devicefarm.Fails, 1)
+	f.Breaks(aws.Fails, 1)
 	stdout, _ = f.run(3, "run", "--farm", "--format", "text")
 	wants(t, stdout, "the test failed in repetition 1, the app crashed, or the time was over", "Invalid: Samsung Galaxy S9 (Unlocked)")
-	f.Breaks(devicefarm.Errored, 1)
+	f.Breaks(aws.Errored, 1)
 	stdout, _ = f.run(3, "run", "--farm", "--format", "text")
 	wants(t, stdout, "1 run is missing: start on Samsung Galaxy S9 (Unlocked) 9", "Device Farm's own infrastructure failed")
 	f.keeps(f.run, 5)

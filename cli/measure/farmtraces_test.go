@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/stores"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/simulator/standin/firebase"
 	"github.com/apkgate/apkgate/simulator/standin/state"
-	"github.com/apkgate/apkgate/simulator/standin/testlab"
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
+	"github.com/apkgate/apkgate/usecase/openstore"
 )
 
 // newScrollingFarm has a benchmark that scrolls. A frame of the base build takes 7 ms, one of
@@ -29,8 +29,8 @@ func newScrollingFarm(t *testing.T, traces int, more string) farmTest {
 		}
 		made[app] = trace.Bytes()
 	}
-	f.service.Config.Handler = testlab.ServiceOf(f.Folder, testlab.Leaves{
-		Results: testlab.Scrolls, Traces: traces, Trace: func(app string) []byte { return made[app] },
+	f.service.Config.Handler = firebase.ServiceOf(f.Folder, firebase.Leaves{
+		Results: firebase.Scrolls, Traces: traces, Trace: func(app string) []byte { return made[app] },
 	})
 	one := strings.Replace(fmt.Sprintf(onFarm, 60.0), ", {model: MediumPhone.arm, version: 34}", "", 1)
 	f.file("apkgate.yml", strings.Replace(one, "com.example.mail", tracetest.App, 1)+more)
@@ -62,7 +62,7 @@ func TestTracesOfAFarmAreKept(t *testing.T) {
 	r := f.runsIn("runs.jsonl")[0]
 	var of []int
 	for _, e := range r.Evidence {
-		if _, _, here := stores.Kept(filepath.Join(f.dir, "runs.jsonl")).Place(e.Digest); !here || e.Kind != run.PerfettoTrace {
+		if _, _, here := openstore.Kept(filepath.Join(f.dir, "runs.jsonl")).Place(e.Digest); !here || e.Kind != run.PerfettoTrace {
 			t.Errorf("%+v: it is not here, or no trace", e)
 		}
 		of = append(of, e.Repetition)
@@ -80,7 +80,7 @@ func TestTracesOfAFarmAreKept(t *testing.T) {
 	if late != 3*40 {
 		t.Errorf("%d late frames are known of, want 40 of each of 3 iterations", late)
 	}
-	f.Breaks(testlab.LostTraces, state.Always)
+	f.Breaks(firebase.LostTraces, state.Always)
 	f.run(0, "collect", "--farm", "--output", "runs.jsonl")
 	if r := f.runsIn("runs.jsonl")[0]; len(r.Evidence) > 0 || r.Frames != nil || r.Status != run.Complete {
 		t.Errorf("%d files are kept of what is not there, and the run is %s", len(r.Evidence), r.Status)

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // What the gate called a regression comes into the history's references by no sweeping command,

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // tellNext says where the reports of a run are, and the one command that comes next.
@@ -65,7 +65,7 @@ func repeated(f settings.ConfigFlags) string {
 		text += " --config " + device.Quote(f.Config)
 	}
 	if f.Store != "" {
-		text += " --store " + device.Quote(stores.Shown(f.Store))
+		text += " --store " + device.Quote(openstore.Shown(f.Store))
 	}
 	return text
 }

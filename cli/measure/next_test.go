@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // nextLine is the last thing that a run says: where to go from here.

@@ -1,7 +1,7 @@
 // Package measure holds the commands that measure on devices: run, collect and compare.
 //
 // It judges by package judging and shows by package output; how a device is found and
-// measured is package lab's.
+// measured is package measurement's.
 package measure
 
 import (
@@ -15,22 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/booted"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/farmed"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/interleaved"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/keptfiles"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/locations"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/session"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/tape"
-	"github.com/apkgate/apkgate/app/terminal"
-	"github.com/apkgate/apkgate/app/worktree"
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
@@ -39,19 +23,35 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/farms"
+	"github.com/apkgate/apkgate/usecase/interleaved"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/locations"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/replay"
+	"github.com/apkgate/apkgate/usecase/runevidence"
+	"github.com/apkgate/apkgate/usecase/session"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/worktree"
 )
 
 type runFlags struct {
 	settings.ConfigFlags
 	settings.PolicyFlags
 	output.OutputFlags
-	lab.CollectFlags
+	measurement.CollectFlags
 	sessions session.Flags
-	tape     tape.Flags
-	replay   *tape.Replay // nil: devices are measured
-	why      recorded.Flags
+	tape     replay.Flags
+	replay   *replay.Replay // nil: devices are measured
+	why      explanation.Flags
 	accept   bool
-	farm     *farmed.Lab // nil: devices are measured
+	farm     *farms.Lab // nil: devices are measured
 	// base is the build to measure against in turns, of the commit baseCommit, and keep
 	// the folder that gets what is then measured.
 	base, baseCommit, keep string
@@ -120,14 +120,14 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 	}
 	written := slices.Concat(f.OutputFlags.Files(), interleaved.KeptFiles(f.keep))
 	read := append([]string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK, cmp.Or(f.base, cfg.Base)}, f.sessions.Merge...)
-	if err := files.KeepsInput(written, read, cfg.App.APKs()); err != nil {
+	if err := atomicfile.KeepsInput(written, read, cfg.App.APKs()); err != nil {
 		return err
 	}
 	within, err := f.why.Within(cfg)
 	if err != nil {
 		return err
 	}
-	if f.farm, err = farmed.For(ctx, c, cfg, &f.CollectFlags, f.sessions); err != nil {
+	if f.farm, err = farms.For(ctx, c, cfg, &f.CollectFlags, f.sessions); err != nil {
 		return err
 	}
 	defer f.farm.Close()
@@ -136,13 +136,13 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 		return err
 	}
 	if f.keep != "" {
-		if err := files.Writable(f.keep); err != nil {
+		if err := atomicfile.Writable(f.keep); err != nil {
 			return err
 		}
 	}
-	f.Evidence.Folder = stores.Kept(set.Store)
+	f.Evidence.Folder = openstore.Kept(set.Store)
 	f.standsOn = worktree.StandsOn(ctx, c.Dir, cmp.Or(f.Commit, c.Getenv("GITHUB_SHA")))
-	store, err := stores.Open(ctx, c, set.Store)
+	store, err := openstore.Open(ctx, c, set.Store)
 	if err != nil {
 		return err
 	}
@@ -157,12 +157,12 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 		}
 		defer measuring.End(ctx)
 	}
-	f.Pool = booted.NewPool(c, f.Session)
+	f.Pool = labs.NewPool(c, f.Session)
 	defer f.Pool.Close()
 	if f.farm != nil {
 		set.Policy.Settling = "measure it beside the base build, in rounds: apkgate run --farm --base OLD.apk, or apkgate compare --farm"
 	}
-	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
+	measured, err := measurement.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	if err == nil {
 		if note := measured.Note(); note != "" {
 			set.Notes = append(set.Notes, note)
@@ -177,7 +177,7 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 // gateRuns checks what was measured, measures more where that leaves something open,
 // accepts it where that was asked for, and fails for a run that was lost even if the
 // others pass.
-func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, measured lab.Measured, within time.Duration, f runFlags) error {
+func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, measured measurement.Measured, within time.Duration, f runFlags) error {
 	c, set, sound := s.Console, s.Set, baseline.SoundOf(store)
 	s.Judge = func(runs []run.Run) (layout.Input, error) {
 		return judging.Judge(runs, judging.OfStore(ctx, sound, set, f.standsOn), set)
@@ -193,13 +193,13 @@ func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, 
 	if note := f.farm.Note(); note != "" {
 		in.Notes = append(in.Notes, note)
 	}
-	loss := errors.Join(measured.Lost, unsettled, stores.Damage(c, sound))
+	loss := errors.Join(measured.Lost, unsettled, openstore.Damage(c, sound))
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
 	if f.replay == nil || set.Store != f.replay.Store() { // which is gone in the end
-		in.Kept = keptfiles.LinkFrom(f.Path(output.FormatHTML), keptfiles.InHistory(in.Runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
+		in.Kept = runevidence.LinkFrom(f.Path(output.FormatHTML), runevidence.InHistory(in.Runs, openstore.Kept(set.Store), repeated(f.ConfigFlags)))
 	}
 	verdict := in.Verdict
-	marked := stores.Judged(ctx, store, verdict)
+	marked := openstore.Judged(ctx, store, verdict)
 	if f.accept && marked == nil {
 		marked = acceptAll(ctx, c, store, verdict)
 	}
@@ -230,7 +230,7 @@ func acceptAll(ctx context.Context, c terminal.Console, store baseline.Store, v 
 		return nil
 	}
 	if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, Note: "run --accept"}); err != nil {
-		return stores.Error(err)
+		return openstore.Error(err)
 	}
 	fmt.Fprintf(c.Stderr, "%d of %d %s accepted\n", len(ids), len(v.Runs), prose.Plural(len(v.Runs), "run", "runs"))
 	return nil

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // pullRequests are pull requests on one simulated phone whose noise is chosen, beside a

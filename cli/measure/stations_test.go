@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // onPixels are the runs of three networks on so many simulated phones that are alike, as

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // On an emulator with a hosted runner's noise a build that does a tenth more, and takes a

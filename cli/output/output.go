@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // Format is how a result is printed.
@@ -151,8 +151,8 @@ func Write(c terminal.Console, answer document.Document, f OutputFlags) error {
 func WriteFiles(c terminal.Console, answer document.Document, f OutputFlags) error {
 	for _, as := range f.formats() {
 		path := f.Path(as)
-		if err := files.Write(path, func(w io.Writer) error { return render(w, answer, as, f.options(c)) }); err != nil {
-			return exit.Infrastructure(files.Error("write the report to", path, err))
+		if err := atomicfile.Write(path, func(w io.Writer) error { return render(w, answer, as, f.options(c)) }); err != nil {
+			return exit.Infrastructure(atomicfile.Error("write the report to", path, err))
 		}
 	}
 	return nil

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 func on(stdout io.Writer) terminal.Console {

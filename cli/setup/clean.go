@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/booted"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // cleanCommand is apkgate devices clean.
@@ -45,14 +45,14 @@ func clean(ctx context.Context, c terminal.Console, cfg *config.Config, dryRun b
 	if dryRun {
 		for _, l := range leases {
 			what := "would be stopped: " + l.Kind
-			if booted.InUse(l) {
+			if labs.InUse(l) {
 				what = "is in use by " + l.Owner.String()
 			}
-			fmt.Fprintf(c.Stdout, "%s: %s\n", terminal.Plain(booted.Called(l)), terminal.Plain(what))
+			fmt.Fprintf(c.Stdout, "%s: %s\n", terminal.Plain(labs.Called(l)), terminal.Plain(what))
 		}
 		return problems
 	}
-	err := booted.Clean(ctx, c, leases, func(line string) { fmt.Fprintln(c.Stdout, terminal.Plain(line)) })
+	err := labs.Clean(ctx, c, leases, func(line string) { fmt.Fprintln(c.Stdout, terminal.Plain(line)) })
 	if len(leases) == 0 && problems == nil {
 		fmt.Fprintln(c.Stdout, "nothing that apkgate has booted is left")
 	}
@@ -75,7 +75,7 @@ func thatStay(ctx context.Context, c terminal.Console, cfg *config.Config) (bool
 	if len(cfg.Devices) > 0 {
 		return false, nil
 	}
-	server, err := booted.Server(c)
+	server, err := labs.Server(c)
 	if err != nil {
 		return false, err
 	}

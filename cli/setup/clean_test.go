@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/standin"
 	"github.com/apkgate/apkgate/simulator/standin/genymotion"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // yard is a computer with the programs that boot devices, on which apkgate runs.

@@ -7,15 +7,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/app/validate"
 	"github.com/apkgate/apkgate/collect/dexopt"
-	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/apk"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/validate"
 )
 
 // conditionsFit says what a run would do to the device for its scenarios, and what the
@@ -107,15 +107,15 @@ func startFindings(scenarios []config.Scenario, api int) (findings []device.Find
 // framesFinding says what would tell of frames: those of two ways are never compared.
 func framesFinding(ctx context.Context, d device.Device, scenarios []config.Scenario, api int) ([]device.Finding, error) {
 	const dumps = "dumps of gfxinfo tell of them, which the app takes time for"
-	f := device.Finding{Name: "frames", OK: true, Detail: frames.Timeline.String() + " tells of them"}
+	f := device.Finding{Name: "frames", OK: true, Detail: framesource.Timeline.String() + " tells of them"}
 	shown := slices.ContainsFunc(scenarios, func(s config.Scenario) bool { return s.FramesBy == config.FramesShown })
 	switch facts := (target.Facts{API: api}); {
-	case shown && !frames.HasBuffers(facts):
+	case shown && !framesource.HasBuffers(facts):
 		f.OK, f.Detail, f.Hint = false, dumps+": only Android 11 and later tell what was shown", "leave frames-by out for this device"
 		return []device.Finding{f}, nil
 	case shown:
-		f.Detail = frames.Shown.String() + " tells of them"
-	case !frames.HasTimeline(facts):
+		f.Detail = framesource.Shown.String() + " tells of them"
+	case !framesource.HasTimeline(facts):
 		f.Detail = dumps + ", as before Android 12"
 		return []device.Finding{f}, nil
 	}

@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/booted"
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/arguments"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // DevicesCommand is apkgate devices.
@@ -34,7 +34,7 @@ func DevicesCommand(c terminal.Console) *cobra.Command {
 }
 
 func listDevices(c terminal.Console, cmd *cobra.Command) error {
-	server, err := booted.Server(c)
+	server, err := labs.Server(c)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func listLeases(c terminal.Console) error {
 		table := terminal.NewTable(c.Stdout, "booted by apkgate", "lab", "for", "by")
 		for _, l := range leases {
 			by := "nobody any more: apkgate devices clean stops it"
-			if booted.InUse(l) {
+			if labs.InUse(l) {
 				by = l.Owner.String()
 			}
 			if err := table.Append(l.ID, terminal.Plain(l.Kind), terminal.Plain(l.Name), terminal.Plain(by)); err != nil {

@@ -14,11 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
-	"github.com/apkgate/apkgate/app/validate"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/collect/conditions"
 	"github.com/apkgate/apkgate/collect/loss"
@@ -27,6 +22,11 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/validate"
 )
 
 // DoctorCommand is apkgate doctor.
@@ -68,7 +68,7 @@ func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err er
 			return err
 		}
 	}
-	devices, closing, err := lab.Ready(ctx, c, cfg)
+	devices, closing, err := measurement.Ready(ctx, c, cfg)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err er
 		}
 	}
 	cannot := checkLabs(ctx, c, cfg)
-	lab.ShowUnusable(ctx, c, cfg)
+	measurement.ShowUnusable(ctx, c, cfg)
 	if lost != nil {
 		return exit.Infrastructure(lost)
 	}
@@ -102,7 +102,7 @@ func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err er
 }
 
 // examine prints what the check before a run finds on one device.
-func examine(ctx context.Context, c terminal.Console, d lab.Device, cfg *config.Config) (fit bool, err error) {
+func examine(ctx context.Context, c terminal.Console, d measurement.Device, cfg *config.Config) (fit bool, err error) {
 	by := d.InUse(c.Now())
 	connected, err := d.Open(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ func useOf(ctx context.Context, d device.Device, by string) ([]device.Finding, e
 		by = owner.String()
 	}
 	if by != "" {
-		return []device.Finding{{Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %s", by, prose.Duration(lab.ClaimFor))}}, nil
+		return []device.Finding{{Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %s", by, prose.Duration(measurement.ClaimFor))}}, nil
 	}
 	if len(left) > 0 {
 		return []device.Finding{{

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli"
 	"github.com/apkgate/apkgate/cli/clitest"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // What is wrong before anything is measured ends with 2, keeps no device waiting,
@@ -207,7 +207,7 @@ func TestDoctorOnADeviceInUse(t *testing.T) {
 		}
 		return stdout.String()
 	}
-	other, err := claim.Take(claim.Folder(), phone.Address(), claim.Me(time.Now()))
+	other, err := devicelock.Take(devicelock.Folder(), phone.Address(), devicelock.Me(time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/gradle"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // fromGradle fills in what a Gradle project tells, and says what it found and what it

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // showFindings prints what was found of a device, and reports whether it is fit. Of each

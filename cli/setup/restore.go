@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // restoreCommand is apkgate devices restore.
@@ -90,7 +90,7 @@ func restore(ctx context.Context, c terminal.Console, cfg *config.Config) (err e
 		return nil
 	}
 	cfg.Devices = real
-	devices, closing, err := lab.Ready(ctx, c, cfg)
+	devices, closing, err := measurement.Ready(ctx, c, cfg)
 	if err != nil {
 		return err
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // shelf is a phone of a configuration, and apkgate on it.
@@ -123,7 +123,7 @@ func TestADeviceInUseIsNotRestored(t *testing.T) {
 	t.Parallel()
 	d, apkgate, phone := shelf(t)
 	killed(t, d)
-	if _, _, err := claim.Mark(t.Context(), d.Exec, claim.Owner{User: "alice", Host: "ci-3", PID: 77, Doing: "com.example/scroll", Since: time.Now()}, 0, ":"); err != nil {
+	if _, _, err := devicelock.Mark(t.Context(), d.Exec, devicelock.Owner{User: "alice", Host: "ci-3", PID: 77, Doing: "com.example/scroll", Since: time.Now()}, 0, ":"); err != nil {
 		t.Fatal(err)
 	}
 	const who = "alice@ci-3 (pid 77, com.example/scroll) since "

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // onShelf runs apkgate with a configuration of one simulated phone, called shelf.

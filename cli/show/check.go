@@ -13,15 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/keptfiles"
-	"github.com/apkgate/apkgate/app/locations"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
@@ -29,13 +20,22 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/locations"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/runevidence"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 type checkFlags struct {
 	settings.ConfigFlags
 	settings.PolicyFlags
 	output.OutputFlags
-	input.ImportFlags
+	runfiles.ImportFlags
 	history, runs []string
 }
 
@@ -78,14 +78,14 @@ func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
 		return err
 	}
 	f.OutputFlags.Places = locations.Of(c, set.Config, f.ConfigFlags.File())
-	if err := files.KeepsInput(f.OutputFlags.Files(), f.runs, f.history, []string{set.Store, f.ConfigFlags.File()}); err != nil {
+	if err := atomicfile.KeepsInput(f.OutputFlags.Files(), f.runs, f.history, []string{set.Store, f.ConfigFlags.File()}); err != nil {
 		return err
 	}
-	runs, err := input.Runs(c, f.runs, f.ImportFlags)
+	runs, err := runfiles.Runs(c, f.runs, f.ImportFlags)
 	if err != nil {
 		return err
 	}
-	if runs, err = input.Distinct(runs, f.runs); err != nil {
+	if runs, err = runfiles.Distinct(runs, f.runs); err != nil {
 		return err
 	}
 	if len(runs) == 0 {
@@ -104,20 +104,20 @@ func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	in.Kept = keptfiles.LinkFrom(f.Path(output.FormatHTML), keptWith(runs, f.runs))
+	in.Kept = runevidence.LinkFrom(f.Path(output.FormatHTML), keptWith(runs, f.runs))
 	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}
-	return exit.Of(in.Verdict.Verdict, set.FailOn, stores.Damage(c, before.Sound))
+	return exit.Of(in.Verdict.Verdict, set.FailOn, openstore.Damage(c, before.Sound))
 }
 
 // keptWith is where the files lie that were kept with the runs of files.
 func keptWith(runs []run.Run, names []string) map[string]layout.KeptFile {
 	var folders []*evidence.Folder
 	for _, name := range names {
-		folders = append(folders, stores.Kept(name))
+		folders = append(folders, openstore.Kept(name))
 	}
-	return keptfiles.ForReport(runs, folders...)
+	return runevidence.ForReport(runs, folders...)
 }
 
 // historyOf is that of the files, or else of the store, which is to be closed.
@@ -129,7 +129,7 @@ func historyOf(ctx context.Context, c terminal.Console, f checkFlags, set settin
 		}
 		return files.Past(set), func() error { return nil }, nil
 	}
-	store, err := stores.OpenToRead(ctx, c, set.Store)
+	store, err := openstore.OpenToRead(ctx, c, set.Store)
 	if err != nil {
 		return judging.Past{}, nil, err
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/wording"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // How much is listed of what decides.

@@ -1,12 +1,12 @@
 package show
 
 import (
-	"github.com/apkgate/apkgate/app/settings"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 // drifts tells of each app which metrics creep for the worse, up to its newest run of each

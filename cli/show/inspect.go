@@ -12,9 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/cli/viewer"
 	"github.com/apkgate/apkgate/config"
@@ -27,13 +24,16 @@ import (
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 	"github.com/apkgate/apkgate/trace/hierarchy"
 	"github.com/apkgate/apkgate/trace/logcat"
-	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 	"github.com/apkgate/apkgate/trace/r8map"
 	"github.com/apkgate/apkgate/trace/sensorservice"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 	"github.com/apkgate/apkgate/trace/systrace"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // reader is one of inspect's.
@@ -54,12 +54,12 @@ var readers = map[string]reader{
 	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames", bugReports},
 	"hierarchy":     {hierarchy.Inspect, "the views of windows: what uiautomator dump writes, or dumpsys activity top", "", archive.Want{}},
 	"logcat":        {logcat.Inspect, "what logcat prints, or a bug report", "ANRs and start-up times", bugReports},
-	"perfetto":      {power.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); --table reads slices, counters, frames, threads and the scheduler", input.TracesOfPerfetto},
+	"perfetto":      {powerdata.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); --table reads slices, counters, frames, threads and the scheduler", runfiles.TracesOfPerfetto},
 	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", "", archive.Want{Names: []string{"power_profile.xml"}}},
-	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", input.Mappings},
+	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", runfiles.Mappings},
 	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", "", archive.Want{}},
 	"systrace":      {systrace.Inspect, "a trace of the kernel in text: what atrace or systrace writes (text, compressed, HTML), or ftrace's trace file", "CPU times (the scheduler's events); --table reads slices, counters, threads and the scheduler", archive.Want{Names: []string{"systrace.txt"}}},
-	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", input.Samples},
+	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", runfiles.Samples},
 }
 
 // InspectCommand is apkgate inspect.
@@ -135,7 +135,7 @@ func inspect(c terminal.Console, name, path string, format output.Format) error 
 	if err := exit.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 		return err
 	}
-	content, file, err := input.Recording(c, path, reader.packed)
+	content, file, err := runfiles.Recording(c, path, reader.packed)
 	if err != nil {
 		return err
 	}

@@ -7,14 +7,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/research/evaluation"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 // Noise is what the command noise found (docs/format/noise.md).

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/stat"
+	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 // Loudness is how well one metric of one scenario can be gated.

@@ -10,17 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/cli/arguments"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // garbagePercent is how much garbage is left until it is collected, in percent of what
@@ -90,9 +90,9 @@ func noise(c terminal.Console, cmd *cobra.Command, f noiseFlags) error {
 	if err = errors.Join(err, closing()); err != nil {
 		return err
 	}
-	noise.Warnings = stores.DamageWarnings(before.Sound)
+	noise.Warnings = openstore.DamageWarnings(before.Sound)
 	outcome := noise.drifts(runs, retired, set)
-	return errors.Join(writeNoise(c, noise, format), exit.Of(outcome, set.FailOn, stores.Damage(c, before.Sound)))
+	return errors.Join(writeNoise(c, noise, format), exit.Of(outcome, set.FailOn, openstore.Damage(c, before.Sound)))
 }
 
 func writeNoise(c terminal.Console, noise Noise, format output.Format) error {
@@ -109,13 +109,13 @@ func writeNoise(c terminal.Console, noise Noise, format output.Format) error {
 func acceptedRuns(ctx context.Context, c terminal.Console, f noiseFlags, set settings.Settings) (runs []run.Run, retired map[string]bool, before judging.Past, closing func() error, err error) {
 	closing = func() error { return nil }
 	if len(f.history) > 0 {
-		files, err := judging.OfFiles(c, f.history, input.ImportFlags{}, set, f.limit)
+		files, err := judging.OfFiles(c, f.history, runfiles.ImportFlags{}, set, f.limit)
 		if err != nil {
 			return nil, nil, judging.Past{}, closing, err
 		}
 		return files.Last(f.limit), nil, files.Past(set), closing, nil
 	}
-	store, err := stores.OpenToRead(ctx, c, set.Store)
+	store, err := openstore.OpenToRead(ctx, c, set.Store)
 	if err != nil {
 		return nil, nil, judging.Past{}, closing, err
 	}
@@ -124,7 +124,7 @@ func acceptedRuns(ctx context.Context, c terminal.Console, f noiseFlags, set set
 	retired = map[string]bool{}
 	for e, err := range sound.List(ctx, accepted) {
 		if err != nil {
-			return nil, nil, judging.Past{}, store.Close, stores.Error(err)
+			return nil, nil, judging.Past{}, store.Close, openstore.Error(err)
 		}
 		full, err := store.Get(ctx, e.Run.ID)
 		if errors.Is(err, baseline.ErrDamaged) {
@@ -132,7 +132,7 @@ func acceptedRuns(ctx context.Context, c terminal.Console, f noiseFlags, set set
 			continue
 		}
 		if err != nil {
-			return nil, nil, judging.Past{}, store.Close, stores.Error(err)
+			return nil, nil, judging.Past{}, store.Close, openstore.Error(err)
 		}
 		runs = append(runs, full.Run)
 		retired[e.Run.ID] = e.Retired

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/research/evaluation/pullrequest"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // accepted is a file of a modelled history of six scenarios with four UI events each.

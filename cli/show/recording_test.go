@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // bugReport is the archive that adb bugreport writes, with a made-up report: an

@@ -6,15 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/keptfiles"
-	"github.com/apkgate/apkgate/app/locations"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
-	"github.com/apkgate/apkgate/app/version"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/metric"
@@ -22,6 +13,15 @@ import (
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/locations"
+	"github.com/apkgate/apkgate/usecase/runevidence"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/version"
 )
 
 // ReportCommand is apkgate report.
@@ -50,10 +50,10 @@ too. The exit status is 0 whatever the verdict was.`,
 }
 
 func showSaved(c terminal.Console, path string, runFiles []string, cf settings.ConfigFlags, f output.OutputFlags) error {
-	if err := files.KeepsInput(f.Files(), runFiles, []string{path, cf.File()}); err != nil {
+	if err := atomicfile.KeepsInput(f.Files(), runFiles, []string{path, cf.File()}); err != nil {
 		return err
 	}
-	src, err := input.Open(c, path)
+	src, err := runfiles.Open(c, path)
 	if err != nil {
 		return exit.Usage(err, "")
 	}
@@ -62,7 +62,7 @@ func showSaved(c terminal.Console, path string, runFiles []string, cf settings.C
 	if err != nil {
 		return exit.Usage(fmt.Errorf("%s: %w", terminal.Plain(path), err), "--json FILE of check, run, compare and baseline refresh saves what report shows")
 	}
-	runs, err := input.Runs(c, runFiles, input.ImportFlags{})
+	runs, err := runfiles.Runs(c, runFiles, runfiles.ImportFlags{})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func showSaved(c terminal.Console, path string, runFiles []string, cf settings.C
 		return exit.Usage(err, "")
 	}
 	f.Places = locations.Of(c, cfg, cf.File())
-	answer, err := again(found, runs, keptfiles.LinkFrom(f.Path(output.FormatHTML), keptWith(runs, runFiles)), catalogue, f)
+	answer, err := again(found, runs, runevidence.LinkFrom(f.Path(output.FormatHTML), keptWith(runs, runFiles)), catalogue, f)
 	if err != nil {
 		return err
 	}

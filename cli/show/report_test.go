@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/app/exit"
 	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/usecase/exit"
 )
 
 // A saved verdict says all that was said when it was made: nothing that people

@@ -4,10 +4,10 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 
-	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 // fewestRepeated is how many repetitions a run has at least for rounds to be drawn from

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/settings"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/settings"
 )
 
 // The repetitions that simulated rounds are drawn from are summed up once, and each look at

@@ -14,9 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/prose"
@@ -24,6 +21,9 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 	"github.com/apkgate/apkgate/trace/systrace"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // tabled is a reader whose traces have tables.
@@ -39,7 +39,7 @@ var withTables = map[string]tabled{
 
 // perfettoTable reads a trace of packets, which must be read twice.
 func perfettoTable(content io.Reader, table string) (*tables.Table, error) {
-	src, drop, err := input.Seekable(content)
+	src, drop, err := runfiles.Seekable(content)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func inspectTable(c terminal.Console, reader, path, table string, format output.
 	if names := of.names(); !slices.Contains(names, table) {
 		return exit.Usage(fmt.Errorf("there is no table %q, want one of %s", prose.Short(table), strings.Join(names, ", ")), config.DidYouMean(table, names))
 	}
-	content, file, err := input.Recording(c, path, readers[reader].packed)
+	content, file, err := runfiles.Recording(c, path, readers[reader].packed)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/wording"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // How much of a kind is listed.

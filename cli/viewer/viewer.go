@@ -18,11 +18,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/perfettoui"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/perfettoui"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // opened are the readers whose files Perfetto's user interface opens.
@@ -108,7 +108,7 @@ func viewOf(c terminal.Console, reader, path string, part Span) (perfettoui.View
 	if reader != "perfetto" {
 		return perfettoui.View{}, exit.Usage(fmt.Errorf("--from-ms and --to-ms are for perfetto, not for %s", reader), "")
 	}
-	content, file, err := input.Recording(c, path, input.TracesOfPerfetto)
+	content, file, err := runfiles.Recording(c, path, runfiles.TracesOfPerfetto)
 	if err != nil {
 		return perfettoui.View{}, err
 	}

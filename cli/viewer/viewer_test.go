@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/simulator/pftrace"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // phoneTrace writes a trace of a phone that was asleep since it was started: its own

@@ -17,18 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/files"
-	"github.com/apkgate/apkgate/app/input"
-	"github.com/apkgate/apkgate/app/judging"
-	"github.com/apkgate/apkgate/app/keptfiles"
-	"github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/locations"
-	"github.com/apkgate/apkgate/app/recorded"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/stores"
-	"github.com/apkgate/apkgate/app/terminal"
-	"github.com/apkgate/apkgate/app/validate"
 	"github.com/apkgate/apkgate/cli/output"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/prose"
@@ -37,12 +25,24 @@ import (
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/explanation"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/locations"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/runevidence"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/validate"
 )
 
 type flags struct {
 	settings.ConfigFlags
 	output.OutputFlags
-	recorded.Flags
+	explanation.Flags
 	base, head, keep string
 	parallel         int
 }
@@ -90,7 +90,7 @@ func (f flags) explain(ctx context.Context, c terminal.Console, name string) err
 	if err != nil {
 		return err
 	}
-	s, err := recorded.Find(recorded.Root(f.ConfigFlags.File()), name)
+	s, err := explanation.Find(explanation.Root(f.ConfigFlags.File()), name)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (f flags) explain(ctx context.Context, c terminal.Console, name string) err
 		}
 	}
 	f.Places = locations.Of(c, cfg, f.ConfigFlags.File())
-	if err := files.KeepsInput(f.Files(), []string{r.Base, r.Head, f.ConfigFlags.File(), s.RunsFile()}); err != nil {
+	if err := atomicfile.KeepsInput(f.Files(), []string{r.Base, r.Head, f.ConfigFlags.File(), s.RunsFile()}); err != nil {
 		return err
 	}
 	answer, err := f.answer(ctx, c, cfg, s, r)
@@ -121,8 +121,8 @@ func (f flags) explain(ctx context.Context, c terminal.Console, name string) err
 }
 
 // recorder is what records the session's builds: those that it kept, or that flags name.
-func (f flags) recorder(c terminal.Console, cfg *config.Config, s recorded.Session) (recorded.Recorder, error) {
-	r := recorded.Recorder{Console: c, Config: cfg, Session: s.Session, BaseFrom: s.Base.Source, From: s.Head.Source, Parallel: f.parallel, Keep: f.keep, Again: true}
+func (f flags) recorder(c terminal.Console, cfg *config.Config, s explanation.Session) (explanation.Recorder, error) {
+	r := explanation.Recorder{Console: c, Config: cfg, Session: s.Session, BaseFrom: s.Base.Source, From: s.Head.Source, Parallel: f.parallel, Keep: f.keep, Again: true}
 	var err error
 	if r.Within, err = f.Within(cfg); err != nil {
 		return r, err
@@ -132,7 +132,7 @@ func (f flags) recorder(c terminal.Console, cfg *config.Config, s recorded.Sessi
 		return r, exit.Usage(fmt.Errorf("--parallel is %d, want 0 or more", f.parallel), "")
 	}
 	for _, b := range []struct {
-		build      recorded.Build
+		build      explanation.Build
 		side, flag string
 		to         *string
 	}{{s.Base, "base", f.base, &r.Base}, {s.Head, "head", f.head, &r.Head}} {
@@ -151,12 +151,12 @@ func (f flags) recorder(c terminal.Console, cfg *config.Config, s recorded.Sessi
 }
 
 // answer is the session's verdict, with what was recorded now.
-func (f flags) answer(ctx context.Context, c terminal.Console, cfg *config.Config, s recorded.Session, r recorded.Recorder) (document.Document, error) {
+func (f flags) answer(ctx context.Context, c terminal.Console, cfg *config.Config, s explanation.Session, r explanation.Recorder) (document.Document, error) {
 	found, err := s.Answer()
 	if err != nil {
 		return document.Document{}, err
 	}
-	runs, err := input.Runs(c, []string{s.RunsFile()}, input.ImportFlags{})
+	runs, err := runfiles.Runs(c, []string{s.RunsFile()}, runfiles.ImportFlags{})
 	if err != nil {
 		return document.Document{}, err
 	}
@@ -179,16 +179,16 @@ func (f flags) answer(ctx context.Context, c terminal.Console, cfg *config.Confi
 }
 
 // layoutOf is a verdict as the command laid it out that found it.
-func layoutOf(v saved.Verdict, s recorded.Session, runs []run.Run, f flags, catalogue *metric.Catalogue) layout.Input {
+func layoutOf(v saved.Verdict, s explanation.Session, runs []run.Run, f flags, catalogue *metric.Catalogue) layout.Input {
 	in := layout.OfVerdict(v)
 	in.Runs, in.Catalogue, in.Meta, in.Notes = runs, catalogue, judging.MetaOf(runs), s.Notes
 	if s.Store != "" {
-		in.Kept = keptfiles.LinkFrom(f.Path(output.FormatHTML), keptfiles.InHistory(runs, stores.Kept(s.Store), ""))
+		in.Kept = runevidence.LinkFrom(f.Path(output.FormatHTML), runevidence.InHistory(runs, openstore.Kept(s.Store), ""))
 	}
 	return in
 }
 
-func (f flags) verdict(ctx context.Context, in layout.Input, cfg *config.Config, s recorded.Session, r recorded.Recorder) (document.Document, error) {
+func (f flags) verdict(ctx context.Context, in layout.Input, cfg *config.Config, s explanation.Session, r explanation.Recorder) (document.Document, error) {
 	units := s.UnitsOf()
 	if err := there(judging.RegressedIn(in), units, cfg); err != nil {
 		return document.Document{}, err
@@ -201,7 +201,7 @@ func (f flags) verdict(ctx context.Context, in layout.Input, cfg *config.Config,
 	return layout.Verdict(in), nil
 }
 
-func (f flags) comparison(ctx context.Context, in layout.ComparisonInput, head []run.Run, cfg *config.Config, s recorded.Session, r recorded.Recorder) (document.Document, error) {
+func (f flags) comparison(ctx context.Context, in layout.ComparisonInput, head []run.Run, cfg *config.Config, s explanation.Session, r explanation.Recorder) (document.Document, error) {
 	units := s.UnitsOf()
 	if err := there(judging.RegressedBuild(in, head), units, cfg); err != nil {
 		return document.Document{}, err
@@ -215,24 +215,24 @@ func (f flags) comparison(ctx context.Context, in layout.ComparisonInput, head [
 }
 
 // next says how to look longer, where nothing was found.
-func (f flags) next(all []judging.Regressed, s recorded.Session, within time.Duration) string {
-	return recorded.Next(all, fmt.Sprintf("%s for longer than %s: --why %s", recorded.Again(s.Session, ""), prose.Duration(within), prose.Duration(2*within)))
+func (f flags) next(all []judging.Regressed, s explanation.Session, within time.Duration) string {
+	return explanation.Next(all, fmt.Sprintf("%s for longer than %s: --why %s", explanation.Again(s.Session, ""), prose.Duration(within), prose.Duration(2*within)))
 }
 
 // there looks whether what got worse can be recorded: on the devices and in the scenarios of
 // the configuration as it is now.
-func there(all []judging.Regressed, units map[string]lab.Unit, cfg *config.Config) error {
+func there(all []judging.Regressed, units map[string]measurement.Unit, cfg *config.Config) error {
 	if len(all) == 0 {
 		return exit.Usage(errors.New("nothing that a recording explains got worse in this session: no frames and no energy"), "")
 	}
 	var old []string
 	for _, r := range all {
 		unit, known := units[r.Run]
-		same := func(u lab.Unit) bool { return u.Key() == unit.Key() }
+		same := func(u measurement.Unit) bool { return u.Key() == unit.Key() }
 		switch {
 		case r.Untraced():
 			old = append(old, r.Scenario)
-		case !known || !slices.ContainsFunc(lab.Units(cfg), same):
+		case !known || !slices.ContainsFunc(measurement.Units(cfg), same):
 			return exit.Usage(fmt.Errorf("%s got worse on what the configuration no longer has: %s", prose.Quote(r.Scenario, 80), prose.Short(unit.Key())), "put its scenario, device and network back into apkgate.yml, or name the configuration with --config")
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/exit"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli"
 	"github.com/apkgate/apkgate/cli/clitest"
 	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // slow waits for another process while it scrolls.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -93,8 +93,8 @@ func systemEnded(events []logcat.Event) (out []Anomaly) {
 }
 
 // ofFrame is the anomaly that a frame is; false where it is none.
-func ofFrame(f frame.Frame) (Anomaly, bool) {
-	if f.Took <= frame.FrozenLimit {
+func ofFrame(f jank.Frame) (Anomaly, bool) {
+	if f.Took <= jank.FrozenLimit {
 		return Anomaly{}, false
 	}
 	return Anomaly{Kind: Frozen, From: f.At, To: f.At + f.Took, Detail: fmt.Sprintf("a frame took %d ms", f.Took.Milliseconds())}, true
@@ -106,7 +106,7 @@ func ofLongFrame(e logcat.Event) (Anomaly, bool) {
 	if e.Kind != logcat.LongFrame || err != nil {
 		return Anomaly{}, false
 	}
-	return ofFrame(frame.Frame{At: time.Duration(vsync), Took: e.Duration})
+	return ofFrame(jank.Frame{At: time.Duration(vsync), Took: e.Duration})
 }
 
 // A UI event takes much longer than it used to where it takes so many times as long,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -77,8 +77,8 @@ func TestAnEventThatTakesMuchLongerThanItUsedTo(t *testing.T) {
 }
 
 // frameAt is a frame that was due at a time and took that long.
-func frameAt(at, took time.Duration) frame.Frame {
-	return frame.Frame{At: at, Took: took}
+func frameAt(at, took time.Duration) jank.Frame {
+	return jank.Frame{At: at, Took: took}
 }
 
 func TestAFrozenFrame(t *testing.T) {
@@ -126,7 +126,7 @@ func TestWhatIsToldOfARepetition(t *testing.T) {
 	s := Seen{
 		Events:    []logcat.Event{{Name: "open", Time: 10 * time.Second}, {Name: "scroll", Time: 20 * time.Second}},
 		Anomalies: []Anomaly{{Kind: NotResponding, From: 15 * time.Second, To: 15 * time.Second, Detail: "the app did not respond: Input"}},
-		Frames:    []frame.Frame{frameAt(5*time.Second, time.Second)},
+		Frames:    []jank.Frame{frameAt(5*time.Second, time.Second)},
 		Alive:     29 * time.Second,
 	}
 	all := s.all(map[string]time.Duration{"scroll": 2 * time.Second})
@@ -194,7 +194,7 @@ func TestAnANRIsOfTheEventInWhichTheAppStoodStill(t *testing.T) {
 	if got := s.all(nil)[0].Event; got != "scroll" {
 		t.Errorf("where no frame tells, the event is %q, want that under way, scroll", got)
 	}
-	s.Frames = []frame.Frame{frameAt(1500*time.Millisecond, 7*time.Second), frameAt(9*time.Second, 10*time.Millisecond)}
+	s.Frames = []jank.Frame{frameAt(1500*time.Millisecond, 7*time.Second), frameAt(9*time.Second, 10*time.Millisecond)}
 	for _, a := range s.all(nil) {
 		if a.Event != "open" {
 			t.Errorf("%s is of %q, want open", a.Kind, a.Event)

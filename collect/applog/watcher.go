@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -183,7 +183,7 @@ func (r *Repetition) Stop() {
 
 // Look takes what was noticed, and the frames that were read so far, at a time on
 // CLOCK_MONOTONIC; it saves what was recorded of it, where it is time to.
-func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frame.Frame) error {
+func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []jank.Frame) error {
 	for _, f := range seen[r.seen:] {
 		if a, ok := ofFrame(f); ok {
 			r.stream.Notice(a)
@@ -221,7 +221,7 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frame.F
 
 // Seen is what is known of a repetition in its end.
 type Seen struct {
-	Frames    []frame.Frame
+	Frames    []jank.Frame
 	Anomalies []Anomaly      // by the log
 	Events    []logcat.Event // UI events, by time
 	// From and To are the repetition's, on CLOCK_MONOTONIC; 0 where that is not known.

@@ -5,18 +5,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // maxKeptFrames bounds the frames that a record keeps for pictures.
 const maxKeptFrames = 20_000
 
 // FramesBy is the value of the context's property metric.FramesBy for what told of frames.
-func FramesBy(by frames.Source) string {
-	return [...]string{frames.Dumps: metric.ByGfxinfo, frames.Timeline: metric.ByTimeline, frames.Shown: metric.ByShown}[by]
+func FramesBy(by framesource.Source) string {
+	return [...]string{framesource.Dumps: metric.ByGfxinfo, framesource.Timeline: metric.ByTimeline, framesource.Shown: metric.ByShown}[by]
 }
 
 // ShortestInterval is the shortest time between two vsyncs that any frame was drawn for, where
@@ -34,12 +34,12 @@ func ShortestInterval(measured []Measurement) (least time.Duration) {
 }
 
 // drawn sums frames up; nothing where nobody looked at them.
-func (m Measurement) drawn(drawn []frame.Frame) map[string]float64 {
+func (m Measurement) drawn(drawn []jank.Frame) map[string]float64 {
 	if m.Unseen {
 		return map[string]float64{}
 	}
-	out := frame.Metrics(drawn)
-	if m.By == frames.Shown { // a pause can't be told from an app that stood still (shown.Still)
+	out := jank.Metrics(drawn)
+	if m.By == framesource.Shown { // a pause can't be told from an app that stood still (shown.Still)
 		delete(out, "frames.frozen")
 	}
 	return out
@@ -66,10 +66,10 @@ func (m Measurement) bucketOf(at time.Duration) int {
 // picture lists the frames whose time is told, in the order in which they were drawn.
 func (m Measurement) picture() []run.Frame {
 	drawn := slices.Clone(m.Frames)
-	slices.SortStableFunc(drawn, func(a, b frame.Frame) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(drawn, func(a, b jank.Frame) int { return cmp.Compare(a.At, b.At) })
 	var out []run.Frame
 	for _, f := range drawn {
-		if f.Took != frame.Unknown && len(out) < maxKeptFrames {
+		if f.Took != jank.Unknown && len(out) < maxKeptFrames {
 			out = append(out, run.Frame{DurationMS: milliseconds(f.Took), Bucket: m.bucketOf(f.At)})
 		}
 	}

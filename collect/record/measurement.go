@@ -3,10 +3,10 @@ package record
 import (
 	"time"
 
-	"github.com/apkgate/apkgate/collect/frames"
-	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/energymeter"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
 	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
@@ -15,26 +15,26 @@ import (
 // CLOCK_MONOTONIC.
 type Measurement struct {
 	Repetition int // from 1
-	Frames     []frame.Frame
+	Frames     []jank.Frame
 	Events     []logcat.Event // UI events, by time
 	// Standstills are what did not respond, of lost attempts too where it was Android.
 	Standstills []Standstill
-	Startup     time.Duration // to the first display, 0: not seen
-	FullStart   time.Duration // to the full display, 0: not told
-	CPU         time.Duration // 0: not seen
-	Watching    time.Duration // CPU time that watching took, to the same reading; below 0: not known
-	Lasted      time.Duration // of the workload
-	PSSKB       int64         // 0: not seen
-	RSSKB       int64         // 0: not seen
-	PeakKB      int64         // 0: not seen
-	Collected   *Collected    // nil: not known
-	Counted     *work.Counts  // nil: not known
-	Done        *frames.Done  // nil: not known
-	Energy      *power.Spent  // nil: not measured
-	Unseen      bool          // nobody looked at the frames
-	By          frames.Source // what told of them
-	Whole       frames.Whole  // what Android counted of them
-	Imported    *run.Run      // what the workload has measured by itself; nil: nothing
+	Startup     time.Duration      // to the first display, 0: not seen
+	FullStart   time.Duration      // to the full display, 0: not told
+	CPU         time.Duration      // 0: not seen
+	Watching    time.Duration      // CPU time that watching took, to the same reading; below 0: not known
+	Lasted      time.Duration      // of the workload
+	PSSKB       int64              // 0: not seen
+	RSSKB       int64              // 0: not seen
+	PeakKB      int64              // 0: not seen
+	Collected   *Collected         // nil: not known
+	Counted     *work.Counts       // nil: not known
+	Done        *framesource.Done  // nil: not known
+	Energy      *energymeter.Spent // nil: not measured
+	Unseen      bool               // nobody looked at the frames
+	By          framesource.Source // what told of them
+	Whole       framesource.Whole  // what Android counted of them
+	Imported    *run.Run           // what the workload has measured by itself; nil: nothing
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

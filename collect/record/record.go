@@ -10,13 +10,13 @@ package record
 import (
 	"slices"
 
-	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/energymeter"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // Spent is the energy of the repetitions, of those that have it.
-func Spent(measured []Measurement) (out []*power.Spent) {
+func Spent(measured []Measurement) (out []*energymeter.Spent) {
 	for _, m := range measured {
 		if m.Energy != nil {
 			out = append(out, m.Energy)
@@ -65,7 +65,7 @@ func middle(its []run.Iteration) int {
 // iteration sums a repetition up: totals, and a bucket for each UI event (paper,
 // section 5.2.2: the first holds what came before the first event).
 func (m Measurement) iteration() run.Iteration {
-	buckets := make([][]frame.Frame, m.bucketEvents()+1)
+	buckets := make([][]jank.Frame, m.bucketEvents()+1)
 	for _, f := range m.Frames {
 		i := m.bucketOf(f.At)
 		buckets[i] = append(buckets[i], f)

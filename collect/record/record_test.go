@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -35,7 +35,7 @@ func TestFramesAreKeptInOrder(t *testing.T) {
 	t.Parallel()
 	var m Measurement
 	for _, s := range []int64{9, 1, 5, 3, 7} {
-		m.Frames = append(m.Frames, frame.Frame{At: time.Duration(s) * time.Second, Took: time.Duration(s) * time.Millisecond})
+		m.Frames = append(m.Frames, jank.Frame{At: time.Duration(s) * time.Second, Took: time.Duration(s) * time.Millisecond})
 	}
 	var got []float64
 	for _, f := range m.picture() {

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/applog"
-	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/collect/record"
 	"github.com/apkgate/apkgate/importer"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
 	"github.com/apkgate/apkgate/trace/perfetto/gc"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
@@ -24,9 +24,9 @@ import (
 const ms = time.Millisecond
 
 // drawn are frames that took so many milliseconds each, one a second from 1 s on.
-func drawn(took ...int) (out []frame.Frame) {
+func drawn(took ...int) (out []jank.Frame) {
 	for i, t := range took {
-		out = append(out, frame.Frame{At: time.Duration(i+1) * time.Second, Took: time.Duration(t) * ms})
+		out = append(out, jank.Frame{At: time.Duration(i+1) * time.Second, Took: time.Duration(t) * ms})
 	}
 	return out
 }
@@ -48,7 +48,7 @@ func TestIterations(t *testing.T) {
 	its := record.Iterations([]record.Measurement{{
 		Repetition: 1, Frames: drawn(4, 8, 6), Events: []logcat.Event{{Name: "open", Time: 2 * time.Second}},
 		Startup: 300 * ms, CPU: 1500 * ms, Watching: -1, RSSKB: 2000, PSSKB: 1000,
-		Collected: &record.Collected{Count: 2, Took: 5 * ms}, Done: &frames.Done{Faults: 7, Waits: 9},
+		Collected: &record.Collected{Count: 2, Took: 5 * ms}, Done: &framesource.Done{Faults: 7, Waits: 9},
 		Counted: &work.Counts{Frames: 3, Traced: true, Transactions: 4},
 	}})
 	if len(its) != 1 || len(its[0].Events) != 2 {
@@ -86,7 +86,7 @@ func TestIterationsKeepFramesOfTheMedian(t *testing.T) {
 // Where Android counted more frames than were seen, its counts are those of the whole.
 func TestIterationsWithFramesThatWereNotSeen(t *testing.T) {
 	t.Parallel()
-	it := record.Iterations([]record.Measurement{{Frames: drawn(4, 8), Whole: frames.Whole{Count: 8, Janky: 2}}})[0]
+	it := record.Iterations([]record.Measurement{{Frames: drawn(4, 8), Whole: framesource.Whole{Count: 8, Janky: 2}}})[0]
 	wantMetrics(t, "the whole", it.Metrics, map[string]float64{"frames.count": 8, "frames.janky": 2, "frames.smooth_ratio": 0.75})
 	if it.FramesSeen != 0.25 {
 		t.Errorf("seen %v, want 0.25", it.FramesSeen)
@@ -178,7 +178,7 @@ func TestDoubts(t *testing.T) {
 		t.Errorf("of repetitions that are alike: %q", got)
 	}
 	got := record.Doubts([]record.Measurement{
-		{Repetition: 1, Events: tap, Frames: drawn(4), Whole: frames.Whole{Count: 4}, Watching: 3 * time.Second, CPU: 10 * time.Second, Lasted: 20 * time.Second},
+		{Repetition: 1, Events: tap, Frames: drawn(4), Whole: framesource.Whole{Count: 4}, Watching: 3 * time.Second, CPU: 10 * time.Second, Lasted: 20 * time.Second},
 		{Repetition: 3, Events: swipe, Frames: drawn(4, 4, 4, 4)},
 		{Repetition: 4},
 	})
@@ -259,11 +259,11 @@ func TestViews(t *testing.T) {
 // The rate of a run is that of the shortest interval that its frames were drawn for.
 func TestShortestInterval(t *testing.T) {
 	t.Parallel()
-	got := record.ShortestInterval([]record.Measurement{{Frames: []frame.Frame{{}, {Interval: 16 * ms}}}, {Frames: []frame.Frame{{Interval: 8 * ms}}}})
+	got := record.ShortestInterval([]record.Measurement{{Frames: []jank.Frame{{}, {Interval: 16 * ms}}}, {Frames: []jank.Frame{{Interval: 8 * ms}}}})
 	if got != 8*ms || record.ShortestInterval(nil) != 0 {
 		t.Errorf("%v", got)
 	}
-	by := map[frames.Source]string{frames.Dumps: metric.ByGfxinfo, frames.Timeline: metric.ByTimeline, frames.Shown: metric.ByShown}
+	by := map[framesource.Source]string{framesource.Dumps: metric.ByGfxinfo, framesource.Timeline: metric.ByTimeline, framesource.Shown: metric.ByShown}
 	for source := range maps.Keys(by) {
 		if got := record.FramesBy(source); got != by[source] {
 			t.Errorf("%v: %q", source, got)

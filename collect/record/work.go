@@ -1,7 +1,7 @@
 package record
 
 import (
-	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/gc"
 	"github.com/apkgate/apkgate/trace/perfetto/work"
@@ -46,7 +46,7 @@ func CountsOf(found *work.Counts) (out *work.Counts, doubt string) {
 }
 
 // addWork puts what was counted of the app's work into the record, as far as it is known.
-func addWork(it *run.Iteration, traced *work.Counts, done *frames.Done) {
+func addWork(it *run.Iteration, traced *work.Counts, done *framesource.Done) {
 	if done != nil {
 		it.Metrics["work.page_faults"], it.Metrics["work.waits"] = float64(done.Faults), float64(done.Waits)
 	}

@@ -19,8 +19,8 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/apkgate/apkgate/collect/applog"
-	"github.com/apkgate/apkgate/collect/frames"
-	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/energymeter"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/collect/recorders"
 )
 
@@ -99,7 +99,7 @@ func TestEveryReleaseOfPerfettoTakesOurConfigurations(t *testing.T) {
 	t.Parallel()
 	folder := sources(t)
 	tags := releases(t, folder)
-	timeline, shown, energy := frames.Ask(frames.Timeline), frames.Ask(frames.Shown), power.Ask()
+	timeline, shown, energy := framesource.Ask(framesource.Timeline), framesource.Ask(framesource.Shown), energymeter.Ask()
 	older, newer := applog.Ask([]string{"com.example", "com.example.test"}, 30), applog.Ask([]string{"com.example"}, 34)
 	tried := 0
 	for _, tag := range tags {

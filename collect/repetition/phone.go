@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/applog"
-	"github.com/apkgate/apkgate/collect/frames"
-	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/energymeter"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/collect/preparation"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
@@ -20,8 +20,8 @@ type Phone struct {
 	Programs  *recorders.Programs
 	Perfetto  *recorders.Perfetto
 	Recording *recorders.Set
-	Frames    *frames.Choice
-	Meter     *power.Meter // nil where no energy is measured
+	Frames    *framesource.Choice
+	Meter     *energymeter.Meter // nil where no energy is measured
 	// Evident says that what evidence needs is recorded.
 	Evident bool
 }
@@ -34,7 +34,7 @@ type Work struct {
 	Prepared *preparation.Preparation
 	// Energy says how joules are measured; nil measures none.
 	Energy  *config.Energy
-	Build   *power.Build
+	Build   *energymeter.Build
 	Watcher *applog.Watcher // nil where no evidence is kept
 	Started time.Time       // of the run
 	// Interleaved says that the build takes turns with another.

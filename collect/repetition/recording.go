@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/energymeter"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
 )
 
@@ -49,11 +49,11 @@ func (r *recording) after(ctx context.Context, a *attempt) error {
 func (r *recording) refused(a *attempt, otherwise string) func(recorders.Recorder, error) error {
 	return func(by recorders.Recorder, err error) error {
 		switch {
-		case a.energy != nil && by.Serves(power.Asker):
+		case a.energy != nil && by.Serves(energymeter.Asker):
 			return a.energy.Refused(err)
 		case loss.Stops(err):
 			return err
-		case by.Serves(frames.Asker):
+		case by.Serves(framesource.Asker):
 			return fmt.Errorf("%w: %w", loss.ErrTimeline, err)
 		}
 		a.watched = nil

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/applog"
-	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
@@ -27,7 +27,7 @@ type sampling struct {
 // stopped, where frames are dumped.
 func countBefore(ctx context.Context, p *Phone, app string) (counted gfxinfo.Stated, err error) {
 	if !p.Frames.By.Recorded() {
-		counted, _, err = frames.Counted(ctx, p.Target, app)
+		counted, _, err = framesource.Counted(ctx, p.Target, app)
 	}
 	return counted, err
 }
@@ -36,7 +36,7 @@ func (s *sampling) before(ctx context.Context, a *attempt) error {
 	if err := s.phone.Target.FindVitals(ctx); err != nil {
 		return err
 	}
-	a.frames = &frames.Sampler{Target: s.phone.Target, App: s.work.App.Package, By: s.phone.Frames.By, Least: a.counted}
+	a.frames = &framesource.Sampler{Target: s.phone.Target, App: s.work.App.Package, By: s.phone.Frames.By, Least: a.counted}
 	if a.energy != nil {
 		a.frames.Rider = a.energy // reading memory takes energy
 	} else {
@@ -55,7 +55,7 @@ func (s *sampling) take(ctx context.Context, a *attempt, seen applog.Sifted) err
 		return nil
 	}
 	var err error
-	if until := a.workloadEnded(); a.frames.By == frames.Shown {
+	if until := a.workloadEnded(); a.frames.By == framesource.Shown {
 		err = a.frames.TakeShown(ctx, s.phone.Perfetto, seen.PIDs, times(seen.UI), until)
 	} else {
 		err = a.frames.TakeTimeline(ctx, s.phone.Perfetto, seen.PIDs, until)

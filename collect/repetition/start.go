@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/applog"
-	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
@@ -61,7 +61,7 @@ func (s *start) readCPUBefore(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return fmt.Errorf("read the app's CPU time: %w", err)
 	}
-	before, ok := frames.CPUOf(out.Stdout)
+	before, ok := framesource.CPUOf(out.Stdout)
 	if a.cpuBefore = before; !ok {
 		a.cpuBefore = unknownCPU
 	}
@@ -113,7 +113,7 @@ const drawnApart = 500 * time.Millisecond
 // that the workload goes on for. Of a hot start nothing follows: its windows may be there,
 // and drawn.
 func (s *start) compareDrawn(a *attempt, start workload.Start) {
-	if !s.logged() || !a.measured || a.frames.By != frames.Timeline {
+	if !s.logged() || !a.measured || a.frames.By != framesource.Timeline {
 		return
 	}
 	begun, ok := a.log.Times(a.workload.Begin)()

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/applog"
-	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/energymeter"
+	"github.com/apkgate/apkgate/collect/framesource"
 	"github.com/apkgate/apkgate/collect/journal"
-	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
@@ -38,12 +38,12 @@ type attempt struct {
 	counted   gfxinfo.Stated // of the app's frames, before it was stopped
 	cpuBefore time.Duration  // that the app's process has had before it is measured
 	log       *applog.Log
-	frames    *frames.Sampler
+	frames    *framesource.Sampler
 	workload  *workload.Running
-	ended     error              // how the workload failed, nil where it went well
-	energy    *power.Metering    // nil where none is measured
-	watched   *applog.Repetition // nil where no evidence is kept
-	late      *applog.Late       // its latest frame, nil where its trace tells of none
+	ended     error                 // how the workload failed, nil where it went well
+	energy    *energymeter.Metering // nil where none is measured
+	watched   *applog.Repetition    // nil where no evidence is kept
+	late      *applog.Late          // its latest frame, nil where its trace tells of none
 }
 
 // release ends what runs beside the attempt, however far it came.

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 )
 
 // Change is something of the device that a run changes and that is put back when it
@@ -59,7 +59,7 @@ const (
 const Background = `[a]pkgate(-[12])?(\.pftrace|-perf\.data|-exit)`
 
 // ledger is the file of the device that has what a run changed, a line for each.
-const ledger = claim.DeviceFolder + "/apkgate-changed"
+const ledger = devicelock.DeviceFolder + "/apkgate-changed"
 
 const (
 	readLedger = "cat " + ledger + " 2>/dev/null"

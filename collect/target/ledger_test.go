@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
@@ -26,7 +26,7 @@ func onPhone(t *testing.T, o simulator.Options) (*simulator.Simulated, *Target) 
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	d := New("pixel", s.Clock(), time.Now(), func(context.Context) (device.Device, error) { return onThe(s) })
-	d.Journal, d.Owner = journal.New("pixel", nil), &claim.Owner{PID: 1, Host: "here", Lock: "lock"}
+	d.Journal, d.Owner = journal.New("pixel", nil), &devicelock.Owner{PID: 1, Host: "here", Lock: "lock"}
 	return s, d
 }
 

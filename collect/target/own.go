@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -23,12 +23,12 @@ func (t *Target) Own(ctx context.Context, longest time.Duration) error {
 	if t.Owner == nil {
 		return nil
 	}
-	hold, rest, err := claim.Await(ctx, t.Ask, t.Clock, *t.Owner, longest, readLedger, func(by claim.Owner) {
+	hold, rest, err := devicelock.Await(ctx, t.Ask, t.Clock, *t.Owner, longest, readLedger, func(by devicelock.Owner) {
 		t.Journal.Report(journal.Waiting, 0, 0, fmt.Sprintf("is in use by %s: waiting up to %s", journal.Line(by.String()), prose.Duration(longest)))
 	})
-	if errors.Is(err, claim.ErrNoMark) {
+	if errors.Is(err, devicelock.ErrNoMark) {
 		t.Journal.Warnf("%v: another user of it, here or on another computer, is not kept from using it at the same time, and what this run changes is not put back if the run is killed; see that adb may write to %s",
-			err, claim.DeviceFolder)
+			err, devicelock.DeviceFolder)
 		err = nil
 	}
 	if err != nil {
@@ -41,7 +41,7 @@ func (t *Target) Own(ctx context.Context, longest time.Duration) error {
 
 // held says what to do about a device that somebody else uses.
 func (t *Target) held(err error) error {
-	var held *claim.HeldError
+	var held *devicelock.HeldError
 	if !errors.As(err, &held) {
 		return err
 	}
@@ -55,7 +55,7 @@ func (t *Target) stillOwn(ctx context.Context) error {
 		return nil
 	}
 	err := hold.Again(ctx, t.Ask, t.Clock.Now())
-	if errors.Is(err, claim.ErrNoMark) {
+	if errors.Is(err, devicelock.ErrNoMark) {
 		return nil
 	}
 	if err = t.held(err); err != nil && !loss.IsGone(err) {
@@ -102,7 +102,7 @@ func (t *Target) Renew(ctx context.Context) error {
 // Leave says that nothing is sent to the device for so long from now on.
 func (t *Target) Leave(ctx context.Context, long time.Duration) error {
 	hold := t.hold.Load()
-	if hold == nil || long < claim.RenewEvery {
+	if hold == nil || long < devicelock.RenewEvery {
 		return nil
 	}
 	_, err := t.ask(ctx, hold.Silence(t.Clock.Now(), long), ":")
@@ -112,7 +112,7 @@ func (t *Target) Leave(ctx context.Context, long time.Duration) error {
 // ask runs a command line behind what renews the mark.
 func (t *Target) ask(ctx context.Context, beat, line string) (device.Output, error) {
 	out, err := t.dev.Exec(ctx, beat+line)
-	if err != nil || beat == "" || !claim.Gone(&out) {
+	if err != nil || beat == "" || !devicelock.Gone(&out) {
 		return out, err
 	}
 	return out, t.stillOwn(ctx)
@@ -140,9 +140,9 @@ func (t *Target) Restore(ctx context.Context) error {
 
 // Left is what a run that was killed left changed on a device, in words, and who uses
 // the device now, if anybody does: then it is that run's. Nothing is changed by asking.
-func Left(ctx context.Context, d device.Device) (changes []string, by *claim.Owner, err error) {
-	text, err := claim.Look(ctx, d.Exec, "", readLedger)
-	var held *claim.HeldError
+func Left(ctx context.Context, d device.Device) (changes []string, by *devicelock.Owner, err error) {
+	text, err := devicelock.Look(ctx, d.Exec, "", readLedger)
+	var held *devicelock.HeldError
 	switch {
 	case errors.As(err, &held):
 		return nil, &held.Owner, nil

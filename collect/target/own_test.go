@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 	"github.com/apkgate/apkgate/simulator"
 )
 
@@ -35,7 +35,7 @@ func rival(t *testing.T, s *simulator.Simulated) (*Target, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = direct.Close() })
-	d.Journal, d.dev, d.Owner = journal.New("pixel", nil), &attended{Device: direct, wall: HostClock(), clock: HostClock()}, &claim.Owner{PID: 2, Host: "elsewhere"}
+	d.Journal, d.dev, d.Owner = journal.New("pixel", nil), &attended{Device: direct, wall: HostClock(), clock: HostClock()}, &devicelock.Owner{PID: 2, Host: "elsewhere"}
 	return d, d.Own(t.Context(), 0)
 }
 
@@ -70,7 +70,7 @@ func TestARunKeepsItsPhone(t *testing.T) {
 		t.Fatal(err)
 	}
 	pass(t, s, time.Hour)
-	if _, err := rival(t, s); !errors.As(err, new(*claim.HeldError)) {
+	if _, err := rival(t, s); !errors.As(err, new(*devicelock.HeldError)) {
 		t.Errorf("in a silence that was told: %v", err)
 	}
 }

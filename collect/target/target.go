@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/device/devicelock"
 )
 
 // Target is a device in use, for one build or for several that take turns on it.
@@ -57,7 +57,7 @@ type Target struct {
 	KeepsLog bool
 	// Owner is who uses the device, for all who might use it too; nil where nobody
 	// else can.
-	Owner *claim.Owner
+	Owner *devicelock.Owner
 
 	connect func(ctx context.Context) (device.Device, error)
 	dev     *attended  // nil: never connected
@@ -68,16 +68,16 @@ type Target struct {
 	undo    []undo
 	// clockProcess is the process whose dumps tell the device's clock, "" before set-up.
 	clockProcess string
-	cooled       time.Duration              // of rest for heat so far
-	failed       []Change                   // of a run that was killed, that could not be put back, last first
-	owned        bool                       // by the Owner
-	hold         atomic.Pointer[claim.Hold] // nil: nothing on the device says so
-	marks        int                        // written to the device's log
-	felt         bool                       // the device's pulse
-	pulsed       time.Duration              // when that was last, on the device's clock
-	life         life                       // the device's, when its pulse was felt
-	light        life                       // the same by Felt, with when its system began
-	accidents    string                     // of its log, the last that was read then
+	cooled       time.Duration                   // of rest for heat so far
+	failed       []Change                        // of a run that was killed, that could not be put back, last first
+	owned        bool                            // by the Owner
+	hold         atomic.Pointer[devicelock.Hold] // nil: nothing on the device says so
+	marks        int                             // written to the device's log
+	felt         bool                            // the device's pulse
+	pulsed       time.Duration                   // when that was last, on the device's clock
+	life         life                            // the device's, when its pulse was felt
+	light        life                            // the same by Felt, with when its system began
+	accidents    string                          // of its log, the last that was read then
 }
 
 // New is a device that is not connected to yet; a nil clock is this computer's.

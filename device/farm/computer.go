@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/boot"
+	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 

@@ -5,7 +5,7 @@
 // It owns what is asked of a farm, in the interface that each implements, and what its
 // minutes cost. Which builds are measured against which, and how often, is the caller's;
 // package farm/firebase knows Firebase Test Lab, farm/aws AWS Device Farm. A new farm is a
-// package beside them, and a line in app/booted (farms.go).
+// package beside them, and a line in usecase/labs (farms.go).
 //
 // It takes a stand: a farm notes in a lease what it is about to start before it starts it, so
 // that Stop works from the lease alone, in another process, after a kill at any instant; and
@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 )
 
 // Device is a kind of phone as the farm names it.

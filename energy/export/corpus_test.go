@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/energy/export"
 	"github.com/apkgate/apkgate/energy/methods"
-	"github.com/apkgate/apkgate/energy/names"
+	"github.com/apkgate/apkgate/energy/symbolize"
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
@@ -52,7 +52,7 @@ func TestRealRecordingsInPprof(t *testing.T) {
 	var files []string
 	samples := 0
 	for _, path := range recordings(t) {
-		tr := methods.Of(recording(t, path), steady(), names.New(nil), methods.Pick{})
+		tr := methods.Of(recording(t, path), steady(), symbolize.New(nil), methods.Pick{})
 		if len(tr.Samples) == 0 {
 			continue
 		}
@@ -109,7 +109,7 @@ func BenchmarkRecordingToPprof(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			tr := methods.Of(p, curve, names.New(nil), methods.Pick{})
+			tr := methods.Of(p, curve, symbolize.New(nil), methods.Pick{})
 			out, err := export.Pprof([]methods.Trace{tr}, about)
 			if err != nil {
 				b.Fatal(err)

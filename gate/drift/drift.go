@@ -12,7 +12,7 @@ import (
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/familywise"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -214,21 +214,21 @@ func (d *drifting) line(scenario string, context map[string]string, cell run.Cel
 // together.
 func (d *drifting) correct(alone bool) {
 	several := slices.ContainsFunc(d.tests, func(t *test) bool { return t.Context != nil })
-	share := family.Share(several) // of all together, and of each alone
+	share := familywise.Share(several) // of all together, and of each alone
 	var tests []*test
 	for _, t := range d.tests {
 		if (t.Context != nil) == alone && t.Creep != nil {
 			tests = append(tests, t)
 		}
 	}
-	sides := make([]family.Sides, len(tests))
+	sides := make([]familywise.Sides, len(tests))
 	for i, t := range tests {
-		sides[i] = family.Sides{Worse: t.rise.rising, Better: t.rise.falling}
+		sides[i] = familywise.Sides{Worse: t.rise.rising, Better: t.rise.falling}
 		if t.metric.Direction == metric.HigherIsBetter {
-			sides[i] = family.Sides{Worse: t.rise.falling, Better: t.rise.rising}
+			sides[i] = familywise.Sides{Worse: t.rise.falling, Better: t.rise.rising}
 		}
 	}
-	corrected := family.Correct(sides, share)
+	corrected := familywise.Correct(sides, share)
 	for i, t := range tests {
 		worsening := gate.Worsening(t.metric, t.Creep.From, t.Creep.Shift, t.Creep.Change)
 		t.P = corrected[i].On(sides[i].Worse <= sides[i].Better)

@@ -2,7 +2,7 @@ package history
 
 import (
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/familywise"
 )
 
 // correct makes up for the number of comparisons of a check. The worse and the
@@ -22,7 +22,7 @@ func correct(p gate.Policy, js []*judgement, runs int) {
 			fine = append(fine, j)
 		}
 	}
-	share := family.Share(len(coarse) > 0 && len(fine) > 0, runs > 1)
+	share := familywise.Share(len(coarse) > 0 && len(fine) > 0, runs > 1)
 	for _, tests := range [][]*judgement{coarse, fine} {
 		correctAlone(tests, share)
 		if runs > 1 {
@@ -33,11 +33,11 @@ func correct(p gate.Policy, js []*judgement, runs int) {
 
 // correctAlone corrects judgements that have a share of the false alarms.
 func correctAlone(js []*judgement, share float64) {
-	tests := make([]family.Sides, len(js))
+	tests := make([]familywise.Sides, len(js))
 	for i, j := range js {
 		tests[i] = j.tails
 	}
-	for i, corrected := range family.Correct(tests, share) {
+	for i, corrected := range familywise.Correct(tests, share) {
 		js[i].P = corrected.On(js[i].worse())
 	}
 }

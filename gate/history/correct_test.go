@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/familywise"
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/gate/history/past"
 	"github.com/apkgate/apkgate/metric"
@@ -14,9 +14,9 @@ import (
 // the better, which rests on n of its own context's sessions.
 func judged(context, event string, tail float64, n int, worse bool) *judgement {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
-	sides := family.Sides{Worse: tail, Better: 1}
+	sides := familywise.Sides{Worse: tail, Better: 1}
 	if !worse {
-		sides = family.Sides{Worse: 1, Better: tail}
+		sides = familywise.Sides{Worse: 1, Better: tail}
 	}
 	j := &judgement{metric: m, context: context, tails: sides}
 	j.Comparison = gate.Comparison{Event: event, Metric: m.Name, P: 1, Missed: new(0.5)}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/familywise"
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/metric"
@@ -41,7 +41,7 @@ func TestASuspectTakesMoreWhereAWorseningIsExcluded(t *testing.T) {
 		"excluded, and unlikely":       {0.02, 0.001, 0.05, true},
 		"hardly open":                  {0.021, 0.05, 0.9, true},
 	} {
-		j := &judgement{tails: family.Sides{Worse: c.tail, Better: 1}}
+		j := &judgement{tails: familywise.Sides{Worse: c.tail, Better: 1}}
 		j.Missed, j.P = &c.missed, c.p
 		if got := j.suspect(); got != c.want {
 			t.Errorf("%s: %t", name, got)

@@ -8,7 +8,7 @@ import (
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/familywise"
 	"github.com/apkgate/apkgate/gate/history/past"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/run"
@@ -26,7 +26,7 @@ func (j *judgement) askForetold(share float64) {
 	up := j.effect > 0
 	missed := e.Foretold.Chance(j.x.Centre-j.effect, j.noise(), !up)
 	j.Missed = &missed
-	j.tails = family.Sides{Worse: e.Foretold.Chance(j.x.Centre, j.noise(), up), Better: e.Foretold.Chance(j.x.Centre, j.noise(), !up)}
+	j.tails = familywise.Sides{Worse: e.Foretold.Chance(j.x.Centre, j.noise(), up), Better: e.Foretold.Chance(j.x.Centre, j.noise(), !up)}
 }
 
 // noise is the standard deviation of the run's centre, as its repetitions show it.

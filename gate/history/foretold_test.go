@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/familywise"
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -214,7 +214,7 @@ func TestForetoldChangesThatMatter(t *testing.T) {
 		"by chance": {12, 0.2, 0.04, false, gate.Suspect}, "by more chance": {12, 0.2, 0.06, false, gate.None}, "another session denies it": {12, 0.001, 0.0001, true, gate.Suspect},
 		"next to nothing": {10.005, 0.001, 0.0001, false, gate.None},
 	} {
-		j := &judgement{metric: m, policy: gate.CellPolicy{MinChange: 0.1}, tails: family.Sides{Worse: c.tail, Better: 1 - c.tail}, denied: c.denied}
+		j := &judgement{metric: m, policy: gate.CellPolicy{MinChange: 0.1}, tails: familywise.Sides{Worse: c.tail, Better: 1 - c.tail}, denied: c.denied}
 		j.Comparison = gate.Comparison{Direction: gate.None, Value: c.value, Expected: 10, Change: c.value/10 - 1, P: c.p}
 		if name == "next to nothing" {
 			j.policy.MinChange = 0

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/familywise"
 	"github.com/apkgate/apkgate/gate/history/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -18,20 +18,20 @@ type judgement struct {
 	scale    past.Scale
 	x        past.Number // of the new run, on the judged scale
 	evidence past.Evidence
-	share    float64      // the worsening that clearing excludes, as a share of a mean
-	effect   float64      // the same, on the judged scale
-	tails    family.Sides // chances that an unchanged build looks as bad, and as good
-	session  string       // of the run, "" where it has none
-	context  string       // of the run, as a key
-	off      float64      // what its session shares with others, which is taken off x
-	within   string       // how the number came about: see metric.Metric.Within
-	denied   bool         // another session of the check, on the same device, does not show it
+	share    float64          // the worsening that clearing excludes, as a share of a mean
+	effect   float64          // the same, on the judged scale
+	tails    familywise.Sides // chances that an unchanged build looks as bad, and as good
+	session  string           // of the run, "" where it has none
+	context  string           // of the run, as a key
+	off      float64          // what its session shares with others, which is taken off x
+	within   string           // how the number came about: see metric.Metric.Within
+	denied   bool             // another session of the check, on the same device, does not show it
 }
 
 func judge(p gate.Policy, c run.Cell, s run.Summary, x float64, before past.Runs, catalogue *metric.Catalogue) *judgement {
 	m, _ := catalogue.Lookup(c.Metric)
 	v := before.ValuesOf(c, m, x)
-	j := &judgement{metric: m, policy: p.ForCell(c), scale: v.Scale, within: m.Way(before.Now), session: s.Session, tails: family.Sides{Worse: 1, Better: 1}}
+	j := &judgement{metric: m, policy: p.ForCell(c), scale: v.Scale, within: m.Way(before.Now), session: s.Session, tails: familywise.Sides{Worse: 1, Better: 1}}
 	j.Comparison = gate.Comparison{Event: c.Event, Metric: c.Metric, Value: x, Direction: gate.None, P: 1}
 	j.Sample = past.SampleOf(v, before.Sampled)
 	j.x = v.NumberOf(s, p, c, m, x)
@@ -61,7 +61,7 @@ func (j *judgement) ask(share float64) {
 		events := j.Value * repetitions
 		missed := e.Counts.AtMost(events, repetitions, j.moreEvents())
 		j.Missed = &missed
-		j.tails = family.Sides{Worse: e.Counts.AtLeast(events, repetitions), Better: e.Counts.AtMost(events, repetitions, 0)}
+		j.tails = familywise.Sides{Worse: e.Counts.AtLeast(events, repetitions), Better: e.Counts.AtMost(events, repetitions, 0)}
 	case e.Outlook.Known():
 		j.effect = j.effectOf(share)
 		up := j.effect > 0
@@ -70,7 +70,7 @@ func (j *judgement) ask(share float64) {
 			missed = e.Outlook.Below(j.x.Centre - j.effect)
 		}
 		j.Missed = &missed
-		j.tails = family.Sides{Worse: e.Outlook.Rarely(j.x.Centre, up), Better: e.Outlook.Rarely(j.x.Centre, !up)}
+		j.tails = familywise.Sides{Worse: e.Outlook.Rarely(j.x.Centre, up), Better: e.Outlook.Rarely(j.x.Centre, !up)}
 	}
 }
 

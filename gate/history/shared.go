@@ -7,7 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/history/past"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 	"github.com/apkgate/apkgate/stat"
 )
 
@@ -192,15 +192,15 @@ func middleBut(values []float64, but int) float64 {
 func (s *shared) judgeCommon(p gate.Policy, before []map[string]float64, now []float64) {
 	const none = -1
 	common := middles(before, none)
-	var sessions []screen.Session
+	var sessions []screening.Session
 	for _, of := range s.of[0].evidence.Sessions {
 		if c, known := common[of.Name]; known {
-			sessions = append(sessions, screen.Session{Centre: c, N: of.N})
+			sessions = append(sessions, screening.Session{Centre: c, N: of.N})
 		}
 	}
 	j := s.of[0]
 	unit := past.Unit(j.metric, j.scale, j.scale.Back(j.evidence.Expected))
-	outlook := screen.Of(sessions, j.x.N, j.evidence.Within, screen.Prior{Between: 2 * unit, Repetition: 5 * unit, Floor: unit / 10})
+	outlook := screening.Of(sessions, j.x.N, j.evidence.Within, screening.Prior{Between: 2 * unit, Repetition: 5 * unit, Floor: unit / 10})
 	if !outlook.Known() || len(sessions) < p.LeastRuns() {
 		return
 	}

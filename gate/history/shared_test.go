@@ -9,7 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -234,7 +234,7 @@ func TestWhoSpeaks(t *testing.T) {
 	a, b, c := &check{}, &check{}, &check{}
 	number := func(missed, sd float64) *judgement {
 		j := &judgement{}
-		j.Missed, j.evidence.Within = &missed, screen.Within{Squares: sd * sd, DF: 1}
+		j.Missed, j.evidence.Within = &missed, screening.Within{Squares: sd * sd, DF: 1}
 		return j
 	}
 	of := func(js ...*judgement) *shared { return &shared{of: js, checks: []*check{a, b, c}} }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/familywise"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -36,11 +36,11 @@ func together(p gate.Policy, js []*judgement, share float64) {
 			groups = append(groups, cells[cell])
 		}
 	}
-	tests := make([]family.Sides, len(groups))
+	tests := make([]familywise.Sides, len(groups))
 	for i, group := range groups {
 		tests[i] = combined(group)
 	}
-	for i, corrected := range family.Correct(tests, share) {
+	for i, corrected := range familywise.Correct(tests, share) {
 		for _, worse := range []bool{true, false} {
 			var agree []*judgement
 			for _, j := range groups[i] {
@@ -77,12 +77,12 @@ func (j *judgement) unit() [2]string { return [2]string{j.context, j.session} }
 // combined are the chances of what the runs show together. Runs that are compared
 // with the same values share the error of these, so that their scores are correlated
 // by 1/(n+1); those of one session on one device are the same.
-func combined(group []*judgement) family.Sides {
+func combined(group []*judgement) familywise.Sides {
 	scores := make([]float64, len(group))
 	for i, j := range group {
-		scores[i] = family.Score(j.tails.On(j.worse()), j.worse())
+		scores[i] = familywise.Score(j.tails.On(j.worse()), j.worse())
 	}
-	return family.Together(scores, func(i, k int) float64 {
+	return familywise.Together(scores, func(i, k int) float64 {
 		a, b := group[i], group[k]
 		switch {
 		case a.unit() == b.unit():

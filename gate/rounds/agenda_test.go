@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -44,7 +44,7 @@ func timed(turn int, ms ...float64) run.Run {
 // rare events that are there, then what is worse, then what nobody knows, then what is better.
 func TestTheMostSuspectComesFirst(t *testing.T) {
 	const time, smooth = "frames.duration_ms", "frames.smooth_ratio"
-	never := screen.CountsOf([]screen.Count{{Events: 0, Repetitions: 90}})
+	never := screening.CountsOf([]screening.Count{{Events: 0, Repetitions: 90}})
 	trial := knownTrial(t,
 		known(time, gate.Known{Beyond: -0.1, SD: 0.05}),  // 2 better
 		known(time, gate.Known{Beyond: 0.06, SD: 0.06}),  // 1 worse
@@ -115,7 +115,7 @@ func TestWhatCannotBeSettledIsNotBegun(t *testing.T) {
 	told, conflict := noise, noise
 	told.SD, conflict.Beyond, conflict.SD = 0.04, 0.5, 0.04
 	hopeless := gate.Known{Repetition: 1, DF: 9} // takes 2693 rounds
-	never, usual := screen.CountsOf([]screen.Count{{Events: 0, Repetitions: 1e7}}), screen.CountsOf([]screen.Count{{Events: 1e6, Repetitions: 1e7}})
+	never, usual := screening.CountsOf([]screening.Count{{Events: 0, Repetitions: 1e7}}), screening.CountsOf([]screening.Count{{Events: 1e6, Repetitions: 1e7}})
 	trial := knownTrial(t,
 		known("frames.duration_ms", noise), known("frames.duration_ms", told), known("frames.duration_ms", gate.Known{}), known("frames.duration_ms", hopeless),
 		known("anr.count", gate.Known{Counts: never, Events: 0, Repetitions: 1}), known("anr.count", gate.Known{Counts: never, Events: 1, Repetitions: 10}),
@@ -267,7 +267,7 @@ func TestWhatTheFirstRoundsLookLike(t *testing.T) {
 // none, go on as three in ten: four of 22 have 0.0005 after twelve rounds, and fail at the first
 // look that can.
 func TestHowManyRoundsRareEventsTake(t *testing.T) {
-	never := screen.CountsOf([]screen.Count{{Events: 0, Repetitions: 90}})
+	never := screening.CountsOf([]screening.Count{{Events: 0, Repetitions: 90}})
 	of := func(perRound ...float64) run.Run { return rounded("anr.count", perRound...) }
 	none := of(0, 0, 0, 0, 0, 0, 0, 0)
 	for name, c := range map[string]struct {

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/stat"
 )
@@ -110,7 +110,7 @@ func (p Paired) reach(level float64) float64 {
 // rare are the rare events of the head build, in the new run and in rounds, and those of
 // accepted builds, in the history and in rounds.
 type rare struct {
-	past                screen.Counts
+	past                screening.Counts
 	alone               bool // the past is the base build's in these rounds alone: nothing of this context is in the history
 	events, repetitions float64
 }
@@ -120,7 +120,7 @@ func rareOf(k gate.Known, turn int, p Paired) *rare {
 	repetitions := each * float64(len(p.differences))
 	r := &rare{events: k.Events + each*p.headEvents, repetitions: k.Repetitions + repetitions, alone: !k.Counts.Known()}
 	if r.alone {
-		r.past = screen.CountsOf([]screen.Count{{Events: each * p.baseEvents, Repetitions: repetitions}})
+		r.past = screening.CountsOf([]screening.Count{{Events: each * p.baseEvents, Repetitions: repetitions}})
 	} else {
 		r.past = k.Counts.With(each*p.baseEvents, repetitions)
 	}
@@ -134,7 +134,7 @@ func (r *rare) after(repetitions, events float64) *rare {
 	out.events += events
 	if r.alone {
 		now := r.past.Repetitions()
-		out.past = screen.CountsOf([]screen.Count{{Events: r.past.Rate() * now, Repetitions: now + repetitions}})
+		out.past = screening.CountsOf([]screening.Count{{Events: r.past.Rate() * now, Repetitions: now + repetitions}})
 	}
 	return &out
 }

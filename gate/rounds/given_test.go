@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -115,7 +115,7 @@ func TestWhatTheHistorySaysOfTheNewRunCounts(t *testing.T) {
 // rounds without any make it 98 and 18: √(98/116) and so on, 0.001243.
 func TestRareEventsAreCountedTogether(t *testing.T) {
 	anrs, _ := metric.Default().Lookup("anr.count")
-	never := screen.CountsOf([]screen.Count{{Events: 0, Repetitions: 90}})
+	never := screening.CountsOf([]screening.Count{{Events: 0, Repetitions: 90}})
 	none := func(n int) []float64 { return make([]float64, n) }
 	ones := func(n, of int) []float64 {
 		out := none(of)
@@ -158,10 +158,10 @@ func TestRareEventsAreCountedTogether(t *testing.T) {
 // 0.0067 and of 5.5 0.0041; one at most of 7 has 0.0073, and of 7.6 0.0043.
 func TestWhatIsExcludedOfRareEvents(t *testing.T) {
 	anrs, _ := metric.Default().Lookup("anr.count")
-	never := screen.CountsOf([]screen.Count{{Events: 0, Repetitions: 1e7}})
-	often := screen.CountsOf([]screen.Count{{Events: 1e7, Repetitions: 1e7}})
+	never := screening.CountsOf([]screening.Count{{Events: 0, Repetitions: 1e7}})
+	often := screening.CountsOf([]screening.Count{{Events: 1e7, Repetitions: 1e7}})
 	for name, c := range map[string]struct {
-		past        screen.Counts
+		past        screening.Counts
 		events      float64
 		repetitions float64 // with those of two rounds
 		want        float64

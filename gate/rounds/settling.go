@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // Settling is how many minutes rounds take to settle that a number is not worse by the margin,
 // on its scale, where a turn has as many repetitions as make that least. within is what is known
 // of the noise. What the history adds is not counted.
-func Settling(within screen.Within, margin float64, lasts gate.Lasts) (minutes float64) {
+func Settling(within screening.Within, margin float64, lasts gate.Lasts) (minutes float64) {
 	minutes = math.Inf(1)
 	for k := 1; k <= mostRepetitions; k++ {
 		n := roundsToPass(passing{noise: noiseOf(gate.Known{Repetition: within.SD()}, k), df: within.DF, room: margin, chance: surely})

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 )
 
 // A pass in nine of ten cases takes n rounds where (t+1.2816)·√2·sd/√(0.955·n) is no more than
@@ -30,11 +30,11 @@ func TestHowLongSettlingTakes(t *testing.T) {
 		"little is known, and long set-up": {0.05, 4, margin, long, 6 * (1.5 + 0.4)},
 		"noise of next to nothing":         {0.001, 20, margin, gate.Lasts{SetUp: 1, Repetition: 1}, 2 * (1.5 + 2)},
 	} {
-		within := screen.Within{Squares: c.sd * c.sd * c.df, DF: c.df}
+		within := screening.Within{Squares: c.sd * c.sd * c.df, DF: c.df}
 		about(t, name, Settling(within, c.margin, c.lasts), c.minutes)
 	}
 	for name, c := range map[string]struct{ sd, margin float64 }{"noise of the largest kind": {10, margin}, "nothing to exclude": {0.05, 0}} {
-		within := screen.Within{Squares: c.sd * c.sd * 20, DF: 20}
+		within := screening.Within{Squares: c.sd * c.sd * 20, DF: 20}
 		if got := Settling(within, c.margin, none); got <= mostAdvised*none.Round(1) {
 			t.Errorf("%s: settled in %g minutes", name, got)
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -105,7 +105,7 @@ func TestWhatIsBelievedOfAWander(t *testing.T) {
 		}
 		long = append(long, timed(0, ms...))
 	}
-	trial := knownTrial(t, known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9}), known("anr.count", gate.Known{Counts: screen.CountsOf([]screen.Count{{Repetitions: 90}}), Repetitions: 10}))
+	trial := knownTrial(t, known("frames.duration_ms", gate.Known{Repetition: 0.05, DF: 9}), known("anr.count", gate.Known{Counts: screening.CountsOf([]screening.Count{{Repetitions: 90}}), Repetitions: 10}))
 	for place := range 2 {
 		trial.Wanders(place, long)
 	}

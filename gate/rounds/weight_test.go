@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -22,7 +22,7 @@ func TestTheMostSuspectGetsMoreOfTheFalseAlarms(t *testing.T) {
 	janky := known(smooth, gate.Known{Beyond: -odds, SD: odds / d})
 	smoother := known(smooth, gate.Known{Beyond: odds, SD: odds / d}) // e^(-1.5·d²): an eighth
 	nothing := known(time, gate.Known{})
-	never := screen.CountsOf([]screen.Count{{Events: 0, Repetitions: 90}})
+	never := screening.CountsOf([]screening.Count{{Events: 0, Repetitions: 90}})
 	anr := known("anr.count", gate.Known{Counts: never, Events: 1, Repetitions: 10})
 	sure := known(time, gate.Known{Beyond: slower, SD: 0.001})
 	surelyNot := known(time, gate.Known{SD: 0.001})

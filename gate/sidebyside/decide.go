@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/familywise"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/stat"
 )
@@ -24,11 +24,11 @@ func (t *test) worstCase() float64 {
 }
 
 // sides are the one-sided chances of the test.
-func (t *test) sides() family.Sides {
+func (t *test) sides() familywise.Sides {
 	if t.metric.Direction == metric.HigherIsBetter {
-		return family.Sides{Worse: t.ranks.Less, Better: t.ranks.Greater}
+		return familywise.Sides{Worse: t.ranks.Less, Better: t.ranks.Greater}
 	}
-	return family.Sides{Worse: t.ranks.Greater, Better: t.ranks.Less}
+	return familywise.Sides{Worse: t.ranks.Greater, Better: t.ranks.Less}
 }
 
 // correct makes up for the number of tests over all scenarios: whole runs and events have half of the false alarms each, and of
@@ -43,7 +43,7 @@ func (c *comparing) correct() {
 			events, wholes, several = events || fine, wholes || !fine, several || t.alone
 		}
 	}
-	share := family.Share(events && wholes, several)
+	share := familywise.Share(events && wholes, several)
 	for _, tests := range families {
 		correctTests(tests, share, c.policy.Alpha)
 		for _, t := range tests {
@@ -64,12 +64,12 @@ func correctTests(all []*test, share float64, alpha float64) {
 			tests = append(tests, t)
 		}
 	}
-	sides := make([]family.Sides, len(tests))
+	sides := make([]familywise.Sides, len(tests))
 	for i, t := range tests {
 		t.number = float64(len(tests)) / share
 		sides[i] = t.sides()
 	}
-	for i, corrected := range family.Correct(sides, share) {
+	for i, corrected := range familywise.Correct(sides, share) {
 		tests[i].P = corrected.On(tests[i].worse())
 	}
 }

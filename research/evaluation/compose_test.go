@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/cli"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // The versions of Compose in the order in which they came out. All but the

@@ -9,10 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/app/interleaved"
-	clilab "github.com/apkgate/apkgate/app/lab"
-	"github.com/apkgate/apkgate/app/settings"
-	"github.com/apkgate/apkgate/app/terminal"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
@@ -20,6 +16,10 @@ import (
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator/profile"
+	"github.com/apkgate/apkgate/usecase/interleaved"
+	clilab "github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
 // session is what a lab measured in one session.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/diagnose"
-	"github.com/apkgate/apkgate/diagnose/render"
+	"github.com/apkgate/apkgate/diagnose/jankcause"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
@@ -66,7 +66,7 @@ func (c *confusion) add(s slowCase, causes []diagnose.Cause) {
 
 // firstOf is the kind that is named first, "" where none is.
 func firstOf(causes []diagnose.Cause) string {
-	if len(causes) == 0 || causes[0].Kind == render.UnexplainedKind {
+	if len(causes) == 0 || causes[0].Kind == jankcause.UnexplainedKind {
 		return ""
 	}
 	return causes[0].Kind
@@ -184,7 +184,7 @@ func (o *trial) try(t *testing.T, c slowCase, i int) {
 	for k := range o.bases {
 		base = append(base, o.base.of(t, c.before, c.phone, uint64(i%o.sessions*o.bases+k+1), o.repetitions))
 	}
-	causes := render.Explain(head, base, []diagnose.Finding{{Event: c.event, Metric: "frames.slow", Direction: gate.ToRegression}})
+	causes := jankcause.Explain(head, base, []diagnose.Finding{{Event: c.event, Metric: "frames.slow", Direction: gate.ToRegression}})
 	o.table.add(c, causes)
 	behind := c.also != "" && !slices.ContainsFunc(causes, func(x diagnose.Cause) bool { return x.Kind == c.also })
 	if !c.right(firstOf(causes)) || behind {
@@ -208,7 +208,7 @@ func (c slowCase) right(first string) bool {
 // untold reports whether no trace of the phone shows the cause: when SurfaceFlinger showed a
 // frame is told by the frame timeline alone, which Android has since 12.
 func (c slowCase) untold() bool {
-	return slices.Contains(c.wants, render.CompositionKind) && strings.HasSuffix(c.phone, "-android-11")
+	return slices.Contains(c.wants, jankcause.CompositionKind) && strings.HasSuffix(c.phone, "-android-11")
 }
 
 // all tries the cases.
@@ -326,8 +326,8 @@ func buffersAndLayout(t *testing.T, c slowCase, lines string, base []run.Run) (s
 			hidden += g.Frames
 		}
 	}
-	for _, cause := range render.Explain(head, base, []diagnose.Finding{{Event: "scroll", Metric: "frames.slow", Direction: gate.ToRegression}}) {
-		if cause.Kind == render.LayoutKind {
+	for _, cause := range jankcause.Explain(head, base, []diagnose.Finding{{Event: "scroll", Metric: "frames.slow", Direction: gate.ToRegression}}) {
+		if cause.Kind == jankcause.LayoutKind {
 			blamed = *cause.Explains.Value
 		}
 	}

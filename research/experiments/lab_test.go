@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
-	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
@@ -31,6 +30,7 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 	"github.com/apkgate/apkgate/simulator/profile"
 	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
 // subject is an app of the paper with its scenario.

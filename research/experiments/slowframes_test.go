@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/diagnose/render"
+	"github.com/apkgate/apkgate/diagnose/jankcause"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/simulator/profile"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -50,24 +50,24 @@ var injected = []struct {
 	name, line string
 	wants      []string
 }{
-	{"binder", "blocks binder com.example.backend IFeed::query %s after scroll every %d", []string{render.BinderKind}},
-	{"binder through another", "blocks binder com.example.backend IFeed::query %s through com.example.store IStore::get after scroll every %d in layout", []string{render.BinderKind}},
-	{"disk read", "blocks disk %s after scroll every %d", []string{render.IOKind}},
-	{"disk fsync", "blocks disk %s after scroll every %d by fsync in input", []string{render.IOKind}},
-	{"lock", "blocks lock db-writer %s after scroll every %d in measure", []string{render.LockKind}},
-	{"lock held on disk", "blocks lock db-writer %s through disk after scroll every %d", []string{render.LockKind}},
-	{"cpu", "blocks cpu %s after scroll every %d", []string{render.CPUKind}},
-	{"gc", "gc %s after scroll every %d", []string{render.GCKind}},
-	{"measure", "work measure %s after scroll every %d", []string{render.MeasureKind}},
-	{"layout", "work layout %s after scroll every %d", []string{render.LayoutKind}},
-	{"draw", "work draw %s after scroll every %d", []string{render.DrawKind}},
-	{"inflate", "work inflate %s after scroll every %d of com.example.Card", []string{render.WorkKind}},
-	{"compose", "work compose %s after scroll every %d", []string{render.WorkKind}},
-	{"shader", "work shader %s after scroll every %d", []string{render.DrawKind}},
-	{"gpu", "gpu %s after scroll every %d", []string{render.GPUKind}},
-	{"composition", "blocks composition %s after scroll every %d", []string{render.CompositionKind}},
-	{"little", "little after scroll", []string{render.LittleKind}},
-	{"slow clock", "slow-clock after scroll", []string{render.FrequencyKind}},
+	{"binder", "blocks binder com.example.backend IFeed::query %s after scroll every %d", []string{jankcause.BinderKind}},
+	{"binder through another", "blocks binder com.example.backend IFeed::query %s through com.example.store IStore::get after scroll every %d in layout", []string{jankcause.BinderKind}},
+	{"disk read", "blocks disk %s after scroll every %d", []string{jankcause.IOKind}},
+	{"disk fsync", "blocks disk %s after scroll every %d by fsync in input", []string{jankcause.IOKind}},
+	{"lock", "blocks lock db-writer %s after scroll every %d in measure", []string{jankcause.LockKind}},
+	{"lock held on disk", "blocks lock db-writer %s through disk after scroll every %d", []string{jankcause.LockKind}},
+	{"cpu", "blocks cpu %s after scroll every %d", []string{jankcause.CPUKind}},
+	{"gc", "gc %s after scroll every %d", []string{jankcause.GCKind}},
+	{"measure", "work measure %s after scroll every %d", []string{jankcause.MeasureKind}},
+	{"layout", "work layout %s after scroll every %d", []string{jankcause.LayoutKind}},
+	{"draw", "work draw %s after scroll every %d", []string{jankcause.DrawKind}},
+	{"inflate", "work inflate %s after scroll every %d of com.example.Card", []string{jankcause.WorkKind}},
+	{"compose", "work compose %s after scroll every %d", []string{jankcause.WorkKind}},
+	{"shader", "work shader %s after scroll every %d", []string{jankcause.DrawKind}},
+	{"gpu", "gpu %s after scroll every %d", []string{jankcause.GPUKind}},
+	{"composition", "blocks composition %s after scroll every %d", []string{jankcause.CompositionKind}},
+	{"little", "little after scroll", []string{jankcause.LittleKind}},
+	{"slow clock", "slow-clock after scroll", []string{jankcause.FrequencyKind}},
 }
 
 // strengths are how often a cause strikes: each N-th frame. One that strikes all has frames
@@ -128,34 +128,34 @@ var striking = []struct {
 	causes     []struck
 }{
 	{"once per tap", "tap", tapping, []struck{
-		{"binder", "blocks binder com.example.backend IFeed::query 300ms after tap every 1000 from 5", []string{render.BinderKind}, ""},
-		{"disk", "blocks disk 120ms after tap every 1000 from 3", []string{render.IOKind}, ""},
-		{"lock", "blocks lock db-writer 200ms after tap every 1000 from 2", []string{render.LockKind}, ""},
-		{"layout", "work layout 250ms after tap every 1000 from 4", []string{render.LayoutKind}, ""},
-		{"inflate", "work inflate 200ms after tap every 1000 of com.example.Card", []string{render.WorkKind}, ""},
-		{"jank", "jank 280ms after tap", []string{render.WorkKind}, ""},
+		{"binder", "blocks binder com.example.backend IFeed::query 300ms after tap every 1000 from 5", []string{jankcause.BinderKind}, ""},
+		{"disk", "blocks disk 120ms after tap every 1000 from 3", []string{jankcause.IOKind}, ""},
+		{"lock", "blocks lock db-writer 200ms after tap every 1000 from 2", []string{jankcause.LockKind}, ""},
+		{"layout", "work layout 250ms after tap every 1000 from 4", []string{jankcause.LayoutKind}, ""},
+		{"inflate", "work inflate 200ms after tap every 1000 of com.example.Card", []string{jankcause.WorkKind}, ""},
+		{"jank", "jank 280ms after tap", []string{jankcause.WorkKind}, ""},
 	}},
 	{"once per repetition", "open", opening, []struck{
-		{"binder", "blocks binder com.example.backend IFeed::query 300ms after open every 1000 from 5", []string{render.BinderKind}, ""},
-		{"disk", "blocks disk 120ms after open every 1000 from 3", []string{render.IOKind}, ""},
-		{"gc", "gc 150ms after open every 1000 from 6", []string{render.GCKind}, ""},
-		{"layout", "work layout 250ms after open every 1000 from 4", []string{render.LayoutKind}, ""},
-		{"compose", "work compose 200ms after open every 1000", []string{render.WorkKind}, ""},
-		{"jank", "jank 280ms after open", []string{render.WorkKind}, ""},
+		{"binder", "blocks binder com.example.backend IFeed::query 300ms after open every 1000 from 5", []string{jankcause.BinderKind}, ""},
+		{"disk", "blocks disk 120ms after open every 1000 from 3", []string{jankcause.IOKind}, ""},
+		{"gc", "gc 150ms after open every 1000 from 6", []string{jankcause.GCKind}, ""},
+		{"layout", "work layout 250ms after open every 1000 from 4", []string{jankcause.LayoutKind}, ""},
+		{"compose", "work compose 200ms after open every 1000", []string{jankcause.WorkKind}, ""},
+		{"jank", "jank 280ms after open", []string{jankcause.WorkKind}, ""},
 	}},
 	{"frozen frame", "open", opening, []struck{
-		{"binder", "blocks binder com.example.backend IFeed::query 1200ms after open every 1000 from 5", []string{render.BinderKind}, ""},
-		{"disk", "blocks disk 900ms after open every 1000 from 3", []string{render.IOKind}, ""},
-		{"lock", "blocks lock db-writer 2s after open every 1000 from 2", []string{render.LockKind}, ""},
-		{"jank", "jank 1300ms after open", []string{render.WorkKind}, ""},
+		{"binder", "blocks binder com.example.backend IFeed::query 1200ms after open every 1000 from 5", []string{jankcause.BinderKind}, ""},
+		{"disk", "blocks disk 900ms after open every 1000 from 3", []string{jankcause.IOKind}, ""},
+		{"lock", "blocks lock db-writer 2s after open every 1000 from 2", []string{jankcause.LockKind}, ""},
+		{"jank", "jank 1300ms after open", []string{jankcause.WorkKind}, ""},
 	}},
 	{"two at once", "scroll", func(lines string) string { return scrolling(5*time.Millisecond, lines) }, []struck{
-		{"lock and binder", "blocks lock db-writer 60ms after scroll every 8 in measure\nblocks binder com.example.backend IFeed::query LATE after scroll every 8 from 4", []string{render.LockKind}, render.BinderKind},
-		{"gc and binder", "gc 60ms after scroll every 8\nblocks binder com.example.backend IFeed::query LATE after scroll every 8 from 4", []string{render.GCKind}, render.BinderKind},
-		{"disk and inflate", "blocks disk 60ms after scroll every 8\nwork inflate LATE after scroll every 8 from 3", []string{render.IOKind}, render.WorkKind},
-		{"layout and gpu", "work layout 60ms after scroll every 6\ngpu LATE after scroll every 12 from 4", []string{render.LayoutKind}, render.GPUKind},
-		{"composition and draw", "blocks composition 60ms after scroll every 8\nwork draw LATE after scroll every 8 from 5", []string{render.CompositionKind}, render.DrawKind},
-		{"cpu and measure", "blocks cpu 60ms after scroll every 8\nwork measure LATE after scroll every 8 from 4", []string{render.CPUKind}, render.MeasureKind},
+		{"lock and binder", "blocks lock db-writer 60ms after scroll every 8 in measure\nblocks binder com.example.backend IFeed::query LATE after scroll every 8 from 4", []string{jankcause.LockKind}, jankcause.BinderKind},
+		{"gc and binder", "gc 60ms after scroll every 8\nblocks binder com.example.backend IFeed::query LATE after scroll every 8 from 4", []string{jankcause.GCKind}, jankcause.BinderKind},
+		{"disk and inflate", "blocks disk 60ms after scroll every 8\nwork inflate LATE after scroll every 8 from 3", []string{jankcause.IOKind}, jankcause.WorkKind},
+		{"layout and gpu", "work layout 60ms after scroll every 6\ngpu LATE after scroll every 12 from 4", []string{jankcause.LayoutKind}, jankcause.GPUKind},
+		{"composition and draw", "blocks composition 60ms after scroll every 8\nwork draw LATE after scroll every 8 from 5", []string{jankcause.CompositionKind}, jankcause.DrawKind},
+		{"cpu and measure", "blocks cpu 60ms after scroll every 8\nwork measure LATE after scroll every 8 from 4", []string{jankcause.CPUKind}, jankcause.MeasureKind},
 	}},
 }
 

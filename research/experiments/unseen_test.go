@@ -16,7 +16,7 @@ var unseenRows = []struct{ begins, row string }{
 }
 
 // unseenCases are the apps of testdata/unseen on two phones. They were written before the
-// rules of diagnose/render that they are tried on, which were not moved for them. A file says
+// rules of diagnose/jankcause that they are tried on, which were not moved for them. A file says
 // in comments which kind of cause is right, which kind stands behind it, and the event; its
 // lines marked "# cause" are what the base build lacks.
 func unseenCases(t *testing.T) (out []slowCase) {

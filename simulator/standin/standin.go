@@ -18,11 +18,11 @@ import (
 	"path/filepath"
 
 	"github.com/apkgate/apkgate/simulator/standin/avd"
-	"github.com/apkgate/apkgate/simulator/standin/devicefarm"
+	"github.com/apkgate/apkgate/simulator/standin/aws"
+	"github.com/apkgate/apkgate/simulator/standin/firebase"
 	"github.com/apkgate/apkgate/simulator/standin/genymotion"
 	"github.com/apkgate/apkgate/simulator/standin/instance"
 	"github.com/apkgate/apkgate/simulator/standin/state"
-	"github.com/apkgate/apkgate/simulator/standin/testlab"
 )
 
 // program is what a stand-in does; it returns the exit status.
@@ -31,9 +31,9 @@ type program func(folder state.Folder, args []string, stdout, stderr io.Writer) 
 // programs are those that are played, by name.
 var programs = map[string]program{
 	"avdmanager": avd.Manager,
-	"aws":        devicefarm.AWS,
+	"aws":        aws.AWS,
 	"emulator":   avd.Emulator,
-	"gcloud":     testlab.GCloud,
+	"gcloud":     firebase.GCloud,
 	"gmsaas":     genymotion.SaaS,
 	"gmtool":     genymotion.Desktop,
 	"sdkmanager": avd.SDKManager,

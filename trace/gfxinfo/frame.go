@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // VsyncPeriod is the period of a 60 Hz display, the limit where a frame states none.
@@ -76,9 +76,9 @@ func (f Frame) Usable() bool {
 func (f Frame) Counted() bool { return f.Flags&FlagSkipped == 0 && f.Usable() }
 
 // Drawn is what a frame that counts says, on a display.
-func (f Frame) Drawn(on Display) frame.Frame {
+func (f Frame) Drawn(on Display) jank.Frame {
 	over, due := f.Overrun()
-	return frame.Frame{
+	return jank.Frame{
 		At: time.Duration(f.IntendedVsync), Took: f.Duration(), Over: over, Due: due, Janky: f.Janky(on),
 		Interval: time.Duration(f.Interval), First: f.Flags&FlagWindowChanged != 0,
 	}

@@ -3,19 +3,19 @@ package gfxinfo
 import (
 	"slices"
 
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // Metrics sums up frames under the catalogue's names, of those that count
 // (Frame.Counted). The display is that of frames that state no deadline.
 func Metrics(frames []Frame, on Display) map[string]float64 {
-	var drawn []frame.Frame
+	var drawn []jank.Frame
 	for _, f := range frames {
 		if f.Counted() {
 			drawn = append(drawn, f.Drawn(on))
 		}
 	}
-	return frame.Metrics(drawn)
+	return jank.Metrics(drawn)
 }
 
 // Metrics sums up what a summary block states, and what its histogram tells
@@ -29,10 +29,10 @@ func (s Stats) Metrics() map[string]float64 {
 	if len(s.Histogram) > 0 {
 		slow, frozen := int64(0), int64(0)
 		for _, b := range s.Histogram {
-			if b.MS > frame.SlowLimit.Milliseconds() {
+			if b.MS > jank.SlowLimit.Milliseconds() {
 				slow += b.Count
 			}
-			if b.MS >= frame.FrozenLimit.Milliseconds() {
+			if b.MS >= jank.FrozenLimit.Milliseconds() {
 				frozen += b.Count
 			}
 		}
@@ -51,9 +51,9 @@ func (s Stats) Metrics() map[string]float64 {
 		}
 		out["frames.duration_ms"] = sum / float64(n)
 	}
-	for _, rank := range frame.Ranks {
+	for _, rank := range jank.Ranks {
 		if ms, ok := s.Percentiles[rank]; ok {
-			out[frame.PercentileName("frames.duration_ms", rank)] = ms
+			out[jank.PercentileName("frames.duration_ms", rank)] = ms
 		}
 	}
 	return out
@@ -105,7 +105,7 @@ func sum(blocks []Stats) Stats {
 	}
 	slices.SortFunc(out.Histogram, func(a, b Bin) int { return int(a.MS - b.MS) })
 	out.Percentiles = map[int]float64{}
-	for _, rank := range frame.Ranks {
+	for _, rank := range jank.Ranks {
 		out.Percentiles[rank] = percentile(out.Histogram, rank)
 	}
 	return out

@@ -11,7 +11,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
-	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -28,14 +28,14 @@ type Place struct {
 type Packed struct{ Median, Mean, Repeated []byte }
 
 // Of are the summaries of r without their seals. It interns the names of cells.
-func Of(ctx context.Context, in *names.Writer, r run.Run) (Packed, error) {
+func Of(ctx context.Context, in *interning.Writer, r run.Run) (Packed, error) {
 	byMedian, byMean := baseline.Cells(r)
 	return Pack(ctx, in, byMedian, byMean)
 }
 
 // Pack packs summaries that were worked out, without their seals. It interns the names of
 // cells.
-func Pack(ctx context.Context, in *names.Writer, byMedian, byMean run.Cells) (Packed, error) {
+func Pack(ctx context.Context, in *interning.Writer, byMedian, byMean run.Cells) (Packed, error) {
 	number := func(c run.Cell) (int64, error) { return in.Cell(ctx, c) }
 	medians, err := records.Values(byMedian, number)
 	if err != nil {
@@ -49,7 +49,7 @@ func Pack(ctx context.Context, in *names.Writer, byMedian, byMean run.Cells) (Pa
 }
 
 // Add keeps the summaries of r in their place.
-func Add(ctx context.Context, in *names.Writer, p Place, r run.Run) error {
+func Add(ctx context.Context, in *interning.Writer, p Place, r run.Run) error {
 	packed, err := Of(ctx, in, r)
 	if err != nil {
 		return err

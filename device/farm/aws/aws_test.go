@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/farm"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/simulator/standin"
-	"github.com/apkgate/apkgate/simulator/standin/devicefarm"
+	"github.com/apkgate/apkgate/simulator/standin/aws"
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
@@ -23,7 +23,7 @@ import (
 func newFarm(t *testing.T) (*standin.Lab, *Farm) {
 	t.Helper()
 	l := standin.New(t, standin.Options{WithoutADB: true})
-	devicefarm.Serve(t, l.Folder, func(app, phone string, number int) string {
+	aws.Serve(t, l.Folder, func(app, phone string, number int) string {
 		return fmt.Sprintf("%s on %s, %d", app, phone, number)
 	})
 	c := farm.Computer{
@@ -38,7 +38,7 @@ func newFarm(t *testing.T) (*standin.Lab, *Farm) {
 			t.Fatal(err)
 		}
 	}
-	return l, New(c, devicefarm.Project, false)
+	return l, New(c, aws.Project, false)
 }
 
 func taken(t *testing.T, l *standin.Lab) *lease.Held {
@@ -64,7 +64,7 @@ func quiet(string) {}
 // uploads holds those that are left, and how many there ever were, against what is wanted.
 func uploads(t *testing.T, l *standin.Lab, wantLeft, wantEver int) {
 	t.Helper()
-	left, ever, err := devicefarm.Uploads(l.Folder)
+	left, ever, err := aws.Uploads(l.Folder)
 	if err != nil || len(left) != wantLeft || ever != wantEver {
 		t.Errorf("uploads: %d, of which are left %q, %v; want %d and %d left", ever, left, err, wantEver, wantLeft)
 	}
@@ -76,15 +76,15 @@ func TestARunIsAwaited(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	held, o := taken(t, l), order(l, "base.apk")
-	l.Breaks(devicefarm.Throttled, again-1)
-	l.Breaks(devicefarm.Unprocessed, 3)
-	l.Breaks(devicefarm.Unanswered, farm.Unanswered-1)
-	l.Breaks(devicefarm.Waiting, 2)
-	l.Breaks(devicefarm.Endless, 1)
+	l.Breaks(aws.Throttled, again-1)
+	l.Breaks(aws.Unprocessed, 3)
+	l.Breaks(aws.Unanswered, farm.Unanswered-1)
+	l.Breaks(aws.Waiting, 2)
+	l.Breaks(aws.Endless, 1)
 	if err := f.Submit(t.Context(), o, held); err != nil {
 		t.Fatal(err)
 	}
-	runs, err := devicefarm.Runs(l.Folder)
+	runs, err := aws.Runs(l.Folder)
 	if err != nil || len(runs) != 1 || runs[0].Minutes != 5 || runs[0].Billing != "METERED" || runs[0].Name != held.ID()+" start round 1 base" || runs[0].Jobs[0].Phone.Availability != "HIGHLY_AVAILABLE" {
 		t.Errorf("%+v, %v; want one of five minutes, the fewest there are, named after the lease, on the Pixel that is free", runs, err)
 	}
@@ -95,7 +95,7 @@ func TestARunIsAwaited(t *testing.T) {
 	if want := []string{"pending concurrency, 0 of 2 devices done", "running, 0 of 2 devices done"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
-	l.Breaks(devicefarm.Expired, 1)
+	l.Breaks(aws.Expired, 1)
 	outcomes, err := f.Results(t.Context(), o, held.Lease())
 	if err != nil || len(outcomes) != 2 {
 		t.Fatalf("%+v, %v", outcomes, err)
@@ -105,16 +105,16 @@ func TestARunIsAwaited(t *testing.T) {
 			t.Errorf("%+v; want the file %q, and two minutes for 1.2345", out, want)
 		}
 	}
-	l.Breaks(devicefarm.Expired, 4)
+	l.Breaks(aws.Expired, 4)
 	outcomes, err = f.Results(t.Context(), o, held.Lease())
-	if err != nil || outcomes[0].Problem != "read Customer Artifacts: the storage answered 403 AccessDenied Request has expired" || strings.Contains(fmt.Sprint(outcomes), devicefarm.Signature) {
+	if err != nil || outcomes[0].Problem != "read Customer Artifacts: the storage answered 403 AccessDenied Request has expired" || strings.Contains(fmt.Sprint(outcomes), aws.Signature) {
 		t.Errorf("%+v, %v; want the storage's words, and no address", outcomes, err)
 	}
 	if err := f.Stop(t.Context(), held.Lease(), quiet); err != nil {
 		t.Error(err)
 	}
 	uploads(t, l, 0, 3)
-	l.Breaks(devicefarm.Unanswered, farm.Unanswered)
+	l.Breaks(aws.Unanswered, farm.Unanswered)
 	other := held.Lease()
 	other.Detail[noteRun] = runs[0].ARN + "x"
 	if err := f.Await(t.Context(), o, other, quiet); err == nil || !strings.Contains(err.Error(), "InternalFailure") {
@@ -143,7 +143,7 @@ func TestUploadsAreShared(t *testing.T) {
 		}
 		uploads(t, l, left, 4)
 	}
-	runs, err := devicefarm.Runs(l.Folder)
+	runs, err := aws.Runs(l.Folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestAFarmThatIsUnmetered(t *testing.T) {
 	if err := errors.Join(f.Submit(t.Context(), o, held), f.Stop(t.Context(), held.Lease(), quiet)); err != nil {
 		t.Fatal(err)
 	}
-	if runs, err := devicefarm.Runs(l.Folder); err != nil || runs[0].Billing != "UNMETERED" {
+	if runs, err := aws.Runs(l.Folder); err != nil || runs[0].Billing != "UNMETERED" {
 		t.Errorf("%+v, %v", runs, err)
 	}
 }
@@ -179,10 +179,10 @@ func TestAPhoneOnWhichARunFails(t *testing.T) {
 		problem    string
 		testFailed bool
 	}{
-		devicefarm.Fails:     {"the test failed, the app crashed, or the time was over", true},
-		devicefarm.Errored:   {"Device Farm's own infrastructure failed", false},
-		devicefarm.Elsewhere: {"the run was stopped", false},
-		devicefarm.NoResults: {"the test passed and left no benchmarkData.json: is it a Macrobenchmark, and may it write to its additionalTestOutputDir?", true},
+		aws.Fails:     {"the test failed, the app crashed, or the time was over", true},
+		aws.Errored:   {"Device Farm's own infrastructure failed", false},
+		aws.Elsewhere: {"the run was stopped", false},
+		aws.NoResults: {"the test passed and left no benchmarkData.json: is it a Macrobenchmark, and may it write to its additionalTestOutputDir?", true},
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
@@ -205,17 +205,17 @@ func TestAPhoneOnWhichARunFails(t *testing.T) {
 func TestSubmissionsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
-		devicefarm.Refused:   "was refused: We could not open your file",
-		devicefarm.Limit:     "LimitExceededException The maximum number of in-flight jobs was exceeded.",
-		devicefarm.Expired:   "the storage answered 403 AccessDenied Request has expired",
-		devicefarm.LoggedOut: "Unable to locate credentials",
+		aws.Refused:   "was refused: We could not open your file",
+		aws.Limit:     "LimitExceededException The maximum number of in-flight jobs was exceeded.",
+		aws.Expired:   "the storage answered 403 AccessDenied Request has expired",
+		aws.LoggedOut: "Unable to locate credentials",
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
 			l, f := newFarm(t)
 			held := taken(t, l)
 			l.Breaks(word, state.Always)
-			if err := f.Submit(t.Context(), order(l, "base.apk"), held); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), devicefarm.Signature) {
+			if err := f.Submit(t.Context(), order(l, "base.apk"), held); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), aws.Signature) {
 				t.Errorf("%v, want %q", err, want)
 			}
 			if err := l.Mend(word); err != nil {
@@ -224,8 +224,8 @@ func TestSubmissionsThatAreRefused(t *testing.T) {
 			if err := f.Stop(t.Context(), held.Lease(), quiet); err != nil {
 				t.Error(err)
 			}
-			left, _, err := devicefarm.Uploads(l.Folder)
-			if runs, _ := devicefarm.Runs(l.Folder); err != nil || len(left) > 0 || len(runs) > 0 {
+			left, _, err := aws.Uploads(l.Folder)
+			if runs, _ := aws.Runs(l.Folder); err != nil || len(left) > 0 || len(runs) > 0 {
 				t.Errorf("%q and %v are left, %v", left, runs, err)
 			}
 			if looked := slices.ContainsFunc(l.Called("aws"), func(line string) bool { return strings.Contains(line, "devicefarm list-runs") }); looked {
@@ -254,13 +254,13 @@ func TestStoppingWhatAKilledProcessLeft(t *testing.T) {
 			for _, note := range unnoted {
 				left.Detail[note] = asked
 			}
-			l.Breaks(devicefarm.Endless, state.Always)
-			l.Breaks(devicefarm.Stopping, 3)
+			l.Breaks(aws.Endless, state.Always)
+			l.Breaks(aws.Stopping, 3)
 			var told []string
 			if err := New(f.computer, "", false).Stop(t.Context(), left, func(line string) { told = append(told, line) }); err != nil {
 				t.Fatal(err)
 			}
-			running, err := devicefarm.Running(l.Folder)
+			running, err := aws.Running(l.Folder)
 			if err != nil || len(running) != 1 || !strings.HasPrefix(running[0], other.ID()+" ") || len(told) != 1 {
 				t.Errorf("%q go on, %q was told, %v; want the other's alone, told once", running, told, err)
 			}
@@ -297,19 +297,19 @@ func TestAnUploadThatIsInterrupted(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	held := taken(t, l)
-	l.Breaks(devicefarm.SlowUpload, state.Always)
+	l.Breaks(aws.SlowUpload, state.Always)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("Ctrl-C")
 	done := make(chan error)
 	go func() { done <- f.Submit(ctx, order(l, "base.apk"), held) }()
-	for _, ever, _ := devicefarm.Uploads(l.Folder); ever < 3; _, ever, _ = devicefarm.Uploads(l.Folder) {
+	for _, ever, _ := aws.Uploads(l.Folder); ever < 3; _, ever, _ = aws.Uploads(l.Folder) {
 		time.Sleep(time.Millisecond)
 	}
 	cancel(cause)
 	if err := <-done; !errors.Is(err, cause) {
 		t.Errorf("%v, want the interruption", err)
 	}
-	if err := errors.Join(l.Mend(devicefarm.SlowUpload), f.Stop(t.Context(), held.Lease(), quiet)); err != nil {
+	if err := errors.Join(l.Mend(aws.SlowUpload), f.Stop(t.Context(), held.Lease(), quiet)); err != nil {
 		t.Error(err)
 	}
 	uploads(t, l, 0, 3)
@@ -327,7 +327,7 @@ func TestTheRealCommand(t *testing.T) {
 		t.Skip("there is no aws in the PATH")
 	}
 	l, f := newFarm(t)
-	server := devicefarm.Serve(t, l.Folder, func(string, string, int) string { return "{}" })
+	server := aws.Serve(t, l.Folder, func(string, string, int) string { return "{}" })
 	f.computer.Find = func(string) (string, bool) { return real, true }
 	f.computer.Env = []string{
 		"AWS_ENDPOINT_URL=" + server.URL, "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_SESSION_TOKEN=", "AWS_MAX_ATTEMPTS=1",
@@ -339,12 +339,12 @@ func TestTheRealCommand(t *testing.T) {
 			t.Errorf("%+v", finding)
 		}
 	}
-	l.Breaks(devicefarm.Throttled, 1)
+	l.Breaks(aws.Throttled, 1)
 	if err := f.Submit(t.Context(), o, held); err != nil {
 		t.Fatal(err)
 	}
-	l.Breaks(devicefarm.Unanswered, 1)
-	l.Breaks(devicefarm.Endless, 1)
+	l.Breaks(aws.Unanswered, 1)
+	l.Breaks(aws.Endless, 1)
 	var told []string
 	err = f.Await(t.Context(), o, held.Lease(), func(line string) { told = append(told, line) })
 	outcomes, resultsErr := f.Results(t.Context(), o, held.Lease())
@@ -357,11 +357,11 @@ func TestTheRealCommand(t *testing.T) {
 		t.Error(err)
 	}
 	uploads(t, l, 0, 3)
-	if err := f.ask(t.Context(), f.project, "get-run", map[string]any{"arn": devicefarm.Project}, nil, ""); !isGone(err) {
+	if err := f.ask(t.Context(), f.project, "get-run", map[string]any{"arn": aws.Project}, nil, ""); !isGone(err) {
 		t.Errorf("%v, want a NotFoundException", err)
 	}
 	f.computer.Env = append(f.computer.Env, "AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=")
-	if err := f.ask(t.Context(), f.project, "get-run", map[string]any{"arn": devicefarm.Project}, nil, ""); !errors.Is(err, farm.ErrRefused) || adviceOf(fmt.Sprint(err)) == "" {
+	if err := f.ask(t.Context(), f.project, "get-run", map[string]any{"arn": aws.Project}, nil, ""); !errors.Is(err, farm.ErrRefused) || adviceOf(fmt.Sprint(err)) == "" {
 		t.Errorf("%v, want that nobody is logged in, with what to do", err)
 	}
 }

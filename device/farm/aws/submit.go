@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/farm"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/farm/rest"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 

@@ -22,8 +22,8 @@ import (
 	"sync"
 
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 

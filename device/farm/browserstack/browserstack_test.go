@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/farm"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/simulator/standin"
 	standsin "github.com/apkgate/apkgate/simulator/standin/browserstack"
 	"github.com/apkgate/apkgate/simulator/standin/state"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/farm"
 	"github.com/apkgate/apkgate/device/farm/rest"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 )
 
 // stop has a build stopped. The dashboard's button is documented, and that there is such a

@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )

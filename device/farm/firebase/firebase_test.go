@@ -12,17 +12,17 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/farm"
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/simulator/standin"
+	"github.com/apkgate/apkgate/simulator/standin/firebase"
 	"github.com/apkgate/apkgate/simulator/standin/state"
-	"github.com/apkgate/apkgate/simulator/standin/testlab"
 )
 
 // newFarm is Test Lab with a stand-in for gcloud and for its services.
 func newFarm(t *testing.T) (*standin.Lab, *Farm) {
 	t.Helper()
 	l := standin.New(t, standin.Options{WithoutADB: true})
-	service := httptest.NewServer(testlab.Service(l.Folder, func(string, string, int) string { return "{}" }))
+	service := httptest.NewServer(firebase.Service(l.Folder, func(string, string, int) string { return "{}" }))
 	t.Cleanup(service.Close)
 	c := farm.Computer{
 		Getenv: func(name string) string {
@@ -59,8 +59,8 @@ func TestAMatrixIsAwaited(t *testing.T) {
 	l, f := newFarm(t)
 	held := taken(t, l)
 	o := farm.Order{App: l.Path("settings.json"), Test: l.Path("settings.json"), Devices: phone, Within: 90 * time.Second}
-	l.Breaks(testlab.Unanswered, farm.Unanswered-1)
-	l.Breaks(testlab.Endless, 2)
+	l.Breaks(firebase.Unanswered, farm.Unanswered-1)
+	l.Breaks(firebase.Endless, 2)
 	if err := f.Submit(t.Context(), o, held); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestAMatrixIsAwaited(t *testing.T) {
 	if want := "matrix-1standin: 1 running"; len(told) != 1 || told[0] != want {
 		t.Errorf("told %q, want %q once", told, want)
 	}
-	l.Breaks(testlab.Expired, 1)
+	l.Breaks(firebase.Expired, 1)
 	outcomes, err := f.Results(t.Context(), o, held.Lease())
 	if err != nil || len(outcomes) != 1 || outcomes[0].Problem != "" || len(outcomes[0].Results) != 1 || outcomes[0].Minutes != 2 || !outcomes[0].Told {
 		t.Errorf("%+v, %v; want one file, and two minutes for 74 s and a bit", outcomes, err)
@@ -79,11 +79,11 @@ func TestAMatrixIsAwaited(t *testing.T) {
 	if asked := strings.Count(strings.Join(l.Called("gcloud"), "\n"), "auth print-access-token"); asked != 2 {
 		t.Errorf("the token was asked for %d times, want once more when it was no longer good", asked)
 	}
-	l.Breaks(testlab.Expired, 2)
+	l.Breaks(firebase.Expired, 2)
 	if _, err := f.Results(t.Context(), o, held.Lease()); err == nil || !strings.Contains(err.Error(), "401 UNAUTHENTICATED") {
 		t.Errorf("an account that may no longer: %v", err)
 	}
-	l.Breaks(testlab.Unanswered, farm.Unanswered)
+	l.Breaks(firebase.Unanswered, farm.Unanswered)
 	if err := f.Await(t.Context(), o, held.Lease(), func(string) {}); err == nil || !strings.Contains(err.Error(), "the service answered 503 UNAVAILABLE") {
 		t.Errorf("a service that never answers: %v", err)
 	}
@@ -95,11 +95,11 @@ func TestAMatrixWhoseNumberIsNotTold(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	o := farm.Order{App: l.Path("settings.json"), Test: l.Path("settings.json"), Devices: phone, Within: time.Minute}
-	l.Breaks(testlab.SlowSubmit, state.Always)
+	l.Breaks(firebase.SlowSubmit, state.Always)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		for running, _ := testlab.Running(l.Folder); len(running) == 0 && t.Context().Err() == nil; running, _ = testlab.Running(l.Folder) {
+		for running, _ := firebase.Running(l.Folder); len(running) == 0 && t.Context().Err() == nil; running, _ = firebase.Running(l.Folder) {
 			time.Sleep(5 * time.Millisecond)
 		}
 		cancel()
@@ -108,13 +108,13 @@ func TestAMatrixWhoseNumberIsNotTold(t *testing.T) {
 	if err := f.Submit(ctx, o, held); !errors.Is(err, farm.ErrUntold) || !errors.Is(err, context.Canceled) {
 		t.Errorf("while gcloud submits: %v", err)
 	}
-	if err := l.Mend(testlab.SlowSubmit); err != nil {
+	if err := l.Mend(firebase.SlowSubmit); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Stop(t.Context(), held.Lease(), func(string) {}); err != nil {
 		t.Error(err)
 	}
-	l.Breaks(testlab.Quota, 1)
+	l.Breaks(firebase.Quota, 1)
 	if err := f.Submit(t.Context(), o, taken(t, l)); err == nil || errors.Is(err, farm.ErrUntold) {
 		t.Errorf("a submission that is refused: %v", err)
 	}
@@ -125,7 +125,7 @@ func TestTracesAreStreamed(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	large := make([]byte, 1<<20+1)
-	service := httptest.NewServer(testlab.ServiceOf(l.Folder, testlab.Leaves{Results: testlab.Starts, Traces: mostTraces + 2, Trace: func(string) []byte { return large }}))
+	service := httptest.NewServer(firebase.ServiceOf(l.Folder, firebase.Leaves{Results: firebase.Starts, Traces: mostTraces + 2, Trace: func(string) []byte { return large }}))
 	t.Cleanup(service.Close)
 	f.computer.Getenv = func(string) string { return service.URL }
 	held := taken(t, l)
@@ -141,7 +141,7 @@ func TestTracesAreStreamed(t *testing.T) {
 	if err := outcomes[0].Traces[0].Fetch(t.Context(), &got); err != nil || got.Len() != len(large) {
 		t.Errorf("%d bytes, %v; want %d", got.Len(), err, len(large))
 	}
-	path := objectPath(testlab.Bucket, strings.TrimPrefix(outcomes[0].Traces[0].Name, "gs://"+testlab.Bucket+"/"))
+	path := objectPath(firebase.Bucket, strings.TrimPrefix(outcomes[0].Traces[0].Name, "gs://"+firebase.Bucket+"/"))
 	if err := f.stream(t.Context(), "storage", path, io.Discard, 1<<20); err == nil || !strings.Contains(err.Error(), "more than 1 MiB") {
 		t.Errorf("a larger one than is allowed: %v", err)
 	}
@@ -155,7 +155,7 @@ func TestACancellingThatFails(t *testing.T) {
 	if err := f.Stop(t.Context(), left, func(string) {}); err != nil {
 		t.Errorf("one that is not there: %v", err)
 	}
-	l.Breaks(testlab.Unanswered, state.Always)
+	l.Breaks(firebase.Unanswered, state.Always)
 	if err := f.Stop(t.Context(), left, func(string) {}); err == nil || !strings.Contains(err.Error(), "cancel matrix-9") {
 		t.Errorf("one that can't be asked for: %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/device/program"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/history/contexts"
 	"github.com/apkgate/apkgate/gate/history/level"
-	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/gate/screening"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -41,14 +41,14 @@ type Evidence struct {
 	Fences   stat.Fences
 	// Outlook is what is expected of the new run by its own context; not known where
 	// that has too few sessions.
-	Outlook screen.Outlook
+	Outlook screening.Outlook
 	// Counts is the same of a metric that counts rare events.
-	Counts screen.Counts
+	Counts screening.Counts
 	// Sessions are those that Outlook rests on, in the order of time, and Within how the
 	// repetitions of these and of the new run differ.
 	Sessions []Session
-	Within   screen.Within
-	prior    screen.Prior
+	Within   screening.Within
+	prior    screening.Prior
 	// Foretold is what other contexts let expect where the own one was never measured; nil
 	// where it was, or they let expect nothing.
 	Foretold *contexts.Predicted
@@ -145,15 +145,15 @@ func (e *Evidence) show(sessions []session, factor float64) []float64 {
 
 // outlookOf is what the sessions let expect of one like the new run, and how repetitions of
 // one session differ.
-func outlookOf(sessions []Session, x Number, prior screen.Prior) (screen.Outlook, screen.Within) {
-	var within screen.Within
+func outlookOf(sessions []Session, x Number, prior screening.Prior) (screening.Outlook, screening.Within) {
+	var within screening.Within
 	within.Add(x.SD, x.N)
-	past := make([]screen.Session, len(sessions))
+	past := make([]screening.Session, len(sessions))
 	for i, s := range sessions {
-		past[i] = screen.Session{Centre: s.Centre, N: s.N}
+		past[i] = screening.Session{Centre: s.Centre, N: s.N}
 		within.Add(s.SD, s.N)
 	}
-	return screen.Of(past, x.N, within, prior), within
+	return screening.Of(past, x.N, within, prior), within
 }
 
 func centresOf(sessions []session) []float64 {
@@ -192,7 +192,7 @@ func spreadOf(others [][]session, floor float64) (sd, df float64) {
 
 // told is what the present levels of other contexts tell of that of this one, whose
 // sessions have these centres.
-func (v Values) told(others [][]session, centres []float64, m metric.Metric, minChange, floor float64) screen.Told {
+func (v Values) told(others [][]session, centres []float64, m metric.Metric, minChange, floor float64) screening.Told {
 	groups := make([][]float64, len(others))
 	for g, sessions := range others {
 		if len(sessions) > 0 {
@@ -203,9 +203,9 @@ func (v Values) told(others [][]session, centres []float64, m metric.Metric, min
 	groups[v.past.Own] = centres
 	told, known := v.past.contexts().Tell(v.past.Own, groups)
 	if !known {
-		return screen.Told{}
+		return screening.Told{}
 	}
-	return screen.Told{Centre: told.Centre, SD: math.Hypot(told.SD, floor)}
+	return screening.Told{Centre: told.Centre, SD: math.Hypot(told.SD, floor)}
 }
 
 // present are the sessions since the present level of the number began, moved to where
@@ -228,12 +228,12 @@ func (v Values) present(sessions []session, m metric.Metric, minChange float64) 
 	return now, since
 }
 
-func countsOf(sessions []session) screen.Counts {
-	counts := make([]screen.Count, len(sessions))
+func countsOf(sessions []session) screening.Counts {
+	counts := make([]screening.Count, len(sessions))
 	for i, s := range sessions {
-		counts[i] = screen.Count{Events: s.Centre * float64(s.N), Repetitions: float64(s.N)}
+		counts[i] = screening.Count{Events: s.Centre * float64(s.N), Repetitions: float64(s.N)}
 	}
-	return screen.CountsOf(counts)
+	return screening.CountsOf(counts)
 }
 
 // leastUnit is what one per cent of nothing is, of a metric that states no resolution.
@@ -260,7 +260,7 @@ func Unit(m metric.Metric, s Scale, level float64) float64 {
 // PriorOf is what is believed of a number before any session is seen: sessions differ by
 // two per cent and repetitions by five, and by no less than what the metric resolves and
 // is known to waver by.
-func PriorOf(m metric.Metric, s Scale, level float64) screen.Prior {
+func PriorOf(m metric.Metric, s Scale, level float64) screening.Prior {
 	unit := Unit(m, s, level)
 	quantum := m.Resolution / math.Sqrt(12) // the standard deviation of rounding
 	waver := m.Restless * math.Abs(level)
@@ -272,7 +272,7 @@ func PriorOf(m metric.Metric, s Scale, level float64) screen.Prior {
 	case m.Signed:
 		waver = 0
 	}
-	return screen.Prior{Between: 2 * unit, Repetition: 5 * unit, Floor: max(math.Hypot(quantum, waver), unit/1000)}
+	return screening.Prior{Between: 2 * unit, Repetition: 5 * unit, Floor: max(math.Hypot(quantum, waver), unit/1000)}
 }
 
 // Effect is a worsening by a share on the judged scale, from a level of the metric: how

@@ -12,7 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/simulator/profile"
-	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
 // hungry is still with work beside its frames.
@@ -66,9 +66,9 @@ func gone(t *testing.T, p *Phone, pid string) {
 	t.Fatalf("process %s does not end", pid)
 }
 
-func readTrace(t *testing.T, p *Phone) *power.Trace {
+func readTrace(t *testing.T, p *Phone) *powerdata.Trace {
 	t.Helper()
-	tr, err := power.Read(bytes.NewReader([]byte(output(t, p, "cat "+traceFile))))
+	tr, err := powerdata.Read(bytes.NewReader([]byte(output(t, p, "cat "+traceFile))))
 	if err != nil {
 		t.Fatal(err)
 	}

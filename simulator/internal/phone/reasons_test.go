@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	diagnosis "github.com/apkgate/apkgate/diagnose/anr"
+	diagnosis "github.com/apkgate/apkgate/diagnose/anrcause"
 	records "github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/anr"
 	"github.com/apkgate/apkgate/trace/anr/signature"

@@ -4,7 +4,7 @@
 // Glitching?"), and a name made of both.
 //
 // It reads a run.ANR and needs no file. It does not say how alike two are, nor what
-// the reason was; package diagnose/anr does.
+// the reason was; package diagnose/anrcause does.
 //
 // It takes a stand: what makes two stacks the same is decided here alone, by rules in
 // an order that a test holds (rules.go). A rule takes away what cannot be the fault:

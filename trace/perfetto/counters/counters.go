@@ -4,7 +4,7 @@
 //
 // It takes a stand: tracks are named as in Perfetto's own trace processor
 // (importers/common/tracks_common.h), so that its tables can be held against these. What
-// joules follow from these values is for package power.
+// joules follow from these values is for package powerdata.
 package counters
 
 import (

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // Timeline is what the frame timeline of a trace says of an app.
 type Timeline struct {
 	// Frames are those that the app drew, by the vsync that they were meant for.
-	Frames []frame.Frame
+	Frames []jank.Frame
 	// Written says that the timeline was recorded at all, of whatever process.
 	Written bool
 	// Lost counts where packets of it are missing: frames may be.
@@ -63,7 +63,7 @@ func (r *Reader) Timeline(chunks int, of func(pid int) bool) (Timeline, error) {
 	for _, d := range r.Drawn(of) {
 		out.add(d, monotonic)
 	}
-	slices.SortStableFunc(out.Frames, func(a, b frame.Frame) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(out.Frames, func(a, b jank.Frame) int { return cmp.Compare(a.At, b.At) })
 	period := interval(out.Frames)
 	for i := range out.Frames {
 		out.Frames[i].Interval = period
@@ -74,7 +74,7 @@ func (r *Reader) Timeline(chunks int, of func(pid int) bool) (Timeline, error) {
 // Drawing is a frame that an app drew, with what follows from what was expected of it. Its
 // time is on the trace's own clock.
 type Drawing struct {
-	frame.Frame
+	jank.Frame
 	Place int32 // in Reader.Frames
 	End   End
 }
@@ -116,7 +116,7 @@ type layer struct {
 
 func (r *Reader) drawn(f *Frame, made []making) Drawing {
 	vsync, deadline, told := r.expectation(f)
-	d := Drawing{Frame: frame.Frame{At: min(f.At, vsync), Took: frame.Unknown}}
+	d := Drawing{Frame: jank.Frame{At: min(f.At, vsync), Took: jank.Unknown}}
 	switch {
 	case f.dropped(): // it ends when it is dropped
 		d.End = Dropped
@@ -172,7 +172,7 @@ func (f *Frame) dropped() bool { return f.Present == presentDropped || f.Jank&dr
 // done after its deadline; one that was shown too early all the same is not late. What the compositor, the display or buffers that wait ("Buffer
 // Stuffing") make late is not the app's, nor is a frame that was dropped
 // (SurfaceFrame::getJankType, isSelfJanky).
-func (f *Frame) late(drawn frame.Frame) bool {
+func (f *Frame) late(drawn jank.Frame) bool {
 	const own, unknown = 64 | 4096, 256
 	switch {
 	case f.dropped():
@@ -243,7 +243,7 @@ const leastPeriod = 2 * time.Millisecond
 
 // interval is the display's period at the highest rate at which frames were drawn: the
 // time between two frames that one in ten do not reach. 0 where too few are there.
-func interval(drawn []frame.Frame) time.Duration {
+func interval(drawn []jank.Frame) time.Duration {
 	var apart []time.Duration
 	for i := 1; i < len(drawn); i++ {
 		if d := drawn[i].At - drawn[i-1].At; d >= leastPeriod {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/corpustest"
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/frames"
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
@@ -83,7 +83,7 @@ func (t *timeline) read(test *testing.T) frames.Timeline {
 }
 
 // What a frame's fields say.
-func jank(types int64) func(message) message {
+func jankType(types int64) func(message) message {
 	return func(m message) message {
 		return m.Num(field.ActualSurfaceJankType, types).Num(field.ActualSurfaceIsBuffer, 1)
 	}
@@ -126,7 +126,7 @@ func TestAFramesJankIsThePlatforms(t *testing.T) {
 			if c.types&early != 0 {
 				m = m.Num(field.ActualSurfacePresentType, 3)
 			}
-			return jank(c.types &^ early)(m)
+			return jankType(c.types &^ early)(m)
 		})
 		got := trace.read(t)
 		if len(got.Frames) != 1 || got.Frames[0].Janky != c.janky {
@@ -141,10 +141,10 @@ func TestAFramesTimes(t *testing.T) {
 	t.Parallel()
 	trace := newTimeline()
 	trace.expect(5, 1000, 1016)
-	trace.draw(5, 1003, 1020, jank(late))
-	trace.draw(6, 1030, 1040, jank(none)) // nothing is said of what was expected
+	trace.draw(5, 1003, 1020, jankType(late))
+	trace.draw(6, 1030, 1040, jankType(none)) // nothing is said of what was expected
 	got := trace.read(t).Frames
-	want := []frame.Frame{
+	want := []jank.Frame{
 		{At: time.Second, Took: 20 * time.Millisecond, Over: 4 * time.Millisecond, Due: true, Janky: true, First: true},
 		{At: 1030 * time.Millisecond, Took: 10 * time.Millisecond},
 	}
@@ -158,22 +158,22 @@ func TestWhichFramesAreTheApps(t *testing.T) {
 	t.Parallel()
 	trace := newTimeline()
 	trace.expect(5, 0, 16)
-	trace.draw(5, 0, 10, jank(none))
+	trace.draw(5, 0, 10, jankType(none))
 	trace.draw(5, 0, 12, func(m message) message { // a dialog, at the same vsync
-		return jank(none)(m).Text(field.ActualSurfaceLayerName, "TX - PopupWindow:1#2")
+		return jankType(none)(m).Text(field.ActualSurfaceLayerName, "TX - PopupWindow:1#2")
 	})
 	trace.draw(5, 0, 11, func(m message) message { // a layer that is moved
 		return m.Num(field.ActualSurfaceIsBuffer, 0)
 	})
-	trace.draw(6, 16, 20, func(m message) message { return jank(none)(m).Num(field.ActualSurfacePID, 11) })
-	trace.draw(7, 32, 40, func(m message) message { return jank(none)(m).Num(field.ActualSurfacePresentType, 4) })
-	trace.draw(8, 48, 0, jank(none))
+	trace.draw(6, 16, 20, func(m message) message { return jankType(none)(m).Num(field.ActualSurfacePID, 11) })
+	trace.draw(7, 32, 40, func(m message) message { return jankType(none)(m).Num(field.ActualSurfacePresentType, 4) })
+	trace.draw(8, 48, 0, jankType(none))
 	got := trace.read(t)
 	if len(got.Frames) != 4 || got.Dropped != 1 || got.Unended != 1 {
 		t.Fatalf("%+v", got)
 	}
 	for _, f := range got.Frames[2:] {
-		if f.Took != frame.Unknown || f.Due || f.Janky {
+		if f.Took != jank.Unknown || f.Due || f.Janky {
 			t.Errorf("a frame whose end is not told: %+v", f)
 		}
 	}
@@ -185,16 +185,16 @@ func TestAForgottenFrameIsALongOne(t *testing.T) {
 	t.Parallel()
 	trace := newTimeline()
 	trace.expect(5, 0, 16)
-	trace.draw(5, 3, 10, jank(none))
-	trace.draw(6, 4998, 5000, func(m message) message { return jank(late)(m).Num(field.ActualSurfacePredictionType, 2) })
+	trace.draw(5, 3, 10, jankType(none))
+	trace.draw(6, 4998, 5000, func(m message) message { return jankType(late)(m).Num(field.ActualSurfacePredictionType, 2) })
 	trace.expect(700, 5016, 5032)
-	trace.draw(700, 5016, 5020, jank(none))
+	trace.draw(700, 5016, 5020, jankType(none))
 	got := trace.read(t)
 	if len(got.Frames) != 3 || got.Forgotten != 1 {
 		t.Fatalf("%+v", got)
 	}
 	long := got.Frames[1]
-	if m := frame.Metrics(got.Frames); !long.Janky || long.Took != 5*time.Second || long.Due || m["frames.frozen"] != 1 {
+	if m := jank.Metrics(got.Frames); !long.Janky || long.Took != 5*time.Second || long.Due || m["frames.frozen"] != 1 {
 		t.Errorf("%+v, %v", long, m)
 	}
 }
@@ -209,7 +209,7 @@ func TestTheDisplaysPeriod(t *testing.T) {
 			at += (i - 30) * 50 // now and then
 		}
 		trace.expect(i, at, at+8)
-		trace.draw(i, at, at+5, jank(none))
+		trace.draw(i, at, at+5, jankType(none))
 	}
 	for _, f := range trace.read(t).Frames {
 		if f.Interval != 8*time.Millisecond {
@@ -233,7 +233,7 @@ func TestALossOfTheTimelineIsTold(t *testing.T) {
 	for buffer, want := range map[int64]int{0: 3, 1: 0} {
 		trace := newTimeline()
 		trace.put(config(buffer))
-		trace.draw(5, 0, 10, jank(none))
+		trace.draw(5, 0, 10, jankType(none))
 		trace.put(stats)
 		if got := trace.read(t).Lost; got != want {
 			t.Errorf("in buffer %d: %d lost, want %d", buffer, got, want)
@@ -245,7 +245,7 @@ func TestALossOfTheTimelineIsTold(t *testing.T) {
 			Num(field.PacketPreviousPacketDropped, 1).In(field.PacketFrameTimelineEvent, event))
 	}
 	gap(7, nil) // the first of a sequence always says so
-	trace.draw(5, 0, 10, jank(none))
+	trace.draw(5, 0, 10, jankType(none))
 	gap(7, message(nil).In(field.FrameFrameEnd, message(nil).Num(field.FrameEndCookie, 99)))
 	if got := trace.read(t).Lost; got != 1 {
 		t.Errorf("after a gap: %d lost", got)
@@ -260,12 +260,12 @@ func TestATraceWithoutATimeline(t *testing.T) {
 		t.Errorf("an empty trace: %+v", got)
 	}
 	other := newTimeline()
-	other.draw(5, 0, 10, func(m message) message { return jank(none)(m).Num(field.ActualSurfacePID, 11) })
+	other.draw(5, 0, 10, func(m message) message { return jankType(none)(m).Num(field.ActualSurfacePID, 11) })
 	if got := other.read(t); !got.Written || len(got.Frames) != 0 {
 		t.Errorf("another app's: %+v", got)
 	}
 	var alone timeline
-	alone.draw(5, 0, 10, jank(none))
+	alone.draw(5, 0, 10, jankType(none))
 	if _, err := frames.ReadTimeline(bytes.NewReader(alone.trace), func(int) bool { return true }); !errors.Is(err, frames.ErrNoClock) {
 		t.Errorf("without clocks: %v", err)
 	}
@@ -291,7 +291,7 @@ func TestARealTimeline(t *testing.T) {
 			late++
 		}
 	}
-	m := frame.Metrics(got.Frames)
+	m := jank.Metrics(got.Frames)
 	if m["frames.count"] != 739 || m["frames.janky"] != 16 || late != 32 || got.Unended != 1 || got.Lost != 0 {
 		t.Errorf("%v; %d late, %d without an end, %d lost", m, late, got.Unended, got.Lost)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/perfetto/frames"
 )
 
@@ -72,7 +72,7 @@ func (r *reader) fromTimeline(timeline *frames.Reader) {
 		case one.End == frames.Dropped:
 			r.counts.dropped++
 			continue
-		case one.Took == frame.Unknown:
+		case one.Took == jank.Unknown:
 			r.counts.forgotten++
 			continue
 		case len(r.pending) >= maxFrames:
@@ -114,8 +114,8 @@ func (d *drawing) fromTold(drawn *frames.Drawing, f, s *frames.Frame, due map[in
 	if drawn.Due {
 		d.Deadline = d.Took - drawn.Over
 	}
-	if jank := f.JankType(); jank != "None" && jank != "Unspecified" {
-		d.Jank = jank
+	if kind := f.JankType(); kind != "None" && kind != "Unspecified" {
+		d.Jank = kind
 	}
 	d.end = d.app
 	if s == nil {
@@ -136,7 +136,7 @@ func (d *drawing) fromTold(drawn *frames.Drawing, f, s *frames.Frame, due map[in
 
 // class is the frame's, from what the trace says of it and of its buffers.
 func (d *drawing) class() string {
-	over := d.Deadline > 0 && d.Took > d.Deadline || d.Deadline == 0 && d.Took > frame.SlowLimit
+	over := d.Deadline > 0 && d.Took > d.Deadline || d.Deadline == 0 && d.Took > jank.SlowLimit
 	late := over
 	if d.told.known {
 		late = d.told.janky || d.told.byDisplay
@@ -152,7 +152,7 @@ func (d *drawing) class() string {
 		return run.BufferedFrames
 	case !late:
 		return run.NormalFrames
-	case d.Took > frame.FrozenLimit:
+	case d.Took > jank.FrozenLimit:
 		return run.FrozenFrames
 	}
 	return run.SlowFrames
@@ -172,13 +172,13 @@ func (r *reader) look(h *history, d *drawing) {
 	}
 	period := d.Deadline
 	if period <= 0 {
-		period = frame.SlowLimit
+		period = jank.SlowLimit
 	}
 	d.find(h)
 	// The compositor takes a buffer somewhere within each period. A quarter of one before the
 	// deadline it has taken that of the period before, and not yet the one that this frame
 	// was to be.
-	d.Ready = d.ready(h, r.buffers, d.At+period-min(period, frame.SlowLimit)/4)
+	d.Ready = d.ready(h, r.buffers, d.At+period-min(period, jank.SlowLimit)/4)
 	d.behind = !d.told.known && d.isBehind(r.buffers, period)
 	d.Class = d.class()
 	if r.work < maxWork {
@@ -410,7 +410,7 @@ func (r *reader) findPeriod() {
 	}
 	if period := usual(vsyncs); period > 0 && period <= longestPeriod {
 		r.period, r.counts.guessed = period, false
-	} else if period := usual(r.apart); r.period == 0 && period > 0 && period <= frame.SlowLimit {
+	} else if period := usual(r.apart); r.period == 0 && period > 0 && period <= jank.SlowLimit {
 		r.period, r.counts.guessed = period, true
 	}
 }

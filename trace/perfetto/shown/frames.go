@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // Of reports whether a layer of that name is one that a package draws: a window of one of its
@@ -24,7 +24,7 @@ func (l Layer) IsSurface() bool { return strings.HasPrefix(l.Name, "SurfaceView"
 
 // Still is for how long nothing new may be shown of something that moves. After a longer time
 // it can't be told whether the app stood still or had nothing to show.
-const Still = frame.FrozenLimit
+const Still = jank.FrozenLimit
 
 // Frames are a layer's frames on a display of a period, by when they were handed over.
 //
@@ -37,7 +37,7 @@ const Still = frame.FrozenLimit
 //
 // The first frame after a pause took no time that anybody could tell: after Still, and after
 // one of the events, at which the layer had come to rest.
-func (l Layer) Frames(period time.Duration, events []time.Duration) []frame.Frame {
+func (l Layer) Frames(period time.Duration, events []time.Duration) []jank.Frame {
 	period = steady(period)
 	shown, out := l.split()
 	pace := time.Duration(1)
@@ -50,7 +50,7 @@ func (l Layer) Frames(period time.Duration, events []time.Duration) []frame.Fram
 		limit += period
 	}
 	for i, b := range shown {
-		f := frame.Frame{At: b.began(), Took: frame.Unknown, Interval: period, First: i == 0}
+		f := jank.Frame{At: b.began(), Took: jank.Unknown, Interval: period, First: i == 0}
 		if i > 0 {
 			before := shown[i-1]
 			apart := b.Shown - before.Shown
@@ -62,7 +62,7 @@ func (l Layer) Frames(period time.Duration, events []time.Duration) []frame.Fram
 		}
 		out = append(out, f)
 	}
-	slices.SortStableFunc(out, func(a, b frame.Frame) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(out, func(a, b jank.Frame) int { return cmp.Compare(a.At, b.At) })
 	return out
 }
 
@@ -86,18 +86,18 @@ func (t Trace) Period(stated time.Duration) time.Duration {
 // steady is a period without what makes one of 1/60 s a little longer: a frame that took one
 // is not slow.
 func steady(period time.Duration) time.Duration {
-	if d := period - frame.SlowLimit; d > -frame.SlowLimit/100 && d < frame.SlowLimit/100 {
-		return frame.SlowLimit
+	if d := period - jank.SlowLimit; d > -jank.SlowLimit/100 && d < jank.SlowLimit/100 {
+		return jank.SlowLimit
 	}
 	return period
 }
 
 // split are the buffers that were shown, by when, and the frames that were not: passed over,
 // or not there yet when the trace ended. They count, and took no time that is told.
-func (l Layer) split() (shown []Buffer, others []frame.Frame) {
+func (l Layer) split() (shown []Buffer, others []jank.Frame) {
 	for _, b := range l.Buffers {
 		if b.Shown == None {
-			others = append(others, frame.Frame{At: b.began(), Took: frame.Unknown})
+			others = append(others, jank.Frame{At: b.began(), Took: jank.Unknown})
 		} else {
 			shown = append(shown, b)
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/corpustest"
-	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/shown"
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
@@ -204,11 +204,11 @@ func TestWhoseALayerIs(t *testing.T) {
 
 // frames are a layer's in short: the time each took in ms, - for none, ! where it was late, !!
 // where that was the app's fault.
-func short(list []frame.Frame) string {
+func short(list []jank.Frame) string {
 	var out []string
 	for _, f := range list {
 		one := "-"
-		if f.Took != frame.Unknown {
+		if f.Took != jank.Unknown {
 			one = fmt.Sprintf("%.1f", float64(f.Took)/1e6)
 		}
 		if f.Due && f.Over > 0 {
@@ -405,7 +405,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%d frames of %d buffers", len(frames), len(l.Buffers))
 			}
 			for i, one := range frames {
-				if one.At < 0 || one.Took != frame.Unknown && (one.Took <= 0 || one.Took > shown.Still+display) || one.Janky && !(one.Due && one.Over > 0) || i > 0 && one.At < frames[i-1].At {
+				if one.At < 0 || one.Took != jank.Unknown && (one.Took <= 0 || one.Took > shown.Still+display) || one.Janky && !(one.Due && one.Over > 0) || i > 0 && one.At < frames[i-1].At {
 					t.Fatalf("frame %d: %+v", i, one)
 				}
 			}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
-	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
@@ -46,7 +46,7 @@ func read(what, path string) error {
 		}
 		switch one {
 		case "power":
-			_, err = power.Read(f)
+			_, err = powerdata.Read(f)
 		case "rendering":
 			err = drawn(f)
 		default:

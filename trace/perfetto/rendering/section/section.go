@@ -3,7 +3,7 @@
 //
 // It owns what is counted as alike, what is kept of how many frames, and how names
 // are made the same from run to run. It judges nothing: which of it explains a
-// regression is told from records alone, in package diagnose/render.
+// regression is told from records alone, in package diagnose/jankcause.
 //
 // It takes a stand: what a record holds of frames does not grow with them. Counts and
 // means are of all frames; of everything else the largest is kept, and what is left out

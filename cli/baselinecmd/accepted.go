@@ -1,0 +1,75 @@
+package baselinecmd
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// driftRuns bounds the accepted runs of a scenario that a drift is told from.
+const driftRuns = 2000
+
+// acceptedBefore are the newest accepted runs of the same scenarios as the new
+// ones, on the level that counts, and those of them that the last refresh
+// accepted.
+func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (last, before []run.Run, err error) {
+	isNew, seen := map[string]bool{}, map[[2]string]bool{}
+	for _, r := range now {
+		isNew[r.ID] = true
+	}
+	for _, r := range now {
+		key := [2]string{r.App.Package, r.Scenario}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		ofLast, all, err := acceptedOf(ctx, store, key, isNew)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(all) == 0 {
+			continue
+		}
+		for r, err := range baseline.Runs(store.Export(ctx, baseline.Filter{IDs: all})) {
+			if err != nil {
+				return nil, nil, err
+			}
+			before = append(before, r)
+			if ofLast[r.ID] {
+				last = append(last, r)
+			}
+		}
+	}
+	return last, before, nil
+}
+
+// acceptedOf lists the ids of an app's scenario, and which of them the last
+// refresh accepted.
+func acceptedOf(ctx context.Context, store baseline.Store, of [2]string, isNew map[string]bool) (last map[string]bool, all []string, err error) {
+	var newest baseline.Mark // of a refresh
+	batch := map[string]string{}
+	filter := baseline.Filter{
+		Package: of[0], Scenario: of[1], Status: run.Complete, Limit: driftRuns, Level: true,
+		States: []baseline.State{baseline.Accepted, baseline.Rebaselined},
+	}
+	for e, err := range store.List(ctx, filter) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if isNew[e.Run.ID] {
+			continue
+		}
+		all = append(all, e.Run.ID)
+		batch[e.Run.ID] = e.Mark.Batch
+		if strings.HasPrefix(e.Mark.Batch, refreshBatch) && !e.Mark.At.Before(newest.At) {
+			newest = e.Mark
+		}
+	}
+	last = map[string]bool{}
+	for id, of := range batch {
+		last[id] = of == newest.Batch && newest.Batch != ""
+	}
+	return last, all, nil
+}

@@ -1,0 +1,95 @@
+package baselinecmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/apkgate/apkgate/baseline"
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// retiredBy are the accepted runs that no longer count once the chosen ones are
+// rebaselined together.
+func retiredBy(ctx context.Context, s baseline.Store, chosen []baseline.Entry) ([]baseline.Entry, error) {
+	isChosen := map[string]bool{}
+	for _, e := range chosen {
+		isChosen[e.Run.ID] = true
+	}
+	var out []baseline.Entry
+	for of, since := range baseline.LevelOf(chosen) {
+		if since.IsZero() {
+			continue // nothing starts before it
+		}
+		before := baseline.Filter{
+			Package: of.Package, Scenario: of.Scenario, Until: since, Level: true,
+			States: []baseline.State{baseline.Accepted, baseline.Rebaselined},
+		}
+		for e, err := range s.List(ctx, before) {
+			if err != nil {
+				return nil, openstore.Error(err)
+			}
+			if !isChosen[e.Run.ID] {
+				out = append(out, e)
+			}
+		}
+	}
+	return out, nil
+}
+
+// withoutDevices are the retired runs of devices that none of the chosen ones is
+// of: a history of theirs has to begin anew.
+func withoutDevices(retired, chosen []baseline.Entry) []baseline.Entry {
+	type series struct {
+		baseline.Subject
+		device string
+	}
+	has := map[series]bool{}
+	of := func(e baseline.Entry) series {
+		return series{baseline.Subject{Package: e.Run.App.Package, Scenario: e.Run.Scenario}, deviceOf(e)}
+	}
+	for _, e := range chosen {
+		has[of(e)] = true
+	}
+	var out []baseline.Entry
+	for _, e := range retired {
+		if !has[of(e)] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// deviceOf names the kind of device that a run was made on.
+func deviceOf(e baseline.Entry) string {
+	return cmp.Or(devctx.Name(e.Run.Context, devctx.Device), fmt.Sprint(devctx.Only(e.Run.Context, nil))) // maps print sorted
+}
+
+// namedDevices is how many devices are listed by name.
+const namedDevices = 5
+
+// ofDevices counts runs and their devices, and names these where they are few:
+// "11 accepted runs on 2 devices (Google Pixel 5, LG G4)".
+func ofDevices(entries []baseline.Entry, noun string) string {
+	text := fmt.Sprintf("%d %s", len(entries), prose.Plural(len(entries), noun, noun+"s"))
+	if len(entries) == 0 {
+		return text
+	}
+	var names []string
+	seen := map[string]bool{}
+	for _, e := range entries {
+		if d := deviceOf(e); !seen[d] {
+			seen[d] = true
+			names = append(names, terminal.Plain(prose.Short(d)))
+		}
+	}
+	text += fmt.Sprintf(" on %d %s", len(names), prose.Plural(len(names), "device", "devices"))
+	if len(names) > namedDevices || strings.HasPrefix(names[0], "map[") {
+		return text
+	}
+	return text + " (" + strings.Join(names, ", ") + ")"
+}

@@ -1,0 +1,135 @@
+package diagnosecmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apkgate/apkgate/diagnose/jankcause"
+	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/archive"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
+	text "github.com/apkgate/apkgate/trace/systrace"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// recordings are the entries of ZIP archives that can be diagnosed.
+var recordings = archive.Want{Names: []string{".perfetto-trace", ".pftrace", "systrace.txt", "traces.txt"}}
+
+// reports are archives that hold the text of a bug report, with its dumps.
+var reports = archive.Want{Report: true}
+
+// read reads a recording and explains what is in it.
+func read(c terminal.Console, path string, f flags) (saved.Diagnosis, error) {
+	content, file, err := runfiles.Recording(c, path, recordings)
+	if err != nil && path != "-" {
+		if report, again, none := runfiles.Recording(c, path, reports); none == nil {
+			content, file, err = report, again, nil
+		}
+	}
+	if err != nil {
+		return saved.Diagnosis{}, err
+	}
+	defer file.Close()
+	src, drop, err := runfiles.Seekable(content.Reader)
+	if err != nil {
+		return saved.Diagnosis{}, exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
+	}
+	defer drop()
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(src, head)
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		_, err = src.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return saved.Diagnosis{}, exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
+	}
+	if is := foreignKind(head[:n]); is != "" {
+		return saved.Diagnosis{}, exit.Usage(fmt.Errorf("diagnose %s: it is %s", terminal.Plain(path), is), "docs/why-slow.md says what can be diagnosed")
+	}
+	of := kindOf(head[:n])
+	if of == systrace {
+		if of, err = further(src, head[:n]); err != nil {
+			return saved.Diagnosis{}, exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
+		}
+	}
+	out := saved.Diagnosis{File: nameOf(path), Kind: string(of), Package: f.pkg}
+	src, done := watched(c, nameOf(path), src)
+	defer done()
+	switch kind(out.Kind) {
+	case perfetto:
+		err = frames(packets.Packets(src), path, &out)
+	case systrace:
+		err = frames(text.Source(src), path, &out)
+	case threads:
+		err = stacks(c, src, path, f.mapping, &out)
+	}
+	return out, err
+}
+
+// further tells the kind of a text by all of it, where its beginning doesn't.
+func further(src io.ReadSeeker, head []byte) (kind, error) {
+	has, err := hasDump(src, head)
+	if err == nil {
+		_, err = src.Seek(0, io.SeekStart)
+	}
+	if has {
+		return threads, err
+	}
+	return systrace, err
+}
+
+// frames reads the frames of a trace.
+func frames(in packets.Source, path string, out *saved.Diagnosis) error {
+	failed := func(err error) error {
+		return exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
+	}
+	var seen rendering.Trace
+	var err error
+	if out.Package != "" {
+		if seen, err = rendering.Read(in, rendering.App{Package: out.Package}); err != nil {
+			return failed(err)
+		}
+	}
+	if len(seen.Frames) == 0 {
+		there, err := drawn(in)
+		if err != nil {
+			return failed(err)
+		}
+		return without(path, out.Package, there)
+	}
+	out.Warnings = seen.Warnings
+	var all section.Collector
+	all.Add(section.Repetition{Number: 1, Trace: seen})
+	out.Frames = all.Frames()
+	out.Causes = jankcause.Explain(run.Run{App: run.App{Package: out.Package}, Frames: out.Frames}, nil, nil)
+	return nil
+}
+
+// drawn counts the frames of a trace by who drew them: the package that a window's name
+// begins with ("TX - com.example.mail/com.example.mail.ListActivity#12"), or else the
+// process as far as that is told.
+func drawn(in packets.Source) (map[string]int, error) {
+	all, err := rendering.Read(in, rendering.App{Process: func(int) bool { return true }})
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for _, f := range all.Frames {
+		name, _, window := strings.Cut(strings.TrimPrefix(f.Layer, "TX - "), "/")
+		if !window {
+			name = fmt.Sprintf("process %d", f.PID)
+			if len(f.Path) > 0 && f.Path[0].PID == f.PID && f.Path[0].Process != "" {
+				name = f.Path[0].Process
+			}
+		}
+		out[name]++
+	}
+	return out, nil
+}

@@ -1,0 +1,88 @@
+package framesource
+
+import (
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/gfxinfo"
+)
+
+// How often the app is asked, on the device's clock, at least and at most. Asking for
+// frames stops its render thread for a while.
+const (
+	Longest  = time.Second
+	shortest = 50 * time.Millisecond
+	// everyOld is for the tables before Android 6, which bear no times: the more often
+	// they are read, the closer a frame is to its time.
+	everyOld = 250 * time.Millisecond
+	// restless is for an app whose windows come and go, with the frames of each, and
+	// restlessFor how long it is taken for one after a window has.
+	restless    = 500 * time.Millisecond
+	restlessFor = 3 * time.Second
+)
+
+// ring is how many frames a window keeps (JankTracker.h), and ringShare how much of it
+// may fill up between two readings.
+const (
+	ring      = 120
+	ringShare = 0.75
+)
+
+// pace is how fast frames come, and how long they take to be read.
+type pace struct {
+	period  time.Duration // of the display, by the rows; 0 where they don't tell
+	took    time.Duration // that the last dump took
+	windows []string      // that were in it, 0 before any
+	changed time.Duration // when others were, on the device's clock
+}
+
+// dumped notes a dump that took a while, up to now.
+func (p *pace) dumped(d gfxinfo.Dump, took, now time.Duration) {
+	p.took = took
+	var windows []string
+	for _, process := range d.Processes {
+		for _, w := range process.Windows {
+			windows = append(windows, w.Name+"@"+w.ID)
+			for _, f := range w.Frames {
+				if i := time.Duration(f.Interval); i > 0 && (p.period == 0 || i < p.period) {
+					p.period = i
+				}
+			}
+		}
+	}
+	if len(p.windows) > 0 && len(windows) > 0 && !slices.Equal(windows, p.windows) {
+		p.changed = now
+	}
+	if len(windows) > 0 {
+		p.windows = windows
+	}
+}
+
+// wait is how long to wait until the next dump, on a display of a period: so long that
+// no window's ring overflows until then, and that the app is never asked more than a third of
+// the time.
+func (p *pace) wait(display, now time.Duration) time.Duration {
+	period := p.period
+	if period == 0 {
+		period = display
+	}
+	if period <= 0 {
+		period = gfxinfo.VsyncPeriod
+	}
+	every := min(Longest, time.Duration(ringShare*ring*float64(period)))
+	if p.changed > 0 && now-p.changed < restlessFor {
+		every = min(every, restless)
+	}
+	return max(every-p.took, 2*p.took, shortest)
+}
+
+// Pause is how long to wait until the next reading.
+func (s *Sampler) Pause() time.Duration {
+	switch {
+	case s.By.Recorded():
+		return Longest
+	case !s.Target.Facts.HasFramestats():
+		return everyOld
+	}
+	return s.pace.wait(s.Target.Facts.Display.Period, s.Target.Clock.Now())
+}

@@ -1,0 +1,95 @@
+package framesource
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/recorders"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
+	"github.com/apkgate/apkgate/trace/perfetto/shown"
+)
+
+// ErrNoBuffers says that nothing of buffers is in what was recorded.
+var ErrNoBuffers = errors.New("the device writes no record of buffers")
+
+// TakeShown takes the frames of the app's layers from what was recorded, from Begin on and up
+// to when the workload ended, as TakeTimeline does. events are the UI events on
+// CLOCK_MONOTONIC, by time: what an app at rest shows after one is no late frame.
+func (s *Sampler) TakeShown(ctx context.Context, perfetto *recorders.Perfetto, pids []int, events []time.Duration, until time.Duration) error {
+	s.ran(pids)
+	err := perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
+		s.shown, err = shown.Read(trace, func(layer string) bool { return shown.Of(layer, s.App) })
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !s.shown.Written:
+		return ErrNoBuffers
+	}
+	stated := s.Target.Facts.Display.Period
+	if stated <= 0 {
+		stated = gfxinfo.VsyncPeriod
+	}
+	period := s.shown.Period(stated)
+	var all []jank.Frame
+	for _, l := range s.shown.Layers {
+		all = append(all, l.Frames(period, events)...)
+	}
+	slices.SortStableFunc(all, func(a, b jank.Frame) int { return cmp.Compare(a.At, b.At) })
+	s.Frames = s.measured(all, until)
+	return nil
+}
+
+// InSurfaces reports whether most of what was shown of the app was drawn into surfaces, and not
+// into its windows.
+func (s *Sampler) InSurfaces() bool {
+	surfaces, all := 0, 0
+	for _, l := range s.shown.Layers {
+		all += len(l.Buffers)
+		if l.IsSurface() {
+			surfaces += len(l.Buffers)
+		}
+	}
+	return 2*surfaces > all
+}
+
+// shownLoss tells why a repetition is lost by what the record of buffers has of it.
+func (s *Sampler) shownLoss(n int) error {
+	switch {
+	case s.shown.Lost > 0:
+		return fmt.Errorf("%w: parts of it were lost in %d places of the trace", loss.ErrTimeline, s.shown.Lost)
+	case s.counted() == 0:
+		return &loss.Error{Cause: loss.Workload, Device: s.Target.Name, Phase: journal.Measure, Repetition: n,
+			Err:    fmt.Errorf("%w: %s drew nothing into a layer that bears its name", loss.ErrNoFrames, s.App),
+			Advice: "see whether the workload opens the app at all"}
+	}
+	s.tellGuessed(n)
+	return nil
+}
+
+// tellGuessed says of how many frames nothing tells when they were shown. Of the last ones of
+// a layer nothing ever does.
+func (s *Sampler) tellGuessed(n int) {
+	guessed, all := 0, 0
+	for _, l := range s.shown.Layers {
+		for _, b := range l.Buffers {
+			all++
+			if b.Guessed {
+				guessed++
+			}
+		}
+	}
+	const usual, atLeast = 0.05, 10
+	if guessed >= atLeast && float64(guessed) > usual*float64(all) {
+		s.Target.Journal.Warnf("repetition %d: of %d of %d frames the device does not tell when they were shown: that is reckoned from when the compositor took them", n, guessed, all)
+	}
+}

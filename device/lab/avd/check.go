@@ -1,0 +1,77 @@
+package avd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/internal/prose"
+)
+
+// Check looks for the SDK's programs and system images, and for hardware acceleration.
+func (l *Lab) Check(ctx context.Context) []device.Finding {
+	s := l.sdk()
+	findings := []device.Finding{
+		checkManager(s),
+		checkADB(s),
+		s.checkImages(),
+	}
+	e, err := l.ask(ctx, s)
+	findings = append(findings, judged("emulator", err, fmt.Sprintf("%s, version %s", e.path, e.version)))
+	if err != nil {
+		return findings
+	}
+	accel, err := l.accelerated(ctx, e)
+	if err == nil {
+		err = accel.check()
+	}
+	return append(findings, judged("acceleration", err, accel.summary()))
+}
+
+// checkManager is the finding of avdmanager, without which no AVD is created.
+func checkManager(s sdk) device.Finding {
+	if s.avdmanager == "" {
+		return device.Finding{Name: "avdmanager", Detail: "neither the SDK's folder nor the PATH has it; AVDs that exist can be booted all the same", Hint: installEmulator}
+	}
+	return device.Finding{Name: "avdmanager", OK: true, Detail: s.avdmanager}
+}
+
+// checkADB is the finding of adb, which can be done without.
+func checkADB(s sdk) device.Finding {
+	detail := s.adb
+	if detail == "" {
+		detail = "not found: without an adb server, emulators are reached at their own ports"
+	}
+	return device.Finding{Name: "adb", OK: true, Detail: detail}
+}
+
+// judged is the finding of what was looked at, by its error.
+func judged(name string, err error, detail string) device.Finding {
+	if err == nil {
+		return device.Finding{Name: name, OK: true, Detail: detail}
+	}
+	f := device.Finding{Name: name, Detail: err.Error()}
+	var e *boot.Error
+	if errors.As(err, &e) {
+		f.Detail, f.Hint = e.What, e.Advice
+	}
+	return f
+}
+
+// checkImages is the finding of the system images that are installed.
+func (s sdk) checkImages() device.Finding {
+	const name, most = "system images", 5
+	if all := s.installed(); len(all) > 0 {
+		return device.Finding{Name: name, OK: true, Detail: prose.Few(all, most)}
+	}
+	where := s.root
+	if where == "" {
+		where = "the SDK, which was not found (ANDROID_HOME)"
+	}
+	return device.Finding{
+		Name: name, Detail: "none is installed in " + where,
+		Hint: fmt.Sprintf("install one and accept its licence with: sdkmanager %q", imagePackage(boot.Spec{Android: "34", Image: "google_apis", ABI: hostABI()})),
+	}
+}

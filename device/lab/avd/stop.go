@@ -1,0 +1,226 @@
+package avd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/device/console"
+	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/device/lab/lease"
+	"github.com/apkgate/apkgate/device/program"
+)
+
+// Stop ends the emulator of a lease and deletes the AVD that was created for it. It asks at
+// the console, by SIGTERM, and then kills; it returns once the process is gone, its ports
+// are closed, adb misses the device and the AVD's folder is gone.
+func (l *Lab) Stop(ctx context.Context, held lease.Lease, tell func(string)) error {
+	if held.Kind != Kind {
+		return failure(fmt.Sprintf("stop %s: the lease is of the lab %q", held.ID, held.Kind), "")
+	}
+	found, err := l.processes(held)
+	if held.Elsewhere() && len(found) == 0 {
+		return failure(fmt.Sprintf("stop %s: it was started on the computer %s", held.ID, held.Owner.Host), "run apkgate devices clean there; where that computer is no more, remove the lease's file")
+	}
+	if err != nil {
+		tell(err.Error())
+	}
+	console := consolePort(held)
+	if console > 0 && l.askToEnd(ctx, held.ID, console) {
+		tell(fmt.Sprintf("the emulator %s (%s) was told to end", held.ID, serialOf(console)))
+		l.waitForEnd(ctx, found)
+	}
+	if err := l.kill(held, tell); err != nil {
+		return err
+	}
+	if console > 0 {
+		if err := l.closed(held.ID, console); err != nil {
+			return err
+		}
+		l.forgotten(ctx, console, tell)
+	}
+	l.forget(held.ID)
+	return remove(held)
+}
+
+// forget gives free what this process holds for an emulator that has ended.
+func (l *Lab) forget(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.running[id]; r != nil {
+		r.port.leave()
+		delete(l.running, id)
+	}
+}
+
+// consolePort is the port that the lease notes, 0 where it notes none.
+func consolePort(held lease.Lease) int {
+	n, err := strconv.Atoi(held.Detail[notePort])
+	if err != nil || n < firstPort || n > lastPort {
+		return 0
+	}
+	return n
+}
+
+// processes are those of the lease: of those that have its name on their command line, the
+// one that it notes, the emulator's, which may have been started and not noted any more, and
+// avdmanager's, which may have been left behind. A lease's word alone kills nobody, but where
+// command lines can't be read.
+func (l *Lab) processes(held lease.Lease) (ids []program.ID, err error) {
+	noted, notedErr := program.ParseID(held.Detail[noteProcess])
+	found, err := program.Find(held.ID)
+	if errors.Is(err, errors.ErrUnsupported) {
+		if notedErr == nil && noted.Alive() {
+			ids = append(ids, noted)
+		}
+		return ids, nil
+	}
+	for _, f := range found {
+		if f.ID == noted || isSDKs(f.Args) {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids, err
+}
+
+// isSDKs reports whether a command line is of the emulator, of the engine that it starts, or
+// of avdmanager, which is a script or Java's: a search or an editor with a lease's name is
+// nobody's to kill.
+func isSDKs(args []string) bool {
+	for i, arg := range args {
+		base := strings.TrimSuffix(filepath.Base(arg), ".exe")
+		switch {
+		case i < 2 && (base == "emulator" || base == "avdmanager" || base == "emulator-headless" || strings.HasPrefix(base, "qemu-system-")):
+			return true
+		case strings.HasSuffix(arg, ".AvdManagerCli"):
+			return true
+		}
+	}
+	return false
+}
+
+// askToEnd tells the emulator at its console to end, where it is the lease's: another may
+// have got its port.
+func (l *Lab) askToEnd(ctx context.Context, id string, port int) bool {
+	c, err := console.Open(ctx, port)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = c.Close() }()
+	return isOurs(ctx, c, id) && c.Kill(ctx) == nil
+}
+
+// isOurs reports whether the console is that of the lease's emulator: an AVD that was
+// created has its name, and each emulator has it as its id.
+func isOurs(ctx context.Context, c *console.Console, id string) bool {
+	if name, err := c.Name(ctx); err == nil && name == id {
+		return true
+	}
+	said, err := c.Do(ctx, "avd id")
+	return err == nil && strings.TrimSpace(said) == id
+}
+
+// waitForEnd waits until the processes are gone, or it took too long.
+func (l *Lab) waitForEnd(ctx context.Context, ids []program.ID) {
+	const apart = 20 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, l.patience.end)
+	defer cancel()
+	for slices.ContainsFunc(ids, program.ID.Alive) {
+		if boot.Pause(ctx, apart) != nil {
+			return
+		}
+	}
+}
+
+// kill stops what is left of the lease's processes, and looks for further ones: those that
+// they have started meanwhile.
+func (l *Lab) kill(held lease.Lease, tell func(string)) error {
+	const rounds = 3
+	for range rounds {
+		ids, err := l.processes(held)
+		if err != nil {
+			return passing("stop "+held.ID+": "+err.Error(), "")
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		for _, id := range ids {
+			tell(fmt.Sprintf("stopping the process %d of the emulator %s", id.PID, held.ID))
+			if err := id.Stop(l.patience.term); err != nil {
+				return passing("stop "+held.ID+": "+err.Error(), fmt.Sprintf("kill the process %d by hand, and run apkgate devices clean", id.PID))
+			}
+		}
+	}
+	return passing(fmt.Sprintf("stop %s: new processes of it are started again and again", held.ID), "see who starts them: `ps -ef | grep "+held.ID+"`")
+}
+
+// closed makes sure that nobody answers for the emulator any more.
+func (l *Lab) closed(id string, port int) error {
+	const longest = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	defer cancel()
+	c, err := console.Open(ctx, port)
+	if err != nil {
+		return nil // nobody's console
+	}
+	defer func() { _ = c.Close() }()
+	if isOurs(ctx, c, id) {
+		return passing(fmt.Sprintf("stop %s: its console still answers on port %d", id, port), fmt.Sprintf("end it by hand: adb -s %s emu kill", serialOf(port)))
+	}
+	return nil
+}
+
+// forgotten waits until adb misses the device, and says where it doesn't: its ports are
+// closed by then, and adb servers drop a device when its connection breaks.
+func (l *Lab) forgotten(ctx context.Context, port int, tell func(string)) {
+	w, err := l.serverOf()
+	if err != nil {
+		return
+	}
+	if !isFree(port) {
+		return // another emulator has got it
+	}
+	const apart = 50 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, l.patience.forget)
+	defer cancel()
+	state := ""
+	for {
+		infos, err := w.server.Devices(ctx)
+		if ctx.Err() == nil && err != nil {
+			return // there is no server that could list it
+		}
+		if err == nil {
+			if state = stateOf(infos, serialOf(port)); state == "" {
+				return
+			}
+		}
+		if boot.Pause(ctx, apart) != nil {
+			break
+		}
+	}
+	if state != "" {
+		tell(fmt.Sprintf("adb still lists %s (%s), though the emulator is gone", serialOf(port), state))
+	}
+}
+
+// remove deletes the home of the AVD that was created for the lease. A home that is not
+// called like the lease is not one of ours.
+func remove(held lease.Lease) error {
+	home := held.Detail[noteHome]
+	if home == "" {
+		return nil
+	}
+	if !filepath.IsAbs(home) || filepath.Base(filepath.Clean(home)) != held.ID || !lease.IsID(held.ID) {
+		return failure(fmt.Sprintf("delete the AVD %s: its folder is said to be %q, which is not called like it", held.ID, home), "see what the folder is, and remove the lease's file")
+	}
+	if err := os.RemoveAll(home); err != nil {
+		return &boot.Error{Lab: inSentences, What: "delete the AVD " + held.ID + ": " + err.Error(), Advice: "remove the folder " + home + " by hand", Retry: true}
+	}
+	return nil
+}

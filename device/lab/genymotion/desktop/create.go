@@ -1,0 +1,96 @@
+package desktop
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/device/lab/genymotion"
+	"github.com/apkgate/apkgate/device/lab/lease"
+	"github.com/apkgate/apkgate/internal/prose"
+)
+
+// make creates a device under the lease's name and starts it.
+func (l *Lab) make(ctx context.Context, spec boot.Spec, held *lease.Held, tell func(string)) error {
+	doing := "create a " + prose.Quote(strings.TrimSpace(spec.Model+" "+spec.Android), 80)
+	from, err := l.source(ctx, doing, spec)
+	if err != nil {
+		return err
+	}
+	if err := held.Note(noteCreating, now()); err != nil {
+		return err
+	}
+	tell("creating a " + strings.Join(from, ", ") + ", which may take long where its image has to be downloaded")
+	args := append([]string{"admin", "create"}, from...)
+	args = append(append(args, held.ID()), options(spec)...)
+	if _, err := l.run(ctx, doing, createWithin, args...); err != nil {
+		return unknownTo(err)
+	}
+	if err := held.Note(noteCreated, "yes"); err != nil {
+		return err
+	}
+	return l.start(ctx, held.ID(), held, tell)
+}
+
+// unknownTo adds to the error of a device that could not be created what there is.
+func unknownTo(err error) error {
+	var failed *refusedError
+	if errors.As(err, &failed) && slices.Contains([]int{codeBadValue, codeFailed, codeNoDevice}, failed.code) && !failed.says("licen") {
+		failed.failed.Advice = "gmtool admin hwprofiles shows what model may be, and gmtool admin osimages what android may be (versions before 3: gmtool admin templates)"
+	}
+	return err
+}
+
+// source are the arguments that say what a device is created from. Newer versions take a
+// hardware profile and an image of Android; older ones, which know no hardware profiles, a
+// template that is both. gmtool is asked which of them it is, since it doesn't say since
+// when.
+func (l *Lab) source(ctx context.Context, doing string, spec boot.Spec) ([]string, error) {
+	profiles, err := l.run(ctx, doing, shortly, "admin", "hwprofiles")
+	var failed *refusedError
+	switch {
+	case errors.As(err, &failed) && failed.code == codeNoAction:
+		return l.template(ctx, doing, spec)
+	case err != nil:
+		return nil, err
+	}
+	images, err := l.run(ctx, doing, shortly, "admin", "osimages")
+	if err != nil {
+		return nil, err
+	}
+	return []string{spelled(profiles, spec.Model, strings.EqualFold), spelled(images, image(spec.Android), genymotion.SameVersion)}, nil
+}
+
+// spelled is a name as the list spells it, and as it was given where it isn't found there.
+// How these lists look is in no document; that names stand in them by themselves, between
+// bars or behind a "Name :" is what lists of gmtool have in common.
+func spelled(list, name string, same func(a, b string) bool) string {
+	for line := range strings.Lines(list) {
+		_, value, _ := strings.Cut(line, ":")
+		for _, cell := range append(strings.Split(line, "|"), value) {
+			if cell = strings.TrimSpace(cell); cell != "" && same(cell, name) {
+				return cell
+			}
+		}
+	}
+	return name
+}
+
+// template finds the template of an older version.
+func (l *Lab) template(ctx context.Context, doing string, spec boot.Spec) ([]string, error) {
+	text, err := l.run(ctx, doing, shortly, "admin", "templates", "--full")
+	if err != nil {
+		return nil, err
+	}
+	offer, doubt := genymotion.Choose("template", readTemplates(text), spec.Model, spec.Android)
+	if doubt != nil {
+		advice := doubt.Advice
+		if advice == "" {
+			advice = "gmtool admin templates shows those that there are"
+		}
+		return nil, &boot.Error{Lab: called, What: doing + ": " + doubt.What, Advice: advice}
+	}
+	return []string{offer.ID}, nil
+}

@@ -1,0 +1,212 @@
+package saas
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/device/lab/lease"
+
+	standins "github.com/apkgate/apkgate/simulator/standin/genymotion"
+)
+
+// childVariable names the folder of leases of a process that boots an instance and then
+// does nothing for ever.
+const childVariable = "APKGATE_TEST_BOOTS_SAAS"
+
+func TestMain(m *testing.M) {
+	if leases := os.Getenv(childVariable); leases != "" {
+		os.Exit(bootForEver(leases))
+	}
+	os.Exit(m.Run())
+}
+
+func bootForEver(leases string) int {
+	b := benchOn(map[string]string{}, nil, leases)
+	held, err := lease.Take(leases, Kind, "")
+	if err == nil {
+		_, err = b.Boot(context.Background(), pixel, held, b.tell)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("up")
+	select {}
+}
+
+// killedAt starts a process that boots an instance, and kills it at a point: while a
+// command is held, or where that is "" once it is up.
+func (b *bench) killedAt(t *testing.T, point string) {
+	t.Helper()
+	if point != "" {
+		b.standin.Breaks(point, 1)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(self)
+	child.Env = append(b.standin.Environment(), childVariable+"="+b.leases)
+	said, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if point != "" {
+		b.awaitHeld(t)
+	} else if line, err := bufio.NewReader(said).ReadString('\n'); line != "up\n" {
+		t.Errorf("it says %q, %v", line, err)
+	}
+	_ = child.Process.Kill()
+	_ = child.Wait()
+}
+
+// clean does with the leases that are left what apkgate devices clean does.
+func (b *bench) clean(t *testing.T) {
+	t.Helper()
+	leases, err := lease.List(b.leases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range leases {
+		held, err := reclaim(b.leases, l.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.release(t, held.Lease())
+		if err := held.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := lease.List(b.leases); err != nil || len(left) > 0 {
+		t.Errorf("leases are left: %+v, %v", left, err)
+	}
+	if left := b.cloud(t); len(left) > 0 {
+		t.Errorf("the platform still lists %+v", left)
+	}
+}
+
+// Killed between any two steps of a boot, apkgate leaves a lease by which everything is
+// found that was started.
+func TestNothingIsLeftOfAKilledBoot(t *testing.T) {
+	t.Parallel()
+	points := []string{""}
+	for _, command := range []string{"instances list", "recipes list", "instances start", "instances adbconnect"} {
+		points = append(points, standins.Held("before", command))
+	}
+	points = append(points, standins.Held("halfway", "instances start"), standins.Held("after", "instances start"), standins.Held("after", "instances adbconnect"))
+	started := 0
+	for _, point := range points {
+		b := newBench(t)
+		b.killedAt(t, point)
+		started += len(b.cloud(t))
+		b.clean(t)
+	}
+	if started < 5 { // up, halfway, after start, before and after adbconnect
+		t.Errorf("only %d of the killed processes had started an instance: the test tests nothing", started)
+	}
+}
+
+// Where the system doesn't end gmsaas with apkgate, cleaning up does.
+func TestAnOrphanIsEnded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	held := b.take(t)
+	if err := held.Note(noteAsked, time.Now().UTC().Format(time.RFC3339)); err != nil {
+		t.Fatal(err)
+	}
+	b.standin.Breaks(standins.Held("before", "instances start"), 1)
+	orphan := b.gmsaas(held.ID())
+	if err := orphan.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitHeld(t)
+	ended := make(chan struct{})
+	go func() { _ = orphan.Wait(); close(ended) }()
+	b.release(t, held.Lease())
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("the orphan goes on")
+	}
+}
+
+// gmsaas starts an instance of the name.
+func (b *bench) gmsaas(name string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(b.standin.Bin, "gmsaas"), "--format", "compactjson", "instances", "start", standins.CloudRecipes[0].UUID, name)
+	cmd.Env = b.standin.Environment()
+	return cmd
+}
+
+// An instance that the platform lists only a while after it was asked for is waited for.
+func TestAnInstanceThatAppearsLate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.mayAppear = 2 * time.Hour
+	held := b.take(t)
+	if err := held.Note(noteAsked, time.Now().UTC().Format(time.RFC3339)); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- b.Stop(t.Context(), held.Lease(), b.tell) }()
+	for b.calls("instances list") < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	if out, err := b.gmsaas(held.ID()).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for len(b.cloud(t)) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	select {
+	case err := <-stopped:
+		t.Errorf("it is not waited for what may still come: %v", err)
+	default:
+	}
+	b.standin.Breaks(standins.SaaSLoggedOut, 1) // ends the wait
+	if err := <-stopped; err == nil || !strings.Contains(err.Error(), "no authentication set") {
+		t.Error(err)
+	}
+	if err := held.Note(noteAsked, time.Now().Add(-3*time.Hour).UTC().Format(time.RFC3339)); err != nil {
+		t.Fatal(err)
+	}
+	b.release(t, held.Lease())
+}
+
+// The token of the account is in no lease.
+func TestTheTokenIsInNoLease(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.killedAt(t, "")
+	files, err := filepath.Glob(filepath.Join(b.leases, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), token) {
+			t.Errorf("%s: %v\n%s", file, err, text)
+		}
+	}
+	b.clean(t)
+}
+
+// reclaim holds the lease of a process that was killed: a program that it was just starting
+// may have the lock for a moment more.
+func reclaim(leases, id string) (held *lease.Held, err error) {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
+		if held, err = lease.Reclaim(leases, id); !errors.Is(err, lease.ErrInUse) {
+			break
+		}
+	}
+	return held, err
+}

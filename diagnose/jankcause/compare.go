@@ -1,0 +1,354 @@
+package jankcause
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/run"
+)
+
+// What stands out. Each can be moved without changing what is found in the labelled
+// set; docs/evaluation.md shows by how much.
+const (
+	certain     = 3.0  // errors that a kind of time must have grown by to be named
+	certainPart = 3.5  // the same of one of its parts, of which there are more
+	worth       = 0.1  // of the lost time that a cause must explain
+	leastPart   = 0.05 // of the critical path of late frames, where it explains less of all lost time
+	leastMS     = 0.05 // per frame that it must cost
+	fewFrames   = 3    // late ones that are too few to tell anything without runs before
+	ownShare    = 0.25 // of a kind's time from which on a subject is a cause of its own
+	manyUnseen  = 0.25 // more frames than before that were late and not seen, from which on the others are no fair choice
+	z95         = 1.96
+	level       = 0.95
+)
+
+// comparison is an event's frames, and those of the runs before.
+type comparison struct {
+	event    string
+	timeline bool // frames are told by Android's frame timeline
+	head     event
+	base     []event
+	// worst are the head's late frames of the event with a path, the worst first, and
+	// frozen those of the runs before that froze.
+	worst, frozen []run.LateFrame
+}
+
+// suspect is what made frames late.
+type suspect struct {
+	blame
+	place
+	parts            []blame  // what its time is of
+	foremost         float64  // of its time, what is the subject's own
+	more             estimate // ms per frame
+	share, low, high float64  // of all the time that was lost
+	latePart         float64  // of the critical path of late frames
+	inLate           float64  // of its time, what lies in late frames
+	sure             diagnose.Sure
+	cores            *coreShift
+	ends             diagnose.Phrase // where the chain of waiting ends
+	views            *redundant
+	shown            *freeze // the frame that shows it by itself
+	behind           bool    // another one hides how much it would cost
+}
+
+// shift is by how much a kind of time changed.
+type shift struct {
+	kind   string
+	more   estimate
+	parts  []blame // the one that grew most first
+	growth map[blame]float64
+}
+
+// alone reports that no run before is known.
+func (c comparison) alone() bool { return len(c.base) == 0 }
+
+// sides are what is held against each other, ms per frame of each: what frames took now
+// and before, or late ones and normal ones of the head alone.
+func (c comparison) sides() (now, before tally) {
+	if c.alone() {
+		return c.head.late, c.head.normal
+	}
+	var all []tally
+	for _, b := range c.base {
+		all = append(all, b.seen())
+	}
+	return c.head.seen(), pooled(all)
+}
+
+// usual are normal frames: those before, or the head's own.
+func (c comparison) usual() tally {
+	if c.alone() {
+		return c.head.normal
+	}
+	var all []tally
+	for _, b := range c.base {
+		all = append(all, b.normal)
+	}
+	return pooled(all)
+}
+
+// outcome is what stands out, and how much time there is to explain.
+type outcome struct {
+	shifts   []shift
+	suspects []suspect
+	whole    float64 // ms per frame that were lost
+}
+
+// explain says what stands out; nothing where nothing does. Whatever explains more than what
+// is sure stands with it, as possible.
+func (c comparison) explain() outcome {
+	now, before := c.sides()
+	if now.frames == 0 {
+		return outcome{}
+	}
+	out := outcome{shifts: c.changes(now, before)}
+	var standing, unsure []shift
+	lost, most := 0.0, 0.0
+	for _, s := range out.shifts {
+		one, stands := s.standing(now, before)
+		switch {
+		case stands:
+			standing = append(standing, one)
+			lost += one.more.mean
+			most = max(most, one.more.mean)
+		case s.more.mean > 0:
+			unsure = append(unsure, s)
+			if s.more.mean > s.more.err {
+				lost += s.more.mean
+			}
+		}
+	}
+	out.whole = max(lost, now.longer(before))
+	if c.alone() && c.head.late.frames < fewFrames {
+		standing, most = nil, 0
+	}
+	for _, s := range standing {
+		if s.more.mean >= worth*lost {
+			out.suspects = append(out.suspects, c.suspectsOf(s, out.whole)...)
+		}
+	}
+	for _, s := range unsure {
+		if most > 0 && s.more.mean > most {
+			for _, one := range c.suspectsOf(s, out.whole) {
+				one.sure = diagnose.Possible
+				out.suspects = append(out.suspects, one)
+			}
+		}
+	}
+	out.suspects = slices.DeleteFunc(out.suspects, func(s suspect) bool { return s.latePart < leastPart && s.share < worth })
+	out.suspects = c.withFreezes(out)
+	out.suspects = append(c.withRedundant(out.suspects), c.behind(out)...)
+	return out
+}
+
+// longer is by how much frames take longer than others in the mean, in ms, with what is
+// nobody's: having nothing to do, and what the trace does not tell.
+func (t tally) longer(than tally) float64 {
+	return t.took.sum/max(t.frames, 1) - than.took.sum/max(than.frames, 1)
+}
+
+// standing is what of a kind of time stands out: all of it, or else those parts that do by
+// themselves, which the rest of it would hide.
+func (s shift) standing(now, before tally) (shift, bool) {
+	if s.more.mean >= max(certain*s.more.err, leastMS) {
+		return s, true
+	}
+	out := shift{kind: s.kind, growth: s.growth}
+	for _, b := range s.parts {
+		if b.subject == "" && now.unlisted+before.unlisted > 0 {
+			continue // the rest of one list may be what another lists
+		}
+		err := now.change(before, []blame{b}).err
+		if s.growth[b] >= max(certainPart*err, leastMS) {
+			out.parts = append(out.parts, b)
+			out.more = estimate{out.more.mean + s.growth[b], math.Hypot(out.more.err, err)}
+		}
+	}
+	return out, out.parts != nil
+}
+
+// changes are by how much each kind of time changed. What slower cores made longer is
+// theirs, and buffers that were not given back are whose work took longer.
+func (c comparison) changes(now, before tally) []shift {
+	byKind := map[string]*shift{}
+	var out []*shift
+	for _, b := range blames(now, before) {
+		s := byKind[b.kind]
+		if s == nil {
+			s = &shift{kind: b.kind, growth: map[blame]float64{}}
+			byKind[b.kind] = s
+			out = append(out, s)
+		}
+		s.parts = append(s.parts, b)
+		s.growth[b] = growth(now, before, b)
+	}
+	for _, s := range out {
+		s.more = now.change(before, s.parts)
+		if isWork(s.kind) { // of what is not listed it is not known which kind it is
+			s.more.mean = 0
+			for _, one := range s.parts {
+				s.more.mean += s.growth[one]
+			}
+		}
+		s.sort()
+	}
+	out = c.withCores(out, now, before)
+	giveBuffers(byKind)
+	var list []shift
+	for _, s := range out {
+		if s.kind != bufferKind {
+			s.sort()
+			list = append(list, *s)
+		}
+	}
+	return list
+}
+
+// sort puts the part that grew most first.
+func (s *shift) sort() {
+	slices.SortStableFunc(s.parts, func(x, y blame) int { return cmp.Compare(s.growth[y], s.growth[x]) })
+}
+
+// giveBuffers adds what was waited for buffers to whose work kept them: the GPU's,
+// SurfaceFlinger's, or the render thread's. Where none of these took longer it is nobody's:
+// once frames are behind, each waits for the one before until the animation rests,
+// whatever it was that began it.
+func giveBuffers(by map[string]*shift) {
+	waited := by[bufferKind]
+	if waited == nil || waited.more.mean <= 0 {
+		return
+	}
+	var to *shift
+	for _, kind := range []string{GPUKind, CompositionKind, DrawKind} {
+		if s := by[kind]; s != nil && s.more.mean > certain*s.more.err && (to == nil || s.more.mean > to.more.mean) {
+			to = s
+		}
+	}
+	if to != nil {
+		to.more = estimate{to.more.mean + waited.more.mean, math.Hypot(to.more.err, waited.more.err)}
+		to.growth[to.parts[0]] += waited.more.mean
+	}
+}
+
+// suspectsOf are the suspects of one kind: its foremost subject, or of calls, locks and
+// files each that has its part, and of work each thread that has.
+func (c comparison) suspectsOf(s shift, lost float64) []suspect {
+	var out []suspect
+	for _, parts := range c.apart(s) {
+		more := s.more
+		if len(parts) < len(s.parts) {
+			sum := 0.0
+			for _, b := range parts {
+				sum += s.growth[b]
+			}
+			more = estimate{sum, s.more.err * sum / s.more.mean}
+		}
+		out = append(out, c.suspect(s, parts, more, lost))
+	}
+	return out
+}
+
+// apart are the parts of a kind that are causes of their own; all of it where only one
+// is, but of work what one thread does.
+func (c comparison) apart(s shift) [][]blame {
+	var groups [][]blame
+	switch {
+	case s.kind == BinderKind || s.kind == LockKind || s.kind == IOKind:
+		for _, b := range s.parts {
+			groups = append(groups, []blame{b})
+		}
+	case isWork(s.kind):
+		place := map[string]int{}
+		for _, b := range s.parts {
+			thread := c.placeOf([]blame{b}).thread
+			if _, known := place[thread]; !known {
+				place[thread] = len(groups)
+				groups = append(groups, nil)
+			}
+			groups[place[thread]] = append(groups[place[thread]], b)
+		}
+	default:
+		return [][]blame{s.parts}
+	}
+	var out [][]blame
+	for _, parts := range groups {
+		sum := 0.0
+		for _, b := range parts {
+			sum += s.growth[b]
+		}
+		if sum >= ownShare*s.more.mean {
+			out = append(out, parts)
+		}
+	}
+	if len(out) == 0 || len(out) == 1 && !isWork(s.kind) {
+		return [][]blame{s.parts}
+	}
+	return out
+}
+
+func (c comparison) suspect(s shift, parts []blame, more estimate, lost float64) suspect {
+	out := suspect{blame: blame{s.kind, parts[0].subject}, parts: parts, more: more, sure: diagnose.Clear}
+	out.place = c.placeOf(parts)
+	out.foremost = min(s.growth[parts[0]]/more.mean, 1)
+	out.share = min(more.mean/lost, 1)
+	rest := max(lost-more.mean, 0)
+	low, high := max(more.mean-z95*more.err, 0), more.mean+z95*more.err
+	out.low, out.high = low/max(low+rest, leastMS), high/(high+rest)
+	if now, before := c.sides(); c.alone() || !now.settles(before) || c.runsOn(s.kind) {
+		out.sure = diagnose.Likely
+	}
+	var late, all float64
+	for _, b := range parts {
+		late += c.head.late.parts[b].sum
+		all += c.head.late.parts[b].sum + c.head.normal.parts[b].sum
+	}
+	out.inLate = late / max(all, leastMS)
+	_, out.latePart = c.head.late.portion(parts)
+	if s.kind == LittleKind || s.kind == FrequencyKind {
+		out.cores = c.coreShift()
+		out.blame.subject = subjectOfCores[s.kind]
+	}
+	return out
+}
+
+// runsOn reports whether a kind's time runs on into the frames that follow, so that it may
+// count for more than it cost: what is drawn and shown behind the app's threads, where no
+// frame timeline tells when each frame was shown. So is all time where many more frames than
+// before were late and not seen: the ones that are left are no fair choice.
+func (c comparison) runsOn(kind string) bool {
+	if c.timeline || c.alone() {
+		return false
+	}
+	var buffered, frames float64
+	for _, b := range c.base {
+		buffered, frames = buffered+b.buffered, frames+b.frames
+	}
+	unseen := c.head.buffered/max(c.head.frames, 1) - buffered/max(frames, 1)
+	return kind == GPUKind || kind == CompositionKind || unseen >= manyUnseen
+}
+
+// placeOf is where most of the first blame's time lies in late frames.
+func (c comparison) placeOf(parts []blame) place {
+	best := c.head.late.places[parts[0]]
+	if best.ms == 0 {
+		best = c.head.normal.places[parts[0]]
+	}
+	return best
+}
+
+// portion is what blames take of a frame: ms, and the share of its critical path.
+func (t tally) portion(parts []blame) (ms, share float64) {
+	for _, b := range parts {
+		ms += t.mean(b)
+	}
+	if whole := t.took.sum / max(t.frames, 1); whole > 0 {
+		share = min(ms/whole, 1)
+	}
+	return ms, share
+}
+
+func compareBlames(a, b blame) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.subject, b.subject))
+}

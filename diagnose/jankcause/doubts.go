@@ -1,0 +1,48 @@
+package jankcause
+
+import (
+	"github.com/apkgate/apkgate/diagnose"
+)
+
+// doubts are what to hold against a cause.
+func (t teller) doubts(s suspect) []diagnose.Phrase {
+	var out []diagnose.Phrase
+	if t.alone() && t.head.ID != "" {
+		out = append(out, say("No earlier run tells what its frames waited for: late frames are compared with this run's own normal ones."))
+	}
+	if t.usual().frames == 0 {
+		out = append(out, say("No frame was shown in time: what is usual is not known."))
+	}
+	if n := t.comparison.head.late.frames; t.alone() && n < fewLate {
+		out = append(out, say("Based on ", diagnose.Count(int(n), "late frame", "late frames"), ": treat it as a lead."))
+	}
+	if !t.alone() && s.sure == diagnose.Likely && s.views == nil && !t.runsOn(s.kind) && t.untold(s.kind) == nil {
+		out = append(out, t.tooFew())
+	}
+	if !t.alone() && s.sure == diagnose.Likely && t.runsOn(s.kind) {
+		out = append(out, say("Without a frame timeline (Android 12 and later) the time of one frame runs on into those that follow: it may have cost less."))
+	}
+	if s.sure == diagnose.Possible && s.views == nil && !s.behind && t.untold(s.kind) == nil {
+		out = append(out, say("Chance may explain this difference: repetitions of one build vary as much."))
+	}
+	if s.kind == OverdrawKind {
+		out = append(out, say("Which views are opaque is taken from their kinds: look at them before you remove one."))
+	}
+	switch doubt := t.untold(s.kind); {
+	case doubt != nil:
+		out = append(out, doubt)
+	case s.kind == SleepKind:
+		out = append(out, say("The trace does not say what woke the thread up."))
+	}
+	return out
+}
+
+// tooFew says that there are too few repetitions for a cause to be clear.
+func (t teller) tooFew() diagnose.Phrase {
+	now, before := t.sides()
+	if !now.repeats(before) {
+		return say("There are too few repetitions to say how much they vary: frames of one repetition are taken as independent. Four of each build are enough.")
+	}
+	n, _, _ := before.scatter(nil)
+	return say(diagnose.Count(t.repetitions(), "repetition", "repetitions"), " compared with ", diagnose.Amount{Value: n}, " are too few to rule out chance. Four of each build are enough.")
+}

@@ -1,0 +1,331 @@
+package jankcause
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Limits on what stands with a cause.
+const (
+	maxLinks   = 5
+	maxRows    = 12 // of what frames spend their time on
+	fewLate    = 10 // late frames below which a cause is doubted where nothing is known of before
+	fewEach    = 5  // late frames of a repetition up to which times are of a repetition
+	mostHidden = 10 // hidden views that are listed
+
+	wholly       = 0.9 // of a suspect's time from which on it is said to be all its subject's
+	mostlyInTime = 0.1 // of it that late frames have, below which it is said to be of others
+)
+
+// teller puts suspects into words.
+type teller struct {
+	head run.Run
+	base []run.Run
+	comparison
+	outcome
+}
+
+var say = diagnose.Say
+
+func ms(v float64) diagnose.Amount    { return diagnose.Amount{Value: v, Unit: "ms"} }
+func ratio(v float64) diagnose.Amount { return diagnose.Amount{Value: max(v, 0), Unit: "ratio"} }
+
+// cause is a suspect with its evidence.
+func (t teller) cause(s suspect) diagnose.Cause {
+	value, share, low, high := s.more.mean, s.share, s.low, s.high
+	c := diagnose.Cause{
+		Kind: s.kind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: subject(s)},
+		Explains: diagnose.Extent{Value: &value, Unit: "ms", Share: &share, ShareLow: &low, ShareHigh: &high, Level: level, Sure: s.sure},
+		Title:    say("slow frames: ", title(s)), Sentence: t.sentence(s), Basis: t.basis(),
+		Evidence: t.links(s), Doubts: t.doubts(s), Tables: t.tables(s), Picture: t.picture(s),
+	}
+	if s.shown != nil {
+		c.Explains.ShareLow, c.Explains.ShareHigh, c.Explains.Level = nil, nil, 0
+	}
+	if s.behind {
+		c.Explains = diagnose.Extent{Sure: s.sure}
+	}
+	return c
+}
+
+// subject is what is to blame, the same from run to run, "" never.
+func subject(s suspect) string {
+	if name := s.brief(); name != "" {
+		return name
+	}
+	return strings.TrimPrefix(s.kind, Family.Name+".")
+}
+
+// scale is what a sentence and its table count by: by how many ms per frame is one.
+type scale struct {
+	one    string
+	factor float64
+}
+
+// scale is a frame; a repetition where few frames of each are late and have most of what is
+// explained, since a call of 300 ms that happens once is not understood as five of each frame.
+func (t teller) scale() scale {
+	n, late := float64(t.repetitions()), t.comparison.head.late.frames
+	var most suspect
+	for _, s := range t.suspects {
+		if !s.behind && s.more.mean > most.more.mean {
+			most = s
+		}
+	}
+	if t.alone() || n == 0 || late == 0 || late > fewEach*n || most.more.mean > 0 && most.inLate < mostOf {
+		return scale{"frame", 1}
+	}
+	return scale{"repetition", t.comparison.head.seen().frames / n}
+}
+
+// longer is by how much, in words: "7 ms more per frame".
+func (t teller) longer(v float64) diagnose.Phrase {
+	if t.alone() {
+		return say(ms(v), " more in a late frame")
+	}
+	s := t.scale()
+	return say(ms(v*s.factor), " more per ", s.one)
+}
+
+// sentence is the cause in one: who does or waits for what, by how much longer than
+// before, and how much of the slowdown that is.
+func (t teller) sentence(s suspect) diagnose.Phrase {
+	if s.behind {
+		return t.hidden(s)
+	}
+	out := t.clause(s)
+	if s.sure == diagnose.Possible {
+		out = say("possible: ", out)
+	}
+	of := " of the slowdown"
+	if t.alone() {
+		of = " of what makes them late"
+	}
+	out = say(out, ": ", ratio(s.share), of)
+	if s.shown == nil && math.Round(100*s.low) != math.Round(100*s.high) { // an interval without width says no more than the share
+		out = say(out, " (", diagnose.Range{Low: s.low, High: s.high, Unit: "ratio"}, ")")
+	}
+	switch {
+	case s.shown != nil:
+		out = say(out, "; ", s.shown.told())
+	case t.inTime(s):
+		out = say(out, ", mostly in frames that are still shown in time")
+	}
+	return out
+}
+
+// inTime reports whether next to all of a suspect's time is in frames that are still in time.
+func (t teller) inTime(s suspect) bool {
+	return !t.alone() && s.shown == nil && !s.behind && s.kind != "" && s.inLate < mostlyInTime
+}
+
+// told says what a frame shows by itself.
+func (f freeze) told() diagnose.Phrase {
+	out := say(ms(f.ms), " of a frame of ", ms(f.frame.DurationMS))
+	if f.frame.DurationMS >= frozenMS {
+		out = say(ms(f.ms), " of a frozen frame of ", ms(f.frame.DurationMS))
+	}
+	if f.of > 1 {
+		out = say(out, ", seen in ", diagnose.Amount{Value: float64(f.repetitions)}, " of ", diagnose.Amount{Value: float64(f.of)}, " repetitions")
+	}
+	return out
+}
+
+// title names a suspect in a few words, and where the chain of waiting ends.
+func title(s suspect) diagnose.Phrase { return say(inBrief(s), s.ends) }
+
+// inBrief names a suspect in a few words.
+func inBrief(s suspect) diagnose.Phrase {
+	name := diagnose.Part{Name: subject(s), Most: 80}
+	switch s.kind {
+	case BinderKind:
+		return say("waiting for ", name)
+	case IOKind:
+		return say("waiting for storage")
+	case LockKind:
+		return say("waiting for a lock of ", name)
+	case CPUKind:
+		return say("waiting for a processor")
+	case OverdrawKind:
+		return say("drawing what nobody sees")
+	case LittleKind, FrequencyKind, GCKind, GPUKind, CompositionKind:
+		return say(name)
+	}
+	kind := strings.TrimPrefix(s.kind, Family.Name+".")
+	if s.brief() == "" {
+		return say(kind)
+	}
+	return say(kind, " in ", name)
+}
+
+// clause says who does or waits for what, by how much longer, and where the chain of waiting
+// ends. Behind that the stage would be the chain's.
+func (t teller) clause(s suspect) diagnose.Phrase {
+	if during := in(s); s.ends != nil && during != nil {
+		return say(strings.TrimSpace(during[0].Text), ", ", t.does(s, s.ends))
+	}
+	return t.does(s, say(s.ends, in(s)))
+}
+
+// does is the clause, which ends in when or in what is behind it.
+func (t teller) does(s suspect, in diagnose.Phrase) diagnose.Phrase {
+	who, more := say(diagnose.Named(threadOf(s))), t.longer(s.more.mean)
+	name := diagnose.Named(s.brief())
+	switch {
+	case s.kind == BinderKind:
+		return say(who, " waits ", more, " for ", named(name, "another process"), " (binder)", in)
+	case s.kind == IOKind:
+		return say(who, " waits ", more, " for storage", at(" in ", name), in)
+	case s.kind == LockKind:
+		return say(who, " waits ", more, " for a lock", at(" held by ", name), in)
+	case s.kind == CPUKind:
+		return say(who, " waits ", more, " for a processor", at(", mostly behind ", name), in)
+	case s.kind == SleepKind && s.brief() == s.thread: // a timer of its own
+		return say(who, " sleeps ", more, in)
+	case s.kind == SleepKind:
+		return say(who, " sleeps ", more, at(" waiting for ", name), in)
+	case s.kind == BlockedKind:
+		return say(who, " is blocked in the kernel ", more, at(" in ", name), in)
+	case s.kind == GCKind:
+		return say(who, " is held up ", more, " by garbage collection", in)
+	case s.kind == GPUKind:
+		return say("the GPU takes ", more, " to draw")
+	case s.kind == CompositionKind:
+		return say("SurfaceFlinger takes ", more, " to compose")
+	case s.kind == OverdrawKind:
+		return say(overdrawn(*s.views), "; drawing takes ", more)
+	case s.cores != nil:
+		return say(slower(s), "; work takes ", more)
+	case name.Name == "":
+		return say(who, " works ", more, " in no section that the trace names", in)
+	case s.foremost < wholly:
+		return say(who, " works ", more, ", mostly in ", name, in)
+	}
+	return say(who, " works ", more, " in ", name, in)
+}
+
+// slower says how processors were slower.
+func slower(s suspect) diagnose.Phrase {
+	c := s.cores
+	if s.kind == FrequencyKind {
+		return say("frames run at ", ratio(c.clock), " of the processors' highest frequency (before: ", ratio(c.clockBefore), ")")
+	}
+	out := say("frames run on little cores ", ratio(c.little), " of the time")
+	if c.littleBefore >= 0 {
+		out = say(out, " (before: ", ratio(c.littleBefore), ")")
+	}
+	if c.bigBusy >= 0 {
+		out = say(out, " while big ones are busy ", ratio(c.bigBusy), " of it")
+	}
+	return out
+}
+
+// overdrawn says what is drawn though nobody sees it.
+func overdrawn(r redundant) diagnose.Phrase {
+	out := say("a pixel is drawn ", diagnose.Amount{Value: r.overdraw}, " times")
+	if r.overdrawBefore >= 0 {
+		out = say(out, " (before: ", diagnose.Amount{Value: r.overdrawBefore}, ")")
+	}
+	if len(r.hidden) > 0 {
+		h := r.hidden[0]
+		out = say(out, "; ", diagnose.Coded(h.Class), " is drawn and covered by ", diagnose.Coded(h.CoveredBy))
+		if n := len(r.hidden) + r.more - 1; n > 0 {
+			out = say(out, ", as ", diagnose.Count(n, "more view is", "more views are"))
+		}
+	}
+	return out
+}
+
+// named is a name, or what stands for one that is not known.
+func named(name diagnose.Part, without string) diagnose.Phrase {
+	if name.Name == "" {
+		return say(without)
+	}
+	return say(name)
+}
+
+// at puts words before a name; nothing where there is no name.
+func at(before string, name diagnose.Part) diagnose.Phrase {
+	if name.Name == "" {
+		return nil
+	}
+	return say(before, name)
+}
+
+func threadOf(s suspect) string {
+	switch s.thread {
+	case "":
+		return "the app"
+	case "main":
+		return "main thread"
+	}
+	return s.thread
+}
+
+// in is the stage that most of it lies in.
+func in(s suspect) diagnose.Phrase {
+	words := map[string]string{
+		run.StageInput: "while input is handled", run.StageAnimation: "while animations are computed", run.StageMeasure: "while views are measured",
+		run.StageLayout: "while views are laid out", run.StageTraversal: "while views are measured and laid out", run.StageDraw: "while views are drawn",
+		run.StageSync: "while the frame is handed to the render thread", run.StageRender: "while the render thread draws", run.StageGPU: "while the GPU draws",
+		run.StageComposition: "while the screen is composed",
+	}
+	if words[s.stage] == "" {
+		return nil
+	}
+	return say(" " + words[s.stage])
+}
+
+// basis is what the numbers rest on, and what they leave.
+func (t teller) basis() diagnose.Phrase {
+	frames := t.comparison.head.frames
+	out := say("based on ", diagnose.Count(int(t.comparison.head.late.frames), "late frame", "late frames"), " among ", diagnose.Amount{Value: frames})
+	if t.comparison.head.late.frames == 0 {
+		out = say("based on ", diagnose.Count(int(frames), "frame", "frames"))
+	}
+	if n := t.repetitions(); n > 1 {
+		out = say(out, " in ", diagnose.Amount{Value: float64(n)}, " repetitions")
+	}
+	out = say(out, t.compared())
+	if left := t.left(); left >= worth && len(t.suspects) > 0 {
+		out = say(out, "; ", ratio(left), " of the slowdown is unexplained")
+	}
+	return out
+}
+
+// compared says what the head is compared with, nil where nothing is known of before: earlier
+// runs, or the base build of the same session.
+func (t teller) compared() diagnose.Phrase {
+	if t.alone() {
+		return nil
+	}
+	first := slices.IndexFunc(t.base, func(b run.Run) bool { return b.Explains || b.Session != "" && b.Session == t.head.Session })
+	if first != 0 {
+		return say(", compared with ", diagnose.Count(len(t.comparison.base), "earlier run", "earlier runs"))
+	}
+	out := say(", compared with the base build's")
+	_, before := t.sides()
+	if n, _, _ := before.scatter(nil); n > 0 {
+		out = say(", compared with ", diagnose.Amount{Value: n}, " of the base build")
+	}
+	if t.base[0].Explains {
+		out = say(out, ", recorded after the verdict")
+	}
+	return out
+}
+
+// left is the share of lost time that nothing explains.
+func (t teller) left() float64 {
+	left := 1.0
+	for _, s := range t.suspects {
+		if s.kind != OverdrawKind || s.sure != diagnose.Possible { // what is only possible there is drawing's
+			left -= s.share
+		}
+	}
+	return max(left, 0)
+}

@@ -1,0 +1,216 @@
+package powerdata
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/sched"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// kernel is what one data source's record of the kernel's events says.
+type kernel struct {
+	machine        *machine
+	events, unread int
+	cpuLost        int
+	cpus           []cpu
+	ran            map[int32]*ran
+	switches       int
+	tasks          threads.Tasks
+	frequencies    int
+	suspends       []stamped[suspend]
+	synced         int64 // ns of the last snapshot that a bundle gave
+	begins         begins
+}
+
+// ran is a thread by its time on a CPU.
+type ran struct {
+	comm  string // the latest
+	named int64  // ns of the bundle's clock, when it had that name
+	cpu   time.Duration
+}
+
+// cpu is one CPU of the traced device.
+type cpu struct {
+	seen    bool  // a bundle of it was read
+	running bool  // it is known what runs
+	tid     int32 // that runs
+	since   int64 // ns of the bundle's clock
+	changes []stamped[FrequencyChange]
+}
+
+// suspend is the start or the end of a step of suspending.
+type suspend struct {
+	action string
+	start  bool
+	at     time.Duration
+}
+
+// bundle reads an FtraceEventBundle: events of one CPU. Its clock stands behind
+// its events.
+func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
+	head := packets.HeadOf(message)
+	number := head.CPU
+	if number >= maxCPUs {
+		d.TooMany["CPUs"]++
+		return
+	}
+	for len(k.cpus) <= int(number) {
+		k.cpus = append(k.cpus, cpu{})
+	}
+	b := bundle{kernel: k, d: d, clock: d.FtraceClock(head, machine, &k.synced), number: int(number), span: packets.NoStamp}
+	if c := &k.cpus[number]; !c.seen {
+		c.seen = true
+		k.begins.at(head.Begins)
+	}
+	if head.Lost {
+		k.cpuLost++
+		k.cpus[number].running = false
+	}
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.BundleEvent:
+			b.event(f.Bytes)
+		case field.BundleCompactSched:
+			b.compact(f.Bytes)
+		}
+	}
+	b.close()
+}
+
+// bundle is a bundle that is being read.
+type bundle struct {
+	*kernel
+	d      *decoder
+	clock  int32
+	number int           // of the CPU
+	span   packets.Stamp // the latest time so far
+	first  int64
+}
+
+// saw notes a time for the span of the trace, and reports whether it can be one.
+func (b *bundle) saw(ns uint64) bool {
+	if ns > packets.MaxTime {
+		return false
+	}
+	if b.span.Clock < 0 {
+		b.span, b.first = packets.Stamp{Clock: b.clock, NS: int64(ns)}, int64(ns)
+	}
+	b.span.NS, b.first = max(b.span.NS, int64(ns)), min(b.first, int64(ns))
+	return true
+}
+
+func (b *bundle) close() {
+	if b.span.Clock >= 0 {
+		b.d.Clocks.Seen(b.span)
+		b.d.Clocks.Seen(packets.Stamp{Clock: b.clock, NS: b.first})
+	}
+}
+
+// event reads an FtraceEvent.
+func (b *bundle) event(message []byte) {
+	b.events++
+	e := packets.RawOf(message)
+	if !b.saw(e.NS) {
+		return
+	}
+	at := packets.Stamp{Clock: b.clock, NS: int64(e.NS)}
+	switch e.Kind {
+	case field.EventPrint:
+		for f := packets.FieldsOf(e.Data); f.Next(); {
+			if f.Number == field.PrintBuf {
+				b.machine.states.print(b.d, f.Bytes, func() packets.Stamp { return at })
+			}
+		}
+	case field.EventSchedSwitch:
+		s := sched.SwitchOf(e.Data)
+		b.switched(at.NS, s.Next, s.NextName)
+	case field.EventCPUFrequency:
+		b.frequency(e.Data, at)
+	case field.EventTaskNewtask:
+		if task := threads.NewTaskOf(e.Data); b.tasks.Begin(b.d.File, at.NS, e.TID, task) {
+			b.named(task.TID, at.NS, task.Name)
+		}
+	case field.EventTaskRename:
+		tid, name := threads.RenameOf(e.Data)
+		b.named(tid, at.NS, name)
+	case field.EventSchedProcessExit:
+		b.tasks.Exit(b.d.File, e.Data)
+	case field.EventSuspendResume, field.EventSuspendResumeMinimal:
+		b.suspend(e.Kind, e.Data, at)
+	default:
+		b.unread++
+	}
+}
+
+func (b *bundle) frequency(message []byte, at packets.Stamp) {
+	var khz, number uint64
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.CPUFrequencyState:
+			khz = f.Value
+		case field.CPUFrequencyCPUID:
+			number = f.Value
+		}
+	}
+	if number >= maxCPUs || khz > 1<<31 || !b.d.Room("changes of frequencies", b.frequencies, maxSamples) {
+		return
+	}
+	for len(b.cpus) <= int(number) {
+		b.cpus = append(b.cpus, cpu{})
+	}
+	b.frequencies++
+	c := &b.cpus[number]
+	c.changes = append(c.changes, stamped[FrequencyChange]{at, FrequencyChange{KHz: uint32(khz)}})
+}
+
+func (b *bundle) suspend(kind protowire.Number, message []byte, at packets.Stamp) {
+	var s suspend
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch {
+		case kind == field.EventSuspendResumeMinimal && f.Number == field.SuspendMinimalStart, kind == field.EventSuspendResume && f.Number == field.SuspendResumeStart:
+			s.start = f.Value != 0
+		case kind == field.EventSuspendResume && f.Number == field.SuspendResumeAction:
+			s.action = f.Text()
+		}
+	}
+	if b.d.Room("suspensions", len(b.suspends), maxSamples) {
+		b.suspends = append(b.suspends, stamped[suspend]{at, s})
+	}
+}
+
+// spans are the intervals in which the device slept: as Android's minimal event
+// tells it, which has no action, or else the two steps that hold the sleep on
+// different kernels. One that runs into the next lost its end and is left out
+// (perfetto's stdlib/android/suspend.sql).
+func spans(steps []suspend) []Span {
+	minimal := slices.ContainsFunc(steps, func(s suspend) bool { return s.action == "" })
+	open := map[string]time.Duration{}
+	var all []Span
+	for _, s := range steps {
+		sleep := s.action == "timekeeping_freeze" || s.action == "syscore_resume"
+		if minimal && s.action != "" || !minimal && !sleep {
+			continue
+		}
+		from, begun := open[s.action]
+		if s.start {
+			open[s.action] = s.at
+		} else if begun {
+			all = append(all, Span{from, s.at})
+			delete(open, s.action)
+		}
+	}
+	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	var out []Span
+	for i, s := range all {
+		if i+1 == len(all) || s.End <= all[i+1].Start {
+			out = append(out, s)
+		}
+	}
+	return out
+}

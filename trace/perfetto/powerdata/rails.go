@@ -1,0 +1,162 @@
+package powerdata
+
+import (
+	"math"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// rails are the power rails of a trace (power_rails.proto).
+type rails struct {
+	list      []rail
+	byIndex   map[railKey]int
+	samples   int
+	unknown   int // readings of no known rail
+	malformed int
+}
+
+type rail struct {
+	Rail
+	index    uint32
+	readings []stamped[RailSample]
+}
+
+type railKey struct {
+	machine uint32
+	session uint64
+	index   uint32
+}
+
+// read reads a PowerRails. at is the packet's time.
+func (r *rails) read(d *decoder, p packets.Packet, at packets.Stamp) {
+	// The session may stand behind what belongs to it, and descriptions count
+	// before readings.
+	session := uint64(0)
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == field.PowerRailsSessionUUID {
+			session = f.Value
+		}
+	}
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == field.PowerRailsRailDescriptor {
+			r.describe(d, f.Bytes, railKey{machine: p.Machine, session: session})
+		}
+	}
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == field.PowerRailsEnergyData {
+			r.reading(d, f.Bytes, railKey{machine: p.Machine, session: session}, at)
+		}
+	}
+}
+
+// describe reads a RailDescriptor. A rail that is described again stays the same
+// one, as long as its name does.
+func (r *rails) describe(d *decoder, message []byte, key railKey) {
+	one := rail{Rail: Rail{Machine: key.machine, Session: key.session}}
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.RailIndex:
+			key.index = uint32(f.Value)
+		case field.RailRailName:
+			one.Name = f.Text()
+		case field.RailSubsysName:
+			one.Subsystem = f.Text()
+		case field.RailSamplingRate:
+			one.SampleHz = uint32(min(f.Value, math.MaxUint32))
+		}
+	}
+	if known, ok := r.byIndex[key]; ok && r.list[known].Name == one.Name {
+		return
+	}
+	if !d.Room("power rails", len(r.list), maxSeries) {
+		return
+	}
+	one.index, one.Supply = key.index, supplyOf(one.Name)
+	r.byIndex[key] = len(r.list)
+	r.list = append(r.list, one)
+}
+
+// reading reads an EnergyData. Its own time is CLOCK_BOOTTIME whatever clock the
+// packet is on; without one, the packet's time holds.
+func (r *rails) reading(d *decoder, message []byte, key railKey, at packets.Stamp) {
+	var sample RailSample
+	stated := false
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.RailEnergyIndex:
+			key.index = uint32(f.Value)
+		case field.RailEnergyTimestampMS:
+			at = packets.NoStamp
+			if f.Value <= math.MaxInt64/uint64(time.Millisecond) {
+				boottime := d.Clocks.Place(packets.KeyOf(key.machine, 0, packets.ClockBoottime))
+				at = packets.Stamp{Clock: boottime, NS: int64(f.Value) * int64(time.Millisecond)}
+			}
+		case field.RailEnergyEnergy:
+			sample.MicroWattSeconds, stated = f.Value, true
+		}
+	}
+	place, known := r.byIndex[key]
+	switch {
+	case !stated:
+		r.malformed++
+	case !known:
+		r.unknown++
+	case d.Room("readings of power rails", r.samples, maxSamples):
+		r.samples++
+		one := &r.list[place]
+		one.readings = append(one.readings, stamped[RailSample]{d.Clocks.Seen(at), sample})
+	}
+}
+
+func (r *rails) place(v *packets.Conversion) []Rail {
+	var out []Rail
+	for _, one := range r.list {
+		one.Samples = placeSamples(v, one.readings)
+		out = append(out, one.Rail)
+	}
+	return out
+}
+
+func placeSamples(v *packets.Conversion, readings []stamped[RailSample]) []RailSample {
+	return placed(v, readings, func(s *RailSample, at time.Duration) { s.Time = at })
+}
+
+// Energy is what the rail's counter gained from its first reading to its last,
+// in joules, and the time between them. A counter that goes back was reset: what
+// it gained across that is not known and counts nothing, nor does its time.
+func (r Rail) Energy() (joules float64, over time.Duration) { return gained(r.Samples) }
+
+// Energy is as that of a Rail.
+func (c Consumer) Energy() (joules float64, over time.Duration) { return gained(c.Samples) }
+
+// Energy is as that of a Rail.
+func (u UIDEnergy) Energy() (joules float64, over time.Duration) { return gained(u.Samples) }
+
+func gained(samples []RailSample) (joules float64, over time.Duration) {
+	var sum float64 // µWs
+	for i := 1; i < len(samples); i++ {
+		a, b := samples[i-1], samples[i]
+		if b.MicroWattSeconds < a.MicroWattSeconds {
+			continue
+		}
+		sum += float64(b.MicroWattSeconds - a.MicroWattSeconds)
+		over += b.Time - a.Time
+	}
+	return sum / 1e6, over
+}
+
+// updates are the times between two readings of which the second is new: the
+// monitor may be asked more often than it updates.
+func updates(samples []RailSample) []time.Duration {
+	var out []time.Duration
+	last := 0
+	for i := 1; i < len(samples); i++ {
+		if samples[i].MicroWattSeconds != samples[last].MicroWattSeconds && samples[i].Time > samples[last].Time {
+			out = append(out, samples[i].Time-samples[last].Time)
+			last = i
+		}
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package powerdata
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// States that say whether a charger is connected.
+const (
+	statePlugged       = "battery_stats.plugged"
+	stateCharging      = "battery_stats.charging"
+	statePlugType      = "plug_type"
+	stateBatteryStatus = "battery_status"
+)
+
+// statePrefix begins the names of the battery service's counters, in the
+// kernel's trace and, behind propertyPrefix, in system properties.
+const (
+	statePrefix    = "battery_stats."
+	propertyPrefix = "debug.tracing."
+)
+
+// states are the counters of a trace that are about power.
+type states struct {
+	list    []state
+	byName  map[string]int
+	changes int
+}
+
+type state struct {
+	name    string
+	changes []stamped[StateChange]
+}
+
+// properties reads an AndroidSystemProperty (android_system_property.proto).
+func (s *states) properties(d *decoder, message []byte, at packets.Stamp) {
+	for f := packets.FieldsOf(message); f.Next(); {
+		if f.Number != field.SystemPropertyValues {
+			continue
+		}
+		var property, value []byte
+		for g := packets.FieldsOf(f.Bytes); g.Next(); {
+			switch g.Number {
+			case field.PropertyName:
+				property = g.Bytes
+			case field.PropertyValue:
+				value = g.Bytes
+			}
+		}
+		short, ours := bytes.CutPrefix(property, []byte(propertyPrefix))
+		switch {
+		case !ours:
+		case bytes.HasPrefix(short, []byte(statePrefix)):
+			s.change(d, short, value, at)
+		case string(short) == "screen_state", string(short) == statePlugType, string(short) == stateBatteryStatus:
+			s.change(d, short, value, at)
+		}
+	}
+}
+
+// print reads a line that user space wrote into the kernel's trace: a counter is
+// "C|PID|NAME|VALUE". at is called where the line is of use.
+func (s *states) print(d *decoder, line []byte, at func() packets.Stamp) {
+	rest, counter := bytes.CutPrefix(line, []byte("C|"))
+	if !counter {
+		return
+	}
+	_, rest, _ = bytes.Cut(rest, []byte("|"))
+	if !bytes.HasPrefix(rest, []byte(statePrefix)) {
+		return
+	}
+	short, value, _ := bytes.Cut(rest, []byte("|"))
+	s.change(d, short, bytes.TrimRight(value, "\n\x00"), at())
+}
+
+// change keeps a new value of a state; one that is no number is passed over.
+func (s *states) change(d *decoder, short, value []byte, at packets.Stamp) {
+	v, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		return
+	}
+	n := packets.Name(short)
+	place, known := s.byName[n]
+	if !known {
+		if !d.Room("states", len(s.list), maxSeries) {
+			return
+		}
+		place = len(s.list)
+		s.byName[n] = place
+		s.list = append(s.list, state{name: n})
+	}
+	if d.Room("changes of states", s.changes, maxSamples) {
+		s.changes++
+		one := &s.list[place]
+		one.changes = append(one.changes, stamped[StateChange]{at, StateChange{Value: v}})
+	}
+}
+
+func (s *states) place(v *packets.Conversion) []State {
+	var out []State
+	for _, one := range s.list {
+		out = append(out, State{one.name, placed(v, one.changes, func(c *StateChange, at time.Duration) { c.Time = at })})
+	}
+	return out
+}
+
+// Powered reports whether a charger was connected at any time of the trace;
+// known is false where the trace does not tell. Battery status 4, "not charging",
+// is that of a device on a charger too (android.os.BatteryManager).
+func (t *Trace) Powered() (powered, known bool) {
+	for _, s := range t.States {
+		for _, c := range s.Changes {
+			switch s.Name {
+			case statePlugged, stateCharging, statePlugType:
+				known = true
+				powered = powered || c.Value != 0
+			case stateBatteryStatus:
+				if c.Value >= 2 && c.Value <= 5 {
+					known = true
+					powered = powered || c.Value != 3
+				}
+			}
+		}
+	}
+	return powered, known
+}

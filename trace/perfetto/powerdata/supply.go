@@ -1,0 +1,76 @@
+package powerdata
+
+import "regexp"
+
+// Supply is the place of a rail in the device's power supply, which says whether
+// it can be inside another. A rail is measured where it leaves the power
+// management chip: a switching regulator ("buck") takes from the system's
+// voltage, a linear one (LDO) mostly from a buck, so that what the LDO gives is
+// in the buck's energy too.
+//
+// Source: the names of rails on Pixels (MapToFriendlyPowerRailName in perfetto's
+// android_probes_parser.cc), and Linux' gs101-pixel-common.dtsi (Pixel 6), where
+// each LDO takes from a buck and no numbered buck from another.
+type Supply string
+
+// The places in the supply.
+const (
+	// UnknownSupply is the place of a rail whose name tells nothing.
+	UnknownSupply Supply = ""
+	// SystemSupply is a rail that takes from the battery or the system's voltage,
+	// alone or through a buck. No such rail is inside another.
+	SystemSupply Supply = "system"
+	// DerivedSupply is the rail of an LDO; it may be inside a SystemSupply rail.
+	DerivedSupply Supply = "derived"
+	// BatterySupply is the battery itself: all others are inside it.
+	BatterySupply Supply = "battery"
+)
+
+var supplies = []struct {
+	names  *regexp.Regexp
+	supply Supply
+}{
+	{regexp.MustCompile(`^(PPVAR_)?(VSYS|VPH)_(PWR_)?VBATT(_|$)`), BatterySupply},
+	{regexp.MustCompile(`^(PPVAR_)?(VSYS|VPH)_`), SystemSupply}, // a load at the system's voltage
+	{regexp.MustCompile(`^S[0-9]+[A-Z]_`), SystemSupply},        // a buck: S2M_VDD_CPUCL2
+	{regexp.MustCompile(`^L[0-9]+[A-Z]_`), DerivedSupply},       // an LDO: L2S_VDD_AOC_RET
+}
+
+func supplyOf(name string) Supply {
+	for _, s := range supplies {
+		if s.names.MatchString(name) {
+			return s.supply
+		}
+	}
+	return UnknownSupply
+}
+
+// Apart are the rails of the traced device whose energies may be added up, since
+// none is inside another. ok is false where a rail's place is not known, or the
+// rails have no readings: then no sum is honest. The sum is of what is measured;
+// parts of the device without a rail are not in it.
+func (t *Trace) Apart() (apart []Rail, ok bool) {
+	type source struct {
+		machine uint32
+		session uint64
+	}
+	sources := map[source]bool{}
+	for _, r := range t.Rails {
+		if len(r.Samples) < 2 {
+			continue
+		}
+		sources[source{r.Machine, r.Session}] = true
+		switch r.Supply {
+		case SystemSupply:
+			apart = append(apart, r)
+		case UnknownSupply:
+			return nil, false
+		}
+	}
+	// Two data sources that ran side by side read the same rails, and two
+	// machines are not one device.
+	if len(sources) > 1 {
+		return nil, false
+	}
+	return apart, len(apart) > 0
+}

@@ -1,0 +1,50 @@
+package farms
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device/farm"
+)
+
+// A round that both builds have lost gives both reasons, told apart and in one line.
+func TestARoundThatBothBuildsLost(t *testing.T) {
+	t.Parallel()
+	err := errors.Join(errors.New("the base build: the test failed"), errors.New("the head build: the app\t crashed\n"))
+	if got, want := lostRound(2, err), "round 3: the base build: the test failed; the head build: the app crashed"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Where a plan is paid for, minutes are reserved: those under way, those spent, and those of
+// which nothing is known. Of 45, two builds may take 20 each, and no third beside them.
+func TestMinutesAreReserved(t *testing.T) {
+	t.Parallel()
+	phones := []farm.Device{{Model: "a", Version: "1"}, {Model: "b", Version: "1"}}
+	rates := []farm.Rate{{Device: phones[0], Flat: true}, {Device: phones[1], Flat: true}}
+	o := farm.Order{Devices: phones, Within: 10 * time.Minute}
+	s := &site{config: &config.Config{Farm: &config.Farm{BrowserStack: &config.BrowserStack{MaxMinutes: 45}}}, rates: rates}
+	back, err := s.reserve(o)
+	if _, err2 := s.reserve(o); err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	refused := func(want string) {
+		t.Helper()
+		if _, err := s.reserve(o); !errors.Is(err, errSpent) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want that %s", err, want)
+		}
+	}
+	refused("it could take 60 minutes of devices, and farm.browserstack.max-minutes allows 45")
+	back()
+	s.pay(func(b *farm.Bill) { b.Add(rates, []farm.Outcome{{Minutes: 2, Told: true}, {Minutes: 2, Told: true}}) })
+	back, err = s.reserve(o) // 4 + 20 + 20
+	if err != nil {
+		t.Fatal(err)
+	}
+	back()
+	s.pay(func(b *farm.Bill) { b.AddUntold(rates, o.Within) })
+	refused("it could take 64 minutes")
+}

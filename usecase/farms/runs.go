@@ -1,0 +1,204 @@
+package farms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/config"
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/device/farm"
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/importer"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/run"
+)
+
+// within is the longest that a scenario's test may take on a device.
+func (s *site) within(of config.Scenario) time.Duration {
+	return min(s.config.Farm.Within(), of.Timeout)
+}
+
+// result is the run of a job: the iterations of all its matrices. err is why there are no more
+// of them than outcomes.
+func (l *Lab) result(ctx context.Context, j collect.Job, outcomes []farm.Outcome, err error, keep evidence.Keeper) collect.Result {
+	r := l.blank(j)
+	lost := err
+	if err != nil {
+		lost = loss.Final(j.Device, loss.Infrastructure, err, "")
+	}
+	var read readTraces
+	at := where{j.Scenario.Name, l.deviceOf(j)}
+	for n, o := range outcomes {
+		found, err := l.read(j.Scenario.Name, o)
+		if err == nil {
+			err = takeUp(&r, found, found.Iterations)
+		}
+		if err != nil {
+			lost = loss.Of(j.Device, causeOf(err), journal.Measure, n+1, err)
+			break
+		}
+		l.lies(at, inRun, o.Traces)
+		if j.Evidence.Keeps() && keep != nil && len(o.Traces) > 0 {
+			l.keepTraces(ctx, &r, &read, o, evidence.OfRun(keep, evidence.Default.Files, evidence.Default.Run), len(found.Iterations))
+		}
+	}
+	r.Evidence, r.Frames = append(r.Evidence, read.kept...), read.frames.Frames()
+	return resultOf(j, r, lost)
+}
+
+// blank is a job's run with nothing in it.
+func (l *Lab) blank(j collect.Job) run.Run {
+	r := run.Run{
+		Format: run.Format, Started: l.console.Now().UTC(),
+		App:    run.App{Package: j.App.Package, Version: j.App.Version, Build: j.App.Build},
+		Source: j.Source, Scenario: j.Scenario.Name, Session: j.Session, Context: maps.Clone(j.Extra), Evidence: slices.Clone(j.Files),
+		Warnings: []run.Warning{{Text: l.unknown()}},
+	}
+	if list := l.unheeded(j); len(list) > 0 {
+		r.Warnings = append(r.Warnings, run.Warning{Text: "On a farm " + prose.List(list) + "."})
+	}
+	return r
+}
+
+// unknown is what a run of a farm can't know.
+func (l *Lab) unknown() string {
+	text := fmt.Sprintf("Measured on %s: which phone of the model it was, how warm and how full, and what else it did is not told. Nothing held it still, and the app was compiled as its Macrobenchmark says.", l.farm.Title())
+	if limited, is := l.farm.(farm.Limited); is {
+		text += " " + limited.Missing()
+	}
+	return text
+}
+
+// resultOf is what a job came to, with the run as far as it was made.
+func resultOf(j collect.Job, r run.Run, lost error) collect.Result {
+	switch {
+	case len(r.Iterations) == 0: // no phone has told what it is
+		r.Status, r.Context["model"] = run.Failed, r.Context[modelProperty]
+	case lost != nil:
+		r.Status = run.Partial
+	default:
+		r.Status = run.Complete
+	}
+	if lost != nil { // the last warning is what run.Why tells
+		r.Warnings = append(r.Warnings, run.Warning{Text: loss.Why(lost)})
+	}
+	if err := r.Validate(); err != nil {
+		lost = loss.Final(j.Device, loss.Infrastructure, fmt.Errorf("make a run of what the farm has measured: %w", err), "")
+		r.Status, r.Iterations, r.Frames, r.Declared = run.Failed, nil, nil, nil
+	}
+	return collect.Result{Device: j.Device, Station: j.Device, Run: r, Err: lost}
+}
+
+// testError is a test that failed by itself, and not the farm.
+type testError struct{ problem string }
+
+// Error says how.
+func (e *testError) Error() string {
+	if strings.HasPrefix(e.problem, loss.ErrTestFail.Error()) {
+		return e.problem
+	}
+	return loss.ErrTestFail.Error() + ": " + e.problem
+}
+
+// Unwrap is loss.ErrTestFail.
+func (e *testError) Unwrap() error { return loss.ErrTestFail }
+
+// classesError is a Macrobenchmark of several classes where a run is of one.
+type classesError struct{ classes []string }
+
+// Error counts them.
+func (e *classesError) Error() string {
+	return fmt.Sprintf("the Macrobenchmark has results of %d classes, and a run is of one", len(e.classes))
+}
+
+// Hint lists them.
+func (e *classesError) Hint() string {
+	const most = 1000 // characters
+	return "list them, so that each gets a run: workload.instrumentation.classes: " + prose.Clip("["+strings.Join(e.classes, ", ")+"]", most)
+}
+
+func causeOf(err error) loss.Cause {
+	switch {
+	case errors.As(err, new(*testError)):
+		return loss.Workload
+	case errors.As(err, new(*classesError)):
+		return loss.Configuration
+	}
+	return loss.Infrastructure
+}
+
+// read reads what a test has measured on one device.
+func (s *site) read(scenario string, o farm.Outcome) (run.Run, error) {
+	switch {
+	case o.TestFailed:
+		return run.Run{}, &testError{o.Problem}
+	case o.Problem != "":
+		return run.Run{}, errors.New(o.Problem)
+	}
+	var runs []run.Run
+	for _, file := range o.Results {
+		read, err := importer.Read(file.Name, file.Data, importer.Options{Package: s.config.App.Package, Scenario: scenario, Started: s.console.Now()})
+		if err != nil {
+			return run.Run{}, &testError{err.Error()}
+		}
+		runs = append(runs, read.Runs...)
+	}
+	switch {
+	case len(runs) == 0:
+		return run.Run{}, &testError{"it left no results"}
+	case len(runs) > 1:
+		e := &classesError{}
+		for _, r := range runs {
+			e.classes = append(e.classes, strings.TrimPrefix(r.Scenario, scenario+"/"))
+		}
+		return run.Run{}, e
+	case runs[0].Status != run.Complete || len(runs[0].Iterations) == 0:
+		return run.Run{}, &testError{"its results are not whole: " + told(runs[0].Warnings)}
+	}
+	return runs[0], nil
+}
+
+// takeUp adds what was found to a run, with so much of its iterations. What was measured on a
+// phone that is unlike the one before is none of it.
+func takeUp(r *run.Run, found run.Run, iterations []run.Iteration) error {
+	if len(r.Iterations) == 0 {
+		context := maps.Clone(found.Context)
+		if context == nil {
+			context = map[string]string{}
+		}
+		maps.Copy(context, r.Context)
+		r.Context, r.Started = context, found.Started
+	} else if !tells(r.Context, found.Context) {
+		return errors.New("it was measured on a phone that is unlike the one before")
+	}
+	r.Iterations = append(r.Iterations, iterations...)
+	for _, d := range found.Declared {
+		if !slices.ContainsFunc(r.Declared, func(known run.Declared) bool { return known.Name == d.Name }) {
+			r.Declared = append(r.Declared, d)
+		}
+	}
+	for _, w := range found.Warnings {
+		if !slices.Contains(r.Warnings, w) {
+			r.Warnings = append(r.Warnings, w)
+		}
+	}
+	return nil
+}
+
+// tells reports whether a context has all that another phone told.
+func tells(context, phone devctx.Properties) bool {
+	for name, value := range phone {
+		if known, has := context[name]; !has || known != value {
+			return false
+		}
+	}
+	return true
+}

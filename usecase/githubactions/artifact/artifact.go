@@ -1,0 +1,293 @@
+// Package artifact is the report folder that a workflow uploads, and that another one
+// reads to comment with.
+//
+// It owns the folder's files and their limits, and takes a stand: what is downloaded was
+// written by a stranger, so that of it only the verdict, its notes and the name of its leg
+// are read, and nothing in it decides where anything is posted.
+package artifact
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/usecase/githubactions"
+	"github.com/apkgate/apkgate/usecase/githubactions/board"
+)
+
+// metaFile is, beside a file of each format, what a report folder holds.
+const metaFile = "meta.json"
+
+// verdictFile is the one that is read back.
+var verdictFile = fileOf("json")
+
+// fileOf is what a format's file is called.
+func fileOf(format string) string {
+	f, _ := report.Find(format)
+	return f.File
+}
+
+// artifactFiles are the files of a report folder: one of each format, and meta.json.
+func artifactFiles() []string {
+	var out []string
+	for _, f := range report.Formats {
+		if f.File != "" {
+			out = append(out, f.File)
+		}
+	}
+	return append(out, metaFile)
+}
+
+// Limits in bytes on a report folder that somebody else made.
+const (
+	maxArtifact = 64 << 20
+	maxVerdict  = 32 << 20
+	maxMeta     = 64 << 10
+	maxRuns     = 5_000 // runs in its verdict
+	maxNotes    = 10
+	maxEntries  = 2_000 // files, with profiles
+)
+
+// strangersBounds allow for what a verdict of maxVerdict bytes needs.
+var strangersBounds = saved.Bounds{Elements: 300_000, Members: 2_000_000}
+
+// profileEndings are those of profiles of methods, which may lie beside the
+// report. They are for people to open, and never read here.
+var profileEndings = []string{".pb.gz", ".csv"}
+
+// EvidenceFolder holds, in a report folder, the files that were kept with its runs.
+// They too are for people to open.
+const EvidenceFolder = "evidence"
+
+// artifactFormat is the format and version of meta.json.
+const artifactFormat = "apkgate.artifact/1"
+
+// meta is what a verdict does not tell and a report shows. Nothing in it decides
+// where anything is posted.
+type meta struct {
+	Format  string   `json:"format"`
+	Version string   `json:"version,omitempty"`
+	Leg     string   `json:"leg,omitempty"` // of a job matrix
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// Folder is where the files of a report are, absolute.
+type Folder struct{ Dir, Report, Verdict, SARIF string }
+
+// FolderAt is where the files of a report are in a folder.
+func FolderAt(dir string) (Folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Folder{}, fmt.Errorf("find the report folder: %w", err)
+	}
+	at := func(format string) string { return filepath.Join(dir, fileOf(format)) }
+	return Folder{Dir: dir, Report: at("html"), Verdict: at("json"), SARIF: at("sarif")}, nil
+}
+
+// WriteFolder writes the report as a folder for the workflow to upload:
+// verdict.json, report.html, report.md, apkgate.sarif, and meta.json. leg is that of
+// a job matrix, "" where there is none.
+func WriteFolder(dir, leg string, in layout.Input, places document.Places) (Folder, error) {
+	folder, err := FolderAt(dir)
+	if err != nil {
+		return Folder{}, err
+	}
+	if err := os.MkdirAll(folder.Dir, 0o755); err != nil {
+		return Folder{}, fmt.Errorf("write the report folder: %w", err)
+	}
+	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes}
+	answer := layout.Verdict(in)
+	o := document.Options{Limit: githubactions.MaxSummary, Places: func() document.Places { return places }}
+	files := map[string]func(io.Writer) error{metaFile: func(w io.Writer) error { return json.NewEncoder(w).Encode(m) }}
+	for _, format := range report.Formats {
+		if format.File != "" {
+			files[format.File] = func(w io.Writer) error { return format.Render(w, answer, o) }
+		}
+	}
+	for name, write := range files {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			return Folder{}, err
+		}
+		if err := os.WriteFile(filepath.Join(folder.Dir, name), b.Bytes(), 0o644); err != nil {
+			return Folder{}, fmt.Errorf("write the report folder: %w", err)
+		}
+	}
+	return folder, nil
+}
+
+// ReportFolders are the report folders that were downloaded to dir: dir itself, or
+// one folder in it for each leg of a matrix. There may be none.
+func ReportFolders(dir string) ([]string, error) {
+	if _, err := os.Lstat(filepath.Join(dir, verdictFile)); err == nil {
+		return []string{dir}, nil
+	}
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for reports: %w", plainPath(err))
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(maxEntries)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("look for reports: %w", plainPath(err))
+	}
+	var out []string
+	for _, e := range entries {
+		if _, err := os.Lstat(filepath.Join(dir, e.Name(), verdictFile)); err == nil && e.IsDir() {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	slices.Sort(out)
+	if len(out) > board.MaxLegs {
+		return nil, fmt.Errorf("look for reports: %s holds %d, at most %d are allowed", dir, len(out), board.MaxLegs)
+	}
+	return out, nil
+}
+
+// ReadFolder reads a report folder that another workflow's run left, and takes it
+// for hostile: it may hold the files of a report, profiles of methods, a folder of
+// kept files and nothing else, no links, within limits, and only its verdict, with
+// where its energy went, its notes and the name of its leg are read. Where the report
+// belongs is not asked of it.
+func ReadFolder(dir string) (in layout.Input, leg string, err error) {
+	if in, leg, err = readFolder(dir); err != nil {
+		return layout.Input{}, "", fmt.Errorf("read the report folder %s: %w", dir, err)
+	}
+	return in, leg, nil
+}
+
+func readFolder(dir string) (layout.Input, string, error) {
+	root, err := os.OpenRoot(dir) // keeps every path inside, whatever links say
+	if err != nil {
+		return layout.Input{}, "", plainPath(err)
+	}
+	defer root.Close()
+	if err := checkFolder(root); err != nil {
+		return layout.Input{}, "", err
+	}
+	data, err := readFile(root, verdictFile, maxVerdict)
+	if err != nil {
+		return layout.Input{}, "", err
+	}
+	if err := strangersBounds.Check(data); err != nil {
+		return layout.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
+	}
+	v, err := saved.ReadVerdict(bytes.NewReader(data))
+	if err != nil {
+		return layout.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
+	}
+	in := layout.OfVerdict(v)
+	if n := len(in.Verdict.Runs); n > maxRuns {
+		return layout.Input{}, "", fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
+	}
+	m, err := readMeta(root)
+	if err != nil {
+		return layout.Input{}, "", err
+	}
+	in.Notes = m.Notes[:min(len(m.Notes), maxNotes)]
+	in.Meta.Version = m.Version
+	leg, err := board.LegName(m.Leg)
+	if err != nil {
+		return layout.Input{}, "", fmt.Errorf("%s: %w", metaFile, err)
+	}
+	return in, leg, nil
+}
+
+// checkFolder holds the folder to what a report folder is.
+func checkFolder(root *os.Root) error {
+	f, err := root.Open(".")
+	if err != nil {
+		return plainPath(err)
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(maxEntries + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return plainPath(err)
+	}
+	if len(entries) > maxEntries {
+		return fmt.Errorf("it holds more than %d files", maxEntries)
+	}
+	var total int64
+	for _, e := range entries {
+		info, err := root.Lstat(e.Name())
+		switch {
+		case err != nil:
+			return plainPath(err)
+		case e.Name() == EvidenceFolder && info.IsDir(): // what is in it is never looked at
+			continue
+		case !slices.Contains(artifactFiles(), e.Name()) && !isProfile(e.Name()):
+			return fmt.Errorf("it holds %.80q, want only %s, and profiles (%s)", e.Name(), strings.Join(artifactFiles(), ", "), strings.Join(profileEndings, ", "))
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is not a regular file", e.Name())
+		}
+		if !isProfile(e.Name()) {
+			total += info.Size()
+		}
+	}
+	if total > maxArtifact {
+		return fmt.Errorf("it holds %d bytes, at most %d MiB are allowed", total, maxArtifact>>20)
+	}
+	return nil
+}
+
+func isProfile(name string) bool {
+	return slices.ContainsFunc(profileEndings, func(ending string) bool { return strings.HasSuffix(name, ending) })
+}
+
+func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, plainPath(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, plainPath(err)
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
+	}
+	return data, nil
+}
+
+// readMeta reads meta.json; a folder without it has nothing more to say.
+func readMeta(root *os.Root) (meta, error) {
+	var m meta
+	data, err := readFile(root, metaFile, maxMeta)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", metaFile, err)
+	}
+	if m.Format != artifactFormat {
+		return m, fmt.Errorf("%s: format is %.60q, want %q", metaFile, m.Format, artifactFormat)
+	}
+	return m, nil
+}
+
+// plainPath keeps of a file error what was wrong with which file.
+func plainPath(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
+}

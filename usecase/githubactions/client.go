@@ -1,0 +1,153 @@
+package githubactions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v57/github"
+
+	"github.com/apkgate/apkgate/internal/prose"
+)
+
+// DefaultAPI is GitHub's REST API where GITHUB_API_URL names no other.
+const DefaultAPI = "https://api.github.com"
+
+// ClientOptions say how GitHub is reached.
+type ClientOptions struct {
+	API       string            // GITHUB_API_URL; "" is DefaultAPI
+	GraphQL   string            // GITHUB_GRAPHQL_URL; "" is "graphql" below the API
+	Token     string            // needed
+	Transport http.RoundTripper // nil is http.DefaultTransport
+	Clock     Clock             // the zero value is RealClock
+	Log       func(string)      // told of each retry, and of what takes long; may be nil
+	Try       time.Duration     // how long one request may take before it is sent again; 0: half a minute
+}
+
+// Client talks to GitHub about one repository.
+type Client struct {
+	rest        *github.Client
+	graphQL     string
+	owner, repo string
+	clock       Clock
+	login       string // the token's own, once it is known
+}
+
+// NewClient returns a client for the job's repository.
+func NewClient(j Job, o ClientOptions) (*Client, error) {
+	if o.API == "" {
+		o.API = DefaultAPI
+	}
+	api, err := url.Parse(strings.TrimRight(o.API, "/") + "/")
+	if err != nil || api.Host == "" || (api.Scheme != "https" && api.Scheme != "http") {
+		return nil, fmt.Errorf("reach GitHub: GITHUB_API_URL is %.200q, want an https address", o.API)
+	}
+	if o.GraphQL == "" {
+		o.GraphQL = api.String() + "graphql"
+	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
+	if o.Clock.Now == nil {
+		o.Clock = RealClock()
+	}
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+	rest := github.NewClient(&http.Client{Transport: &transport{o.Transport, api, o.Token, o.Clock, o.Log, cmp.Or(o.Try, requestTime)}})
+	rest.BaseURL = api
+	return &Client{rest: rest, graphQL: o.GraphQL, owner: j.Owner, repo: j.Repo, clock: o.Clock}, nil
+}
+
+// actionsBot is who a workflow's own token speaks as.
+const actionsBot = "github-actions[bot]"
+
+// Login is the account that the token speaks as. GraphQL tells it for every kind
+// of token; REST only for a person's. Where neither does, it is taken for the
+// workflow's own token: what is created later says who made it.
+func (c *Client) Login(ctx context.Context) string {
+	if c.login != "" {
+		return c.login
+	}
+	c.login = actionsBot
+	if viewer, err := c.viewer(ctx); err == nil && viewer != "" {
+		c.login = viewer
+	} else if user, _, err := c.rest.Users.Get(ctx, ""); err == nil && user.GetLogin() != "" {
+		c.login = user.GetLogin()
+	}
+	return c.login
+}
+
+func (c *Client) viewer(ctx context.Context) (string, error) {
+	req, err := c.rest.NewRequest(http.MethodPost, c.graphQL, map[string]string{"query": "query { viewer { login } }"})
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Data struct {
+			Viewer struct{ Login string }
+		}
+	}
+	if _, err := c.rest.Do(ctx, req, &answer); err != nil {
+		return "", err
+	}
+	return answer.Data.Viewer.Login, nil
+}
+
+// reason says shortly why GitHub refused something.
+func reason(err error) string {
+	var answer *github.ErrorResponse
+	var primary *github.RateLimitError
+	var secondary *github.AbuseRateLimitError
+	switch {
+	case errors.As(err, &primary), errors.As(err, &secondary):
+		return "GitHub's rate limit is used up"
+	case errors.As(err, &answer) && answer.Response != nil:
+		return answered(answer.Response.StatusCode, answer.Message)
+	}
+	return prose.Clip(prose.OneLine(err.Error()), 200)
+}
+
+func answered(status int, message string) string {
+	text := fmt.Sprintf("GitHub answered %d", status)
+	switch status {
+	case http.StatusUnauthorized:
+		text += ", the token is not valid"
+	case http.StatusForbidden:
+		text += ", the token may not do this"
+	case http.StatusNotFound:
+		text += ", not found, or not for this token"
+	case http.StatusTooManyRequests:
+		text += ", too many requests"
+	}
+	if message != "" {
+		text += ": " + prose.Clip(prose.OneLine(message), 120)
+	}
+	return text
+}
+
+// statusOf is the HTTP status of a refusal, 0 where GitHub said nothing.
+func statusOf(err error) int {
+	var answer *github.ErrorResponse
+	if errors.As(err, &answer) && answer.Response != nil {
+		return answer.Response.StatusCode
+	}
+	return 0
+}
+
+// uncertain reports whether a request that creates something may have done so
+// although it ended in an error.
+func uncertain(ctx context.Context, err error) bool {
+	var primary *github.RateLimitError
+	var secondary *github.AbuseRateLimitError
+	if ctx.Err() != nil || errors.As(err, &primary) || errors.As(err, &secondary) {
+		return false
+	}
+	status := statusOf(err)
+	return status == 0 || status >= 500
+}

@@ -1,0 +1,54 @@
+package githubactions
+
+import (
+	"io"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/markdown"
+)
+
+// Content is what a Reporter shows of a result, whatever kind of result it is.
+type Content struct {
+	Outcome  gate.Outcome
+	Headline string // one line, plain
+	// Markdown writes the report in at most limit bytes, every name in it escaped.
+	Markdown func(w io.Writer, limit int) error
+	Notes    []Note
+	Counts   map[gate.Outcome]int // how many runs have which verdict, for the outputs
+}
+
+// ContentOf is a verdict on runs, with each finding at the place of its scenario.
+func ContentOf(in layout.Input, places document.Places) Content {
+	d := layout.Verdict(in)
+	c := Content{Outcome: in.Verdict.Verdict, Headline: d.Headline(), Counts: map[gate.Outcome]int{}, Markdown: Comment(d)}
+	for _, p := range d.Problems {
+		if p.Explains {
+			continue // it is told where what it explains is
+		}
+		at := places.Of(p.Scenario)
+		c.Notes = append(c.Notes, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: withCauses(p)})
+	}
+	for _, r := range in.Verdict.Runs {
+		c.Counts[r.Verdict]++
+	}
+	return c
+}
+
+// withCauses is what a problem says, and what explains it below.
+func withCauses(p document.Problem) string {
+	text := p.Text
+	for _, cause := range p.Causes {
+		text += "\nCause: " + cause
+	}
+	return text
+}
+
+// Comment writes a document in at most so many bytes.
+func Comment(d document.Document) func(w io.Writer, limit int) error {
+	return func(w io.Writer, limit int) error { return markdown.Render(w, d, document.Options{Limit: limit}) }
+}
+
+// ForkNote heads a report that a fork's run made.
+const ForkNote = "Measured by a run on a fork's code; the numbers are that run's own."

@@ -1,0 +1,61 @@
+package githubactions
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Note is an annotation: a finding at a line of the repository.
+type Note struct {
+	Path        string // from the repository's root, with slashes; "" where it is not known
+	Line        int    // from 1; 0 where only the file is known
+	Worse       bool   // a regression; otherwise a suspicion
+	Title, Text string // plain text
+}
+
+// GitHub shows this many errors and as many warnings of a step.
+const maxStepNotes = 10
+
+// located keeps the notes that have a file: a check run takes no others.
+func located(notes []Note) []Note {
+	return slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Path == "" })
+}
+
+// without are the notes that a check run can't show, having no file.
+func without(notes []Note) []Note {
+	return slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Path != "" })
+}
+
+// Annotate writes the notes as workflow commands, within what GitHub shows of one
+// step; the last of a kind counts those that are left out.
+func (r *Runner) Annotate(notes []Note) {
+	var worse, doubtful []Note
+	for _, n := range notes {
+		if n.Worse {
+			worse = append(worse, n)
+		} else {
+			doubtful = append(doubtful, n)
+		}
+	}
+	r.annotate("error", worse)
+	r.annotate("warning", doubtful)
+}
+
+func (r *Runner) annotate(command string, notes []Note) {
+	shown := notes
+	if len(notes) > maxStepNotes {
+		shown = notes[:maxStepNotes-1]
+	}
+	for _, n := range shown {
+		properties := map[string]string{"title": n.Title}
+		if n.Path != "" {
+			properties["file"] = n.Path
+			properties["line"] = strconv.Itoa(max(n.Line, 1))
+		}
+		r.command(command, n.Text, properties)
+	}
+	if rest := len(notes) - len(shown); rest > 0 {
+		r.command(command, fmt.Sprintf("%d more findings stand in the job summary and in the report", rest), nil)
+	}
+}

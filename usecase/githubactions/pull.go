@@ -1,0 +1,129 @@
+package githubactions
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v57/github"
+)
+
+// maxPulls bounds the pull requests looked at for one branch of a fork.
+const maxPulls = 100
+
+// ResolvePull finds the pull request of a run on a fork, which the event does not
+// name: the open one whose head is the very repository, branch and commit that
+// the run was made of. All three come from the event. It is an error where there
+// is none (it was closed, or has moved on) or more than one.
+func (c *Client) ResolvePull(ctx context.Context, j *Job) error {
+	if j.Pull != nil {
+		return nil
+	}
+	if j.source == nil || j.source.owner == "" || j.source.branch == "" {
+		return errNoPull
+	}
+	pulls, _, err := c.rest.PullRequests.List(ctx, c.owner, c.repo, &github.PullRequestListOptions{
+		State: "open", Head: j.source.owner + ":" + j.source.branch,
+		ListOptions: github.ListOptions{PerPage: maxPulls},
+	})
+	if err != nil {
+		return fmt.Errorf("list the pull requests from %s: %w", j.source.repository, err)
+	}
+	var found []*github.PullRequest
+	for _, p := range pulls {
+		head := p.GetHead()
+		if head.GetSHA() == j.source.sha && head.GetRef() == j.source.branch &&
+			strings.EqualFold(head.GetRepo().GetFullName(), j.source.repository) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return errNoPull
+	case 1:
+		j.Pull = pullOf(found[0], j.Repository())
+		return nil
+	}
+	return fmt.Errorf("%d open pull requests have the head %s at %.10s, and the event does not say which was measured", len(found), j.source.branch, j.source.sha)
+}
+
+// Pull reads a pull request as it is now.
+func (c *Client) Pull(ctx context.Context, number int) (*Pull, error) {
+	p, _, err := c.rest.PullRequests.Get(ctx, c.owner, c.repo, number)
+	if err != nil {
+		return nil, fmt.Errorf("read pull request %d: %w", number, err)
+	}
+	return pullOf(p, c.owner+"/"+c.repo), nil
+}
+
+func pullOf(p *github.PullRequest, ours string) *Pull {
+	head, base := p.GetHead(), p.GetBase()
+	return &Pull{
+		Number:  p.GetNumber(),
+		HeadSHA: head.GetSHA(), HeadRef: head.GetRef(),
+		BaseSHA: base.GetSHA(), BaseRef: base.GetRef(),
+		Fork: !strings.EqualFold(head.GetRepo().GetFullName(), ours),
+	}
+}
+
+// FindMergeBase notes the commit from which the pull request's branch left its
+// base. The token needs to read contents for it.
+func (c *Client) FindMergeBase(ctx context.Context, p *Pull) error {
+	compared, _, err := c.rest.Repositories.CompareCommits(ctx, c.owner, c.repo, p.BaseSHA, p.HeadSHA, &github.ListOptions{PerPage: 1})
+	if err != nil {
+		return fmt.Errorf("find the merge base of pull request %d: %s", p.Number, reason(err))
+	}
+	sha := compared.GetMergeBaseCommit().GetSHA()
+	if !commitID.MatchString(sha) {
+		return fmt.Errorf("find the merge base of pull request %d: GitHub names none", p.Number)
+	}
+	p.MergeBase = sha
+	return nil
+}
+
+// Commits are a commit and those that it stands on, the newest first.
+type Commits struct {
+	IDs []string
+	// Since is when the last of them was committed, if there are more.
+	Since time.Time
+	More  bool
+}
+
+// CommitsUpTo are the commit and those before it, at most `most` of them.
+func (c *Client) CommitsUpTo(ctx context.Context, sha string, most int) (Commits, error) {
+	var out Commits
+	opts := &github.CommitsListOptions{SHA: sha, ListOptions: github.ListOptions{PerPage: 100}}
+	for {
+		page, resp, err := c.rest.Repositories.ListCommits(ctx, c.owner, c.repo, opts)
+		if err != nil {
+			return Commits{}, fmt.Errorf("list the commits up to %.10s: %s", sha, reason(err))
+		}
+		for _, commit := range page {
+			if len(out.IDs) == most {
+				out.More = true
+				return out, nil
+			}
+			if commitID.MatchString(commit.GetSHA()) {
+				out.IDs, out.Since = append(out.IDs, commit.GetSHA()), commit.GetCommit().GetCommitter().GetDate().Time
+			}
+		}
+		if resp.NextPage == 0 {
+			return out, nil
+		}
+		if len(out.IDs) == most {
+			out.More = true
+			return out, nil
+		}
+		opts.Page = resp.NextPage
+	}
+}
+
+// DefaultBranch is the repository's.
+func (c *Client) DefaultBranch(ctx context.Context) (string, error) {
+	repository, _, err := c.rest.Repositories.Get(ctx, c.owner, c.repo)
+	if err != nil {
+		return "", fmt.Errorf("read the repository: %s", reason(err))
+	}
+	return repository.GetDefaultBranch(), nil
+}

@@ -1,0 +1,288 @@
+package githubactions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/markdown"
+	"github.com/apkgate/apkgate/usecase/githubactions/board"
+)
+
+// Reporter shows one configuration's verdict on GitHub: job summary, comment,
+// check run, annotations and outputs. What GitHub refuses is noted, told in one
+// warning, and never an error.
+type Reporter struct {
+	Runner *Runner
+	Client *Client // nil without a token
+	Job    Job
+	// Name is the configuration's; each has its own comment and check run.
+	Name string
+	// Leg tells the jobs of a matrix apart, see LegName: each has a row of the
+	// comment and a check run of its own.
+	Leg     string
+	FailOn  gate.FailOn // see Conclude
+	Comment bool        // on the pull request, where there is one
+	Check   bool        // a check run on the head commit
+
+	mu      sync.Mutex // held while the check run is ended
+	check   *Check
+	ended   bool   // the check run, without a verdict
+	shown   bool   // by PublishFirst: that there is a verdict stays true, whatever comes
+	pending string // the file that remembers it
+	mark    string // see jobMark
+	refused []string
+}
+
+// posting is the most time that GitHub is given for all that is posted.
+const posting = 10 * time.Minute
+
+// configName is what a configuration can be called: it stands in comments, in
+// the names of checks and in hidden markers.
+var configName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._/-]{0,99}$`)
+
+// CheckName reports whether a configuration can bear the name.
+func CheckName(name string) error {
+	if !configName.MatchString(name) {
+		return fmt.Errorf("the configuration's name is %.120q, want up to 100 letters, digits, spaces and . _ / -", name)
+	}
+	return nil
+}
+
+// DefaultName is the name of the usual configuration; its check run is called
+// "apkgate" alone.
+const DefaultName = "apkgate.yml"
+
+func (r *Reporter) checkName() string {
+	var of []string
+	if r.Name != DefaultName {
+		of = append(of, r.Name)
+	}
+	if r.Leg != "" {
+		of = append(of, r.Leg)
+	}
+	if len(of) == 0 {
+		return "apkgate"
+	}
+	return "apkgate (" + strings.Join(of, ", ") + ")"
+}
+
+// Begin shows on the head commit that measuring is under way.
+func (r *Reporter) Begin(ctx context.Context) {
+	if !r.Check || r.Client == nil || r.Job.HeadSHA == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, posting)
+	defer cancel()
+	// The random end keeps another leg of the same name from being taken for this one.
+	external := fmt.Sprintf("apkgate:%s:%s:%d:%d:%s", r.Name, r.Leg, r.Job.Run.ID, r.Job.Run.Attempt, randomWord()[:8])
+	r.remember(pending{Check: r.checkName(), Head: r.Job.HeadSHA, External: external, Config: r.Name, Leg: r.Leg, Comment: r.Comment})
+	check, err := r.Client.StartCheck(ctx, r.checkName(), r.Job.HeadSHA, external, r.Job.RunURL)
+	if err != nil {
+		r.refuse("begin the check run", err)
+		return
+	}
+	r.check = check
+}
+
+// grace is how long posting goes on after the job was cancelled: the runner kills
+// the step 10 seconds after its first signal.
+const grace = 6 * time.Second
+
+// outliving is a context that ends a while after ctx does.
+func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), posting)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return out, func() { stop(); cancel() }
+}
+
+// PublishFirst shows a verdict that is to be explained yet, but for its annotations: those that
+// a check run has can't be taken back, and are to have the causes. Publish then shows it again.
+func (r *Reporter) PublishFirst(ctx context.Context, c Content) error {
+	r.mu.Lock()
+	r.shown = true
+	r.mu.Unlock()
+	c.Notes = nil
+	return r.publish(ctx, c)
+}
+
+// Publish shows the verdict, in place of one that was shown before. It returns an error only
+// for what the runner's own files refuse. The check run goes first: of all that is shown it is
+// what a cancelled job must not leave open.
+func (r *Reporter) Publish(ctx context.Context, c Content) error {
+	if !r.shown {
+		return r.publish(ctx, c)
+	}
+	return errors.Join(r.Runner.TakeBackSummary(), r.publish(ctx, c))
+}
+
+func (r *Reporter) publish(ctx context.Context, c Content) error {
+	ctx, cancel := outliving(ctx)
+	defer cancel()
+	err := r.Runner.Summary(func(limit int) (string, error) { return r.text(c, limit) })
+	checkURL, checked := r.complete(ctx, c)
+	commentURL := r.comment(ctx, c)
+	if checked {
+		r.Runner.Annotate(without(c.Notes))
+	} else {
+		r.Runner.Annotate(c.Notes)
+	}
+	r.warn(" The verdict stands: the report is in the job summary and in the report folder.")
+	return errors.Join(err, r.outputs(c, commentURL, checkURL))
+}
+
+// PostComment posts the comment alone, for a report that another workflow's run
+// made. No check run rests on such a report: it could be one that is required.
+func (r *Reporter) PostComment(ctx context.Context, c Content) error {
+	ctx, cancel := context.WithTimeout(ctx, posting)
+	defer cancel()
+	address := r.comment(ctx, c)
+	r.warn("")
+	return r.outputs(c, address, "")
+}
+
+// text is the report as Markdown of at most limit bytes, with the links below it.
+func (r *Reporter) text(c Content, limit int) (string, error) {
+	below := r.whatNow(c) + r.links()
+	var b strings.Builder
+	if err := c.Markdown(&b, limit-len(below)); err != nil {
+		return "", err
+	}
+	return r.Runner.redact(b.String() + below), nil
+}
+
+// whatNow says of a pull request that is worse how it gets through where it is meant so.
+func (r *Reporter) whatNow(c Content) string {
+	if c.Outcome != gate.Regression || r.Job.Pull == nil {
+		return ""
+	}
+	return "\nIf this is intended, merge it, and let the next refresh of the main branch accept it once (`accept-regression: true`).\n"
+}
+
+// links lead to the full report.
+func (r *Reporter) links() string {
+	text := "configuration `" + r.Name + "`"
+	if head := r.Job.linked(r.Job.HeadSHA); head != "" {
+		text += " · commit " + head
+	}
+	if p := r.Job.Pull; p != nil && p.MergeBase != "" {
+		text += " · merge base " + r.Job.linked(p.MergeBase)
+	}
+	if address := r.Job.ArtifactsURL(); address != "" {
+		text += " · [full report in the artifacts of this run](" + address + ")"
+	}
+	return "\n<sub>" + text + "</sub>\n"
+}
+
+// comment posts the verdict as the leg's row of the comment and returns its
+// address, "" where there is none.
+func (r *Reporter) comment(ctx context.Context, c Content) string {
+	if !r.Comment || r.Job.Pull == nil {
+		return ""
+	}
+	room := markdown.MaxComment - stampRoom
+	if r.Leg != "" {
+		room = rowRoom
+	}
+	text, err := r.text(c, room)
+	if err != nil {
+		r.refuse("write the comment", err)
+		return ""
+	}
+	row := board.Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
+	return r.postRow(ctx, row, true)
+}
+
+const (
+	stampRoom = 2048   // bytes; a stamp with the longest names needs fewer
+	rowRoom   = 24_000 // bytes of the report of one leg
+)
+
+// postRow puts the row into the comment; where there is none yet, if create is set.
+func (r *Reporter) postRow(ctx context.Context, row board.Row, create bool) string {
+	if r.Client == nil {
+		r.refuse("comment on the pull request", errors.New("there is no token"))
+		return ""
+	}
+	row.Leg, row.Job, row.Run, row.Head = r.Leg, r.jobMark(), r.Job.Run, r.Job.HeadSHA
+	head := ""
+	if now, err := r.Client.Pull(ctx, r.Job.Pull.Number); err == nil {
+		head = now.HeadSHA
+	}
+	posted, err := r.Client.Comment(ctx, r.Job.Pull.Number, r.Name, row, head, create)
+	switch {
+	case err != nil:
+		r.refuse("comment on the pull request", err)
+	case posted.Newer != nil && row.Outcome == "":
+		r.Runner.Log("The comment is left as it is: it has a verdict on this commit, or is of a newer run.")
+	case posted.Newer != nil:
+		r.Runner.Log(fmt.Sprintf("The comment is left as it is: it shows run %d, attempt %d, on commit %.10s, which is newer than this one (run %d, attempt %d, on commit %.10s).",
+			posted.Newer.Run.Number, posted.Newer.Run.Attempt, posted.Newer.Head, row.Run.Number, row.Run.Attempt, row.Head))
+	}
+	if posted.Namesakes {
+		r.Runner.Warn(fmt.Sprintf("Two jobs of this run are both called %q: the comment keeps a row for each, but their check runs and artifacts can't be told apart. Give each leg of the matrix a name with the input leg, see docs/github.md.", r.checkName()))
+	}
+	return posted.URL
+}
+
+// complete ends the check run and reports whether it shows the annotations.
+func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.check == nil {
+		r.forget() // it was refused, and there is a verdict
+		return "", false
+	}
+	summary, err := r.text(c, maxCheckSummary)
+	if err == nil {
+		err = r.Client.CompleteCheck(ctx, r.check, CheckResult{
+			Conclusion: Conclude(c.Outcome, r.FailOn), Title: c.Headline, Summary: summary, Notes: located(c.Notes),
+		})
+	}
+	if err != nil {
+		r.refuse("complete the check run", err)
+		return r.check.URL, false
+	}
+	r.forget()
+	return r.check.URL, true
+}
+
+// outputs sets what a following step can use.
+func (r *Reporter) outputs(c Content, comment, check string) error {
+	var errs []error
+	for _, o := range []struct{ name, value string }{
+		{"verdict", string(c.Outcome)},
+		{"regressions", strconv.Itoa(c.Counts[gate.Regression])},
+		{"improvements", strconv.Itoa(c.Counts[gate.Improvement])},
+		{"inconclusive", strconv.Itoa(c.Counts[gate.Inconclusive])},
+		{"comment-url", comment},
+		{"check-url", check},
+	} {
+		errs = append(errs, r.Runner.Output(o.name, o.value))
+	}
+	return errors.Join(errs...)
+}
+
+// refuse notes what GitHub did not let us do.
+func (r *Reporter) refuse(doing string, err error) {
+	r.refused = append(r.refused, doing+" ("+reason(err)+")")
+}
+
+// warn tells once of everything that was refused, and what there is in its place.
+func (r *Reporter) warn(instead string) {
+	if len(r.refused) == 0 {
+		return
+	}
+	text := "apkgate was not able to " + strings.Join(r.refused, "; ") + "." + instead
+	if r.Job.Pull != nil && r.Job.Pull.Fork && r.Job.Event != "workflow_run" {
+		text += " On pull requests from forks the token may only read; a second workflow on workflow_run can comment, see docs/github.md."
+	}
+	r.Runner.Warn(text)
+	r.refused = nil
+}

@@ -1,0 +1,145 @@
+// Package githubactions is apkgate inside a GitHub workflow: the runner's protocol
+// (inputs, outputs, job summary, workflow commands), the pull request that the
+// workflow is about, and what is posted to it: one comment and one check run. How a
+// comment's rows are written is package board's, the report folder package artifact's.
+//
+// It makes no verdict and no wording of its own on one: both come as a
+// layout.Input. It reads no configuration and drives no device.
+//
+// It takes a stand: what GitHub says can't change a verdict. Where a token may
+// only read or GitHub is not to be reached, the same report stands in the job
+// summary and in the artifact, one warning says so, and the build's colour is
+// the verdict's. Payloads, artifacts and names are hostile: the pull request is
+// the event's, never one that an artifact names.
+package githubactions
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/sethvargo/go-githubactions"
+
+	"github.com/apkgate/apkgate/internal/prose"
+)
+
+// Runner speaks the protocol of the GitHub runner. Outside of a runner, where
+// the variables are not set, outputs and the summary go nowhere.
+type Runner struct {
+	action  *githubactions.Action
+	out     io.Writer
+	getenv  func(string) string
+	secrets []string
+	// summaryAt is where the job summary ended before something was appended to it.
+	summaryAt int64
+}
+
+// NewRunner returns a Runner that reads variables with getenv and writes workflow
+// commands and log lines to out.
+func NewRunner(out io.Writer, getenv func(string) string) *Runner {
+	return &Runner{
+		action: githubactions.New(githubactions.WithWriter(out), githubactions.WithGetenv(getenv)),
+		out:    out, getenv: getenv,
+	}
+}
+
+// Input is the action's input of that name, in kebab-case. The runner passes it
+// to a JavaScript action as INPUT_FAIL-ON; a composite action's shell can carry
+// INPUT_FAIL_ON only, so both are read.
+func (r *Runner) Input(name string) string {
+	if v := r.action.GetInput(name); v != "" {
+		return v
+	}
+	return r.action.GetInput(strings.ReplaceAll(name, "-", "_"))
+}
+
+// Mask hides a secret in everything that this Runner writes, and tells the runner
+// to hide it in its log. Where no runner reads the command, it is not written.
+func (r *Runner) Mask(secret string) {
+	if secret == "" {
+		return
+	}
+	if r.getenv("GITHUB_ACTIONS") == "true" {
+		fmt.Fprintln(r.out, (&githubactions.Command{Name: "add-mask", Message: secret}).String())
+	}
+	r.secrets = append(r.secrets, secret)
+}
+
+// redact replaces the secrets in a text.
+func (r *Runner) redact(s string) string {
+	for _, secret := range r.secrets {
+		s = strings.ReplaceAll(s, secret, "***")
+	}
+	return s
+}
+
+// Log writes one line to the log. Text from outside can't start a workflow
+// command in it.
+func (r *Runner) Log(text string) { fmt.Fprintln(r.out, inert(prose.OneLine(r.redact(text)))) }
+
+// Warn writes a warning that the workflow's page shows.
+func (r *Runner) Warn(text string) { r.command("warning", text, nil) }
+
+// command writes a workflow command; the library escapes the text.
+func (r *Runner) command(name, text string, properties map[string]string) {
+	fmt.Fprintln(r.out, (&githubactions.Command{Name: name, Message: r.redact(text), Properties: properties}).String())
+}
+
+// StopCommands makes the runner take everything that is printed for plain text
+// until the returned function is called: what a device or an app says is printed
+// in between. Only the random word that is chosen here ends it.
+func (r *Runner) StopCommands() (resume func()) {
+	word := "apkgate-" + randomWord()
+	fmt.Fprintln(r.out, "::stop-commands::"+word)
+	return func() { fmt.Fprintln(r.out, "::"+word+"::") }
+}
+
+// inert keeps a line from being taken for a workflow command. The runner looks
+// for "::" at a line's start and for "##[" anywhere.
+func inert(line string) string {
+	line = strings.ReplaceAll(line, "##[", "# #[")
+	if strings.HasPrefix(line, "::") {
+		return ": " + line[1:]
+	}
+	return line
+}
+
+// MaxSummary is what GitHub takes as the summary of one step, in bytes.
+const MaxSummary = 1 << 20
+
+// TakeBackSummary removes from the job summary what Summary has appended last.
+func (r *Runner) TakeBackSummary() error {
+	path := r.getenv("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	if err := os.Truncate(path, r.summaryAt); err != nil {
+		return fmt.Errorf("write the job summary anew: %w", err)
+	}
+	return nil
+}
+
+// Summary appends Markdown to the job summary. render is told how many bytes are
+// left of MaxSummary; with less than 1 KiB left it is not called.
+func (r *Runner) Summary(render func(limit int) (string, error)) error {
+	path := r.getenv("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	used := 0
+	r.summaryAt = 0
+	if info, err := os.Stat(path); err == nil {
+		used = int(min(info.Size(), MaxSummary))
+		r.summaryAt = info.Size()
+	}
+	left := MaxSummary - used - 1
+	if left < 1024 {
+		return fmt.Errorf("write the job summary: %d bytes of %d are used by others", used, MaxSummary)
+	}
+	text, err := render(left)
+	if err != nil {
+		return err
+	}
+	return appendTo(path, r.redact(text)+"\n")
+}

@@ -1,0 +1,213 @@
+package githubactions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Clock is the time as the client sees it. Tests put their own in its place.
+type Clock struct {
+	Now   func() time.Time
+	Sleep func(context.Context, time.Duration) error
+}
+
+// RealClock is the computer's.
+func RealClock() Clock {
+	return Clock{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C:
+			return nil
+		}
+	}}
+}
+
+const (
+	maxTries    = 5                // requests in place of one
+	maxWait     = 3 * time.Minute  // waiting for one request, all tries together
+	minuteLimit = time.Minute      // GitHub's advice where a limit states no delay
+	maxAnswer   = 64 << 20         // bytes of one answer
+	requestTime = 30 * time.Second // for one try, where the options say nothing else
+	waitUntold  = time.Second      // for how much of that nothing is said
+)
+
+// errSilent is that GitHub, or a proxy before it, has taken the request and not answered.
+var errSilent = errors.New("GitHub has not answered")
+
+// transport adds the token and tries again where GitHub asks for it: limits with
+// the delay that the server states, and its own faults with growing ones. A
+// request that creates something is repeated only where GitHub says that it was
+// refused; after a fault nobody knows, and the caller looks first.
+type transport struct {
+	base  http.RoundTripper
+	api   *url.URL // the token goes to this host alone, wherever redirects lead
+	token string
+	clock Clock
+	log   func(string)
+	try   time.Duration // how long one try may take
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	left := maxWait
+	for try := 1; ; try++ {
+		resp, err := t.once(req)
+		delay, again := t.again(req, resp, err, try)
+		if !again || try == maxTries || delay > left {
+			return resp, err
+		}
+		left -= delay
+		if err != nil {
+			t.log(fmt.Sprintf("%s %s: %v; trying again in %s", req.Method, req.URL.Path, err, delay))
+		} else {
+			t.log(fmt.Sprintf("GitHub answered %d to %s %s; trying again in %s", resp.StatusCode, req.Method, req.URL.Path, delay))
+			resp.Body.Close()
+		}
+		if err := t.clock.Sleep(req.Context(), delay); err != nil {
+			return nil, err
+		}
+		if req.Context().Value(lookAgain{}) != nil {
+			return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Path, errWaited)
+		}
+	}
+}
+
+// lookAgain marks a request that must not simply be sent again after a wait: what
+// it writes was made of what stood there before.
+type lookAgain struct{}
+
+func lookingAgain(ctx context.Context) context.Context {
+	return context.WithValue(ctx, lookAgain{}, true)
+}
+
+// errWaited says that GitHub asked to wait, or stumbled, and that it is time to
+// look and write again.
+var errWaited = errors.New("GitHub asked to try again, and no try succeeded")
+
+// once sends a copy of the request, with its body from the start.
+func (t *transport) once(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeoutCause(req.Context(), t.try, fmt.Errorf("%w for %v", errSilent, t.try))
+	defer cancel()
+	type answer struct {
+		resp *http.Response
+		err  error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		resp, err := t.send(req.Clone(ctx), req)
+		answered <- answer{resp, err}
+	}()
+	untold := time.NewTimer(min(waitUntold, t.try))
+	defer untold.Stop()
+	var got answer
+	select {
+	case got = <-answered:
+	case <-untold.C:
+		t.log(fmt.Sprintf("waiting up to %v for GitHub to answer %s %s", t.try, req.Method, req.URL.Path))
+		got = <-answered
+	}
+	if cause := context.Cause(ctx); got.err != nil && errors.Is(cause, errSilent) {
+		return nil, cause // and not that a deadline of ours is over
+	}
+	return got.resp, got.err
+}
+
+// send sends a copy of the request and reads the answer.
+func (t *transport) send(out, req *http.Request) (*http.Response, error) {
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		out.Body = body
+	}
+	if t.token != "" && req.URL.Scheme == t.api.Scheme && req.URL.Host == t.api.Host {
+		out.Header.Set("Authorization", "Bearer "+t.token)
+	}
+	resp, err := t.base.RoundTrip(out)
+	if err != nil {
+		return nil, err
+	}
+	// The answer is read here: a limit may be told in its text alone, and the
+	// time for one try then covers all of it.
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	resp.Body.Close()
+	if err == nil && len(data) > maxAnswer {
+		err = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	return resp, nil
+}
+
+// again says whether to send the request once more, and after how long.
+func (t *transport) again(req *http.Request, resp *http.Response, err error, try int) (time.Duration, bool) {
+	growing := time.Second << (try - 1)
+	if err != nil {
+		return growing, req.Context().Err() == nil && repeatable(req.Method)
+	}
+	switch {
+	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusForbidden:
+		delay, limited := t.limit(resp, try)
+		return delay, limited || resp.StatusCode == http.StatusTooManyRequests
+	case resp.StatusCode >= 500 && resp.StatusCode != http.StatusNotImplemented:
+		if stated, ok := retryAfter(resp, t.clock.Now()); ok {
+			growing = stated
+		}
+		return growing, repeatable(req.Method)
+	}
+	return 0, false
+}
+
+// repeatable reports whether sending a request twice does what sending it once
+// does, or the caller looks before it does (lookingAgain).
+func repeatable(method string) bool { return method != http.MethodPost }
+
+// limit tells GitHub's limits from a lack of permission, which is also a 403.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+func (t *transport) limit(resp *http.Response, try int) (time.Duration, bool) {
+	now := t.clock.Now()
+	if delay, ok := retryAfter(resp, now); ok {
+		return delay, true
+	}
+	if resp.Header.Get("X-RateLimit-Remaining") == "0" {
+		if reset, err := strconv.ParseInt(resp.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil {
+			return max(time.Unix(reset, 0).Sub(now), 0) + time.Second, true
+		}
+		return minuteLimit, true
+	}
+	growing := minuteLimit << (try - 1)
+	return growing, strings.Contains(strings.ToLower(peek(resp)), "secondary rate limit")
+}
+
+// retryAfter reads the header in both of its forms.
+func retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
+	value := resp.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil && seconds >= 0 {
+		return time.Duration(seconds) * time.Second, true
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(at.Sub(now), 0), true
+	}
+	return 0, false
+}
+
+// peek returns the answer's text and leaves it to be read again.
+func peek(resp *http.Response) string {
+	data, _ := io.ReadAll(resp.Body) // in memory already
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	return string(data)
+}

@@ -1,0 +1,210 @@
+package interleaved_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/memory"
+	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/interleaved"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// shelf is a folder of kept files with a history, of the builds in dir.
+type shelf struct {
+	t      *testing.T
+	dir    string
+	cfg    *config.Config
+	folder *evidence.Folder
+	store  *memory.Store
+}
+
+func newShelf(t *testing.T) shelf {
+	t.Helper()
+	dir := clitest.SimulatedBuilds(t, "pixel-7-android-14")
+	cfg, err := settings.LoadConfig(filepath.Join(dir, "apkgate.yml"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shelf{t, dir, cfg, evidence.At(filepath.Join(dir, "kept"), evidence.Default), memory.New(nil)}
+}
+
+// file keeps a build's file, as of that kind.
+func (s shelf) file(apk string, kind run.EvidenceKind) run.Evidence {
+	s.t.Helper()
+	in, err := os.Open(filepath.Join(s.dir, apk+".apk"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer in.Close()
+	digest, size, err := s.folder.Keep(s.t.Context(), in, 1<<30)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return run.Evidence{Digest: digest, Kind: kind, Name: apk + ".apk", Bytes: size}
+}
+
+// accept adds an accepted run of the commit with these files.
+func (s shelf) accept(commit string, hours int, files ...run.Evidence) {
+	s.t.Helper()
+	r := interleaved.InRounds(commit, "night", 1, interleaved.Later(hours))
+	r.ID, r.App.Package, r.Evidence = "run-"+commit, s.cfg.App.Package, files
+	_, err := s.store.Add(s.t.Context(), r)
+	if err == nil {
+		err = s.store.Mark(s.t.Context(), []string{r.ID}, baseline.Mark{State: baseline.Accepted})
+	}
+	if err == nil {
+		_, err = s.folder.Attach(s.t.Context(), r)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// base is the kept build, by which commit it is, and what is said of it.
+func (s shelf) base(store baseline.Store) (b interleaved.Base, said string) {
+	s.t.Helper()
+	say := &strings.Builder{}
+	c := terminal.Console{Stdout: io.Discard, Stderr: say}
+	b = interleaved.Kept(s.t.Context(), c, s.cfg, store, s.folder, nil)
+	s.t.Cleanup(func() { b.Close(c) })
+	return b, say.String()
+}
+
+// A kept build is of the newest accepted run that has one: what is damaged or gone of the
+// history is passed over, and other files of a run are none.
+func TestWhichBuildWasKept(t *testing.T) {
+	s := newShelf(t)
+	s.accept("old", 0, s.file("demo-good", run.Build))
+	s.accept("new", 1, s.file("demo-test", run.PerfettoTrace), s.file("demo-worse", run.Build))
+	for name, c := range map[string]struct {
+		store  baseline.Store
+		commit string
+		said   string
+	}{
+		"the newest":                  {s.store, "new", ""},
+		"after a damaged entry":       {interleaved.Failing{Store: s.store, ListError: baseline.ErrDamaged}, "new", ""},
+		"of a run that is damaged":    {interleaved.Failing{Store: s.store, Of: "run-new", GetError: baseline.ErrDamaged}, "old", ""},
+		"of a run that was removed":   {interleaved.Failing{Store: s.store, Of: "run-new", GetError: baseline.ErrNotFound}, "old", ""},
+		"of a history without a list": {interleaved.Failing{Store: s.store, ListError: errors.New("the disk is gone")}, "", "warning: nothing can be measured in turns with the build that was kept: the disk is gone\n"},
+		"of a run that is not got":    {interleaved.Failing{Store: s.store, Of: "run-new", GetError: errors.New("the disk is gone")}, "", "warning: nothing can be measured in turns with the build that was kept: the disk is gone\n"},
+	} {
+		b, said := s.base(c.store)
+		if _, err := os.Stat(b.APK); c.commit != "" && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if b.Source.Commit != c.commit || (b.APK != "") != (c.commit != "") || said != c.said {
+			t.Errorf("%s: %+v, %q; want that of %q, %q", name, b, said, c.commit, c.said)
+		}
+		if c.commit == "new" && !strings.HasSuffix(b.APK, "-demo-worse.apk") {
+			t.Errorf("%s: %s is taken for the build", name, b.APK)
+		}
+		b.Close(terminal.Console{Stderr: io.Discard})
+		if _, err := os.Stat(b.APK); err == nil {
+			t.Errorf("%s: %s is left behind", name, b.APK)
+		}
+	}
+}
+
+// Commits that the lineage or the run names in short are found all the same, the nearest
+// commit first; a build of a commit that the lineage lacks is not taken.
+func TestAKeptBuildOfACommitThatIsCutShort(t *testing.T) {
+	const old, recent = "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+	s := newShelf(t)
+	s.accept(old[:7], 1, s.file("demo-good", run.Build))
+	s.accept(recent, 0, s.file("demo-worse", run.Build))
+	for name, c := range map[string]struct {
+		commits []string
+		want    string
+	}{
+		"the run's is short":     {[]string{old}, old[:7]},
+		"the lineage's is short": {[]string{recent[:8]}, recent},
+		"the nearest one first":  {[]string{recent, old}, recent},
+		"another":                {[]string{strings.Repeat("1", 40)}, ""},
+	} {
+		var said strings.Builder
+		b := interleaved.Kept(t.Context(), terminal.Console{Stdout: io.Discard, Stderr: &said}, s.cfg, s.store, s.folder, c.commits)
+		if b.Source.Commit != c.want || said.Len() > 0 {
+			t.Errorf("%s: the build of %q, %q; want that of %q", name, b.Source.Commit, said.String(), c.want)
+		}
+		b.Close(terminal.Console{Stderr: io.Discard})
+	}
+}
+
+// A run of which the build is elsewhere, and only other files are here, has none.
+func TestOtherFilesAreNoBuild(t *testing.T) {
+	s := newShelf(t)
+	elsewhere := run.Evidence{Digest: strings.Repeat("0", 64), Kind: run.Build, Name: "elsewhere.apk", Bytes: 1}
+	s.accept("new", 0, s.file("demo-test", run.PerfettoTrace), elsewhere)
+	if b, said := s.base(s.store); b.APK != "" || said != "" {
+		t.Errorf("%+v, %q; want none, and nothing said", b, said)
+	}
+}
+
+// Where no file was kept nothing is looked for: a history that can't be read is no matter.
+func TestWhereNothingWasKept(t *testing.T) {
+	s := newShelf(t)
+	if b, said := s.base(interleaved.Failing{Store: s.store, ListError: errors.New("the disk is gone")}); b.APK != "" || said != "" {
+		t.Errorf("%+v, %q; want none, and nothing said", b, said)
+	}
+}
+
+// A kept build that can't be measured is told, and is none: one that is damaged, or of another
+// app than is measured now.
+func TestAKeptBuildThatCanNotBeMeasured(t *testing.T) {
+	for name, c := range map[string]struct {
+		apk    string
+		damage bool
+		said   string
+	}{
+		"damaged":     {"demo-good", true, "the file of run run-new is damaged"},
+		"another app": {"demo-test", false, "com.example.demo.test"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShelf(t)
+			file := s.file(c.apk, run.Build)
+			s.accept("new", 0, file)
+			if c.damage {
+				at, _, _ := s.folder.Place(file.Digest)
+				if err := os.WriteFile(at, []byte("no app"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b, said := s.base(s.store)
+			if b.APK != "" || !strings.HasPrefix(said, "warning: nothing can be measured in turns with the build that was kept: ") || !strings.Contains(said, c.said) {
+				t.Errorf("%+v, %q; want none, and that %s", b, said, c.said)
+			}
+		})
+	}
+}
+
+// The runs of both builds are left where they are asked for, and what can't be written is an
+// error that names the file.
+func TestRunsOfRoundsAreLeftInAFolder(t *testing.T) {
+	both := []collect.Result{{Run: interleaved.InRounds("old", "pr rounds", 1)}}
+	dir := filepath.Join(t.TempDir(), "rounds")
+	if err := errors.Join(interleaved.KeepBoth("", both, both), interleaved.KeepBoth(dir, both, both)); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"base.jsonl", "head.jsonl"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), `"session":"pr rounds"`) {
+			t.Errorf("%s: %v, %.100s", name, err, text)
+		}
+	}
+	file := clitest.WriteFile(t, filepath.Join(dir, "file"), "no folder")
+	err := interleaved.KeepBoth(file, both, both)
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(file, "base.jsonl")) || exit.Finish(io.Discard, err) != exit.StatusInfrastructure {
+		t.Errorf("a file in place of the folder: %v", err)
+	}
+}

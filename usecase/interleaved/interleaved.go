@@ -1,0 +1,256 @@
+// Package interleaved measures what a verdict leaves open: the head build in turns with a base
+// build, or, where there is none, what looks worse once more in another session.
+//
+// It owns which build that is and what is told of it. What is open, when it is settled
+// and what follows is package gate's and those below it; how a device is measured
+// package measurement's. It takes a stand: what was measured once is never lost by it, so that
+// a base build that can't be measured leaves the verdict as it was, with the reason.
+package interleaved
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/rounds"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/fleet"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/measurement"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// Settler settles what the history left open of runs that were just measured.
+type Settler struct {
+	terminal.Console
+	Config *config.Config
+	Set    settings.Settings
+	// Flags are those that the runs were measured by.
+	Flags measurement.CollectFlags
+	Base  Base
+	// Store keeps what is measured, unmarked; nil for none. Keep is a folder that gets
+	// the rounds as base.jsonl and head.jsonl, "" for none.
+	Store baseline.Store
+	Keep  string
+	// Judge makes the verdict on runs, by their history.
+	Judge func(runs []run.Run) (layout.Input, error)
+}
+
+// Settle measures what is open in the verdict on the runs, and returns the verdict that
+// follows. With an error it returns the verdict as far as it came: what was measured
+// before, and what could be kept, has its verdict all the same.
+func (s Settler) Settle(ctx context.Context, in layout.Input, m measurement.Measured) (layout.Input, error) {
+	questions := rounds.Questions(in.Verdict)
+	switch {
+	case len(questions) == 0 || len(m.Places) != len(in.Verdict.Runs):
+		return in, nil
+	case s.Base.APK == "":
+		return s.again(ctx, in, m)
+	case s.Config.Rounds.Max == 0:
+		return in, nil
+	case s.Config.App.APK == "":
+		return s.noted(in, "What is undecided was not measured in turns with the base build: app.apk names no file of the new one."), nil
+	}
+	earlier := s.earlierParts(ctx, in.Verdict, placesOf(questions), sourceOf(m.Runs))
+	parts, before := mostOf(earlier)
+	most, bound := s.mostRounds(m, placesOf(questions))
+	plan, err := rounds.PlanWithin(s.Set.Policy, parts, before, most, s.fitting(in.Verdict, questions), len(questions))
+	if err != nil {
+		return s.noted(in, "What is undecided was not measured in turns with the base build: "+err.Error()+" ("+bound+")."), nil
+	}
+	return s.inTurns(ctx, in, m, questions, plan, earlier)
+}
+
+func (s Settler) noted(in layout.Input, note string) layout.Input {
+	in.Notes = append(slices.Clone(in.Notes), note)
+	return in
+}
+
+// inTurns measures the open questions by the plan.
+func (s Settler) inTurns(ctx context.Context, in layout.Input, m measurement.Measured, questions []rounds.Question, plan rounds.Plan, earlier map[int][]part) (layout.Input, error) {
+	catalogue, err := run.Catalogue(s.catalogue(), m.Runs...)
+	if err != nil {
+		return in, exit.Usage(err, "")
+	}
+	trial := rounds.New(s.Set.Policy, catalogue, in.Verdict, plan)
+	for place, parts := range earlier {
+		resume(trial, place, parts)
+	}
+	s.tellWander(ctx, trial, in.Verdict, placesOf(questions))
+	agenda := s.agendaOf(trial, in.Verdict)
+	s.tellAgenda(trial, agenda, in.Verdict, plan.Most, len(questions), len(earlier))
+	places := agenda.places
+	only := make([]int, len(places))
+	for i, place := range places {
+		only[i] = m.Places[place]
+	}
+	origin := measurement.OriginOf(s.Console, s.Flags)
+	bases, heads, lost := measurement.Interleave(ctx, s.Console, s.Config, measurement.InTurns{
+		Base: s.Base.APK, BaseFrom: s.Base.Source, From: origin.Source, Session: s.session(roundsSession),
+		Parallel: s.Flags.Parallel, Pool: s.Flags.Pool, Farm: s.Flags.Farm, Rounds: s.Config.Rounds.Max, Again: s.Flags.Again + 1, Only: only,
+		Reads: s.Config.Evidence.Keeps() && slices.ContainsFunc(questions, traced(catalogue)),
+		Turns: fleet.Turns{Within: s.Config.Rounds.Within(), Repetitions: agenda.turns, More: func(job int, so collect.Progress) int {
+			trial.Add(places[job], so.Base, so.Head)
+			return s.until(trial, places[job], agenda.round(job, so), so)
+		}},
+		Keep: func(r run.Run) error { return measurement.AddTo(ctx, s.Store, r) },
+	})
+	switch {
+	case ctx.Err() != nil:
+		lost = exit.Infrastructure(fmt.Errorf("measure in turns: %w", ctx.Err()))
+	case lost != nil && bases == nil:
+		return s.noted(in, "What is undecided was not measured in turns with the base build: "+lost.Error()), nil
+	}
+	if bases == nil {
+		return in, lost
+	}
+	lost = errors.Join(lost, KeepBoth(s.Keep, bases, heads))
+	for i, place := range places {
+		if ctx.Err() == nil {
+			lost = errors.Join(lost, lossOf(bases[i], heads[i]))
+		}
+		if !errors.Is(bases[i].Err, collect.ErrNoTime) { // else what was measured before is all that there is
+			trial.Add(place, bases[i].Run, heads[i].Run)
+		}
+		trial.End(place, lostOf(bases[i], heads[i]))
+	}
+	in.Verdict = trial.Verdict()
+	in.Causes = judging.Settled(in, roundsOf(places, bases, heads))
+	return in, lost
+}
+
+// traced reports of a question whether nothing but a recording of the rounds can settle it.
+func traced(catalogue *metric.Catalogue) func(rounds.Question) bool {
+	return func(q rounds.Question) bool {
+		m, _ := catalogue.Lookup(q.Cell.Metric)
+		return m.Traced
+	}
+}
+
+// roundsSession is how the sessions of rounds are told from others.
+const roundsSession = "rounds"
+
+// MeasuredInTurns reports whether a run was measured in turns with another build: it shows how the two
+// compare, and is no session like those that later runs are compared with.
+func MeasuredInTurns(r run.Run) bool {
+	return strings.HasSuffix(r.Session, " "+roundsSession) || strings.HasPrefix(r.Session, roundsSession+"-") // see Settler.session
+}
+
+// sourceOf is the source that the runs are of.
+func sourceOf(runs []run.Run) run.Source {
+	if len(runs) == 0 {
+		return run.Source{}
+	}
+	return runs[0].Source
+}
+
+// roundsOf are both builds' runs by the places that they were measured for.
+func roundsOf(places []int, bases, heads []collect.Result) map[int]judging.Rounds {
+	out := map[int]judging.Rounds{}
+	for i, place := range places {
+		out[place] = judging.Rounds{Base: bases[i].Run, Head: heads[i].Run}
+	}
+	return out
+}
+
+func (s Settler) catalogue() *metric.Catalogue {
+	if s.Set.Catalogue == nil {
+		return metric.Default()
+	}
+	return s.Set.Catalogue
+}
+
+// session names what is measured beside the runs' own session.
+func (s Settler) session(what string) string {
+	if s.Flags.Session == "" {
+		return what + "-" + s.Now().UTC().Format("20060102T150405.000Z")
+	}
+	return s.Flags.Session + " " + what
+}
+
+// placesOf are the places of runs that have questions, each once.
+func placesOf(questions []rounds.Question) []int {
+	var out []int
+	for _, q := range questions {
+		if !slices.Contains(out, q.Place) {
+			out = append(out, q.Place)
+		}
+	}
+	return out
+}
+
+// where says on what the places are measured: "2 devices".
+func (s Settler) where(v gate.Verdict, places []int) string {
+	devices := map[string]bool{}
+	for _, place := range places {
+		devices[v.Runs[place].Context["model"]+"\x00"+v.Runs[place].Context["sdk"]] = true
+	}
+	return prose.Count(len(devices), "device", "devices")
+}
+
+// KeptFiles are those that the runs of both builds are left in, base and head; none where
+// the folder is "".
+func KeptFiles(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	return []string{filepath.Join(dir, "base.jsonl"), filepath.Join(dir, "head.jsonl")}
+}
+
+// KeepBoth leaves the runs of both builds in a folder (see KeptFiles).
+func KeepBoth(dir string, base, head []collect.Result) error {
+	for i, path := range KeptFiles(dir) {
+		if err := atomicfile.Write(path, measurement.JSONLines([][]collect.Result{base, head}[i])); err != nil {
+			return exit.Infrastructure(atomicfile.Error("write the runs to", path, err))
+		}
+	}
+	return nil
+}
+
+// lostOf says why two builds' rounds ended before they were settled or spent, "" where
+// nothing went wrong.
+func lostOf(base, head collect.Result) string {
+	for i, r := range []collect.Result{base, head} {
+		if !failed(r) {
+			continue
+		}
+		return "the " + []string{"base", "head"}[i] + " build: " + prose.OneLine(r.Err.Error())
+	}
+	return ""
+}
+
+// lossOf is what two builds' rounds were lost for beside the base build itself: the new
+// build ended by itself, or the device was lost. nil where there is nothing of that. A
+// base that does not install or run is no loss: it leaves open what is open.
+func lossOf(base, head collect.Result) error {
+	var install *adb.InstallError
+	switch {
+	case failed(head):
+		one := []collect.Result{head}
+		return cmp.Or(measurement.LossOf(one), measurement.EndedOf(one))
+	case failed(base) && loss.IsInfrastructure(base.Err) && !errors.As(base.Err, &install):
+		return measurement.LossOf([]collect.Result{base})
+	}
+	return nil
+}
+
+// failed reports whether a build's rounds ended for what happened in its own turn.
+func failed(r collect.Result) bool {
+	return r.Err != nil && !errors.Is(r.Err, collect.ErrNoTime) && !errors.Is(r.Err, collect.ErrOtherBuild)
+}

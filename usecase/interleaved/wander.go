@@ -1,0 +1,69 @@
+package interleaved
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apkgate/apkgate/baseline"
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/rounds"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+const (
+	// mostNights are the accepted runs of a context whose repetitions are looked at one by one.
+	mostNights = 12
+	// mostListed bounds among how many of the newest accepted runs of a scenario they are looked
+	// for.
+	mostListed = 200
+)
+
+// tellWander tells the trial how repetitions follow on each other at its places, by the newest
+// accepted runs of their contexts. What can't be read is told, and each repetition is then taken
+// to be independent of the one before.
+func (s Settler) tellWander(ctx context.Context, trial *rounds.Trial, v gate.Verdict, places []int) {
+	if s.Store == nil {
+		return
+	}
+	for _, place := range places {
+		accepted, err := s.newestLike(ctx, v.Runs[place])
+		if err != nil {
+			fmt.Fprintf(s.Stderr, "warning: how repetitions follow on each other is not known: %s\n", terminal.Plain(err.Error()))
+			return
+		}
+		trial.Wanders(place, accepted)
+	}
+}
+
+// newestLike are the newest accepted runs of a run's scenario and context, at most mostNights.
+func (s Settler) newestLike(ctx context.Context, at gate.RunVerdict) ([]run.Run, error) {
+	filter := baseline.Filter{
+		Package: s.Config.App.Package, Scenario: at.Scenario, Level: true, Limit: mostListed,
+		States: []baseline.State{baseline.Accepted, baseline.Rebaselined},
+	}
+	var out []run.Run
+	for e, err := range s.Store.List(ctx, filter) {
+		switch {
+		case errors.Is(err, baseline.ErrDamaged):
+			continue
+		case err != nil:
+			return nil, err
+		case !devctx.Same(e.Run.Context, at.Context, s.Set.Policy.Use):
+			continue
+		}
+		whole, err := s.Store.Get(ctx, e.Run.ID)
+		if errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, whole.Run); len(out) == mostNights {
+			break
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,177 @@
+package judging
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/anrcause"
+	"github.com/apkgate/apkgate/diagnose/jankcause"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/exit"
+)
+
+// Frames are set beside those of so many runs of the history, which are looked for among
+// so many of the most similar ones.
+const (
+	framesBase       = 5
+	framesCandidates = 20
+)
+
+// nearest are the ids of the most similar runs, but a run's own.
+func nearest(r run.Run, refs []run.Summary) []string {
+	var out []string
+	for _, ref := range refs {
+		if ref.ID != r.ID && len(out) < framesCandidates {
+			out = append(out, ref.ID)
+		}
+	}
+	return out
+}
+
+// why explains what a verdict flagged of runs by their frames, and whatever did not
+// respond in them. near are the runs of the history that each is most like.
+func (p Past) why(runs []run.Run, v gate.Verdict, near [][]string) ([]diagnose.Cause, error) {
+	found := map[string][]diagnose.Finding{}
+	for _, r := range v.Runs {
+		found[r.ID] = findingsOf(r)
+	}
+	var out []diagnose.Cause
+	whole := map[string]*run.Run{} // of the history, as far as was asked
+	stood := map[string]*anrcause.History{}
+	for i, r := range runs {
+		if r.Frames != nil && len(found[r.ID]) > 0 {
+			base, err := p.withFrames(near[i], whole)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, jankcause.Explain(r, base, found[r.ID])...)
+		}
+		if len(r.ANRs) == 0 {
+			continue
+		}
+		if stood[r.App.Package] == nil {
+			past, err := p.anrs(r.App.Package)
+			if err != nil {
+				return nil, exit.Infrastructure(fmt.Errorf("ask the history for what did not respond in %s: %w", r.App.Package, err))
+			}
+			stood[r.App.Package] = anrcause.Over(past)
+		}
+		out = append(out, stood[r.App.Package].Explain(r, found[r.ID])...)
+	}
+	return out, nil
+}
+
+// findingsOf are what a verdict flagged of a run. What may be worse is explained as what
+// is: the answer may still be settled, and is worth looking at where it is not.
+func findingsOf(r gate.RunVerdict) (out []diagnose.Finding) {
+	for _, d := range r.Deviations {
+		f := diagnose.Finding{Event: d.Event, Metric: d.Metric, Direction: d.Direction}
+		if f.Direction == gate.Suspect {
+			f.Direction = gate.ToRegression
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Rounds are both builds' runs of what was measured in turns for one run of a verdict.
+type Rounds struct{ Base, Head run.Run }
+
+// Settled explains a verdict that rounds have settled: by what the frames of both builds
+// were spent on in turns, where they tell. rounds are found by the runs' places. Of what
+// was explained before, that of comparisons which are no longer flagged is gone.
+func Settled(in layout.Input, rounds map[int]Rounds) []diagnose.Cause {
+	var out []diagnose.Cause
+	for i, v := range in.Verdict.Runs {
+		found := findingsOf(v)
+		var anew []diagnose.Cause
+		if r, ok := rounds[i]; ok && r.Base.Frames != nil && r.Head.Frames != nil && len(found) > 0 {
+			r.Head.ID = v.ID
+			anew = jankcause.Explain(r.Head, []run.Run{r.Base}, found)
+		}
+		for _, c := range in.Causes {
+			family := diagnose.KindOf(c.Kind).Family.Name
+			flagged := slices.ContainsFunc(found, func(f diagnose.Finding) bool { return f.Event == c.Event && f.Metric == c.Metric })
+			if c.Run == v.ID && (family == anrcause.Family.Name || anew == nil && flagged) {
+				out = append(out, c)
+			}
+		}
+		out = append(out, anew...)
+	}
+	return out
+}
+
+// withFrames are the first of these runs that tell where the time of their frames went.
+// One that the history has lost meanwhile is passed over.
+func (p Past) withFrames(ids []string, known map[string]*run.Run) (base []run.Run, err error) {
+	for _, id := range ids {
+		if _, asked := known[id]; !asked {
+			one, err := p.whole(id)
+			switch {
+			case errors.Is(err, baseline.ErrNotFound):
+				known[id] = nil
+			case err != nil:
+				return nil, exit.Infrastructure(fmt.Errorf("ask the history for run %s: %w", id, err))
+			default:
+				known[id] = framesOf(one)
+			}
+		}
+		if r := known[id]; r != nil {
+			if base = append(base, *r); len(base) == framesBase {
+				break
+			}
+		}
+	}
+	return base, nil
+}
+
+// framesOf is what of a run frames are explained by, nil where it tells nothing of them.
+func framesOf(r run.Run) *run.Run {
+	if r.Frames == nil {
+		return nil
+	}
+	return &run.Run{ID: r.ID, Started: r.Started, App: r.App, Scenario: r.Scenario, Context: r.Context, Frames: r.Frames}
+}
+
+// PastOf is an entry of a history as what did not respond is held against it.
+func PastOf(e baseline.ANRRun) anrcause.Past {
+	return anrcause.Past{Run: e.ID, Started: e.Started, Session: e.Session, Scenario: e.Scenario, Version: e.Version, Commit: e.Commit, State: string(e.State), ANRs: e.ANRs}
+}
+
+// whyBesideBase explains what a comparison flagged, of each of the head's runs beside those
+// of the base that are like it.
+func whyBesideBase(v sidebyside.Verdict, base, head []run.Run) []diagnose.Cause {
+	found := map[string][]diagnose.Finding{}
+	for _, s := range v.Scenarios {
+		for _, d := range s.Comparisons {
+			if d.Direction != gate.None {
+				found[s.Scenario] = append(found[s.Scenario], diagnose.Finding{Event: d.Event, Metric: d.Metric, Direction: d.Direction})
+			}
+		}
+	}
+	var past []anrcause.Past
+	for _, r := range base {
+		if len(r.ANRs) > 0 {
+			one := PastOf(baseline.ANRsOf(baseline.Entry{Run: r}))
+			one.Base = true
+			past = append(past, one)
+		}
+	}
+	stood := anrcause.Over(past)
+	var out []diagnose.Cause
+	for _, r := range head {
+		if len(found[r.Scenario]) > 0 {
+			out = append(out, jankcause.Explain(r, base, found[r.Scenario])...)
+		}
+		if len(r.ANRs) > 0 {
+			out = append(out, stood.Explain(r, found[r.Scenario])...)
+		}
+	}
+	return out
+}

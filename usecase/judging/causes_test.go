@@ -1,0 +1,252 @@
+package judging_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/memory"
+	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
+	"github.com/apkgate/apkgate/usecase/judging"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// scrolled is a run whose frames take 8 ms, and of which every fourth waits so long for
+// another process.
+func scrolled(i int, waits time.Duration) run.Run {
+	r := run.Run{
+		ID: fmt.Sprintf("R%02d", i), App: run.App{Package: "com.example.mail", Build: "release"}, Scenario: "read", Status: run.Complete,
+		Started: time.Date(2026, 11, 1, i, 0, 0, 0, time.UTC), Session: fmt.Sprint(i), Context: map[string]string{"model": "One", "sdk": "14", "api": "34"},
+	}
+	var all section.Collector
+	for rep := 1; rep <= 5; rep++ {
+		t := rendering.Trace{Source: rendering.FrameTimeline}
+		slow := 0.0
+		for n := range 100 {
+			f := rendering.Frame{At: time.Duration(n) * 50 * time.Millisecond, Deadline: 16 * time.Millisecond, Class: run.NormalFrames, Ready: -1}
+			add := func(kind, what string, d time.Duration) {
+				f.Path = append(f.Path, rendering.Step{From: f.Took, To: f.Took + d, Doing: &rendering.Doing{Thread: "main", Stage: run.StageLayout, Kind: kind, Does: kind, What: what}})
+				f.Took += d
+			}
+			add(run.WaitRunning, "layout", 8*time.Millisecond+time.Duration(n%5+rep+i)*100*time.Microsecond)
+			if n%4 == 0 {
+				add(run.WaitBinder, "com.example.feed IFeed::query", waits)
+			}
+			if f.Took > f.Deadline {
+				f.Class, slow = run.SlowFrames, slow+1
+			}
+			t.Frames = append(t.Frames, f)
+		}
+		all.Add(section.Repetition{Number: rep, Trace: t, Events: []section.Event{{Name: "scroll"}}})
+		metrics := map[string]float64{"frames.count": 100, "frames.smooth_ratio": 1 - slow/100}
+		r.Iterations = append(r.Iterations, run.Iteration{Metrics: metrics, Events: []run.Bucket{{Name: "start"}, {Name: "scroll", Metrics: metrics}}})
+	}
+	r.Frames = all.Frames()
+	return r
+}
+
+// stuck adds an ANR to a run: main waits for a lock that another thread holds.
+func stuck(r run.Run) run.Run {
+	stack := []string{"java.lang.Thread.sleep(Native method)", "com.example.mail.Sync.run(Sync.java:41)"}
+	r.ANRs = []run.ANR{{
+		Kind: run.ANRInput, Process: "com.example.mail", Repetition: 1, Event: "scroll", Signature: "0a1b2c3d",
+		Threads: []run.ANRThread{
+			{Name: "main", State: "Blocked", Kind: run.WaitLock, WaitsFor: "lock com.example.mail.Store held by sync", Stack: []string{"com.example.mail.List.show(List.java:8)"}},
+			{Name: "sync", State: "Sleeping", Kind: run.WaitSleep, WaitsFor: "sleep", Critical: true, Stack: stack},
+		},
+	}}
+	return r
+}
+
+// tenBefore are runs of before, in the last of which something did not respond.
+func tenBefore() []run.Run {
+	var out []run.Run
+	for i := range 10 {
+		out = append(out, scrolled(i, time.Millisecond))
+	}
+	out[9] = stuck(out[9])
+	return out
+}
+
+// asking counts what a store is asked for in full, and for what did not respond.
+type asking struct {
+	baseline.Store
+	whole, anrs atomic.Int32
+}
+
+func (s *asking) Get(ctx context.Context, id string) (baseline.Entry, error) {
+	s.whole.Add(1)
+	return s.Store.Get(ctx, id)
+}
+
+func (s *asking) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
+	s.anrs.Add(1)
+	return s.Store.ANRs(ctx, q)
+}
+
+// pasts are the same history in a store and in a file.
+func pasts(t *testing.T) (map[string]judging.Past, *asking) {
+	t.Helper()
+	set := defaultSettings()
+	store := &asking{Store: memory.New(nil)}
+	ids, err := store.Add(t.Context(), tenBefore()...)
+	if err == nil {
+		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := judging.OfFiles(terminal.Console{Stderr: io.Discard}, []string{clitest.WriteFile(t, t.TempDir()+"/history.jsonl", clitest.RecordsOf(t, tenBefore()))}, runfiles.ImportFlags{}, set, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]judging.Past{"a store": judging.OfStore(t.Context(), baseline.SoundOf(store), set, judging.Lineage{}), "a file": files.Past(set)}, store
+}
+
+func causesOf(in layout.Input, id string) (out []diagnose.Cause) {
+	for _, c := range in.Causes {
+		if c.Run == id {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// said is all that a cause says, names without their markup.
+func said(c diagnose.Cause) string {
+	b := strings.Builder{}
+	b.WriteString(c.Run + " " + c.Event + " " + c.Kind + ": ")
+	for _, p := range slices.Concat(c.Sentence, c.Basis) {
+		b.WriteString(p.Text + p.Name)
+		if p.Amount != nil {
+			fmt.Fprintf(&b, "%g", p.Amount.Value)
+		}
+	}
+	return b.String()
+}
+
+func saidAll(all []diagnose.Cause) (out []string) {
+	for _, c := range all {
+		out = append(out, said(c))
+	}
+	return out
+}
+
+// A regression is explained by what its frames waited for beside those of before, and an
+// ANR by the history, whether anything got worse or not.
+func TestARegressionHasItsCauses(t *testing.T) {
+	all, store := pasts(t)
+	for name, before := range all {
+		t.Run(name, func(t *testing.T) {
+			worse, calm := stuck(scrolled(20, 30*time.Millisecond)), stuck(scrolled(21, time.Millisecond))
+			in, err := judging.Judge([]run.Run{worse, calm}, before, defaultSettings())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(in.Verdict.Runs[0].Deviations) == 0 || len(in.Verdict.Runs[1].Deviations) != 0 {
+				t.Fatalf("%d and %d deviations, want some of the first run alone", len(in.Verdict.Runs[0].Deviations), len(in.Verdict.Runs[1].Deviations))
+			}
+			kinds := map[string]diagnose.Cause{}
+			for _, c := range causesOf(in, "R20") {
+				if c.Event == "scroll" {
+					kinds[c.Kind] = c
+				}
+			}
+			if c, ok := kinds["render.binder"]; !ok || c.Subject.Name != "com.example.feed IFeed::query" || !strings.Contains(said(c), "5 earlier runs") {
+				t.Errorf("the slow frames are explained by %q, want the call beside five runs before", said(c))
+			}
+			if c, ok := kinds["anr.lock"]; !ok || strings.Contains(said(c), "new") {
+				t.Errorf("the ANR is explained by %q, want the lock, and that it is known", said(c))
+			}
+			for _, c := range causesOf(in, "R21") {
+				if strings.HasPrefix(c.Kind, "render.") {
+					t.Errorf("frames of which nothing was flagged are explained by %s", said(c))
+				}
+			}
+			if !slices.ContainsFunc(causesOf(in, "R21"), func(c diagnose.Cause) bool { return c.Kind == "anr.lock" }) {
+				t.Error("an ANR without a regression is not explained")
+			}
+		})
+	}
+	if whole, anrs := store.whole.Load(), store.anrs.Load(); whole > 20 || anrs != 1 {
+		t.Errorf("the store was asked for %d runs in full and %d times for what did not respond, want at most 20 and once", whole, anrs)
+	}
+}
+
+// Two builds explain each other.
+func TestTwoBuildsExplainEachOther(t *testing.T) {
+	var base, head []run.Run
+	for i := range 6 {
+		base, head = append(base, scrolled(2*i, time.Millisecond)), append(head, scrolled(2*i+1, 30*time.Millisecond))
+		base[i].Session, head[i].Session = fmt.Sprint("round ", i), fmt.Sprint("round ", i)
+	}
+	head[0], base[1] = stuck(head[0]), stuck(base[1])
+	other := scrolled(30, 30*time.Millisecond) // of another scenario: no base of it
+	other.Scenario = "write"
+	base = append(base, other)
+	in, err := judging.Compare(base, head, defaultSettings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Verdict.Verdict != gate.Regression {
+		t.Fatalf("the verdict is %s: %s", in.Verdict.Verdict, in.Verdict.Reason)
+	}
+	binder, lock := 0, 0
+	for _, c := range in.Causes {
+		switch {
+		case c.Kind == "render.binder" && c.Subject.Name == "com.example.feed IFeed::query":
+			binder++
+		case c.Kind == "anr.lock" && !strings.Contains(said(c), "new"):
+			lock++
+		}
+	}
+	if binder < 6 || lock != 1 {
+		t.Errorf("%d causes of binder and %d of a lock that the base has too, want 6 or more and 1: %q", binder, lock, saidAll(in.Causes))
+	}
+}
+
+// What rounds settle is explained by the rounds, and what they clear by nothing.
+func TestRoundsExplainWhatTheySettle(t *testing.T) {
+	all, _ := pasts(t)
+	in, err := judging.Judge([]run.Run{stuck(scrolled(20, 30*time.Millisecond)), scrolled(21, 31*time.Millisecond)}, all["a file"], defaultSettings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(all []diagnose.Cause, id, kind, base string) (n int) {
+		for _, c := range all {
+			if c.Run == id && c.Kind == kind && strings.Contains(said(c), base) {
+				n++
+			}
+		}
+		return n
+	}
+	if count(in.Causes, "R20", "render.binder", "5 earlier runs") == 0 || count(in.Causes, "R21", "render.binder", "5 earlier runs") == 0 {
+		t.Fatalf("before the rounds the causes are %q", saidAll(in.Causes))
+	}
+	in.Verdict.Runs[1].Deviations = nil
+	settled := judging.Settled(in, map[int]judging.Rounds{0: {Base: scrolled(30, time.Millisecond), Head: scrolled(31, 40*time.Millisecond)}})
+	if n := count(settled, "R20", "render.binder", "1 earlier run"); n == 0 {
+		t.Errorf("what the rounds settled is explained by %q, want it beside the base build's", saidAll(settled))
+	}
+	if count(settled, "R20", "anr.lock", "") != 1 || slices.ContainsFunc(settled, func(c diagnose.Cause) bool { return c.Run == "R21" }) {
+		t.Errorf("want the ANR still explained, and nothing of what was cleared: %q", saidAll(settled))
+	}
+	in.Verdict.Runs[1] = in.Verdict.Runs[0]
+	in.Verdict.Runs[1].ID = "R21"
+	if kept := judging.Settled(in, nil); count(kept, "R21", "render.binder", "5 earlier runs") == 0 {
+		t.Errorf("where no rounds tell of frames, %q is left of what the history explained", saidAll(kept))
+	}
+}

@@ -1,0 +1,119 @@
+package judging
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/diagnose/anrcause"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/runfiles"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// Accepted are the runs of files, all of which count as accepted. They are read
+// once, and of each only its summary is kept, what did not respond in it, and packed
+// those that tell where their energy, or the time of their frames, went.
+type Accepted struct {
+	index  *baseline.Index
+	told   map[string][]byte          // by id
+	stood  map[string][]anrcause.Past // by package
+	newest []run.Run                  // the last ones in full, as many as were asked for
+}
+
+// OfFiles reads files of accepted runs, and keeps the last ones in full.
+func OfFiles(c terminal.Console, files []string, f runfiles.ImportFlags, set settings.Settings, keep int) (*Accepted, error) {
+	options, err := f.Options()
+	if err != nil {
+		return nil, err
+	}
+	a := &Accepted{index: baseline.NewIndex(set.Policy.Centre), told: map[string][]byte{}, stood: map[string][]anrcause.Past{}}
+	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range files {
+		for r, err := range runfiles.RunsIn(c, path, options) {
+			if err == nil {
+				err = a.add(r, pack, keep)
+			}
+			if errors.Is(err, baseline.ErrConflict) {
+				return nil, runfiles.SameID(files, r.ID)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return a, nil
+}
+
+func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
+	added, err := a.index.Add(r)
+	if err != nil {
+		if errors.Is(err, baseline.ErrConflict) {
+			return err
+		}
+		return exit.Usage(err, "")
+	}
+	if !added {
+		return nil
+	}
+	if known := a.stood[r.App.Package]; len(r.ANRs) > 0 && len(known) < baseline.MaxANRRuns {
+		a.stood[r.App.Package] = append(known, PastOf(baseline.ANRsOf(baseline.Entry{Run: r, Mark: baseline.Mark{State: baseline.Accepted}})))
+	}
+	if r.Energy != nil || r.Frames != nil {
+		data, err := run.Encode(r)
+		if err != nil {
+			return exit.Usage(err, "")
+		}
+		a.told[r.ID] = pack.EncodeAll(data, nil)
+	}
+	if keep > 0 {
+		if len(a.newest) >= 2*keep {
+			a.newest = append(a.newest[:0:0], a.newest[len(a.newest)-keep+1:]...)
+		}
+		a.newest = append(a.newest, r)
+	}
+	return nil
+}
+
+// Last are the last runs, at most n.
+func (a *Accepted) Last(n int) []run.Run { return a.newest[max(0, len(a.newest)-n):] }
+
+// whole is a run that tells where its energy, or the time of its frames, went.
+func (a *Accepted) whole(id string) (run.Run, error) {
+	packed, ok := a.told[id]
+	if !ok {
+		return run.Run{}, fmt.Errorf("run %s: %w", id, baseline.ErrNotFound)
+	}
+	open, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(run.MaxBytes))
+	if err != nil {
+		return run.Run{}, err
+	}
+	defer open.Close()
+	data, err := open.DecodeAll(packed, nil)
+	if err != nil {
+		return run.Run{}, err
+	}
+	return run.Decode(data)
+}
+
+// Past is where these runs are asked for.
+func (a *Accepted) Past(set settings.Settings) Past {
+	return Past{
+		Like: func(r run.Run) ([]run.Summary, error) {
+			refs, err := a.index.References(Query(r, set))
+			if err != nil {
+				return nil, exit.Usage(fmt.Errorf("read the history: %w", err), "")
+			}
+			return refs, nil
+		},
+		whole: a.whole,
+		anrs:  func(pkg string) ([]anrcause.Past, error) { return a.stood[pkg], nil },
+	}
+}

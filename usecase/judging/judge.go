@@ -1,0 +1,40 @@
+package judging
+
+import (
+	"github.com/apkgate/apkgate/diagnose/hotspots"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/openstore"
+	"github.com/apkgate/apkgate/usecase/settings"
+)
+
+// Judge makes the verdict on runs, with what a report needs beside it.
+func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, error) {
+	energy, near := make([]*hotspots.Change, len(runs)), make([][]string, len(runs))
+	verdict, err := before.Check(runs, set, func(i int, refs []run.Summary) (err error) {
+		near[i] = nearest(runs[i], refs)
+		energy[i], err = before.whereItWent(runs[i], refs)
+		return err
+	})
+	if err != nil {
+		return layout.Input{}, err
+	}
+	verdict.FailOn = set.Fails()
+	tellLevels(&verdict, set.Catalogue, before.entry)
+	in := layout.Input{
+		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: MetaOf(runs),
+	}
+	if in.Causes, err = before.why(runs, verdict, near); err != nil {
+		return layout.Input{}, err
+	}
+	for _, change := range energy {
+		if change != nil {
+			in.Energy = append(in.Energy, *change)
+		}
+	}
+	in.Verdict.Warnings = append(in.Verdict.Warnings, openstore.DamageWarnings(before.Sound)...)
+	if before.from != nil {
+		in.Verdict.Warnings = append(in.Verdict.Warnings, before.from.warnings()...)
+	}
+	return in, nil
+}

@@ -1,0 +1,34 @@
+package judging
+
+import (
+	"slices"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/usecase/version"
+)
+
+// CompletedRefresh is what a refresh did with what is not saved of it.
+func CompletedRefresh(in layout.RefreshInput, catalogue *metric.Catalogue) layout.RefreshInput {
+	in.Catalogue, in.Version, in.Hint = catalogue, version.Tool(), refreshHint(in.Refresh)
+	if in.Refresh.Simulated {
+		in.Notes = []string{simulatedNote}
+	}
+	return in
+}
+
+// refreshHint is what to do about runs that a refresh did not accept.
+func refreshHint(r saved.Refresh) string {
+	isWorse := func(x saved.Refusal) bool { return x.Verdict == gate.Regression }
+	switch {
+	case len(r.Refused) == 0 && r.DriftFails:
+		return "find what made the app slower over the quarter (apkgate baseline list); apkgate baseline rebaseline starts a new level with a run, where the change is wanted"
+	case len(r.Refused) == 0:
+		return ""
+	case !slices.ContainsFunc(r.Refused, isWorse):
+		return "fix what ended the runs that are refused, and refresh again"
+	}
+	return "look at the runs that are refused (apkgate check); --accept-regression accepts a change that is wanted, and apkgate baseline rebaseline starts a new level with it"
+}

@@ -1,0 +1,156 @@
+package labs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/device/lab/lease"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// labOfNothing notes what it is asked for.
+type labOfNothing struct {
+	boots, stops int
+	died         chan struct{}
+	bootFails    error
+	stopFails    error
+}
+
+func (l *labOfNothing) Kind() string                           { return "avd" }
+func (l *labOfNothing) Check(context.Context) []device.Finding { return nil }
+
+func (l *labOfNothing) Boot(_ context.Context, spec boot.Spec, held *lease.Held, _ func(string)) (*boot.Booted, error) {
+	l.boots++
+	if err := held.For(spec.Name); err != nil {
+		return nil, err
+	}
+	if l.bootFails != nil {
+		return nil, l.bootFails
+	}
+	l.died = make(chan struct{})
+	return &boot.Booted{Serial: "emulator-5554", Died: l.died}, nil
+}
+
+func (l *labOfNothing) Stop(ctx context.Context, its lease.Lease, _ func(string)) error {
+	l.stops++
+	if ctx.Err() != nil || its.Name != "pixel" {
+		return errors.New("it is asked to stop " + its.Name + " in no time")
+	}
+	return l.stopFails
+}
+
+// poolOf boots with the lab alone; leases are those that are left.
+func poolOf(t *testing.T, lab *labOfNothing, stderr *bytes.Buffer) (p *Pool, leases func() int) {
+	t.Helper()
+	p = NewPool(terminal.Console{Getenv: func(string) string { return "" }, Stderr: stderr}, "nightly")
+	p.labs, p.folder = map[string]boot.Lab{"avd": lab}, t.TempDir()
+	return p, func() int {
+		left, err := lease.List(p.folder)
+		if err != nil {
+			t.Error(err)
+		}
+		return len(left)
+	}
+}
+
+var pixel = config.Device{AVD: &config.AVD{Model: "pixel_6", Android: "34"}}
+
+func quiet(string) {}
+
+// A device is booted once for all that a command measures, under a lease, and gone with
+// it at the end, also after an interrupt.
+func TestADeviceIsBootedOnceForACommand(t *testing.T) {
+	t.Parallel()
+	var lab labOfNothing
+	var stderr bytes.Buffer
+	p, leases := poolOf(t, &lab, &stderr)
+	for range 2 {
+		if b, err := p.Boot(t.Context(), "pixel", pixel, quiet); err != nil || b.Serial != "emulator-5554" {
+			t.Fatalf("%+v, %v", b, err)
+		}
+	}
+	if lab.boots != 1 || leases() != 1 {
+		t.Errorf("%d boots, %d leases", lab.boots, leases())
+	}
+	p.Close()
+	p.Close()
+	if lab.stops != 1 || leases() != 0 || stderr.Len() > 0 {
+		t.Errorf("%d stops, %d leases, %q", lab.stops, leases(), &stderr)
+	}
+}
+
+// One that has ended by itself is cleaned up and booted anew.
+func TestADeviceThatDiedIsBootedAnew(t *testing.T) {
+	t.Parallel()
+	var lab labOfNothing
+	p, leases := poolOf(t, &lab, nil)
+	if _, err := p.Boot(t.Context(), "pixel", pixel, quiet); err != nil {
+		t.Fatal(err)
+	}
+	close(lab.died)
+	if _, err := p.Boot(t.Context(), "pixel", pixel, quiet); err != nil || lab.boots != 2 || lab.stops != 1 || leases() != 1 {
+		t.Errorf("%v, %d boots, %d stops, %d leases", err, lab.boots, lab.stops, leases())
+	}
+}
+
+// After a boot that failed nothing is left, also where it was interrupted.
+func TestABootThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	lab := labOfNothing{bootFails: &boot.Error{Lab: "the SDK's emulator", What: "there is no /dev/kvm"}}
+	p, leases := poolOf(t, &lab, nil)
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	_, err := p.Boot(ctx, "pixel", pixel, quiet)
+	var failed *boot.Error
+	if !errors.As(err, &failed) || lab.stops != 1 || leases() != 0 {
+		t.Errorf("%v, %d stops, %d leases", err, lab.stops, leases())
+	}
+}
+
+// What can't be stopped keeps its lease, and is told with what to do.
+func TestWhatCantBeStoppedKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	lab := labOfNothing{stopFails: errors.New("gmsaas does not answer")}
+	var stderr bytes.Buffer
+	p, leases := poolOf(t, &lab, &stderr)
+	if _, err := p.Boot(t.Context(), "pixel", pixel, quiet); err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	if got := stderr.String(); leases() != 1 || !strings.HasPrefix(got, "warning: pixel could not be stopped: gmsaas does not answer") || !strings.Contains(got, "apkgate devices clean") {
+		t.Errorf("%d leases, %q", leases(), got)
+	}
+}
+
+// Every key of a description gets to the lab.
+func TestSpecOfADescription(t *testing.T) {
+	t.Parallel()
+	screen := config.Screen{Width: 1080, Height: 2400, Density: 420}
+	for _, c := range []struct {
+		device config.Device
+		want   boot.Spec
+	}{
+		{config.Device{Battery: 0.55, AVD: &config.AVD{Model: "pixel_6", Android: "34", Image: "google_atd", ABI: "x86_64", Screen: screen, RAMMiB: 2048, Cores: 2, GPU: "host"}},
+			boot.Spec{Name: "s", Kind: "avd", Model: "pixel_6", Android: "34", Image: "google_atd", ABI: "x86_64", Width: 1080, Height: 2400, Density: 420, RAMMiB: 2048, Cores: 2, GPU: "host", BatteryPercent: 55}},
+		{config.Device{AVD: &config.AVD{Existing: "Old", GPU: "auto", Snapshot: "ready"}}, boot.Spec{Name: "s", Kind: "avd", Existing: "Old", GPU: "auto", Snapshot: "ready"}},
+		{config.Device{Genymotion: &config.Genymotion{Model: "Google Pixel 3", Android: "11.0", Screen: screen}},
+			boot.Spec{Name: "s", Kind: "genymotion", Model: "Google Pixel 3", Android: "11.0", Width: 1080, Height: 2400, Density: 420}},
+		{config.Device{Genymotion: &config.Genymotion{Existing: "Lab"}}, boot.Spec{Name: "s", Kind: "genymotion", Existing: "Lab"}},
+		{config.Device{GenymotionSaaS: &config.GenymotionSaaS{Recipe: "Google Pixel 3", Android: "11.0", Minutes: 45}}, boot.Spec{Name: "s", Kind: "genymotion-saas", Model: "Google Pixel 3", Android: "11.0", Minutes: 45}},
+	} {
+		if diff := cmp.Diff(c.want, SpecOf("s", c.device)); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c.device, diff)
+		}
+		if lab := All(terminal.Console{Getenv: func(string) string { return "" }})[c.want.Kind]; lab == nil || lab.Kind() != c.want.Kind {
+			t.Errorf("no lab boots %s", c.want.Kind)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package measurement
+
+import (
+	"fmt"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/settings"
+	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/validate"
+)
+
+// CollectFlags say what is measured, beside the configuration.
+type CollectFlags struct {
+	APK, Version, Commit, Ref, Session string
+	Scenarios                          []string
+	Parallel                           int
+	OnFarm                             bool       // whether it was asked for; Farm is what is then used
+	Profiles                           string     // the folder of profiles, where not the configuration's; no flag
+	Evidence                           Evidence   // no flag
+	Pull                               run.Source // head, base and merge of a pull request; no flag
+	// Again says for which session of the same command devices are readied, and Only
+	// which of the configuration's runs are made, by their places among Units: nil is
+	// all. No flags.
+	Again int
+	Only  []int
+	// Pool boots devices that are to stay for what the command measures next; nil boots
+	// them for this alone. No flag.
+	Pool *labs.Pool
+	// Known tells what became of a unit that is measured already: it is not made again.
+	// Ended is given each unit that was made, as soon as it has ended and before its run
+	// is kept. Both may be nil. Merged says that other processes have measured what is
+	// known, on devices of their own. No flags.
+	Merged bool
+	// Farm makes the runs instead of devices; nil makes none. No flag.
+	Farm Farm
+	// Tape records what is measured, or measures from a recording; nil does neither. No
+	// flag.
+	Tape  Tape
+	Known func(Unit) (collect.Result, bool)
+	Ended func(Unit, collect.Result) error
+}
+
+// apply lets the flags change the configuration.
+func (f CollectFlags) apply(cfg *config.Config) error {
+	if f.APK != "" {
+		cfg.App.Install(f.APK)
+	}
+	if f.Version != "" {
+		cfg.App.Version = f.Version
+	}
+	if f.Parallel < 0 {
+		return exit.Usage(fmt.Errorf("--parallel is %d, want 0 or more", f.Parallel), "")
+	}
+	ProfilesTo(f.Profiles, cfg.Energy)
+	return OnlyScenarios(cfg, f.Scenarios)
+}
+
+// OriginOf is where the app comes from, by the flags or by the build server.
+func OriginOf(c terminal.Console, f CollectFlags) Origin {
+	or := func(value, variable string) string {
+		if value != "" {
+			return value
+		}
+		return c.Getenv(variable)
+	}
+	return Origin{
+		Source:  run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: or(f.Commit, "GITHUB_SHA"), Ref: or(f.Ref, "GITHUB_REF"), Head: f.Pull.Head, Base: f.Pull.Base, Merge: f.Pull.Merge},
+		Session: f.Session,
+	}
+}
+
+// Config reads the configuration, changed by the flags, and looks whether it fits the
+// files that it names.
+func Config(path string, f CollectFlags) (*config.Config, error) {
+	cfg, err := settings.LoadConfig(path, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.apply(cfg); err != nil {
+		return nil, err
+	}
+	return cfg, validate.FilesThere(cfg)
+}

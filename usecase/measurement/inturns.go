@@ -1,0 +1,188 @@
+package measurement
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/fleet"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// InTurns is what two builds measured in turns need beside the configuration.
+type InTurns struct {
+	Base, Head       string // APK files; Head "" is the configuration's app
+	BaseFrom, From   run.Source
+	Session          string
+	Parallel, Rounds int // Rounds: at most so many
+	// BaseCompile and HeadCompile say how each side's code is compiled, instead of the
+	// scenarios; "" leaves that to them.
+	BaseCompile, HeadCompile string
+	// Again and Only are as those of CollectFlags.
+	Again int
+	Only  []int
+	// Pool is as that of CollectFlags.
+	Pool *labs.Pool
+	// Farm is as that of CollectFlags.
+	Farm Farm
+	// Turns says how long, with the places of the jobs among those that are measured. Where
+	// its More is set, Only is in the order in which the jobs are to be measured.
+	Turns fleet.Turns
+	// Profiles keeps the profiles of methods where the configuration asks for them.
+	Profiles bool
+	// Reads has what evidence asks for recorded and read, of which no file is kept.
+	Reads bool
+	// Explains marks the runs as recorded to explain a verdict, and to judge nothing.
+	Explains bool
+	// Keep is given each run that is kept as soon as its pair has ended; nil for none.
+	Keep func(run.Run) error
+}
+
+// Interleave measures two builds in turns on the devices of a configuration. The results
+// are those of its runs that are chosen, the base's and the head's, and their runs have
+// their ids. An error leaves them what they are: nil where nothing was measured.
+func Interleave(ctx context.Context, c terminal.Console, cfg *config.Config, t InTurns) (base, head []collect.Result, err error) {
+	var profiles *profileFiles
+	if t.Profiles {
+		if profiles, err = KeepProfiles(cfg.Energy); err != nil {
+			return nil, nil, err
+		}
+	}
+	r, err := readyFor(ctx, c, cfg, t.Farm, measuring{t.Parallel, t.Again, t.Session, t.Pool})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.close()
+	bases := chosen(jobs(cfg, r.devices, Origin{t.BaseFrom, t.Session}), t.Only)
+	r.tellPlaces(c, t.Parallel, bases)
+	heads := chosen(jobs(cfg, r.devices, Origin{t.From, t.Session}), t.Only)
+	for i := range bases {
+		n := t.Rounds
+		if t.Turns.Repetitions != nil {
+			n *= t.Turns.Repetitions[i]
+		}
+		bases[i].Scenario.Repetitions, heads[i].Scenario.Repetitions = n, n
+		bases[i].App.Install(t.Base)
+		bases[i].App.Version = "" // what the device says
+		bases[i].App.Build, heads[i].App.Build = sideOf(cfg.App.Build, "base"), sideOf(cfg.App.Build, "head")
+		if t.Head != "" {
+			heads[i].App.Install(t.Head)
+			heads[i].App.Version = ""
+		}
+		compiledAs(&bases[i], t.BaseCompile)
+		compiledAs(&heads[i], t.HeadCompile)
+	}
+	if t.Turns.More != nil {
+		for i := range bases { // the queue begins with what costs most
+			bases[i].Cost = time.Duration(len(bases)-i) * time.Hour
+		}
+	}
+	shown := NewProgress(c, append(append([]collect.Job{}, bases...), heads...))
+	defer shown.Clear()
+	var kept error
+	finished := func(job int, r collect.Result) {
+		if t.Keep != nil && keepable(r) {
+			if err := t.Keep(r.Run); kept == nil { // the first says enough
+				kept = err
+			}
+		}
+		shown.Finished(job, r)
+	}
+	if t.Farm != nil {
+		base, head = t.Farm.Interleave(ctx, bases, heads, t.Turns.More, finished)
+	} else {
+		pairs := fleet.Lab{
+			Jobs: bases, Stations: r.stations, Parallel: t.Parallel, Places: r.places, Stay: r.stay, Finished: finished,
+			Options: collect.Options{Host: Host(c), Progress: shown, Now: c.Now},
+		}
+		if t.Reads {
+			pairs.Options.Evidence = nowhere{}
+		}
+		base, head = pairs.Interleave(ctx, heads, t.Turns)
+	}
+	for i, results := range [][]collect.Result{base, head} {
+		for k := range results {
+			results[k].Run.Explains = t.Explains
+			if t.BaseCompile != "" || t.HeadCompile != "" {
+				results[k].Run = compiledApart(results[k].Run, []collect.Job{bases[k], heads[k]}[i].Scenario.Compile)
+			}
+		}
+		if err := NameRuns(results); err != nil {
+			return nil, nil, errors.Join(kept, err)
+		}
+		for k, r := range results {
+			profiles.Keep(r, []string{"base", "head"}[i])
+			if t.Reads {
+				results[k].Run = withoutFiles(r.Run)
+			}
+		}
+	}
+	shown.Clear()
+	return base, head, errors.Join(kept, profiles.Told(c.Stderr))
+}
+
+// compiledAs has a side's code compiled in this way; "" leaves it as it is.
+func compiledAs(j *collect.Job, how string) {
+	if how == "" {
+		return
+	}
+	j.Scenario.Compile, j.App.Build = how, j.App.Build+" ("+how+")"
+}
+
+// compiledApart is a run of which how its code was compiled is what is compared, and no part
+// of its context, in which both sides have to be alike.
+func compiledApart(r run.Run, asked string) run.Run {
+	if got := r.Context[compiled]; got == "" && asked != config.CompileNone && len(r.Iterations) > 0 {
+		r.Warnings = append(r.Warnings, run.Warning{Text: "its code was to be compiled (" + asked + "), and was not: what is compared may be the same"})
+	}
+	r.Context = maps.Clone(r.Context)
+	delete(r.Context, compiled)
+	return r
+}
+
+// compiled is the property of the context that says how an app's code stood.
+const compiled = "compiled"
+
+// nowhere takes files and keeps none.
+type nowhere struct{}
+
+// Keep implements evidence.Keeper.
+func (nowhere) Keep(_ context.Context, r io.Reader, limit int64) (string, int64, error) {
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(r, limit+1))
+	if err == nil && n > limit {
+		err = evidence.ErrTooLarge
+	}
+	return hex.EncodeToString(sum.Sum(nil)), n, err
+}
+
+// withoutFiles is a run that names no file that is nowhere.
+func withoutFiles(r run.Run) run.Run {
+	r.Evidence = nil
+	if r.Frames != nil {
+		for _, list := range [][]run.LateFrame{r.Frames.Worst, r.Frames.Usual} {
+			for i := range list {
+				list[i].Evidence = ""
+			}
+		}
+	}
+	for i := range r.ANRs {
+		r.ANRs[i].Evidence = nil
+	}
+	return r
+}
+
+// sideOf tells the two builds' runs apart, also where both bear one version.
+func sideOf(build, side string) string {
+	return strings.TrimSpace(build + " " + side)
+}

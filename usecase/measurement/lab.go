@@ -1,0 +1,156 @@
+// Package measurement makes of a configuration the devices and runs that are measured: it
+// finds and claims devices, measures and shows how far it is, and sorts what was lost.
+//
+// How a run is measured is package collect's. It takes a stand: what can be known to be
+// wrong is told before any device is kept waiting.
+package measurement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/apkgate/apkgate/collect/network"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	emulator "github.com/apkgate/apkgate/device/console"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/labs"
+	"github.com/apkgate/apkgate/usecase/secrets"
+	"github.com/apkgate/apkgate/usecase/simulated"
+	"github.com/apkgate/apkgate/usecase/terminal"
+	"github.com/apkgate/apkgate/usecase/validate"
+)
+
+// Device is one device that is there, or a simulated one.
+type Device struct {
+	Name  string
+	Spec  config.Device
+	Open  func(ctx context.Context) (device.Device, error)
+	key   string       // by which it is claimed; "": nobody else can use it
+	Clock device.Clock // nil: this computer's
+	Close func() error
+	port  int // of the emulator's console on this computer; 0: none
+}
+
+// Ready readies the devices of the configuration that are there, or the one that adb
+// sees. Each is connected to when it is opened; simulated ones run from now on. What
+// apkgate boots is not among them.
+func Ready(ctx context.Context, c terminal.Console, cfg *config.Config) (devices []Device, closing func() error, err error) {
+	closing = func() error {
+		var errs []error
+		for _, d := range devices {
+			errs = append(errs, d.Close())
+		}
+		return errors.Join(errs...)
+	}
+	specs, err := specs(ctx, c, cfg)
+	if err != nil {
+		return nil, closing, err
+	}
+	if err := validate.MaestroSees(ctx, c, cfg, specs); err != nil {
+		return nil, closing, err
+	}
+	for _, spec := range specs {
+		if spec.Booted() {
+			continue
+		}
+		d, err := readyOne(c, spec)
+		if err != nil {
+			return nil, func() error { return nil }, errors.Join(err, closing())
+		}
+		devices = append(devices, d)
+	}
+	return devices, closing, nil
+}
+
+// Networks are what a run would do for each network that the configuration measures over on
+// the device, which is connected. It changes nothing.
+func (d Device) Networks(ctx context.Context, connected device.Device, cfg *config.Config) ([]device.Finding, error) {
+	return network.Findings(ctx, connected, d.port, networksOf(cfg, d.Spec), cfg.Conditions.Refuses())
+}
+
+func readyOne(c terminal.Console, spec config.Device) (Device, error) {
+	if spec.Simulated == "" {
+		return connected(c, spec)
+	}
+	phones, err := simulated.Of(c, 0)
+	if err != nil {
+		return Device{}, err
+	}
+	phone, err := phones.Start(spec.Name, spec.Simulated)
+	if err != nil {
+		return Device{}, err
+	}
+	return Device{Name: spec.Name, Spec: spec, Open: simulated.Open(phone), Clock: phone.Clock(), Close: phone.Close}, nil
+}
+
+// connected is a device that is there.
+func connected(c terminal.Console, spec config.Device) (Device, error) {
+	d := Device{Name: spec.Name, Spec: spec, Clock: c.Clock, Close: func() error { return nil }}
+	if spec.Address != "" {
+		d.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, spec.Address, labs.Keys(c)) }
+		d.key = adb.DevicePort(spec.Address)
+		return d, nil
+	}
+	server, err := labs.Server(c)
+	if err != nil {
+		return d, err
+	}
+	d.Open = func(context.Context) (device.Device, error) { return server.Device(spec.Serial), nil }
+	d.key = spec.Serial
+	if labs.ServerIsHere(c) {
+		d.port = emulator.PortOf(spec.Serial)
+	}
+	return d, nil
+}
+
+// specs are the devices that the configuration names, or the one that adb sees.
+func specs(ctx context.Context, c terminal.Console, cfg *config.Config) ([]config.Device, error) {
+	if len(cfg.Devices) > 0 {
+		return cfg.Devices, nil
+	}
+	if serial := adb.EnvSerial(c.Getenv); serial != "" {
+		return []config.Device{{Serial: serial, Name: serial}}, nil
+	}
+	server, err := labs.Server(c)
+	if err != nil {
+		return nil, err
+	}
+	infos, err := server.Devices(ctx)
+	if err != nil {
+		return nil, exit.Infrastructure(err)
+	}
+	var usable []config.Device
+	for _, info := range infos {
+		if info.State == adb.StateDevice {
+			usable = append(usable, config.Device{Serial: info.Serial, Name: info.Serial})
+		}
+	}
+	switch len(usable) {
+	case 1:
+		return usable, nil
+	case 0:
+		return nil, noUsable(infos)
+	}
+	return nil, exit.Usage(fmt.Errorf("adb sees %d devices", len(usable)), "name those to measure on in apkgate.yml, or set ANDROID_SERIAL")
+}
+
+// Host runs a command of this computer, for Maestro. It has no secret of apkgate's
+// in its environment: a flow is what a pull request brought along.
+func Host(c terminal.Console) func(ctx context.Context, name string, args ...string) ([]byte, int, error) {
+	return func(ctx context.Context, name string, args ...string) ([]byte, int, error) {
+		cmd := exec.CommandContext(ctx, name, args...)
+		cmd.Dir = c.Dir
+		cmd.Env = secrets.WorkloadEnvironment(os.Environ())
+		out, err := cmd.CombinedOutput()
+		var ended *exec.ExitError
+		if errors.As(err, &ended) {
+			return out, ended.ExitCode(), nil
+		}
+		return out, 0, err
+	}
+}

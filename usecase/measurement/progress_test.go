@@ -1,0 +1,65 @@
+package measurement
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// A terminal shows what is being done, also where it is narrow: then without the
+// bar.
+func TestProgressSaysWhatIsBeingDone(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		event journal.Event
+		want  string
+		bar   bool
+	}{
+		{100, journal.Event{Phase: journal.SetUp, Message: "compiling the app"}, "pixel: compiling the app", true},
+		{100, journal.Event{Phase: journal.WarmUp, Repetition: 1}, "pixel: warm-up", true},
+		{100, journal.Event{Phase: journal.Waiting, Message: "has not answered for 5s"}, "pixel has not answered for 5s", false},
+		{40, journal.Event{Phase: journal.Settle, Message: "1m55s left"}, "pixel: resting, 1m55s", false},
+	} {
+		var out bytes.Buffer
+		jobs := []collect.Job{{Scenario: config.Scenario{Repetitions: 5}}}
+		p := NewProgress(terminal.Console{Stderr: &out, ProgressTerminal: true, Width: c.width, Now: time.Now}, jobs)
+		c.event.Device = "pixel"
+		p.Report(c.event)
+		line := strings.TrimPrefix(out.String(), "\r\x1b[K")
+		if !strings.Contains(line, c.want) || strings.Contains(line, "·") != c.bar || len([]rune(line)) >= c.width {
+			t.Errorf("%d columns wide: %q, want %q within, bar %v", c.width, line, c.want, c.bar)
+		}
+	}
+}
+
+// A log has a line for each run that is there.
+func TestProgressTellsOfRuns(t *testing.T) {
+	var out bytes.Buffer
+	p := NewProgress(terminal.Console{Stderr: &out, Now: time.Now}, make([]collect.Job, 2))
+	p.Finished(0, collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Iterations: make([]run.Iteration, 10)}})
+	p.Finished(1, collect.Result{Device: "pixel", Run: run.Run{Scenario: "start", Iterations: make([]run.Iteration, 1)}})
+	const want = "run 1 of 2: pixel, scroll, 10 repetitions\nrun 2 of 2: pixel, start, 1 repetition\n"
+	if got := out.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Where a scenario is measured on several networks, its runs are told apart by them.
+func TestProgressTellsNetworksApart(t *testing.T) {
+	var out bytes.Buffer
+	p := NewProgress(terminal.Console{Stderr: &out, Now: time.Now}, []collect.Job{{Network: "wifi"}, {Network: "lte"}})
+	p.Finished(1, collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Iterations: make([]run.Iteration, 2)}})
+	p.Finished(0, collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Status: run.Failed}, Err: context.Canceled})
+	const want = "run 1 of 2: pixel, scroll over lte, 2 repetitions\npixel: the run of scroll over wifi is failed: interrupted\n"
+	if got := out.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,58 @@
+package openstore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// RepairHint is what can be done about a damaged history.
+const RepairHint = "apkgate baseline repair makes a whole history of what is sound, and keeps the damaged one beside it"
+
+// ShownDamage is how many damaged runs are named one by one.
+const ShownDamage = 20
+
+// Damage names what was passed over in a history, and is the error of it: the
+// work is done all the same, but the exit status says that something is missing.
+// nil is no history of a store.
+func Damage(c terminal.Console, s *baseline.Sound) error {
+	if s == nil {
+		return nil
+	}
+	found, total := s.Damage()
+	if total == 0 {
+		return nil
+	}
+	for _, d := range found[:min(len(found), ShownDamage)] {
+		fmt.Fprintf(c.Stderr, "warning: %s\n", terminal.Plain(d.String()))
+	}
+	if more := total - ShownDamage; more > 0 {
+		fmt.Fprintf(c.Stderr, "warning: and %d more\n", more)
+	}
+	return exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("the history is damaged: %d %s passed over", total, prose.Plural(total, "part of it was", "parts of it were")), RepairHint)
+}
+
+// warnedDamage is how many damaged runs a verdict names.
+const warnedDamage = 5
+
+// DamageWarnings are what a verdict says of a history that is damaged.
+func DamageWarnings(s *baseline.Sound) []run.Warning {
+	if s == nil {
+		return nil
+	}
+	found, total := s.Damage()
+	var out []run.Warning
+	for _, d := range found[:min(len(found), warnedDamage)] {
+		what := strings.Replace(d.String(), baseline.ErrDamaged.Error()+": ", "", 1) // said once is enough
+		out = append(out, run.Warning{Text: "the history is damaged, and the verdict is made from what is sound: " + what})
+	}
+	if more := total - warnedDamage; more > 0 {
+		out = append(out, run.Warning{Text: fmt.Sprintf("the history is damaged in %d more %s", more, prose.Plural(more, "place", "places"))})
+	}
+	return out
+}

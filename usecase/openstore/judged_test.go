@@ -1,0 +1,47 @@
+package openstore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/memory"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+// The gate rejects what is worse or invalid of the runs that nobody has decided on, and undoes
+// nobody's decision where a session is judged again.
+func TestTheGateRejectsWhatNobodyDecidedOn(t *testing.T) {
+	store := memory.New(time.Now)
+	var v gate.Verdict
+	for id, outcome := range map[string]gate.Outcome{"worse": gate.Regression, "accepted": gate.Regression, "broken": gate.Invalid, "fine": gate.Pass, "open": gate.Inconclusive} {
+		r := run.Run{Format: run.Format, ID: id, App: run.App{Package: "app"}, Scenario: "s", Status: run.Complete, Context: map[string]string{"model": "a"},
+			Iterations: []run.Iteration{{Metrics: map[string]float64{"frames.count": 600}}}, Warnings: []run.Warning{}}
+		if _, err := store.Add(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		v.Runs = append(v.Runs, gate.RunVerdict{ID: id, Verdict: outcome})
+	}
+	if err := store.Mark(t.Context(), []string{"accepted"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	v.Runs = append(v.Runs, gate.RunVerdict{ID: "in no history", Verdict: gate.Regression})
+	if err := Judged(t.Context(), store, v); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]baseline.State{
+		"worse": baseline.Rejected, "broken": baseline.Rejected, "accepted": baseline.Accepted, "fine": baseline.Unmarked, "open": baseline.Unmarked,
+	} {
+		e, err := store.Get(t.Context(), id)
+		if err != nil || e.Mark.State != want || RejectedByGate(e.Mark) != (want == baseline.Rejected) {
+			t.Errorf("%s is %+v (%v), want %q", id, e.Mark, err, want)
+		}
+		if said := map[string]string{"worse": "regression", "broken": "invalid", "accepted": "regression", "fine": "pass", "open": "inconclusive"}[id]; e.Run.Judged == nil || e.Run.Judged.Outcome != said {
+			t.Errorf("%s was judged as %+v, want %q", id, e.Run.Judged, said)
+		}
+	}
+	if err := Judged(t.Context(), nil, v); err != nil {
+		t.Errorf("of no history: %v", err)
+	}
+}

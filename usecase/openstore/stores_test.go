@@ -1,0 +1,68 @@
+package openstore
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/memory"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// Of each address it is known whether others keep their runs there too, and none is
+// shown with a password.
+func TestAddresses(t *testing.T) {
+	for _, c := range []struct {
+		address, shown string
+		shared         bool
+	}{
+		{".apkgate/history.db", ".apkgate/history.db", false},
+		{"C:\\runs\\history.db", "C:\\runs\\history.db", false},
+		{"branch:", "branch:origin#apkgate-history", true},
+		{"branch:https://ci:hunter2@example.org/app.git#perf", "branch:https://xxxxx@example.org/app.git#perf", true}, // a token may stand for the user
+		{"postgres://ci:hunter2@db/apkgate", "postgres://ci:xxxxx@db/apkgate", true},
+		{"postgresql://ci@db/apkgate?password=hunter2&sslmode=require", "postgresql://ci@db/apkgate?sslmode=require", true},
+	} {
+		if got := Shown(c.address); got != c.shown {
+			t.Errorf("%s is shown as %s, want %s", c.address, got, c.shown)
+		}
+		if got := IsShared(c.address); got != c.shared {
+			t.Errorf("%s is shared: %v, want %v", c.address, got, c.shared)
+		}
+	}
+}
+
+// An address of no kind is refused with what there is.
+func TestAnAddressOfNoKind(t *testing.T) {
+	_, err := kindOf("mysql://db/apkgate")
+	if err == nil || !strings.Contains(err.Error(), "at mysql://…, want a file, branch:REMOTE#BRANCH or postgres://…") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A kind of store is a package and a line in the list: it is then opened, shown and
+// offered as the others are.
+func TestANewKindIsOneLine(t *testing.T) {
+	before := kinds
+	t.Cleanup(func() { kinds = before })
+	opened := ""
+	kinds = append([]baseline.Kind{{
+		Schemes: []string{"memory:"}, Form: "memory:NAME",
+		Open: func(_ context.Context, address string, o baseline.Opening) (baseline.Store, error) {
+			opened = address
+			return memory.New(o.Now), nil
+		},
+		Shown: func(string) string { return "memory:…" },
+	}}, kinds...)
+	store, keep, err := OpenForPull(t.Context(), terminal.Console{}, "memory:lab")
+	if err != nil || store == nil || keep || opened != "memory:lab" {
+		t.Errorf("opened %q: %v, %v, to be kept in: %v; want a history that a pull request only reads", opened, store, err, keep)
+	}
+	if got := Shown("memory:lab"); got != "memory:…" {
+		t.Errorf("it is shown as %s", got)
+	}
+	if got := Forms(); !strings.Contains(got, "memory:NAME") {
+		t.Errorf("%q does not offer it", got)
+	}
+}

@@ -1,0 +1,98 @@
+// Package simulated starts simulated phones for a command: each speaks adb like any
+// other device.
+//
+// It owns what the environment says of them: which session it is, and what goes wrong on
+// which. How a phone behaves is package simulator's.
+package simulated
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/prose"
+	"github.com/apkgate/apkgate/simulator"
+	"github.com/apkgate/apkgate/simulator/simapp"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// The variables of the environment that say how simulated phones are.
+const (
+	// Session is which session it is of simulated phones: a whole number from 1.
+	Session = "APKGATE_SIMULATED_SESSION"
+	// Faults are what goes wrong on which station, "pixel #2: hang at 12s; pixel #3: die".
+	Faults = "APKGATE_SIMULATED_FAULTS"
+)
+
+// Phones makes the phones of a command.
+type Phones struct {
+	seed   uint64
+	faults map[string][]simapp.Fault // by station
+}
+
+// Of reads the environment. session is that of the same command, counted from 0: a phone
+// is then as a real one would be, a little faster or slower than before.
+func Of(c terminal.Console, session int) (Phones, error) {
+	seed, err := seedOf(c, session)
+	if err != nil {
+		return Phones{}, err
+	}
+	faults, err := faultsOf(c.Getenv(Faults))
+	if err != nil {
+		return Phones{}, exit.Usage(fmt.Errorf("%s: %w", Faults, err), "")
+	}
+	return Phones{seed, faults}, nil
+}
+
+// seedOf makes simulated labs the same for everybody, in each session.
+func seedOf(c terminal.Console, session int) (uint64, error) {
+	first := uint64(1)
+	if text := c.Getenv(Session); text != "" {
+		n, err := strconv.ParseUint(text, 10, 31)
+		if err != nil || n == 0 {
+			return 0, exit.Usage(fmt.Errorf("%s is %q, want a whole number from 1 to %d", Session, prose.Short(text), 1<<31-1), "")
+		}
+		first = n
+	}
+	return first + uint64(session)<<32, nil
+}
+
+// faultsOf reads "STATION: FAULT; STATION: FAULT".
+func faultsOf(text string) (map[string][]simapp.Fault, error) {
+	faults := map[string][]simapp.Fault{}
+	for _, entry := range strings.Split(text, ";") {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		at := strings.LastIndex(entry, ": ")
+		if at < 1 {
+			return nil, fmt.Errorf("%q is not STATION: FAULT, such as pixel #2: hang at 12s", prose.Short(entry))
+		}
+		fault, err := simapp.ParseFault(entry[at+2:])
+		if err != nil {
+			return nil, err
+		}
+		station := entry[:at]
+		faults[station] = append(faults[station], fault)
+	}
+	return faults, nil
+}
+
+// Start starts a phone of a profile, as a station.
+func (p Phones) Start(station, profile string) (*simulator.Simulated, error) {
+	phone, err := simulator.Start(profile, p.seed, simulator.Options{Faults: p.faults[station]})
+	if err != nil {
+		return nil, exit.Infrastructure(fmt.Errorf("start the simulated %s: %w", profile, err))
+	}
+	return phone, nil
+}
+
+// Open is the way to a phone, which asks for no key.
+func Open(phone *simulator.Simulated) func(context.Context) (device.Device, error) {
+	noKeys := adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }}
+	return func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), noKeys) }
+}

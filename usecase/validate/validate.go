@@ -1,0 +1,91 @@
+// Package validate looks whether the files and commands that a configuration names are there
+// and fit together, before any device is kept waiting for them.
+//
+// It owns what can be known of files alone. It takes a stand: all that is wrong is told at
+// once, and of a file that can't be read as an APK the device has the last word.
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/apkgate/apkgate/collect/energymeter"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/apk/splits"
+	"github.com/apkgate/apkgate/usecase/atomicfile"
+	"github.com/apkgate/apkgate/usecase/exit"
+	"github.com/apkgate/apkgate/usecase/terminal"
+)
+
+// FilesThere looks for the files and commands that the configuration names, and
+// whether the APKs are those that it speaks of, before any device is kept waiting
+// for them.
+func FilesThere(cfg *config.Config) error {
+	named := []struct{ key, path string }{{"app.test-apk", cfg.App.TestAPK}, {"app.orchestrator-apk", cfg.App.OrchestratorAPK}, {"app.test-services-apk", cfg.App.TestServicesAPK}}
+	for _, path := range cfg.App.APKs() {
+		named = append(named, struct{ key, path string }{"app.apk", path})
+	}
+	if cfg.Energy.Measured() {
+		named = append(named, struct{ key, path string }{"energy.power-profile", cfg.Energy.PowerProfile}, struct{ key, path string }{"app.mapping", cfg.App.Mapping})
+	}
+	for i, s := range cfg.Scenarios {
+		at := fmt.Sprintf("scenarios[%d].workload.", inFile(cfg, i))
+		switch w := s.Workload; {
+		case w.Shell != nil:
+			named = append(named, struct{ key, path string }{at + "shell.script", w.Shell.Script})
+		case w.Maestro != nil:
+			named = append(named, struct{ key, path string }{at + "maestro.flow", w.Maestro.Flow})
+		}
+	}
+	var problems []error
+	for _, file := range named {
+		if file.path == "" {
+			continue
+		}
+		if _, err := os.Stat(file.path); err != nil {
+			problems = append(problems, exit.Usage(fmt.Errorf("%s: %w", file.key, atomicfile.Error("find", file.path, err)), "build it first, or correct the path in the configuration"))
+		}
+	}
+	if cfg.Energy.Measured() && len(problems) == 0 {
+		if _, _, err := energymeter.ModelOf(cfg.Energy.PowerProfile); err != nil {
+			problems = append(problems, exit.Usage(fmt.Errorf("energy.power-profile: %w", err), "name a device's power_profile.xml, or none for the reference phone"))
+		}
+	}
+	return errors.Join(append(problems, installable(cfg.App), maestroThere(cfg), apksFit(cfg))...)
+}
+
+// installable looks whether what the configuration names is of the kind that is
+// installed: APKs, or alone a folder or an archive of them.
+func installable(app config.App) error {
+	var problems []error
+	paths := app.APKs()
+	for _, path := range paths {
+		switch {
+		case strings.EqualFold(filepath.Ext(path), ".aab"):
+			problems = append(problems, exit.Usage(fmt.Errorf("app.apk: %s is an app bundle, which no device installs", terminal.Plain(path)),
+				"make APKs of it (bundletool build-apks --bundle=app.aab --output=app.apks), and name that archive"))
+		case len(paths) > 1 && splits.Chooses([]string{path}):
+			problems = append(problems, exit.Usage(fmt.Errorf("app.apk: %s stands in a list, and is no APK itself", terminal.Plain(path)),
+				"a folder or an archive of APKs is named alone; a list has APK files"))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// maestroThere looks for the command that a Maestro flow needs.
+func maestroThere(cfg *config.Config) error {
+	for i, s := range cfg.Scenarios {
+		if s.Workload.Maestro == nil {
+			continue
+		}
+		if _, err := exec.LookPath("maestro"); err != nil {
+			return exit.Usage(fmt.Errorf("scenarios[%d].workload.maestro: find the command %s on this computer: %w", inFile(cfg, i), "maestro", errors.Unwrap(err)),
+				"install Maestro, or add the folder of its command to PATH, as a rule ~/.maestro/bin")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package workflowtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// actionFile is what these tests read of action.yml.
+type actionFile struct {
+	Inputs  map[string]struct{ Description, Default string }
+	Outputs map[string]struct{ Description, Value string }
+	Runs    struct{ Steps []step }
+}
+
+type step struct {
+	ID, Name, Uses, Run string
+	Env, With           map[string]string
+	ContinueOnError     bool `yaml:"continue-on-error"`
+}
+
+type workflowFile struct {
+	Jobs        map[string]struct{ Steps []step }
+	Concurrency struct{ Group string }
+}
+
+func readYAML(t *testing.T, file string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(data, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+func readAction(t *testing.T) actionFile {
+	var a actionFile
+	readYAML(t, "../../action.yml", &a)
+	return a
+}
+
+// workflows are the files of the examples and of the project's own workflows.
+func workflows(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, pattern := range []string{"../../examples/*.yml", "../../.github/workflows/*.yml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no workflows match %s (%v)", pattern, err)
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// steps are all steps of all workflows and of the action, by file.
+func steps(t *testing.T) map[string][]step {
+	out := map[string][]step{"../../action.yml": readAction(t).Runs.Steps}
+	for _, file := range workflows(t) {
+		var w workflowFile
+		readYAML(t, file, &w)
+		for _, j := range w.Jobs {
+			out[file] = append(out[file], j.Steps...)
+		}
+	}
+	return out
+}
+
+func TestWorkflowsPassActionlint(t *testing.T) {
+	args := append([]string{"-no-color", "-config-file", "../../.github/actionlint.yaml"}, workflows(t)...)
+	if out, err := exec.Command(tool(t, "actionlint"), args...).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+var pinned = regexp.MustCompile(`uses: ([\w.-]+(?:/[\w.-]+)+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+\n`)
+
+// folder is an action's folder in its repository.
+var folder = regexp.MustCompile(`^([\w.-]+/[\w.-]+)/[\w./-]+@`)
+
+// A tag of somebody else's can be moved; a commit can't.
+func TestEveryActionOfOthersIsPinnedToACommit(t *testing.T) {
+	seen := map[string]bool{}
+	for file, all := range steps(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commits := map[string]bool{}
+		for _, m := range pinned.FindAllStringSubmatch(string(data), -1) {
+			commits[m[1]+"@"+m[2]] = true
+		}
+		for _, s := range all {
+			switch {
+			case s.Uses == "" || s.Uses == ours:
+			case !commits[s.Uses]:
+				t.Errorf("%s uses %s, want a commit of 40 digits, with the version behind it: # v1.2.3", file, s.Uses)
+			}
+			seen[s.Uses], seen[folder.ReplaceAllString(s.Uses, "$1@")] = true, true
+		}
+	}
+	for name, action := range pins {
+		if !seen[action] {
+			t.Errorf("nothing uses %s: the stand-in %s is for another version than the workflows'", action, name)
+		}
+	}
+}
+
+// What a stranger wrote must not become a part of a script: it goes through the
+// environment.
+func TestNoExpressionIsPutIntoAScript(t *testing.T) {
+	for file, all := range steps(t) {
+		for _, s := range all {
+			if strings.Contains(s.Run, "${{") {
+				t.Errorf("%s: the script of step %q has an expression in it: pass it by env", file, s.Name)
+			}
+		}
+	}
+}
+
+// An entry of a merge queue has no pull request: without its ref, all entries would
+// be in one group, and cancel each other.
+func TestMergeQueueEntriesHaveGroupsOfTheirOwn(t *testing.T) {
+	found := 0
+	for _, file := range workflows(t) {
+		var w workflowFile
+		readYAML(t, file, &w)
+		if strings.Contains(w.Concurrency.Group, "github.event.pull_request.number") {
+			found++
+			if !strings.Contains(w.Concurrency.Group, "github.event.pull_request.number || github.ref") {
+				t.Errorf("%s has the group %s", file, w.Concurrency.Group)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no workflow has a group for each pull request")
+	}
+}
+
+// notFlags are inputs that concern the action alone.
+var notFlags = []string{"upload", "github-token"}
+
+func TestEachInputReachesTheGate(t *testing.T) {
+	a := readAction(t)
+	run := a.Runs.Steps[slices.IndexFunc(a.Runs.Steps, func(s step) bool { return s.ID == "run" })]
+	help, err := exec.Command(program(t), "action", "run", "--help").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, help)
+	}
+	for input := range a.Inputs {
+		variable := "INPUT_" + strings.ToUpper(strings.ReplaceAll(input, "-", "_"))
+		want := "${{ inputs." + input + " }}"
+		if input == "leg" {
+			want = "${{ inputs.leg || toJSON(matrix) }}"
+		}
+		if run.Env[variable] != want && input != "upload" {
+			t.Errorf("the gate's step has %s = %q, want %q", variable, run.Env[variable], want)
+		}
+		if !strings.Contains(string(help), "--"+input+" ") && !slices.Contains(notFlags, input) {
+			t.Errorf("apkgate action run has no flag --%s, so that the input %s has no effect", input, input)
+		}
+	}
+}
+
+// tableOf are the first two cells of each row of the table below a heading,
+// unquoted.
+func tableOf(t *testing.T, file, heading string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(data), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("%s has no section %q", file, heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	out := map[string]string{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) > 3 && strings.HasPrefix(cells[1], " `") {
+			out[strings.Trim(cells[1], " `")] = strings.Trim(cells[2], " `")
+		}
+	}
+	return out
+}
+
+func TestInputsAndOutputsAreDocumented(t *testing.T) {
+	a := readAction(t)
+	inputs, outputs := tableOf(t, "../../docs/action.md", "Inputs"), tableOf(t, "../../docs/action.md", "Outputs")
+	for name, input := range a.Inputs {
+		if value, ok := inputs[name]; !ok || value != input.Default {
+			t.Errorf("docs/action.md gives the input %s the default %q (%v), action.yml %q", name, value, ok, input.Default)
+		}
+		delete(inputs, name)
+	}
+	for name := range a.Outputs {
+		if _, ok := outputs[name]; !ok {
+			t.Errorf("docs/action.md does not tell of the output %s", name)
+		}
+		delete(outputs, name)
+	}
+	if len(inputs)+len(outputs) > 0 {
+		t.Errorf("docs/action.md tells of inputs %v and outputs %v, which action.yml does not have", inputs, outputs)
+	}
+}
