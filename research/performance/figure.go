@@ -59,24 +59,32 @@ const Within = 1.5
 // at ten times the size.
 const slopeRoom = 0.15
 
-// Beyond reports whether a measured figure is worse than the claimed one allows. Slower
-// machines have figures of time scaled by speed, which is how many times as long the
-// reference work takes as where the document was made.
-func (f Figure) Beyond(measured, speed float64) bool {
+// Beyond reports whether a measured figure is worse than the claimed one allows. Figures of
+// time are scaled by the machine's speed.
+func (f Figure) Beyond(measured float64, speed Speed) bool {
 	switch f.Unit {
-	case CPU, PerOp:
-		// A process takes some milliseconds to start, whatever it does.
-		const start = 0.03
-		room := 0.0
-		if f.Unit == CPU {
-			room = start
-		}
-		return measured > f.Value*speed*Within+room
+	case CPU:
+		const start = 0.03 // a process takes some milliseconds to start
+		return measured > f.Value*speed.CPU*Within+start
+	case PerOp:
+		return measured > f.Value*speed.Wall*Within
 	case PerSecond:
-		return measured < f.Value/speed/Within
+		return measured < f.Value/speed.Wall/Within
 	case Slope:
 		return measured > f.Value+slopeRoom
 	default:
 		return measured > f.Value*Within
+	}
+}
+
+// Judged reports whether a machine of that speed can judge the figure.
+func (f Figure) Judged(speed Speed) bool {
+	switch f.Unit {
+	case CPU:
+		return speed.CPU <= MaxSpeed
+	case PerOp, PerSecond:
+		return speed.Wall <= MaxSpeed
+	default:
+		return true
 	}
 }

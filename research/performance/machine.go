@@ -6,18 +6,43 @@ import (
 	"time"
 )
 
-// ReferenceWork does a fixed piece of work of one thread, sorting, hashing and going through
-// memory, three times, and returns the processor time of the shortest.
-func ReferenceWork() time.Duration {
-	best := time.Duration(0)
-	for range 3 {
-		before := processTime()
+// Work is how long the reference work took.
+type Work struct {
+	CPU  time.Duration // processor time
+	Wall time.Duration // time that passed: longer where other processes run
+}
+
+// ReferenceWork does a fixed piece of work in one thread, sorting, hashing and walking through
+// memory, three times, and returns the shortest of each time.
+func ReferenceWork() Work {
+	var best Work
+	for i := range 3 {
+		began, used := time.Now(), processTime()
 		work()
-		if took := processTime() - before; best == 0 || took < best {
+		took := Work{CPU: processTime() - used, Wall: time.Since(began)}
+		if i == 0 {
 			best = took
 		}
+		best.CPU, best.Wall = min(best.CPU, took.CPU), min(best.Wall, took.Wall)
 	}
 	return best
+}
+
+// Speed is how many times as long as on the document's machine the reference work takes.
+type Speed struct{ CPU, Wall float64 }
+
+// MaxSpeed is the speed above which the machine is too slow or too busy to judge figures of time:
+// how long one piece of work takes then says little of how long others do.
+const MaxSpeed = 4
+
+// SpeedOf compares the reference work with what it took on the document's machine. A faster
+// machine has to hold the document's figures, and no better ones.
+func SpeedOf(w Work, document time.Duration) Speed {
+	if document <= 0 {
+		return Speed{1, 1}
+	}
+	of := func(d time.Duration) float64 { return max(d.Seconds()/document.Seconds(), 1) }
+	return Speed{CPU: of(w.CPU), Wall: of(w.Wall)}
 }
 
 func work() int {

@@ -20,7 +20,8 @@ import (
 type Measured struct {
 	Claim  Claim
 	Values []float64 // as many as Claim.Figures
-	Beyond []bool    // of which figures too much was measured
+	Beyond []bool    // which figures are worse than the document allows
+	Busy   bool      // a figure is beyond, and the machine too slow or too busy to judge it
 	Err    error     // the command failed, or printed no such figure
 }
 
@@ -38,7 +39,7 @@ func (m Measured) Failed() bool {
 type Bench struct {
 	Dir   string   // where commands run
 	Env   []string // "NAME=value"
-	Speed float64  // see Figure.Beyond
+	Speed Speed
 	// Log gets what commands print on their standard error.
 	Log io.Writer
 	cpu map[string]float64 // processor time of each claim so far, for slopes
@@ -60,7 +61,9 @@ func (b *Bench) Measure(ctx context.Context, c Claim) Measured {
 			return m
 		}
 		m.Values = append(m.Values, v)
-		m.Beyond = append(m.Beyond, f.Beyond(v, b.Speed))
+		beyond := f.Beyond(v, b.Speed)
+		m.Busy = m.Busy || beyond && !f.Judged(b.Speed)
+		m.Beyond = append(m.Beyond, beyond && f.Judged(b.Speed))
 	}
 	return m
 }

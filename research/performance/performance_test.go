@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/research/performance"
 )
@@ -56,7 +57,7 @@ func TestRowsThatAreNoClaims(t *testing.T) {
 func TestWhatIsBeyondAFigure(t *testing.T) {
 	for _, c := range []struct {
 		figure          string
-		measured, speed float64
+		measured, speed float64 // of the machine, for processor time and time alike
 		want            bool
 	}{
 		{"2 s CPU", 3, 1, false},
@@ -75,15 +76,49 @@ func TestWhatIsBeyondAFigure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.Beyond(c.measured, c.speed); got != c.want {
+		if got := f.Beyond(c.measured, performance.Speed{CPU: c.speed, Wall: c.speed}); got != c.want {
 			t.Errorf("%s, measured %g at speed %g: beyond is %v", c.figure, c.measured, c.speed, got)
 		}
 	}
 }
 
+// A machine that waits for others has no less processor time for a command.
+func TestSpeedOfProcessorTimeAndOfTime(t *testing.T) {
+	speed := performance.SpeedOf(performance.Work{CPU: 800 * time.Millisecond, Wall: 2400 * time.Millisecond}, 400*time.Millisecond)
+	for figure, want := range map[string]struct {
+		measured       float64
+		beyond, judged bool
+	}{
+		"1 s CPU":   {3.1, true, true},   // 2 × 1.5
+		"1 ms/op":   {8.9, false, false}, // 6 × 1.5, and above MaxSpeed
+		"100 MB/s":  {11, true, false},
+		"1 MB peak": {1.4, false, true},
+	} {
+		f, err := performance.ParseFigure(figure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if beyond, judged := f.Beyond(want.measured, speed), f.Judged(speed); beyond != want.beyond || judged != want.judged {
+			t.Errorf("%s, measured %g: beyond %v, judged %v, want %v and %v", figure, want.measured, beyond, judged, want.beyond, want.judged)
+		}
+	}
+	if fast := performance.SpeedOf(performance.Work{CPU: time.Millisecond, Wall: time.Millisecond}, time.Second); fast != (performance.Speed{CPU: 1, Wall: 1}) {
+		t.Errorf("a fast machine's speed is %v, want 1: it has to hold what the document says", fast)
+	}
+}
+
+// A machine that is too busy to judge a claim reports that, and does not fail.
+func TestMeasureOnABusyMachine(t *testing.T) {
+	b := performance.Bench{Dir: t.TempDir(), Env: os.Environ(), Speed: performance.Speed{CPU: 1, Wall: 5}, Log: io.Discard}
+	m := b.Measure(context.Background(), claim(t, "bench", `echo "BenchmarkRead-2 5 9000000 ns/op 4100000 B/op"`, "1 ms/op", "4.1 MB/op"))
+	if m.Failed() || !strings.Contains(m.Row(), "not judged") {
+		t.Errorf("failed is %v, and the row %s", m.Failed(), m.Row())
+	}
+}
+
 func measured(t *testing.T, claims ...performance.Claim) []performance.Measured {
 	t.Helper()
-	b := performance.Bench{Dir: t.TempDir(), Env: os.Environ(), Speed: 1, Log: io.Discard}
+	b := performance.Bench{Dir: t.TempDir(), Env: os.Environ(), Speed: performance.Speed{CPU: 1, Wall: 1}, Log: io.Discard}
 	var all []performance.Measured
 	for _, c := range claims {
 		all = append(all, b.Measure(context.Background(), c))

@@ -22,6 +22,8 @@ func (m Measured) Row() string {
 		state = "**failed**: " + m.Err.Error()
 	case m.Failed():
 		state = "**beyond**"
+	case m.Busy:
+		state = "not judged: the machine is too slow or too busy"
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s |", m.Claim.Name, strings.Join(now, ", "), strings.Join(claimed, ", "), strings.ReplaceAll(state, "|", `\|`))
 }
