@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // How often the app is asked, on the device's clock, at least and at most. Asking for
@@ -67,7 +68,7 @@ func (p *pace) wait(display, now time.Duration) time.Duration {
 		period = display
 	}
 	if period <= 0 {
-		period = gfxinfo.VsyncPeriod
+		period = jank.VsyncPeriod
 	}
 	every := min(Longest, time.Duration(ringShare*ring*float64(period)))
 	if p.changed > 0 && now-p.changed < restlessFor {

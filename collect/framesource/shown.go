@@ -12,7 +12,6 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/recorders"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
 	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/perfetto/shown"
 )
@@ -37,7 +36,7 @@ func (s *Sampler) TakeShown(ctx context.Context, perfetto *recorders.Perfetto, p
 	}
 	stated := s.Target.Facts.Display.Period
 	if stated <= 0 {
-		stated = gfxinfo.VsyncPeriod
+		stated = jank.VsyncPeriod
 	}
 	period := s.shown.Period(stated)
 	var all []jank.Frame

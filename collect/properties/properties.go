@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // Reading is what a device tells of itself.
@@ -29,7 +29,7 @@ type Reading struct {
 	// Version is the app's, "" where it isn't installed.
 	Version string
 	// Display is what frames are judged by, where TellsDisplay.
-	Display      gfxinfo.Display
+	Display      jank.Display
 	TellsDisplay bool
 }
 

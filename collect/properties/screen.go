@@ -7,7 +7,7 @@ import (
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 var (
@@ -49,7 +49,7 @@ func (r *reader) display(text string) {
 		return // a display that doesn't tell its rate is taken for one of 60 Hz
 	}
 	every := period(hz)
-	r.Display, r.TellsDisplay = gfxinfo.Display{Period: every, Forgiven: forgiven(text, every)}, true
+	r.Display, r.TellsDisplay = jank.Display{Period: every, Forgiven: forgiven(text, every)}, true
 	r.Properties["refresh_hz"] = strconv.Itoa(int(hz + 0.5))
 }
 
@@ -65,5 +65,5 @@ func forgiven(text string, period time.Duration) time.Duration {
 	if err != nil || err2 != nil {
 		return 0
 	}
-	return gfxinfo.Forgiveness(period, time.Duration(app), time.Duration(deadline))
+	return jank.Forgiveness(period, time.Duration(app), time.Duration(deadline))
 }

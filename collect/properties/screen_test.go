@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 func TestTheForgivenWaitIsReadOffTheDisplay(t *testing.T) {
@@ -16,7 +16,7 @@ func TestTheForgivenWaitIsReadOffTheDisplay(t *testing.T) {
 		`DisplayDeviceInfo{"Built-in Screen": appVsyncOff 99999999999999999999, presDeadline 1}`:                                                     0,
 		"nothing": 0,
 	} {
-		if got := forgiven(text, gfxinfo.VsyncPeriod); got != want {
+		if got := forgiven(text, jank.VsyncPeriod); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // Facts are what is known of a device.
@@ -22,7 +22,7 @@ type Facts struct {
 	// StayOn is StayOnSetting as it was found, "" where the device does not tell.
 	StayOn string
 	// Display is what frames are judged by where their rows don't tell.
-	Display gfxinfo.Display
+	Display jank.Display
 	// WallLog says that the log has no -v monotonic.
 	WallLog bool
 }

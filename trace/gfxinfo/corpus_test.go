@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/internal/prose"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // corpus returns the path of a file of real dumps that the repository does not hold.
@@ -161,7 +162,7 @@ func TestCorpusRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := gfxinfo.Metrics(d.Rows(), gfxinfo.Display{})
+		got := gfxinfo.Metrics(d.Rows(), jank.Display{})
 		if got["frames.count"] != c.count || got["frames.slow"] != c.slow || got["frames.janky"] != c.janky ||
 			math.Abs(got["frames.duration_ms"]-c.mean) > 1e-5 {
 			t.Errorf("%s: %v, want %+v", c.file, got, c)
@@ -232,7 +233,7 @@ type compared struct {
 }
 
 func compare(w gfxinfo.Window) compared {
-	m := gfxinfo.Metrics(w.Frames, gfxinfo.Display{})
+	m := gfxinfo.Metrics(w.Frames, jank.Display{})
 	c := compared{count: m["frames.count"], janky: m["frames.janky"]}
 	c.same = int64(c.count) == w.Stats.Total && int64(c.janky) == w.Stats.Janky
 	c.gone = w.Stats.Total > int64(len(w.Frames))

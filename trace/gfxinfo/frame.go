@@ -7,9 +7,6 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// VsyncPeriod is the period of a 60 Hz display, the limit where a frame states none.
-const VsyncPeriod = time.Second / 60
-
 // maxDuration bounds what a frame can have taken. Longer is a counter that was
 // never set or memory that was reused.
 const maxDuration = time.Minute
@@ -76,7 +73,7 @@ func (f Frame) Usable() bool {
 func (f Frame) Counted() bool { return f.Flags&FlagSkipped == 0 && f.Usable() }
 
 // Drawn is what a frame that counts says, on a display.
-func (f Frame) Drawn(on Display) jank.Frame {
+func (f Frame) Drawn(on jank.Display) jank.Frame {
 	over, due := f.Overrun()
 	return jank.Frame{
 		At: time.Duration(f.IntendedVsync), Took: f.Duration(), Over: over, Due: due, Janky: f.Janky(on),

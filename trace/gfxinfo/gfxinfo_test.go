@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 const head16 = "Flags,IntendedVsync,Vsync,OldestInputEvent,NewestInputEvent,HandleInputStart,AnimationStart,PerformTraversalsStart,DrawStart,SyncQueued,SyncStart,IssueDrawCommandsStart,SwapBuffers,FrameCompleted,DequeueBufferDuration,QueueBufferDuration,\n"
@@ -51,7 +52,7 @@ func TestMetricsByHand(t *testing.T) {
 	body := row16(0, 1e9, 10*ms) + row16(0, 2e9, 20*ms) + row16(0, 3e9, 30*ms) + row16(0, 4e9, 800*ms) +
 		row16(8, 6e9, 900*ms) // skipped
 	d := read(t, process(7, "p", "Profile data in ms:\n\n"+window("p/p.A", "1a", body)))
-	got := gfxinfo.Metrics(d.Rows(), gfxinfo.Display{})
+	got := gfxinfo.Metrics(d.Rows(), jank.Display{})
 	// 10, 20, 30, 800: mean 215; type 7 at p: index 3p, so p50 at 1.5, p90 at 2.7.
 	want := map[string]float64{
 		"frames.count": 4, "frames.janky": 3, "frames.slow": 3, "frames.frozen": 1,
@@ -68,7 +69,7 @@ func TestMetricsByHand(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	// At 30 Hz a frame of 30 ms is in time.
-	if j := gfxinfo.Metrics(d.Rows(), gfxinfo.Display{Period: time.Second / 30})["frames.janky"]; j != 1 {
+	if j := gfxinfo.Metrics(d.Rows(), jank.Display{Period: time.Second / 30})["frames.janky"]; j != 1 {
 		t.Errorf("janky at 30 Hz: %g", j)
 	}
 }
@@ -100,7 +101,7 @@ func TestEveryLayout(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, rows, d.Warnings)
 			continue
 		}
-		if rows[0].Janky(gfxinfo.Display{}) != c.deadline {
+		if rows[0].Janky(jank.Display{}) != c.deadline {
 			t.Errorf("%s: 12 ms against a deadline of 11 ms: janky is %v", name, !c.deadline)
 		}
 	}
@@ -109,7 +110,7 @@ func TestEveryLayout(t *testing.T) {
 func TestIntervalAndStartTimeAreSwappedInAndroid12To14(t *testing.T) {
 	t.Parallel()
 	d := read(t, "---PROFILEDATA---\nFlags,IntendedVsync,FrameInterval,FrameStartTime,FrameCompleted,\n0,5000000000,5000000001,8333333,5012000000,\n---PROFILEDATA---\n")
-	if f := d.Rows()[0]; f.Interval != 8333333 || !f.Janky(gfxinfo.Display{}) {
+	if f := d.Rows()[0]; f.Interval != 8333333 || !f.Janky(jank.Display{}) {
 		t.Errorf("a frame of 12 ms at 120 Hz: %+v", f)
 	}
 }
@@ -125,7 +126,7 @@ func TestFramesThatCannotBeTrue(t *testing.T) {
 		row("-5", "7")+
 		row("18446744073709551615", "7")+ // -1, printed as unsigned
 		row("5000000000", "5016000000"))
-	got := gfxinfo.Metrics(d.Rows(), gfxinfo.Display{})
+	got := gfxinfo.Metrics(d.Rows(), jank.Display{})
 	if got["frames.count"] != 1 || got["frames.duration_ms"] != 16 {
 		t.Errorf("got %v", got)
 	}
@@ -138,7 +139,7 @@ func TestBrokenRowsAreWarnings(t *testing.T) {
 	t.Parallel()
 	d := read(t, "---PROFILEDATA---\n"+head16+row16(0, 1e9, 16e6)+"0,123,456\n"+row16(0, 2e9, 16e6)+
 		"0,12x,1,1,1,1,1,1,1,1,1,1,1,1,1,1,\nView hierarchy:\n")
-	if got := gfxinfo.Metrics(d.Rows(), gfxinfo.Display{})["frames.count"]; got != 2 {
+	if got := gfxinfo.Metrics(d.Rows(), jank.Display{})["frames.count"]; got != 2 {
 		t.Errorf("%g frames", got)
 	}
 	for line, part := range map[int]string{4: "after 3 of 16 columns", 6: "column IntendedVsync", 7: "not closed"} {
@@ -157,7 +158,7 @@ func TestOldTables(t *testing.T) {
 	d := read(t, process(1, "p", "Profile data in ms:\n\n\tp/p.A/android.view.ViewRootImpl@42\n\tDraw\tProcess\tExecute\n\t1.00\t2.50\t0.50\n\n\t10,00\t9,00\t1,00\n\t1.0\t-\t2\n\n"+
 		"\tp/p.B/android.view.ViewRootImpl@43 (visibility=8)\n\tDraw\tPrepare\tProcess\tExecute\n\t50.00\t1.00\t2.00\t3.00\n"+
 		"View hierarchy:\n\n  p/p.A/android.view.ViewRootImpl@42\n  106 views, 7.42 kB of display lists, 2071 frames rendered\n"))
-	got := gfxinfo.Metrics(d.Rows(), gfxinfo.Display{})
+	got := gfxinfo.Metrics(d.Rows(), jank.Display{})
 	// 4, 20 and 56 ms.
 	if got["frames.count"] != 3 || got["frames.slow"] != 2 || math.Abs(got["frames.duration_ms"]-80.0/3) > 1e-9 {
 		t.Errorf("got %v", got)
@@ -313,7 +314,7 @@ func TestOneVsyncMayDrawTwoWindows(t *testing.T) {
 	if n := len(d.Rows()); n != 2 {
 		t.Errorf("%d frames: two were drawn, one is listed below two windows", n)
 	}
-	if n := gfxinfo.Metrics(d.Rows(), gfxinfo.Display{})["frames.count"]; n != 2 {
+	if n := gfxinfo.Metrics(d.Rows(), jank.Display{})["frames.count"]; n != 2 {
 		t.Errorf("%g frames count", n)
 	}
 }

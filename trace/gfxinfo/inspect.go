@@ -6,6 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // Details are what an inspection tells beside the totals (docs/format/inspect.md).
@@ -61,7 +62,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	details := Details{Source: source}
 	rows := d.Rows()
 	if len(rows) > 0 {
-		details.Rows = Metrics(rows, Display{})
+		details.Rows = Metrics(rows, jank.Display{})
 	}
 	for _, p := range d.Processes {
 		details.Processes = append(details.Processes, detailsOf(p))
@@ -134,7 +135,7 @@ func detailsOf(p Process) ProcessDetails {
 			}
 		}
 		if len(rows) > 0 {
-			wd.Metrics = Metrics(rows, Display{})
+			wd.Metrics = Metrics(rows, jank.Display{})
 		}
 		if w.Rendered >= 0 {
 			wd.Rendered = &w.Rendered

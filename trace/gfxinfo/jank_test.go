@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // TestFramesCountAsAndroidCountsThem holds each flag to JankTracker::finishFrame: all
@@ -30,7 +31,7 @@ func TestFramesCountAsAndroidCountsThem(t *testing.T) {
 	} {
 		want := func(late bool) string { return fmt.Sprint(b2i(c.counts), b2i(late)) }
 		got := func(text string) string {
-			m := gfxinfo.Metrics(read(t, text).Rows(), gfxinfo.Display{})
+			m := gfxinfo.Metrics(read(t, text).Rows(), jank.Display{})
 			return fmt.Sprint(m["frames.count"], m["frames.janky"])
 		}
 		now := got(window("A", "1", row16(c.flags, 1e9, 20*time.Millisecond)))
@@ -82,33 +83,12 @@ func TestWhatAndroidTakesOffAFramesTime(t *testing.T) {
 		}
 		const head = "Flags,IntendedVsync,Vsync,SyncQueued,SyncStart,IssueDrawCommandsStart,FrameCompleted,"
 		d := read(t, "---PROFILEDATA---\n"+head+"DequeueBufferDuration,\n"+row(fmt.Sprintf("%d,", c.dequeue))+"---PROFILEDATA---\n")
-		if got := d.Rows()[0].Janky(gfxinfo.Display{Forgiven: c.forgiven}); got != c.late {
+		if got := d.Rows()[0].Janky(jank.Display{Forgiven: c.forgiven}); got != c.late {
 			t.Errorf("%s: late is %v", c.name, got)
 		}
 		six := read(t, "---PROFILEDATA---\n"+head+"\n"+row("")+"---PROFILEDATA---\n")
-		if c.lateOnSix && !six.Rows()[0].Janky(gfxinfo.Display{}) {
+		if c.lateOnSix && !six.Rows()[0].Janky(jank.Display{}) {
 			t.Errorf("%s: Android 6 takes nothing off", c.name)
-		}
-	}
-}
-
-// TestForgivenessFollowsFromTheOffsets works JankTracker's constructor out for the
-// offsets that devices print: at 60 Hz the compositor begins 16.67 - (deadline - 1) ms
-// after the vsync.
-func TestForgivenessFollowsFromTheOffsets(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name          string
-		app, deadline time.Duration
-		want          time.Duration
-	}{
-		{"an emulator: both begin 1 ms after the vsync", time.Millisecond, 16_666_666, 4 * time.Millisecond},
-		{"a Nexus 6: the compositor begins 2.5 ms before the app", 7_500_000, 12_666_667, 0},
-		{"3 ms behind", 2 * time.Millisecond, 12_666_666, 7 * time.Millisecond},
-		{"too far behind", 0, 12_666_666 - time.Millisecond/2, 0},
-	} {
-		if got := gfxinfo.Forgiveness(gfxinfo.VsyncPeriod, c.app, c.deadline); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -128,7 +108,7 @@ func TestOverrunIsWhatAFrameIsLateBy(t *testing.T) {
 			t.Errorf("frame %d: %s, want %s", i, got, want)
 		}
 	}
-	got := gfxinfo.Metrics(rows, gfxinfo.Display{})
+	got := gfxinfo.Metrics(rows, jank.Display{})
 	for name, want := range map[string]float64{ // of 3 and -6, by position p
 		"frames.overrun_ms": -1.5, "frames.overrun_ms.p50": -1.5, "frames.overrun_ms.p90": 2.1,
 		"frames.overrun_ms.p95": 2.55, "frames.overrun_ms.p99": 2.91, "frames.count": 3,
@@ -137,7 +117,7 @@ func TestOverrunIsWhatAFrameIsLateBy(t *testing.T) {
 			t.Errorf("%s is %g, want %g", name, v, want)
 		}
 	}
-	if _, has := gfxinfo.Metrics(rows[2:], gfxinfo.Display{})["frames.overrun_ms"]; has {
+	if _, has := gfxinfo.Metrics(rows[2:], jank.Display{})["frames.overrun_ms"]; has {
 		t.Error("frames without a deadline have an overrun")
 	}
 }

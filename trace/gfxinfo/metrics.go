@@ -8,7 +8,7 @@ import (
 
 // Metrics sums up frames under the catalogue's names, of those that count
 // (Frame.Counted). The display is that of frames that state no deadline.
-func Metrics(frames []Frame, on Display) map[string]float64 {
+func Metrics(frames []Frame, on jank.Display) map[string]float64 {
 	var drawn []jank.Frame
 	for _, f := range frames {
 		if f.Counted() {

@@ -1,5 +1,9 @@
 package gfxinfo
 
+import (
+	"github.com/apkgate/apkgate/trace/jank"
+)
+
 // Source says what the totals of a dump were taken from.
 type Source string
 
@@ -19,7 +23,7 @@ func (d Dump) Totals() (map[string]float64, Source) {
 		return sum(blocks).Metrics(), FromSummary
 	}
 	if rows := d.Rows(); len(rows) > 0 {
-		return Metrics(rows, Display{}), FromRows
+		return Metrics(rows, jank.Display{}), FromRows
 	}
 	if len(d.Packages) > 0 {
 		blocks := make([]Stats, len(d.Packages))

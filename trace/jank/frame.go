@@ -1,8 +1,10 @@
-// Package jank sums up frames, whoever told of them: rows of gfxinfo or the frame
-// timeline of a trace.
+// Package jank decides which frames are janky, and sums frames up as metrics.
 //
-// It owns the names of the metrics and how they come about from single frames. Which
-// frames there were, and which of them were late, is decided where they are read.
+// It has a rule for each source of frames: hwui's rows in a dump of gfxinfo (Row, Android 6 and
+// later), Perfetto's frame timeline (OnTimeline, Android 12 and later), and buffers that the
+// compositor showed (Shown, Android 11). It owns the names of the metrics of frames. It reads
+// nothing: the readers, trace/gfxinfo, trace/perfetto/frames and trace/perfetto/shown, hand it
+// times.
 package jank
 
 import (

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	gfxread "github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
 // The columns as real dumps of these versions have them, counted by hand.
@@ -67,7 +68,7 @@ func TestTheRowsAreTheFramesOfTheSummary(t *testing.T) {
 		if len(w.Frames) >= 120 || flags[gfxread.FlagWindowChanged] == 0 || flags[gfxread.FlagRTAnimation] == 0 {
 			t.Errorf("%s: %d rows, by flags: %v", name, len(w.Frames), flags)
 		}
-		got := gfxread.Metrics(w.Frames, gfxread.Display{Period: p.profile.Period()})
+		got := gfxread.Metrics(w.Frames, jank.Display{Period: p.profile.Period()})
 		if int64(got["frames.count"]) != w.Stats.Total || int64(got["frames.janky"]) != w.Stats.Janky {
 			t.Errorf("%s: the rows are %g frames, %g janky; the summary states %d and %d", name,
 				got["frames.count"], got["frames.janky"], w.Stats.Total, w.Stats.Janky)

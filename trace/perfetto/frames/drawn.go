@@ -118,7 +118,7 @@ func (r *Reader) drawn(f *Frame, made []making) Drawing {
 	vsync, deadline, told := r.expectation(f)
 	d := Drawing{Frame: jank.Frame{At: min(f.At, vsync), Took: jank.Unknown}}
 	switch {
-	case f.dropped(): // it ends when it is dropped
+	case jank.Dropped(f.Jank, f.Present): // it ends when it is dropped
 		d.End = Dropped
 	case f.For < 0:
 		d.End = Unended
@@ -134,7 +134,7 @@ func (r *Reader) drawn(f *Frame, made []making) Drawing {
 			d.Due, d.Over = true, end-deadline
 		}
 	}
-	d.Janky = f.late(d.Frame)
+	d.Janky = jank.OnTimeline(f.Jank, f.Present, d.Due && d.Over > 0)
 	return d
 }
 
@@ -157,44 +157,17 @@ func (t *Timeline) add(d Drawing, monotonic func(time.Duration) (time.Duration, 
 	t.Frames = append(t.Frames, drawn)
 }
 
-const (
-	predictionExpired = 2
-	presentLate       = 2
-	presentEarly      = 3
-	presentDropped    = 4
-)
-
-func (f *Frame) dropped() bool { return f.Present == presentDropped || f.Jank&dropped != 0 }
-
-// late reports whether the frame was late by the app's fault, as Android itself tells:
-// "App Deadline Missed", or "App Resynced Jitter". Where it can't tell, as on a device
-// whose display does not say when it showed a frame ("Unknown Jank"), it is one that was
-// done after its deadline; one that was shown too early all the same is not late. What the compositor, the display or buffers that wait ("Buffer
-// Stuffing") make late is not the app's, nor is a frame that was dropped
-// (SurfaceFrame::getJankType, isSelfJanky).
-func (f *Frame) late(drawn jank.Frame) bool {
-	const own, unknown = 64 | 4096, 256
-	switch {
-	case f.dropped():
-		return false
-	case f.Jank&own != 0:
-		return true
-	}
-	return f.Jank&unknown != 0 && f.Present != presentEarly && drawn.Due && drawn.Over > 0
-}
+const predictionExpired = 2
 
 // LateByDisplay reports whether the frame was shown late by the compositor's fault or the
 // display's, and not by the app's.
-func (f *Frame) LateByDisplay() bool {
-	const own = 64 | 4096
-	return f.Present == presentLate && f.Jank&own == 0 && f.Jank&(displayJank|sfStuffing) != 0
-}
+func (f *Frame) LateByDisplay() bool { return jank.LateByDisplay(f.Jank, f.Present) }
 
 // Stuffed reports whether the frame waited behind others of its app that were not shown yet.
-func (f *Frame) Stuffed() bool { return f.Jank&bufferStuffing != 0 }
+func (f *Frame) Stuffed() bool { return f.Jank&jank.BufferStuffing != 0 }
 
-// Untold reports that Android can't tell whether the frame was late.
-func (f *Frame) Untold() bool { return f.Jank&(64|4096) == 0 && f.Jank&256 != 0 }
+// Untold reports that Android can't know whether the frame was late.
+func (f *Frame) Untold() bool { return f.Jank&jank.ByApp == 0 && f.Jank&jank.UnknownJank != 0 }
 
 // expectation is the vsync that a frame was meant for, and when it had to be done; its
 // beginning, and false, where the trace does not tell. Later versions of Android have an

@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/spill"
@@ -40,10 +41,11 @@ type Frame struct {
 	Layer    int32 // in Reader.Layers
 
 	// What follows is of actual frames alone.
-	Jank                int32 // bits, see JankType
-	Present, Prediction int32
-	Severity            int32 // None where not told
-	OnTime, GPU         bool
+	Jank        jank.Type
+	Present     jank.Present
+	Prediction  int32
+	Severity    int32 // None where not told
+	OnTime, GPU bool
 	// NoBuffer says that nothing was drawn: a layer was moved, say.
 	NoBuffer bool
 }
@@ -318,13 +320,13 @@ func (f *Frame) read(message []byte) (cookie int64, layer string, whole bool) {
 func (f *Frame) quality(n *numbers, number protowire.Number, value uint64) {
 	switch number {
 	case n.present:
-		f.Present = int32(value)
+		f.Present = jank.Present(value)
 	case n.onTime:
 		f.OnTime = value != 0
 	case n.gpu:
 		f.GPU = value != 0
 	case n.jank:
-		f.Jank = int32(value)
+		f.Jank = jank.Type(value)
 	case n.prediction:
 		f.Prediction = int32(value)
 	case n.severity:

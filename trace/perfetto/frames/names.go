@@ -1,32 +1,23 @@
 package frames
 
-import "strings"
+import (
+	"strings"
 
-// JankType bits of FrameTimelineEvent, and their names in the order in which they are said.
-const (
-	jankNone       = 1
-	nonAnimating   = 2048
-	displayNotOn   = 8192
-	powerMode      = 32768
-	bufferStuffing = 128
-	sfStuffing     = 512
-	dropped        = 1024
-
-	// What makes a frame of the display, or of an app, janky by its own fault.
-	displayJank = 2 | 4 | 8 | 16 | 32
-	surfaceJank = 64 | 4096 | 256
+	"github.com/apkgate/apkgate/trace/jank"
 )
 
+// jankNames are Perfetto's names of the reasons, in the order in which it lists them.
 var jankNames = []struct {
-	bit  int32
+	bit  jank.Type
 	name string
 }{
-	{2, "SurfaceFlinger Scheduling"}, {4, "Prediction Error"}, {8, "Display HAL"},
-	{16, "SurfaceFlinger CPU Deadline Missed"}, {32, "SurfaceFlinger GPU Deadline Missed"},
-	{64, "App Deadline Missed"}, {4096, "App Resynced Jitter"}, {bufferStuffing, "Buffer Stuffing"},
-	{256, "Unknown Jank"}, {sfStuffing, "SurfaceFlinger Stuffing"}, {dropped, "Dropped Frame"},
-	{nonAnimating, "Non Animating"}, {displayNotOn, "Display not ON"},
-	{16384, "ModeChange in progress"}, {powerMode, "PowerModeChange in progress"},
+	{jank.SurfaceFlingerScheduling, "SurfaceFlinger Scheduling"}, {jank.PredictionError, "Prediction Error"},
+	{jank.DisplayHAL, "Display HAL"}, {jank.SurfaceFlingerCPU, "SurfaceFlinger CPU Deadline Missed"},
+	{jank.SurfaceFlingerGPU, "SurfaceFlinger GPU Deadline Missed"}, {jank.AppDeadlineMissed, "App Deadline Missed"},
+	{jank.AppResyncedJitter, "App Resynced Jitter"}, {jank.BufferStuffing, "Buffer Stuffing"},
+	{jank.UnknownJank, "Unknown Jank"}, {jank.SurfaceFlingerStuffing, "SurfaceFlinger Stuffing"},
+	{jank.DroppedFrame, "Dropped Frame"}, {jank.NonAnimating, "Non Animating"}, {jank.DisplayNotOn, "Display not ON"},
+	{jank.ModeChange, "ModeChange in progress"}, {jank.PowerModeChange, "PowerModeChange in progress"},
 }
 
 // JankType names the reasons for a frame's jank, with ", " between them.
@@ -34,7 +25,7 @@ func (f *Frame) JankType() string {
 	switch f.Jank {
 	case 0:
 		return "Unspecified"
-	case jankNone:
+	case jank.NoJank:
 		return "None"
 	}
 	var out []string
@@ -48,25 +39,24 @@ func (f *Frame) JankType() string {
 
 // JankTag says whose fault the jank is.
 func (f *Frame) JankTag() string {
-	none := f.Jank == jankNone || f.Jank == nonAnimating || f.Jank == displayNotOn
-	const presentDropped = 4
+	none := f.Jank == jank.NoJank || f.Jank == jank.NonAnimating || f.Jank == jank.DisplayNotOn
 	switch {
 	case f.Jank == 0:
 		return "Unspecified"
-	case f.Surface && !none && f.Jank&surfaceJank != 0:
+	case f.Surface && !none && f.Jank&(jank.ByApp|jank.UnknownJank) != 0:
 		return "Self Jank"
-	case !none && f.Jank&displayJank != 0:
+	case !none && f.Jank&jank.ByDisplay != 0:
 		if f.Surface {
 			return "Other Jank"
 		}
 		return "Self Jank"
-	case f.Surface && f.Jank == bufferStuffing:
+	case f.Surface && f.Jank == jank.BufferStuffing:
 		return "Buffer Stuffing"
-	case f.Jank == sfStuffing:
+	case f.Jank == jank.SurfaceFlingerStuffing:
 		return "SurfaceFlinger Stuffing"
-	case f.Surface && f.Present == presentDropped, !f.Surface && f.Jank == dropped:
+	case f.Surface && f.Present == jank.PresentedDropped, !f.Surface && f.Jank == jank.DroppedFrame:
 		return "Dropped Frame"
-	case f.Jank == nonAnimating, f.Jank == displayNotOn, f.Jank == powerMode:
+	case f.Jank == jank.NonAnimating, f.Jank == jank.DisplayNotOn, f.Jank == jank.PowerModeChange:
 		return "Non-perceivable Jank"
 	}
 	return "No Jank"
@@ -74,7 +64,7 @@ func (f *Frame) JankTag() string {
 
 // PresentType says when the frame came to the screen.
 func (f *Frame) PresentType() string {
-	return pick(f.Present, "Unspecified Present", "On-time Present", "Late Present", "Early Present", "Dropped Frame", "Unknown Present")
+	return pick(int32(f.Present), "Unspecified Present", "On-time Present", "Late Present", "Early Present", "Dropped Frame", "Unknown Present")
 }
 
 // PredictionType says what became of the time that was foretold.
@@ -84,7 +74,7 @@ func (f *Frame) PredictionType() string {
 
 // SeverityType says how much of the frame's time the jank took. Older traces don't tell.
 func (f *Frame) SeverityType() string {
-	if f.Severity == None && f.Jank == jankNone {
+	if f.Severity == None && f.Jank == jank.NoJank {
 		return "None"
 	}
 	return pick(f.Severity, "Unknown", "None", "Partial", "Full")

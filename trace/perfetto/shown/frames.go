@@ -57,7 +57,7 @@ func (l Layer) Frames(period time.Duration, events []time.Duration) []jank.Frame
 			if apart <= Still && !rested(before.Shown+2*due, b.began(), events) {
 				f.Took = max((apart+period/2)/period, 1) * period
 				f.Due, f.Over = true, apart-limit
-				f.Janky = f.Over > 0 && !b.ready(before, limit-period/2)
+				f.Janky = jank.Shown(f.Over, b.ready(before, limit-period/2))
 			}
 		}
 		out = append(out, f)

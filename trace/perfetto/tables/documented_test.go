@@ -26,7 +26,7 @@ func TestThePageTellsWhichExpectedTablesAreEqual(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(raw)
-	byTable, byDetails := named(t, "."), named(t, "../power")
+	byTable, byDetails := named(t, "."), named(t, "../powerdata")
 	tablesAlone, detailsAlone, both, inText := 0, 0, 0, 0
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".out")
