@@ -122,7 +122,7 @@ func busiestApp(p *batterystats.Period) int {
 
 // TestRealProfilesOnRealDumps applies every power profile to every dump with
 // times on battery: a phone that is in use draws between 10 mW and 15 W. The log
-// has the table of docs/evaluation.md.
+// has the table of docs/evaluation/energy.md.
 func TestRealProfilesOnRealDumps(t *testing.T) {
 	t.Parallel()
 	profiles := realProfiles(t)

@@ -66,11 +66,11 @@ func (s set) judge(above float64) judged {
 	return judged{right / together, right / same, len(c.points)}
 }
 
-// clustering is a row of the tables of docs/evaluation.md: what came of 100 showings of
+// clustering is a row of the tables of docs/evaluation/anrs.md: what came of 100 showings of
 // each fault.
 type clustering struct{ precision, recall float64 }
 
-// byNoise are what docs/evaluation.md says at the threshold.
+// byNoise are what docs/evaluation/anrs.md says at the threshold.
 var byNoise = map[string]clustering{
 	"lines, addresses, thread ids, lambdas":  {1, 1},
 	"obfuscated names, with mappings":        {1, 1},
@@ -90,7 +90,7 @@ var byThreshold = map[float64]clustering{
 	0.95: {1, 0.869}, 0.96: {1, 0.807}, 0.97: {1, 0.803}, 0.98: {1, 0.734}, 0.99: {1, 0.734},
 }
 
-// TestClustersOfALabelledSet holds docs/evaluation.md#anrs to what comes of the set, with
+// TestClustersOfALabelledSet compares what comes of the set with docs/evaluation/anrs.md, with
 // a few showings of each fault; APKGATE_EVALUATION=full makes as many as its tables rest on.
 func TestClustersOfALabelledSet(t *testing.T) {
 	each, slack := 12, 0.08

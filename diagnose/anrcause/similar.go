@@ -12,7 +12,7 @@ import (
 )
 
 // Threshold is how alike two ANRs of one cluster are at least: above it (paper,
-// section 2.3). docs/evaluation.md has what others would do.
+// section 2.3). docs/evaluation/anrs.md has what others would do.
 const Threshold = 0.95
 
 // point is one critical thread of an ANR, as numbers that stand for its features.

@@ -9,8 +9,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What stands out. Each can be moved without changing what is found in the labelled
-// set; docs/evaluation.md shows by how much.
+// What is large enough to be named: docs/evaluation/causes.md#what-decides has the reasons.
 const (
 	certain     = 3.0  // errors that a kind of time must have grown by to be named
 	certainPart = 3.5  // the same of one of its parts, of which there are more

@@ -94,7 +94,7 @@ func harder() []setting {
 // TestIntervalsHoldWhatTheySay is EDATA's second research question on a simulator
 // (sections 4.3 and 5.2): how far the shares are off, and how often the intervals
 // of 95 % hold the truth. By default it is a smaller version; all of it, with the
-// tables of docs/evaluation.md, is
+// tables of docs/evaluation/methods.md, is
 //
 //	APKGATE_FULL=1 go test ./energy/methods -run IntervalsHold -v
 func TestIntervalsHoldWhatTheySay(t *testing.T) {

@@ -28,7 +28,7 @@ type taken struct {
 	few         bool    // it is in the smaller version
 }
 
-// takens are those of docs/evaluation.md.
+// takens are those of docs/evaluation/methods.md.
 func takens() []taken {
 	var out []taken
 	second, fifth := sensor{update: time.Second, noise: 0.03}, sensor{update: 200 * ms, noise: 0.03}
@@ -89,7 +89,7 @@ func differing(part float64) func(load) load {
 // TestTrueJoules holds methods to what the device really took while they ran, and
 // not to what a slow sensor lets anyone see of that: as EDATA has it by the readings
 // at the samples, and as told apart. All of it, with the table of
-// docs/evaluation.md, is
+// docs/evaluation/methods.md, is
 //
 //	APKGATE_FULL=1 go test ./energy/methods -run TrueJoules -v
 func TestTrueJoules(t *testing.T) {

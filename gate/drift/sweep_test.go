@@ -66,7 +66,7 @@ func (q quarters) sweep(trials int) (eight, twelve, all int) {
 	return eight, twelve, all
 }
 
-// The table of docs/evaluation.md: what is reported of a creep of 1 % a week, and of quiet
+// The table of docs/evaluation/long-series.md: what is reported of a creep of 1 % a week, and of quiet
 // quarters. APKGATE_QUARTERS sets how many are simulated of each (4,000 in the table).
 func TestSweepOfCreeps(t *testing.T) {
 	trials := 80
@@ -76,7 +76,7 @@ func TestSweepOfCreeps(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("APKGATE_QUARTERS")); err == nil {
 		trials = n
 	}
-	text, err := os.ReadFile("../../docs/evaluation.md")
+	text, err := os.ReadFile("../../docs/evaluation/long-series.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,10 +128,10 @@ func documented(t *testing.T, text, label string, quiet, eight, twelve, trials i
 			p := says[i] / 100
 			room := 4*math.Sqrt(max(p*(1-p), 0.005)/float64(of)) + 0.006
 			if got := float64(n) / float64(of); math.Abs(got-p) > room {
-				t.Errorf("docs/evaluation.md has %s where it is %.3f (column %d)", strings.TrimSpace(line), got, i+1)
+				t.Errorf("docs/evaluation/long-series.md has %s where it is %.3f (column %d)", strings.TrimSpace(line), got, i+1)
 			}
 		}
 		return
 	}
-	t.Errorf("docs/evaluation.md lacks the row %s", label)
+	t.Errorf("docs/evaluation/long-series.md lacks the row %s", label)
 }

@@ -141,7 +141,7 @@ func TestEnergyBesideFrames(t *testing.T) {
 	}
 }
 
-// The table of docs/evaluation.md: what it costs the frames that more is asked.
+// The table of docs/evaluation/energy.md: what it costs the frames that more is asked.
 func TestWhatEnergyCostsTheFrames(t *testing.T) {
 	if os.Getenv("APKGATE_EVALUATION") != "full" {
 		t.Skip("it takes minutes: set APKGATE_EVALUATION=full")

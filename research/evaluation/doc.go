@@ -9,8 +9,8 @@
 // can't simulate it says: rounds are drawn from the repetitions of one session, so that
 // their order in time is lost. It measures nothing, and changes no history.
 //
-// Its tests hold apkgate to what it is said to find in measurements that nobody here
-// made: docs/evaluation.md in tests. These measurements are not part of the repository;
+// Its tests compare apkgate with what docs/evaluation says that it finds in measurements
+// that nobody here made. These measurements are not part of the repository;
 // without them the tests are skipped. An expectation is worked out from the raw numbers
 // by other means, never copied from what the gate says. Where nobody knows the truth, a
 // test asserts no more than what a person sees in the numbers.

@@ -22,7 +22,7 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// sets are the series that docs/evaluation.md draws from, by name.
+// sets are the series that docs/evaluation/single-questions.md draws from, by name.
 func sets(t *testing.T) map[string][]series.Series {
 	t.Helper()
 	corpus := filepath.Dir(corpustest.Path(t, "dataset"))
@@ -171,7 +171,7 @@ func TestAimsOnMadeSeries(t *testing.T) {
 }
 
 // Five ways in which a history misled the gate, each with the share of builds that failed
-// before, of 2000 draws each: docs/evaluation.md has the table.
+// before, of 2000 draws each: docs/evaluation/single-questions.md has the table.
 func TestAHistoryDoesNotMislead(t *testing.T) {
 	all := sets(t)
 	draws := 100
@@ -209,11 +209,11 @@ func TestAHistoryDoesNotMislead(t *testing.T) {
 	}
 }
 
-// What bounds the row of ten workloads, widened, in docs/evaluation.md: a test that knew how far
+// What bounds the row of ten workloads, widened, in docs/evaluation/single-questions.md: a test that knew how far
 // the repetitions of each session of monsoon vary, and looked once, after 60 rounds, would find
 // 10 % in so many cases, at a false alarm in a hundred, or one of ten that share it.
 func TestWhatAnyTestWouldFind(t *testing.T) {
-	text, err := os.ReadFile("../../docs/evaluation.md")
+	text, err := os.ReadFile("../../docs/evaluation/single-questions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestWhatAnyTestWouldFind(t *testing.T) {
 	}
 	want := fmt.Sprintf("would find %.0f %% of one workload and %.0f %% of ten", 100*found[1], 100*found[10])
 	if words := strings.Join(strings.Fields(string(text)), " "); !strings.Contains(words, want) {
-		t.Errorf("docs/evaluation.md does not say: %s", want)
+		t.Errorf("docs/evaluation/single-questions.md does not say: %s", want)
 	}
 }
 

@@ -108,7 +108,7 @@ func (c *confusion) rows() []string {
 	return slices.DeleteFunc(names, func(name string) bool { all, _ := c.row(name); return all.cases == 0 })
 }
 
-// lines are the rows of the table of docs/evaluation.md.
+// lines are the rows of the table of docs/evaluation/causes.md.
 func (c *confusion) lines() (out []string) {
 	for _, name := range c.rows() {
 		all, each := c.row(name)
@@ -132,7 +132,7 @@ func (c *confusion) label(name string) string {
 	return "unchanged builds"
 }
 
-// documented holds docs/evaluation.md to the table, but for a case or two of each row: phones
+// documented compares the table with docs/evaluation/causes.md, to a case or two of each row: phones
 // take their turns as the computer lets them.
 func (o *trial) documented(t *testing.T) {
 	for _, line := range o.table.lines() {
@@ -261,7 +261,7 @@ func (o *trial) hold(t *testing.T, least float64) {
 	t.Logf("right first: %d of %d", right, of)
 }
 
-// TestCausesOfSlowFrames makes the table of docs/evaluation.md#causes-of-slow-frames with
+// TestCausesOfSlowFrames makes the table of docs/evaluation/causes.md with
 //
 //	APKGATE_EVALUATION=full go test ./research/experiments -run TestCausesOfSlowFrames -v
 //

@@ -136,7 +136,7 @@ func lab(t *testing.T, name string) []profile.Profile {
 	return phones
 }
 
-// nightly reports whether the experiments are repeated as docs/evaluation.md has them: with
+// nightly reports whether the experiments are repeated as docs/evaluation has them: with
 // all repetitions, phones and builds. By day some do.
 func nightly() bool { return !testing.Short() && (os.Getenv("APKGATE_FULL") != "" || everything()) }
 
@@ -157,28 +157,30 @@ func loosely(within float64) float64 {
 	return 3 * within
 }
 
-// documented fails the test unless docs/evaluation.md has the row, its numbers to within
-// so much: simulated phones take their turns as the computer lets them, so that noise
+// documented fails the test unless a page of docs/evaluation has the row, its numbers to
+// within so much: simulated phones take their turns as the computer lets them, so that noise
 // falls a little differently each time. With -short there are no rounds, and rows lack them.
 func documented(t *testing.T, row string, within float64) {
 	t.Helper()
 	if testing.Short() {
 		return
 	}
-	text, err := os.ReadFile("../../docs/evaluation.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	label, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "|"+label+"|") {
-			if got := strings.TrimSpace(line); !alike(got, row, within) {
-				t.Errorf("docs/evaluation.md has\n%s\nwhere it is\n%s", got, row)
+	for _, page := range []string{"papers.md", "causes.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "evaluation", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "|"+label+"|") {
+				if got := strings.TrimSpace(line); !alike(got, row, within) {
+					t.Errorf("docs/evaluation/%s has\n%s\nwhere it is\n%s", page, got, row)
+				}
+				return
 			}
-			return
 		}
 	}
-	t.Errorf("docs/evaluation.md lacks the row %s", row)
+	t.Errorf("docs/evaluation/papers.md and causes.md lack the row %s", row)
 }
 
 var number = regexp.MustCompile(`\d+(\.\d+)?`)

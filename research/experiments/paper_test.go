@@ -17,7 +17,7 @@ type reading struct {
 	change       func(*gate.Policy)
 }
 
-// The readings of docs/evaluation.md, in the order of its columns. The last two take the
+// The readings of docs/evaluation/papers.md, in the order of its columns. The last two take the
 // nearest cluster by the letter of the paper: by every property of the context, and by
 // the network alone, with rules of every property.
 var readings = []reading{

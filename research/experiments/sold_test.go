@@ -9,7 +9,7 @@ import (
 
 // Of an app that is neither a debug build nor profileable, a phone as it is sold traces no
 // section of its own: what kind of cause has its frames late is found all the same, on the
-// phones that tell least. It makes a table of docs/evaluation.md#causes-of-slow-frames with
+// phones that tell least. It makes a table of docs/evaluation/causes.md with
 //
 //	APKGATE_EVALUATION=full go test ./research/experiments -run TestCausesOfAppsAsTheyAreSold -v -timeout 60m
 //

@@ -77,13 +77,13 @@ func TestUnseenAppsCanBeRead(t *testing.T) {
 	}
 }
 
-// TestCausesInUnseenApps makes the second table of docs/evaluation.md#causes-of-slow-frames
+// TestCausesInUnseenApps makes the second table of docs/evaluation/causes.md
 // with
 //
 //	APKGATE_EVALUATION=full go test ./research/experiments -run TestCausesInUnseenApps -v
 func TestCausesInUnseenApps(t *testing.T) {
 	if os.Getenv("APKGATE_EVALUATION") != "full" {
-		t.Skip("it makes a table of docs/evaluation.md with APKGATE_EVALUATION=full alone")
+		t.Skip("it makes a table of docs/evaluation/causes.md with APKGATE_EVALUATION=full alone")
 	}
 	o := trial{repetitions: 3, bases: 2, sessions: 6}
 	o.all(t, unseenCases(t))

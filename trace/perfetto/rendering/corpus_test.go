@@ -71,7 +71,7 @@ func TestEveryRealTraceIsRead(t *testing.T) {
 	}
 }
 
-// What docs/evaluation.md says of real traces. The numbers beside are those of the tables of
+// What docs/evaluation/causes.md says of real traces. The numbers beside are those of the tables of
 // slices, states and transactions (apkgate inspect perfetto --table), as a person reads them
 // in Perfetto's user interface.
 func TestWhatRealTracesShow(t *testing.T) {

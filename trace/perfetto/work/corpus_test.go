@@ -44,7 +44,7 @@ func readBenchmarks(t *testing.T, pattern string) (out []benchmarks) {
 	return out
 }
 
-// row is a row of docs/evaluation.md: how far counts and times of like repetitions differ, in
+// row is a row of docs/evaluation/long-series.md: how far counts and times of like repetitions differ, in
 // the middle and in nine of ten cases, as shares.
 func row(label string, counts, times []float64) string {
 	at := func(values []float64, p float64) string {
@@ -53,7 +53,7 @@ func row(label string, counts, times []float64) string {
 	return fmt.Sprintf("| %s | %d | %s, %s | %s, %s |", label, len(counts), at(counts, 0.5), at(counts, 0.9), at(times, 0.5), at(times, 0.9))
 }
 
-// The table of docs/evaluation.md: how much counts waver between repetitions of one build on
+// The table of docs/evaluation/long-series.md: how much counts waver between repetitions of one build on
 // one phone, beside the times of the same repetitions.
 func TestHowMuchCountsWaver(t *testing.T) {
 	apart := func(a, b float64) float64 { return math.Abs(math.Log(a / b)) }
@@ -80,13 +80,13 @@ func TestHowMuchCountsWaver(t *testing.T) {
 		}
 	}
 	rows = append(rows, row("allocations, SM-A145R", allocations, took))
-	text, err := os.ReadFile("../../../docs/evaluation.md")
+	text, err := os.ReadFile("../../../docs/evaluation/long-series.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
 		if !strings.Contains(string(text), r+"\n") {
-			t.Errorf("docs/evaluation.md lacks the row\n%s", r)
+			t.Errorf("docs/evaluation/long-series.md lacks the row\n%s", r)
 		}
 	}
 }

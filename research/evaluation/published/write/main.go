@@ -1,4 +1,4 @@
-// Command write makes the files of series that docs/evaluation.md is about:
+// Command write makes the files of series that docs/evaluation/single-questions.md is about:
 //
 //	go run ./research/evaluation/published/write -corpus ../shared/corpus DIR
 //

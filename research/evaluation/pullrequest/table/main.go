@@ -1,4 +1,4 @@
-// Command table prints what whole pull requests get, as docs/evaluation.md has it:
+// Command table prints what whole pull requests get, as docs/evaluation/pull-requests.md has it:
 //
 //	go run ./research/evaluation/pullrequest/table -trials 500
 //

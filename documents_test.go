@@ -1,0 +1,114 @@
+package apkgate_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	linkOfDocument = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	heading        = regexp.MustCompile(`(?m)^#{1,6} +(.+?)\s*$`)
+	fenced         = regexp.MustCompile("(?s)\n```.*?\n```")
+	notInAnchors   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	inlineCode     = regexp.MustCompile("`[^`\n]*`")
+	linkText       = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+)
+
+// anchors are those that GitHub gives the headings of a document: lower case, without
+// punctuation, blanks as hyphens, and a number behind one that is there already.
+func anchors(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		words := notInAnchors.ReplaceAllString(strings.ToLower(linkText.ReplaceAllString(m[1], "$1")), "")
+		anchor := strings.ReplaceAll(words, " ", "-")
+		for n, first := 1, anchor; out[anchor]; n++ {
+			anchor = fmt.Sprintf("%s-%d", first, n)
+		}
+		out[anchor] = true
+	}
+	return out
+}
+
+func TestAnchorsAreThoseOfGitHub(t *testing.T) {
+	got := anchors("# The paper's `dune`, A–D\n\n```\n# no heading\n```\n## [ANRs](x.md) and SNRs\n## Tests\n### Tests\n")
+	for _, want := range []string{"the-papers-dune-ad", "anrs-and-snrs", "tests", "tests-1"} {
+		if !got[want] {
+			t.Errorf("no anchor %s in %v", want, got)
+		}
+	}
+	if len(got) != 4 {
+		t.Errorf("%d anchors in %v, want 4", len(got), got)
+	}
+}
+
+// A link of a document to a file of the repository, or to a heading of one, leads there.
+func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
+	all := documents(t)
+	for document, text := range all {
+		for _, m := range linkOfDocument.FindAllStringSubmatch(inlineCode.ReplaceAllString(text, ""), -1) {
+			if strings.Contains(m[1], ":") {
+				continue // of another site
+			}
+			file, anchor, _ := strings.Cut(m[1], "#")
+			target := document
+			if file != "" {
+				target = path.Join(path.Dir(document), file)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which is not there", document, m[1])
+				continue
+			}
+			if to, ok := all[target]; ok && anchor != "" && !anchors(to)[anchor] {
+				t.Errorf("%s links to %s, and %s has no such heading", document, m[1], target)
+			}
+		}
+	}
+}
+
+var (
+	evidenceLink = regexp.MustCompile(`\((evaluation/[a-z-]+\.md)`)
+	numberOfText = regexp.MustCompile(`\d(?:[\d.,]*\d)?`)
+	indentedCode = regexp.MustCompile(`(?m)^    .*$`)
+)
+
+// The page of the evaluation repeats what its evidence holds: each row of a table of a section
+// is a row of a document that the section links to, and each number is one of these documents.
+// The rows of the evidence are compared with what is measured by the tests that it names.
+func TestTheEvaluationsPageHasItsEvidence(t *testing.T) {
+	all := documents(t)
+	for i, section := range strings.Split(all["docs/evaluation.md"], "\n## ") {
+		title, text, _ := strings.Cut(section, "\n")
+		if i == 0 {
+			continue // the summary links to the sections
+		}
+		evidence := ""
+		for _, m := range evidenceLink.FindAllStringSubmatch(text, -1) {
+			evidence += all["docs/"+m[1]]
+		}
+		if evidence == "" {
+			t.Errorf("docs/evaluation.md, %s: no link to its evidence", title)
+		}
+		numbers := map[string]bool{}
+		for _, n := range numberOfText.FindAllString(evidence, -1) {
+			numbers[n] = true
+		}
+		text = linkText.ReplaceAllString(indentedCode.ReplaceAllString(text, ""), "$1")
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "|") {
+				if !strings.Contains(evidence, "\n"+line) {
+					t.Errorf("docs/evaluation.md, %s: its evidence has no row\n%s", title, line)
+				}
+				continue
+			}
+			for _, n := range numberOfText.FindAllString(line, -1) {
+				if !numbers[n] {
+					t.Errorf("docs/evaluation.md, %s: its evidence has no number %s, as in\n%s", title, n, line)
+				}
+			}
+		}
+	}
+}
