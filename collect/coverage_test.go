@@ -90,11 +90,11 @@ func drawnBy(s *simulator.Simulated, by string) map[int32]int {
 	return out
 }
 
-// documented are the rows of a table of docs/collection.md, without what stands in their
+// documented are the rows of a table of docs/collection/frames.md, without what stands in their
 // first column, by that.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "docs", "collection.md"))
+	text, err := os.ReadFile(filepath.Join("..", "docs", "collection", "frames.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func isAbout(cell string, n, within float64) bool {
 	return err == nil && math.Abs(stated-n) <= within
 }
 
-// TestFramesThatAreSeen is the table in docs/collection.md: how many of an app's frames are
+// TestFramesThatAreSeen is the table in docs/collection/frames.md: how many of an app's frames are
 // counted and seen, at each rate of the display and for windows that live for a while, and
 // for how long the app could not draw since it was asked. The document holds to within 1 %
 // of the frames, 3 points of the share and 10 % of that time.
@@ -131,7 +131,7 @@ func TestFramesThatAreSeen(t *testing.T) {
 		t.Logf("| %s | %d | %d | %.1f %% | %d ms |", name, c.drawn[0], c.counts()[0], 100*seen, c.stalled.Milliseconds())
 		if row := table[name]; len(row) != 4 || !isAbout(row[0], drawn, drawn/100) || !isAbout(row[1], drawn, drawn/100) ||
 			!isAbout(row[2], 100*seen, 3) || !isAbout(row[3], stalled, stalled/10) {
-			t.Errorf("docs/collection.md has %q of %s: make its table anew", row, name)
+			t.Errorf("docs/collection/frames.md has %q of %s: make its table anew", row, name)
 		}
 		if !slices.Equal(c.counts(), c.drawn) {
 			t.Errorf("%s, %d Hz, %s: %v of %v frames count", by, hz, what, c.counts(), c.drawn)

@@ -142,7 +142,7 @@ func (w without) Exec(ctx context.Context, line string) (device.Output, error) {
 	return w.Device.Exec(ctx, line)
 }
 
-// TestOneScrollByThreeSources is the table in docs/collection.md: what each source of frames
+// TestOneScrollByThreeSources is the table in docs/collection/frames.md: what each source of frames
 // tells of one and the same scroll, of which some frames wait for a lock, beside what the phone
 // showed. The document holds to within 1 % of the frames, 3 late ones and 0.2 ms.
 func TestOneScrollByThreeSources(t *testing.T) {
@@ -183,7 +183,7 @@ func TestOneScrollByThreeSources(t *testing.T) {
 		row := table[name]
 		if len(row) != 7 || !isAbout(row[0], m["frames.count"], m["frames.count"]/100) || !isAbout(row[1], float64(all), float64(all)/100) || !isAbout(row[2], less, 1) || !isAbout(row[3], m["frames.late"], 3) ||
 			!isAbout(row[4], m["frames.janky"], 3) || !isAbout(row[5], m["frames.duration_ms"], 0.2) || !isAbout(row[6], float64(stalled), float64(stalled)/10) {
-			t.Errorf("docs/collection.md has %q of %s: make its table anew", row, name)
+			t.Errorf("docs/collection/frames.md has %q of %s: make its table anew", row, name)
 		}
 		if m["frames.count"] != float64(all) || c.by != "gfxinfo" && all != unasked[c.profile] {
 			t.Errorf("%s: %v frames count of %d that were shown, and %d where nobody asks", name, m["frames.count"], all, unasked[c.profile])

@@ -50,11 +50,11 @@ func watchedFor(t *testing.T, profile string, seconds int, draws, keeps bool) (a
 }
 
 // What is run on a phone for each minute that a workload takes, as the table of
-// docs/collection.md#what-watching-costs has it: two runs that differ by twenty seconds of
+// docs/collection/watching.md has it: two runs that differ by twenty seconds of
 // their workload differ by a third of it.
 func TestWhatWatchingCosts(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../docs/collection.md")
+	text, err := os.ReadFile("../docs/collection/watching.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +89,12 @@ func TestWhatWatchingCosts(t *testing.T) {
 				for i, n := range counted {
 					const near = 12 // readings more or less that fall into either run
 					if err != nil || n < told[i]-near || n > told[i]+near || (n == 0) != (told[i] == 0) {
-						t.Errorf("docs/collection.md has %q", strings.TrimSpace(line))
+						t.Errorf("docs/collection/watching.md has %q", strings.TrimSpace(line))
 					}
 				}
 			}
 			if !found {
-				t.Errorf("docs/collection.md#what-watching-costs has no row of %q", name)
+				t.Errorf("docs/collection/watching.md has no row of %q", name)
 			}
 			if of["watching.cpu_ms"] <= 0 {
 				t.Errorf("what watching took is not told: %v", of)

@@ -43,7 +43,7 @@ type tally struct {
 
 // Whatever a log has forgotten by the end of a repetition, and wherever the connection that
 // reads it broke: its UI events are all there, at their times, or the repetition is lost. By
-// day a few dozen repetitions are made, with APKGATE_FULL=1 a thousand, as docs/collection.md
+// day a few dozen repetitions are made, with APKGATE_FULL=1 a thousand, as docs/collection/events.md
 // counts them.
 func TestNoEventIsShiftedByALogThatWraps(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 )
 
 // Marks are files of the device, one for each process that uses it or is about to
-// (see docs/collection.md, "One at a time"):
+// (see docs/collection/device.md, "One at a time"):
 //
 //	apkgate-owner/1
 //	8f14e45f-ceea-467f-a5c3-0a1b2c3d4e5f    /proc/sys/kernel/random/boot_id

@@ -55,7 +55,7 @@ func tells(of func(recording) bool) func(*testing.T, *Phone) string {
 // least is a recording of next to nothing.
 const least = "buffers { size_kb: 64 } data_sources { config { name: \"linux.process_stats\" } }"
 
-// probes find out what the cells of the table in docs/collection.md#commands are for a phone,
+// probes find out what the cells of the table in docs/collection/commands.md are for a phone,
 // by the row's first column.
 var probes = map[string]func(*testing.T, *Phone) string{
 	"`cat /proc/sys/kernel/random/boot_id /proc/uptime`": ends("cat /proc/sys/kernel/random/boot_id /proc/uptime"),
@@ -143,12 +143,12 @@ func hasSlice(r *slices.Reader, name string) bool {
 // release is what a version of Android calls itself, by its API level.
 var release = []string{"7.0", "7.1", "8.0.0", "8.1.0", "9", "10", "11", "12", "12", "13", "14", "15", "16"}
 
-// What docs/collection.md says of each command on each Android from 7 to 16 is what the
+// What docs/collection/commands.md says of each command on each Android from 7 to 16 is what the
 // simulated phone does, as it is sold. A cell that says "–" is of a command that is not sent
 // there, one with "?" of one for which no source was found.
 func TestCommandsOfEachVersion(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../docs/collection.md")
+	text, err := os.ReadFile("../../../docs/collection/commands.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestCommandsOfEachVersion(t *testing.T) {
 	}
 	for name := range probes {
 		if !found[name] {
-			t.Errorf("docs/collection.md has no row of %s", name)
+			t.Errorf("docs/collection/commands.md has no row of %s", name)
 		}
 	}
 }

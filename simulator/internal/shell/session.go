@@ -11,7 +11,7 @@ import (
 
 // LineCPU is what a line costs that a shell runs which is there already, beside the
 // processes that it starts: a tenth of one, as with mksh on a computer
-// (docs/collection.md#what-watching-costs).
+// (docs/collection/watching.md).
 const LineCPU = ProcessCPU / 10
 
 // unfinished is the error of a text that would be whole with more behind it.
