@@ -112,3 +112,23 @@ func TestTheEvaluationsPageHasItsEvidence(t *testing.T) {
 		}
 	}
 }
+
+// goCommand is a go command of a document, to the end of its line.
+var goCommand = regexp.MustCompile(`\bgo (?:test|run|build|vet) [^|#\n]*`)
+
+// The packages of the go commands that a document has are there.
+func TestCommandsOfDocumentsNamePackagesThatAreThere(t *testing.T) {
+	for document, text := range documents(t) {
+		for _, command := range goCommand.FindAllString(text, -1) {
+			for word := range strings.FieldsSeq(command) {
+				name, isPath := strings.CutPrefix(strings.Trim(word, "`'\".,;:)"), "./")
+				if !isPath || strings.Contains(name, "...") {
+					continue
+				}
+				if info, err := os.Stat(name); err != nil || !info.IsDir() {
+					t.Errorf("%s: %s names the package %s, which is not there", document, command, name)
+				}
+			}
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// What docs/design.md says of turns on real phones: how much device time rounds take to the same
+// What docs/design/gate.md says of turns on real phones: how much device time rounds take to the same
 // precision, as a share of what they take with one repetition a turn, where a set-up takes 35 s
 // and a repetition 15 s. Rounds are all neighbouring turns of a series, in its own order.
 func TestTurnsOnRealPhones(t *testing.T) {
@@ -54,12 +54,12 @@ func TestTurnsOnRealPhones(t *testing.T) {
 	}
 	want := fmt.Sprintf("Of %d series of real phones in their own order, rounds take %.2f times as long to the same precision as with one repetition a turn, and %.1f times at worst; with three a turn %.2f and %.1f times",
 		len(chosen), mean(chosen), slices.Max(chosen), mean(three), slices.Max(three))
-	text, err := os.ReadFile("../../docs/design.md")
+	text, err := os.ReadFile("../../docs/design/gate.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want) {
-		t.Errorf("docs/design.md does not say: %s", want)
+		t.Errorf("docs/design/gate.md does not say: %s", want)
 	}
 }
 

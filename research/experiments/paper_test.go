@@ -116,7 +116,7 @@ func rulesAt(support float64) []string {
 
 // B: exactly the paper's seven rules at support 0.01, those of Android 6.0.0
 // gone at 0.03, and none at 0.07. (Of the paper's five at 0.03 one can't be: see
-// docs/design.md.)
+// docs/design/paper.md.)
 func experimentB(t *testing.T, apps []measured, besideBase string) {
 	row := "| B: context rules at support 0.01 / 0.03 / 0.07 | 7 / 5 / 0 |"
 	for _, by := range readings {

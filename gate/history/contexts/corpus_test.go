@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// The prior of docs/design.md is what real phones differ by: between phones at one version
+// The prior of docs/design/contexts.md is what real phones differ by: between phones at one version
 // of the toolkit that draws, and between its versions on one phone, as standard deviations
 // of the logarithm of the mean time per frame.
 func TestThePriorOfContexts(t *testing.T) {

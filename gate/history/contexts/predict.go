@@ -11,7 +11,7 @@ import (
 )
 
 // Prior is what contexts are taken to differ by before any history has shown it, on the
-// scale of the values (docs/design.md says on what it was measured).
+// scale of the values (docs/design/contexts.md says on what it was measured).
 type Prior struct {
 	// System is the standard deviation of the difference between two contexts that are
 	// unlike in the version of Android alone, Device that of any others.
@@ -21,7 +21,7 @@ type Prior struct {
 	Session float64
 }
 
-// How many degrees of freedom the two are worth: see docs/design.md.
+// How many degrees of freedom the two are worth: see docs/design/contexts.md.
 const (
 	systemDF = 8
 	deviceDF = 4

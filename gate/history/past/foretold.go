@@ -8,7 +8,7 @@ import (
 )
 
 // What contexts are taken to differ by before a history has shown it, in per cent, measured
-// on real phones: see docs/design.md.
+// on real phones: see docs/design/contexts.md.
 const (
 	systemApart  = 15 // by another version of Android, on one phone
 	deviceApart  = 57 // from phone to phone
