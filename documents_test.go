@@ -121,8 +121,8 @@ func TestCommandsOfDocumentsNamePackagesThatAreThere(t *testing.T) {
 	for document, text := range documents(t) {
 		for _, command := range goCommand.FindAllString(text, -1) {
 			for word := range strings.FieldsSeq(command) {
-				name, isPath := strings.CutPrefix(strings.Trim(word, "`'\".,;:)"), "./")
-				if !isPath || strings.Contains(name, "...") {
+				name, isPath := strings.CutPrefix(strings.TrimRight(word, "`'\".,;:)"), "./")
+				if !isPath || strings.Contains(word, "...") {
 					continue
 				}
 				if info, err := os.Stat(name); err != nil || !info.IsDir() {
