@@ -132,3 +132,65 @@ func TestCommandsOfDocumentsNamePackagesThatAreThere(t *testing.T) {
 		}
 	}
 }
+
+// A reader who begins with the README comes to every document by links.
+func TestEveryDocumentIsReachedFromTheREADME(t *testing.T) {
+	all := documents(t)
+	reached, next := map[string]bool{"README.md": true}, []string{"README.md"}
+	for len(next) > 0 {
+		document := next[0]
+		next = next[1:]
+		for _, m := range linkOfDocument.FindAllStringSubmatch(all[document], -1) {
+			file, _, _ := strings.Cut(m[1], "#")
+			target := path.Join(path.Dir(document), file)
+			if _, ok := all[target]; ok && !reached[target] {
+				reached[target] = true
+				next = append(next, target)
+			}
+		}
+	}
+	for document := range all {
+		if !reached[document] {
+			t.Errorf("no link from the README leads to %s", document)
+		}
+	}
+}
+
+// documentOfCode is a document that code or a script names, with a heading or without one.
+var documentOfCode = regexp.MustCompile(`\bdocs/(?:(?:collection|design|evaluation|format)/)?[a-z0-9-]+\.md(?:#([a-z0-9-]+))?`)
+
+// A document that a Go file or a script names is there, and has the heading that it names.
+func TestCodeNamesDocumentsThatAreThere(t *testing.T) {
+	all := documents(t)
+	check := func(file, text string) {
+		for _, m := range documentOfCode.FindAllStringSubmatch(text, -1) {
+			document, _, _ := strings.Cut(m[0], "#")
+			if _, ok := all[document]; !ok {
+				t.Errorf("%s names %s, which is not there", file, document)
+			} else if m[1] != "" && !anchors(all[document])[m[1]] {
+				t.Errorf("%s names %s, and the document has no such heading", file, m[0])
+			}
+		}
+	}
+	for _, s := range sources(t) {
+		text, err := os.ReadFile(s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(s.path, string(text))
+	}
+	scripts, err := os.ReadDir("scripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range scripts {
+		if s.IsDir() {
+			continue
+		}
+		text, err := os.ReadFile(path.Join("scripts", s.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("scripts/"+s.Name(), string(text))
+	}
+}

@@ -9,6 +9,8 @@
 // is a set that only grows, plus marks that are appended; so adding a run twice
 // is adding it once, two histories merge by union, and a run that nobody
 // accepted is never a reference.
+//
+// The reasons are in docs/design/stores.md.
 package baseline
 
 import (

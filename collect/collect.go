@@ -5,17 +5,19 @@
 // energy is asked for, the device's power is recorded beside it, and each bucket
 // gets its joules.
 //
-// It owns the order of things and what follows from a lost repetition. What is done to a
-// device beforehand is preparation's, what is done while the app is measured repetition's, and
-// what a record says of it record's. How a device is talked to is target's, what makes the app
-// do something workload's, what records beside it recorders', what was seen of frames frames',
-// of energy power's, of the log applog's; loss has the ways in which it fails, and journal what
-// is told. It does not know how a device is reached (package device), what a dump means (package
-// trace), what power a reading stands for (package energy), or whether the numbers are good
-// (package gate).
+// It owns the order of things and what follows from a lost repetition. Package preparation
+// does what is done to a device beforehand, repetition what is done while the app is measured,
+// and record says what of it goes into a run's record. Package target speaks with the device,
+// workload makes the app do something, recorders record meanwhile, and framesource,
+// energymeter and applog read frames, energy and the log. Package loss has the ways in which a
+// repetition is lost, and journal the progress and the warnings. It does not know how a device
+// is reached (package device), what a dump means (package trace), what power a reading stands
+// for (package energy), or whether the numbers are good (package gate).
 //
 // It takes a stand: a repetition is measured whole or it is lost, said so, and made
 // again. Nothing is filled in.
+//
+// The reasons are in docs/design/collection.md.
 package collect
 
 import (

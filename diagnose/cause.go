@@ -10,6 +10,8 @@
 //
 // It takes a stand: a cause is data. Whoever adds a kind of cause adds a package
 // here, and no renderer needs to know.
+//
+// The reasons are in docs/design/causes.md.
 package diagnose
 
 import (

@@ -9,6 +9,8 @@
 // It takes a stand: a doubt is an answer. Where the history is too small or a
 // run is not whole, the verdict is Inconclusive or Invalid and says what would
 // settle it; it is never a pass by default.
+//
+// The reasons are in docs/design/gate.md.
 package gate
 
 import "github.com/apkgate/apkgate/run"

@@ -5,6 +5,8 @@
 //
 // It takes a stand: what the history can't tell is said and not passed over. It
 // compares no two builds with each other (sidebyside), and changes no history.
+//
+// The reasons are in docs/design/gate.md and docs/design/contexts.md.
 package history
 
 import (

@@ -5,6 +5,8 @@
 // a budget that can't keep the policy's false alarms is refused before anything is
 // measured. It says until which round to measure, and measures nothing itself; which
 // comparisons are open is for the history to say.
+//
+// The reasons are in docs/design/gate.md#rounds.
 package rounds
 
 import (

@@ -10,6 +10,8 @@
 // knows no format: whatever it makes is plain text in a document.
 //
 // It has more files than other packages: each part of an answer has one.
+//
+// The reasons are in docs/design/reports.md.
 package layout
 
 import (

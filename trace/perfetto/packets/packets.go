@@ -11,6 +11,8 @@
 //
 // Format: protos/perfetto/trace/trace_packet.proto of google/perfetto and what it
 // includes; the meaning of clocks is in clock_snapshot.proto.
+//
+// The reasons are in docs/design/traces.md.
 package packets
 
 import (
