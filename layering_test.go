@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -127,11 +128,12 @@ func (s source) at(n ast.Node) string {
 	return s.path + ":" + strconv.Itoa(s.fset.Position(n.Pos()).Line)
 }
 
-// sources parses every Go file but those in testdata and hidden folders.
-func sources(t *testing.T) []source {
-	t.Helper()
-	var out []source
-	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+// parsed are all sources, parsed once for all tests, which only read them.
+var parsed = sync.OnceValues(parse)
+
+// parse reads every Go file but those in testdata and hidden folders.
+func parse() (out []source, err error) {
+	err = filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -151,6 +153,13 @@ func sources(t *testing.T) []source {
 		out = append(out, source{slashed, path.Dir(slashed), strings.HasSuffix(name, "_test.go"), file, fset})
 		return nil
 	})
+	return out, err
+}
+
+// sources are the Go files of the repository.
+func sources(t *testing.T) []source {
+	t.Helper()
+	out, err := parsed()
 	if err != nil {
 		t.Fatal(err)
 	}
