@@ -20,6 +20,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/anr/waits"
 	"github.com/apkgate/apkgate/trace/archive"
+	"github.com/apkgate/apkgate/trace/art"
 	"github.com/apkgate/apkgate/trace/batterystats"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 	"github.com/apkgate/apkgate/trace/hierarchy"
@@ -49,6 +50,7 @@ var bugReports = archive.Want{Report: true}
 
 // readers are what inspect can read, named after the packages in trace.
 var readers = map[string]reader{
+	"art":           {art.Inspect, "a method trace of ART: what am profile, Android Studio or Debug.startMethodTracing writes (.trace)", "", archive.Want{Names: []string{".trace"}}},
 	"anr":           {waits.Inspect, "a dump of threads: of /data/anr, the drop box, an ApplicationExitInfo or debuggerd", "", archive.Want{Names: []string{"traces.txt"}}},
 	"batterystats":  {batterystats.Inspect, "dumpsys batterystats (as text, or with --checkin or -c), dumpsys battery, or a bug report", "the estimated drain and CPU times on battery", bugReports},
 	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames", bugReports},

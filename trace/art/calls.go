@@ -1,0 +1,118 @@
+package art
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Call is one call of a method.
+type Call struct {
+	Thread uint32
+	Method int // place in Trace.Methods, -1 where unknown
+	Depth  int // 0 of the outermost
+	Begin  time.Duration
+	Took   time.Duration
+	Self   time.Duration // without the calls that it makes
+	// Open reports that the trace has no exit of it: it ran until the trace's last event of its
+	// thread, at least.
+	Open bool
+	// Within reports that it was called, directly or not, by another call of its method.
+	Within bool
+}
+
+// maxDepth bounds a thread's stack.
+const maxDepth = 1 << 16
+
+// Calls joins the entries and exits of a trace to calls: Add takes each event, and Finish ends
+// the calls that are left.
+type Calls struct {
+	// CPU takes the processor time of traces that have both clocks.
+	CPU bool
+	// Each is called with each call when it ends: within a thread the inner one first.
+	Each func(Call)
+	// Early counts exits from methods that were entered before the trace began.
+	Early int
+	// Deep counts entries that are left out: a thread was in more than 65,536 methods.
+	Deep    int
+	threads map[uint32]*callStack
+}
+
+// callStack is the calls that a thread is in.
+type callStack struct {
+	open []openCall
+	in   map[int]int // how many calls of a method are open
+	last time.Duration
+}
+
+type openCall struct {
+	method int
+	begin  time.Duration
+	inner  time.Duration // of the calls that it made
+}
+
+// Add takes an event. An exit ends the innermost call of its method, and the calls within it,
+// whose exits are missing then.
+func (c *Calls) Add(e Event) {
+	if c.threads == nil {
+		c.threads = map[uint32]*callStack{}
+	}
+	s := c.threads[e.Thread]
+	if s == nil {
+		s = &callStack{in: map[int]int{}}
+		c.threads[e.Thread] = s
+	}
+	at := e.Time
+	if c.CPU {
+		at = e.CPU
+	}
+	s.last = max(s.last, at)
+	if e.Action == Enter {
+		if len(s.open) == maxDepth {
+			c.Deep++
+			return
+		}
+		s.open = append(s.open, openCall{method: e.Method, begin: at})
+		s.in[e.Method]++
+		return
+	}
+	to := len(s.open) - 1
+	if e.Method >= 0 && s.in[e.Method] == 0 {
+		to = -1
+	}
+	for e.Method >= 0 && to >= 0 && s.open[to].method != e.Method {
+		to--
+	}
+	if to < 0 {
+		c.Early++
+		return
+	}
+	for len(s.open) > to {
+		c.end(e.Thread, s, at, len(s.open)-1 > to)
+	}
+}
+
+// end ends the innermost call of a thread.
+func (c *Calls) end(tid uint32, s *callStack, at time.Duration, open bool) {
+	depth := len(s.open) - 1
+	o := s.open[depth]
+	s.open = s.open[:depth]
+	if s.in[o.method]--; s.in[o.method] == 0 {
+		delete(s.in, o.method)
+	}
+	took := max(at-o.begin, 0)
+	if depth > 0 {
+		s.open[depth-1].inner += took
+	}
+	c.Each(Call{Thread: tid, Method: o.method, Depth: depth, Begin: o.begin, Took: took, Self: max(took-o.inner, 0), Open: open, Within: s.in[o.method] > 0})
+}
+
+// Finish ends the calls that the trace has no exits of.
+func (c *Calls) Finish() {
+	for _, tid := range slices.Sorted(maps.Keys(c.threads)) {
+		s := c.threads[tid]
+		for len(s.open) > 0 {
+			c.end(tid, s, s.last, true)
+		}
+	}
+}
