@@ -286,7 +286,7 @@ func endsBetween(name string, got, whole *art.Trace) bool {
 func TestReadWhatIsNoTrace(t *testing.T) {
 	t.Parallel()
 	got, err := art.Read(io.MultiReader(bytes.NewReader(sample().Text(2, "wall")[:40]), failing{}), nil)
-	if err == nil || !strings.Contains(err.Error(), "read a method trace at byte") {
+	if err == nil || !strings.Contains(err.Error(), "read a method trace at byte") || len(got.Warnings) > 0 {
 		t.Errorf("a disk that fails: %v, %v", got, err)
 	}
 	for _, file := range []string{"", "PK\x03\x04", "SLOW\x07\x00", "hello", "*version\n"} {
@@ -367,4 +367,184 @@ func FuzzRead(f *testing.F) {
 			t.Error("nothing is read, and nothing said of it")
 		}
 	})
+}
+
+// Lines of methods in the forms that versions of Android write.
+func TestReadMethodLines(t *testing.T) {
+	t.Parallel()
+	s := sample()
+	s.Methods = []string{
+		"com.example.A\tsix\t(I)V\tA.java\t42\n",
+		"com.example.B\tfour\t()V\tB.java\n",
+		"com.example.C\tthree\t()V\n",
+		"com.example.D\tD.java\t17\n",
+		"com.example.E\n",
+		"com.example.F\tF.java\t-1\n",
+		"com.example.G\tname\tnot a signature\tG.java\t3\n",
+	}
+	s.Events = nil
+	got, _ := read(t, s.Text(2, "wall"))
+	want := []art.Method{
+		{Class: "com.example.A", Name: "six", Signature: "(I)V", File: "A.java", Line: 42},
+		{ID: 4, Class: "com.example.B", Name: "four", Signature: "()V", File: "B.java"},
+		{ID: 8, Class: "com.example.C", Name: "three", Signature: "()V"},
+		{ID: 12, Class: "com.example.D", File: "D.java", Line: 17},
+		{ID: 16, Class: "com.example.E"},
+		{ID: 20, Class: "com.example.F", File: "F.java"},
+		{ID: 24, Class: "com.example.G", Name: "name", Signature: "not a signature", File: "G.java", Line: 3},
+	}
+	if diff := cmp.Diff(want, got.Methods); diff != "" {
+		t.Errorf("methods (-want +got):\n%s", diff)
+	}
+	for i, want := range []string{"com.example.A.six", "com.example.D", "method 0x2a"} {
+		m := []art.Method{got.Methods[0], got.Methods[3], {ID: 42}}[i]
+		if m.String() != want {
+			t.Errorf("the method is %q, want %q", m, want)
+		}
+	}
+}
+
+// Threads without entries come first in dumps, and fit both of them.
+func TestReadDumpsThatBeginWithoutEntries(t *testing.T) {
+	t.Parallel()
+	s := sample()
+	s.Order = []uint32{1, 2, 7, 9}
+	s.Threads[1], s.Threads[2] = "Signal Catcher", "Jit thread pool worker thread 0"
+	for name, c := range map[string]struct {
+		file []byte
+		want art.Format
+	}{
+		"long-running":                   {s.LongRunning(), art.LongOnes},
+		"all calls":                      {s.AllCalls(0), art.AllCalls},
+		"all calls, a size from memory":  {s.AllCalls(3), art.AllCalls},
+		"all calls, a large one":         {s.AllCalls(1 << 31), art.AllCalls},
+		"all calls, the size of entries": {s.AllCalls(14), art.AllCalls},
+	} {
+		got, calls := read(t, c.file)
+		if got.Format != c.want || len(calls) != 4 || len(got.Warnings) > 0 {
+			t.Errorf("%s: %s, %d calls, %v", name, got.Format, len(calls), got.Warnings)
+		}
+	}
+	s.Events = nil
+	got, _ := read(t, s.LongRunning())
+	if got.Format != art.Unknown || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, "neither of all calls nor of long ones") {
+		t.Errorf("no entries at all: %s, %v", got.Format, got.Warnings)
+	}
+}
+
+// Entries that both kinds of dumps can have are not guessed: an exit at 0 ns, and an exit.
+func TestReadADumpThatIsNotClear(t *testing.T) {
+	t.Parallel()
+	block := []byte{2, 7, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1}
+	got, _ := read(t, block)
+	if got.Events > 0 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, "of all calls and of long ones") {
+		t.Errorf("%d events, %v", got.Events, got.Warnings)
+	}
+}
+
+// Version 2 of the format without a frequency: an action of 3, a method that is not aligned or
+// not named, and time that runs back fit no dialect.
+func TestReadEntriesThatFitNoDialect(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*arttest.Trace){
+		"an action of 3":      func(s *arttest.Trace) { s.Events[0].Action = 3 },
+		"time that runs back": func(s *arttest.Trace) { s.Events[0].Wall = 50 * ms },
+	} {
+		s := sample()
+		change(&s)
+		got, calls := read(t, s.V2Time(0xf4, false, 0))
+		if len(calls) > 0 || len(got.Warnings) == 0 || !strings.Contains(got.Warnings[0].Text, "0 of them fit") {
+			t.Errorf("%s: %v, %v", name, calls, got.Warnings)
+		}
+	}
+	s := sample()
+	file := s.V2(4, "wall", false)
+	at := bytes.Index(file, []byte("com.example.Store"))
+	file[at-10]++ // its id
+	if got, calls := read(t, file); len(calls) > 0 || !strings.Contains(got.Warnings[0].Text, "0 of them fit") {
+		t.Errorf("a method that is not named: %v, %v", calls, got.Warnings)
+	}
+}
+
+// The clock of a stream stands in its summary.
+func TestReadTheClockOfAStream(t *testing.T) {
+	t.Parallel()
+	s := sample()
+	for name, file := range map[string][]byte{"streaming": s.Streaming(2, "thread-cpu"), "text": s.Text(2, "thread-cpu")} {
+		got, calls := read(t, file)
+		if got.Clock != art.ThreadCPU || len(got.Warnings) > 0 || !strings.Contains(strings.Join(calls, "\n"), "Store.load depth 1 at 10 took 120") {
+			t.Errorf("%s: %s, %v, %q", name, got.Clock, got.Warnings, calls)
+		}
+	}
+	file := bytes.Replace(s.Streaming(3, "dual"), []byte("clock=dual"), []byte("clock=wall"), 1)
+	if got, _ := read(t, file); got.Clock != art.Dual || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, "the records have two") {
+		t.Errorf("%s, %v", got.Clock, got.Warnings)
+	}
+	file = bytes.Replace(s.Text(2, "wall"), []byte("clock=wall"), []byte("clock=dual"), 1)
+	if got, _ := read(t, file); got.Clock != art.Wall || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, "records of version 2 have one") {
+		t.Errorf("%s, %v", got.Clock, got.Warnings)
+	}
+	file = bytes.Replace(s.Text(2, "wall"), []byte("clock=wall"), []byte("clock=moon"), 1)
+	if got, _ := read(t, file); got.Clock != art.Wall || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, `the clock "moon" is unknown`) {
+		t.Errorf("%s, %v", got.Clock, got.Warnings)
+	}
+}
+
+// What a header states and is not so.
+func TestReadHeadersThatAreWrong(t *testing.T) {
+	t.Parallel()
+	text := string(sample().Text(3, "dual"))
+	for change, want := range map[[2]string]string{
+		{"num-method-calls=7", "num-method-calls=8"}:            "the file states 8 events, 7 are in it",
+		{"data-file-overflow=false", "data-file-overflow=true"}: "ART's buffer was full",
+		{"pid=4711", "pid=-4711"}:                               `pid is "-4711", want a number`,
+		{"pid=4711", "pid=many"}:                                `pid is "many", want a number`,
+		{"*version\n3", "*version\n2"}:                          "the header states version 2, and the records version 3",
+		{"7\tmain", "seven\tmain"}:                              `is no thread`,
+		{"0x4\t", "four\t"}:                                     `is no method`,
+		{"SLOW\x03\x00\x20", "SLOW\x03\x00\x11"}:                "the records begin 17 bytes after their header begins",
+		{"SLOW\x03\x00", "SLOW\x09\x00"}:                        "version 9 of the format is unknown",
+		{"\x00\x0e\x00\x00\x00", "\x00\x0d\x00\x00\x00"}:        "a record has 13 bytes",
+		{"\x00\x0e\x00\x00\x00", "\x00\x41\x00\x00\x00"}:        "a record has 65 bytes",
+	} {
+		if !strings.Contains(text, change[0]) {
+			t.Fatalf("there is no %q in the file", change[0])
+		}
+		got, err := art.Read(strings.NewReader(strings.Replace(text, change[0], change[1], 1)), nil)
+		if err != nil || len(got.Warnings) == 0 || !strings.Contains(fmt.Sprint(got.Warnings), want) {
+			t.Errorf("%q: %v, %v, want %q", change[1], got.Warnings, err, want)
+		}
+	}
+	got, _ := art.Read(strings.NewReader(strings.Replace(text, "elapsed-time-usec=5000000", "elapsed-time-usec=9223372036854775807", 1)), nil)
+	if got.Elapsed != 1<<63-1 {
+		t.Errorf("the largest time is %v", got.Elapsed)
+	}
+}
+
+// Threads and names are bounded; what is left out is counted.
+func TestReadTooManyThreads(t *testing.T) {
+	t.Parallel()
+	s := arttest.Trace{Threads: map[uint32]string{}}
+	for tid := range uint32(art.MaxThreads + 3) {
+		s.Order = append(s.Order, tid+1)
+		s.Threads[tid+1] = "t"
+	}
+	got, err := art.Read(bytes.NewReader(s.Version6(false)), nil)
+	if err != nil || len(got.Threads) != art.MaxThreads || !strings.Contains(fmt.Sprint(got.Warnings), "3 methods or threads are left out") {
+		t.Errorf("%d threads, %v, %v", len(got.Threads), got.Warnings, err)
+	}
+}
+
+// A thread that is in more methods than any can be.
+func TestCallsThatAreTooDeep(t *testing.T) {
+	t.Parallel()
+	calls, ended := art.Calls{}, 0
+	calls.Each = func(art.Call) { ended++ }
+	for range 1<<16 + 5 {
+		calls.Add(art.Event{Method: 1})
+	}
+	calls.Finish()
+	if ended != 1<<16 || calls.Deep != 5 {
+		t.Errorf("%d calls ended, %d were too deep", ended, calls.Deep)
+	}
 }
