@@ -54,11 +54,15 @@ func Command(c terminal.Console) *cobra.Command {
   bug report, a log of xCrash, an export of Google Play or Firebase): the chain of
   waiting from the thread that did not respond to the critical one, and deadlocks
 
+  a method trace of ART (am profile, Android Studio, Debug.startMethodTracing): the
+  longest times in which the main thread was busy, with the calls that took them
+
 FILE may be packed with gzip or in a ZIP archive, and - is standard input. What makes
 a trace tell more is in docs/why-slow.md. Nothing is compared: that something got
 worse is what apkgate check says, of runs that kept traces.`,
 		Example: `  apkgate diagnose scroll.perfetto-trace --package com.example.mail
   apkgate diagnose scroll.perfetto-trace --package com.example.mail --html why.html
+  apkgate diagnose scroll.trace --package com.example.mail
   apkgate diagnose anr_2026-11-20-22-00-01-123 --mapping mapping.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -69,7 +73,7 @@ worse is what apkgate check says, of runs that kept traces.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return explain(cmd.Context(), c, args[0], f) },
 	}
 	cmd.Flags().StringVar(&f.pkg, "package", "", "the application id; a dump of threads needs it only where it doesn't say which process did not respond")
-	cmd.Flags().StringVar(&f.mapping, "mapping", "", "the mapping.txt by which R8 renamed the app's code (dumps of threads)")
+	cmd.Flags().StringVar(&f.mapping, "mapping", "", "the mapping.txt by which R8 renamed the app's code (dumps of threads, method traces)")
 	cmd.Flags().BoolVar(&f.open, "open", false, "print the link that opens the trace in Perfetto's user interface at the worst frame")
 	f.OutputFlags.Register(cmd)
 	return cmd

@@ -13,6 +13,7 @@ const (
 	perfetto kind = "perfetto"
 	systrace kind = "systrace"
 	threads  kind = "anr"
+	methods  kind = "art"
 )
 
 // headSize is how much of a recording is looked at to tell its kind.
@@ -25,10 +26,13 @@ var dump = regexp.MustCompile(`(?m)^[ \t]*(----- pid \d+ at |DALVIK THREADS|Cmd 
 
 // kindOf tells the kind of a recording by how it begins. A trace of packets begins with
 // the tag of its first packet (field 1, length-delimited: perfetto_trace.proto) and holds
-// bytes that no text has; of texts, what is no dump of threads is a trace.
+// bytes that no text has; a method trace begins with its version, SLOW or a block of entries; of
+// texts, what is no dump of threads is a trace.
 func kindOf(head []byte) kind {
 	control := bytes.ContainsFunc(head, func(r rune) bool { return r < '\t' })
 	switch {
+	case bytes.HasPrefix(head, []byte("*version\n")) || bytes.HasPrefix(head, []byte("SLOW")) || len(head) > 0 && head[0] == 2:
+		return methods
 	case len(head) > 0 && head[0] == 0x0a && control:
 		return perfetto
 	case dump.Match(head):

@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/archive"
+	"github.com/apkgate/apkgate/trace/art"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
@@ -20,7 +21,7 @@ import (
 )
 
 // recordings are the entries of ZIP archives that can be diagnosed.
-var recordings = archive.Want{Names: []string{".perfetto-trace", ".pftrace", "systrace.txt", "traces.txt"}}
+var recordings = archive.Want{Names: []string{".perfetto-trace", ".pftrace", "systrace.txt", "traces.txt", ".trace"}}
 
 // reports are archives that hold the text of a bug report, with its dumps.
 var reports = archive.Want{Report: true}
@@ -69,6 +70,8 @@ func read(c terminal.Console, path string, f flags) (saved.Diagnosis, error) {
 		err = frames(text.Source(src), path, &out)
 	case threads:
 		err = stacks(c, src, path, f.mapping, &out)
+	case methods:
+		err = calls(c, src, path, f.mapping, &out)
 	}
 	return out, err
 }
@@ -109,6 +112,30 @@ func frames(in packets.Source, path string, out *saved.Diagnosis) error {
 	all.Add(section.Repetition{Number: 1, Trace: seen})
 	out.Frames = all.Frames()
 	out.Causes = jankcause.Explain(run.Run{App: run.App{Package: out.Package}, Frames: out.Frames}, nil, nil)
+	return nil
+}
+
+// calls reads a method trace.
+func calls(c terminal.Console, in io.ReadSeeker, path, mapping string, out *saved.Diagnosis) error {
+	names, err := namesOf(c, mapping)
+	if err != nil {
+		return err
+	}
+	seen, traces, err := art.Record(in, names)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("diagnose %s: %w", terminal.Plain(path), err), "")
+	}
+	if traces == nil {
+		why := "it has no calls of methods"
+		if seen.Clock == art.NoClock {
+			why = "it has the order of calls and no times"
+		}
+		if len(seen.Warnings) > 0 {
+			why += " (" + seen.Warnings[0].Text + ")"
+		}
+		return exit.Usage(fmt.Errorf("diagnose %s: %s", terminal.Plain(path), why), "apkgate inspect art shows what is in it")
+	}
+	out.Methods, out.Cut, out.Warnings = traces, seen.Cut || seen.Full, seen.Warnings
 	return nil
 }
 

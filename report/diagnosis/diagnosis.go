@@ -41,7 +41,7 @@ func Document(in Input) document.Document {
 		Data:     saved.OfDiagnosis(in.Diagnosis), Kind: "diagnosis", Version: wording.Name(in.Version),
 		Unlisted: "a diagnosis of one recording finds nothing that got worse, which is what SARIF lists",
 	}
-	d.Sections = slices.Concat(story.Groups(), in.pictures(), []document.Section{in.frameTable(), in.mainThreads()}, in.stacks())
+	d.Sections = slices.Concat(story.Groups(), in.pictures(), []document.Section{in.frameTable(), in.mainThreads()}, in.stacks(), in.calls())
 	for _, w := range in.Warnings {
 		d.Warnings.Items = append(d.Warnings.Items, document.Item{Text: wording.Sentence(w.String())})
 	}
@@ -115,6 +115,8 @@ func (in Input) answer() document.Answer {
 	switch {
 	case in.Untold:
 		return in.untold()
+	case in.Methods != nil:
+		return in.busy()
 	case len(in.ANRs) > 0:
 		lead := stoodStill(in.ANRs)
 		if in.ByPlace {
@@ -238,6 +240,9 @@ var forms = map[string]string{
 // facts are how many frames there were, and by what they were told.
 func (in Input) facts() []document.Fact {
 	all, of := in.counted()
+	if in.Methods != nil {
+		return in.traced()
+	}
 	if name := forms[in.Form]; name != "" {
 		return []document.Fact{{Label: "Dump", Text: "read as " + name}}
 	}

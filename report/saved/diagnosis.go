@@ -27,9 +27,11 @@ type Diagnosis struct {
 	ByPlace     bool      `json:"by_place,omitempty"`
 	MainThreads []run.ANR `json:"main_threads,omitempty"`
 	// Frames and ANRs are as a record of a run has them.
-	Frames *run.Frames      `json:"frames,omitempty"`
-	ANRs   []run.ANR        `json:"anrs,omitempty"`
-	Causes []diagnose.Cause `json:"causes"`
+	Frames *run.Frames `json:"frames,omitempty"`
+	ANRs   []run.ANR   `json:"anrs,omitempty"`
+	// Methods are the calls of a method trace, as a record of a run has them.
+	Methods *run.MethodTraces `json:"method_traces,omitempty"`
+	Causes  []diagnose.Cause  `json:"causes"`
 	// CausesTotal counts the causes where the list is cut; 0 where it is whole.
 	CausesTotal int           `json:"causes_total,omitempty"`
 	Warnings    []run.Warning `json:"warnings"`

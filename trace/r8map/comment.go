@@ -61,7 +61,7 @@ func (p *parser) note(n note) {
 			p.last().outline = true
 		}
 	case "com.android.tools.r8.residualsignature":
-		if args, ok := arguments(n.Signature); ok && p.comments == ofMethod {
+		if args, ok := Arguments(n.Signature); ok && p.comments == ofMethod {
 			p.last().residual = p.name([]byte(args))
 		}
 	}

@@ -6,9 +6,9 @@ import "strings"
 var primitives = map[byte]string{'V': "void", 'Z': "boolean", 'B': "byte", 'S': "short",
 	'C': "char", 'I': "int", 'J': "long", 'F': "float", 'D': "double"}
 
-// arguments are the arguments of a descriptor as a mapping writes them:
+// Arguments are the arguments of a descriptor as a mapping writes them:
 // "(int,a.b[])" of "(I[La/b;)V".
-func arguments(descriptor string) (string, bool) {
+func Arguments(descriptor string) (string, bool) {
 	inside, ok := strings.CutPrefix(descriptor, "(")
 	inside, _, closed := strings.Cut(inside, ")")
 	if !ok || !closed {

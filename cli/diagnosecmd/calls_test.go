@@ -1,0 +1,82 @@
+package diagnosecmd_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/cli/clitest"
+	"github.com/apkgate/apkgate/internal/corpustest"
+	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/trace/art/arttest"
+)
+
+// message is a method trace of a main thread that handles one message, of so many ms, most of
+// them in the app's Feed.bind, which calls a library.
+func message(took uint64) arttest.Trace {
+	const ms = 1_000_000
+	s := arttest.Trace{
+		Methods: []string{
+			"android.os.Handler\tdispatchMessage\t(Landroid/os/Message;)V\tHandler.java\n",
+			"com.example.mail.Feed\tbind\t()V\tFeed.java\n",
+			"org.json.JSONObject\t<init>\t(Ljava/lang/String;)V\tJSONObject.java\n",
+		},
+		Threads: map[uint32]string{100: "main"}, Order: []uint32{100},
+	}
+	for depth := range 3 {
+		s.Events = append(s.Events, arttest.Event{Thread: 100, Method: depth, Wall: uint64(depth+1) * ms})
+	}
+	for depth := 2; depth >= 0; depth-- {
+		s.Events = append(s.Events, arttest.Event{Thread: 100, Method: depth, Action: 1, Wall: (took + 1 - uint64(depth)) * ms})
+	}
+	return s
+}
+
+func TestDiagnoseAMethodTrace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "long.trace", string(message(1200).Text(3, "dual")))
+	write(t, "short.trace", string(message(90).Streaming(3, "dual")))
+	got := passes(t, "long.trace", "--package", "com.example.mail", "--json", "long.json")
+	for _, want := range []string{
+		"Main thread blocked: the main thread was busy for 1200 ms at a time; 1198 ms of that in com.example.mail.Feed.bind",
+		"Traced", "3 calls in 1200 ms", "android.os.Handler.dispatchMessage → com.example.mail.Feed.bind →",
+		"Methods of the main thread, by the time of their own",
+	} {
+		if text := strings.Join(strings.Fields(got.Stdout), " "); !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, got.Stdout)
+		}
+	}
+	got = passes(t, "short.trace", "--package", "com.example.mail")
+	if text := strings.Join(strings.Fields(got.Stdout), " "); !strings.Contains(text, "In time: the main thread was busy for 90 ms at a time") {
+		t.Errorf("a short message:\n%s", got.Stdout)
+	}
+	raw, err := os.ReadFile("long.json")
+	var d saved.Diagnosis
+	if err != nil || json.Unmarshal(raw, &d) != nil || d.Kind != "art" || d.Methods == nil || d.Methods.List[0].Name != "org.json.JSONObject.<init>" {
+		t.Errorf("as JSON: %s, %v", raw, err)
+	}
+}
+
+// What can't be explained says why, and what to do.
+func TestDiagnoseMethodTracesThatTellNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "order.trace", string(message(90).AllCalls(0)))
+	write(t, "empty.trace", string(message(90).Text(2, "wall")[:300]))
+	clitest.Refuses(t, clitest.Run(t, nil, "diagnose", "order.trace"), "it has the order of calls and no times", "apkgate inspect art")
+	clitest.Refuses(t, clitest.Run(t, nil, "diagnose", "empty.trace"), "it has no calls of methods", "the file ends in")
+}
+
+// Real traces: an app that computes its picture on the main thread, and a browser's start.
+func TestDiagnoseRealMethodTraces(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"yamp_legacy.trace":                  "the main thread was busy for 3050 ms at a time",
+		"firefox_art-trace-regular.trace.gz": "the main thread was busy for 1170 ms at a time; 304 ms of that in androidx.fragment.app.FragmentManager.moveToState",
+	} {
+		got := passes(t, corpustest.Path(t, "arttrace", file))
+		if text := strings.Join(strings.Fields(got.Stdout), " "); !strings.Contains(text, want) {
+			t.Errorf("%s: there is no %q in\n%s", file, want, got.Stdout)
+		}
+	}
+}
