@@ -14,9 +14,9 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
-	"github.com/apkgate/apkgate/trace/perfetto/threads"
 	"github.com/apkgate/apkgate/trace/systrace"
 )
 
@@ -45,12 +45,8 @@ func (w *writer) Event(e *packets.Event) {
 	}
 	switch c := e.Compact; {
 	case e.Kind == field.EventTaskNewtask:
-		task := threads.NewTaskOf(e.Data)
-		flags := 0
-		if task.Thread {
-			flags = 0x10000
-		}
-		line("task_newtask: pid=%d comm=%s clone_flags=%x oom_score_adj=0", task.TID, task.Name, flags)
+		task := messages.NewTaskOf(e.Data)
+		line("task_newtask: pid=%d comm=%s clone_flags=%x oom_score_adj=0", task.PID, task.Comm, task.CloneFlags)
 	case c != nil && e.Kind == field.EventSchedSwitch:
 		if known && !e.Early {
 			line("sched_switch: prev_comm=%s prev_pid=%d prev_prio=1 prev_state=%s ==> next_comm=%s next_pid=%d next_prio=%d",

@@ -6,22 +6,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // Events are all of them.
 var Events = []protowire.Number{field.EventPrint, field.EventZero, field.EventSdeTracingMarkWrite, field.EventDpuTracingMarkWrite, field.EventG2dTracingMarkWrite, field.EventMaliTracingMarkWrite}
-
-// fields are where a driver's event has what it says: the field's number, 0 for none.
-type fields struct{ pid, name, phase, value, begin protowire.Number }
-
-var drivers = map[protowire.Number]fields{
-	field.EventSdeTracingMarkWrite:  {pid: field.SDEPID, name: field.SDETraceName, phase: field.SDETraceType, value: field.SDEValue, begin: field.SDETraceBegin},
-	field.EventDpuTracingMarkWrite:  {pid: field.DPUPID, name: field.DPUName, phase: field.DPUType, value: field.DPUValue},
-	field.EventG2dTracingMarkWrite:  {pid: field.G2DPID, name: field.G2DName, phase: field.G2DType, value: field.G2DValue},
-	field.EventMaliTracingMarkWrite: {pid: field.MaliPID, name: field.MaliName, phase: field.MaliType, value: field.MaliValue},
-	field.EventZero:                 {pid: field.ZeroPID, name: field.ZeroName, phase: field.ZeroFlag, value: field.ZeroValue},
-}
 
 // reading is what an event said, and names of which one copy is kept.
 type reading struct {
@@ -64,46 +54,45 @@ func (r *reading) text(b []byte) string {
 }
 
 func (r *reading) of(e *packets.Event) (Point, bool) {
-	if e.Kind == field.EventPrint {
-		for f := packets.FieldsOf(e.Data); f.Next(); {
-			if f.Number == field.PrintBuf {
-				return parse(f.Bytes, r.text)
-			}
-		}
-		return Point{}, false
-	}
-	at, known := drivers[e.Kind]
-	if !known {
-		return Point{}, false
-	}
 	var p Point
-	phase, begin, told := uint64(0), false, false
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case at.pid:
-			p.PID = int32(f.Value)
-		case at.name:
-			p.Name = r.text(f.Bytes)
-		case at.phase:
-			phase, told = f.Value, true
-		case at.value:
-			p.Value = int64(f.Value)
-		case at.begin:
-			begin, told = f.Value != 0, true
+	phase, told := uint32(0), false
+	switch e.Kind {
+	case field.EventPrint:
+		return parse(messages.PrintOf(e.Data).Buf, r.text)
+	case field.EventZero:
+		m := messages.ZeroOf(e.Data)
+		p, phase, told = Point{PID: m.PID, Name: r.text(m.Name), Value: m.Value}, uint32(m.Flag), m.HasFlag
+	case field.EventSdeTracingMarkWrite:
+		m := messages.SDEOf(e.Data)
+		p, phase, told = Point{PID: m.PID, Name: r.text(m.TraceName), Value: int64(m.Value)}, m.TraceType, m.HasTraceType || m.HasTraceBegin
+		if phase == 0 && m.TraceBegin != 0 {
+			phase = 'B'
+		} else if phase == 0 {
+			phase = 'E'
 		}
+	case field.EventDpuTracingMarkWrite:
+		m := messages.DPUOf(e.Data)
+		p, phase, told = Point{PID: m.PID, Name: r.text(m.Name), Value: int64(m.Value)}, m.Type, m.HasType
+		if phase != 'C' {
+			p.PID = 0 // some drivers name a process that the thread is not of
+		}
+	case field.EventG2dTracingMarkWrite:
+		m := messages.G2DOf(e.Data)
+		p, phase, told = Point{PID: m.PID, Name: r.text(m.Name), Value: int64(m.Value)}, m.Type, m.HasType
+	case field.EventMaliTracingMarkWrite:
+		m := messages.MaliOf(e.Data)
+		p, phase, told = Point{PID: m.PID, Name: r.text(m.Name), Value: int64(m.Value)}, m.Type, m.HasType
 	}
-	p.Phase = phaseOf(e.Kind, phase, begin, told)
-	if e.Kind == field.EventDpuTracingMarkWrite && p.Phase != 'C' {
-		p.PID = 0 // some drivers name a process that the thread is not of
+	if told {
+		p.Phase = phaseOf(e.Kind, phase)
 	}
 	return p, p.Phase != 0
 }
 
-// phaseOf is the letter that a driver's event means, 0 for none. Vendors' kernels have
-// bits, a letter, or whether a slice begins.
-func phaseOf(kind protowire.Number, phase uint64, begin, told bool) byte {
+// phaseOf is the letter that a driver's event means, 0 for none. Vendors' kernels have bits or
+// a letter.
+func phaseOf(kind protowire.Number, phase uint32) byte {
 	switch {
-	case !told:
 	case kind == field.EventZero:
 		for i, letter := range []byte("BEC") {
 			if phase&(1<<i) != 0 {
@@ -112,10 +101,6 @@ func phaseOf(kind protowire.Number, phase uint64, begin, told bool) byte {
 		}
 	case phase == 'B', phase == 'E', phase == 'C', phase == 'I':
 		return byte(phase)
-	case phase == 0 && kind == field.EventSdeTracingMarkWrite && begin:
-		return 'B'
-	case phase == 0 && kind == field.EventSdeTracingMarkWrite:
-		return 'E'
 	}
 	return 0
 }

@@ -96,26 +96,9 @@ func (r *Reader) Wants() packets.Wants {
 // Packet reads nothing: what is read are events.
 func (r *Reader) Packet(packets.Packet) {}
 
-// Event reads an event. The tracker has read it before.
-func (r *Reader) Event(e *packets.Event) {
-	switch e.Kind {
-	case field.EventBlockBioQueue:
-		r.begin(e, Bio, bioFields)
-	case field.EventBlockIOStart:
-		r.begin(e, IO, ioFields)
-	case field.EventBlockRqIssue:
-		r.begin(e, Request, requestFields)
-	case field.EventBlockBioComplete:
-		r.end(e, Bio, bioEnd)
-	case field.EventBlockIODone:
-		r.end(e, IO, ioEnd)
-	case field.EventBlockRqComplete:
-		r.end(e, Request, requestEnd)
-	}
-}
-
 // intern is the place of a name, that of "" where there are too many.
-func (r *Reader) intern(name string) int32 {
+func (r *Reader) intern(raw []byte) int32 {
+	name := packets.Name(raw)
 	one, known := r.names[name]
 	if !known && r.file.Room("names of block I/O", len(r.Names), maxNames) {
 		one = int32(len(r.Names))

@@ -4,70 +4,35 @@ import (
 	"math"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
-
-// reading is a BatteryCounters (battery_counters.proto): nil is what it does not say.
-type reading struct {
-	name                                      string
-	charge, energy, current, average, voltage *int64
-	percent                                   *float64
-}
-
-func readingOf(message []byte) reading {
-	var b reading
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.BatteryName:
-			b.name = f.Text()
-		case field.BatteryChargeCounterUah:
-			b.charge = f.Int64()
-		case field.BatteryCapacityPercent:
-			b.percent = f.Float32()
-		case field.BatteryCurrentUa:
-			b.current = f.Int64()
-		case field.BatteryCurrentAvgUa:
-			b.average = f.Int64()
-		case field.BatteryEnergyCounterUwh:
-			b.energy = f.Int64()
-		case field.BatteryVoltageUv:
-			b.voltage = f.Int64()
-		}
-	}
-	return b
-}
 
 // battery reads a BatteryCounters. What a battery does not say itself follows from what it
 // says: its charge from its energy, and its power.
 func (r *Reader) battery(at time.Duration, message []byte) {
-	b := readingOf(message)
+	b := messages.BatteryOf(message)
 	prefix := "batt."
-	if b.name != "" {
-		prefix += b.name + "."
+	if name := packets.Name(b.Name); name != "" {
+		prefix += name + "."
 	}
-	put := func(counter string, value float64) { r.put(at, value, device("battery_counter", prefix+counter)) }
-	of := func(counter string, value *int64) {
-		if value != nil {
-			put(counter, float64(*value))
+	put := func(counter string, value float64, told bool) {
+		if told {
+			r.put(at, value, device("battery_counter", prefix+counter))
 		}
 	}
-	if b.charge == nil && b.energy != nil && b.voltage != nil && *b.voltage > 0 {
-		from := *b.energy * 1_000_000 / *b.voltage
-		b.charge = &from
+	if !b.HasChargeCounterUah && b.HasEnergyCounterUwh && b.VoltageUv > 0 {
+		b.ChargeCounterUah, b.HasChargeCounterUah = b.EnergyCounterUwh*1_000_000/b.VoltageUv, true
 	}
-	of("charge_uah", b.charge)
-	if b.percent != nil {
-		put("capacity_pct", *b.percent)
-	}
-	of("current_ua", b.current)
-	of("current.avg_ua", b.average)
-	of("voltage_uv", b.voltage)
-	if b.current != nil && b.voltage != nil {
-		// A battery that is used has a current below 0; its power is meant.
-		milliwatts := *b.current * *b.voltage / 1_000_000_000
-		put("power_mw", math.Abs(float64(milliwatts)))
-	}
+	put("charge_uah", float64(b.ChargeCounterUah), b.HasChargeCounterUah)
+	percent := float64(b.CapacityPercent)
+	put("capacity_pct", percent, b.HasCapacityPercent && !math.IsNaN(percent) && !math.IsInf(percent, 0))
+	put("current_ua", float64(b.CurrentUa), b.HasCurrentUa)
+	put("current.avg_ua", float64(b.CurrentAvgUa), b.HasCurrentAvgUa)
+	put("voltage_uv", float64(b.VoltageUv), b.HasVoltageUv)
+	// A battery that is used has a current below 0; its power is meant.
+	milliwatts := b.CurrentUa * b.VoltageUv / 1_000_000_000
+	put("power_mw", math.Abs(float64(milliwatts)), b.HasCurrentUa && b.HasVoltageUv)
 }
 
 // device is a counter of the whole device.

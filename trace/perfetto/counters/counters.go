@@ -14,6 +14,7 @@ import (
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
@@ -64,7 +65,7 @@ type Reader struct {
 	file    *packets.File
 	threads *threads.Tracker
 	tracks  map[Track]int32
-	spaces  map[int64]int // threads by the memory that they were seen to use
+	spaces  map[uint32]int // threads by the memory that they were seen to use
 	events  *trackevent.Tracks
 
 	energy    energy
@@ -77,7 +78,7 @@ type Reader struct {
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	r := &Reader{
-		file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}, events: trackevent.New(file, tracker),
+		file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[uint32]int{}, events: trackevent.New(file, tracker),
 		energy:    energy{rails: map[railKey]rail{}, consumers: map[int32]string{}, states: map[[2]int32]string{}},
 		sent:      map[virtioKey]time.Duration{},
 		gpu:       gpu{specs: map[specKey]gpuCounter{}, known: map[specKey]bool{}, last: map[Track]int32{}},
@@ -123,8 +124,7 @@ func (r *Reader) Event(e *packets.Event) {
 	case field.EventClockEnable, field.EventClockDisable:
 		r.clock(e, "clock_state", " State")
 	case field.EventGPUFrequency:
-		value, _ := pair(e.Data, field.GPUFrequencyState, 0)
-		r.put(e.At, float64(uint32(value)), Track{Type: "gpu_frequency", Name: "gpufreq", Unit: "kHz", Thread: None, Process: None, CPU: None})
+		r.gpuFrequency(e.At, messages.GPUFrequencyOf(e.Data).State)
 	case field.EventCPUFrequencyLimits:
 		r.limits(e)
 	case field.EventSchedCPUUtilCfs:
@@ -134,9 +134,11 @@ func (r *Reader) Event(e *packets.Event) {
 	case field.EventGPUMemTotal:
 		r.gpuMemoryEvent(e)
 	case field.EventRSSStat:
-		r.memory(e, rss(e.Data))
+		m := messages.RSSOf(e.Data)
+		r.memory(e, memory{uint32(m.Member), m.Size, m.MmID, m.Curr != 0, m.HasCurr && m.HasMmID})
 	case field.EventRSSStatThrottled:
-		r.memory(e, throttled(e.Data))
+		m := messages.RSSThrottledOf(e.Data) // it always says whose memory it is
+		r.memory(e, memory{uint32(m.Member), m.Size, m.MmID, m.Curr != 0, true})
 	case field.EventOOMScoreAdjUpdate:
 		r.oomScore(e)
 	default:
@@ -146,39 +148,17 @@ func (r *Reader) Event(e *packets.Event) {
 	}
 }
 
-// pair is two numbers of a message by their fields.
-func pair(message []byte, one, other protowire.Number) (first, second uint64) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case one:
-			first = f.Value
-		case other:
-			second = f.Value
-		}
-	}
-	return first, second
-}
-
 // cpu reads a CpuFrequencyFtraceEvent or a CpuIdleFtraceEvent, whose fields are the same.
 func (r *Reader) cpu(e *packets.Event, kind, name string) {
-	value, cpu := pair(e.Data, field.CPUFrequencyState, field.CPUFrequencyCPUID)
-	r.ofCPU(e.At, float64(uint32(value)), cpu, kind, name)
+	m := messages.CPUFrequencyOf(e.Data)
+	r.ofCPU(e.At, float64(m.State), uint64(m.CPUID), kind, name)
 }
 
 // clock reads a ClockSetRateFtraceEvent, or one of a clock that is enabled or disabled,
 // whose fields are the same.
 func (r *Reader) clock(e *packets.Event, kind, suffix string) {
-	var name string
-	var value uint64
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.ClockSetRateName:
-			name = f.Text()
-		case field.ClockSetRateState:
-			value = f.Value
-		}
-	}
-	r.put(e.At, float64(value), Track{Type: kind, Name: name + suffix, Thread: None, Process: None, CPU: None})
+	m := messages.ClockSetRateOf(e.Data)
+	r.put(e.At, float64(m.State), device(kind, packets.Name(m.Name)+suffix))
 }
 
 // point reads a counter of user space or of a driver. It is its process's, whoever writes.

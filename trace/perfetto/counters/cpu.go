@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -17,37 +17,22 @@ func (r *Reader) ofCPU(at time.Duration, value float64, cpu uint64, kind, name s
 
 // limits reads a CpuFrequencyLimitsFtraceEvent (power.proto).
 func (r *Reader) limits(e *packets.Event) {
-	var least, most, cpu uint64
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.CPULimitsMinFreq:
-			least = f.Value
-		case field.CPULimitsMaxFreq:
-			most = f.Value
-		case field.CPULimitsCPUID:
-			cpu = f.Value
-		}
-	}
-	r.ofCPU(e.At, float64(uint32(most)), cpu, "cpu_max_frequency_limit", fmt.Sprintf("Cpu %d Max Freq Limit", cpu))
-	r.ofCPU(e.At, float64(uint32(least)), cpu, "cpu_min_frequency_limit", fmt.Sprintf("Cpu %d Min Freq Limit", cpu))
+	m := messages.CPULimitsOf(e.Data)
+	r.ofCPU(e.At, float64(m.MaxFreq), uint64(m.CPUID), "cpu_max_frequency_limit", fmt.Sprintf("Cpu %d Max Freq Limit", m.CPUID))
+	r.ofCPU(e.At, float64(m.MinFreq), uint64(m.CPUID), "cpu_min_frequency_limit", fmt.Sprintf("Cpu %d Min Freq Limit", m.CPUID))
 }
 
 // load reads a SchedCpuUtilCfsFtraceEvent (sched.proto).
 func (r *Reader) load(e *packets.Event) {
-	var capacity, cpu, used, running uint64
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.CPUUtilCapacity:
-			capacity = f.Value
-		case field.CPUUtilCPU:
-			cpu = f.Value
-		case field.CPUUtilCPUUtil:
-			used = f.Value
-		case field.CPUUtilNrRunning:
-			running = f.Value
-		}
-	}
-	r.ofCPU(e.At, float64(used), cpu, "cpu_utilization", fmt.Sprintf("Cpu %d Util", cpu))
-	r.ofCPU(e.At, float64(capacity), cpu, "cpu_capacity", fmt.Sprintf("Cpu %d Cap", cpu))
-	r.ofCPU(e.At, float64(uint32(running)), cpu, "cpu_nr_running", fmt.Sprintf("Cpu %d Nr Running", cpu))
+	m := messages.CPUUtilOf(e.Data)
+	r.ofCPU(e.At, float64(m.CPUUtil), uint64(m.CPU), "cpu_utilization", fmt.Sprintf("Cpu %d Util", m.CPU))
+	r.ofCPU(e.At, float64(m.Capacity), uint64(m.CPU), "cpu_capacity", fmt.Sprintf("Cpu %d Cap", m.CPU))
+	r.ofCPU(e.At, float64(m.NrRunning), uint64(m.CPU), "cpu_nr_running", fmt.Sprintf("Cpu %d Nr Running", m.CPU))
+}
+
+// gpuFrequency keeps the frequency of the GPU.
+func (r *Reader) gpuFrequency(at time.Duration, khz uint32) {
+	t := device("gpu_frequency", "gpufreq")
+	t.Unit = "kHz"
+	r.put(at, float64(khz), t)
 }

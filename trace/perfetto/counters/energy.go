@@ -4,9 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -20,27 +18,18 @@ type energy struct {
 	states    map[[2]int32]string
 }
 
-type railKey struct{ session, index uint64 }
+type railKey struct {
+	session uint64
+	index   uint32
+}
 
 // describeRails reads the descriptions in a PowerRails (power_rails.proto).
-func (r *Reader) describeRails(message []byte) {
-	session := numberOf(message, field.PowerRailsSessionUUID)
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.PowerRailsRailDescriptor {
-			continue
-		}
-		key := railKey{session: session}
-		var name string
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.RailIndex:
-				key.index = g.Value
-			case field.RailRailName:
-				name = g.Text()
-			}
-		}
-		if key.index <= maxRail && r.file.Room("power rails", len(r.energy.rails), maxTracks) {
-			r.energy.rails[key] = rail{name: name, track: railTrack(name)}
+func (r *Reader) describeRails(m *messages.PowerRails) {
+	for description := range m.RailDescriptor.Each {
+		one := messages.RailOf(description)
+		if one.Index <= maxRail && r.file.Room("power rails", len(r.energy.rails), maxTracks) {
+			name := packets.Name(one.RailName)
+			r.energy.rails[railKey{m.SessionUUID, one.Index}] = rail{name: name, track: railTrack(name)}
 		}
 	}
 }
@@ -73,35 +62,23 @@ func railTrack(name string) string {
 
 // rails reads the readings in a PowerRails. They may bear times of their own, of
 // CLOCK_BOOTTIME.
-func (r *Reader) rails(p packets.Packet) {
-	session := numberOf(p.Data, field.PowerRailsSessionUUID)
+func (r *Reader) rails(p packets.Packet, m *messages.PowerRails) {
 	boottime := r.file.Clocks.Place(packets.KeyOf(r.file.Home, 0, packets.ClockBoottime))
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number != field.PowerRailsEnergyData {
-			continue
-		}
-		key := railKey{session: session}
-		var value uint64
-		stamp := p.At
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.RailEnergyIndex:
-				key.index = g.Value
-			case field.RailEnergyEnergy:
-				value = g.Value
-			case field.RailEnergyTimestampMS:
-				ms := int64(min(g.Value, packets.MaxTime/uint64(time.Millisecond)))
-				stamp = packets.Stamp{Clock: boottime, NS: ms * int64(time.Millisecond)}
-			}
-		}
-		rail, known := r.energy.rails[key]
+	for reading := range m.EnergyData.Each {
+		one := messages.RailEnergyOf(reading)
+		rail, known := r.energy.rails[railKey{m.SessionUUID, one.Index}]
 		if !known {
 			continue
 		}
+		stamp, value := p.At, float64(one.Energy)
+		if one.HasTimestampMS {
+			ms := int64(min(one.TimestampMS, packets.MaxTime/uint64(time.Millisecond)))
+			stamp = packets.Stamp{Clock: boottime, NS: ms * int64(time.Millisecond)}
+		}
 		if at, ok := r.file.Time(stamp); ok {
 			t := device("power_rails", rail.track)
-			t.Which, t.Raw = session, rail.name
-			r.file.Defer(at, 0, func() { r.put(at, float64(value), t) })
+			t.Which, t.Raw = m.SessionUUID, rail.name
+			r.file.Defer(at, 0, func() { r.put(at, value, t) })
 		}
 	}
 }
@@ -109,97 +86,54 @@ func (r *Reader) rails(p packets.Packet) {
 // describeConsumers reads the names in an AndroidEnergyEstimationBreakdown
 // (android_energy_estimation_breakdown.proto); true where there are some.
 func (r *Reader) describeConsumers(message []byte) bool {
-	found := false
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.ConsumersEnergyConsumerDescriptor {
-			continue
-		}
-		found = true
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			if g.Number != field.ConsumerDescriptorEnergyConsumers {
-				continue
-			}
-			id, name := int32(numberOf(g.Bytes, field.ConsumerEnergyConsumerID)), ""
-			for h := packets.FieldsOf(g.Bytes); h.Next(); {
-				if h.Number == field.ConsumerName {
-					name = h.Text()
-				}
-			}
-			if r.file.Room("energy consumers", len(r.energy.consumers), maxTracks) {
-				r.energy.consumers[id] = name
-			}
+	said := messages.ConsumersOf(message).EnergyConsumerDescriptor
+	list := messages.ConsumerDescriptorOf(said)
+	for one := range list.EnergyConsumers.Each {
+		if c := messages.ConsumerOf(one); r.file.Room("energy consumers", len(r.energy.consumers), maxTracks) {
+			r.energy.consumers[c.EnergyConsumerID] = packets.Name(c.Name)
 		}
 	}
-	return found
+	return said != nil
 }
 
 func (r *Reader) consumer(at time.Duration, message []byte) {
-	id := int32(numberOf(message, field.ConsumersEnergyConsumerID))
-	name, known := r.energy.consumers[id]
+	m := messages.ConsumersOf(message)
+	name, known := r.energy.consumers[m.EnergyConsumerID]
 	if !known {
 		return
 	}
 	t := device("android_energy_estimation_breakdown", name)
-	t.Which = uint64(uint32(id))
+	t.Which = uint64(uint32(m.EnergyConsumerID))
+	if m.HasEnergyUws {
+		r.put(at, float64(m.EnergyUws), t)
+	}
 	of := t
 	of.Type = "android_energy_estimation_breakdown_per_uid"
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.ConsumersEnergyUws:
-			r.put(at, float64(int64(f.Value)), t)
-		case field.ConsumersPerUIDBreakdown:
-			of.Which = t.Which<<32 | uint64(uint32(numberOf(f.Bytes, field.UIDEnergyUID)))
-			r.put(at, float64(int64(numberOf(f.Bytes, field.UIDEnergyEnergyUws))), of)
-		}
+	for share := range m.PerUIDBreakdown.Each {
+		one := messages.UIDEnergyOf(share)
+		of.Which = t.Which<<32 | uint64(uint32(one.UID))
+		r.put(at, float64(one.EnergyUws), of)
 	}
 }
 
 // describeStates reads the names in an EntityStateResidency
 // (android_entity_state_residency.proto).
 func (r *Reader) describeStates(message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.ResidencyPowerEntityState {
-			continue
-		}
-		var key [2]int32
-		var entity, state string
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.PowerStateEntityIndex:
-				key[0] = int32(g.Value)
-			case field.PowerStateStateIndex:
-				key[1] = int32(g.Value)
-			case field.PowerStateEntityName:
-				entity = g.Text()
-			case field.PowerStateStateName:
-				state = g.Text()
-			}
-		}
+	m := messages.ResidencyOf(message)
+	for description := range m.PowerEntityState.Each {
+		one := messages.PowerStateOf(description)
 		if r.file.Room("power states", len(r.energy.states), maxTracks) {
-			r.energy.states[key] = "Entity residency: " + entity + " is " + state
+			r.energy.states[[2]int32{one.EntityIndex, one.StateIndex}] = "Entity residency: " + packets.Name(one.EntityName) + " is " + packets.Name(one.StateName)
 		}
 	}
 }
 
 func (r *Reader) residency(at time.Duration, message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.ResidencyResidency {
-			continue
-		}
-		key := [2]int32{int32(numberOf(f.Bytes, field.StateResidencyEntityIndex)), int32(numberOf(f.Bytes, field.StateResidencyStateIndex))}
-		if name, known := r.energy.states[key]; known {
-			r.put(at, float64(numberOf(f.Bytes, field.StateResidencyTotalTimeInStateMS)), device("entity_state", name))
+	m := messages.ResidencyOf(message)
+	for reading := range m.Residency.Each {
+		one := messages.StateResidencyOf(reading)
+		if name, known := r.energy.states[[2]int32{one.EntityIndex, one.StateIndex}]; known {
+			r.put(at, float64(one.TotalTimeInStateMS), device("entity_state", name))
 		}
 	}
-}
-
-// numberOf is the value of a field that is a number; 0 where it is missing.
-func numberOf(message []byte, number protowire.Number) uint64 {
-	var v uint64
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == number {
-			v = f.Value
-		}
-	}
-	return v
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -42,78 +43,42 @@ var units = [...]string{
 
 // gpuCounters reads a GpuCounterEvent (gpu_counter_event.proto).
 func (r *Reader) gpuCounters(p packets.Packet) {
+	m := messages.GPUCounterEventOf(p.Data)
 	key := specKey{}
-	var number uint64
-	var inline []byte
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.GPUCounterEventCounterDescriptor:
-			inline = f.Bytes
-		case field.GPUCounterEventCounterDescriptorIID:
-			key = specKey{seq: p.Seq, generation: p.Seq.Generation, described: f.Value}
-		case field.GPUCounterEventGPUID:
-			number = f.Value
-		}
-	}
-	if key.seq == nil {
-		r.specs(key, inline, number)
-	} else {
+	if m.HasCounterDescriptorIID {
+		key = specKey{seq: p.Seq, generation: p.Seq.Generation, described: m.CounterDescriptorIID}
 		r.internedSpecs(key)
+	} else {
+		r.specs(key, m.CounterDescriptor, m.GPUID)
 	}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.GPUCounterEventCounters {
-			r.sample(p, key, f.Bytes)
-		}
+	for counter := range m.Counters.Each {
+		r.sample(p, key, messages.GPUCounterOf(counter))
 	}
 }
 
 // internedSpecs reads an InternedGpuCounterDescriptor once, which each sample refers to.
 func (r *Reader) internedSpecs(key specKey) {
-	var number uint64
-	var descriptor []byte
 	entry := key.seq.Interned(field.InternedGPUCounterDescriptors, key.described)
 	if entry == nil || r.gpu.known[key] || !r.file.Room("descriptions of the GPU's counters", len(r.gpu.known), maxTracks) {
 		return
 	}
 	r.gpu.known[key] = true
-	for f := packets.FieldsOf(entry); f.Next(); {
-		switch f.Number {
-		case field.InternedGPUCountersCounterDescriptor:
-			descriptor = f.Bytes
-		case field.InternedGPUCountersGPUID:
-			number = f.Value
-		}
-	}
-	r.specs(key, descriptor, number)
+	m := messages.InternedGPUCountersOf(entry)
+	r.specs(key, m.CounterDescriptor, m.GPUID)
 }
 
 // specs reads a GpuCounterDescriptor. What a number means first counts.
-func (r *Reader) specs(key specKey, descriptor []byte, gpu uint64) {
-	for f := packets.FieldsOf(descriptor); f.Next(); {
-		if f.Number != field.GPUCountersSpecs {
-			continue
+func (r *Reader) specs(key specKey, descriptor []byte, gpu int32) {
+	list := messages.GPUCountersOf(descriptor)
+	for spec := range list.Specs.Each {
+		m := messages.GPUCounterSpecOf(spec)
+		key.number = m.CounterID
+		one := gpuCounter{track: device("gpu_counter", packets.Name(m.Name)), forward: m.ValueDirection == directionForward}
+		one.track.Which = uint64(gpu)
+		over, under := m.NumeratorUnits.List(maxUnits+1), m.DenominatorUnits.List(maxUnits+1)
+		if len(over)+len(under) <= maxUnits {
+			one.track.Unit = unit(over, under)
 		}
-		one := gpuCounter{track: device("gpu_counter", "")}
-		one.track.Which = gpu
-		var over, under []uint64
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.GPUCounterSpecCounterID:
-				key.number = uint32(g.Value)
-			case field.GPUCounterSpecName:
-				one.track.Name = g.Text()
-			case field.GPUCounterSpecNumeratorUnits:
-				over = append(over, g.List()...)
-			case field.GPUCounterSpecDenominatorUnits:
-				under = append(under, g.List()...)
-			case field.GPUCounterSpecValueDirection:
-				one.forward = g.Value == directionForward
-			}
-			if len(over)+len(under) > maxUnits {
-				over, under = nil, nil
-			}
-		}
-		one.track.Unit = unit(over, under)
 		if _, again := r.gpu.specs[key]; !again && one.track.Name != "" && r.file.Room("counters of the GPU", len(r.gpu.specs), maxTracks) {
 			r.gpu.specs[key] = one
 		}
@@ -149,21 +114,14 @@ func nameOf(unit uint64) string {
 }
 
 // sample reads a GpuCounter, whose value is kept when its time has come.
-func (r *Reader) sample(p packets.Packet, key specKey, message []byte) {
-	var value float64
-	told := false
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.GPUCounterCounterID:
-			key.number = uint32(f.Value)
-		case field.GPUCounterIntValue:
-			value, told = float64(int64(f.Value)), true
-		case field.GPUCounterDoubleValue:
-			value, told = math.Float64frombits(f.Value), true
-		}
+func (r *Reader) sample(p packets.Packet, key specKey, m messages.GPUCounter) {
+	value := float64(m.IntValue)
+	if m.HasDoubleValue {
+		value = m.DoubleValue
 	}
+	key.number = m.CounterID
 	one, known := r.gpu.specs[key]
-	if !known || !told || math.IsNaN(value) || math.IsInf(value, 0) {
+	if !known || !m.HasIntValue && !m.HasDoubleValue || math.IsNaN(value) || math.IsInf(value, 0) {
 		return
 	}
 	at, ok := r.file.Time(p.At)

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -14,54 +15,16 @@ var members = []string{"rss.file", "rss.anon", "swap", "rss.shmem", "unreclaimab
 
 // memory is what an event says of a process's memory.
 type memory struct {
-	member  uint64
-	size    int64 // bytes
-	space   int64 // whose it is, see user
-	current bool  // it is the writer's own
-	told    bool  // space and current are told
-}
-
-// rss reads an RssStatFtraceEvent.
-func rss(message []byte) memory {
-	var m memory
-	current, space := false, false
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.RSSMember:
-			m.member = f.Value
-		case field.RSSSize:
-			m.size = int64(f.Value)
-		case field.RSSCurr:
-			m.current, current = f.Value != 0, true
-		case field.RSSMmID:
-			m.space, space = int64(f.Value), true
-		}
-	}
-	m.told = current && space
-	return m
-}
-
-// throttled reads an RssStatThrottledFtraceEvent, which always says whose memory it is.
-func throttled(message []byte) memory {
-	m := memory{told: true}
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.RSSThrottledMember:
-			m.member = f.Value
-		case field.RSSThrottledSize:
-			m.size = int64(f.Value)
-		case field.RSSThrottledCurr:
-			m.current = f.Value != 0
-		case field.RSSThrottledMmID:
-			m.space = int64(f.Value)
-		}
-	}
-	return m
+	member  uint32
+	size    int64  // bytes
+	space   uint32 // whose it is, see user
+	current bool   // it is the writer's own
+	told    bool   // space and current are told
 }
 
 func (r *Reader) memory(e *packets.Event, m memory) {
 	name := "unknown"
-	if m.member < uint64(len(members)) {
+	if int(m.member) < len(members) {
 		name = members[m.member]
 	}
 	thread := r.threads.Of(e.TID)
@@ -75,7 +38,7 @@ func (r *Reader) memory(e *packets.Event, m memory) {
 
 // user is a thread that uses a memory: who writes where it is the writer's own, or else
 // who was seen to. None where that is not known or gone.
-func (r *Reader) user(space int64, current bool, writer int) int {
+func (r *Reader) user(space uint32, current bool, writer int) int {
 	if current {
 		if _, known := r.spaces[space]; known || r.file.Room("address spaces", len(r.spaces), maxTracks) {
 			r.spaces[space] = writer
@@ -95,17 +58,9 @@ func (r *Reader) user(space int64, current bool, writer int) int {
 
 // oomScore reads an OomScoreAdjUpdateFtraceEvent (oom.proto).
 func (r *Reader) oomScore(e *packets.Event) {
-	var score int16 // older versions of Perfetto wrote numbers below 0 as 32 bits
-	var tid int32
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.OOMScoreOOMScoreAdj:
-			score = int16(f.Value)
-		case field.OOMScorePID:
-			tid = int32(f.Value)
-		}
-	}
-	r.ofThread(e.At, float64(score), "oom_score_adj", "oom_score_adj", r.threads.Of(tid))
+	m := messages.OOMScoreOf(e.Data)
+	score := int16(m.OOMScoreAdj) // older versions of Perfetto wrote numbers below 0 as 32 bits
+	r.ofThread(e.At, float64(score), "oom_score_adj", "oom_score_adj", r.threads.Of(m.PID))
 }
 
 // ofThread keeps a value that is of the process of a thread, which may not be known yet.
@@ -113,32 +68,23 @@ func (r *Reader) ofThread(at time.Duration, value float64, kind, name string, th
 	r.put(at, value, Track{Type: kind, Name: name, Thread: thread, Process: None, CPU: None})
 }
 
-// stats are the fields of a process in ProcessStats (process_stats.proto) by their names,
-// and what one of each is in bytes.
-var stats = map[protowire.Number]struct {
-	name  string
-	bytes int64
-}{
-	field.StatsProcessVMSizeKb: {"virt", 1024}, field.StatsProcessVMRSSKb: {"rss", 1024}, field.StatsProcessRSSAnonKb: {"rss.anon", 1024},
-	field.StatsProcessRSSFileKb: {"rss.file", 1024}, field.StatsProcessRSSShmemKb: {"rss.shmem", 1024}, field.StatsProcessVMSwapKb: {"swap", 1024},
-	field.StatsProcessVMLockedKb: {"locked", 1024}, field.StatsProcessVMHwmKb: {"rss.watermark", 1024},
+// stats are the fields of a process in ProcessStats (process_stats.proto) that are in KiB, by
+// the names of their counters.
+var stats = map[protowire.Number]string{
+	field.StatsProcessVMSizeKb: "virt", field.StatsProcessVMRSSKb: "rss", field.StatsProcessRSSAnonKb: "rss.anon",
+	field.StatsProcessRSSFileKb: "rss.file", field.StatsProcessRSSShmemKb: "rss.shmem", field.StatsProcessVMSwapKb: "swap",
+	field.StatsProcessVMLockedKb: "locked", field.StatsProcessVMHwmKb: "rss.watermark",
 }
 
-// process reads what /proc says of a process.
+// process reads what /proc says of a process. Tracks are numbered in the order of its fields, as
+// in Perfetto's trace processor.
 func (r *Reader) process(at time.Duration, message []byte) {
-	var pid int32
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.StatsProcessPID {
-			pid = int32(f.Value)
-		}
-	}
-	track := Track{Thread: None, Process: r.threads.OfProcess(pid), CPU: None}
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch stat, known := stats[f.Number]; {
-		case known:
-			track.Type, track.Name = "process_memory", "mem."+stat.name
-			r.put(at, float64(int64(f.Value)*stat.bytes), track)
-		case f.Number == field.StatsProcessOOMScoreAdj:
+	track := Track{Thread: None, Process: r.threads.OfProcess(messages.StatsProcessOf(message).PID), CPU: None}
+	for f := messages.FieldsOf(message); f.Next(); {
+		if name := stats[f.Number]; name != "" {
+			track.Type, track.Name = "process_memory", "mem."+name
+			r.put(at, float64(int64(f.Value)*1024), track)
+		} else if f.Number == field.StatsProcessOOMScoreAdj {
 			track.Type, track.Name = "oom_score_adj", "oom_score_adj"
 			r.put(at, float64(int64(f.Value)), track)
 		}

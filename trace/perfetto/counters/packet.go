@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -48,8 +49,9 @@ func (r *Reader) describe(p packets.Packet) bool {
 		r.gpuCounters(p)
 		return true
 	case field.PacketPowerRails:
-		r.describeRails(p.Data)
-		r.rails(p)
+		m := messages.PowerRailsOf(p.Data)
+		r.describeRails(&m)
+		r.rails(p, &m)
 		return true
 	case field.PacketEntityStateResidency:
 		r.describeStates(p.Data)
@@ -62,10 +64,9 @@ func (r *Reader) describe(p packets.Packet) bool {
 func (r *Reader) packet(at time.Duration, kind protowire.Number, message []byte) {
 	switch kind {
 	case field.PacketProcessStats:
-		for f := packets.FieldsOf(message); f.Next(); {
-			if f.Number == field.ProcessStatsProcesses {
-				r.process(at, f.Bytes)
-			}
+		stats := messages.ProcessStatsOf(message)
+		for process := range stats.Processes.Each {
+			r.process(at, process)
 		}
 	case field.PacketBattery:
 		r.battery(at, message)
@@ -76,18 +77,17 @@ func (r *Reader) packet(at time.Duration, kind protowire.Number, message []byte)
 	case field.PacketSysStats:
 		r.system(at, message)
 	case field.PacketGPUMemTotalEvent:
-		r.gpuMemoryPacket(at, message)
+		m := messages.GPUMemoryOf(message)
+		r.gpuMemory(at, uint64(m.GPUID), int32(m.PID), m.Size, true)
 	case field.PacketAndroidSystemProperty:
 		r.property(at, message)
 	case field.PacketInitialDisplayState:
-		state, _ := pair(message, field.DisplayStateDisplayState, 0)
-		r.put(at, float64(int32(state)), Track{Type: "screen_state", Name: "ScreenState", Thread: None, Process: None, CPU: None})
+		r.put(at, float64(messages.DisplayStateOf(message).DisplayState), device("screen_state", "ScreenState"))
 	case field.PacketGenericKernelCPUFreqEvent:
-		cpu, hz := pair(message, field.GenericCPUFrequencyCPU, field.GenericCPUFrequencyFreqHz)
-		r.ofCPU(at, float64(int64(hz))/1000, cpu, "cpu_frequency", "cpufreq")
+		m := messages.GenericCPUFrequencyOf(message)
+		r.ofCPU(at, float64(m.FreqHz)/1000, uint64(m.CPU), "cpu_frequency", "cpufreq")
 	case field.PacketGenericGPUFrequencyEvent:
-		_, khz := pair(message, 0, field.GenericGPUFrequencyFrequencyKhz)
-		r.put(at, float64(uint32(khz)), Track{Type: "gpu_frequency", Name: "gpufreq", Unit: "kHz", Thread: None, Process: None, CPU: None})
+		r.gpuFrequency(at, messages.GenericGPUFrequencyOf(message).FrequencyKhz)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -21,21 +21,11 @@ var properties = map[string]string{
 // property reads an AndroidSystemProperty (android_system_property.proto): what counters
 // were when the trace began.
 func (r *Reader) property(at time.Duration, message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.SystemPropertyValues {
-			continue
-		}
-		var name, value string
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.PropertyName:
-				name = g.Text()
-			case field.PropertyValue:
-				value = g.Text()
-			}
-		}
-		n, err := strconv.ParseInt(value, 10, 32)
-		name, ours := strings.CutPrefix(name, traced)
+	list := messages.SystemPropertyOf(message)
+	for property := range list.Values.Each {
+		p := messages.PropertyOf(property)
+		n, err := strconv.ParseInt(packets.Name(p.Value), 10, 32)
+		name, ours := strings.CutPrefix(packets.Name(p.Name), traced)
 		if err != nil || !ours {
 			continue
 		}

@@ -3,9 +3,7 @@ package counters
 import (
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -17,69 +15,52 @@ var meminfo = []string{
 	"VmallocChunk", "CmaTotal", "CmaFree",
 }
 
-// cpuTimes are the fields of CpuTimes by the names of their counters.
-var cpuTimes = map[protowire.Number]string{
-	field.CPUTimesUserNS: "user_ns", field.CPUTimesUserNiceNS: "user_nice_ns", field.CPUTimesSystemModeNS: "system_mode_ns",
-	field.CPUTimesIdleNS: "idle_ns", field.CPUTimesIOWaitNS: "io_wait_ns", field.CPUTimesIrqNS: "irq_ns",
-	field.CPUTimesSoftirqNS: "softirq_ns", field.CPUTimesStealNS: "steal_ns",
-}
-
 // system reads from a SysStats (sys_stats.proto) what /proc and /sys say of memory,
 // frequencies and times of CPUs.
 func (r *Reader) system(at time.Duration, message []byte) {
+	m := messages.SysStatsOf(message)
+	for entry := range m.Meminfo.Each {
+		one := messages.MeminfoOf(entry)
+		if one.Key <= 0 || int(one.Key) >= len(meminfo) {
+			r.leftOut("/proc/meminfo under names that are not known")
+			continue
+		}
+		t := device("meminfo", meminfo[one.Key])
+		t.Unit = "bytes"
+		r.put(at, float64(one.Value)*1024, t)
+	}
+	for entry := range m.Devfreq.Each {
+		if one := messages.DevfreqOf(entry); one.Key != nil {
+			r.put(at, float64(one.Value), device("clock_frequency", packets.Name(one.Key)+" Frequency"))
+		}
+	}
 	cpu := uint64(0)
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.SysStatsMeminfo:
-			key, kb := pair(f.Bytes, field.MeminfoKey, field.MeminfoValue)
-			if key > 0 && key < uint64(len(meminfo)) {
-				t := device("meminfo", meminfo[key])
-				t.Unit = "bytes"
-				r.put(at, float64(kb)*1024, t)
-			} else {
-				r.leftOut("/proc/meminfo under names that are not known")
-			}
-		case field.SysStatsDevfreq:
-			r.clockRate(at, f.Bytes)
-		case field.SysStatsCpufreqKhz:
-			for _, khz := range f.List() {
-				r.ofCPU(at, float64(uint32(khz)), cpu, "cpu_frequency", "cpufreq")
-				cpu++
-			}
-		case field.SysStatsCPUStat:
-			r.timesOfCPU(at, f.Bytes)
-		default:
-			if kind := passedOver[f.Number]; kind != "" {
-				r.leftOut(kind)
-			}
+	for khz := range m.CpufreqKhz.Each {
+		r.ofCPU(at, float64(uint32(khz)), cpu, "cpu_frequency", "cpufreq")
+		cpu++
+	}
+	for entry := range m.CPUStat.Each {
+		r.timesOfCPU(at, messages.CPUTimesOf(entry))
+	}
+	for f := messages.FieldsOf(message); f.Next(); {
+		if kind := passedOver[f.Number]; kind != "" {
+			r.leftOut(kind)
 		}
 	}
 }
 
-func (r *Reader) clockRate(at time.Duration, message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.DevfreqKey {
-			r.put(at, float64(numberOf(message, field.DevfreqValue)), device("clock_frequency", f.Text()+" Frequency"))
-		}
-	}
-}
-
-func (r *Reader) timesOfCPU(at time.Duration, message []byte) {
-	cpu, told := uint64(0), map[protowire.Number]uint64{}
-	known := false
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.CPUTimesCPUID {
-			cpu, known = f.Value, true
-		}
-		if cpuTimes[f.Number] != "" {
-			told[f.Number] = f.Value
-		}
-	}
-	if !known {
+func (r *Reader) timesOfCPU(at time.Duration, m messages.CPUTimes) {
+	if !m.HasCPUID {
 		return
 	}
-	for number := field.CPUTimesUserNS; number <= field.CPUTimesStealNS; number++ {
-		r.ofCPU(at, float64(told[number]), cpu, "cpustat", "cpu.times."+cpuTimes[number])
+	for _, one := range []struct {
+		name string
+		ns   uint64
+	}{
+		{"user_ns", m.UserNS}, {"user_nice_ns", m.UserNiceNS}, {"system_mode_ns", m.SystemModeNS}, {"idle_ns", m.IdleNS},
+		{"io_wait_ns", m.IOWaitNS}, {"irq_ns", m.IrqNS}, {"softirq_ns", m.SoftirqNS}, {"steal_ns", m.StealNS},
+	} {
+		r.ofCPU(at, float64(one.ns), uint64(m.CPUID), "cpustat", "cpu.times."+one.name)
 	}
 }
 
@@ -101,11 +82,6 @@ func (r *Reader) gpuMemory(at time.Duration, gpu uint64, pid int32, bytes uint64
 
 // gpuMemoryEvent reads a GpuMemTotalFtraceEvent (gpu_mem.proto).
 func (r *Reader) gpuMemoryEvent(e *packets.Event) {
-	gpu, pid := pair(e.Data, field.GPUMemoryEventGPUID, field.GPUMemoryEventPID)
-	r.gpuMemory(e.At, gpu, int32(pid), numberOf(e.Data, field.GPUMemoryEventSize), false)
-}
-
-func (r *Reader) gpuMemoryPacket(at time.Duration, message []byte) {
-	gpu, pid := pair(message, field.GPUMemoryGPUID, field.GPUMemoryPID)
-	r.gpuMemory(at, gpu, int32(pid), numberOf(message, field.GPUMemorySize), true)
+	m := messages.GPUMemoryEventOf(e.Data)
+	r.gpuMemory(e.At, uint64(m.GPUID), int32(m.PID), m.Size, false)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -60,21 +60,15 @@ func group(uid uint32) (uint32, bool) {
 
 // uidTimes reads a CpuPerUidData (cpu_per_uid_data.proto), in the file's order.
 func (r *Reader) uidTimes(p packets.Packet, at time.Duration) {
-	var uid, ms []uint64
+	m := messages.UIDTimesOf(p.Data)
 	u := &r.uids
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.UIDTimesClusterCount:
-			u.clusters[p.Seq] = f.Value
-		case field.UIDTimesUID:
-			uid = append(uid, f.List()...)
-		case field.UIDTimesTotalTimeMS:
-			ms = append(ms, f.List()...)
-		}
-		if len(uid) > packets.MaxList || len(ms) > packets.MaxList {
-			r.file.TooMany["times of UIDs"]++
-			return
-		}
+	if m.HasClusterCount {
+		u.clusters[p.Seq] = uint64(m.ClusterCount)
+	}
+	uid, ms := m.UID.List(packets.MaxList+1), m.TotalTimeMS.List(packets.MaxList+1)
+	if len(uid) > packets.MaxList || len(ms) > packets.MaxList {
+		r.file.TooMany["times of UIDs"]++
+		return
 	}
 	clusters := max(u.clusters[p.Seq], 1)
 	values := map[Track]uint64{}

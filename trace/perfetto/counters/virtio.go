@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -21,26 +22,14 @@ var virtioQueues = map[string]string{"control": "Control", "cursor": "Cursor"}
 // A command with a fence gets its answer when the GPU is done, which tells nothing of the
 // queue.
 func (r *Reader) virtio(e *packets.Event) {
-	var key virtioKey
-	var free, fence uint64
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.VirtioGPUName:
-			key.queue = virtioQueues[f.Text()]
-		case field.VirtioGPUSeqno:
-			key.number = f.Value
-		case field.VirtioGPUNumFree:
-			free = f.Value
-		case field.VirtioGPUFenceID:
-			fence = f.Value
-		}
-	}
+	m := messages.VirtioGPUOf(e.Data)
+	key := virtioKey{virtioQueues[packets.Name(m.Name)], uint64(m.Seqno)}
 	if key.queue == "" {
 		return
 	}
-	r.put(e.At, float64(uint32(free)), device("virtgpu_num_free", "Virtgpu "+key.queue+" Free"))
+	r.put(e.At, float64(m.NumFree), device("virtgpu_num_free", "Virtgpu "+key.queue+" Free"))
 	if e.Kind == field.EventVirtioGPUCmdQueue {
-		if fence == 0 && r.file.Room("commands to a virtual GPU", len(r.sent), maxTracks) {
+		if m.FenceID == 0 && r.file.Room("commands to a virtual GPU", len(r.sent), maxTracks) {
 			r.sent[key] = e.At
 		}
 		return

@@ -3,7 +3,7 @@ package counters
 import (
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -34,20 +34,14 @@ type wakelockSum struct {
 // wakelocks reads a KernelWakelockData (kernel_wakelock_data.proto), in the file's order.
 func (r *Reader) wakelock(p packets.Packet, at time.Duration) {
 	w := &r.wakelocks
-	var ids, ms []uint64
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.WakelocksWakelock:
-			r.nameWakelock(p.Seq, f.Bytes)
-		case field.WakelocksWakelockID:
-			ids = append(ids, f.List()...)
-		case field.WakelocksTimeHeldMillis:
-			ms = append(ms, f.List()...)
-		}
-		if len(ids) > packets.MaxList || len(ms) > packets.MaxList {
-			r.file.TooMany["times of wakelocks"]++
-			return
-		}
+	m := messages.WakelocksOf(p.Data)
+	for one := range m.Wakelock.Each {
+		r.nameWakelock(p.Seq, messages.WakelockOf(one))
+	}
+	ids, ms := m.WakelockID.List(packets.MaxList+1), m.TimeHeldMillis.List(packets.MaxList+1)
+	if len(ids) > packets.MaxList || len(ms) > packets.MaxList {
+		r.file.TooMany["times of wakelocks"]++
+		return
 	}
 	values := map[Track]uint64{}
 	for i := range min(len(ids), len(ms)) {
@@ -74,20 +68,9 @@ func (r *Reader) wakelock(p packets.Packet, at time.Duration) {
 }
 
 // nameWakelock reads a Wakelock.
-func (r *Reader) nameWakelock(seq *packets.Sequence, message []byte) {
-	key := wakelockOf{seq: seq, generation: seq.Generation}
-	var one wakelock
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.WakelockWakelockID:
-			key.id = f.Value
-		case field.WakelockWakelockName:
-			one.name = f.Text()
-		case field.WakelockWakelockType:
-			one.kind = f.Value
-		}
-	}
+func (r *Reader) nameWakelock(seq *packets.Sequence, m messages.Wakelock) {
+	key := wakelockOf{seq: seq, generation: seq.Generation, id: uint64(m.WakelockID)}
 	if _, again := r.wakelocks.names[key]; !again && r.file.Room("names of wakelocks", len(r.wakelocks.names), maxTracks) {
-		r.wakelocks.names[key] = one
+		r.wakelocks.names[key] = wakelock{packets.Name(m.WakelockName), uint64(m.WakelockType)}
 	}
 }

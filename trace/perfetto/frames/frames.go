@@ -17,6 +17,7 @@ import (
 
 	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/spill"
 )
@@ -168,15 +169,20 @@ func (r *Reader) Packet(p packets.Packet) {
 			return
 		}
 	}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.FrameExpectedDisplayFrameStart, field.FrameActualDisplayFrameStart:
-			r.begin(at, p.At, f.Bytes, f.Number == field.FrameActualDisplayFrameStart, false)
-		case field.FrameExpectedSurfaceFrameStart, field.FrameActualSurfaceFrameStart:
-			r.begin(at, p.At, f.Bytes, f.Number == field.FrameActualSurfaceFrameStart, true)
-		case field.FrameFrameEnd:
-			r.end(at, p.At, f.Bytes)
+	f := messages.FrameOf(p.Data)
+	for _, one := range []struct {
+		message         []byte
+		actual, surface bool
+	}{
+		{f.ExpectedDisplayFrameStart, false, false}, {f.ActualDisplayFrameStart, true, false},
+		{f.ExpectedSurfaceFrameStart, false, true}, {f.ActualSurfaceFrameStart, true, true},
+	} {
+		if one.message != nil {
+			r.begin(at, p.At, one.message, one.actual, one.surface)
 		}
+	}
+	if f.FrameEnd != nil {
+		r.end(at, p.At, f.FrameEnd)
 	}
 }
 
@@ -242,96 +248,40 @@ func (r *Reader) layer(name string) int32 {
 }
 
 func (r *Reader) end(at time.Duration, stamp packets.Stamp, message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.FrameEndCookie {
-			continue
-		}
-		place, known := r.open[int64(f.Value)]
-		switch {
-		case !known:
-			r.Unpaired++
-		case place != None && r.early:
-			r.stamps[place].end, r.stamps[place].endClock = stamp.NS, stamp.Clock
-		case place != None:
-			r.Frames.Edit(place, func(f *Frame) { f.For = at - f.At })
-		}
-		delete(r.open, int64(f.Value))
+	m := messages.FrameEndOf(message)
+	place, known := r.open[m.Cookie]
+	switch {
+	case !m.HasCookie:
+		r.Malformed++
 		return
+	case !known:
+		r.Unpaired++
+	case place != None && r.early:
+		r.stamps[place].end, r.stamps[place].endClock = stamp.NS, stamp.Clock
+	case place != None:
+		r.Frames.Edit(place, func(f *Frame) { f.For = at - f.At })
 	}
-	r.Malformed++
+	delete(r.open, m.Cookie)
 }
-
-// numbers are the fields of a frame's message, 0 for what it has not.
-type numbers struct {
-	cookie, token, display, pid, layer, present, onTime, gpu, jank, prediction, severity, buffer protowire.Number
-}
-
-// What is expected has the same numbers as what was, as far as it goes.
-var (
-	ofDisplay = numbers{
-		cookie: field.ActualDisplayCookie, token: field.ActualDisplayToken, pid: field.ActualDisplayPID, present: field.ActualDisplayPresentType,
-		onTime: field.ActualDisplayOnTimeFinish, gpu: field.ActualDisplayGPUComposition, jank: field.ActualDisplayJankType,
-		prediction: field.ActualDisplayPredictionType, severity: field.ActualDisplayJankSeverityType,
-	}
-	ofSurface = numbers{
-		cookie: field.ActualSurfaceCookie, token: field.ActualSurfaceToken, display: field.ActualSurfaceDisplayFrameToken, pid: field.ActualSurfacePID,
-		layer: field.ActualSurfaceLayerName, present: field.ActualSurfacePresentType, onTime: field.ActualSurfaceOnTimeFinish,
-		gpu: field.ActualSurfaceGPUComposition, jank: field.ActualSurfaceJankType, prediction: field.ActualSurfacePredictionType,
-		severity: field.ActualSurfaceJankSeverityType, buffer: field.ActualSurfaceIsBuffer,
-	}
-)
 
 // read reads the message of a frame and gives its cookie and its layer's name. A frame of the
-// display has no token of another one and no layer.
+// display has no token of another one and no layer. What is expected has the same fields as what
+// was, as far as it goes.
 func (f *Frame) read(message []byte) (cookie int64, layer string, whole bool) {
-	n := &ofDisplay
-	if f.Surface {
-		n = &ofSurface
-	}
-	seen := 0
-	for g := packets.FieldsOf(message); g.Next(); {
-		switch g.Number {
-		case n.cookie:
-			cookie = int64(g.Value)
-			seen |= 1
-		case n.token:
-			f.Token = int64(g.Value)
-			seen |= 2
-		case n.display:
-			f.Display = int64(g.Value)
-			seen |= 4
-		case n.pid:
-			f.PID = int32(g.Value)
-			seen |= 8
-		case n.layer:
-			f.HasLayer, layer = true, g.Text()
-		default:
-			f.quality(n, g.Number, g.Value)
-		}
-	}
 	if !f.Surface {
-		f.Display = f.Token
-		seen |= 4
+		m := messages.ActualDisplayOf(message)
+		f.Token, f.Display, f.PID, f.Present, f.OnTime, f.GPU = m.Token, m.Token, m.PID, jank.Present(m.PresentType), m.OnTimeFinish, m.GPUComposition
+		f.Jank, f.Prediction = jank.Type(m.JankType), m.PredictionType
+		if m.HasJankSeverityType {
+			f.Severity = m.JankSeverityType
+		}
+		return m.Cookie, "", m.HasCookie && m.HasToken && m.HasPID
 	}
-	return cookie, layer, seen == 15
-}
-
-// quality reads a field of an actual frame.
-func (f *Frame) quality(n *numbers, number protowire.Number, value uint64) {
-	switch number {
-	case n.present:
-		f.Present = jank.Present(value)
-	case n.onTime:
-		f.OnTime = value != 0
-	case n.gpu:
-		f.GPU = value != 0
-	case n.jank:
-		f.Jank = jank.Type(value)
-	case n.prediction:
-		f.Prediction = int32(value)
-	case n.severity:
-		f.Severity = int32(value)
-	case n.buffer:
-		f.NoBuffer = value == 0
+	m := messages.ActualSurfaceOf(message)
+	f.Token, f.Display, f.PID, f.Present, f.OnTime, f.GPU = m.Token, m.DisplayFrameToken, m.PID, jank.Present(m.PresentType), m.OnTimeFinish, m.GPUComposition
+	f.Jank, f.Prediction, f.NoBuffer, f.HasLayer = jank.Type(m.JankType), m.PredictionType, m.HasIsBuffer && !m.IsBuffer, m.LayerName != nil
+	if m.HasJankSeverityType {
+		f.Severity = m.JankSeverityType
 	}
+	return m.Cookie, packets.Name(m.LayerName), m.HasCookie && m.HasToken && m.HasDisplayFrameToken && m.HasPID
 }

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
@@ -79,35 +80,18 @@ func (r *Reader) Packet(p packets.Packet) {
 	if r.clock < 0 {
 		r.clock = r.file.Clocks.Place(packets.KeyOf(p.Machine, 0, packets.ClockRealtime))
 	}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.AndroidLogEvents:
-			r.wait(f.Bytes)
-		case field.AndroidLogStats:
-			r.stats(f.Bytes)
-		}
+	m := messages.AndroidLogOf(p.Data)
+	for entry := range m.Events.Each {
+		r.wait(entry)
 	}
-}
-
-func (r *Reader) stats(message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.LogStatsNumFailed:
-			r.Failed = f.Value
-		case field.LogStatsNumSkipped:
-			r.Skipped = f.Value
-		}
+	if stats := messages.LogStatsOf(m.Stats); stats.HasNumFailed || stats.HasNumSkipped {
+		r.Failed, r.Skipped = stats.NumFailed, stats.NumSkipped
 	}
 }
 
 // wait finds an entry's time, and reads the rest when that has come.
 func (r *Reader) wait(message []byte) {
-	var ns uint64
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.LogEventTimestamp {
-			ns = f.Value
-		}
-	}
+	ns := messages.LogEventOf(message).Timestamp
 	at, ok := r.file.Time(packets.Stamp{Clock: r.clock, NS: int64(min(ns, packets.MaxTime))})
 	if !ok {
 		return
@@ -117,34 +101,22 @@ func (r *Reader) wait(message []byte) {
 }
 
 func (r *Reader) entry(at time.Duration, message []byte) {
-	e := Entry{At: at, UID: -1, Priority: info}
-	var pid, tid int32
+	m := messages.LogEventOf(message)
+	e := Entry{At: at, UID: -1, Priority: info, Buffer: uint8(m.LogID), Tag: r.tag(packets.Name(m.Tag))}
+	if m.HasUID {
+		e.UID = m.UID
+	}
+	if m.Prio > 0 && m.Prio <= math.MaxUint8 {
+		e.Priority = uint8(m.Prio)
+	}
 	var text, values strings.Builder
+	text.Write(m.Message[:min(len(m.Message), maxText)])
 	args := 0
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.LogEventLogID:
-			e.Buffer = uint8(f.Value)
-		case field.LogEventPID:
-			pid = int32(f.Value)
-		case field.LogEventTID:
-			tid = int32(f.Value)
-		case field.LogEventUID:
-			e.UID = int32(f.Value)
-		case field.LogEventTag:
-			e.Tag = r.tag(f.Text())
-		case field.LogEventPrio:
-			if f.Value > 0 && f.Value <= math.MaxUint8 {
-				e.Priority = uint8(f.Value)
-			}
-		case field.LogEventMessage:
-			text.Reset()
-			text.Write(f.Bytes[:min(len(f.Bytes), maxText)])
-		case field.LogEventArgs:
-			if args++; args <= maxArgs {
-				value(&values, f.Bytes)
-			}
+	for arg := range m.Args.Each {
+		if args++; args > maxArgs {
+			break
 		}
+		value(&values, messages.LogArgOf(arg))
 	}
 	if text.Len() > 0 && values.Len() > 0 {
 		text.WriteByte(' ')
@@ -152,7 +124,7 @@ func (r *Reader) entry(at time.Duration, message []byte) {
 	text.WriteString(values.String())
 	said := text.String()
 	said = strings.ToValidUTF8(said[:min(len(said), maxText)], "�")
-	e.Thread = int32(r.threads.Belongs(tid, pid))
+	e.Thread = int32(r.threads.Belongs(m.TID, m.PID))
 	if r.file.Room("entries of the log", r.Entries.Len(), r.Entries.Most(MaxRows)) &&
 		r.file.Room("entries of the log", r.Messages.Len()+len(said), r.Messages.Most(maxBytes)) {
 		e.Message = r.Messages.Add(said)
@@ -161,19 +133,15 @@ func (r *Reader) entry(at time.Duration, message []byte) {
 }
 
 // value writes a structured value behind others, as name=value.
-func value(out *strings.Builder, message []byte) {
-	var name, said string
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.LogArgName:
-			name = f.Text()
-		case field.LogArgIntValue:
-			said = fmt.Sprint(int64(f.Value))
-		case field.LogArgFloatValue:
-			said = fmt.Sprintf("%f", math.Float32frombits(uint32(f.Value)))
-		case field.LogArgStringValue:
-			said = `"` + string(f.Bytes[:min(len(f.Bytes), maxText)]) + `"`
-		}
+func value(out *strings.Builder, m messages.LogArg) {
+	name, said := packets.Name(m.Name), ""
+	switch {
+	case m.HasIntValue:
+		said = fmt.Sprint(m.IntValue)
+	case m.HasFloatValue:
+		said = fmt.Sprintf("%f", m.FloatValue)
+	case m.StringValue != nil:
+		said = `"` + string(m.StringValue[:min(len(m.StringValue), maxText)]) + `"`
 	}
 	if name == "" {
 		return

@@ -1,11 +1,13 @@
 package packets
 
 import (
+	"cmp"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
 // Limits on the kernel's events.
@@ -18,58 +20,24 @@ const (
 // stated is CLOCK_BOOTTIME.
 const ftraceMonoRaw = 4
 
-// Head is what an FtraceEventBundle says beside its events, which are of one CPU.
-type Head struct {
-	CPU  uint64
-	Lost bool // events are missing before it
-	// Begins is when the record of the CPU begins, ns of the bundle's clock, 0 where
-	// not told.
-	Begins uint64
-
-	clock          uint64
-	ftrace, boot   uint64 // ns of both clocks at one time
-	lastRead, last uint64
-}
-
-// HeadOf reads a bundle's head, which stands around its events.
-func HeadOf(message []byte) Head {
-	var h Head
-	for f := FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.BundleCPU:
-			h.CPU = f.Value
-		case field.BundleLostEvents:
-			h.Lost = f.Value != 0
-		case field.BundleFtraceClock:
-			h.clock = f.Value
-		case field.BundleFtraceTimestamp:
-			h.ftrace = f.Value
-		case field.BundleBootTimestamp:
-			h.boot = f.Value
-		case field.BundleLastReadEventTimestamp:
-			h.lastRead = f.Value
-		case field.BundlePreviousBundleEndTimestamp:
-			h.last = f.Value
-		}
-	}
-	if h.Begins = h.last; h.Begins == 0 {
-		h.Begins = h.lastRead
-	}
-	return h
+// Begins is when the record of a bundle's CPU begins, ns of the bundle's clock; 0 where not
+// told.
+func Begins(b *messages.Bundle) uint64 {
+	return cmp.Or(b.PreviousBundleEndTimestamp, b.LastReadEventTimestamp)
 }
 
 // FtraceClock is the clock of a bundle's events. One that no packet's timestamp can be
 // on is tied to CLOCK_BOOTTIME by the bundles themselves, of which several in a row may
 // say the same: synced holds what the last one said.
-func (f *File) FtraceClock(h Head, machine uint32, synced *int64) int32 {
-	switch h.clock {
+func (f *File) FtraceClock(b *messages.Bundle, machine uint32, synced *int64) int32 {
+	switch b.FtraceClock {
 	case 0:
 		return f.Clocks.Place(KeyOf(machine, 0, ClockBoottime))
 	case ftraceMonoRaw:
 		return f.Clocks.Place(KeyOf(machine, 0, ClockMonoRaw))
 	}
 	at, boottime := f.Clocks.Place(KeyOf(machine, 0, ClockFtrace)), f.Clocks.Place(KeyOf(machine, 0, ClockBoottime))
-	ns, boot := Nanoseconds(h.ftrace, 1), Nanoseconds(h.boot, 1)
+	ns, boot := Nanoseconds(uint64(b.FtraceTimestamp), 1), Nanoseconds(uint64(b.BootTimestamp), 1)
 	if at >= 0 && boottime >= 0 && ns > 0 && boot > 0 && ns != *synced {
 		*synced = ns
 		f.Clocks.pair(Stamp{Clock: at, NS: ns}, Stamp{Clock: boottime, NS: boot})
@@ -117,28 +85,22 @@ func (k *kernel) wanted(kind protowire.Number) bool {
 func (k *kernel) Wants() Wants { return Wants{Packets: []protowire.Number{field.PacketFtraceEvents}} }
 
 func (k *kernel) Packet(p Packet) {
-	head := HeadOf(p.Data)
-	if p.Machine != k.home || p.Seq.ID != k.source || head.CPU >= MaxCPUs {
+	bundle := messages.BundleOf(p.Data)
+	if p.Machine != k.home || p.Seq.ID != k.source || bundle.CPU >= MaxCPUs {
 		return
 	}
-	if head.Lost {
+	if bundle.LostEvents {
 		k.lost++
 	}
 	clear(k.writers)
-	t := timing{file: k.file, clock: k.file.FtraceClock(head, p.Machine, &k.synced)}
+	t := timing{file: k.file, clock: k.file.FtraceClock(&bundle, p.Machine, &k.synced)}
 	t.own = t.clock >= 0 && k.file.Clocks.resolve(t.clock) == k.file.own.Target
-	b := k.file.order.block(p.Seq, int32(head.CPU))
-	for f := FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.BundleEvent:
-			k.event(b, f.Bytes, t)
-			b = k.full(b, events)
-		case field.BundleCompactSched:
-			if len(b.rows[switches])+len(b.rows[wakings]) == 0 { // a bundle has one
-				b = k.compact(b, f.Bytes, t)
-			}
-		}
+	b := k.file.order.block(p.Seq, int32(bundle.CPU))
+	for event := range bundle.Event.Each {
+		k.event(b, event, t)
+		b = k.full(b, events)
 	}
+	b = k.compact(b, bundle.CompactSched, t)
 	k.file.order.put(b, k.file.give)
 }
 
@@ -170,7 +132,7 @@ func (t timing) at(ns int64) (time.Duration, bool) {
 
 // event keeps an FtraceEvent where a reader asks for its kind.
 func (k *kernel) event(b *block, message []byte, t timing) {
-	raw := RawOf(message)
+	raw := messages.EventOf(message)
 	if raw.NS > MaxTime {
 		return
 	}
@@ -215,10 +177,12 @@ func (k *kernel) compact(b *block, message []byte, t timing) *block {
 	if !on && !woken {
 		return b
 	}
-	c := ColumnsOf(message)
+	c := messages.CompactSchedOf(message)
 	b.names = b.names[:0]
-	for _, name := range c.Names {
-		b.names = append(b.names, k.name(name))
+	for name := range c.InternTable.Each {
+		if len(b.names) < MaxList {
+			b.names = append(b.names, k.name(name))
+		}
 	}
 	if on {
 		b = k.rows(b, switches, field.EventSchedSwitch, c.Switches(), t)
@@ -243,7 +207,7 @@ func (k *kernel) name(raw []byte) string {
 	return one
 }
 
-func (k *kernel) rows(b *block, lane int, kind protowire.Number, rows Rows, t timing) *block {
+func (k *kernel) rows(b *block, lane int, kind protowire.Number, rows messages.Rows, t timing) *block {
 	for rows.Next() && rows.NS <= MaxTime {
 		at, ok := t.at(int64(rows.NS))
 		if !ok {

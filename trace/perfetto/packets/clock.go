@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
 // The builtin clocks (builtin_clock.proto).
@@ -75,7 +75,7 @@ type Stamp struct {
 var NoStamp = Stamp{Clock: -1}
 
 // MaxTime keeps sums of two times within an int64; it is 73 years.
-const MaxTime = 1 << 61
+const MaxTime = messages.MaxTime
 
 // Clocks holds what the trace says of its clocks.
 type Clocks struct {
@@ -173,19 +173,11 @@ func Nanoseconds(value uint64, unit int64) int64 {
 
 // addSnapshot reads a ClockSnapshot.
 func (c *Clocks) addSnapshot(message []byte, machine, sequence uint32) {
-	var s Snapshot
-	f := FieldsOf(message)
-	for f.Next() {
-		switch {
-		case f.Number == field.ClockSnapshotClocks && len(s) < maxSnapshot:
-			if at := c.reading(f.Bytes, machine, sequence); at.Clock >= 0 {
-				s = append(s, at)
-			}
-		case f.Number == field.ClockSnapshotPrimaryTraceClock && f.Value != 0 && len(c.primary) < MaxClocks:
-			c.primary[machine] = uint32(f.Value)
-		}
+	said := messages.ClockSnapshotOf(message)
+	if said.PrimaryTraceClock != 0 && len(c.primary) < MaxClocks {
+		c.primary[machine] = uint32(said.PrimaryTraceClock)
 	}
-	c.Keep(s)
+	c.Keep(c.readings(&said, machine, sequence))
 }
 
 func (c *Clocks) Keep(s Snapshot) {
@@ -212,56 +204,33 @@ func (c *Clocks) pair(a, b Stamp) {
 
 // reading reads one clock of a snapshot.
 func (c *Clocks) reading(message []byte, machine, sequence uint32) Stamp {
-	var id uint32
-	var value uint64
-	unit, incremental := int64(1), false
-	f := FieldsOf(message)
-	for f.Next() {
-		switch f.Number {
-		case field.ClockClockID:
-			id = uint32(f.Value)
-		case field.ClockTimestamp:
-			value = f.Value
-		case field.ClockIsIncremental:
-			incremental = f.Value != 0
-		case field.ClockUnitMultiplierNS:
-			if f.Value > 0 && f.Value <= uint64(time.Hour) {
-				unit = int64(f.Value)
-			}
-		}
+	said := messages.ClockOf(message)
+	unit := int64(1)
+	if said.UnitMultiplierNS > 0 && said.UnitMultiplierNS <= uint64(time.Hour) {
+		unit = int64(said.UnitMultiplierNS)
 	}
-	at := c.Place(KeyOf(machine, sequence, id))
-	ns := Nanoseconds(value, unit)
+	at := c.Place(KeyOf(machine, sequence, said.ClockID))
+	ns := Nanoseconds(said.Timestamp, unit)
 	if at < 0 || ns < 0 {
 		return NoStamp
 	}
 	k := c.list[at]
 	k.unit, k.last, k.defined = unit, ns, true
-	k.incremental = incremental && k.key.sequence != 0
+	k.incremental = said.IsIncremental && k.key.sequence != 0
 	return Stamp{at, ns}
 }
 
 // addRemote reads a RemoteClockSync: readings of a machine's clocks beside those
 // of the host's, taken one after the other.
 func (c *Clocks) addRemote(message []byte, machine uint32) {
-	f := FieldsOf(message)
-	for f.Next() {
-		if f.Number != field.RemoteClockSyncSyncedClocks {
-			continue
-		}
-		var client, host Snapshot
-		pair := FieldsOf(f.Bytes)
-		for pair.Next() {
-			switch pair.Number {
-			case field.SyncedClocksClientClocks:
-				client = c.readings(pair.Bytes, machine)
-			case field.SyncedClocksHostClocks:
-				host = c.readings(pair.Bytes, 0)
-			}
-		}
-		for _, a := range client {
-			for _, b := range host {
-				if c.list[a.Clock].key.id == c.list[b.Clock].key.id && a.Clock != b.Clock {
+	sync := messages.RemoteClockSyncOf(message)
+	for pair := range sync.SyncedClocks.Each {
+		both := messages.SyncedClocksOf(pair)
+		client, host := messages.ClockSnapshotOf(both.ClientClocks), messages.ClockSnapshotOf(both.HostClocks)
+		clients, hosts := c.readings(&client, machine, 0), c.readings(&host, 0, 0)
+		for _, a := range clients {
+			for _, b := range hosts {
+				if a.NS > 0 && b.NS > 0 && c.list[a.Clock].key.id == c.list[b.Clock].key.id && a.Clock != b.Clock {
 					c.Keep(Snapshot{a, b})
 				}
 			}
@@ -269,14 +238,15 @@ func (c *Clocks) addRemote(message []byte, machine uint32) {
 	}
 }
 
-func (c *Clocks) readings(message []byte, machine uint32) Snapshot {
+// readings are those of a snapshot that have a place.
+func (c *Clocks) readings(said *messages.ClockSnapshot, machine, sequence uint32) Snapshot {
 	var out Snapshot
-	f := FieldsOf(message)
-	for f.Next() {
-		if f.Number == field.ClockSnapshotClocks && len(out) < maxSnapshot {
-			if at := c.reading(f.Bytes, machine, 0); at.Clock >= 0 && at.NS > 0 {
-				out = append(out, at)
-			}
+	for clock := range said.Clocks.Each {
+		if len(out) == maxSnapshot {
+			break
+		}
+		if at := c.reading(clock, machine, sequence); at.Clock >= 0 {
+			out = append(out, at)
 		}
 	}
 	return out

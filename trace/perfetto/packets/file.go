@@ -13,6 +13,7 @@ import (
 
 	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
 // packetTag begins every packet of a file: field 1 of Trace, with a length.
@@ -155,11 +156,11 @@ func (s *stream) unpack(kind protowire.Number, bundle []byte, f func(packet []by
 	case int64(len(plain)) > room:
 		s.warnings.Addf(0, "a bundle of compressed packets before byte %d is larger than %d bytes: the rest of it is not read", s.offset, room)
 	}
-	for fields := FieldsOf(plain); fields.Next(); {
-		if fields.Number == field.TracePacket && fields.Bytes != nil {
-			f(fields.Bytes)
-		}
-	}
+	inner := messages.TraceOf(plain)
+	inner.Packet.Each(func(packet []byte) bool {
+		f(packet)
+		return true
+	})
 }
 
 // unpackOne unpacks as much as there is room for, and a byte more where there is more.

@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
 // The bits of sequence_flags.
@@ -35,10 +36,11 @@ type Packet struct {
 // of a sequence may say so too.
 func (p Packet) AfterGap() bool { return p.dropped }
 
-// packetOf reads the frame of a packet, as far as it is whole.
+// packetOf reads the frame of a packet, as far as it is whole. It is written by hand, since it
+// finds which of the many fields there is that say what a packet holds.
 func packetOf(message []byte) (Packet, bool) {
 	var p Packet
-	f := FieldsOf(message)
+	f := messages.FieldsOf(message)
 	for f.Next() {
 		switch f.Number {
 		case field.PacketTimestamp:

@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
 // Losses reads what the service says of the buffer that a data source's packets went into:
@@ -23,50 +24,23 @@ func (l *Losses) Wants() Wants {
 // Packet reads a TraceConfig or a TraceStats, of which the last counts.
 func (l *Losses) Packet(p Packet) {
 	if p.Kind == field.PacketTraceConfig {
-		for f := FieldsOf(p.Data); f.Next(); {
-			if f.Number == field.ConfigDataSources {
-				l.target(f.Bytes)
+		config := messages.ConfigOf(p.Data)
+		for source := range config.DataSources.Each {
+			one := messages.SourceConfigOf(messages.ConfigSourceOf(source).Config)
+			if Name(one.Name) == l.Source {
+				l.buffer = int(min(one.TargetBuffer, 1<<20))
 			}
 		}
 		return
 	}
 	const most = 64
 	l.lost = nil
-	for f := FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.StatsBufferStats && len(l.lost) < most {
-			l.lost = append(l.lost, lostOf(f.Bytes))
+	stats := messages.StatsOf(p.Data)
+	for buffer := range stats.BufferStats.Each {
+		if b := messages.BufferStatsOf(buffer); len(l.lost) < most {
+			l.lost = append(l.lost, min(b.ChunksOverwritten, 1<<30)+min(b.ChunksDiscarded, 1<<30))
 		}
 	}
-}
-
-// target reads a data source of the configuration.
-func (l *Losses) target(dataSource []byte) {
-	for f := FieldsOf(dataSource); f.Next(); {
-		if f.Number != field.ConfigSourceConfig {
-			continue
-		}
-		name, buffer := "", uint64(0)
-		for g := FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.SourceConfigName:
-				name = g.Text()
-			case field.SourceConfigTargetBuffer:
-				buffer = g.Value
-			}
-		}
-		if name == l.Source {
-			l.buffer = int(min(buffer, 1<<20))
-		}
-	}
-}
-
-func lostOf(buffer []byte) (chunks uint64) {
-	for f := FieldsOf(buffer); f.Next(); {
-		if f.Number == field.BufferStatsChunksOverwritten || f.Number == field.BufferStatsChunksDiscarded {
-			chunks += min(f.Value, 1<<30)
-		}
-	}
-	return chunks
 }
 
 // Chunks is how many pieces were lost in the buffer, of all that shares it.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
 // Event is an event of the kernel.
@@ -73,7 +74,7 @@ func (f *File) Survey(src io.Reader, readers ...Reader) error {
 
 func (f *File) survey(src io.Reader, readers []Reader) (*survey, error) {
 	first := New()
-	seen := &survey{file: first, written: map[uint32]int{}, started: NoStamp, records: map[uint64]Stamp{}}
+	seen := &survey{file: first, written: map[uint32]int{}, started: NoStamp, records: map[uint32]Stamp{}}
 	if err := first.Read(src, append([]Reader{seen}, readers...)...); err != nil {
 		return nil, err
 	}
@@ -216,7 +217,7 @@ type survey struct {
 	machine uint32
 	synced  int64
 	started Stamp            // when Perfetto says that recording began
-	records map[uint64]Stamp // when the record of each CPU begins
+	records map[uint32]Stamp // when the record of each CPU begins
 }
 
 func (s *survey) Wants() Wants {
@@ -239,10 +240,8 @@ func (s *survey) begins(f *File) (started, complete time.Duration) {
 
 func (s *survey) Packet(p Packet) {
 	if p.Kind == field.PacketServiceEvent {
-		for g := FieldsOf(p.Data); g.Next(); {
-			if g.Number == field.ServiceEventTracingStarted && g.Value != 0 && p.Machine == 0 {
-				s.started = p.At
-			}
+		if messages.ServiceEventOf(p.Data).TracingStarted && p.Machine == 0 {
+			s.started = p.At
 		}
 		return
 	}
@@ -257,12 +256,12 @@ func (s *survey) Packet(p Packet) {
 	if _, known := s.written[p.Seq.ID]; known || len(s.written) < maxSources {
 		s.written[p.Seq.ID] += len(p.Data)
 	}
-	head := HeadOf(p.Data)
-	clock := s.file.FtraceClock(head, p.Machine, &s.synced)
-	if _, known := s.records[head.CPU]; !known && head.CPU < MaxCPUs {
-		s.records[head.CPU] = NoStamp
-		if head.Begins > 0 && head.Begins < MaxTime {
-			s.records[head.CPU] = Stamp{Clock: clock, NS: int64(head.Begins)}
+	bundle := messages.BundleOf(p.Data)
+	clock := s.file.FtraceClock(&bundle, p.Machine, &s.synced)
+	if _, known := s.records[bundle.CPU]; !known && bundle.CPU < MaxCPUs {
+		s.records[bundle.CPU] = NoStamp
+		if begins := Begins(&bundle); begins > 0 && begins < MaxTime {
+			s.records[bundle.CPU] = Stamp{Clock: clock, NS: int64(begins)}
 		}
 	}
 }

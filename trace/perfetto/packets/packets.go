@@ -18,6 +18,7 @@ package packets
 import (
 	"io"
 	"math"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -202,4 +203,9 @@ func (f *File) Room(kind string, have, most int) bool {
 	}
 	f.TooMany[kind]++
 	return false
+}
+
+// Name is a name of the trace, made valid and short.
+func Name(b []byte) string {
+	return strings.ToValidUTF8(string(b[:min(len(b), MaxName)]), "�")
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -31,9 +32,9 @@ func (n *names) Wants() packets.Wants {
 }
 
 func (n *names) Packet(p packets.Packet) {
-	for f := packets.FieldsOf(p.Data); f.Next(); {
+	for f := messages.FieldsOf(p.Data); f.Next(); {
 		entry := p.Seq.Interned(2, f.Value)
-		for g := packets.FieldsOf(entry); g.Next(); {
+		for g := messages.FieldsOf(entry); g.Next(); {
 			if g.Number == 2 {
 				n.got = append(n.got, string(g.Bytes))
 			}

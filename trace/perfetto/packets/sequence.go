@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
 type sequenceKey struct{ machine, sequence uint32 }
@@ -61,14 +62,9 @@ func (f *File) sequence(p Packet) *Sequence {
 	if p.defaults == nil {
 		return seq
 	}
-	seq.clockID = 0
+	seq.clockID = messages.DefaultsOf(p.defaults).TimestampClockID
 	if len(f.wanted[field.PacketTrackEvent]) > 0 {
 		f.keepDefaults(seq, p.defaults)
-	}
-	for g := FieldsOf(p.defaults); g.Next(); {
-		if g.Number == field.PacketTimestampClockID {
-			seq.clockID = uint32(g.Value)
-		}
 	}
 	return seq
 }
@@ -108,18 +104,11 @@ func (f *File) find(key sequenceKey) *Sequence {
 // intern keeps the entries of InternedData that a reader asks for. Each has its number
 // in its first field (interned_data.proto).
 func (f *File) intern(seq *Sequence, message []byte) {
-	for g := FieldsOf(message); g.Next(); {
+	for g := messages.FieldsOf(message); g.Next(); {
 		if g.Bytes == nil || !f.interned[g.Number] {
 			continue
 		}
-		var id uint64
-		for h := FieldsOf(g.Bytes); h.Next(); {
-			if h.Number == field.InternedStringIID {
-				id = h.Value
-				break
-			}
-		}
-		f.enter(seq, internedKey{g.Number, id}, g.Bytes)
+		f.enter(seq, internedKey{g.Number, messages.InternedStringOf(g.Bytes).IID}, g.Bytes)
 	}
 }
 

@@ -1,33 +1,33 @@
 package powerdata
 
 import (
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"math"
+
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // readBattery reads a BatteryCounters (battery_counters.proto), which Android's
 // power data source writes, and Linux' sysfs one.
 func (d *decoder) readBattery(p packets.Packet, at packets.Stamp) {
-	sample := BatterySample{Machine: p.Machine}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.BatteryChargeCounterUah:
-			sample.ChargeUAH = f.Int64()
-		case field.BatteryCapacityPercent:
-			sample.Percent = f.Float32()
-		case field.BatteryCurrentUa:
-			sample.CurrentUA = f.Int64()
-		case field.BatteryCurrentAvgUa:
-			sample.CurrentAverageUA = f.Int64()
-		case field.BatteryName:
-			sample.Name = f.Text()
-		case field.BatteryEnergyCounterUwh:
-			sample.EnergyUWH = f.Int64()
-		case field.BatteryVoltageUv:
-			sample.VoltageUV = f.Int64()
-		}
+	b := messages.BatteryOf(p.Data)
+	sample := BatterySample{
+		Machine: p.Machine, Name: packets.Name(b.Name), ChargeUAH: told(b.ChargeCounterUah, b.HasChargeCounterUah),
+		EnergyUWH: told(b.EnergyCounterUwh, b.HasEnergyCounterUwh), CurrentUA: told(b.CurrentUa, b.HasCurrentUa),
+		CurrentAverageUA: told(b.CurrentAvgUa, b.HasCurrentAvgUa), VoltageUV: told(b.VoltageUv, b.HasVoltageUv),
+	}
+	if percent := float64(b.CapacityPercent); !math.IsNaN(percent) && !math.IsInf(percent, 0) {
+		sample.Percent = told(percent, b.HasCapacityPercent)
 	}
 	if d.Room("readings of the battery", len(d.battery), maxSamples) {
 		d.battery = append(d.battery, stamped[BatterySample]{at, sample})
 	}
+}
+
+// told is a value of a message, nil where the message does not have it.
+func told[T any](value T, has bool) *T {
+	if !has {
+		return nil
+	}
+	return &value
 }

@@ -1,7 +1,7 @@
 package powerdata
 
 import (
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -35,58 +35,34 @@ type consumerKey struct {
 // read reads an AndroidEnergyEstimationBreakdown: the description of all
 // consumers, or a reading of one.
 func (c *consumers) read(d *decoder, p packets.Packet, at packets.Stamp) {
-	key := consumerKey{machine: p.Machine}
-	var energy *int64
-	identified := false
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.ConsumersEnergyConsumerDescriptor:
-			c.describe(d, f.Bytes, p.Machine)
-		case field.ConsumersEnergyConsumerID:
-			key.id, identified = int32(f.Value), true
-		case field.ConsumersEnergyUws:
-			energy = f.Int64()
-		}
+	b := messages.ConsumersOf(p.Data)
+	if b.EnergyConsumerDescriptor != nil {
+		c.describe(d, b.EnergyConsumerDescriptor, p.Machine)
 	}
-	if energy == nil && !identified {
+	if !b.HasEnergyUws && !b.HasEnergyConsumerID {
 		return // a description
 	}
-	if energy == nil || *energy < 0 || !identified {
+	if b.EnergyUws < 0 || !b.HasEnergyUws || !b.HasEnergyConsumerID {
 		c.malformed++
 		return
 	}
-	one := c.consumer(d, key)
+	one := c.consumer(d, consumerKey{p.Machine, b.EnergyConsumerID})
 	if one == nil || !d.Room("readings of energy consumers", c.samples, maxSamples) {
 		return
 	}
 	c.samples++
-	one.readings = append(one.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(*energy)}})
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.ConsumersPerUIDBreakdown {
-			c.share(d, one, f.Bytes, at)
-		}
+	one.readings = append(one.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(b.EnergyUws)}})
+	for share := range b.PerUIDBreakdown.Each {
+		c.share(d, one, share, at)
 	}
 }
 
 // describe reads an AndroidEnergyConsumerDescriptor.
 func (c *consumers) describe(d *decoder, message []byte, machine uint32) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.ConsumerDescriptorEnergyConsumers {
-			continue
-		}
-		said := Consumer{Machine: machine}
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.ConsumerEnergyConsumerID:
-				said.ID = int32(g.Value)
-			case field.ConsumerOrdinal:
-				said.Ordinal = int32(g.Value)
-			case field.ConsumerType:
-				said.Type = g.Text()
-			case field.ConsumerName:
-				said.Name = g.Text()
-			}
-		}
+	list := messages.ConsumerDescriptorOf(message)
+	for raw := range list.EnergyConsumers.Each {
+		m := messages.ConsumerOf(raw)
+		said := Consumer{Machine: machine, ID: m.EnergyConsumerID, Ordinal: m.Ordinal, Type: packets.Name(m.Type), Name: packets.Name(m.Name)}
 		if one := c.consumer(d, consumerKey{machine, said.ID}); one != nil {
 			one.Consumer = said
 		}
@@ -95,20 +71,12 @@ func (c *consumers) describe(d *decoder, message []byte, machine uint32) {
 
 // share reads an EnergyUidBreakdown.
 func (c *consumers) share(d *decoder, one *consumer, message []byte, at packets.Stamp) {
-	var uid int32
-	var energy *int64
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.UIDEnergyUID:
-			uid = int32(f.Value)
-		case field.UIDEnergyEnergyUws:
-			energy = f.Int64()
-		}
-	}
-	if energy == nil || *energy < 0 {
+	said := messages.UIDEnergyOf(message)
+	if !said.HasEnergyUws || said.EnergyUws < 0 {
 		c.malformed++
 		return
 	}
+	uid := said.UID
 	place, known := one.byUID[uid]
 	if !known {
 		if !d.Room("UIDs of energy consumers", c.shares, maxSeries) {
@@ -122,7 +90,7 @@ func (c *consumers) share(d *decoder, one *consumer, message []byte, at packets.
 	if d.Room("readings of energy consumers", c.samples, maxSamples) {
 		c.samples++
 		u := &one.uids[place]
-		u.readings = append(u.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(*energy)}})
+		u.readings = append(u.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(said.EnergyUws)}})
 	}
 }
 

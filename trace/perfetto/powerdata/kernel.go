@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
-	"github.com/apkgate/apkgate/trace/perfetto/sched"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
@@ -54,8 +54,8 @@ type suspend struct {
 // bundle reads an FtraceEventBundle: events of one CPU. Its clock stands behind
 // its events.
 func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
-	head := packets.HeadOf(message)
-	number := head.CPU
+	m := messages.BundleOf(message)
+	number := m.CPU
 	if number >= maxCPUs {
 		d.TooMany["CPUs"]++
 		return
@@ -63,23 +63,19 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 	for len(k.cpus) <= int(number) {
 		k.cpus = append(k.cpus, cpu{})
 	}
-	b := bundle{kernel: k, d: d, clock: d.FtraceClock(head, machine, &k.synced), number: int(number), span: packets.NoStamp}
+	b := bundle{kernel: k, d: d, clock: d.FtraceClock(&m, machine, &k.synced), number: int(number), span: packets.NoStamp}
 	if c := &k.cpus[number]; !c.seen {
 		c.seen = true
-		k.begins.at(head.Begins)
+		k.begins.at(packets.Begins(&m))
 	}
-	if head.Lost {
+	if m.LostEvents {
 		k.cpuLost++
 		k.cpus[number].running = false
 	}
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.BundleEvent:
-			b.event(f.Bytes)
-		case field.BundleCompactSched:
-			b.compact(f.Bytes)
-		}
+	for event := range m.Event.Each {
+		b.event(event)
 	}
+	b.compact(m.CompactSched)
 	b.close()
 }
 
@@ -115,30 +111,26 @@ func (b *bundle) close() {
 // event reads an FtraceEvent.
 func (b *bundle) event(message []byte) {
 	b.events++
-	e := packets.RawOf(message)
+	e := messages.EventOf(message)
 	if !b.saw(e.NS) {
 		return
 	}
 	at := packets.Stamp{Clock: b.clock, NS: int64(e.NS)}
 	switch e.Kind {
 	case field.EventPrint:
-		for f := packets.FieldsOf(e.Data); f.Next(); {
-			if f.Number == field.PrintBuf {
-				b.machine.states.print(b.d, f.Bytes, func() packets.Stamp { return at })
-			}
-		}
+		b.machine.states.print(b.d, messages.PrintOf(e.Data).Buf, func() packets.Stamp { return at })
 	case field.EventSchedSwitch:
-		s := sched.SwitchOf(e.Data)
-		b.switched(at.NS, s.Next, s.NextName)
+		s := messages.SchedSwitchOf(e.Data)
+		b.switched(at.NS, s.NextPID, s.NextComm)
 	case field.EventCPUFrequency:
 		b.frequency(e.Data, at)
 	case field.EventTaskNewtask:
-		if task := threads.NewTaskOf(e.Data); b.tasks.Begin(b.d.File, at.NS, e.TID, task) {
-			b.named(task.TID, at.NS, task.Name)
+		if task := messages.NewTaskOf(e.Data); b.tasks.Begin(b.d.File, at.NS, e.TID, task) {
+			b.named(task.PID, at.NS, task.Comm)
 		}
 	case field.EventTaskRename:
-		tid, name := threads.RenameOf(e.Data)
-		b.named(tid, at.NS, name)
+		task := messages.RenameOf(e.Data)
+		b.named(task.PID, at.NS, task.Newcomm)
 	case field.EventSchedProcessExit:
 		b.tasks.Exit(b.d.File, e.Data)
 	case field.EventSuspendResume, field.EventSuspendResumeMinimal:
@@ -149,35 +141,25 @@ func (b *bundle) event(message []byte) {
 }
 
 func (b *bundle) frequency(message []byte, at packets.Stamp) {
-	var khz, number uint64
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.CPUFrequencyState:
-			khz = f.Value
-		case field.CPUFrequencyCPUID:
-			number = f.Value
-		}
-	}
-	if number >= maxCPUs || khz > 1<<31 || !b.d.Room("changes of frequencies", b.frequencies, maxSamples) {
+	m := messages.CPUFrequencyOf(message)
+	if m.CPUID >= maxCPUs || m.State > 1<<31 || !b.d.Room("changes of frequencies", b.frequencies, maxSamples) {
 		return
 	}
-	for len(b.cpus) <= int(number) {
+	for len(b.cpus) <= int(m.CPUID) {
 		b.cpus = append(b.cpus, cpu{})
 	}
 	b.frequencies++
-	c := &b.cpus[number]
-	c.changes = append(c.changes, stamped[FrequencyChange]{at, FrequencyChange{KHz: uint32(khz)}})
+	c := &b.cpus[m.CPUID]
+	c.changes = append(c.changes, stamped[FrequencyChange]{at, FrequencyChange{KHz: m.State}})
 }
 
 func (b *bundle) suspend(kind protowire.Number, message []byte, at packets.Stamp) {
 	var s suspend
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch {
-		case kind == field.EventSuspendResumeMinimal && f.Number == field.SuspendMinimalStart, kind == field.EventSuspendResume && f.Number == field.SuspendResumeStart:
-			s.start = f.Value != 0
-		case kind == field.EventSuspendResume && f.Number == field.SuspendResumeAction:
-			s.action = f.Text()
-		}
+	if kind == field.EventSuspendResumeMinimal {
+		s.start = messages.SuspendMinimalOf(message).Start != 0
+	} else {
+		m := messages.SuspendResumeOf(message)
+		s.action, s.start = packets.Name(m.Action), m.Start != 0
 	}
 	if b.d.Room("suspensions", len(b.suspends), maxSamples) {
 		b.suspends = append(b.suspends, stamped[suspend]{at, s})

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -31,42 +31,25 @@ type railKey struct {
 
 // read reads a PowerRails. at is the packet's time.
 func (r *rails) read(d *decoder, p packets.Packet, at packets.Stamp) {
-	// The session may stand behind what belongs to it, and descriptions count
-	// before readings.
-	session := uint64(0)
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.PowerRailsSessionUUID {
-			session = f.Value
-		}
+	// Descriptions count before readings.
+	m := messages.PowerRailsOf(p.Data)
+	key := railKey{machine: p.Machine, session: m.SessionUUID}
+	for description := range m.RailDescriptor.Each {
+		r.describe(d, description, key)
 	}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.PowerRailsRailDescriptor {
-			r.describe(d, f.Bytes, railKey{machine: p.Machine, session: session})
-		}
-	}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.PowerRailsEnergyData {
-			r.reading(d, f.Bytes, railKey{machine: p.Machine, session: session}, at)
-		}
+	for reading := range m.EnergyData.Each {
+		r.reading(d, reading, key, at)
 	}
 }
 
 // describe reads a RailDescriptor. A rail that is described again stays the same
 // one, as long as its name does.
 func (r *rails) describe(d *decoder, message []byte, key railKey) {
-	one := rail{Rail: Rail{Machine: key.machine, Session: key.session}}
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.RailIndex:
-			key.index = uint32(f.Value)
-		case field.RailRailName:
-			one.Name = f.Text()
-		case field.RailSubsysName:
-			one.Subsystem = f.Text()
-		case field.RailSamplingRate:
-			one.SampleHz = uint32(min(f.Value, math.MaxUint32))
-		}
-	}
+	m := messages.RailOf(message)
+	key.index = m.Index
+	one := rail{Rail: Rail{
+		Machine: key.machine, Session: key.session, Name: packets.Name(m.RailName), Subsystem: packets.Name(m.SubsysName), SampleHz: m.SamplingRate,
+	}}
 	if known, ok := r.byIndex[key]; ok && r.list[known].Name == one.Name {
 		return
 	}
@@ -81,32 +64,25 @@ func (r *rails) describe(d *decoder, message []byte, key railKey) {
 // reading reads an EnergyData. Its own time is CLOCK_BOOTTIME whatever clock the
 // packet is on; without one, the packet's time holds.
 func (r *rails) reading(d *decoder, message []byte, key railKey, at packets.Stamp) {
-	var sample RailSample
-	stated := false
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.RailEnergyIndex:
-			key.index = uint32(f.Value)
-		case field.RailEnergyTimestampMS:
-			at = packets.NoStamp
-			if f.Value <= math.MaxInt64/uint64(time.Millisecond) {
-				boottime := d.Clocks.Place(packets.KeyOf(key.machine, 0, packets.ClockBoottime))
-				at = packets.Stamp{Clock: boottime, NS: int64(f.Value) * int64(time.Millisecond)}
-			}
-		case field.RailEnergyEnergy:
-			sample.MicroWattSeconds, stated = f.Value, true
+	m := messages.RailEnergyOf(message)
+	key.index = m.Index
+	if m.HasTimestampMS {
+		at = packets.NoStamp
+		if m.TimestampMS <= math.MaxInt64/uint64(time.Millisecond) {
+			boottime := d.Clocks.Place(packets.KeyOf(key.machine, 0, packets.ClockBoottime))
+			at = packets.Stamp{Clock: boottime, NS: int64(m.TimestampMS) * int64(time.Millisecond)}
 		}
 	}
 	place, known := r.byIndex[key]
 	switch {
-	case !stated:
+	case !m.HasEnergy:
 		r.malformed++
 	case !known:
 		r.unknown++
 	case d.Room("readings of power rails", r.samples, maxSamples):
 		r.samples++
 		one := &r.list[place]
-		one.readings = append(one.readings, stamped[RailSample]{d.Clocks.Seen(at), sample})
+		one.readings = append(one.readings, stamped[RailSample]{d.Clocks.Seen(at), RailSample{MicroWattSeconds: m.Energy}})
 	}
 }
 

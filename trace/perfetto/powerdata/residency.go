@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -29,52 +29,29 @@ type stateTime struct {
 
 // read reads an EntityStateResidency: descriptions of states, readings, or both.
 func (r *residency) read(d *decoder, p packets.Packet, at packets.Stamp) {
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.ResidencyPowerEntityState {
-			r.describe(d, f.Bytes, p.Machine)
-		}
+	m := messages.ResidencyOf(p.Data)
+	for description := range m.PowerEntityState.Each {
+		r.describe(d, description, p.Machine)
 	}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.ResidencyResidency {
-			r.reading(d, f.Bytes, p.Machine, at)
-		}
+	for reading := range m.Residency.Each {
+		r.reading(d, reading, p.Machine, at)
 	}
 }
 
 func (r *residency) describe(d *decoder, message []byte, machine uint32) {
-	key := stateKey{machine: machine}
-	var names [2]string
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.PowerStateEntityIndex:
-			key.entity = int32(f.Value)
-		case field.PowerStateStateIndex:
-			key.state = int32(f.Value)
-		case field.PowerStateEntityName:
-			names[0] = f.Text()
-		case field.PowerStateStateName:
-			names[1] = f.Text()
-		}
-	}
+	m := messages.PowerStateOf(message)
+	key := stateKey{machine, m.EntityIndex, m.StateIndex}
 	if _, known := r.names[key]; known || d.Room("power states", len(r.names), maxSeries) {
-		r.names[key] = names
+		r.names[key] = [2]string{packets.Name(m.EntityName), packets.Name(m.StateName)}
 	}
 }
 
 func (r *residency) reading(d *decoder, message []byte, machine uint32, at packets.Stamp) {
-	key := stateKey{machine: machine}
-	var sample ResidencySample
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.StateResidencyEntityIndex:
-			key.entity = int32(f.Value)
-		case field.StateResidencyStateIndex:
-			key.state = int32(f.Value)
-		case field.StateResidencyTotalTimeInStateMS:
-			sample.Total = time.Duration(min(f.Value, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond
-		case field.StateResidencyTotalStateEntryCount:
-			sample.Entries = f.Value
-		}
+	m := messages.StateResidencyOf(message)
+	key := stateKey{machine, m.EntityIndex, m.StateIndex}
+	sample := ResidencySample{
+		Total:   time.Duration(min(m.TotalTimeInStateMS, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond,
+		Entries: m.TotalStateEntryCount,
 	}
 	names, known := r.names[key]
 	if !known {

@@ -4,20 +4,28 @@ import (
 	"math"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // compact reads the switches of a CompactSched.
 func (b *bundle) compact(message []byte) {
-	columns := packets.ColumnsOf(message)
+	columns := messages.CompactSchedOf(message)
+	var names [][]byte
+	for name := range columns.InternTable.Each {
+		if len(names) == packets.MaxList {
+			break
+		}
+		names = append(names, name)
+	}
 	for r := columns.Switches(); r.Next(); {
 		b.events++
 		if !b.saw(r.NS) {
 			return
 		}
 		var name []byte
-		if r.Name < uint64(len(columns.Names)) {
-			name = columns.Names[r.Name]
+		if r.Name < uint64(len(names)) {
+			name = names[r.Name]
 		}
 		b.switched(int64(r.NS), r.TID, name)
 	}

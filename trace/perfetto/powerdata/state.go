@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -38,26 +38,16 @@ type state struct {
 
 // properties reads an AndroidSystemProperty (android_system_property.proto).
 func (s *states) properties(d *decoder, message []byte, at packets.Stamp) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.SystemPropertyValues {
-			continue
-		}
-		var property, value []byte
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.PropertyName:
-				property = g.Bytes
-			case field.PropertyValue:
-				value = g.Bytes
-			}
-		}
-		short, ours := bytes.CutPrefix(property, []byte(propertyPrefix))
+	list := messages.SystemPropertyOf(message)
+	for property := range list.Values.Each {
+		p := messages.PropertyOf(property)
+		short, ours := bytes.CutPrefix(p.Name, []byte(propertyPrefix))
 		switch {
 		case !ours:
 		case bytes.HasPrefix(short, []byte(statePrefix)):
-			s.change(d, short, value, at)
+			s.change(d, short, p.Value, at)
 		case string(short) == "screen_state", string(short) == statePlugType, string(short) == stateBatteryStatus:
-			s.change(d, short, value, at)
+			s.change(d, short, p.Value, at)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -42,17 +42,11 @@ type uidState struct {
 // packet before. Times without a UID, and UIDs without times, are passed over.
 func (u *uidTimes) read(d *decoder, p packets.Packet, at packets.Stamp) {
 	state := u.state(d, p)
-	var uids, times []uint64
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.UIDTimesClusterCount:
-			state.clusters = f.Value
-		case field.UIDTimesUID:
-			uids = append(uids[:min(len(uids), packets.MaxList)], f.List()...)
-		case field.UIDTimesTotalTimeMS:
-			times = append(times[:min(len(times), packets.MaxList)], f.List()...)
-		}
+	m := messages.UIDTimesOf(p.Data)
+	if m.HasClusterCount {
+		state.clusters = uint64(m.ClusterCount)
 	}
+	uids, times := m.UID.List(2*packets.MaxList), m.TotalTimeMS.List(2*packets.MaxList)
 	if state.clusters == 0 || state.clusters > maxCPUs {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/slices"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
@@ -68,7 +69,7 @@ func (c *calls) transaction(e *packets.Event) {
 
 // received reads what a thread receives.
 func (c *calls) received(e *packets.Event) {
-	id := slices.ReceivedOf(e.Data)
+	id := messages.BinderReceivedOf(e.Data).DebugID
 	j, known := c.onTheWay[id]
 	if !known {
 		return

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -43,16 +43,8 @@ func (r *reader) set(at time.Duration, cpu int64, khz int64) {
 
 // frequency reads a CpuFrequencyFtraceEvent.
 func (r *reader) frequency(e *packets.Event) {
-	cpu, khz := int64(0), int64(0)
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.CPUFrequencyCPUID:
-			cpu = int64(f.Value)
-		case field.CPUFrequencyState:
-			khz = int64(f.Value)
-		}
-	}
-	r.set(e.At, cpu, khz)
+	m := messages.CPUFrequencyOf(e.Data)
+	r.set(e.At, int64(m.CPUID), int64(m.State))
 }
 
 // forget drops the changes before a time, but for the last of them.

@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/frames"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
@@ -88,16 +89,14 @@ func (s *survey) Packet(p packets.Packet) {
 // cpus reads a CpuInfo: the frequencies that each CPU has.
 func (s *survey) cpus(message []byte) {
 	cpu := 0
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.CPUInfoCpus || cpu >= maxCPUs {
-			continue
+	info := messages.CPUInfoOf(message)
+	for one := range info.Cpus.Each {
+		if cpu >= maxCPUs {
+			break
 		}
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			if g.Number == field.CPUInfoCPUFrequencies {
-				for _, khz := range g.List() {
-					s.possible[cpu] = max(s.possible[cpu], int64(uint32(khz)))
-				}
-			}
+		m := messages.CPUInfoCPUOf(one)
+		for khz := range m.Frequencies.Each {
+			s.possible[cpu] = max(s.possible[cpu], int64(uint32(khz)))
 		}
 		cpu++
 	}

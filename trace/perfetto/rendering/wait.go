@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
 )
@@ -25,12 +25,7 @@ const maxRequests = 200_000
 
 // request reads a BlockRqIssueFtraceEvent.
 func (r *reader) request(e *packets.Event) {
-	q := request{at: e.At, thread: int32(r.threads.Of(e.TID))}
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == field.BlockRqIssueDev {
-			q.device = uint32(f.Value)
-		}
-	}
+	q := request{at: e.At, thread: int32(r.threads.Of(e.TID)), device: uint32(messages.BlockRqIssueOf(e.Data).Dev)}
 	if r.file.Room("requests to block devices", len(r.disk), maxRequests) {
 		r.disk = append(r.disk, q)
 	}

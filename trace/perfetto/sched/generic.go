@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -38,13 +38,6 @@ type turn struct {
 	end    time.Duration
 }
 
-// taskState is a GenericKernelTaskStateEvent.
-type taskState struct {
-	cpu, tid, prio int32
-	comm           string
-	state          uint64
-}
-
 func (r *Reader) taskState(p packets.Packet) {
 	at, ok := r.file.Time(p.At)
 	if !ok {
@@ -52,43 +45,29 @@ func (r *Reader) taskState(p packets.Packet) {
 	}
 	message := bytes.Clone(p.Data)
 	r.file.Defer(at, len(message), func() {
-		var s taskState
-		for f := packets.FieldsOf(message); f.Next(); {
-			switch f.Number {
-			case field.TaskStateCPU:
-				s.cpu = int32(f.Value)
-			case field.TaskStateComm:
-				s.comm = f.Text()
-			case field.TaskStateTID:
-				s.tid = r.threads.Number(int64(f.Value))
-			case field.TaskStateState:
-				s.state = f.Value
-			case field.TaskStatePrio:
-				s.prio = int32(f.Value)
-			}
-		}
-		if s.cpu >= 0 && s.cpu < packets.MaxCPUs && s.state > taskUnknown && s.state < uint64(len(taskStates)) {
-			r.task(&packets.Event{At: at, CPU: s.cpu}, s)
+		m := messages.TaskStateOf(message)
+		if m.CPU >= 0 && m.CPU < packets.MaxCPUs && m.State > taskUnknown && int(m.State) < len(taskStates) {
+			r.task(&packets.Event{At: at, CPU: m.CPU}, m, r.threads.Number(m.TID))
 		}
 	})
 }
 
 // task puts a task into a state.
-func (r *Reader) task(e *packets.Event, s taskState) {
-	thread, ok := r.taskThread(e.At, s)
+func (r *Reader) task(e *packets.Event, m messages.TaskState, tid int32) {
+	thread, ok := r.taskThread(e.At, m, tid)
 	if !ok {
 		r.Disordered++
 		return
 	}
-	state := r.named(taskStates[s.state])
-	if s.state == taskRunning {
+	state := r.named(taskStates[m.State])
+	if m.State == taskRunning {
 		if before, known := r.tasks.running[e.CPU]; known {
 			r.endTurn(before, e.At, 0)
 			before.end = e.At
 			r.tasks.cut[before.thread] = before
 			r.push(e, before.thread, 0)
 		}
-		r.tasks.running[e.CPU] = r.startTurn(e, thread, s.prio)
+		r.tasks.running[e.CPU] = r.startTurn(e, thread, m.Prio)
 	} else if before, known := r.tasks.running[e.CPU]; known && before.thread == thread {
 		r.endTurn(before, e.At, state)
 		delete(r.tasks.running, e.CPU)
@@ -103,29 +82,29 @@ func (r *Reader) task(e *packets.Event, s taskState) {
 
 // taskThread is the thread that goes into a state; false where it can't after the state
 // before it.
-func (r *Reader) taskThread(at time.Duration, s taskState) (int32, bool) {
-	thread, known := r.threads.Known(s.tid)
+func (r *Reader) taskThread(at time.Duration, m messages.TaskState, tid int32) (int32, bool) {
+	thread, known := r.threads.Known(tid)
 	switch {
-	case s.state == taskCreated && known:
+	case m.State == taskCreated && known:
 		return 0, false
-	case s.state == taskCreated:
-		thread = r.threads.Start(at, s.tid)
-	case s.state == taskDestroyed:
+	case m.State == taskCreated:
+		thread = r.threads.Start(at, tid)
+	case m.State == taskDestroyed:
 		if !known {
-			thread = r.threads.Of(s.tid)
-			r.threads.Call(thread, s.comm)
+			thread = r.threads.Of(tid)
+			r.threads.Call(thread, packets.Name(m.Comm))
 		}
-		r.threads.End(at, s.tid)
+		r.threads.End(at, tid)
 		return int32(thread), true
 	case known:
 		before := r.Names[r.tasks.states[int32(thread)]]
-		if before == taskStates[taskDead] || before == running && s.state == taskRunning {
+		if before == taskStates[taskDead] || before == running && m.State == taskRunning {
 			return 0, false
 		}
 	default:
-		thread = r.threads.Of(s.tid)
+		thread = r.threads.Of(tid)
 	}
-	r.threads.Call(thread, s.comm)
+	r.threads.Call(thread, packets.Name(m.Comm))
 	return int32(thread), true
 }
 

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/spill"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
@@ -196,48 +197,18 @@ func (r *Reader) compactSwitch(e *packets.Event) {
 	r.swap(e, c, c.thread, next, e.Compact.State, e.Compact.Prio)
 }
 
-// Switch is a SchedSwitchFtraceEvent. Its names are the message's bytes.
-type Switch struct {
-	Prev, Next         int32
-	PrevName, NextName []byte
-	State              int64 // of the thread before
-	Prio               int32 // of the next
-}
-
-// SwitchOf reads a SchedSwitchFtraceEvent.
-func SwitchOf(message []byte) Switch {
-	var s Switch
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.SchedSwitchPrevComm:
-			s.PrevName = f.Bytes
-		case field.SchedSwitchPrevPID:
-			s.Prev = int32(f.Value)
-		case field.SchedSwitchPrevState:
-			s.State = int64(f.Value)
-		case field.SchedSwitchNextComm:
-			s.NextName = f.Bytes
-		case field.SchedSwitchNextPID:
-			s.Next = int32(f.Value)
-		case field.SchedSwitchNextPrio:
-			s.Prio = int32(f.Value)
-		}
-	}
-	return s
-}
-
 func (r *Reader) fullSwitch(e *packets.Event) {
-	s := SwitchOf(e.Data)
-	to := int32(r.threads.Of(s.Next))
-	r.threads.Call(int(to), packets.Name(s.NextName))
-	from := int32(r.threads.Of(s.Prev))
-	r.threads.Call(int(from), packets.Name(s.PrevName))
+	s := messages.SchedSwitchOf(e.Data)
+	to := int32(r.threads.Of(s.NextPID))
+	r.threads.Call(int(to), packets.Name(s.NextComm))
+	from := int32(r.threads.Of(s.PrevPID))
+	r.threads.Call(int(from), packets.Name(s.PrevComm))
 	c := r.on(e.CPU)
-	if c.known && r.threads.Threads[c.thread].TID != s.Prev {
+	if c.known && r.threads.Threads[c.thread].TID != s.PrevPID {
 		c.turn = None // what was in between is lost
 	}
 	c.known = true
-	r.swap(e, c, from, to, s.State, s.Prio)
+	r.swap(e, c, from, to, s.PrevState, s.NextPrio)
 }
 
 // swap ends the turn of one thread and begins another's.
@@ -273,15 +244,8 @@ func (r *Reader) Packet(p packets.Packet) {
 		r.taskState(p)
 		return
 	}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number != field.SystemInfoUtsname {
-			continue
-		}
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			if g.Number == field.UtsnameRelease {
-				r.kernel = versionOf(g.Text())
-				clear(r.letters)
-			}
-		}
+	if release := messages.UtsnameOf(messages.SystemInfoOf(p.Data).Utsname).Release; release != nil {
+		r.kernel = versionOf(packets.Name(release))
+		clear(r.letters)
 	}
 }

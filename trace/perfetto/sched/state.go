@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -65,59 +66,33 @@ func (r *Reader) wakeup(e *packets.Event) {
 // woken is the thread that a SchedWakingFtraceEvent or SchedWakeupFtraceEvent tells of, and the
 // CPU that it is for; None where that is not told. Their fields have the same numbers.
 func (r *Reader) woken(e *packets.Event) (thread, target int32) {
-	var tid int32
-	var name string
-	target = None
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.SchedWakingComm:
-			name = f.Text()
-		case field.SchedWakingPID:
-			tid = int32(f.Value)
-		case field.SchedWakingTargetCPU:
-			target = int32(f.Value)
-		}
+	m := messages.SchedWakingOf(e.Data)
+	one := r.threads.Of(m.PID)
+	r.threads.Call(one, packets.Name(m.Comm))
+	if !m.HasTargetCPU {
+		m.TargetCPU = None
 	}
-	one := r.threads.Of(tid)
-	r.threads.Call(one, name)
-	return int32(one), target
+	return int32(one), m.TargetCPU
 }
 
 // newTask begins the first state of a thread, which its parent wakes. The tracker has
 // read the event before.
 func (r *Reader) newTask(e *packets.Event) {
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == field.NewTaskPID && int32(f.Value) != 0 {
-			r.open(e, int32(r.threads.Of(int32(f.Value))), State{Name: isRunnable, CPU: None, Waker: int32(r.threads.Of(e.TID))})
-			return
-		}
+	if task := messages.NewTaskOf(e.Data); task.PID != 0 {
+		r.open(e, int32(r.threads.Of(task.PID)), State{Name: isRunnable, CPU: None, Waker: int32(r.threads.Of(e.TID))})
 	}
 }
 
 // blocked notes why a thread slept last.
 func (r *Reader) blocked(e *packets.Event) {
-	var tid int32
-	var caller uint64
-	var io int8
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.SchedBlockedPID:
-			tid = int32(f.Value)
-		case field.SchedBlockedCaller:
-			caller = f.Value
-		case field.SchedBlockedIOWait:
-			io = int8(min(f.Value, 1))
-		}
-	}
-	last := r.latest(int32(r.threads.Of(tid)))
+	m := messages.SchedBlockedOf(e.Data)
+	last := r.latest(int32(r.threads.Of(m.PID)))
 	if last.blocked == None {
 		return
 	}
-	function := int32(None)
-	for f := packets.FieldsOf(e.Seq.Interned(field.InternedKernelSymbols, caller)); f.Next(); {
-		if f.Number == field.InternedStringStr {
-			function = r.function(f.Text())
-		}
+	io, function := int8(min(m.IOWait, 1)), int32(None)
+	if name := messages.InternedStringOf(e.Seq.Interned(field.InternedKernelSymbols, m.Caller)).Str; name != nil {
+		function = r.function(packets.Name(name))
 	}
 	r.States.Edit(last.blocked, func(s *State) {
 		s.IOWait = io

@@ -28,6 +28,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -138,29 +139,19 @@ func (r *Reader) Packet(p packets.Packet) {
 		r.machine, r.events, r.malformed = p.Machine, nil, 0
 	}
 	r.written = true
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.GraphicsFrameBufferEvent {
-			r.event(p.At, f.Bytes)
-		}
+	if event := messages.GraphicsFrameOf(p.Data).BufferEvent; event != nil {
+		r.event(p.At, messages.BufferOf(event))
 	}
 }
 
-func (r *Reader) event(at packets.Stamp, message []byte) {
-	e := event{at: at, layer: other}
-	numbered := false
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.BufferFrameNumber:
-			e.number, numbered = uint32(f.Value), true
-		case field.BufferType:
-			e.kind = uint8(min(f.Value, math.MaxUint8))
-		case field.BufferLayerName:
-			e.layer = r.layer(f.Bytes)
-		}
+func (r *Reader) event(at packets.Stamp, m messages.Buffer) {
+	e := event{at: at, layer: other, number: m.FrameNumber, kind: uint8(min(uint32(m.Type), math.MaxUint8))}
+	if m.LayerName != nil {
+		e.layer = r.layer(m.LayerName)
 	}
 	switch {
 	case e.layer == other || e.kind != queued && e.kind != acquired && e.kind != latched && e.kind != present:
-	case !numbered:
+	case !m.HasFrameNumber:
 		r.malformed++
 	case r.file.Room("events of buffers", len(r.events), MaxEvents):
 		r.events = append(r.events, e)

@@ -2,6 +2,7 @@ package slices
 
 import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -35,34 +36,12 @@ type call struct {
 // CallOf reads a BinderTransactionFtraceEvent, which the thread that sends writes: what
 // it sends, and whether that is an answer.
 func CallOf(message []byte) (c Call, reply bool) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.BinderTransactionDebugID:
-			c.ID = int32(f.Value)
-		case field.BinderTransactionToProc:
-			c.Process = int32(f.Value)
-		case field.BinderTransactionReply:
-			reply = f.Value == 1
-		case field.BinderTransactionFlags:
-			c.Flags = uint32(f.Value)
-		}
-	}
-	return c, reply
+	m := messages.BinderTransactionOf(message)
+	return Call{ID: m.DebugID, Process: m.ToProc, Flags: m.Flags}, m.Reply == 1
 }
 
 // OneWay says that nobody waits for an answer.
 func (c Call) OneWay() bool { return c.Flags&oneWay != 0 }
-
-// ReceivedOf reads a BinderTransactionReceivedFtraceEvent, which the thread that receives
-// writes: the kernel's number of the transaction.
-func ReceivedOf(message []byte) (id int32) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.BinderReceivedDebugID {
-			id = int32(f.Value)
-		}
-	}
-	return id
-}
 
 // transaction reads what a thread sends.
 func (r *Reader) transaction(e *packets.Event) {
@@ -85,7 +64,7 @@ func (r *Reader) transaction(e *packets.Event) {
 
 // received reads what a thread receives.
 func (r *Reader) received(e *packets.Event) {
-	id := ReceivedOf(e.Data)
+	id := messages.BinderReceivedOf(e.Data).DebugID
 	one, known := r.calls[id]
 	if !known {
 		return

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
@@ -50,30 +50,18 @@ type bufferOf struct {
 }
 
 func (r *Reader) bufferEvent(at time.Duration, message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.GraphicsFrameBufferEvent {
-			continue
-		}
-		b := bufferOf{kind: uint64(len(bufferEvents))}
-		told := false
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.BufferFrameNumber:
-				b.frame = uint32(g.Value)
-			case field.BufferType:
-				b.kind = g.Value
-			case field.BufferLayerName:
-				b.layer = g.Text()
-			case field.BufferDurationNS:
-				b.dur = time.Duration(min(g.Value, packets.MaxTime))
-			case field.BufferBufferID:
-				b.id, told = uint32(g.Value), true
-			}
-		}
-		if told {
-			r.bufferSlices(at, b)
-		}
+	m := messages.BufferOf(messages.GraphicsFrameOf(message).BufferEvent)
+	if !m.HasBufferID {
+		return
 	}
+	b := bufferOf{
+		bufferKey: bufferKey{id: m.BufferID, layer: packets.Name(m.LayerName)}, frame: m.FrameNumber,
+		kind: uint64(len(bufferEvents)), dur: time.Duration(min(m.DurationNS, packets.MaxTime)),
+	}
+	if m.HasType {
+		b.kind = uint64(m.Type)
+	}
+	r.bufferSlices(at, b)
 }
 
 func (r *Reader) bufferSlices(at time.Duration, b bufferOf) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -19,23 +20,12 @@ type fences struct {
 
 // fence reads an event of a fence.
 func (r *Reader) fence(e *packets.Event) {
-	var context uint64
-	var number uint32
-	var name string
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.FenceContext:
-			context = f.Value
-		case field.FenceSeqno:
-			number = uint32(f.Value)
-		case field.FenceTimeline:
-			name = f.Text()
-		}
-	}
+	m := messages.FenceOf(e.Data)
+	name, number := packets.Name(m.Timeline), m.Seqno
 	if name == "unbound" {
 		return
 	}
-	line := r.timeline(context, name)
+	line := r.timeline(m.Context, name)
 	switch {
 	case line == nil, e.Kind == field.EventDmaFenceInit && line.emits:
 	case e.Kind == field.EventDmaFenceSignaled:
@@ -69,7 +59,7 @@ func (r *Reader) signaled(e *packets.Event, line *fences, number uint32) {
 }
 
 // timeline finds or adds the fences of a context; nil where there are too many.
-func (r *Reader) timeline(context uint64, name string) *fences {
+func (r *Reader) timeline(context uint32, name string) *fences {
 	line := r.fences[context]
 	if line == nil && r.file.Room("timelines of fences", len(r.fences), MaxRows) {
 		track := r.track(Track{Type: "drm_fence", Name: fmt.Sprintf("fence-%s-%d", name, context), Thread: None, Process: None})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -24,29 +25,25 @@ const maxJobs = 10_000
 
 // job reads an event of the GPU's scheduler (gpu_scheduler.proto).
 func (r *Reader) job(e *packets.Event) {
-	var value [8]uint64
-	var name string
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch {
-		case f.Bytes != nil && (f.Number == field.JobQueueName || f.Number == field.JobName):
-			name = f.Text()
-		case f.Bytes == nil && int(f.Number) < len(value):
-			value[f.Number] = f.Value
-		}
-	}
 	switch e.Kind {
 	case field.EventDrmSchedJob:
-		r.jobQueued(e, name, jobID{0, value[field.JobID]})
-	case field.EventDrmRunJob:
-		r.jobRuns(e, name, jobID{0, value[field.JobID]}, jobID{0, value[field.JobFence]})
+		m := messages.JobOf(e.Data)
+		r.jobQueued(e, packets.Name(m.Name), jobID{0, m.ID})
+	case field.EventDrmRunJob: // it has the same fields
+		m := messages.JobOf(e.Data)
+		r.jobRuns(e, packets.Name(m.Name), jobID{0, m.ID}, jobID{0, m.Fence})
 	case field.EventDrmSchedProcessJob:
-		r.jobDone(e, jobID{0, value[field.ProcessJobFence]})
+		r.jobDone(e, jobID{0, messages.ProcessJobOf(e.Data).Fence})
 	case field.EventDrmSchedJobQueue:
-		r.jobQueued(e, name, jobID{value[field.JobQueueFenceContext], value[field.JobQueueFenceSeqno]})
-	case field.EventDrmSchedJobRun:
-		r.jobRuns(e, name, jobID{value[field.JobQueueFenceContext], value[field.JobQueueFenceSeqno]}, jobID{value[field.JobQueueFenceContext], value[field.JobQueueFenceSeqno]})
+		m := messages.JobQueueOf(e.Data)
+		r.jobQueued(e, packets.Name(m.Name), jobID{m.FenceContext, m.FenceSeqno})
+	case field.EventDrmSchedJobRun: // it has the same fields
+		m := messages.JobQueueOf(e.Data)
+		id := jobID{m.FenceContext, m.FenceSeqno}
+		r.jobRuns(e, packets.Name(m.Name), id, id)
 	case field.EventDrmSchedJobDone:
-		r.jobDone(e, jobID{value[field.JobDoneFenceContext], value[field.JobDoneFenceSeqno]})
+		m := messages.JobDoneOf(e.Data)
+		r.jobDone(e, jobID{m.FenceContext, m.FenceSeqno})
 	}
 }
 
@@ -108,12 +105,7 @@ func (r *Reader) beginJob(e *packets.Event, one *ring) {
 // vblank reads a DrmVblankEventFtraceEvent, or a DrmVblankEventDeliveredFtraceEvent
 // (drm.proto).
 func (r *Reader) vblank(e *packets.Event) {
-	var display int32
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == field.VblankCrtc {
-			display = int32(f.Value)
-		}
-	}
+	display := messages.VblankOf(e.Data).Crtc
 	name := "signal"
 	if e.Kind == field.EventDrmVblankEventDelivered {
 		name = "deliver"

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -49,18 +49,10 @@ var deviceState = Track{Type: "android_device_state", Name: "DeviceStateChanged"
 // property reads from an AndroidSystemProperty (android_system_property.proto) how the
 // device was folded when the trace began.
 func (r *Reader) property(at time.Duration, message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		var name, value string
-		for g := packets.FieldsOf(f.Bytes); f.Number == field.SystemPropertyValues && g.Next(); {
-			switch g.Number {
-			case field.PropertyName:
-				name = g.Text()
-			case field.PropertyValue:
-				value = g.Text()
-			}
-		}
-		if name == "debug.tracing.device_state" {
-			r.begin(at, 0, r.track(deviceState), "", value)
+	list := messages.SystemPropertyOf(message)
+	for property := range list.Values.Each {
+		if p := messages.PropertyOf(property); string(p.Name) == "debug.tracing.device_state" {
+			r.begin(at, 0, r.track(deviceState), "", packets.Name(p.Value))
 		}
 	}
 }

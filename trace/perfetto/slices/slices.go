@@ -82,7 +82,7 @@ type Reader struct {
 	named   int // bytes of names
 	calls   map[int32]call
 	frames  map[int][]frame // by thread
-	fences  map[uint64]*fences
+	fences  map[uint32]*fences
 	suspend suspend
 	stages  stages
 	rings   map[string]*ring
@@ -103,7 +103,7 @@ type Reader struct {
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]int32{"": 0}, Names: []string{""},
-		calls: map[int32]call{}, frames: map[int][]frame{}, fences: map[uint64]*fences{},
+		calls: map[int32]call{}, frames: map[int][]frame{}, fences: map[uint32]*fences{},
 		stages: stages{lanes: map[Track][]stageLane{}, slices: map[uint64]int32{}, waiting: map[uint64][]int32{}},
 		rings:  map[string]*ring{}, busy: map[jobID]*ring{}, buffers: map[bufferKey]*buffer{}, shown: map[string]int32{},
 		events: trackevent.New(file, tracker), byUUID: map[uint64]int32{}, roots: map[rootKey]string{}, steps: map[uint64]int32{},

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -53,68 +52,50 @@ func (r *Reader) stageEvent(p packets.Packet) {
 // stage reads a GpuRenderStageEvent; false for one that only names others, or whose queue
 // the trace lost.
 func (r *Reader) stage(p packets.Packet) (stage, bool) {
-	s := stage{track: Track{Type: "gpu_render_stage", Thread: None, Process: None}}
-	var gpu, queue, number uint64
-	known, interned, numbered := false, false, false
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.GPUStageSpecifications:
-			r.nameStages(f.Bytes)
-		case field.GPUStageEventID:
-			s.id, known = f.Value, true
-		case field.GPUStageDuration:
-			s.duration = time.Duration(min(f.Value, packets.MaxTime))
-		case field.GPUStageGPUID:
-			gpu = uint64(uint32(f.Value))
-		case field.GPUStageHwQueueIID, field.GPUStageHwQueueID:
-			queue, interned = f.Value&(1<<32-1), f.Number == field.GPUStageHwQueueIID
-		case field.GPUStageStageID:
-			number, numbered = f.Value, true
-		case field.GPUStageEventWaitIDs:
-			if len(s.waits) < maxStages {
-				s.waits = append(s.waits, f.List()...)
-			}
-		case field.GPUStageStageIID, field.GPUStageNameIID, field.GPUStageName:
-			s.name = stageName(p.Seq, &f)
-		}
+	m := messages.GPUStageOf(p.Data)
+	specs := messages.GPUSpecificationsOf(m.Specifications)
+	r.nameStages(&r.stages.queues, &specs.HwQueue)
+	r.nameStages(&r.stages.names, &specs.Stage)
+	s := stage{
+		id: m.EventID, duration: time.Duration(min(m.Duration, packets.MaxTime)), name: r.stageName(p.Seq, &m), waits: m.EventWaitIDs.List(maxStages),
+		track: Track{Type: "gpu_render_stage", Thread: None, Process: None},
 	}
-	s.track.Number = gpu<<32 | queue
+	queue := uint64(uint32(m.HwQueueID))
 	s.track.Name = entry(r.stages.queues, queue, fmt.Sprintf("Unknown GPU Queue %d", queue))
-	if interned {
-		s.track.Name = named(p.Seq, field.InternedGPUSpecifications, queue, field.GPUSpecificationName)
+	if m.HasHwQueueIID {
+		queue = m.HwQueueIID & (1<<32 - 1)
+		s.track.Name = specified(p.Seq, queue)
 	}
-	if numbered && s.name == "" { // the names may stand behind the number
-		s.name = entry(r.stages.names, number, fmt.Sprintf("render stage(%d)", number))
-	}
-	return s, known && s.track.Name != ""
+	s.track.Number = uint64(uint32(m.GPUID))<<32 | queue
+	return s, m.HasEventID && s.track.Name != ""
 }
 
 // stageName is the name of a stage, however it is told.
-func stageName(seq *packets.Sequence, f *packets.Fields) string {
-	switch f.Number {
-	case field.GPUStageStageIID:
-		return named(seq, field.InternedGPUSpecifications, f.Value, field.GPUSpecificationName)
-	case field.GPUStageNameIID:
-		return named(seq, field.InternedEventNames, f.Value, field.InternedStringStr)
+func (r *Reader) stageName(seq *packets.Sequence, m *messages.GPUStage) string {
+	name := packets.Name(m.Name)
+	if m.NameIID != 0 {
+		name = packets.Name(messages.InternedStringOf(seq.Interned(field.InternedEventNames, m.NameIID)).Str)
 	}
-	return f.Text()
+	if m.StageIID != 0 && name == "" {
+		name = specified(seq, m.StageIID)
+	}
+	if m.HasStageID && name == "" {
+		name = entry(r.stages.names, uint64(m.StageID), fmt.Sprintf("render stage(%d)", m.StageID))
+	}
+	return name
 }
 
-// nameStages reads Specifications.
-func (r *Reader) nameStages(message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		list := &r.stages.queues
-		switch f.Number {
-		case field.GPUSpecificationsHwQueue:
-		case field.GPUSpecificationsStage:
-			list = &r.stages.names
-		default:
-			continue
-		}
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			if g.Number == field.GPUDescriptionName && r.file.Room("names of stages of the GPU", len(*list), maxStages) {
-				*list = append(*list, g.Text())
-			}
+// specified is the name of an interned description of a queue or a stage; "" where it is not
+// known.
+func specified(seq *packets.Sequence, id uint64) string {
+	return packets.Name(messages.GPUSpecificationOf(seq.Interned(field.InternedGPUSpecifications, id)).Name)
+}
+
+// nameStages reads the Descriptions of queues or stages.
+func (r *Reader) nameStages(list *[]string, said *messages.Parts) {
+	for description := range said.Each {
+		if name := messages.GPUDescriptionOf(description).Name; name != nil && r.file.Room("names of stages of the GPU", len(*list), maxStages) {
+			*list = append(*list, packets.Name(name))
 		}
 	}
 }
@@ -161,28 +142,10 @@ func (r *Reader) laneOf(t Track, at, end time.Duration) int32 {
 // submission reads a VulkanApiEvent (vulkan_api_event.proto): an app that hands work to the
 // GPU.
 func (r *Reader) submission(at time.Duration, message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.VulkanVkQueueSubmit {
-			continue
-		}
-		var dur time.Duration
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			if g.Number == field.VulkanSubmitDurationNS {
-				dur = time.Duration(min(g.Value, packets.MaxTime))
-			}
-		}
+	if submit := messages.VulkanOf(message).VkQueueSubmit; submit != nil {
+		dur := time.Duration(min(messages.VulkanSubmitOf(submit).DurationNS, packets.MaxTime))
 		r.begin(at, dur, r.track(Track{Type: "vulkan_events", Name: "Vulkan Events", Thread: None, Process: None}), "", "vkQueueSubmit")
 	}
-}
-
-// named is the name of an entry of interned data; "" where it is not known.
-func named(seq *packets.Sequence, kind protowire.Number, id uint64, name protowire.Number) string {
-	for f := packets.FieldsOf(seq.Interned(kind, id)); f.Next(); {
-		if f.Number == name {
-			return f.Text()
-		}
-	}
-	return ""
 }
 
 // entry is the entry of a list, or else something else.

@@ -1,9 +1,7 @@
 package slices
 
 import (
-	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -106,7 +104,7 @@ func (r *Reader) arrived(tid int32, c call) {
 
 // command reads a BinderCommandFtraceEvent.
 func (r *Reader) command(e *packets.Event) {
-	switch binderCode(e, field.BinderCommandCmd) {
+	switch messages.BinderCommandOf(e.Data).Cmd {
 	case commandTransaction, commandTransactionSG:
 		r.pushFrame(e.TID, frame{step: sends})
 	case commandReply, commandReplySG:
@@ -122,7 +120,7 @@ func (r *Reader) returned(e *packets.Event) {
 	if one == nil {
 		return
 	}
-	switch binderCode(e, field.BinderReturnCmd) {
+	switch messages.BinderReturnOf(e.Data).Cmd {
 	case returnDeadReply, returnFailedReply, returnFrozenReply, returnPendingFrozenReply:
 		r.failed(e, one)
 	case returnComplete, returnSpamSuspect:
@@ -154,14 +152,4 @@ func (r *Reader) failed(e *packets.Event, one *frame) {
 		}
 		r.popFrame(e.TID)
 	}
-}
-
-func binderCode(e *packets.Event, number protowire.Number) uint32 {
-	var code uint32
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == number {
-			code = uint32(f.Value)
-		}
-	}
-	return code
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -23,19 +23,8 @@ type suspend struct {
 
 // suspension reads a SuspendResumeFtraceEvent (power.proto). Its steps may overlap.
 func (r *Reader) suspension(e *packets.Event) {
-	var action string
-	var value int32
-	begins := false
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.SuspendResumeAction:
-			action = f.Text()
-		case field.SuspendResumeVal:
-			value = int32(f.Value)
-		case field.SuspendResumeStart:
-			begins = f.Value != 0
-		}
-	}
+	m := messages.SuspendResumeOf(e.Data)
+	action, value, begins := packets.Name(m.Action), m.Val, m.Start != 0
 	if action == "timekeeping_freeze" {
 		value = 0 // the CPU, which may be another one when the device wakes up
 	}
@@ -67,14 +56,8 @@ func (r *Reader) step(e *packets.Event, begins bool, name string) {
 
 // minimal reads a SuspendResumeMinimalFtraceEvent (power.proto).
 func (r *Reader) minimal(e *packets.Event) {
-	begins := false
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == field.SuspendMinimalStart {
-			begins = f.Value != 0
-		}
-	}
 	track := r.track(Track{Type: "suspend_resume_minimal", Name: "Suspend/Resume Minimal", Thread: None, Process: None})
-	if begins {
+	if messages.SuspendMinimalOf(e.Data).Start != 0 {
 		r.begin(e.At, -1, track, "", "Suspended")
 	} else {
 		r.end(e.At, track, "")

@@ -3,6 +3,7 @@ package slices
 import (
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -19,7 +20,7 @@ var (
 		"TRANSFER_FROM_HOST_3D", "SUBMIT_3D", "RESOURCE_MAP_BLOB", "RESOURCE_UNMAP_BLOB",
 	}
 	virtioCursor = []string{"UPDATE_CURSOR", "MOVE_CURSOR"}
-	virtioByKind = map[uint64][]string{1: virtio2D, 2: virtio3D, 3: virtioCursor}
+	virtioByKind = map[uint32][]string{1: virtio2D, 2: virtio3D, 3: virtioCursor}
 )
 
 // Queues of a virtual GPU, as the kernel and as Perfetto names them.
@@ -28,22 +29,12 @@ var virtioQueues = map[string]string{"control": "Control", "cursor": "Cursor"}
 // virtio reads a VirtioGpuCmdQueueFtraceEvent, or a VirtioGpuCmdResponseFtraceEvent, which
 // has the same fields (virtio_gpu.proto): a command that waits for its answer.
 func (r *Reader) virtio(e *packets.Event) {
-	var queue string
-	var number, kind uint64
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.VirtioGPUName:
-			queue = virtioQueues[f.Text()]
-		case field.VirtioGPUSeqno:
-			number = f.Value
-		case field.VirtioGPUType:
-			kind = f.Value
-		}
-	}
+	m := messages.VirtioGPUOf(e.Data)
+	queue := virtioQueues[packets.Name(m.Name)]
 	if queue == "" {
 		return
 	}
-	p := atrace.Point{Phase: 'H', Value: int64(number), Name: entry(virtioByKind[kind>>8], kind&0xff, "")}
+	p := atrace.Point{Phase: 'H', Value: int64(m.Seqno), Name: entry(virtioByKind[m.Type>>8], uint64(m.Type&0xff), "")}
 	if e.Kind == field.EventVirtioGPUCmdQueue {
 		p.Phase = 'G'
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -55,50 +55,26 @@ func (t *Tracker) End(at time.Duration, tid int32) { t.end(at, tid) }
 
 // genericRename reads a GenericKernelTaskRenameEvent.
 func (t *Tracker) genericRename(message []byte) {
-	var tid int32
-	var name string
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.TaskRenameTID:
-			tid = t.Number(int64(f.Value))
-		case field.TaskRenameComm:
-			name = f.Text()
-		}
-	}
-	t.rename(tid, name)
+	m := messages.TaskRenameOf(message)
+	t.rename(t.Number(m.TID), packets.Name(m.Comm))
 }
 
 // genericTree reads a GenericKernelProcessTree: processes, and then threads.
 func (t *Tracker) genericTree(message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.GenericTreeProcesses {
-			t.genericProcess(f.Bytes)
-		}
+	tree := messages.GenericTreeOf(message)
+	for process := range tree.Processes.Each {
+		t.genericProcess(messages.GenericProcessOf(process))
 	}
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.GenericTreeThreads {
-			t.genericThread(f.Bytes)
-		}
+	for thread := range tree.Threads.Each {
+		t.genericThread(messages.GenericThreadOf(thread))
 	}
 }
 
-func (t *Tracker) genericProcess(message []byte) {
-	var pid, parent int64
-	var cmdline []byte
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.GenericProcessPID:
-			pid = int64(f.Value)
-		case field.GenericProcessPpid:
-			parent = int64(f.Value)
-		case field.GenericProcessCmdline:
-			cmdline = f.Bytes
-		}
-	}
-	if cmdline == nil {
+func (t *Tracker) genericProcess(m messages.GenericProcess) {
+	if m.Cmdline == nil {
 		return
 	}
-	above, number := t.bare(t.Number(parent)), t.Number(pid)
+	above, number := t.bare(t.Number(m.Ppid)), t.Number(m.PID)
 	one := &t.Processes[t.bare(number)]
 	if one.PID != number { // there is no room for it
 		return
@@ -106,29 +82,14 @@ func (t *Tracker) genericProcess(message []byte) {
 	if one.Parent == None {
 		one.Parent = above
 	}
-	said := strings.ToValidUTF8(string(cmdline[:min(len(cmdline), maxWord)]), "�")
+	said := strings.ToValidUTF8(string(m.Cmdline[:min(len(m.Cmdline), maxWord)]), "�")
 	name, _, _ := strings.Cut(said, " ")
 	t.command(one, name, said)
 }
 
-func (t *Tracker) genericThread(message []byte) {
-	var tid, pid int64
-	var name string
-	main := false
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.GenericThreadTID:
-			tid = int64(f.Value)
-		case field.GenericThreadPID:
-			pid = int64(f.Value)
-		case field.GenericThreadComm:
-			name = f.Text()
-		case field.GenericThreadIsMainThread:
-			main = f.Value != 0
-		}
-	}
-	number, of := t.Number(tid), t.Number(pid)
-	thread := t.belongs(number, of, t.bare(of), main)
-	t.Threads[thread].Main = main
-	t.call(thread, name, byTree)
+func (t *Tracker) genericThread(m messages.GenericThread) {
+	number, of := t.Number(m.TID), t.Number(m.PID)
+	thread := t.belongs(number, of, t.bare(of), m.IsMainThread)
+	t.Threads[thread].Main = m.IsMainThread
+	t.call(thread, packets.Name(m.Comm), byTree)
 }

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -28,13 +29,13 @@ func (m Mentions) Wants() packets.Wants {
 
 // Event reads a GpuMemTotalFtraceEvent (gpu_mem.proto): the process may have gone.
 func (m Mentions) Event(e *packets.Event) {
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number != field.GPUMemoryEventPID {
-			continue
-		}
-		if _, known := m.tracker.Known(int32(f.Value)); known && f.Value != 0 {
-			m.tracker.Belongs(int32(f.Value), int32(f.Value))
-		}
+	m.memory(int32(messages.GPUMemoryEventOf(e.Data).PID), false)
+}
+
+// memory notes the process that memory of the GPU is of.
+func (m Mentions) memory(pid int32, add bool) {
+	if _, known := m.tracker.Known(pid); (known || add) && pid != 0 {
+		m.tracker.Belongs(pid, pid)
 	}
 }
 
@@ -60,13 +61,13 @@ func (m Mentions) Packet(p packets.Packet) {
 	}
 	message := bytes.Clone(p.Data)
 	file.Defer(at, len(message), func() {
-		for f := packets.FieldsOf(message); f.Next(); {
-			switch {
-			case p.Kind == field.PacketProcessStats && f.Number == field.ProcessStatsProcesses:
-				m.tracker.OfProcess(pidOf(f.Bytes, field.StatsProcessPID))
-			case p.Kind == field.PacketGPUMemTotalEvent && f.Number == field.GPUMemoryPID && f.Value != 0:
-				m.tracker.Belongs(int32(f.Value), int32(f.Value))
-			}
+		if p.Kind == field.PacketGPUMemTotalEvent {
+			m.memory(int32(messages.GPUMemoryOf(message).PID), true)
+			return
+		}
+		stats := messages.ProcessStatsOf(message)
+		for process := range stats.Processes.Each {
+			m.tracker.OfProcess(messages.StatsProcessOf(process).PID)
 		}
 	})
 }
@@ -75,23 +76,11 @@ func (m Mentions) Packet(p packets.Packet) {
 func (m Mentions) log(message []byte, machine uint32) {
 	file := m.tracker.file
 	clock := file.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockRealtime))
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != field.AndroidLogEvents {
-			continue
-		}
-		var ns uint64
-		var pid, tid int32
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			switch g.Number {
-			case field.LogEventTimestamp:
-				ns = g.Value
-			case field.LogEventPID:
-				pid = int32(g.Value)
-			case field.LogEventTID:
-				tid = int32(g.Value)
-			}
-		}
-		if at, ok := file.Time(packets.Stamp{Clock: clock, NS: int64(min(ns, packets.MaxTime))}); ok {
+	list := messages.AndroidLogOf(message)
+	for entry := range list.Events.Each {
+		e := messages.LogEventOf(entry)
+		if at, ok := file.Time(packets.Stamp{Clock: clock, NS: int64(min(e.Timestamp, packets.MaxTime))}); ok {
+			tid, pid := e.TID, e.PID
 			file.Defer(at, 0, func() { m.tracker.Belongs(tid, pid) })
 		}
 	}
@@ -100,31 +89,10 @@ func (m Mentions) log(message []byte, machine uint32) {
 // stageOf is the process that a GpuRenderStageEvent is of; false for one that only names
 // others.
 func stageOf(p packets.Packet) (pid int32, event bool) {
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.GPUStageEventID:
-			event = true
-		case field.GPUStageContext:
-			if context := p.Seq.Interned(field.InternedGraphicsContexts, f.Value); context != nil {
-				pid = pidOf(context, field.GraphicsContextPID)
-			}
-		case field.GPUStageSpecifications:
-			for g := packets.FieldsOf(f.Bytes); g.Next(); {
-				if g.Number == field.GPUSpecificationsContextSpec && pid == 0 {
-					pid = pidOf(g.Bytes, field.GPUContextSpecPID)
-				}
-			}
-		}
+	stage := messages.GPUStageOf(p.Data)
+	pid = messages.GraphicsContextOf(p.Seq.Interned(field.InternedGraphicsContexts, stage.Context)).PID
+	if pid == 0 {
+		pid = messages.GPUContextSpecOf(messages.GPUSpecificationsOf(stage.Specifications).ContextSpec).PID
 	}
-	return pid, event
-}
-
-func pidOf(message []byte, number protowire.Number) int32 {
-	var pid int32
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == number {
-			pid = int32(f.Value)
-		}
-	}
-	return pid
+	return pid, stage.HasEventID
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -43,15 +44,23 @@ func (t *Tracker) Packet(p packets.Packet) {
 // frame finds the process of a FrameTimelineEvent
 // (frameworks_native_trace_packet.proto).
 func (t *Tracker) frame(at time.Duration, message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			display := (f.Number == field.FrameExpectedDisplayFrameStart || f.Number == field.FrameActualDisplayFrameStart) && g.Number == field.ActualDisplayPID
-			surface := (f.Number == field.FrameExpectedSurfaceFrameStart || f.Number == field.FrameActualSurfaceFrameStart) && g.Number == field.ActualSurfacePID
-			if pid := int32(g.Value); (display || surface) && !t.framed[pid] && len(t.framed) < most {
-				t.framed[pid] = true
-				t.file.Defer(at, 0, func() { t.OfProcess(pid) })
-			}
+	f := messages.FrameOf(message)
+	for _, said := range [][]byte{f.ExpectedDisplayFrameStart, f.ActualDisplayFrameStart} {
+		if said != nil {
+			t.frameOf(at, messages.ActualDisplayOf(said).PID)
 		}
+	}
+	for _, said := range [][]byte{f.ExpectedSurfaceFrameStart, f.ActualSurfaceFrameStart} {
+		if said != nil {
+			t.frameOf(at, messages.ActualSurfaceOf(said).PID)
+		}
+	}
+}
+
+func (t *Tracker) frameOf(at time.Duration, pid int32) {
+	if !t.framed[pid] && len(t.framed) < most {
+		t.framed[pid] = true
+		t.file.Defer(at, 0, func() { t.OfProcess(pid) })
 	}
 }
 
@@ -80,7 +89,7 @@ func (t *Tracker) Event(e *packets.Event) {
 	case field.EventTaskRename:
 		t.renamed(e.Data)
 	case field.EventSchedProcessFree:
-		t.free(e)
+		t.end(e.At, messages.SchedFreeOf(e.Data).PID)
 	default:
 		t.print(e)
 	}
@@ -98,24 +107,24 @@ func (t *Tracker) writer(e *packets.Event) {
 }
 
 func (t *Tracker) newTask(e *packets.Event) {
-	task := NewTaskOf(e.Data)
+	task := messages.NewTaskOf(e.Data)
 	at := e.At
 	switch {
-	case task.TID == 0:
-	case task.Thread:
+	case task.PID == 0:
+	case sameProcess(task):
 		parent := t.Of(e.TID)
-		child := t.start(&at, task.TID)
-		t.Call(child, packets.Name(task.Name))
+		child := t.start(&at, task.PID)
+		t.Call(child, packets.Name(task.Comm))
 		t.tie(parent, child)
 	default:
-		process := t.fork(&at, task.TID, packets.Name(task.Name))
+		process := t.fork(&at, task.PID, packets.Name(task.Comm))
 		t.begun(process, t.Of(e.TID))
 	}
 }
 
 func (t *Tracker) renamed(message []byte) {
-	tid, name := RenameOf(message)
-	t.rename(tid, packets.Name(name))
+	task := messages.RenameOf(message)
+	t.rename(task.PID, packets.Name(task.Newcomm))
 }
 
 func (t *Tracker) rename(tid int32, name string) {
@@ -126,40 +135,24 @@ func (t *Tracker) rename(tid int32, name string) {
 	}
 }
 
-// free reads a SchedProcessFreeFtraceEvent.
-func (t *Tracker) free(e *packets.Event) {
-	var tid int32
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == field.SchedFreePID {
-			tid = int32(f.Value)
-		}
-	}
-	t.end(e.At, tid)
-}
-
 // tree reads a ProcessTree (process_tree.proto).
 func (t *Tracker) tree(message []byte) {
-	kernels := map[int32]bool{}
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.ProcessTreeProcesses {
-			t.process(f.Bytes, kernels)
-		}
+	tree, kernels := messages.ProcessTreeOf(message), map[int32]bool{}
+	for process := range tree.Processes.Each {
+		t.process(messages.TreeProcessOf(process), kernels)
 	}
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.ProcessTreeThreads {
-			t.thread(f.Bytes, kernels)
-		}
+	for thread := range tree.Threads.Each {
+		t.thread(messages.TreeThreadOf(thread), kernels)
 	}
 }
 
-func (t *Tracker) process(message []byte, kernels map[int32]bool) {
-	p := TreeProcessOf(message)
-	words := p.Words()
+func (t *Tracker) process(p messages.TreeProcess, kernels map[int32]bool) {
+	words := words(&p)
 	if len(words) == 0 {
 		return
 	}
 	name, cmdline := words[0], strings.Join(words, " ")
-	if p.Parent == kthreadd {
+	if p.Ppid == kthreadd {
 		kernels[p.PID] = true
 		if short := worker(name); short != name {
 			name, cmdline = short, short
@@ -168,7 +161,7 @@ func (t *Tracker) process(message []byte, kernels map[int32]bool) {
 	if len(words) == 1 {
 		name, _, _ = strings.Cut(name, " ")
 	}
-	above := t.OfProcess(p.Parent)
+	above := t.OfProcess(p.Ppid)
 	process := t.OfProcess(p.PID)
 	one := &t.Processes[process]
 	if one.PID != p.PID { // there is no room for it
@@ -178,13 +171,13 @@ func (t *Tracker) process(message []byte, kernels map[int32]bool) {
 		one.Parent = above
 	}
 	t.command(one, name, cmdline)
-	if p.UID >= 0 {
-		one.UID = p.UID
+	if p.HasUID && p.UID >= 0 {
+		one.UID = int(p.UID)
 	}
-	if p.Start != nil && one.Start == nil {
-		t.began(one, *p.Start)
+	if p.HasProcessStartFromBoot && one.Start == nil {
+		t.began(one, int64(p.ProcessStartFromBoot))
 	}
-	if p.Comm {
+	if p.CmdlineIsComm {
 		t.call(t.Of(p.PID), cmdline, byTree)
 	}
 }
@@ -206,9 +199,8 @@ func (t *Tracker) began(one *Process, ns int64) {
 	}
 }
 
-func (t *Tracker) thread(message []byte, kernels map[int32]bool) {
-	one := TreeThreadOf(message)
-	tid, pid, name := one.TID, one.PID, packets.Name(one.Name)
+func (t *Tracker) thread(m messages.TreeThread, kernels map[int32]bool) {
+	tid, pid, name := m.TID, m.TGID, packets.Name(m.Name)
 	t.Belongs(tid, pid)
 	if tid == pid && kernels[tid] {
 		name = worker(name)

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -39,22 +39,24 @@ func NewRoster(file *packets.File) *Roster {
 
 // Tree reads a ProcessTree.
 func (r *Roster) Tree(message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.ProcessTreeProcesses:
-			r.process(TreeProcessOf(f.Bytes))
-		case field.ProcessTreeThreads:
-			one := TreeThreadOf(f.Bytes)
-			if m := r.member(one.TID); m != nil {
-				m.PID, m.Name = one.PID, cmp.Or(packets.Name(one.Name), m.Name)
-			}
+	tree := messages.ProcessTreeOf(message)
+	for process := range tree.Processes.Each {
+		r.process(messages.TreeProcessOf(process))
+	}
+	for thread := range tree.Threads.Each {
+		one := messages.TreeThreadOf(thread)
+		if m := r.member(one.TID); m != nil {
+			m.PID, m.Name = one.TGID, cmp.Or(packets.Name(one.Name), m.Name)
 		}
 	}
 }
 
-func (r *Roster) process(p TreeProcess) {
-	first, _, _ := bytes.Cut(p.First(), []byte{0})
-	one := Listed{UID: p.UID, Name: packets.Name(first)}
+func (r *Roster) process(p messages.TreeProcess) {
+	first, _, _ := bytes.Cut(firstWord(&p), []byte{0})
+	one := Listed{UID: -1, Name: packets.Name(first)}
+	if p.HasUID {
+		one.UID = int(p.UID)
+	}
 	if r.Processes[p.PID] != nil || r.file.Room("processes", len(r.Processes), most) {
 		r.Processes[p.PID] = &one
 	}
@@ -87,30 +89,22 @@ type birth struct {
 }
 
 // Begin notes that a parent began a task.
-func (k *Tasks) Begin(file *packets.File, ns int64, parent int32, task NewTask) bool {
-	if task.TID == 0 || !file.Room("threads", len(k.births), most) {
+func (k *Tasks) Begin(file *packets.File, ns int64, parent int32, task messages.NewTask) bool {
+	if task.PID == 0 || !file.Room("threads", len(k.births), most) {
 		return false
 	}
-	k.births = append(k.births, birth{ns, parent, task.TID, !task.Thread})
+	k.births = append(k.births, birth{ns, parent, task.PID, !sameProcess(task)})
 	return true
 }
 
 // Exit reads a SchedProcessExitFtraceEvent, which tells whose a thread was.
 func (k *Tasks) Exit(file *packets.File, message []byte) {
-	var tid, process int32
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.SchedExitPID:
-			tid = int32(f.Value)
-		case field.SchedExitTGID:
-			process = int32(f.Value)
-		}
-	}
-	if process != 0 && file.Room("threads", len(k.owners), most) {
+	task := messages.SchedExitOf(message)
+	if task.TGID != 0 && file.Room("threads", len(k.owners), most) {
 		if k.owners == nil {
 			k.owners = map[int32]int32{}
 		}
-		k.owners[tid] = process
+		k.owners[task.PID] = task.TGID
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -77,10 +78,9 @@ func (a *Args) Size() int { return a.bytes + 80*len(a.List) }
 // ReadArgs reads the debug annotations of a TrackEvent (debug_annotation.proto).
 func ReadArgs(p packets.Packet) Args {
 	a := Args{seq: p.Seq}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.TrackEventDebugAnnotations {
-			a.entry("debug", f.Bytes, 0)
-		}
+	e := messages.TrackEventOf(p.Data)
+	for annotation := range e.DebugAnnotations.Each {
+		a.entry("debug", messages.AnnotationOf(annotation), 0)
 	}
 	return a
 }
@@ -97,22 +97,16 @@ func (a *Args) add(one Arg) {
 }
 
 // entry reads a DebugAnnotation that has a name.
-func (a *Args) entry(above string, message []byte, depth int) {
-	name, told := "", false
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.AnnotationNameIID:
-			raw, known := a.interned(field.InternedDebugAnnotationNames, f.Value)
-			name, told = argName(raw), known
-		case field.AnnotationName:
-			name, told = argName(f.Bytes), true
-		}
+func (a *Args) entry(above string, m messages.Annotation, depth int) {
+	name := m.Name
+	if m.HasNameIID {
+		name = a.interned(field.InternedDebugAnnotationNames, m.NameIID)
 	}
-	if !told {
+	if name == nil {
 		a.Cut++
 		return
 	}
-	a.value(above+"."+name, message, depth)
+	a.value(above+"."+argName(name), m, depth)
 }
 
 // argName is a part of a path: what parts a path is not in it.
@@ -125,57 +119,60 @@ func text(raw []byte) string {
 }
 
 // value reads what a DebugAnnotation holds.
-func (a *Args) value(key string, message []byte, depth int) {
+func (a *Args) value(key string, m messages.Annotation, depth int) {
 	if depth >= maxArgDepth || len(a.List) >= maxArgs {
 		a.Cut++
 		return
 	}
-	at := 0
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.AnnotationDictEntries:
-			a.entry(key, f.Bytes, depth+1)
-		case field.AnnotationArrayValues:
-			a.value(place(key, at), f.Bytes, depth+1)
-			at++
-		case field.AnnotationNestedValue:
-			a.nested(key, f.Bytes, depth+1)
-		case field.AnnotationStringValueIID:
-			if raw, known := a.interned(field.InternedDebugAnnotationStringValues, f.Value); known {
-				a.add(Arg{Key: key, Type: TypeString, Text: text(raw)})
-			} else {
-				a.Cut++
-			}
-		case field.AnnotationProtoValue:
-			a.Cut++
-		default:
-			a.scalar(key, &f)
-		}
+	for entry := range m.DictEntries.Each {
+		a.entry(key, messages.AnnotationOf(entry), depth+1)
 	}
+	at := 0
+	for value := range m.ArrayValues.Each {
+		a.value(place(key, at), messages.AnnotationOf(value), depth+1)
+		at++
+	}
+	if m.NestedValue != nil {
+		a.nested(key, m.NestedValue, depth+1)
+	}
+	if m.ProtoValue != nil {
+		a.Cut++
+	}
+	a.scalar(key, m)
 }
 
 func place(key string, at int) string { return key + "[" + strconv.Itoa(at) + "]" }
 
 // scalar reads a value that is no list and has no parts.
-func (a *Args) scalar(key string, f *packets.Fields) {
-	one := Arg{Key: key}
-	switch f.Number {
-	case field.AnnotationBoolValue:
-		one.Type, one.Int = TypeBool, int64(min(f.Value, 1))
-	case field.AnnotationUintValue:
-		one.Type, one.Int = TypeUint, int64(f.Value)
-	case field.AnnotationIntValue:
-		one.Type, one.Int = TypeInt, int64(f.Value)
-	case field.AnnotationPointerValue:
-		one.Type, one.Int = TypePointer, int64(f.Value)
-	case field.AnnotationDoubleValue:
-		one.Type, one.Real = TypeReal, float(f.Value)
-	case field.AnnotationStringValue:
-		one.Type, one.Text = TypeString, text(f.Bytes)
-	case field.AnnotationLegacyJSONValue:
-		one.Type, one.Text = TypeJSON, text(f.Bytes)
-	default:
-		return
+func (a *Args) scalar(key string, m messages.Annotation) {
+	switch {
+	case m.HasBoolValue:
+		a.truth(key, m.BoolValue)
+	case m.HasUintValue:
+		a.add(Arg{Key: key, Type: TypeUint, Int: int64(m.UintValue)})
+	case m.HasIntValue:
+		a.add(Arg{Key: key, Type: TypeInt, Int: m.IntValue})
+	case m.HasDoubleValue:
+		a.add(Arg{Key: key, Type: TypeReal, Real: finite(m.DoubleValue)})
+	case m.HasPointerValue:
+		a.add(Arg{Key: key, Type: TypePointer, Int: int64(m.PointerValue)})
+	case m.StringValue != nil:
+		a.add(Arg{Key: key, Type: TypeString, Text: text(m.StringValue)})
+	case m.LegacyJSONValue != nil:
+		a.add(Arg{Key: key, Type: TypeJSON, Text: text(m.LegacyJSONValue)})
+	case m.HasStringValueIID:
+		if raw := a.interned(field.InternedDebugAnnotationStringValues, m.StringValueIID); raw != nil {
+			a.add(Arg{Key: key, Type: TypeString, Text: text(raw)})
+		} else {
+			a.Cut++
+		}
+	}
+}
+
+func (a *Args) truth(key string, value bool) {
+	one := Arg{Key: key, Type: TypeBool}
+	if value {
+		one.Int = 1
 	}
 	a.add(one)
 }
@@ -186,43 +183,41 @@ func (a *Args) nested(key string, message []byte, depth int) {
 		a.Cut++
 		return
 	}
+	m := messages.NestedOf(message)
 	var names [][]byte
-	at, part := 0, 0
-	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == field.NestedDictKeys && len(names) < maxArgs {
-			names = append(names, f.Bytes)
+	for name := range m.DictKeys.Each {
+		if len(names) == maxArgs {
+			break
 		}
+		names = append(names, name)
 	}
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.NestedDictValues:
-			if part >= len(names) {
-				a.Cut++
-				continue
-			}
-			a.nested(key+"."+argName(names[part]), f.Bytes, depth+1)
-			part++
-		case field.NestedArrayValues:
-			a.nested(place(key, at), f.Bytes, depth+1)
-			at++
-		case field.NestedIntValue:
-			a.add(Arg{Key: key, Type: TypeInt, Int: int64(f.Value)})
-		case field.NestedDoubleValue:
-			a.add(Arg{Key: key, Type: TypeReal, Real: float(f.Value)})
-		case field.NestedBoolValue:
-			a.add(Arg{Key: key, Type: TypeBool, Int: int64(min(f.Value, 1))})
-		case field.NestedStringValue:
-			a.add(Arg{Key: key, Type: TypeString, Text: text(f.Bytes)})
+	part := 0
+	for value := range m.DictValues.Each {
+		if part >= len(names) {
+			a.Cut++
+			continue
 		}
+		a.nested(key+"."+argName(names[part]), value, depth+1)
+		part++
+	}
+	at := 0
+	for value := range m.ArrayValues.Each {
+		a.nested(place(key, at), value, depth+1)
+		at++
+	}
+	switch {
+	case m.HasIntValue:
+		a.add(Arg{Key: key, Type: TypeInt, Int: m.IntValue})
+	case m.HasDoubleValue:
+		a.add(Arg{Key: key, Type: TypeReal, Real: finite(m.DoubleValue)})
+	case m.HasBoolValue:
+		a.truth(key, m.BoolValue)
+	case m.StringValue != nil:
+		a.add(Arg{Key: key, Type: TypeString, Text: text(m.StringValue)})
 	}
 }
 
-// interned is the text of an entry of interned data; false where it is not known.
-func (a *Args) interned(kind protowire.Number, id uint64) ([]byte, bool) {
-	for f := packets.FieldsOf(a.seq.Interned(kind, id)); f.Next(); {
-		if f.Number == field.InternedStringStr {
-			return f.Bytes, true
-		}
-	}
-	return nil, false
+// interned is the text of an entry of interned data; nil where it is not known.
+func (a *Args) interned(kind protowire.Number, id uint64) []byte {
+	return messages.InternedStringOf(a.seq.Interned(kind, id)).Str
 }

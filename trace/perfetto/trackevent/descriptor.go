@@ -1,7 +1,7 @@
 package trackevent
 
 import (
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -33,29 +33,23 @@ const mergeNone = 2
 // describe reads a TrackDescriptor, and gives its number. The first one counts; only a
 // name may come later.
 func (t *Tracks) describe(message []byte) uint64 {
-	var uuid uint64
-	var d descriptor
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.TrackUUID:
-			uuid = f.Value
-		case field.TrackName, field.TrackStaticName, field.TrackAtraceName:
-			d.name = f.Text()
-		case field.TrackProcess:
-			d.process = true
-			d.processOf(f.Bytes)
-		case field.TrackThread:
-			d.thread = true
-			d.threadOf(f.Bytes)
-		case field.TrackParentUUID:
-			d.parent = f.Value
-		case field.TrackCounter:
-			d.counter, d.name = counterOf(f.Bytes, d.name)
-		case field.TrackDisallowMergingWithSystemTracks:
-			d.separate = f.Value != 0
-		case field.TrackSiblingMergeBehavior:
-			d.alone = f.Value == mergeNone
+	m := messages.TrackOf(message)
+	process, thread := messages.ProcessDescriptorOf(m.Process), messages.ThreadDescriptorOf(m.Thread)
+	uuid, d := m.UUID, descriptor{
+		parent: m.ParentUUID, process: m.Process != nil, thread: m.Thread != nil,
+		separate: m.DisallowMergingWithSystemTracks, alone: m.SiblingMergeBehavior == mergeNone,
+		pid: process.PID, processName: packets.Name(process.ProcessName), tid: int32(thread.TID), threadName: packets.Name(thread.ThreadName),
+	}
+	if d.thread {
+		d.pid = thread.PID
+	}
+	for _, name := range [][]byte{m.AtraceName, m.StaticName, m.Name} {
+		if name != nil {
+			d.name = packets.Name(name)
 		}
+	}
+	if m.Counter != nil {
+		d.counter, d.name = counterOf(messages.CounterDescriptorOf(m.Counter), d.name)
 	}
 	if uuid == 0 && d.parent != 0 {
 		return 0
@@ -70,62 +64,22 @@ func (t *Tracks) describe(message []byte) uint64 {
 	return uuid
 }
 
-func (d *descriptor) processOf(message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.ProcessDescriptorPID:
-			d.pid = int32(f.Value)
-		case field.ProcessDescriptorProcessName:
-			d.processName = f.Text()
-		}
-	}
-}
-
-func (d *descriptor) threadOf(message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.ThreadDescriptorPID:
-			d.pid = int32(f.Value)
-		case field.ThreadDescriptorTID:
-			d.tid = int32(f.Value)
-		case field.ThreadDescriptorThreadName:
-			d.threadName = f.Text()
-		}
-	}
-}
-
 // Builtin types of counters, and the names and units that they stand for.
 var builtin = []struct{ name, unit string }{1: {"thread_time", "ns"}, 2: {"thread_instruction_count", "count"}}
 
 var units = []string{"", "ns", "count", "bytes"}
 
 // counterOf reads a CounterDescriptor. name is that of the track, where it has one.
-func counterOf(message []byte, name string) (*Counter, string) {
-	c := Counter{multiplier: 1}
-	var kind, unit uint64
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.CounterDescriptorType:
-			kind = f.Value
-		case field.CounterDescriptorUnit:
-			unit = f.Value
-		case field.CounterDescriptorUnitMultiplier:
-			if n := int64(f.Value); n > 0 {
-				c.multiplier = float64(n)
-			}
-		case field.CounterDescriptorIsIncremental:
-			c.incremental = f.Value != 0
-		case field.CounterDescriptorUnitName:
-			c.Unit = f.Text()
-		}
-	}
+func counterOf(m messages.CounterDescriptor, name string) (*Counter, string) {
+	c := Counter{Unit: packets.Name(m.UnitName), multiplier: float64(max(m.UnitMultiplier, 1)), incremental: m.IsIncremental}
+	kind, unit := int(m.Type), int(m.Unit)
 	switch {
-	case kind > 0 && kind < uint64(len(builtin)):
+	case kind > 0 && kind < len(builtin):
 		c.Unit = builtin[kind].unit
 		if name == "" {
 			name = builtin[kind].name
 		}
-	case unit > 0 && unit < uint64(len(units)):
+	case unit > 0 && unit < len(units):
 		c.Unit = units[unit]
 	}
 	return &c, name

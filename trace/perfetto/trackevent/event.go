@@ -1,7 +1,6 @@
 package trackevent
 
 import (
-	"encoding/binary"
 	"math"
 	"strings"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -60,70 +60,40 @@ type defaults struct {
 }
 
 func defaultsOf(message []byte) defaults {
-	var d defaults
-	for f := packets.FieldsOf(message); f.Next(); {
-		for g := packets.FieldsOf(f.Bytes); f.Number == field.DefaultsTrackEventDefaults && g.Next(); {
-			switch g.Number {
-			case field.TrackEventTrackUUID:
-				d.track = g.Value
-			case field.TrackEventExtraCounterTrackUuids:
-				d.extra = more(d.extra, &g)
-			case field.TrackEventExtraDoubleCounterTrackUuids:
-				d.doubles = more(d.doubles, &g)
-			}
-		}
-	}
-	return d
-}
-
-// more adds the values of a repeated number to a list, up to a few more than may be.
-func more(list []uint64, f *packets.Fields) []uint64 {
-	if len(list) > maxExtra {
-		return list
-	}
-	return append(list, f.List()...)
+	m := messages.EventDefaultsOf(messages.DefaultsOf(message).TrackEventDefaults)
+	return defaults{m.TrackUUID, m.ExtraCounterTrackUuids.List(maxExtra + 1), m.ExtraDoubleCounterTrackUuids.List(maxExtra + 1)}
 }
 
 // Read reads a TrackEvent; false for one of a kind that is not read.
 func (t *Tracks) Read(p packets.Packet) (Event, bool) {
-	e := Event{Track: defaultsOf(p.Seq.Defaults).track}
+	m := messages.TrackEventOf(p.Data)
+	e := Event{
+		Kind: uint64(m.Type), Track: m.TrackUUID, Name: packets.Name(m.Name),
+		Flows: append(m.FlowIDsOld.List(MaxFlows+1), m.FlowIDs.List(MaxFlows+1)...),
+		Ends:  append(m.TerminatingFlowIDsOld.List(MaxFlows+1), m.TerminatingFlowIDs.List(MaxFlows+1)...),
+	}
+	if !m.HasTrackUUID {
+		e.Track = defaultsOf(p.Seq.Defaults).track
+	}
+	if m.NameIID != 0 {
+		e.Name = interned(p.Seq, field.InternedEventNames, m.NameIID)
+	}
 	var categories []string
-	var legacy []byte
-	told := false
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.TrackEventCategoryIIDs:
-			for _, id := range f.List() {
-				if len(categories) < maxCategories {
-					categories = append(categories, interned(p.Seq, field.InternedEventCategories, id))
-				}
-			}
-		case field.TrackEventType:
-			e.Kind = f.Value
-		case field.TrackEventNameIID:
-			e.Name = interned(p.Seq, field.InternedEventNames, f.Value)
-		case field.TrackEventTrackUUID:
-			e.Track, told = f.Value, true
-		case field.TrackEventLegacyEvent:
-			legacy = f.Bytes
-		case field.TrackEventCategories:
-			if len(categories) < maxCategories {
-				categories = append(categories, f.Text())
-			}
-		case field.TrackEventName:
-			e.Name = f.Text()
-		case field.TrackEventFlowIDsOld, field.TrackEventFlowIDs:
-			e.Flows = flows(e.Flows, &f)
-		case field.TrackEventTerminatingFlowIDsOld, field.TrackEventTerminatingFlowIDs:
-			e.Ends = flows(e.Ends, &f)
+	for _, id := range m.CategoryIIDs.List(maxCategories) {
+		categories = append(categories, interned(p.Seq, field.InternedEventCategories, id))
+	}
+	for name := range m.Categories.Each {
+		if len(categories) == maxCategories {
+			break
 		}
+		categories = append(categories, packets.Name(name))
 	}
 	e.Category = strings.Join(categories, ",")
 	typed := e.Kind > 0
-	if !e.legacy(p.Seq, legacy) {
+	if !e.legacy(p.Seq, messages.LegacyOf(m.LegacyEvent)) {
 		return e, false
 	}
-	return e, e.Track != 0 || t.written(&e, p.Seq, told && typed)
+	return e, e.Track != 0 || t.written(&e, p.Seq, m.HasTrackUUID && typed)
 }
 
 // written finds the thread of an event that is on no track: the writer's, unless it says
@@ -144,38 +114,13 @@ func (t *Tracks) written(e *Event, seq *packets.Sequence, onDefault bool) bool {
 	return true
 }
 
-func flows(list []uint64, f *packets.Fields) []uint64 {
-	if len(list) > MaxFlows {
-		return list
-	}
-	return append(list, ids(f)...)
-}
-
-// ids are the numbers of flows: a varint each, or fixed ones, also packed.
-func ids(f *packets.Fields) []uint64 {
-	if f.Number == field.TrackEventFlowIDsOld || f.Number == field.TrackEventTerminatingFlowIDsOld || f.Bytes == nil {
-		return f.List()
-	}
-	var out []uint64
-	for rest := f.Bytes; len(rest) >= 8 && len(out) <= MaxFlows; rest = rest[8:] {
-		out = append(out, binary.LittleEndian.Uint64(rest))
-	}
-	return out
-}
-
 // interned is the name of an entry of interned data.
 func interned(seq *packets.Sequence, kind protowire.Number, id uint64) string {
-	for f := packets.FieldsOf(seq.Interned(kind, id)); f.Next(); {
-		if f.Number == field.InternedStringStr {
-			return f.Text()
-		}
-	}
-	return ""
+	return packets.Name(messages.InternedStringOf(seq.Interned(kind, id)).Str)
 }
 
-// float is the value of a double field; 0 where it is no number.
-func float(bits uint64) float64 {
-	v := math.Float64frombits(bits)
+// finite is a value; 0 where it is no number.
+func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -44,24 +45,15 @@ func (t *Tracks) writes(seq *packets.Sequence, message []byte) {
 	if !seq.Valid() {
 		return
 	}
-	w := writer{generation: seq.Generation}
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.ThreadDescriptorPID:
-			w.pid = int32(f.Value)
-		case field.ThreadDescriptorTID:
-			w.tid = int32(f.Value)
-		case field.ThreadDescriptorReferenceTimestampUS:
-			w.at = microseconds(f.Value)
-		}
-	}
+	m := messages.ThreadDescriptorOf(message)
+	w := writer{generation: seq.Generation, pid: m.PID, tid: int32(m.TID), at: microseconds(m.ReferenceTimestampUS)}
 	if _, again := t.writers[seq]; again || t.file.Room("writers of track events", len(t.writers), maxTracks) {
 		t.writers[seq] = &w
 	}
 }
 
-func microseconds(v uint64) time.Duration {
-	return time.Duration(min(v, packets.MaxTime/uint64(time.Microsecond))) * time.Microsecond
+func microseconds(v int64) time.Duration {
+	return time.Duration(min(uint64(v), packets.MaxTime/uint64(time.Microsecond))) * time.Microsecond
 }
 
 // writer is the thread of a sequence; nil where it has said none since its state began.
@@ -76,64 +68,47 @@ func (t *Tracks) writer(seq *packets.Sequence) *writer {
 // a difference to the event before. It is false where the one before is not known. Each
 // event must be asked once.
 func (t *Tracks) Stamp(p packets.Packet) (packets.Stamp, bool) {
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		var at time.Duration
-		switch f.Number {
-		case field.TrackEventTimestampDeltaUS:
-			w := t.writer(p.Seq)
-			if w == nil {
-				return packets.NoStamp, false
-			}
-			w.at = min(w.at+microseconds(f.Value), packets.MaxTime)
-			at = w.at
-		case field.TrackEventTimestampAbsoluteUS:
-			at = microseconds(f.Value)
-		default:
-			continue
+	m := messages.TrackEventOf(p.Data)
+	var at time.Duration
+	switch {
+	case m.HasTimestampDeltaUS:
+		w := t.writer(p.Seq)
+		if w == nil {
+			return packets.NoStamp, false
 		}
-		clock := t.file.Clocks.Place(packets.KeyOf(p.Machine, 0, packets.ClockMonotonic))
-		return packets.Stamp{Clock: clock, NS: int64(at)}, true
+		w.at = min(w.at+microseconds(m.TimestampDeltaUS), packets.MaxTime)
+		at = w.at
+	case m.HasTimestampAbsoluteUS:
+		at = microseconds(m.TimestampAbsoluteUS)
+	default:
+		return p.At, true
 	}
-	return p.At, true
+	clock := t.file.Clocks.Place(packets.KeyOf(p.Machine, 0, packets.ClockMonotonic))
+	return packets.Stamp{Clock: clock, NS: int64(at)}, true
 }
 
 // legacy makes of a LegacyEvent what it means; false for one of a phase that is not read.
-func (e *Event) legacy(seq *packets.Sequence, message []byte) bool {
-	var phase byte
-	var a Async
-	told, scope := false, uint64(0)
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.LegacyPhase:
-			phase = byte(f.Value)
-		case field.LegacyNameIID:
-			if e.Name == "" {
-				e.Name = interned(seq, field.InternedEventNames, f.Value)
-			}
-		case field.LegacyDurationUS:
-			e.For = microseconds(f.Value)
-		case field.LegacyUnscopedID, field.LegacyGlobalID:
-			a.ID, told = f.Value, true
-		case field.LegacyLocalID:
-			a.ID, a.Local, told = f.Value, true, true
-		case field.LegacyIDScope:
-			a.Scope = ":" + f.Text()
-		case field.LegacyInstantEventScope:
-			scope = f.Value
-		case field.LegacyBindID:
-			e.Bound = f.Value
-		case field.LegacyFlowDirection:
-			e.Direction = f.Value
-		case field.LegacyPIDOverride:
-			e.pid = int32(f.Value)
-		case field.LegacyTIDOverride:
-			e.tid = int32(f.Value)
-		}
+func (e *Event) legacy(seq *packets.Sequence, m messages.Legacy) bool {
+	if e.Name == "" {
+		e.Name = interned(seq, field.InternedEventNames, m.NameIID)
 	}
+	e.For, e.Bound, e.Direction, e.pid, e.tid = microseconds(m.DurationUS), m.BindID, uint64(m.FlowDirection), m.PIDOverride, m.TIDOverride
+	phase := byte(m.Phase)
 	if phase == 0 {
 		return e.Kind > 0 && e.Kind <= OfCounter
 	}
-	return e.phase(phase, scope) && e.async(phase, a, told)
+	a := Async{ID: m.UnscopedID}
+	switch {
+	case m.HasGlobalID:
+		a.ID = m.GlobalID
+	case m.HasLocalID:
+		a.ID, a.Local = m.LocalID, true
+	}
+	if m.IDScope != nil {
+		a.Scope = ":" + packets.Name(m.IDScope)
+	}
+	told := m.HasUnscopedID || m.HasGlobalID || m.HasLocalID
+	return e.phase(phase, uint64(m.InstantEventScope)) && e.async(phase, a, told)
 }
 
 // phase is what a letter means; false for one that is not read.

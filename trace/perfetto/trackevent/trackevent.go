@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
@@ -83,10 +84,8 @@ func (t *Tracks) Describe(p packets.Packet) bool {
 }
 
 func (t *Tracks) descriptor(p packets.Packet) {
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == field.TrackThread {
-			t.writes(p.Seq, f.Bytes)
-		}
+	if thread := messages.TrackOf(p.Data).Thread; thread != nil {
+		t.writes(p.Seq, thread)
 	}
 	uuid := t.describe(p.Data)
 	if p.At == packets.NoStamp {

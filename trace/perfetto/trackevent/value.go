@@ -1,7 +1,9 @@
 package trackevent
 
 import (
-	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"math"
+
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -30,20 +32,31 @@ type value struct {
 // type, and those beside it. It is false for an event that can't be used, because it
 // bears a value of no counter. Each event must be read once, in the file's order.
 func (t *Tracks) Values(p packets.Packet) ([]Value, bool) {
-	b := bearing(p)
-	var out []Value
-	switch {
-	case b.kind == OfCounter && !b.told,
-		len(b.extra)+len(b.doubles) > maxExtra, len(b.extra) > len(b.extraTracks), len(b.doubles) > len(b.doubleTracks):
+	m, of := messages.TrackEventOf(p.Data), defaultsOf(p.Seq.Defaults)
+	extra, doubles := m.ExtraCounterValues.List(maxExtra+1), m.ExtraDoubleCounterValues.List(maxExtra+1)
+	extraTracks, doubleTracks := of.extra, of.doubles
+	if own := m.ExtraCounterTrackUuids.List(maxExtra + 1); own != nil {
+		extraTracks = own
+	}
+	if own := m.ExtraDoubleCounterTrackUuids.List(maxExtra + 1); own != nil {
+		doubleTracks = own
+	}
+	if len(extra)+len(doubles) > maxExtra || len(extra) > len(extraTracks) || len(doubles) > len(doubleTracks) {
 		return nil, false
-	case b.kind == OfCounter:
-		out = append(out, b.own)
 	}
-	for i, v := range b.extra {
-		out = append(out, Value{b.extraTracks[i], float64(int64(v))})
+	var out []Value
+	if m.Type == OfCounter {
+		own, told := ownValue(&m, of.track)
+		if !told {
+			return nil, false
+		}
+		out = append(out, own)
 	}
-	for i, v := range b.doubles {
-		out = append(out, Value{b.doubleTracks[i], float(v)})
+	for i, v := range extra {
+		out = append(out, Value{extraTracks[i], float64(int64(v))})
+	}
+	for i, v := range doubles {
+		out = append(out, Value{doubleTracks[i], finite(math.Float64frombits(v))})
 	}
 	for i := range out {
 		if !t.absolute(p.Seq, &out[i]) {
@@ -53,47 +66,17 @@ func (t *Tracks) Values(p packets.Packet) ([]Value, bool) {
 	return out, true
 }
 
-// borne is what an event bears of values.
-type borne struct {
-	kind                      uint64
-	own                       Value
-	told                      bool // own has a value
-	extra, doubles            []uint64
-	extraTracks, doubleTracks []uint64
-}
-
-func bearing(p packets.Packet) borne {
-	of := defaultsOf(p.Seq.Defaults)
-	b := borne{own: Value{Track: of.track}}
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.TrackEventType:
-			b.kind = f.Value
-		case field.TrackEventTrackUUID:
-			b.own.Track = f.Value
-		case field.TrackEventCounterValue:
-			b.own.Value, b.told = float64(int64(f.Value)), true
-		case field.TrackEventDoubleCounterValue:
-			b.own.Value, b.told = float(f.Value), true
-		case field.TrackEventExtraCounterValues:
-			b.extra = more(b.extra, &f)
-		case field.TrackEventExtraCounterTrackUuids:
-			b.extraTracks = more(b.extraTracks, &f)
-		case field.TrackEventExtraDoubleCounterTrackUuids:
-			b.doubleTracks = more(b.doubleTracks, &f)
-		case field.TrackEventExtraDoubleCounterValues:
-			if len(b.doubles) <= maxExtra {
-				b.doubles = append(b.doubles, ids(&f)...)
-			}
-		}
+// ownValue is that of an event of a counter's, which is of a track where it says none; false
+// where it has none.
+func ownValue(m *messages.TrackEvent, track uint64) (Value, bool) {
+	v := Value{track, float64(m.CounterValue)}
+	if m.HasTrackUUID {
+		v.Track = m.TrackUUID
 	}
-	if b.extraTracks == nil {
-		b.extraTracks = of.extra
+	if m.HasDoubleCounterValue {
+		v.Value = finite(m.DoubleCounterValue)
 	}
-	if b.doubleTracks == nil {
-		b.doubleTracks = of.doubles
-	}
-	return b
+	return v, m.HasCounterValue || m.HasDoubleCounterValue
 }
 
 // absolute makes of a value what its counter is described to have: in its unit, and not an

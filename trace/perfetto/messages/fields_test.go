@@ -1,4 +1,4 @@
-package packets_test
+package messages_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
 // TestFieldsAreProtobufs holds the fields of random bytes, most of which end in the middle
@@ -22,7 +22,7 @@ func TestFieldsAreProtobufs(t *testing.T) {
 			mask := random.Intn(256)
 			b[i] = byte(random.Intn(256) & mask) // small numbers more often
 		}
-		f := packets.FieldsOf(b)
+		f := messages.FieldsOf(b)
 		for rest := b; len(rest) > 0; {
 			number, kind, n := protowire.ConsumeField(rest)
 			if got := f.Next(); got != (n >= 0) {
@@ -57,20 +57,31 @@ func TestFieldsAreProtobufs(t *testing.T) {
 	}
 }
 
+// message builds a protocol buffer message field by field.
+type message []byte
+
+func (m message) num(field protowire.Number, v uint64) message {
+	return protowire.AppendVarint(protowire.AppendTag(m, field, protowire.VarintType), v)
+}
+
+func (m message) in(field protowire.Number, v message) message {
+	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), v)
+}
+
 func TestEventsInAnyOrderOfTheirFields(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		event message
-		want  packets.Raw
+		want  messages.Event
 	}{
-		"as written":     {message(nil).num(1, 300).num(2, 7).in(4, message("x")), packets.Raw{NS: 300, TID: 7, Kind: 4, Data: []byte("x")}},
-		"turned round":   {message(nil).in(4, message("x")).num(2, 7).num(1, 300), packets.Raw{NS: 300, TID: 7, Kind: 4, Data: []byte("x")}},
-		"said again":     {message(nil).num(1, 300).num(2, 7).num(1, 301).in(4, message("x")), packets.Raw{NS: 301, TID: 7, Kind: 4, Data: []byte("x")}},
-		"nobody's":       {message(nil).num(1, 300).in(4, message("x")), packets.Raw{NS: 300, TID: -1, Kind: 4, Data: []byte("x")}},
-		"of no kind":     {message(nil).num(1, 300).num(2, 7), packets.Raw{NS: 300, TID: 7}},
-		"cut in a value": {message(nil).num(1, 300)[:2], packets.Raw{TID: -1}},
+		"as written":     {message(nil).num(1, 300).num(2, 7).in(4, message("x")), messages.Event{NS: 300, TID: 7, Kind: 4, Data: []byte("x")}},
+		"turned round":   {message(nil).in(4, message("x")).num(2, 7).num(1, 300), messages.Event{NS: 300, TID: 7, Kind: 4, Data: []byte("x")}},
+		"said again":     {message(nil).num(1, 300).num(2, 7).num(1, 301).in(4, message("x")), messages.Event{NS: 301, TID: 7, Kind: 4, Data: []byte("x")}},
+		"nobody's":       {message(nil).num(1, 300).in(4, message("x")), messages.Event{NS: 300, TID: -1, Kind: 4, Data: []byte("x")}},
+		"of no kind":     {message(nil).num(1, 300).num(2, 7), messages.Event{NS: 300, TID: 7}},
+		"cut in a value": {message(nil).num(1, 300)[:2], messages.Event{TID: -1}},
 	} {
-		got := packets.RawOf(c.event)
+		got := messages.EventOf(c.event)
 		if got.NS != c.want.NS || got.TID != c.want.TID || got.Kind != c.want.Kind || !bytes.Equal(got.Data, c.want.Data) {
 			t.Errorf("%s: %+v, want %+v", title, got, c.want)
 		}
