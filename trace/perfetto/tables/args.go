@@ -9,10 +9,35 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
-// argColumns are those of args. arg_set_id is the id of the slice in the table of slices.
-var argColumns = []string{"arg_set_id", "flat_key", "key", "int_value", "string_value", "real_value", "value_type"}
+// argRow is an argument of a slice.
+type argRow struct {
+	*slices.Arg
+	slices *slices.Reader
+}
 
-func readArgs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+func (r *argRow) key() string { return r.slices.Names[r.Key] }
+
+// argColumns are those of args. arg_set_id is the id of the slice in the table of slices.
+var argColumns = []column[*argRow]{
+	always("arg_set_id", func(r *argRow) int64 { return int64(r.Slice) }),
+	always("flat_key", func(r *argRow) string { return trackevent.Flat(r.key()) }),
+	always("key", (*argRow).key),
+	some("int_value", func(r *argRow) (int64, bool) { return r.Bits, !r.isText() && r.Type != trackevent.TypeReal }),
+	some("string_value", func(r *argRow) (string, bool) {
+		if !r.isText() {
+			return "", false
+		}
+		return r.slices.ArgTexts.Of(r.Text()), true
+	}),
+	some("real_value", func(r *argRow) (float64, bool) { return r.Real(), r.Type == trackevent.TypeReal }),
+	always("value_type", func(r *argRow) string { return r.Type.String() }),
+}
+
+func (r *argRow) isText() bool {
+	return r.Type == trackevent.TypeString || r.Type == trackevent.TypeJSON
+}
+
+func readArgs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*argRow], error) {
 	t, err := readSliceTable(f, in, true, keep)
 	if err != nil {
 		return nil, err
@@ -22,23 +47,7 @@ func readArgs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any],
 			"%d argument of a slice is left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a message of the program's own, or named by what the trace lost",
 			"%d arguments of slices are left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a message of the program's own, or named by what the trace lost")
 	}
-	return func(yield func([]any) bool) {
-		row := make([]any, len(argColumns))
-		for _, one := range spill.InOrder(&t.slices.Args, func(a *slices.Arg) int64 { return int64(a.Slice) }) {
-			key := t.slices.Names[one.Key]
-			clear(row)
-			row[0], row[1], row[2], row[6] = int64(one.Slice), trackevent.Flat(key), key, one.Type.String()
-			switch one.Type {
-			case trackevent.TypeString, trackevent.TypeJSON:
-				row[4] = t.slices.ArgTexts.Of(one.Text())
-			case trackevent.TypeReal:
-				row[5] = one.Real()
-			default:
-				row[3] = one.Bits
-			}
-			if !yield(row) {
-				return
-			}
-		}
-	}, nil
+	row := &argRow{slices: t.slices}
+	all := spill.InOrder(&t.slices.Args, func(a *slices.Arg) int64 { return int64(a.Slice) })
+	return each(all, row, func(_ int, one *slices.Arg) { row.Arg = one }), nil
 }

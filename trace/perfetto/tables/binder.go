@@ -2,6 +2,7 @@ package tables
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/apkgate/apkgate/trace/perfetto/binder"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -9,15 +10,53 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// binderColumns are those of android_binder_txns. binder_txn_id and binder_reply_id are the ids of
-// its slices in the table of slices.
-var binderColumns = []string{
-	"aidl_name", "interface", "method_name", "binder_txn_id", "client_process", "client_pid", "client_thread", "client_tid", "client_ts", "client_dur",
-	"binder_reply_id", "server_process", "server_pid", "server_thread", "server_tid", "server_ts", "server_dur", "is_sync", "is_main_thread",
-	"client_oom_score", "server_oom_score",
+// binderRow is a transaction.
+type binderRow struct {
+	*binder.Transaction
+	threads *threads.Tracker
 }
 
-func readBinder(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+// binderColumns are those of android_binder_txns. binder_txn_id and binder_reply_id are the ids of
+// its slices in the table of slices.
+var binderColumns = slices.Concat(
+	[]column[*binderRow]{
+		word("aidl_name", func(r *binderRow) string { return r.Interface }),
+		word("interface", func(r *binderRow) string { named, _ := r.Parts(); return named }),
+		word("method_name", func(r *binderRow) string { _, method := r.Parts(); return method }),
+	},
+	binderEnd("binder_txn_id", "client", func(r *binderRow) *binder.End { return &r.Client }),
+	binderEnd("binder_reply_id", "server", func(r *binderRow) *binder.End { return &r.Server }),
+	[]column[*binderRow]{
+		always("is_sync", func(r *binderRow) int64 { return flag(r.Waits) }),
+		always("is_main_thread", func(r *binderRow) int64 { return flag(r.threads.Threads[r.Client.Thread].Main) }),
+		some("client_oom_score", func(r *binderRow) (int64, bool) { return score(r.Client.OOMScore) }),
+		some("server_oom_score", func(r *binderRow) (int64, bool) { return score(r.Server.OOMScore) }),
+	},
+)
+
+// binderEnd are the columns of one end of a transaction, of which the process is known.
+func binderEnd(id, prefix string, of func(*binderRow) *binder.End) []column[*binderRow] {
+	thread := func(r *binderRow) *threads.Thread { return &r.threads.Threads[of(r).Thread] }
+	process := func(r *binderRow) *threads.Process { return &r.threads.Processes[thread(r).Process] }
+	return []column[*binderRow]{
+		always(id, func(r *binderRow) int64 { return int64(of(r).Slice) }),
+		word(prefix+"_process", func(r *binderRow) string { return process(r).Name }),
+		always(prefix+"_pid", func(r *binderRow) int64 { return r.threads.ID(process(r).PID) }),
+		word(prefix+"_thread", func(r *binderRow) string { return thread(r).Name }),
+		always(prefix+"_tid", func(r *binderRow) int64 { return r.threads.ID(thread(r).TID) }),
+		always(prefix+"_ts", func(r *binderRow) int64 { return int64(of(r).At) }),
+		always(prefix+"_dur", func(r *binderRow) int64 { return int64(of(r).For) }),
+	}
+}
+
+func score(v *int64) (int64, bool) {
+	if v == nil {
+		return 0, false
+	}
+	return *v, true
+}
+
+func readBinder(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*binderRow], error) {
 	t := threads.New(f)
 	r := binder.New(f, t)
 	spilling(keep, &r.Slices)
@@ -29,33 +68,12 @@ func readBinder(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any
 		return nil, err
 	}
 	all := r.Transactions()
-	return func(yield func([]any) bool) {
-		row := make([]any, len(binderColumns))
-		for one := range all {
-			named, method := one.Parts()
-			row[0], row[1], row[2] = text(one.Interface), text(named), text(method)
-			binderEnd(row[3:10], &one.Client, t)
-			binderEnd(row[10:17], &one.Server, t)
-			row[17], row[18] = flag(one.Waits), flag(t.Threads[one.Client.Thread].Main)
-			row[19], row[20] = score(one.Client.OOMScore), score(one.Server.OOMScore)
+	return func(yield func(*binderRow) bool) {
+		row := &binderRow{threads: t}
+		for row.Transaction = range all {
 			if !yield(row) {
 				return
 			}
 		}
 	}, nil
-}
-
-// binderEnd fills the seven cells of one end of a transaction.
-func binderEnd(row []any, e *binder.End, t *threads.Tracker) {
-	thread := &t.Threads[e.Thread]
-	process := &t.Processes[thread.Process]
-	row[0], row[1], row[2] = int64(e.Slice), text(process.Name), t.ID(process.PID)
-	row[3], row[4], row[5], row[6] = text(thread.Name), t.ID(thread.TID), int64(e.At), int64(e.For)
-}
-
-func score(v *int64) any {
-	if v == nil {
-		return nil
-	}
-	return *v
 }

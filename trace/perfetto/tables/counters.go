@@ -8,11 +8,54 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
+// counterRow is a counter's new value.
+type counterRow struct {
+	*counters.Value
+	track   *counters.Track
+	threads *threads.Tracker
+}
+
+// process is the place of the track's process, or of its thread's; less than 0 for none.
+func (r *counterRow) process() int {
+	if r.track.Thread >= 0 {
+		return r.threads.Threads[r.track.Thread].Process
+	}
+	return r.track.Process
+}
+
+// stray reports that the track stands for the process of a thread, which is not known.
+func (r *counterRow) stray() bool { return r.track.Thread >= 0 && !r.track.Own && r.process() < 0 }
+
 // counterColumns are those of counter. track_name, track_type, unit, pid, tid and cpu are
 // those of the track that track_id refers to.
-var counterColumns = []string{"ts", "value", "track_id", "track_name", "track_type", "unit", "pid", "tid", "cpu"}
+var counterColumns = []column[*counterRow]{
+	always("ts", func(r *counterRow) int64 { return int64(r.At) }),
+	always("value", func(r *counterRow) float64 { return r.Value.Value }),
+	always("track_id", func(r *counterRow) int64 { return int64(r.Track) }),
+	word("track_name", func(r *counterRow) string { return r.track.Name }),
+	always("track_type", func(r *counterRow) string {
+		if r.stray() {
+			return r.track.Type + "_thread_fallback"
+		}
+		return r.track.Type
+	}),
+	word("unit", func(r *counterRow) string { return r.track.Unit }),
+	some("pid", func(r *counterRow) (int64, bool) {
+		if r.process() < 0 {
+			return 0, false
+		}
+		return int64(r.threads.Processes[r.process()].PID), true
+	}),
+	some("tid", func(r *counterRow) (int64, bool) {
+		if !r.stray() && (r.track.Thread < 0 || !r.track.Own) {
+			return 0, false
+		}
+		return r.threads.ID(r.threads.Threads[r.track.Thread].TID), true
+	}),
+	some("cpu", func(r *counterRow) (int64, bool) { return known(r.track.CPU) }),
+}
 
-func readCounters(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+func readCounters(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*counterRow], error) {
 	t := threads.New(f)
 	r := counters.New(f, t)
 	spilling(keep, &r.Values)
@@ -23,33 +66,6 @@ func readCounters(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]a
 		f.Warnings.Addf(0, "values of the system that are not read: %s", listed(r.LeftOut))
 	}
 	unread(f)
-	return func(yield func([]any) bool) {
-		row := make([]any, len(counterColumns))
-		for _, v := range r.Values.All() {
-			row[0], row[1], row[2] = int64(v.At), v.Value, int64(v.Track)
-			counterTrack(row, &r.Tracks[v.Track], t)
-			if !yield(row) {
-				return
-			}
-		}
-	}, err
-}
-
-func counterTrack(row []any, track *counters.Track, t *threads.Tracker) {
-	row[3], row[4], row[5], row[8] = text(track.Name), track.Type, text(track.Unit), number(track.CPU)
-	row[6], row[7] = nil, nil
-	process := track.Process
-	if track.Thread >= 0 {
-		thread := t.Threads[track.Thread]
-		process = thread.Process
-		switch {
-		case track.Own:
-			row[7] = t.ID(thread.TID)
-		case process < 0:
-			row[4], row[7] = track.Type+"_thread_fallback", t.ID(thread.TID)
-		}
-	}
-	if process >= 0 {
-		row[6] = int64(t.Processes[process].PID)
-	}
+	row := &counterRow{threads: t}
+	return each(r.Values.All(), row, func(_ int, one *counters.Value) { row.Value, row.track = one, &r.Tracks[one.Track] }), err
 }

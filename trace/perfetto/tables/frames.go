@@ -8,15 +8,50 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
+// frameRow is a frame.
+type frameRow struct {
+	*frames.Frame
+	layers []string
+}
+
 // frameColumns are those of expected_frame_timeline_slice and
 // actual_frame_timeline_slice. track_type tells which of both a row is of; the columns
 // behind surface_frame_token are of actual frames alone.
-var frameColumns = []string{
-	"track_type", "ts", "dur", "pid", "name", "layer_name", "display_frame_token", "surface_frame_token",
-	"jank_type", "on_time_finish", "present_type", "prediction_type", "gpu_composition", "jank_tag", "jank_severity_type",
+var frameColumns = []column[*frameRow]{
+	always("track_type", func(r *frameRow) string { kind, _ := frameTrack(r.Frame); return kind }),
+	always("ts", func(r *frameRow) int64 { return int64(r.At) }),
+	always("dur", func(r *frameRow) int64 { return open(r.For) }),
+	always("pid", func(r *frameRow) int64 { return int64(r.PID) }),
+	always("name", func(r *frameRow) string { return strconv.FormatInt(r.Token, 10) }),
+	some("layer_name", func(r *frameRow) (string, bool) { return r.layers[r.Layer], r.HasLayer }),
+	always("display_frame_token", func(r *frameRow) int64 { return r.Display }),
+	some("surface_frame_token", func(r *frameRow) (int64, bool) { return r.Token, r.Surface }),
+	some("jank_type", func(r *frameRow) (string, bool) { return actual(r, r.JankType) }),
+	some("on_time_finish", func(r *frameRow) (int64, bool) { return flag(r.OnTime), r.Actual }),
+	some("present_type", func(r *frameRow) (string, bool) { return actual(r, r.PresentType) }),
+	some("prediction_type", func(r *frameRow) (string, bool) { return actual(r, r.PredictionType) }),
+	some("gpu_composition", func(r *frameRow) (int64, bool) { return flag(r.GPU), r.Actual }),
+	some("jank_tag", func(r *frameRow) (string, bool) { return actual(r, r.JankTag) }),
+	some("jank_severity_type", func(r *frameRow) (string, bool) { return actual(r, r.SeverityType) }),
 }
 
-func readFrames(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+// actual is what is said of actual frames alone.
+func actual(r *frameRow, of func() string) (string, bool) {
+	if !r.Actual {
+		return "", false
+	}
+	return of(), true
+}
+
+// frameTrack is the type and the name of a frame's track.
+func frameTrack(f *frames.Frame) (kind, name string) {
+	if f.Actual {
+		return "android_actual_frame_timeline", "Actual Timeline"
+	}
+	return "android_expected_frame_timeline", "Expected Timeline"
+}
+
+func readFrames(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*frameRow], error) {
 	r := frames.New(f)
 	spilling(keep, &r.Frames)
 	if err := in(f, r); err != nil {
@@ -33,15 +68,8 @@ func readFrames(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any
 			"%d frame ends that did not begin in the trace: it is left out",
 			"%d frames end that did not begin in the trace: they are left out")
 	}
-	return func(yield func([]any) bool) {
-		row := make([]any, len(frameColumns))
-		for _, one := range r.InOrder() {
-			frameRow(one, r.Layers, row)
-			if !yield(row) {
-				return
-			}
-		}
-	}, nil
+	row := &frameRow{layers: r.Layers}
+	return each(r.InOrder(), row, func(_ int, one *frames.Frame) { row.Frame = one }), nil
 }
 
 // again warns of frames that may be listed twice.
@@ -51,23 +79,4 @@ func again(f *packets.File, r *frames.Reader) {
 			"what is expected of %d frame is told long after that of later ones: it may be listed twice",
 			"what is expected of %d frames is told long after that of later ones: they may be listed twice")
 	}
-}
-
-func frameRow(f *frames.Frame, layers []string, row []any) {
-	clear(row)
-	row[0] = "android_expected_frame_timeline"
-	row[1], row[2], row[3], row[4] = int64(f.At), open(f.For), int64(f.PID), strconv.FormatInt(f.Token, 10)
-	row[6] = f.Display
-	if f.HasLayer {
-		row[5] = layers[f.Layer]
-	}
-	if f.Surface {
-		row[7] = f.Token
-	}
-	if !f.Actual {
-		return
-	}
-	row[0] = "android_actual_frame_timeline"
-	row[8], row[9], row[10], row[11] = f.JankType(), flag(f.OnTime), f.PresentType(), f.PredictionType()
-	row[12], row[13], row[14] = flag(f.GPU), f.JankTag(), f.SeverityType()
 }

@@ -3,6 +3,7 @@ package tables
 import (
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/apkgate/apkgate/trace/perfetto/logs"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -10,11 +11,26 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
+// logRow is an entry of the log.
+type logRow struct {
+	*logs.Entry
+	logs   *logs.Reader
+	thread threadOf
+}
+
 // logColumns are those of android_logs. tid and pid are those of the thread that utid
 // refers to.
-var logColumns = []string{"ts", "prio", "tag", "msg", "tid", "pid", "utid"}
+var logColumns = slices.Concat(
+	[]column[*logRow]{
+		always("ts", func(r *logRow) int64 { return int64(r.At) }),
+		always("prio", func(r *logRow) int64 { return int64(r.Priority) }),
+		word("tag", func(r *logRow) string { return r.logs.Tags[r.Tag] }),
+		always("msg", func(r *logRow) string { return r.logs.Messages.Of(r.Message) }),
+	},
+	threadCells(func(r *logRow) threadOf { return r.thread }),
+)
 
-func readLogs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+func readLogs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*logRow], error) {
 	t := threads.New(f)
 	r := logs.New(f, t)
 	spilling(keep, &r.Entries)
@@ -27,14 +43,7 @@ func readLogs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any],
 			"%d entry of the log is not in the trace: Perfetto could not read it, or left it out",
 			"%d entries of the log are not in the trace: Perfetto could not read them, or left them out")
 	}
-	return func(yield func([]any) bool) {
-		row := make([]any, len(logColumns))
-		for _, e := range spill.InOrder(&r.Entries, func(e *logs.Entry) int64 { return int64(e.At) }) {
-			row[0], row[1], row[2], row[3] = int64(e.At), int64(e.Priority), text(r.Tags[e.Tag]), r.Messages.Of(e.Message)
-			threadCells(row[4:], t, int(e.Thread))
-			if !yield(row) {
-				return
-			}
-		}
-	}, nil
+	row := &logRow{logs: r, thread: threadOf{Tracker: t}}
+	all := spill.InOrder(&r.Entries, func(e *logs.Entry) int64 { return int64(e.At) })
+	return each(all, row, func(_ int, one *logs.Entry) { row.Entry, row.thread.number = one, int(one.Thread) }), nil
 }

@@ -9,15 +9,6 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
-// The columns of thread, process, sched and thread_state. tid, pid, parent_pid and
-// waker_tid are those of the rows that the tables refer to.
-var (
-	threadColumns  = []string{"utid", "tid", "name", "upid", "pid", "is_main_thread", "start_ts", "end_ts"}
-	processColumns = []string{"upid", "pid", "name", "uid", "start_ts", "end_ts", "parent_pid", "cmdline"}
-	schedColumns   = []string{"ts", "dur", "cpu", "tid", "end_state", "priority", "utid"}
-	stateColumns   = []string{"ts", "dur", "tid", "state", "cpu", "waker_tid", "io_wait", "blocked_function", "irq_context", "utid"}
-)
-
 // tasks reads threads, processes and what the scheduler says of them.
 func tasks(f *packets.File, in packets.Source, keep sched.Keep, to *lists) (*threads.Tracker, *sched.Reader, error) {
 	tracker := threads.New(f)
@@ -37,69 +28,58 @@ func tasks(f *packets.File, in packets.Source, keep sched.Keep, to *lists) (*thr
 	return tracker, r, err
 }
 
-func readThreads(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
-	t, _, err := tasks(f, in, sched.Keep{}, keep)
-	return func(yield func([]any) bool) {
-		row := make([]any, len(threadColumns))
-		for i, one := range t.Threads {
-			row[0], row[1], row[2] = int64(i), t.ID(one.TID), text(one.Name)
-			row[3], row[4], row[5] = number(one.Process), nil, nil
-			if one.Process >= 0 {
-				row[4], row[5] = t.ID(t.Processes[one.Process].PID), flag(one.Main)
-			}
-			row[6], row[7] = optional(one.Start), optional(one.End)
-			if !yield(row) {
-				return
-			}
-		}
-	}, err
+// turnRow is a time that a thread had on a CPU.
+type turnRow struct {
+	*sched.Turn
+	threads *threads.Tracker
+	sched   *sched.Reader
 }
 
-func readProcesses(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
-	t, _, err := tasks(f, in, sched.Keep{}, keep)
-	return func(yield func([]any) bool) {
-		row := make([]any, len(processColumns))
-		for i, one := range t.Processes {
-			row[0], row[1], row[2], row[3] = int64(i), t.ID(one.PID), text(one.Name), number(one.UID)
-			row[4], row[5], row[6], row[7] = optional(one.Start), optional(one.End), nil, text(one.Cmdline)
-			if one.Parent >= 0 {
-				row[6] = t.ID(t.Processes[one.Parent].PID)
-			}
-			if !yield(row) {
-				return
-			}
-		}
-	}, err
+// schedColumns are those of sched. tid is that of the row of thread that utid refers to.
+var schedColumns = []column[*turnRow]{
+	always("ts", func(r *turnRow) int64 { return int64(r.At) }),
+	always("dur", func(r *turnRow) int64 { return open(r.For) }),
+	always("cpu", func(r *turnRow) int64 { return int64(r.CPU) }),
+	always("tid", func(r *turnRow) int64 { return r.threads.ID(r.threads.Threads[r.Thread].TID) }),
+	word("end_state", func(r *turnRow) string { return r.sched.Names[r.End] }),
+	always("priority", func(r *turnRow) int64 { return int64(r.Priority) }),
+	always("utid", func(r *turnRow) int64 { return int64(r.Thread) }),
 }
 
-func readSched(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+func readSched(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*turnRow], error) {
 	t, r, err := tasks(f, in, sched.Keep{Turns: true}, keep)
-	return func(yield func([]any) bool) {
-		row := make([]any, len(schedColumns))
-		for _, one := range r.Turns.All() {
-			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), int64(one.CPU), t.ID(t.Threads[one.Thread].TID)
-			row[4], row[5], row[6] = text(r.Names[one.End]), int64(one.Priority), int64(one.Thread)
-			if !yield(row) {
-				return
-			}
-		}
-	}, err
+	row := &turnRow{threads: t, sched: r}
+	return each(r.Turns.All(), row, func(_ int, one *sched.Turn) { row.Turn = one }), err
 }
 
-func readStates(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
-	t, r, err := tasks(f, in, sched.Keep{States: true}, keep)
-	return func(yield func([]any) bool) {
-		row := make([]any, len(stateColumns))
-		for _, one := range r.States.All() {
-			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), t.ID(t.Threads[one.Thread].TID), text(r.Names[one.Name])
-			row[4], row[5] = number(one.CPU), nil
-			if one.Waker >= 0 {
-				row[5] = t.ID(t.Threads[one.Waker].TID)
-			}
-			row[6], row[7], row[8], row[9] = number(one.IOWait), text(r.Functions[one.Blocked]), number(one.IRQ), int64(one.Thread)
-			if !yield(row) {
-				return
-			}
+// stateRow is a time of a thread in one state.
+type stateRow struct {
+	*sched.State
+	threads *threads.Tracker
+	sched   *sched.Reader
+}
+
+// stateColumns are those of thread_state. tid and waker_tid are those of rows of thread.
+var stateColumns = []column[*stateRow]{
+	always("ts", func(r *stateRow) int64 { return int64(r.At) }),
+	always("dur", func(r *stateRow) int64 { return open(r.For) }),
+	always("tid", func(r *stateRow) int64 { return r.threads.ID(r.threads.Threads[r.Thread].TID) }),
+	word("state", func(r *stateRow) string { return r.sched.Names[r.Name] }),
+	some("cpu", func(r *stateRow) (int64, bool) { return known(r.CPU) }),
+	some("waker_tid", func(r *stateRow) (int64, bool) {
+		if r.Waker < 0 {
+			return 0, false
 		}
-	}, err
+		return r.threads.ID(r.threads.Threads[r.Waker].TID), true
+	}),
+	some("io_wait", func(r *stateRow) (int64, bool) { return known(r.IOWait) }),
+	word("blocked_function", func(r *stateRow) string { return r.sched.Functions[r.Blocked] }),
+	some("irq_context", func(r *stateRow) (int64, bool) { return known(r.IRQ) }),
+	always("utid", func(r *stateRow) int64 { return int64(r.Thread) }),
+}
+
+func readStates(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*stateRow], error) {
+	t, r, err := tasks(f, in, sched.Keep{States: true}, keep)
+	row := &stateRow{threads: t, sched: r}
+	return each(r.States.All(), row, func(_ int, one *sched.State) { row.State = one }), err
 }

@@ -13,12 +13,40 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// The columns of slice and flow. track_type and track_name are those of the track that
+// sliceRow is a slice, or a frame as one.
+type sliceRow struct {
+	id, ts, dur, depth int64
+	name, category     string
+	parent, track      int32 // less than 0 for none
+	kind, trackName    string
+	tid, pid           int64 // none where not known
+}
+
+// sliceColumns are those of slice. track_type and track_name are those of the track that
 // track_id refers to, tid and pid those of its thread or process.
-var (
-	sliceColumns = []string{"id", "ts", "dur", "name", "category", "depth", "parent_id", "track_id", "track_type", "track_name", "tid", "pid"}
-	flowColumns  = []string{"slice_out", "slice_in"}
-)
+var sliceColumns = []column[*sliceRow]{
+	always("id", func(r *sliceRow) int64 { return r.id }),
+	always("ts", func(r *sliceRow) int64 { return r.ts }),
+	always("dur", func(r *sliceRow) int64 { return r.dur }),
+	word("name", func(r *sliceRow) string { return r.name }),
+	word("category", func(r *sliceRow) string { return r.category }),
+	always("depth", func(r *sliceRow) int64 { return r.depth }),
+	some("parent_id", func(r *sliceRow) (int64, bool) { return known(r.parent) }),
+	some("track_id", func(r *sliceRow) (int64, bool) { return known(r.track) }),
+	always("track_type", func(r *sliceRow) string { return r.kind }),
+	word("track_name", func(r *sliceRow) string { return r.trackName }),
+	some("tid", func(r *sliceRow) (int64, bool) { return r.tid, r.tid != none }),
+	some("pid", func(r *sliceRow) (int64, bool) { return r.pid, r.pid != none }),
+}
+
+// none is what no thread or process has as its number: those are of 32 bits.
+const none = math.MinInt64
+
+// flowColumns are those of flow: ids of slices.
+var flowColumns = []column[*slices.Flow]{
+	always("slice_out", func(r *slices.Flow) int64 { return int64(r.Out) }),
+	always("slice_in", func(r *slices.Flow) int64 { return int64(r.In) }),
+}
 
 // sliceTable has slices and frames. Both are numbered as they were told of: first all slices,
 // then all frames.
@@ -26,6 +54,7 @@ type sliceTable struct {
 	threads *threads.Tracker
 	slices  *slices.Reader
 	frames  *frames.Reader
+	one     sliceRow // that is given
 }
 
 func readSliceTable(f *packets.File, in packets.Source, args bool, keep *lists) (*sliceTable, error) {
@@ -56,19 +85,15 @@ func (t *sliceTable) frame(place int) int64 { return int64(t.slices.Slices.Len()
 
 // readSlices reads slices in the order in which they were told of, and each frame before the first
 // of them that is later.
-func readSlices(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+func readSlices(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*sliceRow], error) {
 	t, err := readSliceTable(f, in, false, keep)
-	return func(yield func([]any) bool) {
-		row := make([]any, len(sliceColumns))
+	return func(yield func(*sliceRow) bool) {
 		next, stop := iter.Pull2(t.frames.InOrder())
 		defer stop()
 		place, frame, more := next()
 		frames := func(before time.Duration) bool {
 			for more && frame.At < before {
-				clear(row)
-				row[0] = t.frame(place)
-				t.frameRow(row, frame)
-				if !yield(row) {
+				if !yield(t.frameRow(place, frame)) {
 					return false
 				}
 				place, frame, more = next()
@@ -76,13 +101,7 @@ func readSlices(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any
 			return true
 		}
 		for place, s := range t.slices.Slices.All() {
-			if !frames(s.At) {
-				return
-			}
-			clear(row)
-			row[0] = int64(place)
-			t.row(row, s)
-			if !yield(row) {
+			if !frames(s.At) || !yield(t.row(place, s)) {
 				return
 			}
 		}
@@ -90,37 +109,37 @@ func readSlices(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any
 	}, err
 }
 
-func (t *sliceTable) row(row []any, s *slices.Slice) {
-	track := t.slices.Tracks[s.Track]
-	row[1], row[2], row[3], row[4], row[5] = int64(s.At), open(s.For), text(t.slices.Names[s.Name]), text(t.slices.Names[s.Category]), int64(s.Depth)
-	if s.Parent >= 0 {
-		row[6] = int64(s.Parent)
+// row is a slice as the table has it, which is valid until the next.
+func (t *sliceTable) row(place int, s *slices.Slice) *sliceRow {
+	track := &t.slices.Tracks[s.Track]
+	t.one = sliceRow{
+		id: int64(place), ts: int64(s.At), dur: open(s.For), depth: int64(s.Depth), name: t.slices.Names[s.Name], category: t.slices.Names[s.Category],
+		parent: s.Parent, track: s.Track, kind: track.Type, trackName: track.Name, tid: none, pid: none,
 	}
-	row[7], row[8], row[9] = int64(s.Track), track.Type, text(track.Name)
 	process := track.Process
 	if track.Thread >= 0 {
-		thread := t.threads.Threads[track.Thread]
-		row[10] = int64(thread.TID)
-		process = thread.Process
+		thread := &t.threads.Threads[track.Thread]
+		t.one.tid, process = int64(thread.TID), thread.Process
 	}
 	if process >= 0 {
-		row[11] = int64(t.threads.Processes[process].PID)
+		t.one.pid = int64(t.threads.Processes[process].PID)
 	}
+	return &t.one
 }
 
 // frameRow is a frame as a slice. Its track is not among those of slices and has no number.
-func (t *sliceTable) frameRow(row []any, f *frames.Frame) {
-	row[1], row[2], row[3], row[5] = int64(f.At), open(f.For), strconv.FormatInt(f.Token, 10), int64(0)
-	row[8], row[9] = "android_expected_frame_timeline", "Expected Timeline"
-	if f.Actual {
-		row[8], row[9] = "android_actual_frame_timeline", "Actual Timeline"
+func (t *sliceTable) frameRow(place int, f *frames.Frame) *sliceRow {
+	t.one = sliceRow{
+		id: t.frame(place), ts: int64(f.At), dur: open(f.For), name: strconv.FormatInt(f.Token, 10),
+		parent: -1, track: -1, tid: none, pid: int64(f.PID),
 	}
-	row[11] = int64(f.PID)
+	t.one.kind, t.one.trackName = frameTrack(f)
+	return &t.one
 }
 
 // readFlows reads flows between slices, by their numbers in the table of slices, and then those
 // of frames.
-func readFlows(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+func readFlows(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*slices.Flow], error) {
 	t, err := readSliceTable(f, in, false, keep)
 	if err != nil {
 		return nil, err
@@ -132,17 +151,16 @@ func readFlows(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any]
 			shown.Add(slices.Flow{Out: app, In: display})
 		}
 	})
-	return func(yield func([]any) bool) {
-		row := make([]any, len(flowColumns))
+	first := int32(t.slices.Slices.Len()) // the number of the first frame
+	return func(yield func(*slices.Flow) bool) {
 		for _, flow := range t.slices.Flows.All() {
-			row[0], row[1] = int64(flow.Out), int64(flow.In)
-			if !yield(row) {
+			if !yield(flow) {
 				return
 			}
 		}
+		var row slices.Flow
 		for _, flow := range shown.All() {
-			row[0], row[1] = t.frame(int(flow.Out)), t.frame(int(flow.In))
-			if !yield(row) {
+			if row.Out, row.In = first+flow.Out, first+flow.In; !yield(&row) {
 				return
 			}
 		}

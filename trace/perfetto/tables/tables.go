@@ -13,7 +13,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -82,25 +81,20 @@ func (t *Table) Close() error {
 	return all
 }
 
-// reader reads one table's rows from a file.
-type reader struct {
-	columns []string
-	read    func(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error)
-}
-
+// readers are the tables by their names.
 var readers = map[string]reader{
-	"args":          {argColumns, readArgs},
-	"binder":        {binderColumns, readBinder},
-	"block-io":      {blockColumns, readBlockIO},
-	"counters":      {counterColumns, readCounters},
-	"flows":         {flowColumns, readFlows},
-	"frames":        {frameColumns, readFrames},
-	"logs":          {logColumns, readLogs},
-	"processes":     {processColumns, readProcesses},
-	"sched":         {schedColumns, readSched},
-	"slices":        {sliceColumns, readSlices},
-	"thread-states": {stateColumns, readStates},
-	"threads":       {threadColumns, readThreads},
+	"args":          table(argColumns, readArgs),
+	"binder":        table(binderColumns, readBinder),
+	"block-io":      table(blockColumns, readBlockIO),
+	"counters":      table(counterColumns, readCounters),
+	"flows":         table(flowColumns, readFlows),
+	"frames":        table(frameColumns, readFrames),
+	"logs":          table(logColumns, readLogs),
+	"processes":     table(processColumns, readProcesses),
+	"sched":         table(schedColumns, readSched),
+	"slices":        table(sliceColumns, readSlices),
+	"thread-states": table(stateColumns, readStates),
+	"threads":       table(threadColumns, readThreads),
 }
 
 // Names are the tables that there are.
@@ -132,37 +126,3 @@ func of(in packets.Source, name string, keep int) (*Table, error) {
 	t.Rows, t.Warnings, t.Nothing = rows, f.Warnings.List(), f.Nothing
 	return t, nil
 }
-
-// optional is a time's cell, nil where there is none.
-func optional(t *time.Duration) any {
-	if t == nil {
-		return nil
-	}
-	return int64(*t)
-}
-
-// text is a string's cell, nil where it is empty.
-func text(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// number is a number's cell, nil where it is less than 0.
-func number[T ~int | ~int8 | ~int16 | ~int32](n T) any {
-	if n < 0 {
-		return nil
-	}
-	return int64(n)
-}
-
-func flag(b bool) any {
-	if b {
-		return int64(1)
-	}
-	return int64(0)
-}
-
-// open is how long something took, -1 where its end is not in the trace.
-func open(d time.Duration) any { return int64(max(d, -1)) }

@@ -1,0 +1,133 @@
+package tables
+
+import (
+	"iter"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// column is one of a table whose rows are made of R: its name and the cell of a row. always, some
+// and word make one, of a getter whose type is the cells'.
+type column[R any] struct {
+	name string
+	cell func(R) any
+}
+
+// cell is what a cell holds, where it is not empty.
+type cell interface{ int64 | float64 | string }
+
+// always is a column with a value in each row.
+func always[R any, T cell](name string, of func(R) T) column[R] {
+	return column[R]{name, func(row R) any { return of(row) }}
+}
+
+// some is a column whose cell is empty where the getter says false.
+func some[R any, T cell](name string, of func(R) (T, bool)) column[R] {
+	return column[R]{name, func(row R) any {
+		if v, told := of(row); told {
+			return v
+		}
+		return nil
+	}}
+}
+
+// word is a column of texts whose cell is empty where the text is.
+func word[R any](name string, of func(R) string) column[R] {
+	return some(name, func(row R) (string, bool) {
+		v := of(row)
+		return v, v != ""
+	})
+}
+
+// reader reads one table's rows from a file.
+type reader struct {
+	columns []string
+	read    func(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error)
+}
+
+// table is a reader of a table by its columns, and by what reads that of which its rows are made.
+func table[R any](columns []column[R], read func(*packets.File, packets.Source, *lists) (iter.Seq[R], error)) reader {
+	var out reader
+	for _, c := range columns {
+		out.columns = append(out.columns, c.name)
+	}
+	out.read = func(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error) {
+		all, err := read(f, in, keep)
+		return func(yield func([]any) bool) {
+			cells := make([]any, len(columns))
+			for row := range all {
+				for i := range columns {
+					cells[i] = columns[i].cell(row)
+				}
+				if !yield(cells) {
+					return
+				}
+			}
+		}, err
+	}
+	return out
+}
+
+// each gives a row for each of some things: fill makes it of one.
+func each[R, T any](all iter.Seq2[int, T], row *R, fill func(place int, one T)) iter.Seq[*R] {
+	return func(yield func(*R) bool) {
+		for place, one := range all {
+			if fill(place, one); !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// known is a number that is not told where it is less than 0.
+func known[T ~int | ~int8 | ~int16 | ~int32](n T) (int64, bool) { return int64(n), n >= 0 }
+
+// when is a time that may not be told.
+func when(t *time.Duration) (int64, bool) {
+	if t == nil {
+		return 0, false
+	}
+	return int64(*t), true
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// open is how long something took, -1 where its end is not in the trace.
+func open(d time.Duration) int64 { return int64(max(d, -1)) }
+
+// threadOf is the thread that a row is of.
+type threadOf struct {
+	*threads.Tracker
+	number int // in Tracker.Threads
+}
+
+// process is the thread's, nil where it is not known.
+func (t threadOf) process() *threads.Process {
+	if at := t.Threads[t.number].Process; at >= 0 {
+		return &t.Processes[at]
+	}
+	return nil
+}
+
+// threadCells are the columns tid, pid and utid of a row's thread.
+func threadCells[R any](of func(R) threadOf) []column[R] {
+	return []column[R]{
+		always("tid", func(row R) int64 { t := of(row); return t.ID(t.Threads[t.number].TID) }),
+		some("pid", func(row R) (int64, bool) {
+			t := of(row)
+			process := t.process()
+			if process == nil {
+				return 0, false
+			}
+			return t.ID(process.PID), true
+		}),
+		always("utid", func(row R) int64 { return int64(of(row).number) }),
+	}
+}
