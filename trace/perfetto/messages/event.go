@@ -2,11 +2,11 @@ package messages
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// Event is an FtraceEvent. Its decoder is written by hand, since which field it has is what
-// matters: a trace has millions of them, of hundreds of kinds.
+// Event is an FtraceEvent. Its decoder is written by hand, since it finds which of hundreds of
+// fields the event has: a declaration of each would be slower.
 type Event struct {
 	NS   uint64           // of the bundle's clock
-	TID  int32            // who ran, -1 where not told
+	TID  int32            // the thread that ran, -1 where it is missing
 	Kind protowire.Number // a field of FtraceEvent, 0 for none
 	Data []byte           // what stands in that field
 }

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Fields goes through the fields of a message, for who needs their order, or fields that are
-// not declared. Others have a decoder.
+// Fields iterates over the fields of a message in their order. It serves the readers that need
+// this order, or fields that are not declared; all others use a decoder.
 type Fields struct {
 	rest   []byte
 	Number protowire.Number
@@ -35,12 +35,13 @@ func (f *Fields) Next() bool {
 	return true
 }
 
-// broken stands for the tag of a field in the middle of which a message ends.
+// broken is the tag that next returns for a message that ends in the middle of a field.
 const broken = 0
 
-// next reads the field that a message begins with: its tag, which is its number and wire type,
-// its number or bytes, and its size with the tag. A message that ends in the middle of it is
-// used up. Most tags, numbers and lengths are a byte, which is read without a call.
+// next reads the first field of a message, which must not be empty. It returns the field's tag
+// (its number and wire type), its number or its bytes, and its size with the tag. Where the
+// message ends in the middle of the field, the size is all of the message. Most tags, numbers and
+// lengths have a single byte, which is read without a call.
 func next(message []byte) (tag, value uint64, data []byte, size int) {
 	tag, size = uint64(message[0]), 1
 	if tag >= 0x80 {

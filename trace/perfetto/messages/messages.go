@@ -1,15 +1,15 @@
-// Package messages decodes the messages of a Perfetto trace that readers ask for.
+// Package messages decodes the messages of a Perfetto trace that are read.
 //
-// Which messages and fields these are is declared in messages.txt, with numbers and types as
-// in Perfetto's .proto files; a plain struct and a function that fills it follow from each.
-// What a message means is for its reader.
+// messages.txt declares these messages and their fields, with the numbers and types of
+// Perfetto's .proto files. For each message, a plain struct and a function that fills it are
+// generated. What a message means is its reader's.
 //
-// It takes a stand: a trace is hostile, and large. A decoder allocates nothing: texts and
-// messages within a message are parts of its bytes, and what is repeated is gone through when
-// it is asked for. A field of another type than declared is passed over, of one that comes
-// twice the last counts, and a message that ends in the middle of a field has what was before.
+// It takes a stand: a trace is hostile, and large. A decoder allocates nothing: texts, and
+// messages within a message, are parts of the message's bytes, and repeated fields are iterated
+// over on demand. A field of another type than declared is skipped. The last of several values of
+// a field counts. A message that ends in the middle of a field has the fields before it.
 //
-// To add a message or a field, add it to messages.txt and run go generate.
+// To read another message or field, declare it in messages.txt and run go generate.
 package messages
 
 //go:generate go run ./generate

@@ -14,10 +14,12 @@ func (m message) fixed64(field protowire.Number, v uint64) message {
 	return protowire.AppendFixed64(protowire.AppendTag(m, field, protowire.Fixed64Type), v)
 }
 
-// rail is a reading of rail 3, of 900 µWs.
+// rail is a reading of 900 µWs of rail 3.
 var rail = slices.Clip(message(nil).num(1, 3).num(3, 900))
 
-func TestWhatAMessageHas(t *testing.T) {
+// TestDecoderOfBrokenMessages decodes messages of odd orders, of types that are not declared, and
+// with their ends cut off.
+func TestDecoderOfBrokenMessages(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		message message
@@ -41,7 +43,8 @@ func TestWhatAMessageHas(t *testing.T) {
 	}
 }
 
-func TestTextsAreTheMessagesBytes(t *testing.T) {
+// TestDecoderGivesTextsInPlace fails where a text is a copy.
+func TestDecoderGivesTextsInPlace(t *testing.T) {
 	t.Parallel()
 	m := message(nil).in(1, message("prev")).in(5, message("")).num(2, math.MaxUint64)
 	got := messages.SchedSwitchOf(m)
@@ -53,7 +56,8 @@ func TestTextsAreTheMessagesBytes(t *testing.T) {
 	}
 }
 
-func TestWhatIsRepeated(t *testing.T) {
+// TestRepeatedFields iterates over packed and single numbers, and over messages.
+func TestRepeatedFields(t *testing.T) {
 	t.Parallel()
 	packed := message(nil).num(0, 5)[1:] // a varint without a tag
 	packed = append(packed, 0xac, 0x02)  // 300
@@ -90,7 +94,8 @@ var switched = message(nil).in(1, message("RenderThread")).num(2, 12345).num(3, 
 // flowing is a TrackEvent with names and flows.
 var flowing = message(nil).num(3, 1).num(10, 77).num(9, 1).num(11, 1_234_567_890_123).fixed64(47, 1).fixed64(47, 2).in(22, message("gfx"))
 
-func TestDecodersAllocateNothing(t *testing.T) {
+// TestDecoderAllocations fails where a decoder, or what iterates over a field, allocates.
+func TestDecoderAllocations(t *testing.T) {
 	var sum uint64
 	if n := testing.AllocsPerRun(100, func() {
 		s := messages.SchedSwitchOf(switched)

@@ -6,18 +6,17 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Parts are a repeated field of texts, bytes or messages. They are the bytes of the message
-// that they are in.
+// Parts is a repeated field of texts, bytes or messages, which are parts of the message's bytes.
 type Parts struct {
-	from   []byte // the message from the first of them on
+	from   []byte // the message from the first part on
 	count  uint32
 	number uint32
 }
 
-// Len is how many there are.
+// Len is the number of parts.
 func (p *Parts) Len() int { return int(p.count) }
 
-// Each goes through them in their order.
+// Each iterates over the parts in their order.
 func (p *Parts) Each(yield func([]byte) bool) {
 	tag := uint64(p.number)<<3 | uint64(protowire.BytesType)
 	for rest, left := p.from, p.count; left > 0; {
@@ -31,7 +30,7 @@ func (p *Parts) Each(yield func([]byte) bool) {
 	}
 }
 
-// found notes one: the message from its tag on.
+// found adds a part. from is the message from the part's tag on.
 func (p *Parts) found(from []byte, number uint32) {
 	if p.count == 0 {
 		p.from, p.number = from, number
@@ -39,15 +38,15 @@ func (p *Parts) found(from []byte, number uint32) {
 	p.count++
 }
 
-// Numbers are a repeated field of numbers, packed or one by one.
+// Numbers is a repeated field of numbers, packed or one by one.
 type Numbers struct {
-	from   []byte // the message from the first of them on
-	count  uint32 // of fields, each of which may hold many
+	from   []byte // the message from the first field on
+	count  uint32 // of fields: a packed one has many numbers
 	number uint16
-	kind   uint8 // the wire type of one
+	kind   uint8 // the wire type of a single number
 }
 
-// Each goes through them in their order. A float is its bits.
+// Each iterates over the numbers in their order. A float is given as its bits.
 func (n *Numbers) Each(yield func(uint64) bool) {
 	for rest, left := n.from, n.count; left > 0; {
 		found, value, packed, size := next(rest)
@@ -74,7 +73,7 @@ func (n *Numbers) Each(yield func(uint64) bool) {
 	}
 }
 
-// List is the first of them, at most so many.
+// List is the first numbers, at most so many.
 func (n *Numbers) List(most int) []uint64 {
 	var out []uint64
 	for v := range n.Each {
@@ -86,7 +85,7 @@ func (n *Numbers) List(most int) []uint64 {
 	return out
 }
 
-// found notes a field of them: the message from its tag on.
+// found adds a field. from is the message from the field's tag on.
 func (n *Numbers) found(from []byte, number uint16, kind uint8) {
 	if n.count == 0 {
 		n.from, n.number, n.kind = from, number, kind
@@ -94,7 +93,7 @@ func (n *Numbers) found(from []byte, number uint16, kind uint8) {
 	n.count++
 }
 
-// one reads a number of a packed list and gives its size, not above 0 where it is cut short.
+// one reads the first number of a packed list and returns its size, 0 or less where it is cut.
 func one(packed []byte, kind uint8) (uint64, int) {
 	switch {
 	case kind == uint8(protowire.Fixed64Type) && len(packed) >= 8:

@@ -8,14 +8,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// column is one of a table whose rows are made of R: its name and the cell of a row. always, some
-// and word make one, of a getter whose type is the cells'.
+// column is a column of a table whose rows are made of R: its name, and the cell of a row. always,
+// some and word declare a column; the type of their getter is the type of the cells.
 type column[R any] struct {
 	name string
 	cell func(R) any
 }
 
-// cell is what a cell holds, where it is not empty.
+// cell is the types of cells that are not empty.
 type cell interface{ int64 | float64 | string }
 
 // always is a column with a value in each row.
@@ -47,7 +47,7 @@ type reader struct {
 	read    func(f *packets.File, in packets.Source, keep *lists) (iter.Seq[[]any], error)
 }
 
-// table is a reader of a table by its columns, and by what reads that of which its rows are made.
+// table declares a table: its columns, and the function that reads what its rows are made of.
 func table[R any](columns []column[R], read func(*packets.File, packets.Source, *lists) (iter.Seq[R], error)) reader {
 	var out reader
 	for _, c := range columns {
@@ -70,7 +70,7 @@ func table[R any](columns []column[R], read func(*packets.File, packets.Source, 
 	return out
 }
 
-// each gives a row for each of some things: fill makes it of one.
+// each iterates over the rows of some items: fill sets the row for an item.
 func each[R, T any](all iter.Seq2[int, T], row *R, fill func(place int, one T)) iter.Seq[*R] {
 	return func(yield func(*R) bool) {
 		for place, one := range all {
@@ -81,10 +81,10 @@ func each[R, T any](all iter.Seq2[int, T], row *R, fill func(place int, one T)) 
 	}
 }
 
-// known is a number that is not told where it is less than 0.
+// known is a number, and false where it is less than 0 since it is not known.
 func known[T ~int | ~int8 | ~int16 | ~int32](n T) (int64, bool) { return int64(n), n >= 0 }
 
-// when is a time that may not be told.
+// when is a time, and false where there is none.
 func when(t *time.Duration) (int64, bool) {
 	if t == nil {
 		return 0, false
@@ -99,10 +99,10 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// open is how long something took, -1 where its end is not in the trace.
+// open is a duration, -1 for one whose end is not in the trace.
 func open(d time.Duration) int64 { return int64(max(d, -1)) }
 
-// threadOf is the thread that a row is of.
+// threadOf is the thread of a row.
 type threadOf struct {
 	*threads.Tracker
 	number int // in Tracker.Threads

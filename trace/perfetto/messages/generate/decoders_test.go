@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
-// listed are the messages that have decoders.
+// listed is the declared messages that have decoders.
 func listed(t testing.TB) []message {
 	t.Helper()
 	declared, err := os.ReadFile("../messages.txt")
@@ -39,8 +39,8 @@ func listed(t testing.TB) []message {
 	return out
 }
 
-// TestDecodersReadWhatProtobufWrites has the format's own package write messages of random
-// values, of every message with a decoder.
+// TestDecodersReadWhatProtobufWrites compares each decoder with messages of random values that
+// Go's package of the format writes.
 func TestDecodersReadWhatProtobufWrites(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewSource(1))
@@ -60,7 +60,7 @@ func TestDecodersReadWhatProtobufWrites(t *testing.T) {
 	}
 }
 
-// descriptor describes a message to the format's package. Messages within it are bytes there.
+// descriptor describes a message to that package, with messages within it as bytes.
 func descriptor(t *testing.T, m message) protoreflect.MessageDescriptor {
 	t.Helper()
 	type kind = descriptorpb.FieldDescriptorProto_Type
@@ -95,7 +95,7 @@ func descriptor(t *testing.T, m message) protoreflect.MessageDescriptor {
 	return file.Messages().Get(0)
 }
 
-// fill gives a field a random value, or none.
+// fill sets a field to a random value, or leaves it out.
 func fill(random *rand.Rand, m *dynamicpb.Message, f protoreflect.FieldDescriptor) {
 	value := func() protoreflect.Value {
 		bits := random.Uint64() >> random.Intn(64)
@@ -130,10 +130,10 @@ func fill(random *rand.Rand, m *dynamicpb.Message, f protoreflect.FieldDescripto
 	}
 }
 
-// compare compares what was written with what a decoder read.
+// compare compares a written message with what the decoder read.
 func compare(t *testing.T, m message, written *dynamicpb.Message, read reflect.Value) {
 	t.Helper()
-	// What is gone through needs an address.
+	// The methods of repeated fields need an address.
 	at := reflect.New(read.Type()).Elem()
 	at.Set(read)
 	for i, f := range m.fields {
@@ -161,7 +161,7 @@ func compare(t *testing.T, m message, written *dynamicpb.Message, read reflect.V
 	}
 }
 
-// bits is a value as it is compared: a text, or a number's bits.
+// bits is the form of a value in which it is compared: a text, or a number's bits.
 func bits(v protoreflect.Value) any {
 	switch one := v.Interface().(type) {
 	case int32:
@@ -186,7 +186,7 @@ func bits(v protoreflect.Value) any {
 	}
 }
 
-// values are those of a field that is repeated.
+// values is the values of a repeated field.
 func values(f declared, got reflect.Value) []any {
 	var out []any
 	switch list := got.Addr().Interface().(type) {
@@ -207,7 +207,7 @@ func values(f declared, got reflect.Value) []any {
 	return out
 }
 
-// narrowed is a number of a list as its type has it.
+// narrowed is a number of a list within the range of its type.
 func narrowed(kind string, v uint64) uint64 {
 	switch kind {
 	case "uint32":
@@ -218,8 +218,7 @@ func narrowed(kind string, v uint64) uint64 {
 	return v
 }
 
-// FuzzDecoders compares a decoder with a plain loop over the fields. Nothing that it gives is
-// outside of the message.
+// FuzzDecoders compares a decoder with a plain loop over the fields of any bytes.
 func FuzzDecoders(f *testing.F) {
 	list := listed(f)
 	for i := range list {
@@ -265,7 +264,7 @@ func FuzzDecoders(f *testing.F) {
 	})
 }
 
-// plain are the values of a field of a message, in its order.
+// plain is the values of a field of a message, in its order.
 func plain(f declared, raw []byte) []any {
 	var out []any
 	for len(raw) > 0 {
@@ -297,7 +296,7 @@ func plain(f declared, raw []byte) []any {
 	return out
 }
 
-// firstNumber is the number that bytes begin with, and its size.
+// firstNumber is the first number of some bytes, and its size.
 func firstNumber(kind string, b []byte) (uint64, int) {
 	switch {
 	case wire(kind) == 1 && len(b) >= 8:

@@ -19,7 +19,8 @@ Other Other numbers
 	uid 7 int32
 `
 
-func TestDeclarationsBecomeCode(t *testing.T) {
+// TestMade generates the code of a struct with each way to declare a field.
+func TestMade(t *testing.T) {
 	t.Parallel()
 	files, err := made(declaration)
 	if err != nil {
@@ -42,7 +43,8 @@ func TestDeclarationsBecomeCode(t *testing.T) {
 	}
 }
 
-func TestDeclarationsThatAreWrong(t *testing.T) {
+// TestMadeRejectsWrongDeclarations compares errors with the lines that they are about.
+func TestMadeRejectsWrongDeclarations(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]string{
 		"\tuid 1 int32\n":                                "line 1: a field before the first message",

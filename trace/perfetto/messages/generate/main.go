@@ -32,7 +32,7 @@ func run(list string) error {
 	return nil
 }
 
-// made are the files that follow from a declaration, by their paths from package messages.
+// made are the files generated from a declaration, by their paths from package messages.
 func made(declared string) (map[string][]byte, error) {
 	list, err := parse(declared)
 	if err != nil {

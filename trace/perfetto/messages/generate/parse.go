@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// message is a message that is declared.
+// message is a declared message.
 type message struct {
 	proto, name      string // Perfetto's name, and the one here
-	decoder, numbers bool   // what is made of it
+	decoder, numbers bool   // what is generated for it
 	fields           []declared
 }
 
-// declared is a field of a message.
+// declared is a declared field of a message.
 type declared struct {
 	name                            string
 	number                          int
@@ -22,7 +22,7 @@ type declared struct {
 	optional, repeated, packed, raw bool
 }
 
-// parse reads messages.txt, whose beginning says what is in it.
+// parse reads messages.txt. Its first lines document its format.
 func parse(text string) ([]message, error) {
 	var out []message
 	at := 0
@@ -93,7 +93,7 @@ func (m *message) field(words []string) error {
 	return nil
 }
 
-// how reads what is said of a field beside its type.
+// how reads the word behind a field's type.
 func (f *declared) how(word string) error {
 	number := wire(f.kind) != 2
 	switch {
@@ -111,7 +111,7 @@ func (f *declared) how(word string) error {
 	return nil
 }
 
-// kinds are the types of fields: as Go has them, and what makes one of a field's value.
+// kinds are the types of fields, with their Go types and the conversions of a field's value.
 var kinds = map[string]struct{ goes, from string }{
 	"int32": {"int32", "int32(value)"}, "uint32": {"uint32", "uint32(value)"},
 	"int64": {"int64", "int64(value)"}, "uint64": {"uint64", "value"},
