@@ -17,10 +17,10 @@ const (
 func (k *kernel) transactions(t *timeline.Timeline) {
 	for i := range t.Transactions {
 		one := &t.Transactions[i]
-		if from, ok := k.running(one.From, one.Sent); ok && k.asked.Sent {
+		if from, ok := k.running(one.From, one.Sent); ok && k.asked.Events["binder_transaction"] {
 			k.add(event{at: one.Sent, cpu: from.CPU, rank: sends, pid: one.From, kind: eventSent, body: sent(one)})
 		}
-		if to, ok := k.running(one.To, one.Received); ok && k.asked.Received {
+		if to, ok := k.running(one.To, one.Received); ok && k.asked.Events["binder_transaction_received"] {
 			k.add(event{at: one.Received, cpu: to.CPU, rank: receives, pid: one.To, kind: eventReceived, body: number(nil, 1, uint64(one.ID))})
 		}
 	}

@@ -132,48 +132,35 @@ func (c *Config) kernel(b block, api int) {
 	c.Kernel = true
 	for _, config := range b.all("ftrace_config") {
 		f := &c.Ftrace
-		for _, name := range config.inner.all("ftrace_events") {
-			switch name.value {
-			case "sched/sched_switch", "sched_switch":
-				f.Switches = true
-			case "sched/sched_waking", "sched_waking":
-				f.Wakings = true
-			case "sched/sched_wakeup", "sched_wakeup":
-				f.Wakeups = true
-			case "power/cpu_frequency", "cpu_frequency":
-				f.Speeds = true
-			case "binder/binder_transaction", "binder_transaction":
-				f.Sent = true
-			case "binder/binder_transaction_received", "binder_transaction_received":
-				f.Received = true
-			case "sched/sched_blocked_reason", "sched_blocked_reason":
-				f.Reasons = true
-			case "block/block_rq_issue", "block_rq_issue", "block/block_rq_complete", "block_rq_complete":
-				f.Requests = true
-			case "block/block_bio_queue", "block_bio_queue", "block/block_bio_complete", "block_bio_complete":
-				f.Bios = true
-			case "f2fs/f2fs_sync_file_enter", "f2fs_sync_file_enter", "f2fs/f2fs_sync_file_exit", "f2fs_sync_file_exit":
-				f.Syncs = true
+		for _, one := range config.inner.all("ftrace_events") {
+			_, name, grouped := strings.Cut(one.value, "/")
+			if !grouped {
+				name = one.value
 			}
+			f.ask(name)
 		}
 		for _, name := range config.inner.all("atrace_categories") {
 			f.Categories = append(f.Categories, name.value)
-			f.Switches, f.Wakings = f.Switches || name.value == "sched", f.Wakings || name.value == "sched"
-			f.Reasons = f.Reasons || name.value == "sched"
-			f.Bios, f.Syncs = f.Bios || name.value == "disk", f.Syncs || name.value == "disk"
-			f.Speeds = f.Speeds || name.value == "freq"
-			f.Sent, f.Received = f.Sent || name.value == "binder_driver", f.Received || name.value == "binder_driver"
+			f.ask(ofCategory[name.value]...)
 		}
 		for _, name := range config.inner.all("atrace_apps") {
 			f.Apps = append(f.Apps, name.value)
 		}
 		f.Symbols = f.Symbols || config.inner.value("symbolize_ksyms") == "true"
 		// Columns are the rule since perfetto 42 (its CHANGELOG), before that they are asked for.
-		f.Compact = f.Switches && api >= columnsSince
+		f.Compact = f.Events["sched_switch"] && api >= columnsSince
 		for _, compact := range config.inner.all("compact_sched") {
-			f.Compact = f.Switches && compact.inner.value("enabled") == "true"
+			f.Compact = f.Events["sched_switch"] && compact.inner.value("enabled") == "true"
 		}
 	}
+}
+
+// ofCategory are the events of the kernel that a category of atrace stands for.
+var ofCategory = map[string][]string{
+	"sched":         {"sched_switch", "sched_waking", "sched_blocked_reason"},
+	"freq":          {"cpu_frequency"},
+	"disk":          {"block_bio_queue", "block_bio_complete", "f2fs_sync_file_enter", "f2fs_sync_file_exit"},
+	"binder_driver": {"binder_transaction", "binder_transaction_received"},
 }
 
 // columnsSince is the version that writes the scheduler's events as columns by itself:

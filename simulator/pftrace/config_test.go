@@ -83,14 +83,14 @@ func TestConfigSaysWhatTheKernelIsToTell(t *testing.T) {
 		api  int
 		want Ftrace
 	}{
-		{`ftrace_events: ["sched/sched_switch", "sched/sched_waking", "power/cpu_frequency", "task/task_rename"]`, 30, Ftrace{Switches: true, Wakings: true, Speeds: true}},
-		{`ftrace_events: "sched_switch"`, 34, Ftrace{Switches: true}}, // perfetto 42 was the first, and Android 15 the first with a later one
-		{`ftrace_events: "sched_switch"`, 35, Ftrace{Switches: true, Compact: true}},
-		{`ftrace_events: "sched/sched_wakeup"`, 29, Ftrace{Wakeups: true}},
-		{`ftrace_events: "sched_waking"`, 35, Ftrace{Wakings: true}}, // who wakes follows from switches alone
-		{`ftrace_events: "sched_switch" compact_sched { enabled: true }`, 30, Ftrace{Switches: true, Compact: true}},
-		{`ftrace_events: "sched_switch" compact_sched { enabled: false }`, 35, Ftrace{Switches: true}},
-		{`atrace_categories: ["sched", "freq"]`, 30, Ftrace{Switches: true, Wakings: true, Reasons: true, Speeds: true, Categories: []string{"sched", "freq"}}},
+		{`ftrace_events: ["sched/sched_switch", "sched/sched_waking", "power/cpu_frequency", "task/task_rename"]`, 30, Ftrace{Events: events("sched_switch", "sched_waking", "cpu_frequency", "task_rename")}},
+		{`ftrace_events: "sched_switch"`, 34, Ftrace{Events: events("sched_switch")}}, // perfetto 42 was the first, and Android 15 the first with a later one
+		{`ftrace_events: "sched_switch"`, 35, Ftrace{Events: events("sched_switch"), Compact: true}},
+		{`ftrace_events: "sched/sched_wakeup"`, 29, Ftrace{Events: events("sched_wakeup")}},
+		{`ftrace_events: "sched_waking"`, 35, Ftrace{Events: events("sched_waking")}}, // who wakes follows from switches alone
+		{`ftrace_events: "sched_switch" compact_sched { enabled: true }`, 30, Ftrace{Events: events("sched_switch"), Compact: true}},
+		{`ftrace_events: "sched_switch" compact_sched { enabled: false }`, 35, Ftrace{Events: events("sched_switch")}},
+		{`atrace_categories: ["sched", "freq"]`, 30, Ftrace{Events: events("sched_switch", "sched_waking", "sched_blocked_reason", "cpu_frequency"), Categories: []string{"sched", "freq"}}},
 		{`atrace_categories: "view" atrace_apps: "*"`, 30, Ftrace{Categories: []string{"view"}, Apps: []string{"*"}}},
 	} {
 		for _, policy := range []string{"fill_policy: RING_BUFFER", "fill_policy: DISCARD", ""} {

@@ -30,7 +30,7 @@ func (k *kernel) sleeps(t *timeline.Timeline) {
 		if r := one.Asks; r != nil {
 			k.request(before, after, one, r, firstSector+uint64(i)*1024)
 		}
-		if k.asked.Reasons {
+		if k.asked.Events["sched_blocked_reason"] {
 			k.add(event{at: one.Woken, cpu: after.CPU, rank: reasons, pid: k.on(after.CPU, one.Woken), kind: eventReason,
 				body: number(number(number(nil, 1, uint64(one.TID)), 2, k.symbol(one.Function)), 3, 1)})
 		}
@@ -42,26 +42,27 @@ func (k *kernel) sleeps(t *timeline.Timeline) {
 func (k *kernel) request(before, after timeline.Run, by timeline.Sleep, r *timeline.Request, sector uint64) {
 	about := func() []byte { return number(number(number(nil, 1, device), 2, sector), 3, uint64(r.Sectors)) }
 	name, kind := []byte(k.name(by.TID, before.CPU)), []byte(r.Kind)
-	asks := func(asked bool, field protowire.Number, body []byte) {
-		if asked {
-			k.add(event{at: by.From, cpu: before.CPU, rank: sends, pid: by.TID, kind: field, body: body})
+	tells := func(asked string, e event) {
+		if k.asked.Events[asked] {
+			k.add(e)
 		}
 	}
-	ends := func(asked bool, field protowire.Number, body []byte) {
-		if asked {
-			k.add(event{at: r.Done, cpu: after.CPU, rank: completes, pid: k.on(after.CPU, r.Done), kind: field, body: body})
-		}
+	asks := func(rank int8, field protowire.Number, body []byte) event {
+		return event{at: by.From, cpu: before.CPU, rank: rank, pid: by.TID, kind: field, body: body}
 	}
-	if r.Syncs && k.asked.Syncs {
+	ends := func(field protowire.Number, body []byte) event {
+		return event{at: r.Done, cpu: after.CPU, rank: completes, pid: k.on(after.CPU, r.Done), kind: field, body: body}
+	}
+	if r.Syncs {
 		const regular = 0o100600
 		body := number(number(number(nil, 1, device), 2, inode), 4, regular)
-		k.add(event{at: by.From, cpu: before.CPU, rank: beginsBefore, pid: by.TID, kind: eventSyncEnter, body: number(body, 5, uint64(r.Sectors)*sectorBytes)})
-		k.add(event{at: after.From, cpu: after.CPU, rank: receives, pid: by.TID, kind: eventSyncExit, body: number(number(nil, 1, device), 2, inode)})
+		tells("f2fs_sync_file_enter", asks(beginsBefore, eventSyncEnter, number(body, 5, uint64(r.Sectors)*sectorBytes)))
+		tells("f2fs_sync_file_exit", event{at: after.From, cpu: after.CPU, rank: receives, pid: by.TID, kind: eventSyncExit, body: number(number(nil, 1, device), 2, inode)})
 	}
-	asks(k.asked.Bios, eventBioQueue, message(message(about(), 4, kind), 5, name))
-	asks(k.asked.Requests, eventRequestIssue, message(message(number(about(), 4, uint64(r.Sectors)*sectorBytes), 5, kind), 6, name))
-	ends(k.asked.Requests, eventRequestComplete, message(number(about(), 4, 0), 5, kind))
-	ends(k.asked.Bios, eventBioComplete, message(number(about(), 4, 0), 5, kind))
+	tells("block_bio_queue", asks(sends, eventBioQueue, message(message(about(), 4, kind), 5, name)))
+	tells("block_rq_issue", asks(sends, eventRequestIssue, message(message(number(about(), 4, uint64(r.Sectors)*sectorBytes), 5, kind), 6, name)))
+	tells("block_rq_complete", ends(eventRequestComplete, message(number(about(), 4, 0), 5, kind)))
+	tells("block_bio_complete", ends(eventBioComplete, message(number(about(), 4, 0), 5, kind)))
 }
 
 // symbol is the number of one of the kernel's functions in the trace: traced_probes

@@ -2,6 +2,7 @@ package pftrace
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -47,17 +48,29 @@ const (
 // Ftrace is what of the kernel's events, and of what processes write among them, a trace
 // is asked for.
 type Ftrace struct {
-	Switches, Wakings, Speeds bool
-	Wakeups                   bool // that a thread was put into a CPU's queue, once it was woken
-	Sent, Received            bool // transactions of binder
-	Reasons                   bool // where threads slept that could not be interrupted
-	Requests, Bios            bool // of block devices, at two levels
-	Syncs                     bool // of files, by f2fs
-	Symbols                   bool // the names of the kernel's functions
-	Compact                   bool // switches and wakings in columns
-	Categories                []string
-	Apps                      []string // whose own sections are told, "*" for all
-	Closed                    []string // whose are not, whatever is asked for
+	Events     map[string]bool // by the kernel's names ("sched_switch"), those that it does not know too
+	Symbols    bool            // the names of the kernel's functions
+	Compact    bool            // switches and wakings in columns
+	Categories []string
+	Apps       []string // whose own sections are told, "*" for all
+	Closed     []string // whose are not, whatever is asked for
+}
+
+// ask adds events.
+func (f *Ftrace) ask(events ...string) {
+	for _, one := range events {
+		if f.Events == nil {
+			f.Events = map[string]bool{}
+		}
+		f.Events[one] = true
+	}
+}
+
+// Without is the same without an event, which a policy closes.
+func (f Ftrace) Without(event string) Ftrace {
+	f.Events = maps.Clone(f.Events)
+	delete(f.Events, event)
+	return f
 }
 
 // event is one event on a CPU.

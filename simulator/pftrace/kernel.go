@@ -53,7 +53,7 @@ func newKernel(t *timeline.Timeline, asked Ftrace, api int, during timeline.Inte
 		slices.SortFunc(k.of[tid], func(a, b timeline.Run) int { return cmp.Compare(a.From, b.From) })
 	}
 	k.schedule()
-	if asked.Speeds {
+	if asked.Events["cpu_frequency"] {
 		k.speeds(t)
 	}
 	k.transactions(t)
@@ -94,10 +94,10 @@ func (k *kernel) schedule() {
 			if r.State != timeline.GoesOn && (i+1 == len(list) || list[i+1].From > r.To) {
 				k.turn(r.To, cpu, r.TID, states[r.State], 0)
 			}
-			if k.asked.Wakings && r.Woken > 0 {
+			if k.asked.Events["sched_waking"] && r.Woken > 0 {
 				k.wake(r)
 			}
-			if k.asked.Wakeups && r.Woken > 0 {
+			if k.asked.Events["sched_wakeup"] && r.Woken > 0 {
 				k.wakeup(r)
 			}
 		}
@@ -106,7 +106,7 @@ func (k *kernel) schedule() {
 
 // turn adds a switch.
 func (k *kernel) turn(at time.Duration, cpu int8, prev int32, state uint64, next int32) {
-	if k.asked.Switches {
+	if k.asked.Events["sched_switch"] {
 		k.add(event{at: at, cpu: cpu, rank: switches, pid: prev, kind: eventSwitch, move: move{
 			prev: prev, prevName: k.name(prev, cpu), prevState: state, next: next, nextName: k.name(next, cpu),
 		}})

@@ -87,7 +87,14 @@ func traceOf(asked Ftrace, api int, during timeline.Interval) *Writer {
 	return w
 }
 
-var all = Ftrace{Switches: true, Wakings: true, Speeds: true, Categories: []string{"view", "gfx", "dalvik"}, Apps: []string{"com.example.app"}}
+var all = Ftrace{Events: events("sched_switch", "sched_waking", "cpu_frequency"), Categories: []string{"view", "gfx", "dalvik"}, Apps: []string{"com.example.app"}}
+
+// events are those that a trace is asked for.
+func events(names ...string) map[string]bool {
+	var f Ftrace
+	f.ask(names...)
+	return f.Events
+}
 
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
@@ -145,7 +152,7 @@ func TestSectionsOfFramesAndOfTheApp(t *testing.T) {
 		"16000 3500 DrawFrames 77 0", "16000 1000 syncFrameState 1", "17000 500 dequeueBuffer 1", "19000 500 queueBuffer 1",
 		"20000 8000 a.B.c 0", "18000 1000 GC 0", "30000 2000 composite 6 0",
 	})
-	old := told(t, traceOf(Ftrace{Switches: true, Categories: []string{"view"}}, 30, whole), "slices", "name")
+	old := told(t, traceOf(Ftrace{Events: events("sched_switch"), Categories: []string{"view"}}, 30, whole), "slices", "name")
 	same(t, "sections of Android 11, of views alone", old, []string{"Choreographer#doFrame", "input", "animation", "traversal", "draw", "Record View#draw()"})
 }
 

@@ -246,7 +246,9 @@ func (t *tracing) schedule(w *pftrace.Writer, from, until time.Duration) {
 		asked.Symbols = asked.Symbols && forDevelopers
 		// private/genfs_contexts opens sched_waking since Android 12, sched_wakeup always; a
 		// build for developers opens all (traced_probes.te).
-		asked.Wakings = asked.Wakings && (t.phone.Profile.API >= 31 || forDevelopers)
+		if t.phone.Profile.API < 31 && !forDevelopers {
+			asked = asked.Without("sched_waking")
+		}
 		if !forDevelopers {
 			asked.Closed = t.phone.untraceable()
 		}
