@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
+	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
 
 // Watcher keeps the evidence of a run: of each repetition the trace of what went wrong
@@ -71,7 +72,8 @@ const opensWaking = 31
 
 // sources are what tells why an app was slow: who ran when on each CPU, how fast that
 // was, and what they waited for; whom they called, and what they read and wrote; what the
-// app and the system did by their own words; and the frames' timeline (Android 12).
+// app and the system did by their own words; what counts the app's work; and the frames'
+// timeline (Android 12).
 //
 // What a kernel does not have, or the system's policy closes, is passed over
 // (src/traced/probes/ftrace/ftrace_config_muxer.cc). All of these are open since Android 10,
@@ -105,9 +107,16 @@ func sources(packages []string, api int) func(recorders.Known) []recorders.Sourc
 				"atrace_apps":       packages,
 			},
 		}
+		events := kernel.Texts["ftrace_events"]
 		if api < opensWaking {
-			kernel.Texts["ftrace_events"] = append(kernel.Texts["ftrace_events"], "sched/sched_wakeup")
+			events = append(events, "sched/sched_wakeup")
 		}
+		for _, name := range work.Events() {
+			if !slices.Contains(events, name) {
+				events = append(events, name)
+			}
+		}
+		kernel.Texts["ftrace_events"] = events
 		if known.Symbols {
 			kernel.On = []string{"symbolize_ksyms"}
 		}

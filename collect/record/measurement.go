@@ -8,7 +8,6 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
-	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
 
 // Measurement is one repetition as it was seen. Times of frames and events are on
@@ -27,8 +26,7 @@ type Measurement struct {
 	PSSKB       int64              // 0: not seen
 	RSSKB       int64              // 0: not seen
 	PeakKB      int64              // 0: not seen
-	Collected   *Collected         // nil: not known
-	Counted     *work.Counts       // nil: not known
+	Traced      map[string]float64 // metrics that a trace tells, of those that are known
 	Done        *framesource.Done  // nil: not known
 	Energy      *energymeter.Spent // nil: not measured
 	Unseen      bool               // nobody looked at the frames
@@ -43,10 +41,4 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 type Standstill struct {
 	Metric string        // that counts it, beside anr.count: anr.input, snr.count
 	Since  time.Duration // on CLOCK_MONOTONIC; 0 where that is not known
-}
-
-// Collected is what an app's garbage collector did in a repetition.
-type Collected struct {
-	Count int
-	Took  time.Duration
 }

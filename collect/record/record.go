@@ -8,6 +8,7 @@
 package record
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/apkgate/apkgate/collect/energymeter"
@@ -78,8 +79,10 @@ func (m Measurement) iteration() run.Iteration {
 	}
 	m.addTimes(&it)
 	m.addMemory(&it)
-	m.Collected.addTo(&it)
-	addWork(&it, m.Counted, m.Done)
+	maps.Copy(it.Metrics, m.Traced)
+	if m.Done != nil {
+		it.Metrics["work.page_faults"], it.Metrics["work.waits"] = float64(m.Done.Faults), float64(m.Done.Waits)
+	}
 	for i, drawn := range buckets {
 		name := run.Start
 		if i > 0 {

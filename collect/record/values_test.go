@@ -15,10 +15,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/jank"
 	"github.com/apkgate/apkgate/trace/logcat"
-	"github.com/apkgate/apkgate/trace/perfetto/gc"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
-	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
 
 const ms = time.Millisecond
@@ -48,8 +46,7 @@ func TestIterations(t *testing.T) {
 	its := record.Iterations([]record.Measurement{{
 		Repetition: 1, Frames: drawn(4, 8, 6), Events: []logcat.Event{{Name: "open", Time: 2 * time.Second}},
 		Startup: 300 * ms, CPU: 1500 * ms, Watching: -1, RSSKB: 2000, PSSKB: 1000,
-		Collected: &record.Collected{Count: 2, Took: 5 * ms}, Done: &framesource.Done{Faults: 7, Waits: 9},
-		Counted: &work.Counts{Frames: 3, Traced: true, Transactions: 4},
+		Done: &framesource.Done{Faults: 7, Waits: 9}, Traced: map[string]float64{"gc.count": 2, "work.layouts": 0},
 	}})
 	if len(its) != 1 || len(its[0].Events) != 2 {
 		t.Fatalf("%+v", its)
@@ -57,9 +54,9 @@ func TestIterations(t *testing.T) {
 	it := its[0]
 	wantMetrics(t, "the whole", it.Metrics, map[string]float64{
 		"frames.count": 3, "frames.duration_ms": 6, "startup.ttid_ms": 300, "cpu.time_ms": 1500, "memory.rss_kb": 2000, "memory.pss_kb": 1000,
-		"gc.count": 2, "gc.time_ms": 5, "work.page_faults": 7, "work.waits": 9, "work.frames": 3, "work.layouts": 0, "anr.count": 0, "snr.count": 0,
+		"gc.count": 2, "work.page_faults": 7, "work.waits": 9, "work.layouts": 0, "anr.count": 0, "snr.count": 0,
 	})
-	for _, name := range []string{"startup.ttfd_ms", "watching.cpu_ms", "memory.peak_rss_kb", "work.transactions"} {
+	for _, name := range []string{"startup.ttfd_ms", "watching.cpu_ms", "memory.peak_rss_kb", "work.draws"} {
 		if v, known := it.Metrics[name]; known {
 			t.Errorf("%s is %v, and was not measured", name, v)
 		}
@@ -146,27 +143,6 @@ func TestANRs(t *testing.T) {
 	}
 	if got, more := record.ANRs(3, stoodStill(), 1); len(got) != 1 || !more {
 		t.Errorf("with room for one: %d, more: %v", len(got), more)
-	}
-}
-
-// What a trace lost a part of is not known, and says so; what nobody traced is not known either.
-func TestWorkOfATraceWithLosses(t *testing.T) {
-	t.Parallel()
-	if got, doubt := record.CollectedOf(gc.Collections{Lost: 1, Traced: true}); got != nil || doubt == "" {
-		t.Errorf("collections with losses: %v, %q", got, doubt)
-	}
-	if got, doubt := record.CollectedOf(gc.Collections{}); got != nil || doubt != "" {
-		t.Errorf("collections that were not traced: %v, %q", got, doubt)
-	}
-	got, doubt := record.CollectedOf(gc.Collections{Traced: true, Runs: []gc.Run{{For: 2 * ms}, {For: 3 * ms}}})
-	if got == nil || got.Count != 2 || got.Took != 5*ms || doubt != "" {
-		t.Errorf("two collections: %+v, %q", got, doubt)
-	}
-	if got, doubt := record.CountsOf(&work.Counts{Lost: 1, Traced: true}); got != nil || doubt == "" {
-		t.Errorf("work with losses: %v, %q", got, doubt)
-	}
-	if got, doubt := record.CountsOf(&work.Counts{Draws: 3, Traced: true}); got == nil || got.Draws != 3 || doubt != "" {
-		t.Errorf("work: %v, %q", got, doubt)
 	}
 }
 

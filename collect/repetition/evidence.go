@@ -3,6 +3,7 @@ package repetition
 import (
 	"context"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/apkgate/apkgate/collect/applog"
@@ -61,37 +62,52 @@ func (e *evidence) keep(ctx context.Context, a *attempt, s applog.Seen, lost err
 	a.watched.End(ctx, s)
 }
 
+// reader reads metrics of an app from a trace, beside others of a pass.
+type reader interface {
+	packets.Reader
+	// Metrics are what was read, by metric; none where they are not known, which doubt explains
+	// where the trace has lost so much of the kernel's events.
+	Metrics(lost int) (metrics map[string]float64, doubt string)
+}
+
+// readers are all that read metrics of the processes that are the app's.
+func readers(of func(pid int) bool) []reader { return []reader{gc.New(of), work.New(of)} }
+
 // read reads what was recorded as evidence of a repetition, whether it is kept or
-// not, in one pass: what its frames were spent on, the runs of the garbage collector, and the
-// app's work. Nothing where nothing was recorded.
-func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted) (*record.Collected, *work.Counts, error) {
+// not, in one pass: what its frames were spent on, and the metrics that a trace tells. Nothing
+// where nothing was recorded.
+func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted) (map[string]float64, error) {
 	if a.watched == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	of := func(pid int) bool { return a.frames.PIDs[pid] }
-	collections, done := gc.New(of), work.New(of)
+	all := readers(of)
+	beside := make([]packets.Reader, len(all))
+	for i, one := range all {
+		beside[i] = one
+	}
 	var traced rendering.Trace
 	err := e.phone.Perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
-		traced, err = rendering.Read(packets.Packets(trace), rendering.App{Package: e.work.App.Package, Process: of}, collections, done)
+		traced, err = rendering.Read(packets.Packets(trace), rendering.App{Package: e.work.App.Package, Process: of}, beside...)
 		return err
 	})
 	switch {
 	case loss.Stops(err):
-		return nil, nil, err
+		return nil, err
 	case err != nil:
 		e.phone.Target.Journal.Warnf("repetition %d: what its frames waited for, the runs of the garbage collector and the app's work are not known: %v", a.n, err)
-		return nil, nil, nil
+		return nil, nil
 	}
-	done.Lost = traced.KernelLost
-	cleaned, noCleaning := record.CollectedOf(collections.Collections(traced.KernelLost))
-	worked, noWork := record.CountsOf(&done.Counts)
-	for _, doubt := range []string{noCleaning, noWork} {
+	metrics := map[string]float64{}
+	for _, one := range all {
+		found, doubt := one.Metrics(traced.KernelLost)
+		maps.Copy(metrics, found)
 		if doubt != "" {
 			e.phone.Target.Journal.Warnf("%s", doubt)
 		}
 	}
 	e.addPaths(a, seen, traced)
-	return cleaned, worked, nil
+	return metrics, nil
 }
 
 // addPaths takes up what the frames of a repetition were spent on. A trace that does not

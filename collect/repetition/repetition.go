@@ -212,7 +212,7 @@ func (r *Repeater) account(ctx context.Context, a *attempt, seen applog.Sifted, 
 			return err
 		}
 	}
-	out.Collected, out.Counted, err = r.evidence.read(ctx, a, seen)
+	out.Traced, err = r.evidence.read(ctx, a, seen)
 	return err
 }
 

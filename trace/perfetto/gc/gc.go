@@ -63,6 +63,23 @@ func (r *Reader) Collections(lost int) Collections {
 	return out
 }
 
+// Metrics are the runs by metric, of a trace that has lost so much of the kernel's events; none
+// where the app wrote nothing about its work, or where a part is lost, which doubt says.
+func (r *Reader) Metrics(lost int) (metrics map[string]float64, doubt string) {
+	found := r.Collections(lost)
+	switch {
+	case found.Lost > 0:
+		return nil, "the trace did not hold all of each repetition: the runs of the garbage collector are not known of those of which it lost a part"
+	case !found.Traced:
+		return nil, ""
+	}
+	var took time.Duration
+	for _, one := range found.Runs {
+		took += one.For
+	}
+	return map[string]float64{"gc.count": float64(len(found.Runs)), "gc.time_ms": float64(took) / float64(time.Millisecond)}, ""
+}
+
 // Reader follows the slices that threads have open. One that is no run of the collector
 // has no name.
 type Reader struct {

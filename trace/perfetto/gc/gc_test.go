@@ -144,3 +144,28 @@ func FuzzRead(f *testing.F) {
 		_, _ = read(bytes.NewReader(data), func(int) bool { return true })
 	})
 }
+
+// Runs are counted with the time that they took; of a trace that lost a part nothing is known,
+// which is said, nor of one in which the app wrote nothing.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	lines := []line{{1000, 41, "B|40|Background concurrent copying GC"}, {1020, 41, "E|40"}, {1100, 41, "B|40|young concurrent mark compact GC"}, {1105, 41, "E|40"}}
+	for name, c := range map[string]struct {
+		lines   []line
+		lost    int
+		count   float64
+		doubted bool
+	}{
+		"two runs": {lines, 0, 2, false}, "a part is lost": {lines, 1, -1, true}, "nothing is written": {nil, 0, -1, false},
+		"no run": {[]line{{1000, 40, "B|40|draw"}}, 0, 0, false},
+	} {
+		r := gc.New(func(pid int) bool { return pid == 40 })
+		if _, err := tracetest.Kernel(bytes.NewReader(traced(false, c.lines...)), r); err != nil {
+			t.Fatal(err)
+		}
+		got, doubt := r.Metrics(c.lost)
+		if count, known := got["gc.count"]; known != (c.count >= 0) || known && count != c.count || (doubt != "") != c.doubted || c.count == 2 && got["gc.time_ms"] != 25 {
+			t.Errorf("%s: %v, %q", name, got, doubt)
+		}
+	}
+}

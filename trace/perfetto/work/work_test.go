@@ -3,8 +3,11 @@ package work_test
 import (
 	"bytes"
 	"io"
+	"maps"
+	"slices"
 	"testing"
 
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 	"github.com/apkgate/apkgate/trace/perfetto/work"
@@ -39,20 +42,25 @@ func traced(lost bool, all ...done) []byte {
 }
 
 // count counts what the app's processes did in a trace.
-func count(src io.ReadSeeker, of func(pid int) bool) (work.Counts, error) {
+func count(src io.ReadSeeker, of func(pid int) bool) (counts map[string]float64, doubt string, err error) {
 	r := work.New(of)
 	lost, err := tracetest.Kernel(src, r)
-	r.Lost = lost
-	return r.Counts, err
+	counts, doubt = r.Metrics(lost)
+	return counts, doubt, err
 }
 
-func read(t *testing.T, text []byte, pid int) work.Counts {
+func read(t *testing.T, text []byte, pid int) (counts map[string]float64, doubt string) {
 	t.Helper()
-	got, err := count(bytes.NewReader(text), func(one int) bool { return one == pid })
+	counts, doubt, err := count(bytes.NewReader(text), func(one int) bool { return one == pid })
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got
+	for name := range counts {
+		if m, known := metric.Default().Lookup(name); !known || !m.Traced || !m.Counted {
+			t.Errorf("the catalogue does not have %s as counted in traces: %+v", name, m)
+		}
+	}
+	return counts, doubt
 }
 
 // Each kind of work counts once under any version's name; what lies within it, answers,
@@ -82,27 +90,50 @@ func TestWorkIsCounted(t *testing.T) {
 		done{tid: 50, text: "B|50|inflate"},
 		done{tid: 50},
 	)
-	if got, want := read(t, text, app), (work.Counts{Frames: 2, Measures: 1, Layouts: 2, Draws: 2, Inflations: 1, Recompositions: 1, Transactions: 2, Traced: true, Called: true}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	want := map[string]float64{
+		"work.frames": 2, "work.measures": 1, "work.layouts": 2, "work.draws": 2, "work.inflations": 1, "work.recompositions": 1, "work.transactions": 2,
 	}
-	if got, want := read(t, text, 60), (work.Counts{Called: true}); got != want {
-		t.Errorf("of an app that did nothing: %+v, want %+v", got, want)
+	if got, doubt := read(t, text, app); !maps.Equal(got, want) || doubt != "" {
+		t.Errorf("%v, %q, want %v", got, doubt, want)
+	}
+	if got, doubt := read(t, text, 60); len(got) > 0 || doubt != "" {
+		t.Errorf("of an app that wrote nothing: %v, %q", got, doubt)
+	}
+}
+
+// What the kernel tells of nobody is not known, and counts as none where it tells of others.
+func TestWhatTheKernelTellsOfNobodyIsUnknown(t *testing.T) {
+	t.Parallel()
+	draws := done{tid: app, text: "B|40|draw"}
+	if got, _ := read(t, traced(false, draws), app); got["work.draws"] != 1 || len(got) != 6 {
+		t.Errorf("%v, want six metrics and no transactions", got)
+	}
+	if got, _ := read(t, traced(false, draws, done{tid: 50}), app); len(got) != 7 || got["work.transactions"] != 0 {
+		t.Errorf("%v, want no transactions beside another app's", got)
+	}
+	if got := work.Events(); !slices.Contains(got, "binder/binder_transaction") {
+		t.Errorf("a trace is to be asked for %v", got)
 	}
 }
 
 func TestLostEventsAreTold(t *testing.T) {
 	t.Parallel()
-	if got := read(t, traced(true, done{tid: app, text: "B|40|draw"}), app); got.Lost == 0 {
-		t.Errorf("%+v, want it to say that some are lost", got)
+	if got, doubt := read(t, traced(true, done{tid: app, text: "B|40|draw"}), app); len(got) > 0 || doubt == "" {
+		t.Errorf("%v, %q, want it to say that some are lost", got, doubt)
 	}
 }
 
 func FuzzRead(f *testing.F) {
 	f.Add(traced(false, done{tid: app, text: "B|40|draw"}, done{tid: app}))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, err := count(bytes.NewReader(text), func(int) bool { return true })
-		if err == nil && !got.Traced && got.Draws+got.Frames+got.Layouts > 0 {
-			t.Errorf("%+v counts work that nobody wrote about", got)
+		got, doubt, err := count(bytes.NewReader(text), func(int) bool { return true })
+		if err != nil {
+			return
+		}
+		for name, n := range got {
+			if n < 0 || n > float64(len(text)) || doubt != "" {
+				t.Errorf("%s is %g, %q", name, n, doubt)
+			}
 		}
 	})
 }
