@@ -30,7 +30,7 @@ func TestWorkIsCounted(t *testing.T) {
 	} {
 		s, job, folder, _ := watched(t, c.profile, c.keep, simulator.Options{})
 		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
-		job.App.APK = demoWith(t, "work inflate 3ms after open-list every 4\n")
+		job.App.APK = demoWith(t, "work inflate 3ms after open-list every 4\nblocks disk 6ms after open-message every 5 by fsync\n")
 		r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 		wantComplete(t, r, 1)
 		m := r.Run.Iterations[0].Metrics
@@ -44,7 +44,12 @@ func TestWorkIsCounted(t *testing.T) {
 		if !c.traced {
 			continue
 		}
-		begun := 0
+		begun, synced := 0, 0
+		for _, one := range s.Phone.Timeline().Sleeps {
+			if one.Asks != nil && one.Asks.Syncs {
+				synced++
+			}
+		}
 		for _, l := range s.Phone.Timeline().Layers {
 			for i := range l.Frames {
 				if strings.HasPrefix(l.Title, job.App.Package+"/") && l.Frames[i].Kind == simulator.WholeFrame {
@@ -54,6 +59,9 @@ func TestWorkIsCounted(t *testing.T) {
 		}
 		if m["work.frames"] != float64(begun) || m["work.draws"] != float64(begun) || m["work.inflations"] < 1 || m["work.transactions"] < 1 || m["work.layouts"] != 0 {
 			t.Errorf("%+v: %d frames begun: %s", c, begun, workOf(m))
+		}
+		if synced == 0 || m["work.syncs"] != float64(synced) {
+			t.Errorf("%+v: %d files synced: %s", c, synced, workOf(m))
 		}
 		// Its views keep their sizes, and none is of Compose: nothing is measured or composed anew.
 		for _, name := range []string{"work.measures", "work.recompositions"} {

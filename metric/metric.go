@@ -285,6 +285,7 @@ var builtin = []Metric{
 	{Name: "work.inflations", Direction: LowerIsBetter, Title: "layouts inflated", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 1, Restless: 0.01},
 	{Name: "work.recompositions", Direction: LowerIsBetter, Title: "recompositions", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 1, Restless: 0.01},
 	{Name: "work.transactions", Direction: LowerIsBetter, Title: "binder transactions of the main thread", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 2, Restless: 0.01},
+	{Name: "work.syncs", Direction: LowerIsBetter, Title: "files synced to storage", Sums: true, Log: true, OnRequest: true, Counted: true, Traced: true, Resolution: 1, Restless: 0.01},
 	{Name: "work.page_faults", Direction: LowerIsBetter, Title: "minor page faults", Sums: true, Log: true, OnRequest: true, Counted: true, Resolution: 100, Restless: 0.01},
 	{Name: "work.waits", Direction: LowerIsBetter, Title: "waits of the main thread", Sums: true, Log: true, OnRequest: true, Counted: true, Resolution: 10, Restless: 0.01},
 	{Name: "apk.size_bytes", Unit: "B", Direction: LowerIsBetter, Title: "size of the app's APKs", OnRequest: true, Exact: true, Resolution: 1},

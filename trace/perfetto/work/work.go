@@ -1,6 +1,6 @@
 // Package work counts in a Perfetto trace what an app has done, whatever time it took:
-// frames begun, passes of measure and layout, draws, inflations, recompositions, and the
-// binder transactions that its main thread sent.
+// frames begun, passes of measure and layout, draws, inflations, recompositions, the
+// binder transactions that its main thread sent, and the files that it had synced to storage.
 //
 // It owns which slice or event is counted by which metric (work.*): a new one is a line in
 // one of two tables. It takes a stand: of a trace that has lost some of the kernel's events,
@@ -15,8 +15,10 @@ import (
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/messages"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	calls "github.com/apkgate/apkgate/trace/perfetto/slices"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
 // sections are the metrics that count slices of the app, with what a slice is called:
@@ -39,10 +41,15 @@ var sections = []struct {
 var kernels = []struct {
 	metric string
 	events map[protowire.Number]string // by what a trace is asked for (ftrace_config.proto)
-	// counts reports whether an event of the app's main thread is one; nil where each is.
+	// threads says that those of all of the app's threads count, and not the main thread's alone.
+	threads bool
+	// counts reports whether an event is one; nil where each is.
 	counts func(e *packets.Event) bool
 }{
-	{"work.transactions", map[protowire.Number]string{field.EventBinderTransaction: "binder/binder_transaction"}, isSent},
+	{metric: "work.transactions", events: map[protowire.Number]string{field.EventBinderTransaction: "binder/binder_transaction"}, counts: isSent},
+	{metric: "work.syncs", threads: true, events: map[protowire.Number]string{ // f2fs_sync_file, ext4_sync_file: fsync and fdatasync
+		field.EventF2fsSyncFileEnter: "f2fs/f2fs_sync_file_enter", field.EventExt4SyncFileEnter: "ext4/ext4_sync_file_enter",
+	}},
 }
 
 // Events are what a trace has to be asked for of the kernel's events.
@@ -75,23 +82,31 @@ func isSent(e *packets.Event) bool {
 // New is a reader that counts what the processes did that are the app's, beside others of a
 // pass.
 func New(of func(pid int) bool) *Reader {
-	return &Reader{of: of, begun: make([]int, len(sections)), told: make([]int, len(kernels)), known: make([]bool, len(kernels))}
+	r := &Reader{of: of, begun: make([]int, len(sections)), told: make([]map[int32]int, len(kernels)), file: packets.New()}
+	r.roster = threads.NewRoster(r.file)
+	return r
 }
+
+// maxThreads bounds the threads of which events of one kind are counted.
+const maxThreads = 10_000
 
 // Reader counts.
 type Reader struct {
 	of     func(pid int) bool
-	begun  []int  // slices, as in sections
-	told   []int  // events, as in kernels,
-	known  []bool // and whether there were any at all
-	traced bool   // the app wrote about its work: without, the counts say nothing
+	begun  []int           // slices, as in sections
+	told   []map[int32]int // events by thread, as in kernels; nil where nobody's were recorded
+	cut    int             // events of threads that there was no room for
+	traced bool            // the app wrote about its work: without, the counts say nothing
+	file   *packets.File
+	roster *threads.Roster // whose threads are whose
+	tasks  threads.Tasks
 }
 
 // Metrics are the counts by metric, of a trace that has lost so much of the kernel's events;
 // none where the app wrote nothing about its work, or where a part is lost, which doubt says.
 func (r *Reader) Metrics(lost int) (metrics map[string]float64, doubt string) {
 	switch {
-	case lost > 0:
+	case lost+r.cut > 0:
 		return nil, "the trace did not hold all of each repetition: the app's work is not counted in those of which it lost a part"
 	case !r.traced:
 		return nil, ""
@@ -100,42 +115,76 @@ func (r *Reader) Metrics(lost int) (metrics map[string]float64, doubt string) {
 	for i, s := range sections {
 		metrics[s.metric] = float64(r.begun[i])
 	}
+	r.roster.Settle(&r.tasks, func(int32) string { return "" })
 	for i, k := range kernels {
-		if r.known[i] {
-			metrics[k.metric] = float64(r.told[i])
+		if r.told[i] != nil {
+			metrics[k.metric] = float64(r.ofApp(r.told[i], k.threads))
 		}
 	}
 	return metrics, ""
 }
 
-// Wants are what threads write into the kernel's trace, and what the kernel tells of them.
+// ofApp is how many events are of the app's main threads, which have their processes' numbers,
+// or of all its threads.
+func (r *Reader) ofApp(told map[int32]int, threads bool) (n int) {
+	for tid, events := range told {
+		member := r.roster.Threads[tid]
+		if r.of(int(tid)) || threads && member != nil && r.of(int(member.PID)) {
+			n += events
+		}
+	}
+	return n
+}
+
+// Wants are what threads write into the kernel's trace, what the kernel tells of them, and
+// whose they are.
 func (r *Reader) Wants() packets.Wants {
-	events := []protowire.Number{field.EventPrint}
+	events := []protowire.Number{field.EventPrint, field.EventTaskNewtask, field.EventSchedProcessExit}
 	for _, k := range kernels {
 		for number := range k.events {
 			events = append(events, number)
 		}
 	}
-	return packets.Wants{Events: events}
+	return packets.Wants{Packets: []protowire.Number{field.PacketProcessTree}, Events: events}
 }
 
-// Packet reads nothing: all that is counted is the kernel's.
-func (r *Reader) Packet(packets.Packet) {}
-
-// Event counts the beginning of a slice, or an event of the kernel. A main thread has its
-// process's number.
-func (r *Reader) Event(e *packets.Event) {
-	if e.Kind == field.EventPrint {
-		r.print(e)
-		return
+// Packet reads which threads are whose.
+func (r *Reader) Packet(p packets.Packet) {
+	if p.Kind == field.PacketProcessTree {
+		r.roster.Tree(p.Data)
 	}
+}
+
+// Event counts the beginning of a slice, or an event of the kernel.
+func (r *Reader) Event(e *packets.Event) {
+	switch e.Kind {
+	case field.EventPrint:
+		r.print(e)
+	case field.EventTaskNewtask:
+		r.tasks.Begin(r.file, int64(e.At), e.TID, messages.NewTaskOf(e.Data))
+	case field.EventSchedProcessExit:
+		r.tasks.Exit(r.file, e.Data)
+	default:
+		r.kernel(e)
+	}
+}
+
+// kernel counts an event by its thread.
+func (r *Reader) kernel(e *packets.Event) {
 	for i, k := range kernels {
 		if k.events[e.Kind] == "" {
 			continue
 		}
-		r.known[i] = true
-		if r.of(int(e.TID)) && (k.counts == nil || k.counts(e)) {
-			r.told[i]++
+		if r.told[i] == nil {
+			r.told[i] = map[int32]int{}
+		}
+		_, known := r.told[i][e.TID]
+		switch {
+		case k.counts != nil && !k.counts(e):
+		case !known && len(r.told[i]) >= maxThreads:
+			r.cut++
+		default:
+			r.told[i][e.TID]++
 		}
 	}
 }

@@ -2,13 +2,19 @@ package work_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/tables/tablestest"
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
@@ -120,6 +126,51 @@ func TestLostEventsAreTold(t *testing.T) {
 	t.Parallel()
 	if got, doubt := read(t, traced(true, done{tid: app, text: "B|40|draw"}), app); len(got) > 0 || doubt == "" {
 		t.Errorf("%v, %q, want it to say that some are lost", got, doubt)
+	}
+}
+
+// Files are counted that any thread of the app has synced, of each file system, whether its
+// process is told by a list, by its beginning or by its end; other apps' are not. Perfetto's
+// trace_processor counts the same but for what an end tells.
+func TestSyncsOfAllThreadsAreCounted(t *testing.T) {
+	t.Parallel()
+	const listed, born, ended, other = 41, 42, 43, 51
+	tree := message(nil)
+	for _, pid := range []int64{app, 50} {
+		tree = tree.In(field.ProcessTreeProcesses, message(nil).Num(field.TreeProcessPID, pid).Text(field.TreeProcessCmdline, fmt.Sprint("p", pid))).
+			In(field.ProcessTreeThreads, message(nil).Num(field.TreeThreadTID, pid+1).Num(field.TreeThreadTGID, pid))
+	}
+	const thread = 0x10000 // CLONE_THREAD
+	at, bundle := int64(0), message(nil).Num(field.BundleCPU, 0)
+	add := func(tid int64, kind protowire.Number, body message) {
+		at += 1e6
+		bundle = bundle.In(field.BundleEvent, message(nil).Num(field.EventTimestamp, at).Num(field.EventPID, tid).In(kind, body))
+	}
+	add(app, field.EventPrint, message(nil).Text(field.PrintBuf, "B|40|draw\n"))
+	add(app, field.EventTaskNewtask, message(nil).Num(field.NewTaskPID, born).Text(field.NewTaskComm, "worker").Num(field.NewTaskCloneFlags, thread))
+	for _, tid := range []int64{app, listed, listed, born, ended, other} {
+		add(tid, field.EventF2fsSyncFileEnter, nil)
+	}
+	add(listed, field.EventExt4SyncFileEnter, nil)
+	add(listed, field.EventF2fsSyncFileExit, nil)
+	add(ended, field.EventSchedProcessExit, message(nil).Num(2, ended).Num(3, app)) // pid and tgid
+	packet := func(m message) message {
+		return message(nil).In(field.TracePacket, m.Num(field.PacketTrustedPacketSequenceID, 1))
+	}
+	text := append(packet(message(nil).Num(field.PacketTimestamp, 1).In(field.PacketProcessTree, tree)), packet(message(nil).In(field.PacketFtraceEvents, bundle))...)
+	if got, doubt := read(t, text, app); got["work.syncs"] != 6 || doubt != "" {
+		t.Errorf("%v, %q, want 6 of the app's 6", got, doubt)
+	}
+	if got, _ := read(t, traced(false, done{tid: app, text: "B|40|draw"}), app); len(got) != 6 {
+		t.Errorf("%v, want none of a kernel that tells of none", got)
+	}
+	path := filepath.Join(t.TempDir(), "syncs.pftrace")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	theirs := tablestest.Query(t, path, "select count(*) as n from ftrace_event join thread using (utid) join process using (upid) where ftrace_event.name glob '*_sync_file_enter' and pid = 40")
+	if len(theirs) != 1 || theirs[0]["n"] != "5" { // whose an ended thread was, it does not read
+		t.Errorf("trace_processor counts %v, want 5", theirs)
 	}
 }
 
