@@ -23,43 +23,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// The kinds of causes that this package makes.
-const (
-	DeadlockKind = "anr.deadlock"
-	IOKind       = "anr.io"
-	MemoryKind   = "anr.memory"
-	BinderKind   = "anr.binder"
-	LockKind     = "anr.lock"
-	CPUKind      = "anr.cpu"
-	WorkKind     = "anr.work"
-	SleepKind    = "anr.sleep"
-	GPUKind      = "anr.gpu"
-	StoppedKind  = "anr.stopped"
-	IdleKind     = "anr.idle"
-	UnknownKind  = "anr.unknown"
-)
-
 // Untold is the kind of an ANR that is none: threads of a dump that wait for each other,
 // where nothing says whether any process did not respond.
 const Untold = "untold"
 
 // Family is what they have in common.
 var Family = diagnose.Family{Name: "anr", Title: "What did not respond", Label: "ANRs", Line: "ANR cause", Has: "ANRs"}
-
-var _ = diagnose.Register(
-	diagnose.Kind{Family: Family, Name: DeadlockKind, Rank: 40},
-	diagnose.Kind{Family: Family, Name: IOKind, Rank: 41},
-	diagnose.Kind{Family: Family, Name: MemoryKind, Rank: 42},
-	diagnose.Kind{Family: Family, Name: BinderKind, Rank: 43},
-	diagnose.Kind{Family: Family, Name: LockKind, Rank: 44},
-	diagnose.Kind{Family: Family, Name: CPUKind, Rank: 45},
-	diagnose.Kind{Family: Family, Name: WorkKind, Rank: 46, Alert: true},
-	diagnose.Kind{Family: Family, Name: SleepKind, Rank: 47, Alert: true},
-	diagnose.Kind{Family: Family, Name: GPUKind, Rank: 48},
-	diagnose.Kind{Family: Family, Name: StoppedKind, Rank: 49},
-	diagnose.Kind{Family: Family, Name: IdleKind, Rank: 50},
-	diagnose.Kind{Family: Family, Name: UnknownKind, Rank: 51},
-)
 
 // Past is what did not respond in a run of the history, or of the base build.
 type Past struct {

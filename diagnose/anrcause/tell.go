@@ -117,18 +117,12 @@ func (h *History) cause(r run.Run, f fault) diagnose.Cause {
 	return c
 }
 
-var titles = map[string]string{
-	DeadlockKind: "Deadlock of ", IOKind: "Waiting for ", MemoryKind: "Too little ", BinderKind: "No answer from ",
-	LockKind: "Waiting for ", CPUKind: "No free ", WorkKind: "Busy in ", SleepKind: "Asleep in ", GPUKind: "Waiting for the graphics driver: ",
-	StoppedKind: "Stopped: ", IdleKind: "Idle by then: ", UnknownKind: "Not known: ",
-}
-
 func title(r reason) diagnose.Phrase {
 	as := diagnose.Named(r.subject)
-	if r.kind == WorkKind || r.kind == SleepKind || r.kind == IOKind && strings.Contains(r.subject, ".") {
+	if causeKindOf(r.kind).code || r.kind == IOKind && strings.Contains(r.subject, ".") {
 		as = diagnose.Part{Name: r.subject, As: diagnose.Short}
 	}
-	return diagnose.Say(titles[r.kind], as)
+	return diagnose.Say(causeKindOf(r.kind).title, as)
 }
 
 // sentence says which thread did not respond, which one it waited for, and what that did.

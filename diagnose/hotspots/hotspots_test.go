@@ -127,6 +127,9 @@ func TestChangesThatAreSpreadThin(t *testing.T) {
 	if m, ok := c.Enclosing(); !ok || m.Name != decode || !near(m.Total.ChangeJ(), 2) {
 		t.Errorf("the change lies in %q (%+.2f J), want decode with +2.00 J", m.Name, m.Total.ChangeJ())
 	}
+	if got := keys(told(t, worse("", "energy.total_j"), c)[0].Causes); !slices.Contains(got, "/energy.total_j "+CallsKind+" "+decode) {
+		t.Errorf("the causes are %q, want decode with all that it calls", got)
+	}
 	if _, ok := explained(t, head(), base()).Enclosing(); ok {
 		t.Error("a method is said to enclose a change that is explained")
 	}

@@ -254,7 +254,7 @@ func (c comparison) suspectsOf(s shift, lost float64) []suspect {
 func (c comparison) apart(s shift) [][]blame {
 	var groups [][]blame
 	switch {
-	case s.kind == BinderKind || s.kind == LockKind || s.kind == IOKind:
+	case causeKindOf(s.kind).apart:
 		for _, b := range s.parts {
 			groups = append(groups, []blame{b})
 		}

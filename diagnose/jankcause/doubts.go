@@ -2,6 +2,7 @@ package jankcause
 
 import (
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/run"
 )
 
 // doubts are what to hold against a cause.
@@ -45,4 +46,39 @@ func (t teller) tooFew() diagnose.Phrase {
 	}
 	n, _, _ := before.scatter(nil)
 	return say(diagnose.Count(t.repetitions(), "repetition", "repetitions"), " compared with ", diagnose.Amount{Value: n}, " are too few to rule out chance. Four of each build are enough.")
+}
+
+// wakers is what tells who woke threads, in the runs that are looked at.
+func (t teller) wakers() string {
+	if t.head.Frames == nil {
+		return ""
+	}
+	return t.head.Frames.Wakers
+}
+
+// surely is how sure a cause can be, by what the record tells of who woke threads: a thread
+// that slept, woken by nobody knows whom, may have waited for anything.
+func (t teller) surely(sure diagnose.Sure, kind string) diagnose.Sure {
+	wakers := t.wakers()
+	switch {
+	case kind != SleepKind || sure == diagnose.Possible:
+	case wakers == run.WakersNone:
+		return diagnose.Possible
+	case wakers == run.WakersWakeup:
+		return diagnose.Likely
+	}
+	return sure
+}
+
+// untold is what to hold against a cause by what the record tells of who woke threads, nil for
+// nothing.
+func (t teller) untold(kind string) diagnose.Phrase {
+	switch wakers := t.wakers(); {
+	case kind != SleepKind:
+	case wakers == run.WakersNone:
+		return say("Who woke threads was not recorded (sched_waking, or sched_wakeup): what was slept for is not known.")
+	case wakers == run.WakersWakeup:
+		return say("Android 10 and 11 tell of wake-ups by sched_wakeup alone, which does not say who woke a thread from another process or from CPUs that share no cache: what was slept for may be another thing.")
+	}
+	return nil
 }

@@ -24,50 +24,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// The kinds of causes that this package makes.
-const (
-	BinderKind      = "render.binder"      // waiting for another process
-	IOKind          = "render.io"          // waiting for the storage
-	LockKind        = "render.lock"        // waiting for a lock that another thread held
-	CPUKind         = "render.cpu"         // waiting for a processor
-	LittleKind      = "render.little"      // running on little cores
-	FrequencyKind   = "render.frequency"   // running at a low frequency
-	MeasureKind     = "render.measure"     // the app's own work, by stage
-	LayoutKind      = "render.layout"      //
-	DrawKind        = "render.draw"        // on the main and the render thread
-	WorkKind        = "render.work"        // in no such stage: inflating, binding, composing
-	GCKind          = "render.gc"          // collecting garbage
-	GPUKind         = "render.gpu"         //
-	CompositionKind = "render.composition" // SurfaceFlinger
-	OverdrawKind    = "render.overdraw"    // drawing what nobody sees
-	SleepKind       = "render.sleep"       // waiting for what nothing tells
-	BlockedKind     = "render.blocked"     // blocked in the kernel, not for I/O
-	// UnexplainedKind is no cause: it says that none is found, and why.
-	UnexplainedKind = "render.unexplained"
-)
-
 // Family is what they have in common.
 var Family = diagnose.Family{Name: "render", Title: "What the frames waited for", Label: "Frames", Line: "Cause of slow frames", Has: "frames explained"}
-
-var _ = diagnose.Register(
-	diagnose.Kind{Family: Family, Name: OverdrawKind, Rank: 20, Alert: true},
-	diagnose.Kind{Family: Family, Name: BinderKind, Rank: 21, Alert: true},
-	diagnose.Kind{Family: Family, Name: LockKind, Rank: 22, Alert: true},
-	diagnose.Kind{Family: Family, Name: IOKind, Rank: 23, Alert: true},
-	diagnose.Kind{Family: Family, Name: GCKind, Rank: 24},
-	diagnose.Kind{Family: Family, Name: LittleKind, Rank: 25},
-	diagnose.Kind{Family: Family, Name: FrequencyKind, Rank: 26},
-	diagnose.Kind{Family: Family, Name: CPUKind, Rank: 27},
-	diagnose.Kind{Family: Family, Name: GPUKind, Rank: 28},
-	diagnose.Kind{Family: Family, Name: CompositionKind, Rank: 29},
-	diagnose.Kind{Family: Family, Name: MeasureKind, Rank: 30, Alert: true},
-	diagnose.Kind{Family: Family, Name: LayoutKind, Rank: 31, Alert: true},
-	diagnose.Kind{Family: Family, Name: DrawKind, Rank: 32, Alert: true},
-	diagnose.Kind{Family: Family, Name: WorkKind, Rank: 33, Alert: true},
-	diagnose.Kind{Family: Family, Name: SleepKind, Rank: 34},
-	diagnose.Kind{Family: Family, Name: BlockedKind, Rank: 35},
-	diagnose.Kind{Family: Family, Name: UnexplainedKind, Rank: 36},
-)
 
 // Limits on what is explained of one run.
 const (

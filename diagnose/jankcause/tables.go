@@ -59,17 +59,14 @@ func (t teller) spending() diagnose.Table {
 
 // row names a blame in a table.
 func row(b blame) diagnose.Phrase {
-	words := map[string]string{
-		BinderKind: "binder", IOKind: "storage", LockKind: "lock", CPUKind: "waiting for a processor beside", SleepKind: "sleep", BlockedKind: "blocked in the kernel",
-		GCKind: "", GPUKind: "", CompositionKind: "", bufferKind: "waiting for a buffer of", MeasureKind: "measuring,", LayoutKind: "layout,", DrawKind: "drawing,", WorkKind: "work,",
-	}
+	of := causeKindOf(b.kind)
 	if b.brief() == "" {
-		return say(strings.TrimSuffix(cmp.Or(words[b.kind], b.kind), ","))
+		return say(strings.TrimSuffix(cmp.Or(of.row, b.kind), ","))
 	}
-	if words[b.kind] == "" {
+	if of.row == "" {
 		return say(diagnose.Named(b.brief()))
 	}
-	return say(words[b.kind], " ", diagnose.Named(b.brief()))
+	return say(of.row, " ", diagnose.Named(b.brief()))
 }
 
 // table lists the views that are drawn though nobody sees them.

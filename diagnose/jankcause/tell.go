@@ -142,19 +142,8 @@ func title(s suspect) diagnose.Phrase { return say(inBrief(s), s.ends) }
 // inBrief names a suspect in a few words.
 func inBrief(s suspect) diagnose.Phrase {
 	name := diagnose.Part{Name: subject(s), Most: 80}
-	switch s.kind {
-	case BinderKind:
-		return say("waiting for ", name)
-	case IOKind:
-		return say("waiting for storage")
-	case LockKind:
-		return say("waiting for a lock of ", name)
-	case CPUKind:
-		return say("waiting for a processor")
-	case OverdrawKind:
-		return say("drawing what nobody sees")
-	case LittleKind, FrequencyKind, GCKind, GPUKind, CompositionKind:
-		return say(name)
+	if title := causeKindOf(s.kind).title; title != nil {
+		return title(name)
 	}
 	kind := strings.TrimPrefix(s.kind, Family.Name+".")
 	if s.brief() == "" {
@@ -174,39 +163,11 @@ func (t teller) clause(s suspect) diagnose.Phrase {
 
 // does is the clause, which ends in when or in what is behind it.
 func (t teller) does(s suspect, in diagnose.Phrase) diagnose.Phrase {
-	who, more := say(diagnose.Named(threadOf(s))), t.longer(s.more.mean)
-	name := diagnose.Named(s.brief())
-	switch {
-	case s.kind == BinderKind:
-		return say(who, " waits ", more, " for ", named(name, "another process"), " (binder)", in)
-	case s.kind == IOKind:
-		return say(who, " waits ", more, " for storage", at(" in ", name), in)
-	case s.kind == LockKind:
-		return say(who, " waits ", more, " for a lock", at(" held by ", name), in)
-	case s.kind == CPUKind:
-		return say(who, " waits ", more, " for a processor", at(", mostly behind ", name), in)
-	case s.kind == SleepKind && s.brief() == s.thread: // a timer of its own
-		return say(who, " sleeps ", more, in)
-	case s.kind == SleepKind:
-		return say(who, " sleeps ", more, at(" waiting for ", name), in)
-	case s.kind == BlockedKind:
-		return say(who, " is blocked in the kernel ", more, at(" in ", name), in)
-	case s.kind == GCKind:
-		return say(who, " is held up ", more, " by garbage collection", in)
-	case s.kind == GPUKind:
-		return say("the GPU takes ", more, " to draw")
-	case s.kind == CompositionKind:
-		return say("SurfaceFlinger takes ", more, " to compose")
-	case s.kind == OverdrawKind:
-		return say(overdrawn(*s.views), "; drawing takes ", more)
-	case s.cores != nil:
-		return say(slower(s), "; work takes ", more)
-	case name.Name == "":
-		return say(who, " works ", more, " in no section that the trace names", in)
-	case s.foremost < wholly:
-		return say(who, " works ", more, ", mostly in ", name, in)
+	c := clause{s, say(diagnose.Named(threadOf(s))), t.longer(s.more.mean), in, diagnose.Named(s.brief())}
+	if says := causeKindOf(s.kind).says; says != nil {
+		return says(c)
 	}
-	return say(who, " works ", more, " in ", name, in)
+	return c.works()
 }
 
 // slower says how processors were slower.

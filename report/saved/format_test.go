@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/diagnose"
-	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
@@ -32,11 +31,6 @@ func TestFormatDocumentIsComplete(t *testing.T) {
 	for _, o := range outcomes {
 		if !strings.Contains(string(document), "`"+string(o)+"`") {
 			t.Errorf("docs/format/verdict.md does not tell of the verdict %q", o)
-		}
-	}
-	for _, kind := range []string{hotspots.MethodKind, hotspots.CallsKind, hotspots.WakelockKind, hotspots.ComponentKind, hotspots.TrafficKind} {
-		if !strings.Contains(string(document), "`"+kind+"`") {
-			t.Errorf("docs/format/verdict.md does not tell of the kind of cause %q", kind)
 		}
 	}
 	for _, s := range []diagnose.Sure{diagnose.Seen, diagnose.Clear, diagnose.Likely, diagnose.Possible} {

@@ -51,6 +51,23 @@ func TestBlames(t *testing.T) {
 	}
 }
 
+// TestEachKind: each has a title and a sentence of its own or those of work, and is found by the
+// paths of frames, but for those that something else finds.
+func TestEachKind(t *testing.T) {
+	elsewhere := []string{OverdrawKind, LittleKind, FrequencyKind, UnexplainedKind}
+	for _, k := range kinds {
+		if (k.blames == nil) != slices.Contains(elsewhere, k.name) {
+			t.Errorf("%s is found by paths: %t", k.name, k.blames != nil)
+		}
+		if !k.work && k.says == nil && k.name != bufferKind && k.name != UnexplainedKind {
+			t.Errorf("%s is told as work, and is none", k.name)
+		}
+		if got := causeKindOf(k.name); got.name != k.name || got.row != k.row {
+			t.Errorf("%s is taken for %s", k.name, got.name)
+		}
+	}
+}
+
 // TestTitlesOfCauses: a cause is named in a few words, and a subject that no name is known of by its
 // kind.
 func TestTitlesOfCauses(t *testing.T) {

@@ -1,0 +1,258 @@
+package jankcause
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/run"
+)
+
+// The kinds of causes that this package makes.
+const (
+	GCKind          = "render.gc"          // collecting garbage
+	OverdrawKind    = "render.overdraw"    // drawing what nobody sees
+	BinderKind      = "render.binder"      // waiting for another process
+	LockKind        = "render.lock"        // waiting for a lock that another thread held
+	IOKind          = "render.io"          // waiting for the storage
+	LittleKind      = "render.little"      // running on little cores
+	FrequencyKind   = "render.frequency"   // running at a low frequency
+	CPUKind         = "render.cpu"         // waiting for a processor
+	GPUKind         = "render.gpu"         //
+	CompositionKind = "render.composition" // SurfaceFlinger
+	MeasureKind     = "render.measure"     // the app's own work, by stage
+	LayoutKind      = "render.layout"      //
+	DrawKind        = "render.draw"        // on the main and the render thread
+	WorkKind        = "render.work"        // in no such stage: inflating, binding, composing
+	SleepKind       = "render.sleep"       // waiting for what nothing tells
+	BlockedKind     = "render.blocked"     // blocked in the kernel, not for I/O
+	// UnexplainedKind is no cause: it says that none is found, and why.
+	UnexplainedKind = "render.unexplained"
+)
+
+// bufferKind is no cause: whose fault it is that buffers were not given back is told by
+// what else took longer.
+const bufferKind = "buffer"
+
+// blame is whom a part of a critical path belongs to.
+type blame struct {
+	kind    string // of a cause; "" where nobody is to blame
+	subject string
+}
+
+// method is a method as ART writes it of locks: "void a.B.c(int)(B.java:12)"
+// (art/runtime/monitor.cc, "monitor contention with owner"), the number of its line as "#".
+var method = regexp.MustCompile(` at \S+ ([\w.$<>]+)\([^()]*\)(\([^()]*\))?$`)
+
+// brief is a subject in words, "" where nothing tells; a method is its name.
+func (b blame) brief() string {
+	return method.ReplaceAllString(strings.TrimSpace(b.subject), " at $1")
+}
+
+// causeKind is all that is a kind's own: whom it blames, and how that is said.
+type causeKind struct {
+	name string
+	// code says that its subject is code that can be changed.
+	code bool
+	// blames is whom a part of a critical path belongs to that is of the kind, false for others;
+	// nil where it is found by something else than paths.
+	blames func(p run.FramePart) (subject string, ok bool)
+	// work says that it is the app's own, running: what a slower core makes longer.
+	work bool
+	// draws says that it takes longer where more is drawn.
+	draws bool
+	// apart says that each subject that has its part of the time is a cause of its own.
+	apart bool
+	// row names it in a table, before its subject; "" where that says all.
+	row string
+	// title names the cause in a few words; nil: its name, and in what.
+	title func(subject diagnose.Part) diagnose.Phrase
+	// says is the clause that tells it; nil: somebody works longer in its subject.
+	says func(c clause) diagnose.Phrase
+}
+
+// kinds are all, those before others that go first where nothing tells which explains more.
+// A part of a path is the first one's that blames somebody for it.
+var kinds = []causeKind{
+	{
+		name: GCKind, title: bySubject, blames: collects,
+		says: func(c clause) diagnose.Phrase {
+			return say(c.who, " is held up ", c.more, " by garbage collection", c.in)
+		},
+	},
+	{
+		name: OverdrawKind, code: true, title: words("drawing what nobody sees"), // views.go finds it
+		says: func(c clause) diagnose.Phrase { return say(overdrawn(*c.of.views), "; drawing takes ", c.more) },
+	},
+	{
+		name: BinderKind, code: true, apart: true, row: "binder", blames: waits(run.WaitBinder),
+		title: func(subject diagnose.Part) diagnose.Phrase { return say("waiting for ", subject) },
+		says: func(c clause) diagnose.Phrase {
+			return say(c.who, " waits ", c.more, " for ", named(c.subject, "another process"), " (binder)", c.in)
+		},
+	},
+	{
+		name: LockKind, code: true, apart: true, row: "lock", blames: waits(run.WaitLock),
+		title: func(subject diagnose.Part) diagnose.Phrase { return say("waiting for a lock of ", subject) },
+		says: func(c clause) diagnose.Phrase {
+			return say(c.who, " waits ", c.more, " for a lock", at(" held by ", c.subject), c.in)
+		},
+	},
+	{
+		name: IOKind, code: true, apart: true, row: "storage", blames: waits(run.WaitIO), title: words("waiting for storage"),
+		says: func(c clause) diagnose.Phrase {
+			return say(c.who, " waits ", c.more, " for storage", at(" in ", c.subject), c.in)
+		},
+	},
+	{name: LittleKind, title: bySubject, says: slowly}, // cores.go finds these two
+	{name: FrequencyKind, title: bySubject, says: slowly},
+	{
+		name: CPUKind, row: "waiting for a processor beside", blames: waits(run.WaitRunnable), title: words("waiting for a processor"),
+		says: func(c clause) diagnose.Phrase {
+			return say(c.who, " waits ", c.more, " for a processor", at(", mostly behind ", c.subject), c.in)
+		},
+	},
+	{name: bufferKind, row: "waiting for a buffer of", blames: waitsForBuffers},
+	{
+		name: GPUKind, draws: true, title: bySubject, blames: drawsOnGPU,
+		says: func(c clause) diagnose.Phrase { return say("the GPU takes ", c.more, " to draw") },
+	},
+	{
+		name: CompositionKind, draws: true, title: bySubject, blames: composes,
+		says: func(c clause) diagnose.Phrase { return say("SurfaceFlinger takes ", c.more, " to compose") },
+	},
+	{name: MeasureKind, code: true, work: true, row: "measuring,", blames: inStages(run.StageMeasure)},
+	{name: LayoutKind, code: true, work: true, row: "layout,", blames: inStages(run.StageLayout)},
+	{name: DrawKind, code: true, work: true, draws: true, row: "drawing,", blames: inStages(run.StageDraw, run.StageSync, run.StageRender)},
+	{name: WorkKind, code: true, work: true, row: "work,", blames: waits(run.WaitRunning)}, // whatever else runs
+	{name: SleepKind, row: "sleep", blames: waits(run.WaitSleep), says: sleeps},
+	{
+		name: BlockedKind, row: "blocked in the kernel", blames: waits(run.WaitBlocked),
+		says: func(c clause) diagnose.Phrase {
+			return say(c.who, " is blocked in the kernel ", c.more, at(" in ", c.subject), c.in)
+		},
+	},
+	{name: UnexplainedKind},
+}
+
+// firstRank is that of the first kind.
+const firstRank = 20
+
+var _ = func() []string {
+	var all []diagnose.Kind
+	for i, k := range kinds {
+		if k.name != bufferKind {
+			all = append(all, diagnose.Kind{Family: Family, Name: k.name, Rank: firstRank + i, Alert: k.code})
+		}
+	}
+	return diagnose.Register(all...)
+}()
+
+// causeKindOf is the kind of a name.
+func causeKindOf(name string) causeKind {
+	if i := slices.IndexFunc(kinds, func(k causeKind) bool { return k.name == name }); i >= 0 {
+		return kinds[i]
+	}
+	return causeKind{name: name}
+}
+
+func isWork(name string) bool    { return causeKindOf(name).work }
+func drawsMore(name string) bool { return causeKindOf(name).draws }
+
+// blameOf is whom a part of a path belongs to: kind, stage and what of it tell.
+func blameOf(p run.FramePart) blame {
+	for _, k := range kinds {
+		if k.blames == nil {
+			continue
+		}
+		if subject, ok := k.blames(p); ok {
+			return blame{k.name, subject}
+		}
+	}
+	return blame{}
+}
+
+// waits blames what a part that does so tells.
+func waits(does string) func(run.FramePart) (string, bool) {
+	return func(p run.FramePart) (string, bool) { return p.What, p.Name == does }
+}
+
+// inStages blames the slices that run in stages of a frame, but those that make views.
+func inStages(stages ...string) func(run.FramePart) (string, bool) {
+	return func(p run.FramePart) (string, bool) {
+		return p.What, p.Name == run.WaitRunning && slices.Contains(stages, p.Stage) && !building.MatchString(p.What)
+	}
+}
+
+// drawsOnGPU blames the GPU for what runs in its stage, and for waits for it.
+func drawsOnGPU(p run.FramePart) (string, bool) {
+	_, runs := inStages(run.StageGPU)(p)
+	return "GPU", runs || p.Name == run.WaitGPU
+}
+
+// composes blames SurfaceFlinger for what runs while it composes.
+func composes(p run.FramePart) (string, bool) {
+	_, runs := inStages(run.StageComposition)(p)
+	return displayProcess, runs
+}
+
+// garbage are the slices and threads of ART's collector (art/runtime/gc/heap.cc,
+// collector/garbage_collector.cc: "GC: Wait For Completion Alloc", "Background concurrent
+// copying GC"; the thread is HeapTaskDaemon).
+var garbage = regexp.MustCompile(`(^|[ :])GC($|[ :])|HeapTaskDaemon|concurrent copying|mark compact|mark sweep|CollectorTransition`)
+
+// collects blames the collector for what its slices and its thread tell, and for waits for it.
+func collects(p run.FramePart) (string, bool) {
+	does := garbage.MatchString(p.What) && p.Name != run.WaitBinder && p.Name != run.WaitIO
+	return "garbage collection", does || p.Name == run.WaitGC
+}
+
+// building are slices in which views are made rather than measured, wherever that
+// happens (LayoutInflater.java, RecyclerView's "RV …", Compose's "Recomposer:…",
+// "compose:…", "Compose:…").
+var building = regexp.MustCompile(`^(inflate|RV |Recomposer:|[Cc]ompose:|AndroidOwner:|LazyLayout|lazy)`)
+
+const displayProcess = "surfaceflinger"
+
+// waitsForBuffers is of waits for them. Asking for one again and again is a part of waiting.
+func waitsForBuffers(p run.FramePart) (string, bool) {
+	return displayProcess, p.Name == run.WaitBuffer || p.Name == run.WaitRunning && strings.HasPrefix(p.What, "dequeueBuffer")
+}
+
+// words are a title that says all.
+func words(text string) func(diagnose.Part) diagnose.Phrase {
+	return func(diagnose.Part) diagnose.Phrase { return say(text) }
+}
+
+// bySubject is the title of what its subject names.
+func bySubject(subject diagnose.Part) diagnose.Phrase { return say(subject) }
+
+// clause is what a clause is made of.
+type clause struct {
+	of            suspect
+	who, more, in diagnose.Phrase // its thread, by how much longer, and when or what is behind it
+	subject       diagnose.Part
+}
+
+// works is the clause of who works longer.
+func (c clause) works() diagnose.Phrase {
+	switch {
+	case c.subject.Name == "":
+		return say(c.who, " works ", c.more, " in no section that the trace names", c.in)
+	case c.of.foremost < wholly:
+		return say(c.who, " works ", c.more, ", mostly in ", c.subject, c.in)
+	}
+	return say(c.who, " works ", c.more, " in ", c.subject, c.in)
+}
+
+// slowly is the clause of slower processors.
+func slowly(c clause) diagnose.Phrase { return say(slower(c.of), "; work takes ", c.more) }
+
+// sleeps is the clause of a thread that another one woke, or a timer of its own.
+func sleeps(c clause) diagnose.Phrase {
+	if c.of.brief() == c.of.thread {
+		return say(c.who, " sleeps ", c.more, c.in)
+	}
+	return say(c.who, " sleeps ", c.more, at(" waiting for ", c.subject), c.in)
+}
