@@ -15,6 +15,7 @@ const (
 	OverdrawKind    = "render.overdraw"    // drawing what nobody sees
 	BinderKind      = "render.binder"      // waiting for another process
 	LockKind        = "render.lock"        // waiting for a lock that another thread held
+	MemoryKind      = "render.memory"      // waiting while the kernel frees memory
 	IOKind          = "render.io"          // waiting for the storage
 	LittleKind      = "render.little"      // running on little cores
 	FrequencyKind   = "render.frequency"   // running at a low frequency
@@ -97,6 +98,12 @@ var kinds = []causeKind{
 		title: func(subject diagnose.Part) diagnose.Phrase { return say("waiting for a lock of ", subject) },
 		says: func(c clause) diagnose.Phrase {
 			return say(c.who, " waits ", c.more, " for a lock", at(" held by ", c.subject), c.in)
+		},
+	},
+	{
+		name: MemoryKind, row: "memory,", blames: lacksMemory, title: words("waiting for memory"),
+		says: func(c clause) diagnose.Phrase {
+			return say(c.who, " waits ", c.more, " for memory, which is short (", c.subject, ")", c.in)
 		},
 	},
 	{
@@ -206,6 +213,27 @@ var garbage = regexp.MustCompile(`(^|[ :])GC($|[ :])|HeapTaskDaemon|concurrent c
 func collects(p run.FramePart) (string, bool) {
 	does := garbage.MatchString(p.What) && p.Name != run.WaitBinder && p.Name != run.WaitIO
 	return "garbage collection", does || p.Name == run.WaitGC
+}
+
+// Memory that is short ("Aging or Glitching?", section 3), in the kernel's words: functions in
+// which a thread waits until pages are free or read back (mm/vmscan.c, page_alloc.c,
+// compaction.c, memcontrol.c, memory.c and page_io.c), and its threads that free pages and
+// put them together.
+var (
+	reclaiming = regexp.MustCompile(`^(reclaim_throttle|throttle_direct_reclaim|wait_iff_congested|(do_)?try_to_free_(mem_cgroup_)?pages|shrink_(node|lruvec|(in)?active_list|slab)|__alloc_pages_(slowpath|direct_\w+)|compact_zone|(__)?mem_cgroup_handle_over_high|do_swap_page|swap_read(page|_folio))\b`)
+	freeing    = regexp.MustCompile(`^k(swap|compact)d[0-9#]+(:|$)`)
+)
+
+// lacksMemory blames the kernel's function, or its thread that had the processor or that a
+// thread slept for.
+func lacksMemory(p run.FramePart) (string, bool) {
+	switch p.Name {
+	case run.WaitBlocked, run.WaitIO:
+		return p.What, reclaiming.MatchString(p.What)
+	case run.WaitRunnable, run.WaitSleep:
+		return p.What, freeing.MatchString(p.What)
+	}
+	return "", false
 }
 
 // building are slices in which views are made rather than measured, wherever that

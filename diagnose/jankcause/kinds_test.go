@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
 // TestBlames: whom a part of a path belongs to, by what its thread did, the stage and the slice.
@@ -23,6 +24,16 @@ func TestBlames(t *testing.T) {
 		{run.WaitRunnable, run.StageDraw, "dex2oat", blame{CPUKind, "dex2oat"}},
 		{run.WaitSleep, run.StageDraw, "pool", blame{SleepKind, "pool"}},
 		{run.WaitBlocked, run.StageDraw, "mmap", blame{BlockedKind, "mmap"}},
+		{run.WaitBlocked, run.StageDraw, "throttle_direct_reclaim", blame{MemoryKind, "throttle_direct_reclaim"}},
+		{run.WaitIO, run.StageDraw, "do_swap_page", blame{MemoryKind, "do_swap_page"}},
+		{run.WaitIO, run.StageDraw, "folio_wait_bit_common", blame{IOKind, "folio_wait_bit_common"}}, // any page of a file
+		{run.WaitBlocked, run.StageDraw, "do_try_to_free_pages", blame{MemoryKind, "do_try_to_free_pages"}},
+		{run.WaitBlocked, run.StageDraw, "shrink_dcache_parent", blame{BlockedKind, "shrink_dcache_parent"}},
+		{run.WaitRunnable, run.StageDraw, "kswapd#", blame{MemoryKind, "kswapd#"}},
+		{run.WaitRunnable, run.StageDraw, "kcompactd0: main", blame{MemoryKind, "kcompactd0: main"}},
+		{run.WaitSleep, run.StageDraw, "kswapd0", blame{MemoryKind, "kswapd0"}},
+		{run.WaitRunnable, run.StageDraw, "com.example.kswapd0: main", blame{CPUKind, "com.example.kswapd0: main"}},
+		{run.WaitBinder, run.StageDraw, "kswapd0", blame{BinderKind, "kswapd0"}},
 		{run.WaitGC, run.StageDraw, "x", blame{GCKind, "garbage collection"}},
 		{run.WaitGPU, run.StageGPU, "x", blame{GPUKind, "GPU"}},
 		{run.WaitBuffer, run.StageRender, "SurfaceFlinger", blame{bufferKind, "surfaceflinger"}},
@@ -74,6 +85,7 @@ func TestTitlesOfCauses(t *testing.T) {
 	for want, b := range map[string]blame{
 		"waiting for feed": {BinderKind, "feed"}, "waiting for binder": {BinderKind, ""}, "waiting for storage": {IOKind, "ext4"}, "waiting for a lock of db": {LockKind, "db"},
 		"waiting for a processor": {CPUKind, "x"}, "drawing what nobody sees": {OverdrawKind, "x"}, "little cores": {LittleKind, "little cores"}, "GPU": {GPUKind, "GPU"},
+		"waiting for memory": {MemoryKind, "kswapd0"},
 		"garbage collection": {GCKind, "garbage collection"}, "layout in x": {LayoutKind, "x"}, "sleep": {SleepKind, ""},
 	} {
 		if got := plain(title(suspect{blame: b})); got != want {
@@ -87,6 +99,27 @@ func TestTitlesOfCauses(t *testing.T) {
 		if got := plain(row(b)); got != want {
 			t.Errorf("the row is %q, want %q", got, want)
 		}
+	}
+}
+
+// TestMemoryIsACause: frames that wait for the kernel's thread that frees pages, and in its
+// functions, wait for one thing; behind another thread they wait for a processor.
+func TestMemoryIsACause(t *testing.T) {
+	before := past(ordinary(), 4, 40)
+	short := ordinary()
+	short.extra = func(n int, steps *[]rendering.Step) {
+		if n%5 == 0 {
+			*steps = append(*steps, step(7, run.StageDraw, run.WaitRunnable, "kswapd0"), step(6, run.StageDraw, run.WaitBlocked, "throttle_direct_reclaim"))
+		}
+	}
+	causes := explained(short.record("H", 60), before, flagged)
+	if len(causes) != 1 || causes[0].Kind != MemoryKind || !strings.Contains(plain(causes[0].Sentence), "for memory, which is short (kswapd") {
+		t.Errorf("memory that is short: %s", brief(causes))
+	}
+	busy := ordinary()
+	busy.extra = every(5, step(13, run.StageDraw, run.WaitRunnable, "com.example.rival: crunch"))
+	if causes := explained(busy.record("H", 60), before, flagged); len(causes) != 1 || causes[0].Kind != CPUKind {
+		t.Errorf("a busy phone: %s", brief(causes))
 	}
 }
 
