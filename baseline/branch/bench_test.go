@@ -1,47 +1,16 @@
 package branch_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/storetest"
 	"github.com/apkgate/apkgate/run"
 )
-
-// benchRun is a run of the simulated lab of baseline/sqlite's benchmarks: ten
-// repetitions of five buckets and three metrics, in one of 300 contexts.
-func benchRun(random *rand.Rand, i int) run.Run {
-	metrics := func(frames float64) map[string]float64 {
-		return map[string]float64{
-			"frames.count": frames + float64(random.IntN(9)), "frames.smooth_ratio": 0.9 + random.Float64()/10,
-			"frames.duration_ms": 8 + 4*random.Float64(),
-		}
-	}
-	model, sdk, network := random.IntN(20), random.IntN(5), random.IntN(3)
-	r := run.Run{
-		Format: run.Format, ID: fmt.Sprintf("%016x", random.Uint64()),
-		Started: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute),
-		App:     run.App{Package: "org.example.mail"}, Scenario: "open-message", Session: strconv.Itoa(i / 10),
-		Context: map[string]string{
-			"sdk": fmt.Sprint(4+sdk, ".0"), "api": strconv.Itoa(16 + sdk), "manufacturer": fmt.Sprint("maker", model%7),
-			"model": fmt.Sprint("model", model), "cpu": []string{"x86", "arm64"}[model%2], "network": []string{"wifi", "4g", "3g"}[network],
-		},
-		Status: run.Complete,
-	}
-	for range 10 {
-		it := run.Iteration{Metrics: metrics(250)}
-		for _, name := range []string{run.Start, "E1", "E2", "E3", "E4"} {
-			it.Events = append(it.Events, run.Bucket{Name: name, Metrics: metrics(48)})
-		}
-		r.Iterations = append(r.Iterations, it)
-	}
-	return r
-}
 
 // fillBranch adds n accepted runs, so many at once, as nightly jobs do.
 func fillBranch(b *testing.B, s baseline.Store, n, together int) {
@@ -51,7 +20,7 @@ func fillBranch(b *testing.B, s baseline.Store, n, together int) {
 		var runs []run.Run
 		var names []string
 		for j := range together {
-			runs = append(runs, benchRun(random, i+j))
+			runs = append(runs, storetest.LabRun(random, i+j))
 			names = append(names, runs[j].ID)
 		}
 		if _, err := s.Add(b.Context(), runs...); err != nil {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
@@ -68,8 +66,8 @@ func (s *Store) addToParts(ctx context.Context, rows []*newRow) (added []string,
 type newRow struct {
 	records.Record
 	subject, context int64
-	packed
-	anrs []byte // nil for none
+	packed           records.Packed
+	anrs             []byte // nil for none
 }
 
 // newRows works out the rows of the runs, and sees to it that what they share
@@ -164,8 +162,7 @@ func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) 
 			}
 		}
 		if !same {
-			return nil, fmt.Errorf("run %q: %w: its digest is %s, this one's %s", row.Run.ID,
-				baseline.ErrConflict, hex.EncodeToString(other.digest)[:16], hex.EncodeToString(row.Digest)[:16])
+			return nil, fmt.Errorf("run %q: %w", row.Run.ID, records.Conflict(other.digest, row.Digest))
 		}
 	}
 	return fresh, nil
@@ -216,8 +213,8 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, rows []*newRow, parts map
 		}
 		texts[10] = append(texts[10], parts[monthOf(r)])
 		digests, subjects, contexts = append(digests, row.Digest), append(subjects, row.subject), append(contexts, row.context)
-		iterations, medians, means = append(iterations, int32(len(r.Iterations))), append(medians, row.median), append(means, row.mean)
-		repeated, anrs = append(repeated, row.repeated), append(anrs, row.anrs)
+		iterations, medians, means = append(iterations, int32(len(r.Iterations))), append(medians, row.packed.Median), append(means, row.packed.Mean)
+		repeated, anrs = append(repeated, row.packed.Repeated), append(anrs, row.anrs)
 		of[toText(r.ID)] = row
 	}
 	added, err := tx.Query(ctx, insertRuns, texts[0], digests, subjects, contexts, texts[1], texts[2], texts[3], texts[4], texts[5],

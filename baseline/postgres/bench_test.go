@@ -14,46 +14,14 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/postgres"
+	"github.com/apkgate/apkgate/baseline/storetest"
 	"github.com/apkgate/apkgate/run"
 )
 
-// The simulated lab of baseline/sqlite's benchmarks: 300 contexts, five buckets,
-// three metrics.
-const (
-	benchModels   = 20
-	benchSDKs     = 5
-	benchNetworks = 3
-	benchContexts = benchModels * benchSDKs * benchNetworks
-)
-
-func benchContext(i int) map[string]string {
-	model, sdk, network := i%benchModels, i/benchModels%benchSDKs, i/benchModels/benchSDKs%benchNetworks
-	return map[string]string{
-		"sdk": fmt.Sprint(4+sdk, ".0"), "api": strconv.Itoa(16 + sdk), "manufacturer": fmt.Sprint("maker", model%7),
-		"model": fmt.Sprint("model", model), "cpu": []string{"x86", "arm64"}[model%2], "network": []string{"wifi", "4g", "3g"}[network],
-	}
-}
-
+// benchRun is a run of the lab, a year before those that multiply makes.
 func benchRun(random *rand.Rand, i int) run.Run {
-	metrics := func(frames float64) map[string]float64 {
-		return map[string]float64{
-			"frames.count": frames + float64(random.IntN(9)), "frames.smooth_ratio": 0.9 + random.Float64()/10,
-			"frames.duration_ms": 8 + 4*random.Float64(),
-		}
-	}
-	r := run.Run{
-		Format: run.Format, ID: fmt.Sprintf("%016x", random.Uint64()),
-		Started: time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute),
-		App:     run.App{Package: "org.example.mail"}, Scenario: "open-message", Session: strconv.Itoa(i / 10),
-		Context: benchContext(i % benchContexts), Status: run.Complete,
-	}
-	for range 10 {
-		it := run.Iteration{Metrics: metrics(250)}
-		for _, name := range []string{run.Start, "E1", "E2", "E3", "E4"} {
-			it.Events = append(it.Events, run.Bucket{Name: name, Metrics: metrics(48)})
-		}
-		r.Iterations = append(r.Iterations, it)
-	}
+	r := storetest.LabRun(random, i)
+	r.Started = r.Started.AddDate(-1, 0, 0)
 	return r
 }
 
@@ -94,10 +62,10 @@ func BenchmarkReferences(b *testing.B) {
 		if _, err := s.Add(b.Context(), runs...); err != nil {
 			b.Fatal(err)
 		}
-		for _, sql := range statements(fmt.Sprintf(multiply, n, benchContexts)) {
+		for _, sql := range statements(fmt.Sprintf(multiply, n, storetest.LabContexts)) {
 			exec1(b, database, sql)
 		}
-		q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: benchContext(7)}
+		q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: storetest.LabContext(7)}
 		b.Run(strconv.Itoa(n)+"/warm", func(b *testing.B) {
 			b.ReportAllocs()
 			found := 0

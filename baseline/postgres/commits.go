@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,16 +9,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// near is a reference of one of the commits that a query names.
-type near struct {
-	number, context              int64
-	rank                         int // of its commit, the nearest is 0
-	started, id, session, commit string
-}
-
 // readNear finds the subject's references of the query's commits, by context.
 func (sc *scanner) readNear(ctx context.Context) error {
-	sc.near, sc.isNear = map[int64][]near{}, map[string]bool{}
 	ranks := sc.query.Ranks()
 	var commits []string
 	for commit := range ranks {
@@ -39,13 +29,12 @@ func (sc *scanner) readNear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var n near
+	var n records.Near
 	var commit string
-	_, err = pgx.ForEachRow(rows, []any{&n.number, &n.context, &commit, &n.started, &n.id, &n.session}, func() error {
-		n.id, n.session, n.commit = fromText(n.id), fromText(n.session), fromText(commit)
-		n.rank = ranks[n.commit]
-		sc.isNear[n.id] = true
-		sc.near[n.context] = append(sc.near[n.context], n)
+	_, err = pgx.ForEachRow(rows, []any{&n.Number, &n.Context, &commit, &n.Started, &n.ID, &n.Session}, func() error {
+		n.ID, n.Session, n.Commit = fromText(n.ID), fromText(n.Session), fromText(commit)
+		n.Rank = ranks[n.Commit]
+		sc.near.Add(n)
 		return nil
 	})
 	return err
@@ -53,21 +42,14 @@ func (sc *scanner) readNear(ctx context.Context) error {
 
 // nearest appends the references of the query's commits in contexts that are
 // equally similar, up to the query's limit.
-func (sc *scanner) nearest(ctx context.Context, contexts []ranked) error {
-	var list []near
-	for _, c := range contexts {
-		list = append(list, sc.near[c.context]...)
-	}
-	slices.SortFunc(list, func(a, b near) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.started, a.started), cmp.Compare(b.id, a.id))
-	})
-	list = list[:min(len(list), sc.query.Limit-len(sc.out))]
+func (sc *scanner) nearest(ctx context.Context, contexts []int64) error {
+	list := sc.near.In(contexts, sc.query.Limit-len(sc.out))
 	if len(list) == 0 {
 		return nil
 	}
 	numbers := make([]int64, len(list))
 	for i, n := range list {
-		numbers[i] = n.number
+		numbers[i] = n.Number
 	}
 	rows, err := sc.tx.Query(ctx, "SELECT number, derived, "+sc.column+", repeated FROM apkgate.runs WHERE number = ANY($1)", numbers)
 	if err != nil {
@@ -84,11 +66,11 @@ func (sc *scanner) nearest(ctx context.Context, contexts []ranked) error {
 		return err
 	}
 	for _, n := range list {
-		summary := run.Summary{Cells: cells[n.number]}
-		if summary.Started, err = records.ParseStamp(n.started); err != nil {
+		summary := run.Summary{Cells: cells[n.Number]}
+		if summary.Started, err = records.ParseStamp(n.Started); err != nil {
 			return err
 		}
-		summary.ID, summary.Session, summary.Commit, summary.Context = n.id, n.session, n.commit, sc.contexts[n.context]
+		summary.ID, summary.Session, summary.Commit, summary.Context = n.ID, n.Session, n.Commit, sc.contexts[n.Context]
 		sc.out = append(sc.out, summary)
 	}
 	return nil

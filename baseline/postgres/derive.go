@@ -138,7 +138,7 @@ func renewBatch(ctx context.Context, tx pgx.Tx) (int, error) {
 			return 0, fmt.Errorf("run number %d: %w", r.number, err)
 		}
 		queue.Queue("UPDATE apkgate.runs SET median = $2, mean = $3, repeated = $4, anrs = $5 WHERE number = $1",
-			r.number, row.median, row.mean, row.repeated, anrs)
+			r.number, row.Median, row.Mean, row.Repeated, anrs)
 		rec, differs, err := records.Renewed(r.run)
 		if err != nil {
 			return 0, fmt.Errorf("run number %d: %w", r.number, err)
@@ -175,7 +175,7 @@ func (sc *scanner) anew(ctx context.Context, numbers []int64) (map[int64]run.Cel
 			if r.damaged != nil {
 				return nil, r.damaged
 			}
-			out[r.number] = sc.layouts.Share(baseline.Summarize(r.run, sc.query.Centre).Cells)
+			out[r.number] = sc.cells.Layouts.Share(baseline.Summarize(r.run, sc.query.Centre).Cells)
 		}
 		if len(runs) < len(some) {
 			return nil, records.Damaged(errors.New("the record of a run is missing"))

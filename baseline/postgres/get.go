@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -44,9 +43,7 @@ func (c markColumns) mark() (m baseline.Mark, err error) {
 		return m, nil
 	}
 	m.State, m.Note, m.Batch = baseline.State(*c.state), fromText(*c.note), fromText(*c.batch)
-	if m.At, err = records.ParseStamp(*c.at); err == nil && *c.since != "" {
-		m.Since, err = records.ParseStamp(*c.since)
-	}
+	m.At, m.Since, err = records.Times(*c.at, *c.since)
 	return m, err
 }
 
@@ -94,8 +91,11 @@ func getEntries(ctx context.Context, tx pgx.Tx, largest int, where string, args 
 		if f.large {
 			return f, nil
 		}
-		f.entry, f.err = entryOf(f.id, digest, packed, c)
+		f.entry, f.err = records.EntryOf(f.id, digest, packed)
 		f.entry.Retired = retired
+		if f.err == nil {
+			f.entry.Mark, f.err = c.mark()
+		}
 		if f.err == nil {
 			f.entry.Run.Judged, f.err = records.JudgedOf(outcome, judged)
 		}
@@ -104,16 +104,6 @@ func getEntries(ctx context.Context, tx pgx.Tx, largest int, where string, args 
 		}
 		return f, nil
 	})
-}
-
-func entryOf(id string, digest, packed []byte, c markColumns) (baseline.Entry, error) {
-	r, err := records.Open(id, digest, packed)
-	if err != nil {
-		return baseline.Entry{}, records.Damaged(err)
-	}
-	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
-	e.Mark, err = c.mark()
-	return e, err
 }
 
 // resolve returns the number of the run of that id, or of that one run whose id
@@ -130,7 +120,7 @@ func resolve(ctx context.Context, tx pgx.Tx, id string) (int64, error) {
 	if len(id) < baseline.MinPrefix || strings.IndexByte(id, 0) >= 0 {
 		return 0, baseline.ErrNotFound
 	}
-	low, high := digestRange(id)
+	low, high := records.DigestRange(id)
 	rows, err := tx.Query(ctx, `SELECT number, id FROM apkgate.runs WHERE `+ours+` AND id >= $1 AND id < $2
 		UNION SELECT number, id FROM apkgate.runs WHERE `+ours+` AND digest BETWEEN $3 AND $4 LIMIT 5`, id, id+"\U0010ffff", low, high)
 	if err != nil {
@@ -144,24 +134,5 @@ func resolve(ctx context.Context, tx pgx.Tx, id string) (int64, error) {
 	}); err != nil {
 		return 0, err
 	}
-	switch len(names) {
-	case 0:
-		return 0, baseline.ErrNotFound
-	case 1:
-		return number, nil
-	}
-	return 0, hinted(fmt.Errorf("%w: %q", baseline.ErrAmbiguous, names), "Give more characters of the id.")
-}
-
-// digestRange bounds the digests that begin with the hexadecimal digits; of
-// other text it bounds none.
-func digestRange(digits string) (low, high []byte) {
-	const size = 64 // digits of a SHA-256
-	if len(digits) > size || strings.Trim(digits, "0123456789abcdef") != "" {
-		return []byte{1}, []byte{0}
-	}
-	missing := size - len(digits)
-	low, _ = hex.DecodeString(digits + strings.Repeat("0", missing))
-	high, _ = hex.DecodeString(digits + strings.Repeat("f", missing))
-	return low, high
+	return number, records.One(names)
 }

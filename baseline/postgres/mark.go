@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,16 +27,14 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 		if err != nil {
 			return err
 		}
+		starts := records.Starts{}
+		for _, r := range runs {
+			starts.Note(r.subject, r.started)
+		}
 		batch := &pgx.Batch{}
 		for _, r := range runs {
-			at, since := records.Stamp(m.At), ""
-			if m.State == baseline.Rebaselined {
-				if since = records.Stamp(m.Since); m.Since.IsZero() {
-					since = earliest(runs, r)
-				}
-			}
 			batch.Queue("INSERT INTO apkgate.marks (run, part, state, at, since, note, batch) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-				r.number, r.part, string(m.State), at, since, toText(m.Note), toText(m.Batch))
+				r.number, r.part, string(m.State), records.Stamp(m.At), starts.Since(m, r.subject), toText(m.Note), toText(m.Batch))
 		}
 		batch.Queue(`UPDATE apkgate.runs r SET state = m.state, since = m.since, reference = m.state IN ('accepted', 'rebaselined')
 			FROM (SELECT DISTINCT ON (run) run, state, since FROM apkgate.marks WHERE run = ANY($1) ORDER BY run, at DESC, number DESC) m
@@ -65,13 +62,7 @@ func (s *Store) dated(ctx context.Context, tx pgx.Tx, m baseline.Mark, runs []ma
 	if err != nil {
 		return m, err
 	}
-	var last time.Time
-	if latest != "" {
-		if last, err = records.ParseStamp(latest); err != nil {
-			return m, err
-		}
-	}
-	return m.Dated(s.options.Now(), last), nil
+	return records.Dated(m, s.options.Now(), latest)
 }
 
 // markableRuns locks the runs of the ids, each once and in the order of their
@@ -114,11 +105,8 @@ func lockRuns(ctx context.Context, tx pgx.Tx, list []int64, m baseline.Mark) (ru
 	}
 	var r markable
 	_, err = pgx.ForEachRow(rows, []any{&r.number, &r.subject, &r.id, &r.started, &r.status, &r.part}, func() error {
-		if m.State != baseline.Rejected && r.status != string(run.Complete) {
-			return fmt.Errorf("run %q, which is %s, as %s: %w", fromText(r.id), r.status, m.State, baseline.ErrNotComplete)
-		}
 		runs = append(runs, r)
-		return nil
+		return records.Markable(fromText(r.id), run.Status(r.status), m)
 	})
 	return runs, err
 }
@@ -129,17 +117,6 @@ func numbers(runs []markable) []int64 {
 		out[i] = r.number
 	}
 	return out
-}
-
-// earliest is the earliest start among the runs of r's app and scenario.
-func earliest(runs []markable, r markable) string {
-	first := r.started
-	for _, o := range runs {
-		if o.subject == r.subject {
-			first = min(first, o.started)
-		}
-	}
-	return first
 }
 
 // Judge implements baseline.Store: one transaction for all the runs.

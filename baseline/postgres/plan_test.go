@@ -13,6 +13,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/postgres"
+	"github.com/apkgate/apkgate/baseline/storetest"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -57,7 +58,7 @@ func newFleet(t *testing.T) fleet {
 	s := open(t, theServer.url("owner", f.database))
 	random := rand.New(rand.NewPCG(1, 2))
 	var runs []run.Run
-	for i := range benchContexts {
+	for i := range storetest.LabContexts {
 		runs = append(runs, benchRun(random, i))
 	}
 	if _, err := s.Add(t.Context(), runs...); err != nil {
@@ -116,7 +117,7 @@ func (f fleet) commands(t *testing.T) []command {
 			return nil
 		}
 	}
-	q := baseline.Query{Package: pkg, Scenario: scenario, Context: benchContext(7), Commits: []string{"commit2", "commit1", "commit0"}}
+	q := baseline.Query{Package: pkg, Scenario: scenario, Context: storetest.LabContext(7), Commits: []string{"commit2", "commit1", "commit0"}}
 	commands := []command{
 		{"check, its references", 5_000, func(s *postgres.Store) error {
 			found, err := s.References(t.Context(), q)

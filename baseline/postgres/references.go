@@ -1,11 +1,8 @@
 package postgres
 
 import (
-	"cmp"
-	"container/heap"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -51,22 +48,20 @@ func (s *Store) references(ctx context.Context, tx pgx.Tx, q baseline.Query) ([]
 	if err != nil {
 		return nil, err
 	}
-	ranked, err := sc.rankContexts(ctx)
+	contexts, err := sc.rankContexts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := sc.readNear(ctx); err != nil {
 		return nil, err
 	}
-	for len(ranked) > 0 && len(sc.out) < q.Limit {
-		n := 1
-		for n < len(ranked) && ranked[n].similarity == ranked[0].similarity {
-			n++
+	for _, cluster := range records.Clusters(contexts) {
+		if len(sc.out) == q.Limit {
+			break
 		}
-		if err := sc.cluster(ctx, ranked[:n]); err != nil {
+		if err := sc.cluster(ctx, cluster); err != nil {
 			return nil, err
 		}
-		ranked = ranked[n:]
 	}
 	return sc.out, nil
 }
@@ -80,22 +75,15 @@ type scanner struct {
 	subject  int64
 	since    string // the start of the subject's present level
 	contexts map[int64]map[string]string
-	near     map[int64][]near
-	isNear   map[string]bool
+	near     records.NearRuns
 	out      []run.Summary
-	layouts  run.Layouts
-}
-
-// ranked is a context of the history and how similar it is to the new run's.
-type ranked struct {
-	context    int64
-	similarity int
+	cells    records.CellReader
 }
 
 // rankContexts returns the contexts that the subject's references have and that can
-// be compared with the new run's, the most similar first. The recursion finds each with one step into the index,
+// be compared with the new run's. The recursion finds each with one step into the index,
 // however many runs share it.
-func (sc *scanner) rankContexts(ctx context.Context) ([]ranked, error) {
+func (sc *scanner) rankContexts(ctx context.Context) ([]records.Ranked, error) {
 	rows, err := sc.tx.Query(ctx, `
 		WITH RECURSIVE seen(context) AS (
 			(SELECT context FROM apkgate.runs WHERE subject = $1 AND reference ORDER BY context LIMIT 1)
@@ -114,15 +102,12 @@ func (sc *scanner) rankContexts(ctx context.Context) ([]ranked, error) {
 	if sc.contexts, err = sc.store.loadContexts(ctx, sc.tx, ids); err != nil {
 		return nil, err
 	}
-	var out []ranked
+	var out []records.Ranked
 	for _, id := range ids {
 		if properties := sc.contexts[id]; devctx.Comparable(sc.query.Context, properties) {
-			out = append(out, ranked{id, devctx.Shared(sc.query.Context, properties, sc.query.Use)})
+			out = append(out, records.Ranked{Context: id, Similarity: devctx.Shared(sc.query.Context, properties, sc.query.Use)})
 		}
 	}
-	slices.SortFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.context, b.context))
-	})
 	return out, nil
 }
 
@@ -133,19 +118,10 @@ const (
 	largePiece = 2_000
 )
 
-// lane is one context's references in their order: those read ahead, and where
-// to go on.
-type lane struct {
-	context int64
-	after   records.Cursor
-	read    []run.Summary
-	done    bool
-}
-
 // cluster appends the references of contexts that are equally similar: first
 // those of the query's commits, then newest first over all of them, up to the
 // query's limit.
-func (sc *scanner) cluster(ctx context.Context, contexts []ranked) error {
+func (sc *scanner) cluster(ctx context.Context, contexts []int64) error {
 	if err := sc.nearest(ctx, contexts); err != nil {
 		return err
 	}
@@ -154,60 +130,22 @@ func (sc *scanner) cluster(ctx context.Context, contexts []ranked) error {
 		return nil
 	}
 	size := min(max(need/len(contexts)*5/4, smallPiece), largePiece)
-	lanes := make(merge, len(contexts))
-	for i, c := range contexts {
-		lanes[i] = &lane{context: c.context, after: records.Cursor{Started: records.AfterAll}}
-	}
-	if err := sc.refill(ctx, lanes, size); err != nil {
-		return err
-	}
-	lanes = slices.DeleteFunc(lanes, func(l *lane) bool { return len(l.read) == 0 })
-	heap.Init(&lanes)
-	for len(lanes) > 0 && len(sc.out) < sc.query.Limit {
-		l := lanes[0]
-		sc.out = append(sc.out, l.read[0])
-		l.read = l.read[1:]
-		if len(l.read) == 0 {
-			if err := sc.refill(ctx, merge{l}, size); err != nil {
-				return err
-			}
-			if len(l.read) == 0 {
-				heap.Pop(&lanes)
-				continue
-			}
-		}
-		heap.Fix(&lanes, 0)
-	}
-	return nil
-}
-
-// refill reads on in the lanes until each has something or has ended.
-func (sc *scanner) refill(ctx context.Context, lanes merge, size int) error {
-	for {
-		var empty merge
-		for _, l := range lanes {
-			if len(l.read) == 0 && !l.done {
-				empty = append(empty, l)
-			}
-		}
-		if len(empty) == 0 {
-			return nil
-		}
-		if err := sc.readPieces(ctx, empty, size); err != nil {
-			return err
-		}
-	}
+	var err error
+	sc.out, err = records.Merge(sc.out, sc.query.Limit, contexts, func(lanes ...*records.Lane) error {
+		return sc.readPieces(ctx, lanes, size)
+	})
+	return err
 }
 
 // readPieces reads the next piece of each lane with one question.
-func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error {
+func (sc *scanner) readPieces(ctx context.Context, lanes []*records.Lane, size int) error {
 	var contexts []int64
 	var started, ids []string
-	byContext := map[int64]*lane{}
+	byContext := map[int64]*records.Lane{}
 	for _, l := range lanes {
-		contexts, started, ids = append(contexts, l.context), append(started, l.after.Started), append(ids, l.after.ID)
-		byContext[l.context] = l
-		l.done = true // unless its piece turns out to be whole
+		contexts, started, ids = append(contexts, l.Context), append(started, l.After.Started), append(ids, l.After.ID)
+		byContext[l.Context] = l
+		l.Done = true // unless its piece turns out to be whole
 	}
 	rows, err := sc.tx.Query(ctx, `
 		SELECT l.context, p.started, p.id, p.session, p.revision, p.number, p.derived, p.cells, p.repeated
@@ -241,12 +179,12 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 	count := map[int64]int{}
 	for _, f := range read {
 		l := byContext[f.context]
-		l.after = records.Cursor{Started: f.started, ID: f.id}
+		l.After = records.Cursor{Started: f.started, ID: f.id}
 		if count[f.context]++; count[f.context] == size {
-			l.done = false
+			l.Done = false
 		}
 		id, session := fromText(f.id), fromText(f.session)
-		if sc.isNear[id] {
+		if sc.near.Has(id) {
 			continue
 		}
 		summary := run.Summary{Cells: cells[f.kept.number]}
@@ -254,7 +192,7 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 			return err
 		}
 		summary.ID, summary.Session, summary.Commit, summary.Context = id, session, fromText(f.revision), sc.contexts[f.context]
-		l.read = append(l.read, summary)
+		l.Read = append(l.Read, summary)
 	}
 	return nil
 }
@@ -289,33 +227,9 @@ func (sc *scanner) cellsOf(ctx context.Context, list []kept) (map[int64]run.Cell
 		if k.derived != derivation {
 			continue
 		}
-		if out[k.number], err = decodeCells(k.cells, k.repeated, names, &sc.layouts); errors.Is(err, errUnknownCell) {
-			err = records.Damaged(err)
-		}
-		if err != nil {
+		if out[k.number], err = sc.cells.Read(k.cells, k.repeated, nameIn(names)); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// merge is a heap of lanes, that of the newest run on top.
-type merge []*lane
-
-func (m merge) Len() int      { return len(m) }
-func (m merge) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
-func (m *merge) Push(x any)   { *m = append(*m, x.(*lane)) }
-
-func (m merge) Less(i, j int) bool {
-	a, b := m[i].read[0], m[j].read[0]
-	if !a.Started.Equal(b.Started) {
-		return a.Started.After(b.Started)
-	}
-	return a.ID > b.ID
-}
-
-func (m *merge) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
-	return last
 }

@@ -84,10 +84,10 @@ func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed ba
 		Scan(&state, &since, &reference, &derived, &median, &mean, &repeated, &anrs); err != nil {
 		return err
 	}
-	switch m := e.Mark; {
-	case baseline.State(state) != m.State, m.State == baseline.Rebaselined && since != records.Stamp(m.Since):
-		return records.Damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, m.State))
-	case reference != m.State.Reference():
+	if err := records.CheckMark(baseline.State(state), since, e.Mark); err != nil {
+		return err
+	}
+	if reference != e.Mark.State.Reference() {
 		return records.Damaged(errors.New("it is among the references and should not be, or the other way round"))
 	}
 	if derived != derivation {
@@ -96,19 +96,12 @@ func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed ba
 	if err := records.CheckANRs(anrs, e.Run); err != nil {
 		return err
 	}
-	byMedian, byMean := baseline.Cells(e.Run)
-	for _, kept := range []struct {
-		centre run.Centre
-		data   []byte
-		want   run.Cells
-	}{{run.Median, median, byMedian}, {run.Mean, mean, byMean}} {
-		cells, err := s.cells(ctx, tx, kept.data, repeated, new(run.Layouts))
-		if err != nil {
-			return err
-		}
-		if !records.Alike(cells, kept.want) {
-			return records.Damaged(fmt.Errorf("its summary by the %s is not what its record gives", kept.centre))
-		}
+	names, err := s.nameCells(ctx, tx, median, mean)
+	if err != nil {
+		return err
 	}
-	return nil
+	kept := map[run.Centre][]byte{run.Median: median, run.Mean: mean}
+	return records.CheckCells(e.Run, func(c run.Centre) (run.Cells, error) {
+		return new(records.CellReader).Read(kept[c], repeated, nameIn(names))
+	})
 }

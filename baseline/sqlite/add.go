@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
@@ -100,6 +98,5 @@ func holds(ctx context.Context, tx *prepared.Tx, rec records.Record) (bool, erro
 	case bytes.Equal(digest, rec.Digest):
 		return true, nil
 	}
-	return false, fmt.Errorf("%w: its digest is %s, this one's %s",
-		baseline.ErrConflict, hex.EncodeToString(digest)[:16], hex.EncodeToString(rec.Digest)[:16])
+	return false, records.Conflict(digest, rec.Digest)
 }

@@ -15,46 +15,9 @@ import (
 	"github.com/apkgate/apkgate/baseline/sqlite/interning"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
+	"github.com/apkgate/apkgate/baseline/storetest"
 	"github.com/apkgate/apkgate/run"
 )
-
-// The simulated lab of the benchmarks: 300 contexts, five buckets, three metrics.
-const (
-	benchModels   = 20
-	benchSDKs     = 5
-	benchNetworks = 3
-)
-
-func benchContext(i int) map[string]string {
-	model, sdk, network := i%benchModels, i/benchModels%benchSDKs, i/benchModels/benchSDKs%benchNetworks
-	return map[string]string{
-		"sdk": fmt.Sprint(4+sdk, ".0"), "api": strconv.Itoa(16 + sdk), "manufacturer": fmt.Sprint("maker", model%7),
-		"model": fmt.Sprint("model", model), "cpu": []string{"x86", "arm64"}[model%2], "network": []string{"wifi", "4g", "3g"}[network],
-	}
-}
-
-func benchRun(random *rand.Rand, i int) run.Run {
-	metrics := func(frames float64) map[string]float64 {
-		return map[string]float64{
-			"frames.count": frames + float64(random.IntN(9)), "frames.smooth_ratio": 0.9 + random.Float64()/10,
-			"frames.duration_ms": 8 + 4*random.Float64(),
-		}
-	}
-	r := run.Run{
-		Format: run.Format, ID: fmt.Sprintf("%016x", random.Uint64()),
-		Started: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute),
-		App:     run.App{Package: "org.example.mail"}, Scenario: "open-message", Session: strconv.Itoa(i / 10),
-		Context: benchContext(random.IntN(benchModels * benchSDKs * benchNetworks)), Status: run.Complete,
-	}
-	for range 10 {
-		it := run.Iteration{Metrics: metrics(250)}
-		for _, name := range []string{run.Start, "E1", "E2", "E3", "E4"} {
-			it.Events = append(it.Events, run.Bucket{Name: name, Metrics: metrics(48)})
-		}
-		r.Iterations = append(r.Iterations, it)
-	}
-	return r
-}
 
 // benchStore opens a history of n accepted runs, made once and kept in the
 // temporary directory. The measurements and summaries of 1,000 runs serve for all:
@@ -105,11 +68,11 @@ func fill(ctx context.Context, s *Store, tx *prepared.Tx, n int) error {
 	random := rand.New(rand.NewPCG(1, 2))
 	type sample struct {
 		run    run.Run
-		packed summaries.Packed
+		packed records.Packed
 	}
 	var samples []sample
 	for i := range min(n, 1000) {
-		r := benchRun(random, i)
+		r := storetest.LabRun(random, i)
 		packed, err := summaries.Of(ctx, in, r)
 		if err != nil {
 			return err
@@ -121,7 +84,7 @@ func fill(ctx context.Context, s *Store, tx *prepared.Tx, n int) error {
 		data := samples[i%len(samples)]
 		r := data.run
 		r.ID, r.Session = fmt.Sprintf("%016x", random.Uint64()), strconv.Itoa(i/10)
-		r.Context = benchContext(random.IntN(benchModels * benchSDKs * benchNetworks))
+		r.Context = storetest.LabContext(random.IntN(storetest.LabContexts))
 		r.Started = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute)
 		rec, err := records.New(r)
 		if err != nil {
@@ -151,7 +114,7 @@ func fill(ctx context.Context, s *Store, tx *prepared.Tx, n int) error {
 			return err
 		}
 		p := summaries.Place{Subject: subject, Reference: true, Context: c, Started: started, ID: r.ID}
-		if _, err := addSummary.ExecContext(ctx, data.packed.Row(p, r)...); err != nil {
+		if _, err := addSummary.ExecContext(ctx, summaries.Row(data.packed, p, r)...); err != nil {
 			return err
 		}
 	}
@@ -204,7 +167,7 @@ func BenchmarkReferences(b *testing.B) {
 	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			s := benchStore(b, n)
-			q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: benchContext(7)}
+			q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: storetest.LabContext(7)}
 			b.Run("warm", func(b *testing.B) {
 				b.ReportAllocs()
 				found := 0
@@ -243,9 +206,9 @@ func BenchmarkReferencesOfUniqueContexts(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			s := openTest(b, filepath.Join(b.TempDir(), "history.db"))
 			random := rand.New(rand.NewPCG(1, 2))
-			sample := benchRun(random, 0)
+			sample := storetest.LabRun(random, 0)
 			unique := func(i int) map[string]string {
-				c := benchContext(i % 7)
+				c := storetest.LabContext(i % 7)
 				for p := range 20 {
 					c[fmt.Sprint("unique", p)] = strconv.Itoa(100*i + p)
 				}
@@ -287,7 +250,7 @@ func BenchmarkAdd(b *testing.B) {
 			for b.Loop() {
 				runs := make([]run.Run, batch)
 				for i := range runs {
-					runs[i] = benchRun(random, i)
+					runs[i] = storetest.LabRun(random, i)
 				}
 				if _, err := s.Add(b.Context(), runs...); err != nil {
 					b.Fatal(err)

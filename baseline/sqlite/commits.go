@@ -4,23 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/run"
 )
 
-// near is a reference of one of the commits that a query names.
-type near struct {
-	context     int64
-	rank        int // of its commit, the nearest is 0
-	started, id string
-}
-
 // readNear finds the subject's references of the query's commits, by context.
 func (sc *scanner) readNear(ctx context.Context, tx *prepared.Tx) error {
-	sc.near, sc.isNear = map[int64][]near{}, map[string]bool{}
 	for commit, rank := range sc.query.Ranks() {
 		if err := sc.readCommit(ctx, tx, commit, rank); err != nil {
 			return err
@@ -38,27 +29,19 @@ func (sc *scanner) readCommit(ctx context.Context, tx *prepared.Tx, commit strin
 	}
 	defer rows.Close()
 	for rows.Next() {
-		n := near{rank: rank}
-		if err := rows.Scan(&n.context, &n.started, &n.id); err != nil {
+		n := records.Near{Rank: rank}
+		if err := rows.Scan(&n.Context, &n.Started, &n.ID); err != nil {
 			return err
 		}
-		sc.isNear[n.id] = true
-		sc.near[n.context] = append(sc.near[n.context], n)
+		sc.near.Add(n)
 	}
 	return rows.Err()
 }
 
 // nearest appends the references of the query's commits in contexts that are
 // equally similar, up to the query's limit.
-func (sc *scanner) nearest(ctx context.Context, out []run.Summary, contexts []ranked) ([]run.Summary, error) {
-	var list []near
-	for _, c := range contexts {
-		list = append(list, sc.near[c.context]...)
-	}
-	slices.SortFunc(list, func(a, b near) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.started, a.started), cmp.Compare(b.id, a.id))
-	})
-	for _, n := range list[:min(len(list), sc.query.Limit-len(out))] {
+func (sc *scanner) nearest(ctx context.Context, out []run.Summary, contexts []int64) ([]run.Summary, error) {
+	for _, n := range sc.near.In(contexts, sc.query.Limit-len(out)) {
 		s, err := sc.one(ctx, n)
 		if err != nil {
 			return nil, err
@@ -69,12 +52,12 @@ func (sc *scanner) nearest(ctx context.Context, out []run.Summary, contexts []ra
 }
 
 // one reads one summary.
-func (sc *scanner) one(ctx context.Context, n near) (run.Summary, error) {
-	properties, err := sc.names.Properties(ctx, n.context)
+func (sc *scanner) one(ctx context.Context, n records.Near) (run.Summary, error) {
+	properties, err := sc.names.Properties(ctx, n.Context)
 	if err != nil {
 		return run.Summary{}, err
 	}
-	rows, err := sc.exact.QueryContext(ctx, sc.subject, n.context, n.started, n.id)
+	rows, err := sc.exact.QueryContext(ctx, sc.subject, n.Context, n.Started, n.ID)
 	if err != nil {
 		return run.Summary{}, err
 	}
@@ -85,7 +68,7 @@ func (sc *scanner) one(ctx context.Context, n near) (run.Summary, error) {
 	if err := rows.Scan(&sc.kept.session, &sc.kept.revision, &sc.kept.cells, &sc.kept.repeated); err != nil {
 		return run.Summary{}, err
 	}
-	return sc.summary(ctx, n.context, records.Cursor{Started: n.started, ID: n.id}, properties)
+	return sc.summary(ctx, n.Context, records.Cursor{Started: n.Started, ID: n.ID}, properties)
 }
 
 var errNoSummary = errors.New("a run that counts as accepted has no summary")

@@ -149,7 +149,7 @@ func (d *derivedRun) put(ctx context.Context, in *interning.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = in.Tx.ExecContext(ctx, summaries.Insert, packed.Row(d.place, d.run)...)
+	_, err = in.Tx.ExecContext(ctx, summaries.Insert, summaries.Row(packed, d.place, d.run)...)
 	return err
 }
 

@@ -3,10 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
@@ -44,11 +42,11 @@ func getEntry(ctx context.Context, tx *prepared.Tx, number int64) (baseline.Entr
 	if err != nil {
 		return baseline.Entry{}, err
 	}
-	r, err := records.Open(id, digest, packed)
+	e, err := records.EntryOf(id, digest, packed)
 	if err != nil {
-		return baseline.Entry{}, records.Damaged(err)
+		return baseline.Entry{}, err
 	}
-	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations), Retired: retired}
+	e.Retired = retired
 	if e.AddedAt, err = records.ParseStamp(added); err != nil {
 		return baseline.Entry{}, err
 	}
@@ -67,9 +65,8 @@ func resolve(ctx context.Context, tx *prepared.Tx, id string) (int64, error) {
 	if len(id) < baseline.MinPrefix {
 		return 0, baseline.ErrNotFound
 	}
-	var found []int64
 	var names []string
-	low, high := digestRange(id)
+	low, high := records.DigestRange(id)
 	rows, err := tx.QueryContext(ctx, `SELECT number, id FROM runs WHERE id >= ? AND id < ?
 		UNION SELECT number, id FROM runs WHERE digest BETWEEN ? AND ? LIMIT 5`, id, id+"\U0010ffff", low, high)
 	if err != nil {
@@ -81,31 +78,10 @@ func resolve(ctx context.Context, tx *prepared.Tx, id string) (int64, error) {
 		if err := rows.Scan(&number, &name); err != nil {
 			return 0, err
 		}
-		found, names = append(found, number), append(names, name)
+		names = append(names, name)
 	}
-	switch {
-	case rows.Err() != nil:
-		return 0, rows.Err()
-	case len(found) == 0:
-		return 0, baseline.ErrNotFound
-	case len(found) > 1:
-		return 0, &baseline.Error{
-			Err:    fmt.Errorf("%w: %q", baseline.ErrAmbiguous, names),
-			Advice: "Give more characters of the id.",
-		}
+	if err := rows.Err(); err != nil {
+		return 0, err
 	}
-	return found[0], nil
-}
-
-// digestRange bounds the digests that begin with the hexadecimal digits; of
-// other text it bounds none.
-func digestRange(digits string) (low, high []byte) {
-	const size = 64 // digits of a SHA-256
-	if len(digits) > size || strings.Trim(digits, "0123456789abcdef") != "" {
-		return []byte{1}, []byte{0}
-	}
-	missing := size - len(digits)
-	low, _ = hex.DecodeString(digits + strings.Repeat("0", missing))
-	high, _ = hex.DecodeString(digits + strings.Repeat("f", missing))
-	return low, high
+	return number, records.One(names)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
@@ -31,24 +30,27 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 	}
 	err := s.write(ctx, func(tx *prepared.Tx) error {
 		var runs []markable
+		starts, latest := records.Starts{}, ""
 		for _, id := range ids {
 			r, err := findMarkable(ctx, tx, id)
 			if err != nil {
 				return fmt.Errorf("run %q: %w", id, err)
 			}
-			if m.State != baseline.Rejected && r.status != run.Complete {
-				return fmt.Errorf("run %q, which is %s, as %s: %w", r.ID, r.status, m.State, baseline.ErrNotComplete)
+			if err := records.Markable(r.ID, r.status, m); err != nil {
+				return err
 			}
+			latest = max(latest, r.last)
+			starts.Note(r.Subject, r.Started)
 			if !slices.ContainsFunc(runs, func(o markable) bool { return o.number == r.number }) {
 				runs = append(runs, r)
 			}
 		}
-		m, err := s.dated(m, runs)
+		m, err := records.Dated(m, s.now(), latest)
 		if err != nil {
 			return err
 		}
 		for _, r := range runs {
-			if err := s.mark(ctx, tx, r, m, runs); err != nil {
+			if err := mark(ctx, tx, r, m, starts.Since(m, r.Subject)); err != nil {
 				return fmt.Errorf("run %q: %w", r.ID, err)
 			}
 		}
@@ -73,34 +75,11 @@ func findMarkable(ctx context.Context, tx *prepared.Tx, id string) (markable, er
 	return r, err
 }
 
-// dated is the mark with its date, one for all the runs.
-func (s *Store) dated(m baseline.Mark, runs []markable) (baseline.Mark, error) {
-	var last time.Time
-	latest := ""
-	for _, r := range runs {
-		latest = max(latest, r.last)
-	}
-	if latest != "" {
-		var err error
-		if last, err = records.ParseStamp(latest); err != nil {
-			return m, err
-		}
-	}
-	return m.Dated(s.now(), last), nil
-}
-
-// mark appends the mark to r, one of the runs that are marked together, and
-// brings up to date what repeats the mark that counts.
-func (s *Store) mark(ctx context.Context, tx *prepared.Tx, r markable, m baseline.Mark, together []markable) error {
-	at, since := records.Stamp(m.At), ""
-	if m.State == baseline.Rebaselined {
-		since = records.Stamp(m.Since)
-		if m.Since.IsZero() {
-			since = earliest(together, r)
-		}
-	}
+// mark appends the mark to a run, with the start of the level that it begins, and brings up
+// to date what repeats the mark that counts.
+func mark(ctx context.Context, tx *prepared.Tx, r markable, m baseline.Mark, since string) error {
 	if _, err := tx.ExecContext(ctx, "INSERT INTO marks (run, state, at, since, note, batch) VALUES (?, ?, ?, ?, ?, ?)",
-		r.number, m.State, at, since, m.Note, m.Batch); err != nil {
+		r.number, m.State, records.Stamp(m.At), since, m.Note, m.Batch); err != nil {
 		return err
 	}
 	var state baseline.State
@@ -122,17 +101,6 @@ func (s *Store) mark(ctx context.Context, tx *prepared.Tx, r markable, m baselin
 		return errors.Join(records.Damaged(fmt.Errorf("it has %d summaries, want 1", n)), err)
 	}
 	return nil
-}
-
-// earliest is the earliest start among the runs of r's app and scenario.
-func earliest(runs []markable, r markable) string {
-	first := r.Started
-	for _, o := range runs {
-		if o.Subject == r.Subject {
-			first = min(first, o.Started)
-		}
-	}
-	return first
 }
 
 // newestMark is the mark of a run that counts, the zero Mark where it has none.

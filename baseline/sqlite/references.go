@@ -1,11 +1,9 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
@@ -50,7 +48,7 @@ func references(ctx context.Context, tx *prepared.Tx, stale bool, q baseline.Que
 	if err != nil {
 		return nil, err
 	}
-	ranked, err := rankContexts(ctx, tx, subject, q)
+	contexts, err := rankContexts(ctx, tx, subject, q)
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +57,13 @@ func references(ctx context.Context, tx *prepared.Tx, stale bool, q baseline.Que
 		return nil, err
 	}
 	defer sc.close()
-	for len(ranked) > 0 && len(out) < q.Limit {
-		n := 1
-		for n < len(ranked) && ranked[n].similarity == ranked[0].similarity {
-			n++
+	for _, cluster := range records.Clusters(contexts) {
+		if len(out) == q.Limit {
+			break
 		}
-		if out, err = sc.cluster(ctx, out, ranked[:n]); err != nil {
+		if out, err = sc.cluster(ctx, out, cluster); err != nil {
 			return nil, err
 		}
-		ranked = ranked[n:]
 	}
 	return out, nil
 }
@@ -82,16 +78,10 @@ func unlisted(ctx context.Context, tx *prepared.Tx, q baseline.Query) error {
 	return err
 }
 
-// ranked is a context of the history and how similar it is to the new run's.
-type ranked struct {
-	context    int64
-	similarity int
-}
-
 // rankContexts returns the contexts that the subject's references have and that can
-// be compared with the new run's, the most similar first. The recursion finds each with one step into the index,
+// be compared with the new run's. The recursion finds each with one step into the index,
 // however many runs share it.
-func rankContexts(ctx context.Context, tx *prepared.Tx, subject int64, q baseline.Query) ([]ranked, error) {
+func rankContexts(ctx context.Context, tx *prepared.Tx, subject int64, q baseline.Query) ([]records.Ranked, error) {
 	wanted, err := wantedProperties(ctx, tx, q)
 	if err != nil {
 		return nil, err
@@ -111,12 +101,12 @@ func rankContexts(ctx context.Context, tx *prepared.Tx, subject int64, q baselin
 		return nil, err
 	}
 	defer rows.Close()
-	var out []ranked
+	var out []records.Ranked
 	var ids []int64
 	var blob sql.RawBytes
 	for rows.Next() {
-		var r ranked
-		if err := rows.Scan(&r.context, &blob); err != nil {
+		var r records.Ranked
+		if err := rows.Scan(&r.Context, &blob); err != nil {
 			return nil, err
 		}
 		if ids, err = interning.DecodeIDs(ids[:0], blob); err != nil {
@@ -124,16 +114,13 @@ func rankContexts(ctx context.Context, tx *prepared.Tx, subject int64, q baselin
 		}
 		for _, id := range ids {
 			if wanted[id] {
-				r.similarity++
+				r.Similarity++
 			}
 		}
 		if hard.comparable(ids) {
 			out = append(out, r)
 		}
 	}
-	slices.SortFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.context, b.context))
-	})
 	return out, rows.Err()
 }
 

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"container/heap"
 	"context"
 	"database/sql"
 	"errors"
@@ -24,18 +23,13 @@ type scanner struct {
 	since   string
 	next    *sql.Stmt
 	exact   *sql.Stmt
-	near    map[int64][]near
-	isNear  map[string]bool
+	near    records.NearRuns
 	names   *interning.Reader
 	started sql.RawBytes
 	id      sql.RawBytes
 	kept    kept
-	layouts run.Layouts
+	cells   records.CellReader
 	commits map[string]string // each once
-	// The cells of the last summary, and what its repetitions say; those of the next one
-	// take their place.
-	inOrder  []run.Cell
-	repeated []run.Repeated
 }
 
 // kept is a summary as it lies in the file.
@@ -92,7 +86,7 @@ const (
 // cluster appends the references of contexts that are equally similar: first
 // those of the query's commits, then newest first over all of them, up to the
 // query's limit.
-func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ranked) ([]run.Summary, error) {
+func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []int64) ([]run.Summary, error) {
 	out, err := sc.nearest(ctx, out, contexts)
 	if err != nil {
 		return nil, err
@@ -100,49 +94,18 @@ func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ra
 	if len(contexts) > max(sc.query.Limit-len(out), manyContexts) {
 		return sc.newest(ctx, out, contexts)
 	}
-	ids := make([]int64, len(contexts))
-	for i, c := range contexts {
-		ids[i] = c.context
-	}
-	if err := sc.names.Load(ctx, ids); err != nil {
+	if err := sc.names.Load(ctx, contexts); err != nil {
 		return nil, err
 	}
-	size := (sc.query.Limit - len(out)) / len(contexts)
-	size = min(max(size, smallPage), largePage)
-	var lanes merge
-	for _, c := range contexts {
-		l := &lane{context: c.context, after: records.Cursor{Started: records.AfterAll}}
-		more, err := sc.refill(ctx, l, size)
-		if err != nil {
-			return nil, err
-		}
-		if more {
-			lanes = append(lanes, l)
-		}
-	}
-	read := 0
-	for _, l := range lanes {
-		read += len(l.read)
-	}
-	out = slices.Grow(out, min(read, sc.query.Limit-len(out)))
-	heap.Init(&lanes)
-	for len(lanes) > 0 && len(out) < sc.query.Limit {
-		l := lanes[0]
-		out = append(out, l.read[0])
-		l.read = l.read[1:]
-		if len(l.read) == 0 {
-			more, err := sc.refill(ctx, l, size)
-			if err != nil {
-				return nil, err
-			}
-			if !more {
-				heap.Pop(&lanes)
-				continue
+	size := min(max((sc.query.Limit-len(out))/len(contexts), smallPage), largePage)
+	return records.Merge(out, sc.query.Limit, contexts, func(lanes ...*records.Lane) error {
+		for _, l := range lanes {
+			if err := sc.readPage(ctx, l, size); err != nil {
+				return err
 			}
 		}
-		heap.Fix(&lanes, 0)
-	}
-	return out, nil
+		return nil
+	})
 }
 
 // manyContexts is how many contexts are always read by a lane each.
@@ -151,10 +114,10 @@ const manyContexts = 1_000
 // newest appends the newest references of contexts of which there are more than
 // references are wanted, as where each run has a property that no other has. It
 // goes through the runs from the newest on, whatever their context.
-func (sc *scanner) newest(ctx context.Context, out []run.Summary, contexts []ranked) ([]run.Summary, error) {
+func (sc *scanner) newest(ctx context.Context, out []run.Summary, contexts []int64) ([]run.Summary, error) {
 	wanted := make(map[int64]bool, len(contexts))
 	for _, c := range contexts {
-		wanted[c.context] = true
+		wanted[c] = true
 	}
 	// "+" keeps SQLite from collecting and sorting, as it does by the index of states.
 	rows, err := sc.tx.QueryContext(ctx, `SELECT context, started, id FROM runs
@@ -163,15 +126,15 @@ func (sc *scanner) newest(ctx context.Context, out []run.Summary, contexts []ran
 		return nil, err
 	}
 	defer rows.Close()
-	var list []near
+	var list []records.Near
 	var ids []int64
 	for len(out)+len(list) < sc.query.Limit && rows.Next() {
-		var n near
-		if err := rows.Scan(&n.context, &n.started, &n.id); err != nil {
+		var n records.Near
+		if err := rows.Scan(&n.Context, &n.Started, &n.ID); err != nil {
 			return nil, err
 		}
-		if wanted[n.context] && !sc.isNear[n.id] {
-			list, ids = append(list, n), append(ids, n.context)
+		if wanted[n.Context] && !sc.near.Has(n.ID) {
+			list, ids = append(list, n), append(ids, n.Context)
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -191,32 +154,14 @@ func (sc *scanner) newest(ctx context.Context, out []run.Summary, contexts []ran
 	return out, nil
 }
 
-// lane is one context's references in their order: those read ahead, and where
-// to go on.
-type lane struct {
-	context int64
-	after   records.Cursor
-	read    []run.Summary
-	done    bool
-}
-
-// refill reads on in the lane and reports whether there was anything left.
-func (sc *scanner) refill(ctx context.Context, l *lane, size int) (bool, error) {
-	l.read = make([]run.Summary, 0, min(size, smallPage))
-	for len(l.read) == 0 && !l.done {
-		if err := sc.readPage(ctx, l, size); err != nil {
-			return false, err
-		}
-	}
-	return len(l.read) > 0, nil
-}
-
-func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
-	properties, err := sc.names.Properties(ctx, l.context)
+// readPage reads the next page of a lane that has nothing left.
+func (sc *scanner) readPage(ctx context.Context, l *records.Lane, size int) error {
+	l.Read = make([]run.Summary, 0, min(size, smallPage))
+	properties, err := sc.names.Properties(ctx, l.Context)
 	if err != nil {
 		return err
 	}
-	rows, err := sc.next.QueryContext(ctx, sc.subject, l.context, l.after.Started, l.after.ID, sc.since, size)
+	rows, err := sc.next.QueryContext(ctx, sc.subject, l.Context, l.After.Started, l.After.ID, sc.since, size)
 	if err != nil {
 		return err
 	}
@@ -226,17 +171,17 @@ func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
 		if err := rows.Scan(&sc.started, &sc.id, &sc.kept.session, &sc.kept.revision, &sc.kept.cells, &sc.kept.repeated); err != nil {
 			return err
 		}
-		l.after = records.Cursor{Started: string(sc.started), ID: string(sc.id)}
-		if sc.isNear[l.after.ID] {
+		l.After = records.Cursor{Started: string(sc.started), ID: string(sc.id)}
+		if sc.near.Has(l.After.ID) {
 			continue
 		}
-		s, err := sc.summary(ctx, l.context, l.after, properties)
+		s, err := sc.summary(ctx, l.Context, l.After, properties)
 		if err != nil {
 			return err
 		}
-		l.read = append(l.read, s)
+		l.Read = append(l.Read, s)
 	}
-	l.done = n < size
+	l.Done = n < size
 	return rows.Err()
 }
 
@@ -276,43 +221,5 @@ func (sc *scanner) readCells(ctx context.Context, p summaries.Place, of run.Summ
 	if err != nil {
 		return run.Cells{}, err
 	}
-	sc.inOrder, sc.repeated = sc.inOrder[:0], sc.repeated[:0]
-	values := make([]float64, 0, records.MostValues(cells))
-	repetitions := records.RepetitionsIn(repeated)
-	err = records.EachValue(cells, func(id int64, value float64) error {
-		cell, err := sc.names.Cell(ctx, id)
-		if err != nil {
-			return err
-		}
-		r, err := repetitions.Next(value)
-		sc.inOrder, values, sc.repeated = append(sc.inOrder, cell), append(values, value), append(sc.repeated, r)
-		return err
-	})
-	if err == nil {
-		err = repetitions.End()
-	}
-	return sc.layouts.Cells(sc.inOrder, values, sc.repeated), err
-}
-
-// merge is a heap of lanes, that of the newest run on top.
-type merge []*lane
-
-func (m merge) Len() int { return len(m) }
-
-func (m merge) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
-
-func (m *merge) Push(x any) { *m = append(*m, x.(*lane)) }
-
-func (m merge) Less(i, j int) bool {
-	a, b := m[i].read[0], m[j].read[0]
-	if !a.Started.Equal(b.Started) {
-		return a.Started.After(b.Started)
-	}
-	return a.ID > b.ID
-}
-
-func (m *merge) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
-	return last
+	return sc.cells.Read(cells, repeated, func(id int64) (run.Cell, error) { return sc.names.Cell(ctx, id) })
 }

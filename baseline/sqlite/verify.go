@@ -298,8 +298,9 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 		return records.Damaged(errors.New("its summary names another session"))
 	case commit != e.Run.Source.Commit:
 		return records.Damaged(errors.New("its summary names another commit"))
-	case state != e.Mark.State, state == baseline.Rebaselined && since != records.Stamp(e.Mark.Since):
-		return records.Damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, e.Mark.State))
+	}
+	if err := records.CheckMark(state, since, e.Mark); err != nil {
+		return err
 	}
 	if !c.bare {
 		if err := c.checkANRs(ctx, number, p, e.Run); err != nil {
@@ -313,46 +314,14 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 	if err != nil {
 		return err
 	}
-	byMedian, byMean := baseline.Cells(e.Run)
-	for _, kept := range []struct {
-		centre run.Centre
-		sealed []byte
-		want   run.Cells
-	}{{run.Median, median, byMedian}, {run.Mean, mean, byMean}} {
-		blob, err := summaries.Unseal(p, session, kept.sealed)
+	kept := map[run.Centre][]byte{run.Median: median, run.Mean: mean}
+	return records.CheckCells(e.Run, func(by run.Centre) (run.Cells, error) {
+		packed, err := summaries.Unseal(p, session, kept[by])
 		if err != nil {
-			return err
+			return run.Cells{}, err
 		}
-		cells, err := c.cells(ctx, blob, said)
-		if err != nil {
-			return err
-		}
-		if !records.Alike(cells, kept.want) {
-			return records.Damaged(fmt.Errorf("its summary by the %s is not what its record gives", kept.centre))
-		}
-	}
-	return nil
-}
-
-// cells are those of a packed summary.
-func (c runChecker) cells(ctx context.Context, summary, repeated []byte) (run.Cells, error) {
-	var cells []run.Cell
-	var values []float64
-	var said []run.Repeated
-	repetitions := records.RepetitionsIn(repeated)
-	err := records.EachValue(summary, func(id int64, value float64) error {
-		cell, err := c.names.Cell(ctx, id)
-		if err != nil {
-			return err
-		}
-		r, err := repetitions.Next(value)
-		cells, values, said = append(cells, cell), append(values, value), append(said, r)
-		return err
+		return new(records.CellReader).Read(packed, said, func(id int64) (run.Cell, error) { return c.names.Cell(ctx, id) })
 	})
-	if err == nil {
-		err = repetitions.End()
-	}
-	return new(run.Layouts).Cells(cells, values, said), err
 }
 
 // checkANRs checks that what is kept of the run's ANRs is what its record gives.

@@ -15,16 +15,16 @@ func FuzzSummary(f *testing.F) {
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, []byte{0x80})
 	f.Fuzz(func(t *testing.T, data, repeated []byte) {
 		var read []Value
-		said := RepetitionsIn(repeated)
+		said := repetitionsIn(repeated)
 		err := EachValue(data, func(cell int64, value float64) error {
-			r, err := said.Next(value)
+			r, err := said.next(value)
 			read = append(read, Value{cell, value, r})
 			return err
 		})
 		if len(read) > MostValues(data) {
 			t.Errorf("%d values are in %d bytes, which hold %d", len(read), len(data), MostValues(data))
 		}
-		if err != nil || said.End() != nil {
+		if err != nil || said.end() != nil {
 			return
 		}
 		i := 0

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -76,6 +77,45 @@ func Open(id string, digest, packed []byte) (run.Run, error) {
 	}
 	r.ID = id
 	return r, nil
+}
+
+// EntryOf is the run of that id as a store returns it, without how it is marked and when it
+// was added. One that is not what its digest says is damaged.
+func EntryOf(id string, digest, packed []byte) (baseline.Entry, error) {
+	r, err := Open(id, digest, packed)
+	if err != nil {
+		return baseline.Entry{}, Damaged(err)
+	}
+	return baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}, nil
+}
+
+// Conflict is the error of a run whose id is there with another digest.
+func Conflict(there, digest []byte) error {
+	return fmt.Errorf("%w: its digest is %s, this one's %s", baseline.ErrConflict, hex.EncodeToString(there)[:16], hex.EncodeToString(digest)[:16])
+}
+
+// DigestRange bounds the digests that begin with the hexadecimal digits; of other text it
+// bounds none.
+func DigestRange(digits string) (low, high []byte) {
+	const size = 64 // digits of a SHA-256
+	if len(digits) > size || strings.Trim(digits, "0123456789abcdef") != "" {
+		return []byte{1}, []byte{0}
+	}
+	missing := size - len(digits)
+	low, _ = hex.DecodeString(digits + strings.Repeat("0", missing))
+	high, _ = hex.DecodeString(digits + strings.Repeat("f", missing))
+	return low, high
+}
+
+// One says why the runs that were found by the beginning of an id are not one, nil where they are.
+func One(ids []string) error {
+	switch len(ids) {
+	case 0:
+		return baseline.ErrNotFound
+	case 1:
+		return nil
+	}
+	return &baseline.Error{Err: fmt.Errorf("%w: %q", baseline.ErrAmbiguous, ids), Advice: "Give more characters of the id."}
 }
 
 // Both are safe for use by several goroutines. The digest tells damage, so that

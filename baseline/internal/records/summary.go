@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
+	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -18,8 +20,74 @@ type Value struct {
 	Repeated run.Repeated
 }
 
-// Values are those of a summary, in order of their cells.
-func Values(cells run.Cells, number func(run.Cell) (int64, error)) ([]Value, error) {
+// Packed are a run's summaries by either centre, packed, and what its repetitions say.
+type Packed struct{ Median, Mean, Repeated []byte }
+
+// Pack packs summaries whose cells have those numbers.
+func Pack(median, mean run.Cells, number func(run.Cell) (int64, error)) (Packed, error) {
+	medians, err := valuesOf(median, number)
+	if err != nil {
+		return Packed{}, err
+	}
+	means, err := valuesOf(mean, number)
+	if err != nil {
+		return Packed{}, err
+	}
+	return Packed{PackSummary(medians), PackSummary(means), PackRepeated(medians)}, nil
+}
+
+// CellReader reads the cells of packed summaries, those that are alike into one layout. The
+// cells of one summary take the place of those before.
+type CellReader struct {
+	Layouts  run.Layouts
+	cells    []run.Cell
+	repeated []run.Repeated
+}
+
+// Read reads a summary and what its repetitions say. name gives the cell of a number.
+func (c *CellReader) Read(summary, repeated []byte, name func(int64) (run.Cell, error)) (run.Cells, error) {
+	c.cells, c.repeated = c.cells[:0], c.repeated[:0]
+	values := make([]float64, 0, MostValues(summary))
+	said := repetitionsIn(repeated)
+	err := EachValue(summary, func(number int64, value float64) error {
+		cell, err := name(number)
+		if err != nil {
+			return err
+		}
+		r, err := said.next(value)
+		c.cells, values, c.repeated = append(c.cells, cell), append(values, value), append(c.repeated, r)
+		return err
+	})
+	if err == nil {
+		err = said.end()
+	}
+	if err != nil {
+		return run.Cells{}, err
+	}
+	return c.Layouts.Cells(c.cells, values, c.repeated), nil
+}
+
+// CheckCells checks that the summaries that are kept of a run, which kept reads, are what its
+// record gives.
+func CheckCells(r run.Run, kept func(run.Centre) (run.Cells, error)) error {
+	byMedian, byMean := baseline.Cells(r)
+	for _, c := range []struct {
+		centre run.Centre
+		want   run.Cells
+	}{{run.Median, byMedian}, {run.Mean, byMean}} {
+		cells, err := kept(c.centre)
+		if err != nil {
+			return err
+		}
+		if !alike(cells, c.want) {
+			return Damaged(fmt.Errorf("its summary by the %s is not what its record gives", c.centre))
+		}
+	}
+	return nil
+}
+
+// valuesOf are those of a summary, in order of their cells.
+func valuesOf(cells run.Cells, number func(run.Cell) (int64, error)) ([]Value, error) {
 	list := make([]Value, 0, cells.Len())
 	for c, v := range cells.All() {
 		id, err := number(c)
@@ -75,17 +143,17 @@ func PackRepeated(values []Value) []byte {
 
 var errRepetitions = errors.New("a summary's repetitions are not those of its cells")
 
-// Repetitions reads what PackRepeated has packed. Those of nothing tell nothing.
-type Repetitions struct {
+// repetitions reads what PackRepeated has packed. Those of nothing tell nothing.
+type repetitions struct {
 	data  []byte
 	known bool
 }
 
-// RepetitionsIn are those of the data.
-func RepetitionsIn(data []byte) Repetitions { return Repetitions{data, len(data) > 0} }
+// repetitionsIn are those of the data.
+func repetitionsIn(data []byte) repetitions { return repetitions{data, len(data) > 0} }
 
-// Next is what the repetitions of the next cell say, which has that value.
-func (r *Repetitions) Next(value float64) (out run.Repeated, err error) {
+// next is what the repetitions of the next cell say, which has that value.
+func (r *repetitions) next(value float64) (out run.Repeated, err error) {
 	if !r.known {
 		return out, nil
 	}
@@ -110,8 +178,8 @@ func (r *Repetitions) Next(value float64) (out run.Repeated, err error) {
 	return out, nil
 }
 
-// End says whether there are more than there are cells.
-func (r *Repetitions) End() error {
+// end says whether there are more than there are cells.
+func (r *repetitions) end() error {
 	if len(r.data) > 0 {
 		return Damaged(errRepetitions)
 	}
@@ -136,9 +204,9 @@ func EachValue(data []byte, each func(cell int64, value float64) error) error {
 	return nil
 }
 
-// Alike reports whether two summaries are the same but for the last digits, which
+// alike reports whether two summaries are the same but for the last digits, which
 // processors round differently.
-func Alike(a, b run.Cells) bool {
+func alike(a, b run.Cells) bool {
 	if a.Len() != b.Len() {
 		return false
 	}

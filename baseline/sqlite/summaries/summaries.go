@@ -24,28 +24,16 @@ type Place struct {
 	ID        string
 }
 
-// Packed are a run's summaries by either centre, and what its repetitions say.
-type Packed struct{ Median, Mean, Repeated []byte }
-
 // Of are the summaries of r without their seals. It interns the names of cells.
-func Of(ctx context.Context, in *interning.Writer, r run.Run) (Packed, error) {
+func Of(ctx context.Context, in *interning.Writer, r run.Run) (records.Packed, error) {
 	byMedian, byMean := baseline.Cells(r)
 	return Pack(ctx, in, byMedian, byMean)
 }
 
 // Pack packs summaries that were worked out, without their seals. It interns the names of
 // cells.
-func Pack(ctx context.Context, in *interning.Writer, byMedian, byMean run.Cells) (Packed, error) {
-	number := func(c run.Cell) (int64, error) { return in.Cell(ctx, c) }
-	medians, err := records.Values(byMedian, number)
-	if err != nil {
-		return Packed{}, err
-	}
-	means, err := records.Values(byMean, number)
-	if err != nil {
-		return Packed{}, err
-	}
-	return Packed{records.PackSummary(medians), records.PackSummary(means), records.PackRepeated(medians)}, nil
+func Pack(ctx context.Context, in *interning.Writer, byMedian, byMean run.Cells) (records.Packed, error) {
+	return records.Pack(byMedian, byMean, func(c run.Cell) (int64, error) { return in.Cell(ctx, c) })
 }
 
 // Add keeps the summaries of r in their place.
@@ -54,7 +42,7 @@ func Add(ctx context.Context, in *interning.Writer, p Place, r run.Run) error {
 	if err != nil {
 		return err
 	}
-	_, err = in.Tx.ExecContext(ctx, Insert, packed.Row(p, r)...)
+	_, err = in.Tx.ExecContext(ctx, Insert, Row(packed, p, r)...)
 	return err
 }
 
@@ -63,7 +51,7 @@ const Insert = `INSERT INTO summaries (subject, reference, context, started, id,
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // Row is what Insert takes: the summaries with their seals (seal.go), in their place.
-func (k Packed) Row(p Place, r run.Run) []any {
+func Row(k records.Packed, p Place, r run.Run) []any {
 	return []any{
 		p.Subject, p.Reference, p.Context, p.Started, p.ID, r.Session, r.Source.Commit,
 		Seal(p, r.Session, k.Median), Seal(p, r.Session, k.Mean), Seal(p, r.Source.Commit, k.Repeated),
