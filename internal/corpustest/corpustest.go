@@ -42,6 +42,39 @@ func Read[T any](t testing.TB, path string, read func(io.Reader) (T, error)) T {
 	return got
 }
 
+// Reading is what a test makes of a file of the corpus, or why it makes nothing of it.
+type Reading struct {
+	Reads func(t *testing.T, text []byte)
+	Not   string
+}
+
+// Readings reads all files of a folder of the corpus, of which there are that many or more;
+// each of them is accounted for.
+func Readings(t *testing.T, readings map[string]Reading, least int, folder ...string) {
+	t.Helper()
+	path := Path(t, folder...)
+	files, err := os.ReadDir(path)
+	if err != nil || len(files) < least {
+		t.Fatalf("%d files, want %d or more, %v", len(files), least, err)
+	}
+	for _, f := range files {
+		r, known := readings[f.Name()]
+		if !known || (r.Reads == nil) == (r.Not == "") {
+			t.Errorf("%s: say what is read there, or why nothing is", f.Name())
+		}
+		if r.Reads == nil {
+			continue
+		}
+		t.Run(f.Name(), func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(path, f.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Reads(t, text)
+		})
+	}
+}
+
 // repository is the folder with go.mod, above the folder in which a test runs.
 func repository(t testing.TB) string {
 	t.Helper()

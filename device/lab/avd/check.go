@@ -2,7 +2,6 @@ package avd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/apkgate/apkgate/device"
@@ -19,7 +18,7 @@ func (l *Lab) Check(ctx context.Context) []device.Finding {
 		s.checkImages(),
 	}
 	e, err := l.ask(ctx, s)
-	findings = append(findings, judged("emulator", err, fmt.Sprintf("%s, version %s", e.path, e.version)))
+	findings = append(findings, boot.Finding("emulator", err, fmt.Sprintf("%s, version %s", e.path, e.version)))
 	if err != nil {
 		return findings
 	}
@@ -27,7 +26,7 @@ func (l *Lab) Check(ctx context.Context) []device.Finding {
 	if err == nil {
 		err = accel.check()
 	}
-	return append(findings, judged("acceleration", err, accel.summary()))
+	return append(findings, boot.Finding("acceleration", err, accel.summary()))
 }
 
 // checkManager is the finding of avdmanager, without which no AVD is created.
@@ -45,19 +44,6 @@ func checkADB(s sdk) device.Finding {
 		detail = "not found: without an adb server, emulators are reached at their own ports"
 	}
 	return device.Finding{Name: "adb", OK: true, Detail: detail}
-}
-
-// judged is the finding of what was looked at, by its error.
-func judged(name string, err error, detail string) device.Finding {
-	if err == nil {
-		return device.Finding{Name: name, OK: true, Detail: detail}
-	}
-	f := device.Finding{Name: name, Detail: err.Error()}
-	var e *boot.Error
-	if errors.As(err, &e) {
-		f.Detail, f.Hint = e.What, e.Advice
-	}
-	return f
 }
 
 // checkImages is the finding of the system images that are installed.

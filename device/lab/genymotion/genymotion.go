@@ -1,8 +1,9 @@
 // Package genymotion is what Genymotion's two labs have in common: how the devices that
-// they offer are named, and which of them a configuration means.
+// they offer are named, which of them a configuration means, how their programs are found,
+// run and ended, and how a device that was booted is waited for.
 //
-// It runs no program: packages saas and desktop below it do, each that of its product. It
-// takes a stand: a name that fits several offers is told with all of them, and one that
+// What a program is told and what its answers mean is the affair of packages saas and
+// desktop below it. It takes a stand: a name that fits several offers is told with all of them, and one that
 // fits none with those most like it. Nothing is chosen for anybody.
 package genymotion
 
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -39,6 +41,11 @@ func short(android string) string { return prose.Clip(prose.OneLine(android), 20
 type Doubt struct {
 	What   string // "no recipe is called …"
 	Advice string
+}
+
+// Failed is the doubt as the error of a lab; otherwise is its advice where the doubt has none.
+func (d *Doubt) Failed(lab, doing, otherwise string) *boot.Error {
+	return &boot.Error{Lab: lab, What: doing + ": " + d.What, Advice: cmp.Or(d.Advice, otherwise)}
 }
 
 // mostNamed bounds the offers that a doubt names.

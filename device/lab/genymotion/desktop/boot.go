@@ -57,11 +57,7 @@ func (l *Lab) ready(ctx context.Context, asked string, held *lease.Held, tell fu
 	}
 	m, doubt := choose(machines, asked)
 	if doubt != nil {
-		advice := doubt.Advice
-		if advice == "" {
-			advice = "gmtool admin list shows those that are there"
-		}
-		return "", &boot.Error{Lab: called, What: doing + ": " + doubt.What, Advice: advice}
+		return "", doubt.Failed(called, doing, "gmtool admin list shows those that are there")
 	}
 	if err := held.Note(noteExisting, m.Name); err != nil {
 		return "", err
@@ -102,13 +98,13 @@ func same(machines []machine, name string) (n int) {
 // start starts a device. That fails some times a day on some computers and works the next
 // time (exit code 3, issue 13 of the vendor's Gradle plugin), so it is tried twice.
 func (l *Lab) start(ctx context.Context, name string, held *lease.Held, tell func(string)) error {
-	if err := held.Note(noteStarting, now()); err != nil {
+	if err := held.Note(noteStarting, boot.Now()); err != nil {
 		return err
 	}
 	tell("starting " + prose.Short(prose.OneLine(name)))
 	err := l.startOnce(ctx, name)
-	var failed *refusedError
-	if errors.As(err, &failed) && failed.code == codeFailed && failed.failed.Retry {
+	var failed *genymotion.RefusedError
+	if errors.As(err, &failed) && failed.Code == codeFailed && failed.Failed.Retry {
 		tell(err.Error() + ": trying once more")
 		err = l.startOnce(ctx, name)
 	}
@@ -123,8 +119,8 @@ func (l *Lab) start(ctx context.Context, name string, held *lease.Held, tell fun
 func (l *Lab) startOnce(ctx context.Context, name string) error {
 	doing := "start " + prose.Quote(name, 80)
 	_, err := l.run(ctx, doing, startWithin, "admin", "start", name, "--coldboot")
-	var failed *refusedError
-	if errors.As(err, &failed) && slices.Contains([]int{codeNoAction, codeBadValue, codeMissing}, failed.code) {
+	var failed *genymotion.RefusedError
+	if errors.As(err, &failed) && slices.Contains([]int{codeNoAction, codeBadValue, codeMissing}, failed.Code) {
 		_, err = l.run(ctx, doing, startWithin, "admin", "start", name)
 	}
 	return err
@@ -158,8 +154,6 @@ func (l *Lab) up(ctx context.Context, name string, tell func(string)) (*boot.Boo
 		}
 	}
 }
-
-func now() string { return time.Now().UTC().Format(time.RFC3339) }
 
 // options are what gmtool admin create is told of the description.
 func options(spec boot.Spec) (out []string) {

@@ -1,8 +1,6 @@
 package desktop
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -14,85 +12,62 @@ import (
 
 // outputs says of each output of gmtool that was gathered what apkgate reads in it, or why
 // it reads nothing there.
-var outputs = map[string]struct {
-	reads func(t *testing.T, text string)
-	not   string
-}{
-	"admin-list-3.10-off-and-on.txt": {reads: lists(
+var outputs = map[string]corpustest.Reading{
+	"admin-list-3.10-off-and-on.txt": {Reads: lists(
 		machine{"Off", "", "aaaa1111-2222-3333-4444-555566667777", "Pixel Tablet"},
 		machine{"On", "127.0.0.1:6557", "bbbb1111-2222-3333-4444-555566667777", "Pixel 9 Pro"})},
-	"admin-list-3.10-one-on.txt":   {reads: lists(machine{"On", "127.0.0.1:6555", "ed811e5e-df4d-46d8-ab1f-4250058e57e3", "Google Pixel 9"})},
-	"admin-list-3.10-starting.txt": {reads: lists(machine{"Starting", "127.0.0.1:6559", "cccc1111-2222-3333-4444-555566667777", "Pixel 9 Booting"})},
-	"admin-list-cloud.txt":         {reads: lists(machine{"On", "localhost:56789", "01283849-3c02-4a38-831e-23e2b2d7adb2", "randomDevice"})},
-	"admin-list-one-running.txt":   {reads: lists(machine{"On", "192.168.56.101:5555", "01283849-3c02-4a38-831e-23e2b2d7adb2", "randomDevice"})},
-	"admin-list-three.txt": {reads: lists(
+	"admin-list-3.10-one-on.txt":   {Reads: lists(machine{"On", "127.0.0.1:6555", "ed811e5e-df4d-46d8-ab1f-4250058e57e3", "Google Pixel 9"})},
+	"admin-list-3.10-starting.txt": {Reads: lists(machine{"Starting", "127.0.0.1:6559", "cccc1111-2222-3333-4444-555566667777", "Pixel 9 Booting"})},
+	"admin-list-cloud.txt":         {Reads: lists(machine{"On", "localhost:56789", "01283849-3c02-4a38-831e-23e2b2d7adb2", "randomDevice"})},
+	"admin-list-one-running.txt":   {Reads: lists(machine{"On", "192.168.56.101:5555", "01283849-3c02-4a38-831e-23e2b2d7adb2", "randomDevice"})},
+	"admin-list-three.txt": {Reads: lists(
 		machine{"Off", "", "d600d7e5-fce0-489e-8e18-3b14895eb25b", "stoppedDevice1"},
 		machine{"On", "192.168.56.101:5555", "01283849-3c02-4a38-831e-23e2b2d7adb2", "randomDevice"},
 		machine{"Off", "", "290ed5b4-8f6b-4a1e-9742-92d0420cdfc7", "stoppedDevice2"})},
-	"admin-list-two-off.txt": {reads: lists(
+	"admin-list-two-off.txt": {Reads: lists(
 		machine{"Off", "", "d600d7e5-fce0-489e-8e18-3b14895eb25b", "stoppedDevice1"},
 		machine{"Off", "", "290ed5b4-8f6b-4a1e-9742-92d0420cdfc7", "stoppedDevice2"})},
-	"admin-list-cake.txt":           {reads: readsListWithNoise},
-	"admin-templates-full.txt":      {reads: offers("Sony Xperia Z", "4.3", "Sony Xperia Z - 4.3 - API 18 - 1080x1920")},
-	"admin-templates-cake.txt":      {reads: offers("Custom Phone", "4.2.2", "Custom Phone - 4.2.2 - API 17 - 768x1280")},
-	"version-2.4.5.txt":             {reads: version("2.4.5")},
-	"version-3.10.txt":              {reads: version("3.10.0")},
-	"license-info.txt":              {reads: has("License Type", "Indie")},
-	"admin-details-on.txt":          {reads: has("ADB Serial", "192.168.56.101")},
-	"admin-details-cloud.txt":       {reads: has("ADB Serial", "localhost:56789")},
-	"error-launch-failed-code3.txt": {reads: readsLaunchFailed},
-	"exit-codes-gradle-plugin.txt":  {reads: readsPluginCodes},
-	"exit-codes-vendor-doc.txt":     {reads: readsVendorCodes},
-	"admin-create.txt":              {not: "that it worked is told by the exit code"},
-	"admin-factoryreset.txt":        {not: "apkgate resets no device: one that is created is new"},
-	"admin-startdisposable.txt":     {not: "of the cloud before gmsaas"},
-	"commands-vendor-doc.txt":       {not: "a manual"},
-	"config-print.txt":              {not: "apkgate reads no settings of Genymotion"},
-	"device-flash.txt":              {not: "apkgate speaks adb with a device"},
-	"device-install.txt":            {not: "apkgate speaks adb with a device"},
-	"device-logcatclear.txt":        {not: "apkgate speaks adb with a device"},
-	"device-logcatdump.txt":         {not: "apkgate speaks adb with a device"},
-	"device-pull.txt":               {not: "apkgate speaks adb with a device"},
-	"device-push.txt":               {not: "apkgate speaks adb with a device"},
-	"license-validity.txt":          {not: "a number of days; license info tells more"},
+	"admin-list-cake.txt":           {Reads: readsListWithNoise},
+	"admin-templates-full.txt":      {Reads: offers("Sony Xperia Z", "4.3", "Sony Xperia Z - 4.3 - API 18 - 1080x1920")},
+	"admin-templates-cake.txt":      {Reads: offers("Custom Phone", "4.2.2", "Custom Phone - 4.2.2 - API 17 - 768x1280")},
+	"version-2.4.5.txt":             {Reads: version("2.4.5")},
+	"version-3.10.txt":              {Reads: version("3.10.0")},
+	"license-info.txt":              {Reads: has("License Type", "Indie")},
+	"admin-details-on.txt":          {Reads: has("ADB Serial", "192.168.56.101")},
+	"admin-details-cloud.txt":       {Reads: has("ADB Serial", "localhost:56789")},
+	"error-launch-failed-code3.txt": {Reads: readsLaunchFailed},
+	"exit-codes-gradle-plugin.txt":  {Reads: readsPluginCodes},
+	"exit-codes-vendor-doc.txt":     {Reads: readsVendorCodes},
+	"admin-create.txt":              {Not: "that it worked is told by the exit code"},
+	"admin-factoryreset.txt":        {Not: "apkgate resets no device: one that is created is new"},
+	"admin-startdisposable.txt":     {Not: "of the cloud before gmsaas"},
+	"commands-vendor-doc.txt":       {Not: "a manual"},
+	"config-print.txt":              {Not: "apkgate reads no settings of Genymotion"},
+	"device-flash.txt":              {Not: "apkgate speaks adb with a device"},
+	"device-install.txt":            {Not: "apkgate speaks adb with a device"},
+	"device-logcatclear.txt":        {Not: "apkgate speaks adb with a device"},
+	"device-logcatdump.txt":         {Not: "apkgate speaks adb with a device"},
+	"device-pull.txt":               {Not: "apkgate speaks adb with a device"},
+	"device-push.txt":               {Not: "apkgate speaks adb with a device"},
+	"license-validity.txt":          {Not: "a number of days; license info tells more"},
 }
 
 // The outputs of gmtool that were gathered are read, and each of them is accounted for.
 func TestGatheredOutputs(t *testing.T) {
-	folder := corpustest.Path(t, "labs", "gmtool")
-	files, err := os.ReadDir(folder)
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, f := range files {
-		c, known := outputs[f.Name()]
-		if !known || (c.reads == nil) == (c.not == "") {
-			t.Errorf("%s: say what is read there, or why nothing is", f.Name())
-		}
-		if c.reads == nil {
-			continue
-		}
-		t.Run(f.Name(), func(t *testing.T) {
-			text, err := os.ReadFile(filepath.Join(folder, f.Name()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.reads(t, string(text))
-		})
-	}
+	corpustest.Readings(t, outputs, 20, "labs", "gmtool")
 }
 
-func lists(want ...machine) func(*testing.T, string) {
-	return func(t *testing.T, text string) {
-		if got, err := readList(text); err != nil || !reflect.DeepEqual(got, want) {
+func lists(want ...machine) func(*testing.T, []byte) {
+	return func(t *testing.T, text []byte) {
+		if got, err := readList(string(text)); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
 	}
 }
 
 // A test of another project has put prose before the table.
-func readsListWithNoise(t *testing.T, text string) {
-	got, err := readList(text)
+func readsListWithNoise(t *testing.T, text []byte) {
+	got, err := readList(string(text))
 	if err != nil || len(got) != 7 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -104,34 +79,34 @@ func readsListWithNoise(t *testing.T, text string) {
 	}
 }
 
-func offers(model, android, want string) func(*testing.T, string) {
-	return func(t *testing.T, text string) {
-		if got, doubt := genymotion.Choose("template", readTemplates(text), model, android); doubt != nil || got.ID != want {
+func offers(model, android, want string) func(*testing.T, []byte) {
+	return func(t *testing.T, text []byte) {
+		if got, doubt := genymotion.Choose("template", readTemplates(string(text)), model, android); doubt != nil || got.ID != want {
 			t.Errorf("%+v, %+v; want %q", got, doubt, want)
 		}
 	}
 }
 
-func version(want string) func(*testing.T, string) {
-	return func(t *testing.T, text string) {
-		if got := readVersion(text); got != want {
+func version(want string) func(*testing.T, []byte) {
+	return func(t *testing.T, text []byte) {
+		if got := readVersion(string(text)); got != want {
 			t.Errorf("version %q, want %q", got, want)
 		}
 	}
 }
 
-func has(key, want string) func(*testing.T, string) {
-	return func(t *testing.T, text string) {
-		if blocks := readBlocks(text); len(blocks) != 1 || blocks[0][key] != want {
+func has(key, want string) func(*testing.T, []byte) {
+	return func(t *testing.T, text []byte) {
+		if blocks := readBlocks(string(text)); len(blocks) != 1 || blocks[0][key] != want {
 			t.Errorf("%+v, want %s to be %q", blocks, key, want)
 		}
 	}
 }
 
-func readsLaunchFailed(t *testing.T, text string) {
-	e := refused("start nexus9", codeFailed, "", text)
-	if !strings.HasSuffix(e.failed.What, "launch virtual device: nexus9 (exit code 3)") || !e.failed.Retry || strings.Contains(e.failed.What, "vboxnet") {
-		t.Errorf("%+v", e.failed)
+func readsLaunchFailed(t *testing.T, text []byte) {
+	e := refused("start nexus9", codeFailed, "", string(text))
+	if !strings.HasSuffix(e.Failed.What, "launch virtual device: nexus9 (exit code 3)") || !e.Failed.Retry || strings.Contains(e.Failed.What, "vboxnet") {
+		t.Errorf("%+v", e.Failed)
 	}
 }
 
@@ -144,8 +119,8 @@ var ours = map[string]int{
 	"NO_ERROR": 0, "COMMAND_NOT_FOUND_UNIX": 127, "SIGTERM": 143, // of the shell
 }
 
-func readsPluginCodes(t *testing.T, text string) {
-	for line := range strings.Lines(text) {
+func readsPluginCodes(t *testing.T, text []byte) {
+	for line := range strings.Lines(string(text)) {
 		number, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		if n, err := strconv.Atoi(number); err != nil || ours[name] != n {
 			t.Errorf("%q: this package has %d", line, ours[name])
@@ -154,9 +129,9 @@ func readsPluginCodes(t *testing.T, text string) {
 }
 
 // Of each code of the vendor's reference it is said what to do, as its meaning wants it.
-func readsVendorCodes(t *testing.T, text string) {
+func readsVendorCodes(t *testing.T, text []byte) {
 	n := 0
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		f := strings.Split(line, "|")
 		code, err := strconv.Atoi(strings.TrimSpace(f[min(1, len(f)-1)]))
 		if err != nil {
@@ -164,7 +139,7 @@ func readsVendorCodes(t *testing.T, text string) {
 		}
 		n++
 		meaning := strings.TrimSpace(f[2])
-		advice, retry := refused("do something", code, "", meaning).judge()
+		advice, retry := judge(code, meaning)
 		if advice == "" {
 			t.Errorf("nobody is told what to do about %q", meaning)
 		}
@@ -199,8 +174,8 @@ func FuzzOutput(f *testing.F) {
 			}
 		}
 		e := refused("do", codeFailed, "", text)
-		if strings.ContainsAny(e.failed.What, "\n\r\x1b") || len([]rune(e.failed.What)) > 500 {
-			t.Errorf("what is said is %q", e.failed.What)
+		if strings.ContainsAny(e.Failed.What, "\n\r\x1b") || len([]rune(e.Failed.What)) > 500 {
+			t.Errorf("what is said is %q", e.Failed.What)
 		}
 		spelled(text, "Google Pixel 3", strings.EqualFold)
 	})

@@ -19,7 +19,7 @@ func (l *Lab) make(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	if err != nil {
 		return err
 	}
-	if err := held.Note(noteCreating, now()); err != nil {
+	if err := held.Note(noteCreating, boot.Now()); err != nil {
 		return err
 	}
 	tell("creating a " + strings.Join(from, ", ") + ", which may take long where its image has to be downloaded")
@@ -36,9 +36,9 @@ func (l *Lab) make(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 
 // unknownTo adds to the error of a device that could not be created what there is.
 func unknownTo(err error) error {
-	var failed *refusedError
-	if errors.As(err, &failed) && slices.Contains([]int{codeBadValue, codeFailed, codeNoDevice}, failed.code) && !failed.says("licen") {
-		failed.failed.Advice = "gmtool admin hwprofiles shows what model may be, and gmtool admin osimages what android may be (versions before 3: gmtool admin templates)"
+	var failed *genymotion.RefusedError
+	if errors.As(err, &failed) && slices.Contains([]int{codeBadValue, codeFailed, codeNoDevice}, failed.Code) && !failed.Says("licen") {
+		failed.Failed.Advice = "gmtool admin hwprofiles shows what model may be, and gmtool admin osimages what android may be (versions before 3: gmtool admin templates)"
 	}
 	return err
 }
@@ -49,9 +49,9 @@ func unknownTo(err error) error {
 // when.
 func (l *Lab) source(ctx context.Context, doing string, spec boot.Spec) ([]string, error) {
 	profiles, err := l.run(ctx, doing, shortly, "admin", "hwprofiles")
-	var failed *refusedError
+	var failed *genymotion.RefusedError
 	switch {
-	case errors.As(err, &failed) && failed.code == codeNoAction:
+	case errors.As(err, &failed) && failed.Code == codeNoAction:
 		return l.template(ctx, doing, spec)
 	case err != nil:
 		return nil, err
@@ -86,11 +86,7 @@ func (l *Lab) template(ctx context.Context, doing string, spec boot.Spec) ([]str
 	}
 	offer, doubt := genymotion.Choose("template", readTemplates(text), spec.Model, spec.Android)
 	if doubt != nil {
-		advice := doubt.Advice
-		if advice == "" {
-			advice = "gmtool admin templates shows those that there are"
-		}
-		return nil, &boot.Error{Lab: called, What: doing + ": " + doubt.What, Advice: advice}
+		return nil, doubt.Failed(called, doing, "gmtool admin templates shows those that there are")
 	}
 	return []string{offer.ID}, nil
 }

@@ -11,8 +11,6 @@ package desktop
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +18,6 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/device/lab/genymotion"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -55,12 +52,12 @@ func (l *Lab) Kind() string { return Kind }
 func (l *Lab) Check(ctx context.Context) []device.Finding {
 	text, err := l.run(ctx, "ask gmtool for its version", shortly, "version")
 	if err != nil {
-		return []device.Finding{finding("gmtool", err)}
+		return []device.Finding{boot.Finding("gmtool", err, "")}
 	}
 	found := []device.Finding{{Name: "gmtool", OK: true, Detail: "version " + readVersion(text)}}
 	machines, err := l.list(ctx, "list the virtual devices")
 	if err != nil {
-		return append(found, finding("engine", err))
+		return append(found, boot.Finding("engine", err, ""))
 	}
 	found = append(found, device.Finding{Name: "engine", OK: true, Detail: "answers; it has " + prose.Count(len(machines), "virtual device", "virtual devices")})
 	return append(found, l.license(ctx))
@@ -80,15 +77,6 @@ func (l *Lab) license(ctx context.Context) device.Finding {
 	f.Detail, f.Hint = "gmtool tells none: devices that are there can be started, none created", adviceLicense
 	if err != nil {
 		f.Detail = prose.OneLine(err.Error()) + ": devices that are there can be started, none created"
-	}
-	return f
-}
-
-func finding(name string, err error) device.Finding {
-	f := device.Finding{Name: name, Detail: err.Error()}
-	var failed *boot.Error
-	if errors.As(err, &failed) {
-		f.Detail, f.Hint = failed.What, failed.Advice
 	}
 	return f
 }
@@ -119,35 +107,24 @@ func (l *Lab) installed() []string {
 	return folders
 }
 
-// gmtool is the program's path.
-func (l *Lab) gmtool(doing string) (string, error) {
-	path, ok := genymotion.Find("gmtool", l.computer.Getenv, l.installed()...)
-	if !ok {
-		return "", &boot.Error{Lab: called, What: doing + ": gmtool is neither in the PATH nor where Genymotion's installer puts it", Advice: "install Genymotion Desktop, or add its folder to the PATH"}
+// gmtool is the program.
+func (l *Lab) gmtool() genymotion.Program {
+	return genymotion.Program{
+		Lab: called, Name: "gmtool", Installed: l.installed(), Slow: adviceStart,
+		Missing: boot.Error{What: "gmtool is neither in the PATH nor where Genymotion's installer puts it", Advice: "install Genymotion Desktop, or add its folder to the PATH"},
 	}
-	return path, nil
 }
 
 // run runs a command of gmtool and returns what it printed.
 func (l *Lab) run(ctx context.Context, doing string, within time.Duration, args ...string) (string, error) {
-	path, err := l.gmtool(doing)
-	if err != nil {
-		return "", err
-	}
 	const more = 15 * time.Second // than it is told, so that it can say that it gave up
 	args = append([]string{"--timeout", strconv.Itoa(int(within.Seconds()))}, args...)
-	r, err := program.Run(ctx, program.Command{Path: path, Args: args, Env: l.computer.Env, Timeout: within + more})
+	r, err := l.computer.Run(ctx, l.gmtool(), doing, within, within+more, args...)
 	switch {
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case errors.Is(err, program.ErrTimeout):
-		return "", &boot.Error{Lab: called, What: fmt.Sprintf("%s: gmtool took longer than %s", doing, prose.Duration(within)), Advice: adviceStart, Retry: true}
 	case err != nil:
-		return "", &boot.Error{Lab: called, What: doing + ": " + err.Error()}
+		return "", err
 	case r.ExitCode != 0:
 		return "", refused(doing, r.ExitCode, string(r.Stdout), string(r.Stderr))
-	case r.Cut:
-		return "", &boot.Error{Lab: called, What: doing + ": gmtool printed more than apkgate reads"}
 	}
 	return strings.ToValidUTF8(string(r.Stdout), "\uFFFD"), nil
 }

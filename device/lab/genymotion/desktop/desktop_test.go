@@ -6,13 +6,13 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/device/lab/boot/boottest"
 	"github.com/apkgate/apkgate/device/lab/genymotion"
 	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/simulator/standin"
@@ -23,11 +23,8 @@ import (
 // bench is a lab with its stand-ins and its leases.
 type bench struct {
 	*Lab
+	*boottest.Bench
 	standin *standin.Lab
-	leases  string
-
-	mu   sync.Mutex
-	told []string
 }
 
 // newBench is a computer with gmtool. Nothing in it waits as long as for a real device.
@@ -59,29 +56,7 @@ func benchOn(s *standin.Lab, leases string) *bench {
 	}
 	l := New(genymotion.Computer{Getenv: getenv, Env: env, Reach: reach})
 	l.lookEvery, l.mayAppear = 10*time.Millisecond, 0
-	return &bench{Lab: l, standin: s, leases: leases}
-}
-
-func (b *bench) tell(line string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.told = append(b.told, line)
-}
-
-func (b *bench) heard(part string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.ContainsFunc(b.told, func(line string) bool { return strings.Contains(line, part) })
-}
-
-func (b *bench) take(t *testing.T) *lease.Held {
-	t.Helper()
-	held, err := lease.Take(b.leases, Kind, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(held.Leave)
-	return held
+	return &bench{l, &boottest.Bench{Kind: Kind, Leases: leases}, s}
 }
 
 // there are the virtual devices of the Desktop, by name, and whether they run.
@@ -101,7 +76,7 @@ func (b *bench) there(t *testing.T) map[string]bool {
 // release stops what the lease names, and sees that what is left is just that, off.
 func (b *bench) release(t *testing.T, l lease.Lease, left ...string) {
 	t.Helper()
-	if err := b.Stop(t.Context(), l, b.tell); err != nil {
+	if err := b.Stop(t.Context(), l, b.Tell); err != nil {
 		t.Fatal(err)
 	}
 	there := b.there(t)
@@ -149,8 +124,8 @@ func TestADeviceIsCreatedBootedAndDeleted(t *testing.T) {
 			spec := pixel
 			c.spec(&spec)
 			spec.BatteryPercent = 83
-			held := b.take(t)
-			booted, err := b.Boot(t.Context(), spec, held, b.tell)
+			held := b.Take(t)
+			booted, err := b.Boot(t.Context(), spec, held, b.Tell)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,8 +136,8 @@ func TestADeviceIsCreatedBootedAndDeleted(t *testing.T) {
 			if !strings.HasPrefix(booted.Serial, "127.0.0.1:") || booted.Address != booted.Serial {
 				t.Errorf("serial %q at %q", booted.Serial, booted.Address)
 			}
-			if level := b.battery(t, booted); level != "level: 83" || b.heard("battery") || held.Lease().Name != spec.Name {
-				t.Errorf("the battery says %q, told %q, the lease says %+v", level, b.told, held.Lease())
+			if level := b.battery(t, booted); level != "level: 83" || b.Heard("battery") || held.Lease().Name != spec.Name {
+				t.Errorf("the battery says %q, told %q, the lease says %+v", level, b.Told(), held.Lease())
 			}
 			b.release(t, held.Lease(), "Mine")
 			b.release(t, held.Lease(), "Mine") // a second time there is nothing to do
@@ -193,8 +168,8 @@ func TestTheSerialIsThatOfADB(t *testing.T) {
 		t.Skip("this machine has no adb")
 	}
 	b.add(t, "Mine")
-	held := b.take(t)
-	booted, err := b.Boot(t.Context(), boot.Spec{Existing: "Mine"}, held, b.tell)
+	held := b.Take(t)
+	booted, err := b.Boot(t.Context(), boot.Spec{Existing: "Mine"}, held, b.Tell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,22 +194,22 @@ func TestADeviceThatIsThereStays(t *testing.T) {
 		if byUUID {
 			asked = mine.UUID
 		}
-		first, second := b.take(t), b.take(t)
-		one, err := b.Boot(t.Context(), boot.Spec{Existing: asked}, first, b.tell)
+		first, second := b.Take(t), b.Take(t)
+		one, err := b.Boot(t.Context(), boot.Spec{Existing: asked}, first, b.Tell)
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := b.Boot(t.Context(), boot.Spec{Existing: asked, BatteryPercent: 17}, second, b.tell)
+		two, err := b.Boot(t.Context(), boot.Spec{Existing: asked, BatteryPercent: 17}, second, b.Tell)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one.Serial != two.Serial || !b.heard("My Pixel | 9 runs already (On): it is used as it is, and left so") {
-			t.Errorf("serials %s and %s, told %q", one.Serial, two.Serial, b.told)
+		if one.Serial != two.Serial || !b.Heard("My Pixel | 9 runs already (On): it is used as it is, and left so") {
+			t.Errorf("serials %s and %s, told %q", one.Serial, two.Serial, b.Told())
 		}
-		if level := b.battery(t, two); level == "level: 17" || !b.heard("the battery is not set to 17%: the device ran before") {
-			t.Errorf("the battery says %q, told %q", level, b.told)
+		if level := b.battery(t, two); level == "level: 17" || !b.Heard("the battery is not set to 17%: the device ran before") {
+			t.Errorf("the battery says %q, told %q", level, b.Told())
 		}
-		if err := b.Stop(t.Context(), second.Lease(), b.tell); err != nil || !b.there(t)[mine.Name] {
+		if err := b.Stop(t.Context(), second.Lease(), b.Tell); err != nil || !b.there(t)[mine.Name] {
 			t.Errorf("what ran before is stopped: %v, %v", b.there(t), err)
 		}
 		b.release(t, first.Lease(), mine.Name)
@@ -281,8 +256,8 @@ func TestBootsThatFail(t *testing.T) {
 			b.add(t, "Mine")
 			spec := pixel
 			c.spec(&spec)
-			held := b.take(t)
-			booted, err := b.Boot(t.Context(), spec, held, b.tell)
+			held := b.Take(t)
+			booted, err := b.Boot(t.Context(), spec, held, b.Tell)
 			var failed *boot.Error
 			if !errors.As(err, &failed) {
 				t.Fatalf("booted %+v, %v; want a *boot.Error", booted, err)
@@ -305,12 +280,12 @@ func TestAStartIsTriedTwice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.standin.Breaks(standins.DesktopStartFails, 1)
-	held := b.take(t)
-	if _, err := b.Boot(t.Context(), pixel, held, b.tell); err != nil {
+	held := b.Take(t)
+	if _, err := b.Boot(t.Context(), pixel, held, b.Tell); err != nil {
 		t.Fatal(err)
 	}
-	if !b.heard("launch virtual device: " + held.ID() + " (exit code 3): trying once more") {
-		t.Errorf("told %q", b.told)
+	if !b.Heard("launch virtual device: " + held.ID() + " (exit code 3): trying once more") {
+		t.Errorf("told %q", b.Told())
 	}
 	b.release(t, held.Lease())
 }
@@ -322,8 +297,8 @@ func TestDevicesOfOneName(t *testing.T) {
 	first := b.add(t, "Mine")
 	b.add(t, "Mine")
 	for _, asked := range []string{"Mine", first.UUID} {
-		held := b.take(t)
-		_, err := b.Boot(t.Context(), boot.Spec{Existing: asked}, held, b.tell)
+		held := b.Take(t)
+		_, err := b.Boot(t.Context(), boot.Spec{Existing: asked}, held, b.Tell)
 		var failed *boot.Error
 		if !errors.As(err, &failed) || failed.Hint() == "" || len(b.standin.Instances()) > 0 {
 			t.Errorf("%s: %v", asked, err)
@@ -336,13 +311,13 @@ func TestStopping(t *testing.T) {
 	t.Parallel()
 	for _, breaks := range []string{standins.DesktopUnstoppable, standins.DesktopUndeletable, standins.DesktopNoEngine} {
 		b := newBench(t)
-		held := b.take(t)
-		if _, err := b.Boot(t.Context(), pixel, held, b.tell); err != nil {
+		held := b.Take(t)
+		if _, err := b.Boot(t.Context(), pixel, held, b.Tell); err != nil {
 			t.Fatal(err)
 		}
 		b.standin.Breaks(breaks, state.Always)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		err := b.Stop(ctx, held.Lease(), b.tell)
+		err := b.Stop(ctx, held.Lease(), b.Tell)
 		cancel()
 		var failed *boot.Error
 		if !errors.As(err, &failed) || !strings.Contains(failed.Hint(), "gmtool admin stop") || !strings.Contains(failed.Hint(), "gmtool admin delete") {
@@ -357,14 +332,14 @@ func TestStopping(t *testing.T) {
 func TestStoppingWithoutGmtool(t *testing.T) {
 	t.Parallel()
 	b := benchOn(nil, t.TempDir())
-	held := b.take(t)
-	if err := held.Note(noteCreating, now()); err != nil {
+	held := b.Take(t)
+	if err := held.Note(noteCreating, boot.Now()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	bare := New(genymotion.Computer{Getenv: func(string) string { return "" }})
-	err := bare.Stop(ctx, held.Lease(), b.tell)
+	err := bare.Stop(ctx, held.Lease(), b.Tell)
 	var failed *boot.Error
 	if !errors.As(err, &failed) || !strings.Contains(failed.What, "gmtool is neither in the PATH") || !strings.Contains(failed.Hint(), "install Genymotion Desktop, or add its folder to the PATH; then apkgate devices clean") {
 		t.Errorf("%v", err)
@@ -379,19 +354,16 @@ func TestStoppingWithoutGmtool(t *testing.T) {
 func TestWhatMayStillAppear(t *testing.T) {
 	t.Parallel()
 	l := New(genymotion.Computer{})
-	longAgo := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 	for name, c := range map[string]struct {
 		detail map[string]string
 		may    bool
 	}{
 		"nothing begun":        {nil, false},
-		"being created":        {map[string]string{noteCreating: now()}, true},
-		"created":              {map[string]string{noteCreating: now(), noteCreated: "yes"}, false},
-		"being started":        {map[string]string{noteCreating: now(), noteCreated: "yes", noteStarting: now()}, true},
-		"started":              {map[string]string{noteCreating: now(), noteCreated: "yes", noteStarting: now(), noteStarted: "yes"}, false},
-		"begun long ago":       {map[string]string{noteCreating: longAgo}, false},
-		"begun at some time":   {map[string]string{noteCreating: "yesterday"}, false},
-		"there, being started": {map[string]string{noteExisting: "Mine", noteStarting: now()}, true},
+		"being created":        {map[string]string{noteCreating: boot.Now()}, true},
+		"created":              {map[string]string{noteCreating: boot.Now(), noteCreated: "yes"}, false},
+		"being started":        {map[string]string{noteCreating: boot.Now(), noteCreated: "yes", noteStarting: boot.Now()}, true},
+		"there, being started": {map[string]string{noteExisting: "Mine", noteStarting: boot.Now()}, true},
+		"started":              {map[string]string{noteExisting: "Mine", noteStarting: boot.Now(), noteStarted: "yes"}, false},
 	} {
 		if may := l.mayStillAppear(lease.Lease{Detail: c.detail}); may != c.may {
 			t.Errorf("%s: %v, want %v", name, may, c.may)
@@ -405,13 +377,13 @@ func TestAStopWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.lookEvery, b.mayAppear = time.Hour, time.Hour
-	held := b.take(t)
-	if err := held.Note(noteCreating, now()); err != nil {
+	held := b.Take(t)
+	if err := held.Note(noteCreating, boot.Now()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	err := b.Stop(ctx, held.Lease(), b.tell)
+	err := b.Stop(ctx, held.Lease(), b.Tell)
 	var failed *boot.Error
 	if !errors.As(err, &failed) || !strings.Contains(failed.Hint(), "gmtool admin delete") {
 		t.Errorf("%v", err)
@@ -424,8 +396,8 @@ func TestAStopThatIsInterrupted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.lookEvery, b.mayAppear = time.Hour, time.Hour
-	held := b.take(t)
-	if err := held.Note(noteCreating, now()); err != nil {
+	held := b.Take(t)
+	if err := held.Note(noteCreating, boot.Now()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -436,7 +408,7 @@ func TestAStopThatIsInterrupted(t *testing.T) {
 		}
 		cancel(why)
 	}()
-	if err := b.Stop(ctx, held.Lease(), b.tell); err == nil || !strings.Contains(err.Error(), "Ctrl-C") {
+	if err := b.Stop(ctx, held.Lease(), b.Tell); err == nil || !strings.Contains(err.Error(), "Ctrl-C") {
 		t.Errorf("%v", err)
 	}
 }

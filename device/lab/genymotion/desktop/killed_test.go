@@ -1,109 +1,49 @@
 package desktop
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/device/lab/boot/boottest"
 	"github.com/apkgate/apkgate/device/lab/lease"
 	standins "github.com/apkgate/apkgate/simulator/standin/genymotion"
 )
 
-// childVariable names the folder of leases of a process that boots a device and then does
-// nothing for ever; childExisting the device, where it is one that is there.
-const (
-	childVariable = "APKGATE_TEST_BOOTS_DESKTOP"
-	childExisting = "APKGATE_TEST_BOOTS_EXISTING"
-)
+// childExisting names to a child the device that it boots, where it is one that is there.
+const childExisting = "APKGATE_TEST_BOOTS_EXISTING"
 
 func TestMain(m *testing.M) {
-	if leases := os.Getenv(childVariable); leases != "" {
-		os.Exit(bootForEver(leases))
-	}
+	boottest.Child(Kind, func(its *boottest.Bench, held *lease.Held) error {
+		spec := pixel
+		if name := os.Getenv(childExisting); name != "" {
+			spec = boot.Spec{Existing: name}
+		}
+		_, err := benchOn(nil, its.Leases).Boot(context.Background(), spec, held, its.Tell)
+		return err
+	})
 	os.Exit(m.Run())
-}
-
-func bootForEver(leases string) int {
-	b := benchOn(nil, leases)
-	spec := pixel
-	if name := os.Getenv(childExisting); name != "" {
-		spec = boot.Spec{Existing: name}
-	}
-	held, err := lease.Take(leases, Kind, "")
-	if err == nil {
-		_, err = b.Boot(context.Background(), spec, held, b.tell)
-	}
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	fmt.Println("up")
-	select {}
 }
 
 // killedAt starts a process that boots a device, and kills it at a point: while a command
 // is held, or where that is "" once it is up.
 func (b *bench) killedAt(t *testing.T, point, existing string) {
 	t.Helper()
-	if point != "" {
-		b.standin.Breaks(point, 1)
+	environment := append(b.standin.Environment(), childExisting+"="+existing)
+	if point == "" {
+		b.Kill(t, environment, nil)
+		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := exec.Command(self)
-	child.Env = append(b.standin.Environment(), childVariable+"="+b.leases, childExisting+"="+existing)
-	said, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if point != "" {
-		b.awaitHeld(t)
-	} else if line, err := bufio.NewReader(said).ReadString('\n'); line != "up\n" {
-		t.Errorf("it says %q, %v", line, err)
-	}
-	_ = child.Process.Kill()
-	_ = child.Wait()
+	b.standin.Breaks(point, 1)
+	b.Kill(t, environment, func() { boottest.AwaitFile(t, b.standin.Path(standins.HoldsAt)) })
 }
 
-// awaitHeld waits until a command is held.
-func (b *bench) awaitHeld(t *testing.T) {
-	t.Helper()
-	for until := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
-		if _, err := os.Stat(b.standin.Path(standins.HoldsAt)); err == nil {
-			return
-		}
-		if time.Now().After(until) {
-			t.Error("a minute later no command is held")
-			return
-		}
-	}
-}
-
-// clean does with the leases that are left what apkgate devices clean does.
+// clean stops what the lease names that is left.
 func (b *bench) clean(t *testing.T, left ...string) {
 	t.Helper()
-	leases, err := lease.List(b.leases)
-	if err != nil || len(leases) != 1 {
-		t.Fatalf("leases %+v, %v; want that of the killed process", leases, err)
-	}
-	held, err := reclaim(b.leases, leases[0].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.release(t, held.Lease(), left...)
-	if err := held.Release(); err != nil {
-		t.Fatal(err)
+	if n := b.Clean(t, func(l lease.Lease) { b.release(t, l, left...) }); n != 1 {
+		t.Errorf("%d leases, want that of the killed process", n)
 	}
 	if left := b.standin.Instances(); len(left) > 0 {
 		t.Errorf("phones still run: %+v", left)
@@ -156,27 +96,16 @@ func TestADeviceThatRanGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.add(t, "Mine")
-	if _, err := b.Boot(t.Context(), boot.Spec{Existing: "Mine"}, b.take(t), b.tell); err != nil {
+	if _, err := b.Boot(t.Context(), boot.Spec{Existing: "Mine"}, b.Take(t), b.Tell); err != nil {
 		t.Fatal(err)
 	}
-	other := &bench{Lab: b.Lab, standin: b.standin, leases: t.TempDir()}
+	other := &bench{b.Lab, &boottest.Bench{Kind: Kind, Leases: t.TempDir()}, b.standin}
 	other.killedAt(t, "", "Mine")
-	leases, err := lease.List(other.leases)
+	leases, err := lease.List(other.Leases)
 	if err != nil || len(leases) != 1 {
 		t.Fatal(leases, err)
 	}
-	if err := b.Stop(t.Context(), leases[0], b.tell); err != nil || !b.there(t)["Mine"] {
+	if err := b.Stop(t.Context(), leases[0], b.Tell); err != nil || !b.there(t)["Mine"] {
 		t.Errorf("it is stopped: %v, %v", b.there(t), err)
 	}
-}
-
-// reclaim holds the lease of a process that was killed: a program that it was just starting
-// may have the lock for a moment more.
-func reclaim(leases, id string) (held *lease.Held, err error) {
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
-		if held, err = lease.Reclaim(leases, id); !errors.Is(err, lease.ErrInUse) {
-			break
-		}
-	}
-	return held, err
 }

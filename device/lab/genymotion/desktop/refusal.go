@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/device/lab/genymotion"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -32,32 +33,19 @@ const (
 	codePaid         = 14
 )
 
-// refusedError is an error of gmtool itself.
-type refusedError struct {
-	code   int
-	said   string // one line
-	failed *boot.Error
-}
-
-// Error says what was being done, and why it failed.
-func (e *refusedError) Error() string { return e.failed.Error() }
-
-// Unwrap returns it as an error of booting.
-func (e *refusedError) Unwrap() error { return e.failed }
-
 // refused is the error of a gmtool that ended with the code while that was being done.
-func refused(doing string, code int, stdout, stderr string) *refusedError {
+func refused(doing string, code int, stdout, stderr string) *genymotion.RefusedError {
 	said := message(stderr)
 	if said == "" {
 		said = message(stdout)
 	}
-	e := &refusedError{code: code, said: said}
+	advice, retry := judge(code, said)
 	if said == "" {
 		said = "gmtool said nothing"
 	}
-	e.failed = &boot.Error{Lab: called, What: fmt.Sprintf("%s: %s (exit code %d)", doing, prose.Clip(said, 300), code)}
-	e.failed.Advice, e.failed.Retry = e.judge()
-	return e
+	return &genymotion.RefusedError{Code: code, Said: said, Failed: &boot.Error{
+		Lab: called, What: fmt.Sprintf("%s: %s (exit code %d)", doing, prose.Clip(said, 300), code), Advice: advice, Retry: retry,
+	}}
 }
 
 // noise are the lines of gmtool's own log, which it prints beside what it says.
@@ -73,37 +61,28 @@ func message(text string) (last string) {
 	return last
 }
 
-func (e *refusedError) says(parts ...string) bool {
-	said := strings.ToLower(e.said)
-	for _, p := range parts {
-		if strings.Contains(said, p) {
-			return true
-		}
-	}
-	return false
-}
-
 // Advice that several refusals share.
 const (
 	adviceLicense = "gmtool license info tells which license there is; gmtool license register KEY registers one. Without one, gmtool 3.2 and later still starts devices that are there: name: DEVICE"
 	adviceStart   = "start it once in Genymotion itself, which tells more; gmtool admin logzip collects its logs"
 )
 
-// judge says what to do, and whether doing the same again may help.
-func (e *refusedError) judge() (advice string, retry bool) {
-	switch e.code {
+// judge says what to do about a refusal, and whether doing the same again may help.
+func judge(code int, said string) (advice string, retry bool) {
+	says := func(parts ...string) bool { return genymotion.Says(said, parts...) }
+	switch code {
 	case codeRegister, codeActivate, codeNotActivated, codeBadLicense, codePaid:
-		if e.says("start", "launch") && !e.says("licen") {
+		if says("start", "launch") && !says("licen") {
 			return adviceStart, true
 		}
 		return adviceLicense, false
 	case codeStartOr:
-		if e.says("licen") {
+		if says("licen") {
 			return adviceLicense, false
 		}
 		return adviceStart, true
 	case codeFailed:
-		if e.says("licen") {
+		if says("licen") {
 			return adviceLicense, false
 		}
 		return adviceStart, true

@@ -26,8 +26,8 @@ func TestWhatARefusalMeans(t *testing.T) {
 		{143, "", adviceStart, false},
 	} {
 		e := refused("do", c.code, "", c.said)
-		if !strings.Contains(e.failed.Advice, c.advice) || e.failed.Retry != c.retry {
-			t.Errorf("%d, %q: advice %q, retry %v; want %q, %v", c.code, c.said, e.failed.Advice, e.failed.Retry, c.advice, c.retry)
+		if !strings.Contains(e.Failed.Advice, c.advice) || e.Failed.Retry != c.retry {
+			t.Errorf("%d, %q: advice %q, retry %v; want %q, %v", c.code, c.said, e.Failed.Advice, e.Failed.Retry, c.advice, c.retry)
 		}
 	}
 	for _, c := range []struct{ stdout, stderr, want string }{
@@ -35,7 +35,7 @@ func TestWhatARefusalMeans(t *testing.T) {
 		{"on its output\n", "[Warning] [x] noise\n", "do: on its output (exit code 3)"},
 		{"x\n", "first\n  [Debug] y\nlast\n\n", "do: last (exit code 3)"},
 	} {
-		if got := refused("do", codeFailed, c.stdout, c.stderr).failed.What; got != c.want {
+		if got := refused("do", codeFailed, c.stdout, c.stderr).Failed.What; got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

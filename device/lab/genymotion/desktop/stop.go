@@ -2,8 +2,6 @@ package desktop
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -22,8 +20,6 @@ const mayAppear = 30 * time.Second
 
 // Stop stops what the lease names, and deletes it where it was created for the lease.
 func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error {
-	ctx, cancel := context.WithTimeout(ctx, allOfStop)
-	defer cancel()
 	existing := of.Detail[noteExisting]
 	switch {
 	case existing == "" && of.Detail[noteCreating] == "":
@@ -41,28 +37,18 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 
 // end stops a device until gmtool says that it is off, or until it is listed no more.
 func (l *Lab) end(ctx context.Context, name string, remove bool, of lease.Lease, tell func(string)) error {
-	if _, err := l.gmtool("stop " + prose.Quote(name, 80)); err != nil {
-		return byHand(err, name, remove) // which no waiting brings
+	byHand := "gmtool admin stop " + prose.Quote(name, 80)
+	if remove {
+		byHand += " and gmtool admin delete " + prose.Quote(name, 80)
 	}
-	for {
-		done, err := l.step(ctx, name, remove, tell)
-		var failed *refusedError
-		if errors.As(err, &failed) && !failed.failed.Retry {
-			return byHand(err, name, remove)
-		}
-		if err == nil && done && !l.mayStillAppear(of) {
-			return nil
-		}
-		if boot.Pause(ctx, l.lookEvery) != nil {
-			if err == nil && errors.Is(ctx.Err(), context.Canceled) {
-				err = context.Cause(ctx)
-			}
-			if err == nil {
-				err = &boot.Error{Lab: called, What: fmt.Sprintf("stop %s: it still runs after %s", prose.Quote(name, 80), prose.Duration(allOfStop)), Retry: true}
-			}
-			return byHand(err, name, remove)
-		}
-	}
+	return boot.Ending{
+		Lab: called, Doing: "stop " + prose.Quote(name, 80), Still: "it still runs", ByHand: byHand,
+		Within: allOfStop, Every: l.lookEvery, Hopeless: genymotion.Hopeless,
+		Step: func(ctx context.Context) (bool, error) {
+			done, err := l.step(ctx, name, remove, tell)
+			return done && !l.mayStillAppear(of), err
+		},
+	}.Run(ctx)
 }
 
 // step looks how a device stands and does what is next; done where nothing is.
@@ -89,28 +75,5 @@ func (l *Lab) step(ctx context.Context, name string, remove bool, tell func(stri
 // mayStillAppear reports whether something that was begun may come true though its gmtool
 // was killed.
 func (l *Lab) mayStillAppear(of lease.Lease) bool {
-	for _, n := range []struct{ begun, done string }{{noteCreating, noteCreated}, {noteStarting, noteStarted}} {
-		at, err := time.Parse(time.RFC3339, of.Detail[n.begun])
-		if err == nil && of.Detail[n.done] == "" && time.Since(at).Abs() < l.mayAppear {
-			return true
-		}
-	}
-	return false
-}
-
-// byHand adds to an error what somebody can do.
-func byHand(err error, name string, remove bool) error {
-	e := &boot.Error{Lab: called, What: "stop " + prose.Quote(name, 80) + ": " + err.Error()}
-	var failed *boot.Error
-	if errors.As(err, &failed) {
-		e.What, e.Advice, e.Retry = failed.What, failed.Advice, failed.Retry
-	}
-	if e.Advice != "" {
-		e.Advice += "; "
-	}
-	e.Advice += "then apkgate devices clean, or gmtool admin stop " + prose.Quote(name, 80)
-	if remove {
-		e.Advice += " and gmtool admin delete " + prose.Quote(name, 80)
-	}
-	return e
+	return boot.MayAppear(of, noteCreating, noteCreated, l.mayAppear) || boot.MayAppear(of, noteStarting, noteStarted, l.mayAppear)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/device/lab/genymotion"
@@ -66,11 +65,7 @@ func (l *Lab) recipe(ctx context.Context, spec boot.Spec) (genymotion.Offer, err
 	}
 	offer, doubt := genymotion.Choose("recipe", a.offers(), spec.Model, spec.Android)
 	if doubt != nil {
-		advice := doubt.Advice
-		if advice == "" {
-			advice = "gmsaas recipes list shows those that the account has"
-		}
-		return offer, &boot.Error{Lab: called, What: doing + ": " + doubt.What, Advice: advice}
+		return offer, doubt.Failed(called, doing, "gmsaas recipes list shows those that the account has")
 	}
 	return offer, nil
 }
@@ -80,13 +75,13 @@ func (l *Lab) start(ctx context.Context, spec boot.Spec, recipe genymotion.Offer
 	if err := held.Note(noteMinutes, strconv.Itoa(spec.Minutes)); err != nil {
 		return err
 	}
-	if err := held.Note(noteAsked, time.Now().UTC().Format(time.RFC3339)); err != nil {
+	if err := held.Note(noteAsked, boot.Now()); err != nil {
 		return err
 	}
 	doing := fmt.Sprintf("start an instance of %s", recipe)
 	a, err := l.ask(ctx, doing, l.startWithin(), "instances", "start", recipe.ID, held.ID(), "--max-run-duration", strconv.Itoa(spec.Minutes))
-	var refused *refusedError
-	if errors.As(err, &refused) && refused.code == codeUsage && refused.says("max-run-duration") {
+	var refused *genymotion.RefusedError
+	if errors.As(err, &refused) && refused.Code == codeUsage && refused.Says("max-run-duration") {
 		tell("this gmsaas can't limit how long the instance lives: it is stopped once nobody has used it for the time that the account sets")
 		a, err = l.ask(ctx, doing, l.startWithin(), "instances", "start", recipe.ID, held.ID(), "--stop-when-inactive")
 	}
@@ -147,16 +142,16 @@ func (l *Lab) tunnel(ctx context.Context, i instance, tell func(string)) (string
 	doing := "connect adb to the instance " + i.Name
 	for try := 1; ; try++ {
 		a, err := l.ask(ctx, doing, tunnelTimeout, "instances", "adbconnect", i.UUID)
-		var refused *refusedError
+		var refused *genymotion.RefusedError
 		switch {
 		case err == nil && a.Instance != nil:
 			if _, ok := address(a.Instance.Serial); ok {
 				return a.Instance.Serial, nil
 			}
 			return l.serialOf(ctx, i.Name, doing)
-		case err == nil, errors.As(err, &refused) && refused.code == codeOtherPort:
+		case err == nil, errors.As(err, &refused) && refused.Code == codeOtherPort:
 			return l.serialOf(ctx, i.Name, doing) // old versions print nothing; or it is connected already
-		case try == 2 || refused == nil || !refused.failed.Retry:
+		case try == 2 || refused == nil || !refused.Failed.Retry:
 			return "", err
 		}
 		tell(refused.Error() + ": trying once more")

@@ -1,8 +1,6 @@
 package saas
 
 import (
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,78 +10,55 @@ import (
 
 // outputs says of each output of gmsaas that was gathered what apkgate reads in it, or why
 // it reads nothing there.
-var outputs = map[string]struct {
-	reads func(t *testing.T, text []byte)
-	not   string
-}{
-	"commands-vendor-doc.txt":                   {not: "a manual"},
-	"env-and-timeouts-source.txt":               {not: "names of variables and limits, in the comments of this package"},
-	"instances-options-source.txt":              {not: "options, which the stand-in takes"},
-	"states-source.txt":                         {reads: readsStates},
-	"session-user-note-1.16.txt":                {reads: readsSession},
-	"exit-codes-source-new.txt":                 {reads: readsExitCodes},
-	"exit-codes-source-old.txt":                 {reads: readsExitCodes},
-	"error-messages-source.txt":                 {reads: readsMessages},
-	"detox-error-mock.txt":                      {reads: refuses(codeAPI, "TOO_MANY_RUNNING_VDS", "as many instances as it may", true)},
-	"rendered-error-quota-json.txt":             {reads: refuses(codeAPI, "TOO_MANY_RUNNING_VDS", "as many instances as it may", true)},
-	"rendered-error-adb-not-ready-json.txt":     {reads: refuses(codeNotReady, "", "is not started yet", true)},
-	"rendered-error-adb-port-busy-json.txt":     {reads: refuses(codePortBusy, "", "Port '5555' is not available", true)},
-	"rendered-error-network-json.txt":           {reads: refuses(codeRequest, "", "no network connection", true)},
-	"rendered-error-no-sdk-json.txt":            {reads: refuses(codeConfiguration, "", "no Android SDK path set", false)},
-	"rendered-error-not-authenticated-json.txt": {reads: refuses(codeConfiguration, "", "no credentials found", false)},
-	"rendered-error-start-timeout-json.txt":     {reads: refuses(codeInstance, "", "did not start in time", true)},
-	"rendered-doctor-ko-json.txt":               {reads: refuses(1, "", "Authentication failed. Android SDK not configured.", false)},
-	"rendered-version-json.txt": {reads: func(t *testing.T, text []byte) {
+var outputs = map[string]corpustest.Reading{
+	"commands-vendor-doc.txt":                   {Not: "a manual"},
+	"env-and-timeouts-source.txt":               {Not: "names of variables and limits, in the comments of this package"},
+	"instances-options-source.txt":              {Not: "options, which the stand-in takes"},
+	"states-source.txt":                         {Reads: readsStates},
+	"session-user-note-1.16.txt":                {Reads: readsSession},
+	"exit-codes-source-new.txt":                 {Reads: readsExitCodes},
+	"exit-codes-source-old.txt":                 {Reads: readsExitCodes},
+	"error-messages-source.txt":                 {Reads: readsMessages},
+	"detox-error-mock.txt":                      {Reads: refuses(codeAPI, "TOO_MANY_RUNNING_VDS", "as many instances as it may", true)},
+	"rendered-error-quota-json.txt":             {Reads: refuses(codeAPI, "TOO_MANY_RUNNING_VDS", "as many instances as it may", true)},
+	"rendered-error-adb-not-ready-json.txt":     {Reads: refuses(codeNotReady, "", "is not started yet", true)},
+	"rendered-error-adb-port-busy-json.txt":     {Reads: refuses(codePortBusy, "", "Port '5555' is not available", true)},
+	"rendered-error-network-json.txt":           {Reads: refuses(codeRequest, "", "no network connection", true)},
+	"rendered-error-no-sdk-json.txt":            {Reads: refuses(codeConfiguration, "", "no Android SDK path set", false)},
+	"rendered-error-not-authenticated-json.txt": {Reads: refuses(codeConfiguration, "", "no credentials found", false)},
+	"rendered-error-start-timeout-json.txt":     {Reads: refuses(codeInstance, "", "did not start in time", true)},
+	"rendered-doctor-ko-json.txt":               {Reads: refuses(1, "", "Authentication failed. Android SDK not configured.", false)},
+	"rendered-version-json.txt": {Reads: func(t *testing.T, text []byte) {
 		if a := answers(t, text); a.Version != "1.10.0" {
 			t.Errorf("version %q", a.Version)
 		}
 	}},
-	"rendered-instances-list-json.txt":         {reads: readsList},
-	"rendered-instances-list-empty-json.txt":   {reads: func(t *testing.T, text []byte) { lists(t, answers(t, text), 0) }},
-	"rendered-instances-start-json.txt":        {reads: is(online, "")},
-	"rendered-instances-start-nowait-json.txt": {reads: is("CREATING", "")},
-	"rendered-instances-stop-json.txt":         {reads: is("DELETED", "")},
-	"rendered-instances-adbconnect-json.txt":   {reads: is(online, "127.0.0.1:34919")},
-	"rendered-recipes-list-json.txt": {reads: func(t *testing.T, text []byte) {
+	"rendered-instances-list-json.txt":         {Reads: readsList},
+	"rendered-instances-list-empty-json.txt":   {Reads: func(t *testing.T, text []byte) { lists(t, answers(t, text), 0) }},
+	"rendered-instances-start-json.txt":        {Reads: is(online, "")},
+	"rendered-instances-start-nowait-json.txt": {Reads: is("CREATING", "")},
+	"rendered-instances-stop-json.txt":         {Reads: is("DELETED", "")},
+	"rendered-instances-adbconnect-json.txt":   {Reads: is(online, "127.0.0.1:34919")},
+	"rendered-recipes-list-json.txt": {Reads: func(t *testing.T, text []byte) {
 		offers := answers(t, text).offers()
 		if len(offers) != 1 || offers[0].Name != "Google Pixel 3" || offers[0].Android != "8.1" || !isUUID(offers[0].ID) {
 			t.Errorf("%+v", offers)
 		}
 	}},
-	"rendered-config-set-json.txt":           {not: "apkgate configures nothing of gmsaas"},
-	"rendered-config-set-text.txt":           {not: "text: apkgate asks for JSON"},
-	"rendered-doctor-ko-text.txt":            {not: "text: apkgate asks for JSON"},
-	"rendered-doctor-ok-text.txt":            {not: "text: apkgate asks for JSON"},
-	"rendered-instances-list-text.txt":       {not: "text: apkgate asks for JSON"},
-	"rendered-instances-list-empty-text.txt": {not: "text: apkgate asks for JSON"},
-	"rendered-recipes-list-text.txt":         {not: "text: apkgate asks for JSON"},
-	"rendered-version-text.txt":              {not: "text: apkgate asks for JSON"},
-	"rendered-whoami-none-text.txt":          {not: "text: apkgate asks for JSON"},
+	"rendered-config-set-json.txt":           {Not: "apkgate configures nothing of gmsaas"},
+	"rendered-config-set-text.txt":           {Not: "text: apkgate asks for JSON"},
+	"rendered-doctor-ko-text.txt":            {Not: "text: apkgate asks for JSON"},
+	"rendered-doctor-ok-text.txt":            {Not: "text: apkgate asks for JSON"},
+	"rendered-instances-list-text.txt":       {Not: "text: apkgate asks for JSON"},
+	"rendered-instances-list-empty-text.txt": {Not: "text: apkgate asks for JSON"},
+	"rendered-recipes-list-text.txt":         {Not: "text: apkgate asks for JSON"},
+	"rendered-version-text.txt":              {Not: "text: apkgate asks for JSON"},
+	"rendered-whoami-none-text.txt":          {Not: "text: apkgate asks for JSON"},
 }
 
 // The outputs of gmsaas that were gathered are read, and each of them is accounted for.
 func TestGatheredOutputs(t *testing.T) {
-	folder := corpustest.Path(t, "labs", "gmsaas")
-	files, err := os.ReadDir(folder)
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
-	for _, f := range files {
-		c, known := outputs[f.Name()]
-		if known == (c.reads == nil && c.not == "") || c.reads != nil && c.not != "" {
-			t.Errorf("%s: say what is read there, or why nothing is", f.Name())
-		}
-		if c.reads == nil {
-			continue
-		}
-		t.Run(f.Name(), func(t *testing.T) {
-			text, err := os.ReadFile(filepath.Join(folder, f.Name()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.reads(t, text)
-		})
-	}
+	corpustest.Readings(t, outputs, 20, "labs", "gmsaas")
 }
 
 func answers(t *testing.T, text []byte) answer {

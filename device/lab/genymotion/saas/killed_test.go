@@ -1,10 +1,7 @@
 package saas
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,85 +9,37 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/device/lab/boot/boottest"
 	"github.com/apkgate/apkgate/device/lab/lease"
 
 	standins "github.com/apkgate/apkgate/simulator/standin/genymotion"
 )
 
-// childVariable names the folder of leases of a process that boots an instance and then
-// does nothing for ever.
-const childVariable = "APKGATE_TEST_BOOTS_SAAS"
-
 func TestMain(m *testing.M) {
-	if leases := os.Getenv(childVariable); leases != "" {
-		os.Exit(bootForEver(leases))
-	}
+	boottest.Child(Kind, func(its *boottest.Bench, held *lease.Held) error {
+		_, err := benchOn(map[string]string{}, nil, its.Leases).Boot(context.Background(), pixel, held, its.Tell)
+		return err
+	})
 	os.Exit(m.Run())
-}
-
-func bootForEver(leases string) int {
-	b := benchOn(map[string]string{}, nil, leases)
-	held, err := lease.Take(leases, Kind, "")
-	if err == nil {
-		_, err = b.Boot(context.Background(), pixel, held, b.tell)
-	}
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	fmt.Println("up")
-	select {}
 }
 
 // killedAt starts a process that boots an instance, and kills it at a point: while a
 // command is held, or where that is "" once it is up.
 func (b *bench) killedAt(t *testing.T, point string) {
 	t.Helper()
-	if point != "" {
-		b.standin.Breaks(point, 1)
+	if point == "" {
+		b.Kill(t, b.standin.Environment(), nil)
+		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := exec.Command(self)
-	child.Env = append(b.standin.Environment(), childVariable+"="+b.leases)
-	said, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if point != "" {
-		b.awaitHeld(t)
-	} else if line, err := bufio.NewReader(said).ReadString('\n'); line != "up\n" {
-		t.Errorf("it says %q, %v", line, err)
-	}
-	_ = child.Process.Kill()
-	_ = child.Wait()
+	b.standin.Breaks(point, 1)
+	b.Kill(t, b.standin.Environment(), func() { boottest.AwaitFile(t, b.standin.Path(standins.HoldsAt)) })
 }
 
-// clean does with the leases that are left what apkgate devices clean does.
+// clean stops what the leases name that are left.
 func (b *bench) clean(t *testing.T) {
 	t.Helper()
-	leases, err := lease.List(b.leases)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range leases {
-		held, err := reclaim(b.leases, l.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.release(t, held.Lease())
-		if err := held.Release(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if left, err := lease.List(b.leases); err != nil || len(left) > 0 {
-		t.Errorf("leases are left: %+v, %v", left, err)
-	}
+	b.Clean(t, func(l lease.Lease) { b.release(t, l) })
 	if left := b.cloud(t); len(left) > 0 {
 		t.Errorf("the platform still lists %+v", left)
 	}
@@ -121,8 +70,8 @@ func TestNothingIsLeftOfAKilledBoot(t *testing.T) {
 func TestAnOrphanIsEnded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	held := b.take(t)
-	if err := held.Note(noteAsked, time.Now().UTC().Format(time.RFC3339)); err != nil {
+	held := b.Take(t)
+	if err := held.Note(noteAsked, boot.Now()); err != nil {
 		t.Fatal(err)
 	}
 	b.standin.Breaks(standins.Held("before", "instances start"), 1)
@@ -130,7 +79,7 @@ func TestAnOrphanIsEnded(t *testing.T) {
 	if err := orphan.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b.awaitHeld(t)
+	boottest.AwaitFile(t, b.standin.Path(standins.HoldsAt))
 	ended := make(chan struct{})
 	go func() { _ = orphan.Wait(); close(ended) }()
 	b.release(t, held.Lease())
@@ -153,12 +102,12 @@ func TestAnInstanceThatAppearsLate(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.mayAppear = 2 * time.Hour
-	held := b.take(t)
-	if err := held.Note(noteAsked, time.Now().UTC().Format(time.RFC3339)); err != nil {
+	held := b.Take(t)
+	if err := held.Note(noteAsked, boot.Now()); err != nil {
 		t.Fatal(err)
 	}
 	stopped := make(chan error, 1)
-	go func() { stopped <- b.Stop(t.Context(), held.Lease(), b.tell) }()
+	go func() { stopped <- b.Stop(t.Context(), held.Lease(), b.Tell) }()
 	for b.calls("instances list") < 2 {
 		time.Sleep(time.Millisecond)
 	}
@@ -188,7 +137,7 @@ func TestTheTokenIsInNoLease(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.killedAt(t, "")
-	files, err := filepath.Glob(filepath.Join(b.leases, "*"))
+	files, err := filepath.Glob(filepath.Join(b.Leases, "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
@@ -198,15 +147,4 @@ func TestTheTokenIsInNoLease(t *testing.T) {
 		}
 	}
 	b.clean(t)
-}
-
-// reclaim holds the lease of a process that was killed: a program that it was just starting
-// may have the lock for a moment more.
-func reclaim(leases, id string) (held *lease.Held, err error) {
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
-		if held, err = lease.Reclaim(leases, id); !errors.Is(err, lease.ErrInUse) {
-			break
-		}
-	}
-	return held, err
 }

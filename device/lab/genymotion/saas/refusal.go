@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/device/lab/genymotion"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -84,17 +85,6 @@ func lastLine(text []byte) string {
 	return strings.TrimPrefix(prose.OneLine(lines[len(lines)-1]), "Error: ")
 }
 
-// says reports whether the message has one of the parts, in any case.
-func (r refusal) says(parts ...string) bool {
-	message := strings.ToLower(r.message)
-	for _, p := range parts {
-		if strings.Contains(message, p) {
-			return true
-		}
-	}
-	return false
-}
-
 // Advice that several refusals share.
 const (
 	adviceLogin  = "log in with gmsaas auth token TOKEN, or set GENYMOTION_API_TOKEN (old versions: gmsaas auth login EMAIL PASSWORD)"
@@ -136,7 +126,7 @@ func (r refusal) judge() (advice string, retry bool) {
 	case codeAuth:
 		return adviceLogin, false
 	case codeConfiguration:
-		if r.says("sdk") {
+		if genymotion.Says(r.message, "sdk") {
 			return adviceSDK, false
 		}
 		return adviceLogin, false
@@ -147,15 +137,15 @@ func (r refusal) judge() (advice string, retry bool) {
 	case codeNotSupported:
 		return "unset GENYMOTION_API_TOKEN, or use it alone", false
 	case codeRosetta:
-		if r.says("rosetta") {
+		if genymotion.Says(r.message, "rosetta") {
 			return "softwareupdate --install-rosetta", false
 		}
 		return adviceNetwork, true
 	case codeRequest:
 		switch {
-		case r.says("proxy"):
+		case genymotion.Says(r.message, "proxy"):
 			return "gmsaas config set proxy URL", false
-		case r.says("ssl"):
+		case genymotion.Says(r.message, "ssl"):
 			return "look at the certificates of this computer and its proxy: gmsaas --verbose instances list tells more", false
 		}
 		return adviceNetwork, true

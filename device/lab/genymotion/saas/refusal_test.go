@@ -1,14 +1,11 @@
 package saas
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/device/lab/genymotion"
-	"github.com/apkgate/apkgate/device/lab/lease"
 )
 
 // api is an answer of the platform that gmsaas quotes.
@@ -88,28 +85,6 @@ func TestHowLongAStartMayTake(t *testing.T) {
 		l := New(genymotion.Computer{Getenv: func(name string) string { return map[string]string{"GMSAAS_START_TIMEOUT": set}[name] }})
 		if got := l.startWithin(); got != want {
 			t.Errorf("GMSAAS_START_TIMEOUT=%s: %v, want %v", set, got, want)
-		}
-	}
-}
-
-// Whoever has to stop an instance by hand is told all that it takes, and nothing twice.
-func TestWhatIsToBeDoneByHand(t *testing.T) {
-	for _, c := range []struct {
-		err          error
-		minutes      string
-		what, advice string
-	}{
-		{&boot.Error{Lab: called, What: "stop it: no", Advice: "log in", Retry: true}, "30", "stop it: no",
-			"log in; then apkgate devices clean, or stop apkgate-abcde on https://cloud.geny.io; the platform stops it by itself 30 minutes after it has booted"},
-		{errors.New("gone"), "", "stop the instance apkgate-abcde: gone", "then apkgate devices clean, or stop apkgate-abcde on https://cloud.geny.io"},
-	} {
-		l := lease.Lease{ID: "apkgate-abcde", Detail: map[string]string{}}
-		if c.minutes != "" {
-			l.Detail[noteMinutes] = c.minutes
-		}
-		var e *boot.Error
-		if err := byHand(c.err, l); !errors.As(err, &e) || e.What != c.what || e.Advice != c.advice {
-			t.Errorf("%+v", err)
 		}
 	}
 }

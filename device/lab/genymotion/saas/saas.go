@@ -13,8 +13,6 @@ package saas
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +22,6 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/lab/boot"
 	"github.com/apkgate/apkgate/device/lab/genymotion"
-	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
@@ -66,23 +63,14 @@ func (l *Lab) Kind() string { return Kind }
 func (l *Lab) Check(ctx context.Context) []device.Finding {
 	a, err := l.ask(ctx, "ask gmsaas for its version", shortly, "--version")
 	if err != nil {
-		return []device.Finding{finding("gmsaas", err)}
+		return []device.Finding{boot.Finding("gmsaas", err, "")}
 	}
 	found := []device.Finding{{Name: "gmsaas", OK: true, Detail: "version " + prose.Clip(prose.OneLine(a.Version), 40)}}
 	a, err = l.list(ctx, "list the instances")
 	if err != nil {
-		return append(found, finding("account", err))
+		return append(found, boot.Finding("account", err, ""))
 	}
 	return append(found, device.Finding{Name: "account", OK: true, Detail: "logged in; it runs " + prose.Count(len(a.Instances), "instance", "instances") + " now"})
-}
-
-func finding(name string, err error) device.Finding {
-	f := device.Finding{Name: name, Detail: err.Error()}
-	var failed *boot.Error
-	if errors.As(err, &failed) {
-		f.Detail, f.Hint = failed.What, failed.Advice
-	}
-	return f
 }
 
 // startWithin is how long start may take: as long as gmsaas waits, and a minute for what
@@ -100,48 +88,23 @@ func (l *Lab) list(ctx context.Context, doing string) (answer, error) {
 	return l.ask(ctx, doing, shortly, "instances", "list")
 }
 
-// refusedError is an error of gmsaas itself.
-type refusedError struct {
-	refusal
-	failed *boot.Error
-}
-
-// Error says what was being done, and why it failed.
-func (e *refusedError) Error() string { return e.failed.Error() }
-
-// Unwrap returns it as an error of booting.
-func (e *refusedError) Unwrap() error { return e.failed }
-
-// gmsaas is the program's path.
-func (l *Lab) gmsaas(doing string) (string, error) {
-	path, ok := genymotion.Find("gmsaas", l.computer.Getenv)
-	if !ok {
-		return "", &boot.Error{Lab: called, What: doing + ": gmsaas is not in the PATH", Advice: "pip install gmsaas"}
-	}
-	return path, nil
+// gmsaas is the program.
+var gmsaas = genymotion.Program{
+	Lab: called, Name: "gmsaas",
+	Missing: boot.Error{What: "gmsaas is not in the PATH", Advice: "pip install gmsaas"},
 }
 
 // ask runs a command of gmsaas, whose answer is JSON. An old adbconnect that worked prints
 // nothing: that is an answer, too.
 func (l *Lab) ask(ctx context.Context, doing string, within time.Duration, args ...string) (answer, error) {
-	path, err := l.gmsaas(doing)
-	if err != nil {
-		return answer{}, err
-	}
-	r, err := program.Run(ctx, program.Command{Path: path, Args: append([]string{"--format", "compactjson"}, args...), Env: l.computer.Env, Timeout: within})
+	r, err := l.computer.Run(ctx, gmsaas, doing, within, within, append([]string{"--format", "compactjson"}, args...)...)
 	switch {
-	case ctx.Err() != nil:
-		return answer{}, context.Cause(ctx)
-	case errors.Is(err, program.ErrTimeout):
-		return answer{}, &boot.Error{Lab: called, What: fmt.Sprintf("%s: gmsaas took longer than %s", doing, prose.Duration(within)), Retry: true}
 	case err != nil:
-		return answer{}, &boot.Error{Lab: called, What: doing + ": " + err.Error()}
+		return answer{}, err
 	case r.ExitCode != 0:
 		said := readRefusal(r.ExitCode, r.Stdout, r.Stderr)
 		said.message = l.withoutToken(said.message)
-		return answer{}, &refusedError{said, said.failed(doing)}
-	case r.Cut:
-		return answer{}, &boot.Error{Lab: called, What: doing + ": gmsaas printed more than apkgate reads"}
+		return answer{}, &genymotion.RefusedError{Code: said.code, Said: said.message, Failed: said.failed(doing)}
 	case len(strings.TrimSpace(string(r.Stdout))) == 0 && slices.Contains(args, "adbconnect"):
 		return answer{}, nil
 	}

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/device/lab/boot"
+	"github.com/apkgate/apkgate/device/lab/boot/boottest"
 	"github.com/apkgate/apkgate/device/lab/genymotion"
 	"github.com/apkgate/apkgate/device/lab/lease"
 	"github.com/apkgate/apkgate/simulator/standin"
@@ -26,11 +25,8 @@ const token = "sesame-4711-token"
 // bench is a lab with its stand-ins and its leases.
 type bench struct {
 	*Lab
+	*boottest.Bench
 	standin *standin.Lab
-	leases  string
-
-	mu   sync.Mutex
-	told []string
 }
 
 // newBench is a computer with gmsaas. Nothing in it waits as long as for the real cloud.
@@ -58,30 +54,7 @@ func benchOn(variables map[string]string, s *standin.Lab, leases string) *bench 
 	}
 	l := New(genymotion.Computer{Getenv: getenv, Env: env, Reach: reach})
 	l.lookEvery, l.watchEvery, l.mayAppear = 10*time.Millisecond, 50*time.Millisecond, 0
-	return &bench{Lab: l, standin: s, leases: leases}
-}
-
-func (b *bench) tell(line string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.told = append(b.told, line)
-}
-
-func (b *bench) heard(part string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.ContainsFunc(b.told, func(line string) bool { return strings.Contains(line, part) })
-}
-
-// take takes a lease that is given back after the test.
-func (b *bench) take(t *testing.T) *lease.Held {
-	t.Helper()
-	held, err := lease.Take(b.leases, Kind, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(held.Leave)
-	return held
+	return &bench{l, &boottest.Bench{Kind: Kind, Leases: leases}, s}
 }
 
 // cloud are the instances that the platform lists.
@@ -97,7 +70,7 @@ func (b *bench) cloud(t *testing.T) []standins.CloudInstance {
 // release stops what the lease names, and sees that nothing is left.
 func (b *bench) release(t *testing.T, l lease.Lease) {
 	t.Helper()
-	if err := b.Stop(t.Context(), l, b.tell); err != nil {
+	if err := b.Stop(t.Context(), l, b.Tell); err != nil {
 		t.Fatal(err)
 	}
 	if left := b.cloud(t); len(left) > 0 {
@@ -114,8 +87,8 @@ func TestAnInstanceIsBootedAndStopped(t *testing.T) {
 	t.Parallel()
 	s := standin.New(t, standin.Options{})
 	b := benchOn(s.Variables(), s, t.TempDir())
-	held := b.take(t)
-	booted, err := b.Boot(t.Context(), pixel, held, b.tell)
+	held := b.Take(t)
+	booted, err := b.Boot(t.Context(), pixel, held, b.Tell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +188,8 @@ func TestBootsThatFail(t *testing.T) {
 			if c.spec != nil {
 				c.spec(&spec)
 			}
-			held := b.take(t)
-			booted, err := b.Boot(t.Context(), spec, held, b.tell)
+			held := b.Take(t)
+			booted, err := b.Boot(t.Context(), spec, held, b.Tell)
 			var failed *boot.Error
 			if !errors.As(err, &failed) {
 				t.Fatalf("booted %+v, %v; want a *boot.Error", booted, err)
@@ -268,13 +241,13 @@ func TestBootsThatTakeAnotherWay(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			b.standin.Breaks(c.breaks, c.times)
-			held := b.take(t)
-			booted, err := b.Boot(t.Context(), pixel, held, b.tell)
+			held := b.Take(t)
+			booted, err := b.Boot(t.Context(), pixel, held, b.Tell)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasPrefix(booted.Serial, "localhost:") || !b.heard(c.told) {
-				t.Errorf("serial %q, told %q, want %q", booted.Serial, b.told, c.told)
+			if !strings.HasPrefix(booted.Serial, "localhost:") || !b.Heard(c.told) {
+				t.Errorf("serial %q, told %q, want %q", booted.Serial, b.Told(), c.told)
 			}
 			b.release(t, held.Lease())
 		})
@@ -287,13 +260,13 @@ func TestTheBatteryAndTheLongestDuration(t *testing.T) {
 	b := newBench(t)
 	spec := pixel
 	spec.BatteryPercent, spec.Minutes = 83, 0
-	held := b.take(t)
-	booted, err := b.Boot(t.Context(), spec, held, b.tell)
+	held := b.Take(t)
+	booted, err := b.Boot(t.Context(), spec, held, b.Tell)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if level := b.run(t, booted, "dumpsys battery | grep level:"); level != "level: 83" || b.heard("battery") {
-		t.Errorf("the battery says %q, told %q", level, b.told)
+	if level := b.run(t, booted, "dumpsys battery | grep level:"); level != "level: 83" || b.Heard("battery") {
+		t.Errorf("the battery says %q, told %q", level, b.Told())
 	}
 	if cloud := b.cloud(t); len(cloud) != 1 || cloud[0].Minutes != defaultMinutes {
 		t.Errorf("an instance without a longest duration: %+v", cloud)
@@ -320,8 +293,8 @@ func (b *bench) run(t *testing.T, booted *boot.Booted, command string) string {
 func TestTheEndOfAnInstanceIsNoticed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	held := b.take(t)
-	booted, err := b.Boot(t.Context(), pixel, held, b.tell)
+	held := b.Take(t)
+	booted, err := b.Boot(t.Context(), pixel, held, b.Tell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,8 +331,8 @@ func TestStoppingIsTriedUntilItIsDone(t *testing.T) {
 	t.Parallel()
 	for _, breaks := range []string{standins.SaaSStopTooSlow, standins.SaaSOffline, standins.SaaSOutOfOrder} {
 		b := newBench(t)
-		held := b.take(t)
-		if _, err := b.Boot(t.Context(), pixel, held, b.tell); err != nil {
+		held := b.Take(t)
+		if _, err := b.Boot(t.Context(), pixel, held, b.Tell); err != nil {
 			t.Fatal(err)
 		}
 		b.standin.Breaks(breaks, 2)
@@ -371,12 +344,12 @@ func TestStoppingIsTriedUntilItIsDone(t *testing.T) {
 func TestAnInstanceThatCantBeStopped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	held := b.take(t)
-	if _, err := b.Boot(t.Context(), pixel, held, b.tell); err != nil {
+	held := b.Take(t)
+	if _, err := b.Boot(t.Context(), pixel, held, b.Tell); err != nil {
 		t.Fatal(err)
 	}
 	b.standin.Breaks(standins.SaaSNoSDK, -1)
-	err := b.Stop(t.Context(), held.Lease(), b.tell)
+	err := b.Stop(t.Context(), held.Lease(), b.Tell)
 	var failed *boot.Error
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), "no Android SDK path set") {
 		t.Fatal(err)
@@ -390,7 +363,7 @@ func TestAnInstanceThatCantBeStopped(t *testing.T) {
 	b.standin.Breaks(standins.SaaSStopTooSlow, -1)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if err := b.Stop(ctx, held.Lease(), b.tell); !errors.As(err, &failed) || !strings.Contains(failed.Hint(), "https://cloud.geny.io") {
+	if err := b.Stop(ctx, held.Lease(), b.Tell); !errors.As(err, &failed) || !strings.Contains(failed.Hint(), "https://cloud.geny.io") {
 		t.Errorf("%v", err)
 	}
 	b.standin.Breaks(standins.SaaSStopTooSlow, 0)
@@ -404,7 +377,7 @@ func TestStoppingWithoutGmsaas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	bare := New(genymotion.Computer{Getenv: func(string) string { return "" }})
-	of := lease.Lease{ID: "apkgate-abcde", Kind: Kind, Detail: map[string]string{noteAsked: time.Now().UTC().Format(time.RFC3339)}}
+	of := lease.Lease{ID: "apkgate-abcde", Kind: Kind, Detail: map[string]string{noteAsked: boot.Now()}}
 	err := bare.Stop(ctx, of, func(string) {})
 	var failed *boot.Error
 	if !errors.As(err, &failed) || !strings.Contains(failed.What, "gmsaas is not in the PATH") || !strings.Contains(failed.Hint(), "pip install gmsaas; then apkgate devices clean") {
@@ -425,8 +398,8 @@ func TestAStartThatNamesNoInstance(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(real), 0o700), os.Rename(program, real), os.WriteFile(program, []byte(script), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	held := b.take(t)
-	_, err := b.Boot(t.Context(), pixel, held, b.tell)
+	held := b.Take(t)
+	_, err := b.Boot(t.Context(), pixel, held, b.Tell)
 	var failed *boot.Error
 	if !errors.As(err, &failed) || !strings.Contains(failed.What, "gmsaas names no instance in its answer") || failed.Hint() != adviceUpdate {
 		t.Errorf("%v", err)
@@ -443,13 +416,13 @@ func TestAStopWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.lookEvery, b.mayAppear = time.Hour, time.Hour
-	held := b.take(t)
-	if err := held.Note(noteAsked, time.Now().UTC().Format(time.RFC3339)); err != nil {
+	held := b.Take(t)
+	if err := held.Note(noteAsked, boot.Now()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	err := b.Stop(ctx, held.Lease(), b.tell)
+	err := b.Stop(ctx, held.Lease(), b.Tell)
 	var failed *boot.Error
 	if !errors.As(err, &failed) || !strings.Contains(failed.Hint(), "apkgate devices clean, or stop "+held.ID()) {
 		t.Errorf("%v", err)
@@ -462,8 +435,8 @@ func TestAStopThatIsInterrupted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.lookEvery, b.mayAppear = time.Hour, time.Hour
-	held := b.take(t)
-	if err := held.Note(noteAsked, time.Now().UTC().Format(time.RFC3339)); err != nil {
+	held := b.Take(t)
+	if err := held.Note(noteAsked, boot.Now()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -474,7 +447,7 @@ func TestAStopThatIsInterrupted(t *testing.T) {
 		}
 		cancel(why)
 	}()
-	if err := b.Stop(ctx, held.Lease(), b.tell); err == nil || !strings.Contains(err.Error(), "Ctrl-C") {
+	if err := b.Stop(ctx, held.Lease(), b.Tell); err == nil || !strings.Contains(err.Error(), "Ctrl-C") {
 		t.Errorf("%v", err)
 	}
 }
@@ -512,31 +485,17 @@ func TestABootThatIsGivenUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.standin.Breaks(standins.Held("halfway", "instances start"), 1)
-	held := b.take(t)
+	held := b.Take(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		b.awaitHeld(t)
+		boottest.AwaitFile(t, b.standin.Path(standins.HoldsAt))
 		cancel()
 	}()
-	if _, err := b.Boot(ctx, pixel, held, b.tell); !errors.Is(err, context.Canceled) {
+	if _, err := b.Boot(ctx, pixel, held, b.Tell); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that it was canceled", err)
 	}
 	if cloud := b.cloud(t); len(cloud) != 1 {
 		t.Errorf("the platform lists %+v, want what it was making", cloud)
 	}
 	b.release(t, held.Lease())
-}
-
-// awaitHeld waits until a command is held.
-func (b *bench) awaitHeld(t *testing.T) {
-	t.Helper()
-	for until := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
-		if _, err := os.Stat(b.standin.Path(standins.HoldsAt)); err == nil {
-			return
-		}
-		if time.Now().After(until) {
-			t.Error("a minute later no command is held")
-			return
-		}
-	}
 }

@@ -2,7 +2,6 @@ package saas
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -27,34 +26,22 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 	if of.Detail[noteAsked] == "" {
 		return nil // the platform was not asked for anything
 	}
-	ctx, cancel := context.WithTimeout(ctx, stopWithin)
-	defer cancel()
 	if err := genymotion.EndOrphans("gmsaas", of.ID); err != nil {
 		tell(err.Error())
 	}
+	byHand := "stop " + of.ID + " on https://cloud.geny.io"
+	if m := of.Detail[noteMinutes]; m != "" {
+		byHand += fmt.Sprintf("; the platform stops it by itself %s minutes after it has booted", prose.Clip(m, 10))
+	}
 	doing := "stop the instance " + of.ID
-	if _, err := l.gmsaas(doing); err != nil {
-		return byHand(err, of) // which no waiting brings
-	}
-	for {
-		left, err := l.stopAll(ctx, of.ID, doing, tell)
-		var refused *refusedError
-		if errors.As(err, &refused) && !refused.failed.Retry {
-			return byHand(refused.failed, of)
-		}
-		if err == nil && left == 0 && !l.mayStillAppear(of) {
-			return nil
-		}
-		if boot.Pause(ctx, l.lookEvery) != nil {
-			if err == nil && errors.Is(ctx.Err(), context.Canceled) {
-				err = context.Cause(ctx)
-			}
-			if err == nil {
-				err = &boot.Error{Lab: called, What: fmt.Sprintf("%s: it is still listed after %s", doing, prose.Duration(stopWithin)), Retry: true}
-			}
-			return byHand(err, of)
-		}
-	}
+	return boot.Ending{
+		Lab: called, Doing: doing, Still: "it is still listed", ByHand: byHand,
+		Within: stopWithin, Every: l.lookEvery, Hopeless: genymotion.Hopeless,
+		Step: func(ctx context.Context) (bool, error) {
+			left, err := l.stopAll(ctx, of.ID, doing, tell)
+			return left == 0 && !boot.MayAppear(of, noteAsked, noteUUID, l.mayAppear), err
+		},
+	}.Run(ctx)
 }
 
 // stopAll stops what is listed under the name, and tells how many were.
@@ -74,30 +61,4 @@ func (l *Lab) stopAll(ctx context.Context, name, doing string, tell func(string)
 		}
 	}
 	return len(there), nil
-}
-
-// mayStillAppear reports whether an instance that nobody was told of may still be on its way.
-func (l *Lab) mayStillAppear(of lease.Lease) bool {
-	if of.Detail[noteUUID] != "" {
-		return false
-	}
-	asked, err := time.Parse(time.RFC3339, of.Detail[noteAsked])
-	return err == nil && time.Since(asked).Abs() < l.mayAppear
-}
-
-// byHand adds to an error what somebody can do, and what happens if nobody does.
-func byHand(err error, of lease.Lease) error {
-	e := &boot.Error{Lab: called, What: "stop the instance " + of.ID + ": " + err.Error()}
-	var failed *boot.Error
-	if errors.As(err, &failed) {
-		e.What, e.Advice, e.Retry = failed.What, failed.Advice, failed.Retry
-	}
-	if e.Advice != "" {
-		e.Advice += "; "
-	}
-	e.Advice += "then apkgate devices clean, or stop " + of.ID + " on https://cloud.geny.io"
-	if m := of.Detail[noteMinutes]; m != "" {
-		e.Advice += fmt.Sprintf("; the platform stops it by itself %s minutes after it has booted", prose.Clip(m, 10))
-	}
-	return e
 }
