@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,7 @@ import (
 )
 
 // Device is one device to measure on, or several that are alike. Exactly one of
-// Serial, Address, Simulated, AVD, Genymotion and GenymotionSaaS is set.
+// Serial, Address, Simulated and the labs' descriptions is set.
 type Device struct {
 	// The serial of a connected device, as adb devices prints it.
 	Serial string `yaml:"serial,omitempty" jsonschema:"minLength=1,maxLength=200"`
@@ -22,12 +21,8 @@ type Device struct {
 	Address string `yaml:"address,omitempty" jsonschema:"minLength=3,maxLength=300"`
 	// The profile of a simulated device.
 	Simulated string `yaml:"simulated,omitempty" jsonschema:"minLength=1,maxLength=200"`
-	// An emulator of Android's SDK, which apkgate boots and stops.
-	AVD *AVD `yaml:"avd,omitempty"`
-	// A virtual device of Genymotion Desktop, which apkgate boots and stops.
-	Genymotion *Genymotion `yaml:"genymotion,omitempty"`
-	// An instance in Genymotion's cloud, which apkgate boots and stops.
-	GenymotionSaaS *GenymotionSaaS `yaml:"genymotion-saas,omitempty"`
+	// One that a lab boots.
+	Labs `yaml:",inline"`
 	// What reports call the device. Without it, its serial, address or profile, or what it is booted from.
 	Name string `yaml:"name,omitempty" jsonschema:"minLength=1,maxLength=200"`
 	// How many such devices there are, called NAME #1, NAME #2 and so on: they share the work. For devices that are simulated or booted by apkgate.
@@ -46,7 +41,7 @@ type Device struct {
 func (d Device) BatteryPercent() int { return int(math.Round(100 * float64(d.Battery))) }
 
 // Booted reports whether apkgate boots the device.
-func (d Device) Booted() bool { return d.AVD != nil || d.Genymotion != nil || d.GenymotionSaaS != nil }
+func (d Device) Booted() bool { return d.Virtual().Kind != "" }
 
 // Stations are the names of the devices that it stands for.
 func (d Device) Stations() []string {
@@ -67,27 +62,25 @@ func (d Device) ProfileName() string { return cmp.Or(d.Profile, d.name()) }
 func (d Device) name() string { return cmp.Or(d.Name, d.source()) }
 
 // waysToDevices are the keys of which a device has exactly one.
-var waysToDevices = []string{"serial", "address", "simulated", "avd", "genymotion", "genymotion-saas"}
+var waysToDevices = append([]string{"serial", "address", "simulated"}, labKeys...)
 
 func (d *decoder) device(c *Config) reader {
 	names, ways := map[string]int{}, map[string]int{}
 	profiles := map[string]likeness{}
 	return func(n *node, path string) {
 		dev := Device{Count: 1}
-		if !d.mapping(n, path,
+		if !d.mapping(n, path, slices.Concat([]field{
 			may("serial", d.text(&dev.Serial, serialRule)),
 			may("address", d.text(&dev.Address, addressRule)),
 			may("simulated", d.profile(&dev.Simulated)),
-			may("avd", d.avd(&dev.AVD)),
-			may("genymotion", d.genymotion(&dev.Genymotion)),
-			may("genymotion-saas", d.genymotionSaaS(&dev.GenymotionSaaS)),
+		}, dev.fields(d), []field{
 			may("name", d.text(&dev.Name, nameRule)),
 			may("count", integer(d, &dev.Count, 1, 100)),
 			may("profile", d.text(&dev.Profile, nameRule)),
 			may("battery", d.charge(&dev.Battery)),
 			may("networks", d.set(&dev.Networks, 1, func(s *string) reader { return d.text(s, networkRule) })),
 			may("context", d.texts(&dev.Context, propertyRule)),
-		) {
+		})...) {
 			return
 		}
 		d.exactlyOne(n, path, waysToDevices, "name", "count", "profile", "battery", "networks", "context")
@@ -107,31 +100,20 @@ func (d *decoder) device(c *Config) reader {
 
 // source names the device by what it is reached or booted by.
 func (d Device) source() string {
-	switch {
-	case d.AVD != nil:
-		return d.AVD.Existing + strings.TrimSpace(d.AVD.Model+" "+d.AVD.Android)
-	case d.Genymotion != nil:
-		return d.Genymotion.Existing + strings.TrimSpace(d.Genymotion.Model+" "+d.Genymotion.Android)
-	case d.GenymotionSaaS != nil:
-		return strings.TrimSpace(d.GenymotionSaaS.Recipe + " " + d.GenymotionSaaS.Android)
-	}
-	return d.Serial + d.Address + d.Simulated
+	v := d.Virtual()
+	return d.Serial + d.Address + d.Simulated + v.Existing + strings.TrimSpace(v.Model+" "+v.Android)
 }
 
 // onlyOfVirtual reports keys that say nothing of a device that is there.
 func (d *decoder) onlyOfVirtual(dev Device, n *node, path string) {
 	if at := n.find("battery"); at != nil && !dev.Booted() && dev.source() != "" {
-		d.at(at, join(path, "battery"), "the battery is set only of devices that apkgate boots (avd, genymotion, genymotion-saas): remove the key")
+		d.at(at, join(path, "battery"), "the battery is set only of devices that apkgate boots (%s): remove the key", strings.Join(labKeys, ", "))
 	}
-	at, one := n.find("count"), ""
-	switch {
-	case dev.Count <= 1:
-	case dev.Serial != "" || dev.Address != "":
+	one := dev.Virtual().Once
+	if dev.Serial != "" || dev.Address != "" {
 		one = "a connected device is there once"
-	case dev.Genymotion != nil && dev.Genymotion.Existing != "":
-		one = "Genymotion runs a virtual device that is there once"
 	}
-	if one != "" {
+	if at := n.find("count"); one != "" && dev.Count > 1 {
 		d.at(at, join(path, "count"), "%s: want a count of 1, got %d", one, dev.Count)
 	}
 }
@@ -187,29 +169,15 @@ func sameSet(a, b []string) bool {
 // kind is what sort of device it is: connected ones are of one kind, however adb
 // reaches them.
 func (d Device) kind() string {
-	switch {
-	case d.Simulated != "":
+	if d.Simulated != "" {
 		return "simulated"
-	case d.AVD != nil:
-		return "avd"
-	case d.Genymotion != nil:
-		return "genymotion"
-	case d.GenymotionSaaS != nil:
-		return "genymotion-saas"
 	}
-	return "connected"
+	return cmp.Or(d.Virtual().Kind, "connected")
 }
 
 // details are the words by which a device is simulated or booted, "" of a connected one.
 func (d Device) details() string {
-	return fmt.Sprint(d.Simulated, deref(d.AVD), deref(d.Genymotion), deref(d.GenymotionSaaS), d.BatteryPercent())
-}
-
-func deref(p any) any {
-	if v := reflect.ValueOf(p); !v.IsNil() {
-		return v.Elem().Interface()
-	}
-	return nil
+	return fmt.Sprint(d.Simulated, d.Virtual(), d.BatteryPercent())
 }
 
 // profile decodes the name of a simulated device.

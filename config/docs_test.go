@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -65,8 +66,8 @@ func TestDocumentedFarmIsValid(t *testing.T) {
 var docsSections = map[string]string{
 	"App": "## app (required)", "Scenario": "## scenarios", "Instrumentation": "### workload: instrumentation",
 	"Startup": "### workload: startup", "Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
-	"Device": "## devices", "AVD": "### devices: avd", "Genymotion": "### devices: genymotion", "GenymotionSaaS": "### devices: genymotion-saas",
-	"Farm": "## farm", "Firebase": "### farm: firebase", "FarmDevice": "### farm: firebase: devices",
+	"Device": "## devices",
+	"Farm":   "## farm", "Firebase": "### farm: firebase", "FarmDevice": "### farm: firebase: devices",
 	"AWS": "### farm: aws", "AWSDevice": "### farm: aws: devices",
 	"BrowserStack": "### farm: browserstack", "BrowserStackDevice": "### farm: browserstack: devices",
 	"Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
@@ -100,7 +101,20 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 			t.Errorf("no section for %s", key)
 		}
 	}
-	for typ, heading := range docsSections {
+	ofLabs, err := os.ReadFile("../docs/labs.md") // where each lab says what its key may say
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs += string(ofLabs)
+	sections := maps.Clone(docsSections)
+	for typ, key := range labTypes() {
+		sections[typ] = "### devices: " + key
+		delete(s.Defs["Device"].Properties, key)
+		if !strings.Contains(sectionOf(docs, "## Ways to have a device"), "| `"+key+"` |") {
+			t.Errorf("docs/labs.md does not say what %s is", key)
+		}
+	}
+	for typ, heading := range sections {
 		section := sectionOf(docs, heading)
 		for key, p := range s.Defs[typ].Properties {
 			row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(key) + "` \\|.*$").FindString(section)

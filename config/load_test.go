@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ var testOptions = config.Options{Profiles: []string{"nexus-4", "pixel-5"}}
 func TestWrongConfigurations(t *testing.T) {
 	for _, file := range glob(t, "testdata/wrong/*.yml", 50) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
-			want := read(t, strings.TrimSuffix(file, ".yml")+".want")
+			want := strings.ReplaceAll(string(read(t, strings.TrimSuffix(file, ".yml")+".want")), "{labs}", labs())
 			c, err := config.Load("apkgate.yml", read(t, file), testOptions)
 			if err == nil {
 				t.Fatal("no problem was found")
@@ -27,11 +28,20 @@ func TestWrongConfigurations(t *testing.T) {
 			if c != nil {
 				t.Error("a configuration came with the problems")
 			}
-			if diff := cmp.Diff(string(want), err.Error()+"\n"); diff != "" {
+			if diff := cmp.Diff(want, err.Error()+"\n"); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// labs are the keys of the labs, as messages list them.
+func labs() string {
+	var keys []string
+	for field := range reflect.TypeFor[config.Labs]().Fields() {
+		keys = append(keys, strings.TrimSuffix(field.Tag.Get("yaml"), ",omitempty"))
+	}
+	return strings.Join(keys, ", ")
 }
 
 func glob(t *testing.T, pattern string, least int) []string {

@@ -108,8 +108,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"Instrumentation.runner": classPattern.String(), "Instrumentation.class": linePattern,
 		"Startup.activity": activityPattern.String(), "Maestro.flow": pathPattern, "Shell.script": pathPattern,
 		"Device.serial": serialPattern.String(), "Device.address": hostPattern, "Device.simulated": linePattern, "Device.name": linePattern,
-		"Device.profile": linePattern, "AVD.model": bootPattern, "AVD.name": bootPattern, "AVD.snapshot": bootPattern, "AVD.image": imagePattern.String(), "AVD.gpu": imagePattern.String(),
-		"Genymotion.model": bootPattern, "Genymotion.name": bootPattern, "GenymotionSaaS.recipe": bootPattern,
+		"Device.profile": linePattern, "AVD.image": imagePattern.String(), "AVD.gpu": imagePattern.String(),
 		"Firebase.project": projectPattern.String(), "Firebase.bucket": bucketPattern.String(), "FarmDevice.model": modelPattern.String(),
 		"AWS.project": arnPattern.String(), "AWSDevice.model": phonePattern.String(),
 		"BrowserStackDevice.model": phonePattern.String(),
@@ -119,6 +118,13 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"Config.base": pathPattern, "Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
 	} {
 		property(t, s, key).Pattern = pattern
+	}
+	for typ := range labTypes() {
+		for _, key := range []string{"model", "name", "recipe", "serial", "snapshot"} {
+			if p, ok := s.Definitions[typ].Properties.Get(key); ok {
+				p.Pattern = bootPattern
+			}
+		}
 	}
 	for _, key := range []string{"Config.networks", "Device.networks"} {
 		property(t, s, key).Items.Pattern = networkPattern.String()
@@ -134,7 +140,12 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", looseSchema().AnyOf
 	}
-	for key, pattern := range map[string]*regexp.Regexp{"AVD.android": apiPattern, "Genymotion.android": androidPattern, "GenymotionSaaS.android": androidPattern, "FarmDevice.version": modelPattern, "AWSDevice.version": phonePattern, "BrowserStackDevice.version": phonePattern} {
+	for typ := range labTypes() {
+		if p, ok := s.Definitions[typ].Properties.Get("android"); ok {
+			p.Type, p.AnyOf = "", []*jsonschema.Schema{{Type: "string", Pattern: androidPattern.String()}, {Type: "number"}}
+		}
+	}
+	for key, pattern := range map[string]*regexp.Regexp{"AVD.android": apiPattern, "FarmDevice.version": modelPattern, "AWSDevice.version": phonePattern, "BrowserStackDevice.version": phonePattern} {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", []*jsonschema.Schema{{Type: "string", Pattern: pattern.String()}, {Type: "number"}}
 	}
@@ -154,6 +165,15 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 	one := uint64(1)
 	s.Definitions["Store"].MaxProperties = &one
 	property(t, s, "Store.postgres").Not = &jsonschema.Schema{Pattern: passwordPattern.String()}
+}
+
+// labTypes are the names of the labs' types, by which the schema has them, with their keys.
+func labTypes() map[string]string {
+	out := map[string]string{}
+	for i, key := range labKeys {
+		out[reflect.TypeFor[Labs]().Field(i).Type.Elem().Name()] = key
+	}
+	return out
 }
 
 func property(t *testing.T, s *jsonschema.Schema, path string) *jsonschema.Schema {
@@ -298,7 +318,7 @@ func TestSchemaAndLoadKnowTheSameKeys(t *testing.T) {
 	if err := json.Unmarshal(src, &s); err != nil {
 		t.Fatal(err)
 	}
-	for typ, yml := range map[string]string{
+	files := map[string]string{
 		"Config":          `nope: 1`,
 		"App":             `app: {nope: 1}`,
 		"Scenario":        `scenarios: [{nope: 1}]`,
@@ -309,9 +329,6 @@ func TestSchemaAndLoadKnowTheSameKeys(t *testing.T) {
 		"Monkey":          `scenarios: [{workload: {monkey: {nope: 1}}}]`,
 		"Shell":           `scenarios: [{workload: {shell: {nope: 1}}}]`,
 		"Device":          `devices: [{nope: 1}]`,
-		"AVD":             `devices: [{avd: {nope: 1}}]`,
-		"Genymotion":      `devices: [{genymotion: {nope: 1}}]`,
-		"GenymotionSaaS":  `devices: [{genymotion-saas: {nope: 1}}]`,
 		"Context":         `context: {nope: 1}`,
 		"Metric":          `metrics: [{nope: 1}]`,
 		"Gate":            `gate: {nope: 1}`,
@@ -320,7 +337,11 @@ func TestSchemaAndLoadKnowTheSameKeys(t *testing.T) {
 		"Evidence":        `evidence: {nope: 1}`,
 		"Store":           `store: {nope: 1}`,
 		"Report":          `report: {nope: 1}`,
-	} {
+	}
+	for typ, key := range labTypes() {
+		files[typ] = `devices: [{` + key + `: {nope: 1}}]`
+	}
+	for typ, yml := range files {
 		properties := s.Properties
 		if typ != "Config" {
 			properties = s.Defs[typ].Properties

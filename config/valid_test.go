@@ -119,13 +119,13 @@ func everything() *config.Config {
 			{Serial: "R58M123", Name: "the S10", Context: map[string]string{"floor": "2"}, Count: 1},
 			{Address: "[fe80::1]:5555", Name: "[fe80::1]:5555", Count: 1},
 			{Simulated: "nexus-4", Name: "nexus-4", Count: 3, Profile: "old", Networks: []string{"lte", "none"}},
-			{Name: "pixel", Count: 2, Battery: 0.8, AVD: &config.AVD{
+			{Name: "pixel", Count: 2, Battery: 0.8, Labs: config.Labs{AVD: &config.AVD{
 				Model: "pixel_6", Android: "34-ext8", Image: "google_atd", ABI: "x86_64", Screen: config.Screen{Width: 1080, Height: 2400, Density: 420},
 				RAMMiB: 2048, Cores: 2, GPU: "swiftshader_indirect",
-			}},
-			{Name: "Pixel_5_API_30", Count: 1, AVD: &config.AVD{Existing: "Pixel_5_API_30", GPU: "auto", Snapshot: "booted"}},
-			{Name: "Google Pixel 3 11.0", Count: 1, Genymotion: &config.Genymotion{Model: "Google Pixel 3", Android: "11.0", Screen: config.Screen{Width: 1080, Height: 2160, Density: 440}}},
-			{Name: "Google Pixel 4 12.0", Count: 1, GenymotionSaaS: &config.GenymotionSaaS{Recipe: "Google Pixel 4", Android: "12.0", Minutes: 45}},
+			}}},
+			{Name: "Pixel_5_API_30", Count: 1, Labs: config.Labs{AVD: &config.AVD{Existing: "Pixel_5_API_30", GPU: "auto", Snapshot: "booted"}}},
+			{Name: "Google Pixel 3 11.0", Count: 1, Labs: config.Labs{Genymotion: &config.Genymotion{Model: "Google Pixel 3", Android: "11.0", Screen: config.Screen{Width: 1080, Height: 2160, Density: 440}}}},
+			{Name: "Google Pixel 4 12.0", Count: 1, Labs: config.Labs{GenymotionSaaS: &config.GenymotionSaaS{Recipe: "Google Pixel 4", Android: "12.0", Minutes: 45}}},
 		},
 		Farm: &config.Farm{
 			Firebase: &config.Firebase{Project: "mail-perf-1234", Bucket: "mail-perf-results", Devices: []config.FarmDevice{{Model: "oriole", Version: "33"}, {Model: "MediumPhone.arm", Version: "34"}}},

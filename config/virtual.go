@@ -2,8 +2,85 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
+	"strings"
 )
+
+// Labs are the descriptions of a device that a lab boots, of which a device has at most one. A
+// lab that is new to the configuration is a field here, and its type below.
+type Labs struct {
+	// An emulator of Android's SDK, which apkgate boots and stops.
+	AVD *AVD `yaml:"avd,omitempty"`
+	// A virtual device of Genymotion Desktop, which apkgate boots and stops.
+	Genymotion *Genymotion `yaml:"genymotion,omitempty"`
+	// An instance in Genymotion's cloud, which apkgate boots and stops.
+	GenymotionSaaS *GenymotionSaaS `yaml:"genymotion-saas,omitempty"`
+}
+
+// description is what the file says to one lab.
+type description interface {
+	// decode reads its keys.
+	decode(*decoder) reader
+	// virtual is the same in the words of all labs, but for its Kind.
+	virtual() Virtual
+}
+
+// Virtual is a device that a lab boots, in the words of all labs. What is zero is the lab's to
+// choose.
+type Virtual struct {
+	Kind     string // the lab's key: "avd"
+	Existing string // one that is there already
+	Model    string
+	Android  string
+	Image    string
+	ABI      string
+	Screen   Screen
+	RAMMiB   int
+	Cores    int
+	GPU      string
+	Snapshot string
+	Minutes  int // after which it ends by itself
+
+	// Here says that it runs on this computer, and takes its processors.
+	Here bool
+	// Once says why there are not several of it, "" where there may be.
+	Once string
+}
+
+// labKeys are the keys of the labs.
+var labKeys = func() (keys []string) {
+	for field := range reflect.TypeFor[Labs]().Fields() {
+		key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		keys = append(keys, key)
+	}
+	return keys
+}()
+
+// fields are the labs' keys, to be decoded.
+func (l *Labs) fields(d *decoder) (out []field) {
+	labs := reflect.ValueOf(l).Elem()
+	for i, key := range labKeys {
+		out = append(out, may(key, func(n *node, path string) {
+			labs.Field(i).Set(reflect.New(labs.Field(i).Type().Elem()))
+			labs.Field(i).Interface().(description).decode(d)(n, path)
+		}))
+	}
+	return out
+}
+
+// Virtual is the device as a lab boots it; of one that no lab boots its Kind is "".
+func (l Labs) Virtual() (v Virtual) {
+	labs := reflect.ValueOf(l)
+	for i, key := range labKeys {
+		if its := labs.Field(i); !its.IsNil() {
+			v = its.Interface().(description).virtual()
+			v.Kind = key
+			return v
+		}
+	}
+	return v
+}
 
 // AVD describes an emulator of Android's SDK: one to create (Model and Android), or one
 // that is there (Existing).
@@ -62,10 +139,9 @@ func (s Screen) String() string { return fmt.Sprintf("%dx%d@%d", s.Width, s.Heig
 // MarshalYAML writes the screen as a file has it.
 func (s Screen) MarshalYAML() (any, error) { return s.String(), nil }
 
-func (d *decoder) avd(dst **AVD) reader {
+func (a *AVD) decode(d *decoder) reader {
 	return func(n *node, path string) {
-		a := &AVD{GPU: "auto"}
-		*dst = a
+		a.GPU = "auto"
 		if !d.mapping(n, path,
 			may("model", d.text(&a.Model, bootRule)),
 			may("android", d.looseText(&a.Android, apiRule)),
@@ -90,10 +166,15 @@ func (d *decoder) avd(dst **AVD) reader {
 	}
 }
 
-func (d *decoder) genymotion(dst **Genymotion) reader {
+func (a *AVD) virtual() Virtual {
+	return Virtual{
+		Existing: a.Existing, Model: a.Model, Android: a.Android, Image: a.Image, ABI: a.ABI, Screen: a.Screen,
+		RAMMiB: a.RAMMiB, Cores: a.Cores, GPU: a.GPU, Snapshot: a.Snapshot, Here: true,
+	}
+}
+
+func (g *Genymotion) decode(d *decoder) reader {
 	return func(n *node, path string) {
-		g := &Genymotion{}
-		*dst = g
 		if d.mapping(n, path,
 			may("model", d.text(&g.Model, bootRule)),
 			may("android", d.looseText(&g.Android, androidRule)),
@@ -105,16 +186,27 @@ func (d *decoder) genymotion(dst **Genymotion) reader {
 	}
 }
 
-func (d *decoder) genymotionSaaS(dst **GenymotionSaaS) reader {
+func (g *Genymotion) virtual() Virtual {
+	v := Virtual{Existing: g.Existing, Model: g.Model, Android: g.Android, Screen: g.Screen, Here: true}
+	if g.Existing != "" {
+		v.Once = "Genymotion runs a virtual device that is there once"
+	}
+	return v
+}
+
+func (g *GenymotionSaaS) decode(d *decoder) reader {
 	return func(n *node, path string) {
-		g := &GenymotionSaaS{Minutes: 120}
-		*dst = g
+		g.Minutes = 120
 		d.mapping(n, path,
 			need("recipe", d.text(&g.Recipe, bootRule)),
 			may("android", d.looseText(&g.Android, androidRule)),
 			may("minutes", integer(d, &g.Minutes, 1, 28_800)),
 		)
 	}
+}
+
+func (g *GenymotionSaaS) virtual() Virtual {
+	return Virtual{Model: g.Recipe, Android: g.Android, Minutes: g.Minutes}
 }
 
 // newOrExisting reports a description that is neither of a device to create nor of one

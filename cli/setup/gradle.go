@@ -113,7 +113,7 @@ func managed(e gradle.Emulator) (d config.Device, why string) {
 	case !own.MatchString(image):
 		return d, "its systemImageSource is not written down plainly"
 	}
-	return config.Device{Name: e.Name, AVD: &config.AVD{Model: modelID(e.Device), Android: e.API, Image: image}}, ""
+	return config.Device{Name: e.Name, Labs: config.Labs{AVD: &config.AVD{Model: modelID(e.Device), Android: e.API, Image: image}}}, ""
 }
 
 // modelID is the id by which avdmanager knows a device that Android Studio shows by its

@@ -32,20 +32,10 @@ const cloudToken = "GENYMOTION_API_TOKEN"
 
 // SpecOf is a device of the configuration as a lab boots it for a station.
 func SpecOf(station string, d config.Device) boot.Spec {
-	spec := boot.Spec{Name: station, BatteryPercent: d.BatteryPercent()}
-	var screen config.Screen
-	switch {
-	case d.AVD != nil:
-		a := d.AVD
-		spec.Kind, spec.Existing, spec.Model, spec.Android, spec.Image, spec.ABI = "avd", a.Existing, a.Model, a.Android, a.Image, a.ABI
-		spec.RAMMiB, spec.Cores, spec.GPU, spec.Snapshot, screen = a.RAMMiB, a.Cores, a.GPU, a.Snapshot, a.Screen
-	case d.Genymotion != nil:
-		g := d.Genymotion
-		spec.Kind, spec.Existing, spec.Model, spec.Android, screen = "genymotion", g.Existing, g.Model, g.Android, g.Screen
-	case d.GenymotionSaaS != nil:
-		g := d.GenymotionSaaS
-		spec.Kind, spec.Model, spec.Android, spec.Minutes = "genymotion-saas", g.Recipe, g.Android, g.Minutes
+	v := d.Virtual()
+	return boot.Spec{
+		Name: station, Kind: v.Kind, Existing: v.Existing, Model: v.Model, Android: v.Android, Image: v.Image, ABI: v.ABI,
+		Width: v.Screen.Width, Height: v.Screen.Height, Density: v.Screen.Density, RAMMiB: v.RAMMiB, Cores: v.Cores,
+		GPU: v.GPU, Snapshot: v.Snapshot, BatteryPercent: d.BatteryPercent(), Minutes: v.Minutes,
 	}
-	spec.Width, spec.Height, spec.Density = screen.Width, screen.Height, screen.Density
-	return spec
 }

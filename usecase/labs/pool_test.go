@@ -61,7 +61,7 @@ func poolOf(t *testing.T, lab *labOfNothing, stderr *bytes.Buffer) (p *Pool, lea
 	}
 }
 
-var pixel = config.Device{AVD: &config.AVD{Model: "pixel_6", Android: "34"}}
+var pixel = config.Device{Labs: config.Labs{AVD: &config.AVD{Model: "pixel_6", Android: "34"}}}
 
 func quiet(string) {}
 
@@ -138,13 +138,13 @@ func TestSpecOfADescription(t *testing.T) {
 		device config.Device
 		want   boot.Spec
 	}{
-		{config.Device{Battery: 0.55, AVD: &config.AVD{Model: "pixel_6", Android: "34", Image: "google_atd", ABI: "x86_64", Screen: screen, RAMMiB: 2048, Cores: 2, GPU: "host"}},
+		{config.Device{Battery: 0.55, Labs: config.Labs{AVD: &config.AVD{Model: "pixel_6", Android: "34", Image: "google_atd", ABI: "x86_64", Screen: screen, RAMMiB: 2048, Cores: 2, GPU: "host"}}},
 			boot.Spec{Name: "s", Kind: "avd", Model: "pixel_6", Android: "34", Image: "google_atd", ABI: "x86_64", Width: 1080, Height: 2400, Density: 420, RAMMiB: 2048, Cores: 2, GPU: "host", BatteryPercent: 55}},
-		{config.Device{AVD: &config.AVD{Existing: "Old", GPU: "auto", Snapshot: "ready"}}, boot.Spec{Name: "s", Kind: "avd", Existing: "Old", GPU: "auto", Snapshot: "ready"}},
-		{config.Device{Genymotion: &config.Genymotion{Model: "Google Pixel 3", Android: "11.0", Screen: screen}},
+		{config.Device{Labs: config.Labs{AVD: &config.AVD{Existing: "Old", GPU: "auto", Snapshot: "ready"}}}, boot.Spec{Name: "s", Kind: "avd", Existing: "Old", GPU: "auto", Snapshot: "ready"}},
+		{config.Device{Labs: config.Labs{Genymotion: &config.Genymotion{Model: "Google Pixel 3", Android: "11.0", Screen: screen}}},
 			boot.Spec{Name: "s", Kind: "genymotion", Model: "Google Pixel 3", Android: "11.0", Width: 1080, Height: 2400, Density: 420}},
-		{config.Device{Genymotion: &config.Genymotion{Existing: "Lab"}}, boot.Spec{Name: "s", Kind: "genymotion", Existing: "Lab"}},
-		{config.Device{GenymotionSaaS: &config.GenymotionSaaS{Recipe: "Google Pixel 3", Android: "11.0", Minutes: 45}}, boot.Spec{Name: "s", Kind: "genymotion-saas", Model: "Google Pixel 3", Android: "11.0", Minutes: 45}},
+		{config.Device{Labs: config.Labs{Genymotion: &config.Genymotion{Existing: "Lab"}}}, boot.Spec{Name: "s", Kind: "genymotion", Existing: "Lab"}},
+		{config.Device{Labs: config.Labs{GenymotionSaaS: &config.GenymotionSaaS{Recipe: "Google Pixel 3", Android: "11.0", Minutes: 45}}}, boot.Spec{Name: "s", Kind: "genymotion-saas", Model: "Google Pixel 3", Android: "11.0", Minutes: 45}},
 	} {
 		if diff := cmp.Diff(c.want, SpecOf("s", c.device)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", c.device, diff)

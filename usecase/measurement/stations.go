@@ -57,7 +57,7 @@ func ready(ctx context.Context, c terminal.Console, cfg *config.Config, f measur
 		}
 		for _, name := range d.Stations() {
 			s := fleet.Station{Name: name, Profile: d.ProfileName(), Fresh: d.Simulated != ""}
-			if d.AVD != nil || d.Genymotion != nil {
+			if d.Virtual().Here {
 				s.Place = thisComputer
 			}
 			s.Start = func(ctx context.Context, tell func(string)) (*fleet.Started, error) { return start(ctx, name, tell) }

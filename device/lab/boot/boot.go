@@ -43,7 +43,7 @@ type Spec struct {
 // Lab boots virtual devices of one kind. Its methods may be called from several
 // goroutines.
 type Lab interface {
-	// Kind is "avd", "genymotion" or "genymotion-saas".
+	// Kind is the lab's key in a configuration: "avd".
 	Kind() string
 	// Check looks at whether this computer can boot such devices: programs and their
 	// versions, licences, acceleration. It changes nothing.
