@@ -106,8 +106,8 @@ func (d Device) source() string {
 
 // onlyOfVirtual reports keys that say nothing of a device that is there.
 func (d *decoder) onlyOfVirtual(dev Device, n *node, path string) {
-	if at := n.find("battery"); at != nil && !dev.Booted() && dev.source() != "" {
-		d.at(at, join(path, "battery"), "the battery is set only of devices that apkgate boots (%s): remove the key", strings.Join(labKeys, ", "))
+	if at := n.find("battery"); at != nil && (!dev.Booted() || dev.Virtual().Phone) && dev.source() != "" {
+		d.at(at, join(path, "battery"), "the battery is set only of virtual devices, which apkgate boots: remove the key")
 	}
 	one := dev.Virtual().Once
 	if dev.Serial != "" || dev.Address != "" {

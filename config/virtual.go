@@ -42,6 +42,8 @@ type Virtual struct {
 	Snapshot string
 	Minutes  int // after which it ends by itself
 
+	// Phone says that it is a phone, whose battery is its own.
+	Phone bool
 	// Here says that it runs on this computer, and takes its processors.
 	Here bool
 	// Once says why there are not several of it, "" where there may be.

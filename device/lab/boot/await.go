@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/prose"
 )
 
 // How Android is asked whether it is up.
@@ -121,4 +122,35 @@ func (w *awaiting) ask(ctx context.Context, command string) (string, error) {
 		return text, nil
 	}
 	return strings.TrimSpace(string(out.Stderr)), nil
+}
+
+// upWithin is how long Android may take to answer, once a lab says that it has booted.
+const upWithin = 3 * time.Minute
+
+// Up waits until Android answers on a device, and no longer than three minutes. The error is an
+// *Error of the lab that is called so, or that of ctx. unreached is what to do where adb has
+// never reached the device, so that another try is no help; "" where it may be one.
+func Up(ctx context.Context, called string, b *Booted, reach func(context.Context) (device.Device, error), unreached string, tell func(string)) error {
+	waiting, cancel := context.WithTimeout(ctx, upWithin)
+	defer cancel()
+	err := Await(waiting, reach, tell)
+	var late *NotUpError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case !errors.As(err, &late):
+		return &Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: %v", b.Serial, err), Retry: true}
+	}
+	return late.Failed(called, b.Serial, unreached)
+}
+
+// Failed is the error as that of a lab which has waited as long as Up does; unreached as there.
+func (e *NotUpError) Failed(called, serial, unreached string) *Error {
+	failed := &Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: it is not up after %s: %s", serial, prose.Duration(upWithin), prose.OneLine(e.Last)), Retry: true}
+	if unreached != "" && !e.Reached {
+		failed.Retry, failed.Advice = false, unreached
+	}
+	return failed
 }

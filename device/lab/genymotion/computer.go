@@ -25,37 +25,19 @@ type Computer struct {
 	Paid bool
 }
 
-// upWithin is how long Android may take to answer, once the program says that it has
-// booted.
-const upWithin = 3 * time.Minute
-
-// Up waits until Android answers on a device. The error is a *boot.Error of the lab that
-// is called so, or that of ctx.
+// Up waits until Android answers on a device. The error is a *boot.Error of the lab that is
+// called so, or that of ctx. One that adb has never reached, and that is paid for, is not booted
+// again: what keeps adb from the one keeps it from the next, as a firewall.
 func (c Computer) Up(ctx context.Context, called string, b *boot.Booted, tell func(string)) error {
-	waiting, cancel := context.WithTimeout(ctx, upWithin)
-	defer cancel()
-	err := boot.Await(waiting, func(ctx context.Context) (device.Device, error) { return c.Reach(ctx, b) }, tell)
-	var late *boot.NotUpError
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.As(err, &late):
-		return c.notUp(called, b.Serial, late)
-	}
-	return &boot.Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: %v", b.Serial, err), Retry: true}
+	return boot.Up(ctx, called, b, func(ctx context.Context) (device.Device, error) { return c.Reach(ctx, b) }, c.unreached(), tell)
 }
 
-// notUp says that Android was not up in time. One that adb has never reached, and that is paid
-// for, is not booted again: what keeps adb from the one keeps it from the next, as a firewall.
-func (c Computer) notUp(called, serial string, late *boot.NotUpError) *boot.Error {
-	failed := &boot.Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: it is not up after %s: %s", serial, prose.Duration(upWithin), prose.OneLine(late.Last)), Retry: true}
-	if c.Paid && !late.Reached {
-		failed.Retry = false
-		failed.Advice = "see that adb on this computer reaches such instances (adb devices while one runs; a firewall or a proxy may be between); no other one is started, which would be paid for in vain"
+// unreached is what to do about a device that adb never reaches.
+func (c Computer) unreached() string {
+	if !c.Paid {
+		return ""
 	}
-	return failed
+	return "see that adb on this computer reaches such instances (adb devices while one runs; a firewall or a proxy may be between); no other one is started, which would be paid for in vain"
 }
 
 // batteryFor bounds setting the battery.

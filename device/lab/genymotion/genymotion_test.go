@@ -148,7 +148,8 @@ func TestABatteryThatIsNotSet(t *testing.T) {
 func TestABootThatAdbNeverReachesIsNotPaidForTwice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ paid, reached, again bool }{{true, false, false}, {true, true, true}, {false, false, true}, {false, true, true}} {
-		failed := Computer{Paid: c.paid}.notUp("a lab", "10.0.0.7:5555", &boot.NotUpError{Last: "adb: connection refused", Reached: c.reached, Err: context.DeadlineExceeded})
+		late := &boot.NotUpError{Last: "adb: connection refused", Reached: c.reached, Err: context.DeadlineExceeded}
+		failed := late.Failed("a lab", "10.0.0.7:5555", Computer{Paid: c.paid}.unreached())
 		if failed.Retry != c.again || (failed.Hint() == "") != c.again || !strings.Contains(failed.Error(), "connection refused") {
 			t.Errorf("%+v: %+v", c, failed)
 		}
