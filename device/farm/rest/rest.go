@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/device/farm"
@@ -65,6 +67,27 @@ func Safe(service, address string) error {
 		return fmt.Errorf("the address of the service %s is %q, want one that begins with https://", service, prose.Short(u.Redacted()))
 	}
 	return nil
+}
+
+// InHouse is Safe of a service within a private network, to which a secret may go in the clear:
+// to an address or a name that nobody has outside.
+func InHouse(service, address string) error {
+	u, err := url.Parse(address)
+	if err == nil && u.Scheme == "http" && u.User == nil && private(u.Hostname()) {
+		return nil
+	}
+	if err == nil && (u.Host == "" || u.User != nil) {
+		return fmt.Errorf("the address of the service %s is %q, want https://HOST without a user", service, prose.Short(u.Redacted()))
+	}
+	return Safe(service, address)
+}
+
+func private(host string) bool {
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback() || ip.IsPrivate()
+	}
+	ends := []string{".local", ".lan", ".internal", ".home.arpa"} // RFC 6762, RFC 8375, and as they are in use
+	return host != "" && (!strings.Contains(host, ".") || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(host, end) }))
 }
 
 // Client follows nobody elsewhere with a secret.

@@ -54,3 +54,36 @@ func TestAsk(t *testing.T) {
 		t.Errorf("nobody answers: %v", err)
 	}
 }
+
+// A secret goes in the clear to nobody outside, and in house to a private network alone.
+func TestWhereASecretMayGo(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]struct{ safe, inHouse bool }{
+		"https://stf.example.org":      {true, true},
+		"http://stf.example.org":       {false, false},
+		"http://127.0.0.1:7100":        {true, true},
+		"http://10.1.2.3:7100/stf":     {false, true},
+		"http://192.168.0.7":           {false, true},
+		"http://8.8.8.8":               {false, false},
+		"http://stf:7100":              {false, true},
+		"http://stf.lab.lan":           {false, true},
+		"http://stf.lan.example.org":   {false, false},
+		"https://user:secret@stf":      {true, false},
+		"http://user:secret@10.1.2.3/": {false, false},
+		"ftp://10.1.2.3":               {false, false},
+		"http://":                      {false, false},
+		"https://":                     {true, false},
+		"stf.example.org":              {false, false},
+		"http://[::1":                  {false, false},
+	} {
+		safe, inHouse := Safe("X", address), InHouse("X", address)
+		if (safe == nil) != want.safe || (inHouse == nil) != want.inHouse {
+			t.Errorf("%s: safe %v, in house %v", address, safe, inHouse)
+		}
+		for _, err := range []error{safe, inHouse} {
+			if err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: the password is shown: %v", address, err)
+			}
+		}
+	}
+}
