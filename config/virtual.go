@@ -16,6 +16,8 @@ type Labs struct {
 	Genymotion *Genymotion `yaml:"genymotion,omitempty"`
 	// An instance in Genymotion's cloud, which apkgate boots and stops.
 	GenymotionSaaS *GenymotionSaaS `yaml:"genymotion-saas,omitempty"`
+	// A phone that an STF server (OpenSTF, DeviceFarmer) lends, which apkgate gives back.
+	STF *STF `yaml:"stf,omitempty"`
 }
 
 // description is what the file says to one lab.
@@ -132,6 +134,18 @@ type GenymotionSaaS struct {
 	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=28800,default=120"`
 }
 
+// STF describes a phone of an STF server: any one of a model, or one by its serial.
+type STF struct {
+	// The model or the name of the phone, as STF lists it, such as Pixel 6 or SM-G991B: any one of them that nobody uses.
+	Model string `yaml:"model,omitempty" jsonschema:"minLength=1,maxLength=200,oneof_required=model"`
+	// Its Android, such as 13, where phones of the model have several.
+	Android string `yaml:"android,omitempty"`
+	// The serial of a certain phone.
+	Serial string `yaml:"serial,omitempty" jsonschema:"minLength=1,maxLength=200,oneof_required=serial"`
+	// After how many minutes without use STF takes the phone back by itself, so that a lost one is not kept from others.
+	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=1440,default=15"`
+}
+
 // Screen is a screen in pixels, and its density in dpi. A file writes it as
 // WIDTHxHEIGHT@DPI.
 type Screen struct{ Width, Height, Density int }
@@ -209,6 +223,28 @@ func (g *GenymotionSaaS) decode(d *decoder) reader {
 
 func (g *GenymotionSaaS) virtual() Virtual {
 	return Virtual{Model: g.Recipe, Android: g.Android, Minutes: g.Minutes}
+}
+
+func (s *STF) decode(d *decoder) reader {
+	return func(n *node, path string) {
+		s.Minutes = 15
+		if d.mapping(n, path,
+			may("model", d.text(&s.Model, bootRule)),
+			may("android", d.looseText(&s.Android, androidRule)),
+			may("serial", d.text(&s.Serial, bootRule)),
+			may("minutes", integer(d, &s.Minutes, 1, 1440)),
+		) {
+			d.exactlyOne(n, path, []string{"model", "serial"}, "android", "minutes")
+		}
+	}
+}
+
+func (s *STF) virtual() Virtual {
+	v := Virtual{Existing: s.Serial, Model: s.Model, Android: s.Android, Minutes: s.Minutes, Phone: true}
+	if s.Serial != "" {
+		v.Once = "a phone of an STF server is there once"
+	}
+	return v
 }
 
 // newOrExisting reports a description that is neither of a device to create nor of one

@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/device/lab/genymotion"
 	"github.com/apkgate/apkgate/device/lab/genymotion/desktop"
 	"github.com/apkgate/apkgate/device/lab/genymotion/saas"
+	"github.com/apkgate/apkgate/device/lab/stf"
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
@@ -20,8 +21,13 @@ func All(c terminal.Console) map[string]boot.Lab {
 	if token := c.Getenv(cloudToken); token != "" { // which `apkgate action` has taken out of its own environment
 		geny.Env = []string{cloudToken + "=" + token}
 	}
+	forget := func(ctx context.Context, serial string) {
+		if server, err := Server(c); err == nil {
+			_ = server.Disconnect(ctx, serial) // it lists the phone as offline otherwise
+		}
+	}
 	labs := map[string]boot.Lab{}
-	for _, lab := range []boot.Lab{avd.New(avd.Computer{Getenv: c.Getenv}), desktop.New(geny), saas.New(geny)} {
+	for _, lab := range []boot.Lab{avd.New(avd.Computer{Getenv: c.Getenv}), desktop.New(geny), saas.New(geny), stf.New(stf.Computer{Getenv: c.Getenv, Reach: reach, Forget: forget})} {
 		labs[lab.Kind()] = lab
 	}
 	return labs
