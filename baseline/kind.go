@@ -16,6 +16,8 @@ type Kind struct {
 	// Open opens the history at an address, making it where there is none and that
 	// is asked for.
 	Open func(ctx context.Context, address string, o Opening) (Store, error)
+	// ReadOnly is why nothing can be written into such a history; "" where it can.
+	ReadOnly string
 	// Shown is the address without a password; nil where it never has one.
 	Shown func(address string) string
 }

@@ -315,16 +315,19 @@ type Store struct {
 	Branch string `yaml:"branch,omitempty" jsonschema:"maxLength=1000"`
 	// A PostgreSQL database, such as postgres://ci@db.example.org/apkgate?sslmode=verify-full. Its password belongs in PGPASSWORD or ~/.pgpass.
 	Postgres string `yaml:"postgres,omitempty" jsonschema:"maxLength=1000"`
+	// A history of any other kind, as --store takes it.
+	Other string `yaml:"address,omitempty" jsonschema:"maxLength=1000"`
 }
 
-// Address is where the history is, as --store takes it: a file, branch:… or
-// postgres://….
+// Address is where the history is, as --store takes it.
 func (s Store) Address() string {
 	switch {
 	case s.Branch != "":
 		return "branch:" + s.Branch
 	case s.Postgres != "":
 		return s.Postgres
+	case s.Other != "":
+		return s.Other
 	}
 	return s.SQLite
 }

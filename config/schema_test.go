@@ -114,7 +114,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"BrowserStackDevice.model": phonePattern.String(),
 		"Metric.name":              `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
 		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
-		"Store.branch": branchPattern.String(), "Store.postgres": databasePattern.String(),
+		"Store.branch": branchPattern.String(), "Store.postgres": databasePattern.String(), "Store.address": storePattern.String(),
 		"Config.base": pathPattern, "Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
 	} {
 		property(t, s, key).Pattern = pattern
@@ -164,7 +164,9 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 	s.Definitions["Genymotion"].OneOf = s.Definitions["AVD"].OneOf
 	one := uint64(1)
 	s.Definitions["Store"].MaxProperties = &one
-	property(t, s, "Store.postgres").Not = &jsonschema.Schema{Pattern: passwordPattern.String()}
+	for _, key := range []string{"Store.postgres", "Store.address"} {
+		property(t, s, key).Not = &jsonschema.Schema{Pattern: passwordPattern.String()}
+	}
 }
 
 // labTypes are the names of the labs' types, by which the schema has them, with their keys.

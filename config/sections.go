@@ -257,29 +257,30 @@ func catalogueMetric(catalogue *metric.Catalogue, name string) Metric {
 
 func (d *decoder) store(s *Store) reader {
 	return func(n *node, path string) {
-		ways := []string{"sqlite", "branch", "postgres"}
+		ways := []string{"sqlite", "branch", "postgres", "address"}
 		if d.mapping(n, path,
 			may("sqlite", d.filePath(&s.SQLite)),
 			may("branch", d.text(&s.Branch, branchRule)),
-			may("postgres", d.database(&s.Postgres)),
+			may("postgres", d.passwordless(&s.Postgres, databaseRule, "give it in PGPASSWORD or ~/.pgpass")),
+			may("address", d.passwordless(&s.Other, storeRule, "give it in the environment")),
 		) && len(n.entries) > 0 {
 			d.exactlyOne(n, path, ways)
 		}
-		if s.Branch != "" || s.Postgres != "" {
+		if s.Branch != "" || s.Postgres != "" || s.Other != "" {
 			s.SQLite = "" // the default is for files that name no way
 		}
 	}
 }
 
-// database decodes the address of a PostgreSQL database. It never repeats it,
-// since a password may be in it, where none belongs.
-func (d *decoder) database(dst *string) reader {
+// passwordless decodes an address. It never repeats it, since a password may be in it, where
+// none belongs.
+func (d *decoder) passwordless(dst *string, as rule, elsewhere string) reader {
 	return func(n *node, path string) {
 		switch {
-		case n.kind != yaml.ScalarNode || n.tag != "!!str" || !databaseRule.ok(n.text):
-			d.at(n, path, "want %s", databaseRule.want)
+		case n.kind != yaml.ScalarNode || n.tag != "!!str" || !as.ok(n.text):
+			d.at(n, path, "want %s", as.want)
 		case passwordPattern.MatchString(n.text):
-			d.hinted(n, path, "give it in PGPASSWORD or ~/.pgpass", "the address has a password, which this file is no place for")
+			d.hinted(n, path, elsewhere, "the address has a password, which this file is no place for")
 		default:
 			*dst = n.text
 		}

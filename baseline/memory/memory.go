@@ -44,23 +44,51 @@ func New(now func() time.Time) *Store {
 	return &Store{now: now}
 }
 
+// Of is a history of entries, as another store exports them: with the marks that count and
+// what was said of them.
+func Of(now func() time.Time, entries ...baseline.Entry) (*Store, error) {
+	s := New(now)
+	runs := make([]run.Run, len(entries))
+	from := make(map[string]baseline.Entry, len(entries))
+	for i, e := range entries {
+		named, err := e.Run.Named()
+		if err != nil {
+			return nil, fmt.Errorf("add run %q: %w", e.Run.ID, err)
+		}
+		runs[i], from[named.ID] = named, e
+	}
+	if _, err := s.Add(context.Background(), runs...); err != nil {
+		return nil, err
+	}
+	for _, e := range s.entries {
+		is := from[e.Run.ID]
+		if e.Run.Judged = is.Run.Judged; is.Mark.State != baseline.Unmarked {
+			e.Mark, e.marks = is.Mark, []baseline.Mark{is.Mark}
+		}
+	}
+	return s, nil
+}
+
 // Add implements baseline.Store.
 func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var added []string
 	grown := slices.Clone(s.entries)
+	there := make(map[string]*entry, len(grown))
+	for _, e := range grown {
+		there[e.Run.ID] = e
+	}
 	for _, r := range runs {
 		e, err := s.newEntry(r)
 		if err != nil {
 			return nil, fmt.Errorf("add run %q: %w", r.ID, err)
 		}
-		i := slices.IndexFunc(grown, func(o *entry) bool { return o.Run.ID == e.Run.ID })
-		switch {
-		case i < 0:
-			grown = append(grown, e)
+		switch known := there[e.Run.ID]; {
+		case known == nil:
+			there[e.Run.ID], grown = e, append(grown, e)
 			added = append(added, e.Run.ID)
-		case grown[i].Digest != e.Digest:
+		case known.Digest != e.Digest:
 			return nil, fmt.Errorf("add run %q: %w", e.Run.ID, baseline.ErrConflict)
 		}
 	}
@@ -139,15 +167,17 @@ func (s *Store) Judge(_ context.Context, said map[string]run.Judged) error {
 	if err := baseline.CheckSaid(said); err != nil {
 		return err
 	}
-	judged := map[*entry]run.Judged{}
-	for id, j := range said {
-		i := slices.IndexFunc(s.entries, func(e *entry) bool { return e.Run.ID == id })
-		if i < 0 {
-			return fmt.Errorf("judge run %q: %w", id, baseline.ErrNotFound)
+	judged, found := map[*entry]run.Judged{}, 0
+	for _, e := range s.entries {
+		if j, ok := said[e.Run.ID]; ok {
+			found++
+			if j, isNew := baseline.Said(s.now(), e.Run.Judged, j); isNew {
+				judged[e] = j
+			}
 		}
-		if j, isNew := baseline.Said(s.now(), s.entries[i].Run.Judged, j); isNew {
-			judged[s.entries[i]] = j
-		}
+	}
+	if found < len(said) {
+		return fmt.Errorf("judge %d runs: %w: %d are there", len(said), baseline.ErrNotFound, found)
 	}
 	for e, j := range judged {
 		e.Run.Judged = &j

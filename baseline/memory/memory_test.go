@@ -2,12 +2,14 @@ package memory_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/baseline/storetest"
+	"github.com/apkgate/apkgate/run"
 )
 
 func TestSuite(t *testing.T) {
@@ -32,4 +34,31 @@ func TestClocks(t *testing.T) {
 		s := memory.New(func() time.Time { return clock() })
 		return func(now func() time.Time) baseline.Store { return clocked{s, now, &clock} }
 	})
+}
+
+// Of makes a history whose runs are marked, judged and addressed as they were elsewhere.
+func TestOf(t *testing.T) {
+	judged := run.Judged{Outcome: "pass", At: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}
+	entry := func(id string, m baseline.Mark, j *run.Judged) baseline.Entry {
+		return baseline.Entry{Mark: m, Run: run.Run{Format: run.Format, ID: id, Started: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), App: run.App{Package: "a"},
+			Scenario: "s", Status: run.Complete, Judged: j, Iterations: []run.Iteration{{Metrics: map[string]float64{"frames.count": 1}}}}}
+	}
+	accepted := baseline.Mark{State: baseline.Accepted, At: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Note: "a night"}
+	s, err := memory.Of(nil, entry("run-1", accepted, &judged), entry("run-2", baseline.Mark{}, nil), entry("run-1", accepted, &judged))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := s.Get(t.Context(), "run-1")
+	if err != nil || one.Mark != accepted || one.Run.Judged == nil || *one.Run.Judged != judged {
+		t.Errorf("%+v, %v", one, err)
+	}
+	found, err := s.References(t.Context(), baseline.Query{Package: "a", Scenario: "s"})
+	if err != nil || len(found) != 1 || found[0].ID != "run-1" {
+		t.Errorf("references %+v, %v", found, err)
+	}
+	other := entry("run-1", accepted, nil)
+	other.Run.Scenario = "t"
+	if _, err := memory.Of(nil, entry("run-1", accepted, nil), other); !errors.Is(err, baseline.ErrConflict) {
+		t.Errorf("two runs of one id: %v", err)
+	}
 }

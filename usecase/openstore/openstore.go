@@ -69,7 +69,12 @@ func OpenForPull(ctx context.Context, c terminal.Console, address string) (store
 
 func openHistory(ctx context.Context, c terminal.Console, address string, readOnly bool) (baseline.Store, error) {
 	kind, err := kindOf(address)
-	if err == nil && !kind.Shared() && !readOnly {
+	switch {
+	case err != nil || readOnly:
+	case kind.ReadOnly != "":
+		err = exit.Usage(fmt.Errorf("write into the history %s: %s", kind.Show(address), kind.ReadOnly),
+			"name another with --store; apkgate baseline copy --to FILE makes one of it that can be written")
+	case !kind.Shared():
 		err = makeWay(address)
 	}
 	if err != nil {
@@ -143,7 +148,11 @@ func OpenToRead(ctx context.Context, c terminal.Console, address string) (baseli
 	if err := isThere(address); err != nil {
 		return nil, err
 	}
-	return openHistory(ctx, c, address, !IsShared(address))
+	kind, err := kindOf(address)
+	if err != nil {
+		return nil, err
+	}
+	return openHistory(ctx, c, address, !kind.Shared() || kind.ReadOnly != "")
 }
 
 // IsShared reports whether the address is of no file on this computer.

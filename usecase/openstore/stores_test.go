@@ -2,6 +2,7 @@ package openstore
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestAddresses(t *testing.T) {
 // An address of no kind is refused with what there is.
 func TestAnAddressOfNoKind(t *testing.T) {
 	_, err := kindOf("mysql://db/apkgate")
-	if err == nil || !strings.Contains(err.Error(), "at mysql://…, want a file, branch:REMOTE#BRANCH or postgres://…") {
+	if err == nil || !strings.Contains(err.Error(), "at mysql://…, want a file, branch:REMOTE#BRANCH") {
 		t.Errorf("%v", err)
 	}
 }
@@ -64,5 +65,34 @@ func TestANewKindIsOneLine(t *testing.T) {
 	}
 	if got := Forms(); !strings.Contains(got, "memory:NAME") {
 		t.Errorf("%q does not offer it", got)
+	}
+}
+
+// A history of a kind that is only read is refused to whoever would write, before it is opened.
+func TestAKindThatIsOnlyRead(t *testing.T) {
+	before := kinds
+	t.Cleanup(func() { kinds = before })
+	opened := 0
+	kinds = append([]baseline.Kind{{
+		Schemes: []string{"memory:"}, ReadOnly: "it is of this process", Shown: func(string) string { return "memory:…" },
+		Open: func(_ context.Context, _ string, o baseline.Opening) (baseline.Store, error) {
+			if opened++; !o.ReadOnly {
+				t.Error("it is opened to be written")
+			}
+			return memory.New(o.Now), nil
+		},
+	}}, kinds...)
+	for _, open := range []func(context.Context, terminal.Console, string) (baseline.Store, error){Open, OpenExisting} {
+		var status interface{ Hint() string }
+		if _, err := open(t.Context(), terminal.Console{}, "memory:secret"); err == nil || err.Error() != "write into the history memory:…: it is of this process" ||
+			!errors.As(err, &status) || !strings.Contains(status.Hint(), "baseline copy") {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := OpenToRead(t.Context(), terminal.Console{}, "memory:secret"); err != nil || opened != 1 {
+		t.Errorf("%v, opened %d times", err, opened)
+	}
+	if _, keep, err := OpenForPull(t.Context(), terminal.Console{}, "memory:secret"); err != nil || keep || opened != 2 {
+		t.Errorf("%v, to be kept in: %v, opened %d times", err, keep, opened)
 	}
 }
