@@ -1,5 +1,5 @@
 // Package openstore opens the history that an address names: a file, a branch of a git
-// remote or a PostgreSQL database.
+// remote, a PostgreSQL database or a file of runs that was published.
 //
 // It owns the list of the kinds of stores, of which a new one is a package in baseline
 // and one line here, and what is told of a history that is damaged or missing. What an
@@ -17,6 +17,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/branch"
+	"github.com/apkgate/apkgate/baseline/memory/exported"
 	"github.com/apkgate/apkgate/baseline/postgres"
 	"github.com/apkgate/apkgate/baseline/sqlite"
 	"github.com/apkgate/apkgate/evidence"
@@ -29,7 +30,7 @@ import (
 
 // kinds are the ways to keep a history. The last one takes any address that is of no
 // other: the path of a file.
-var kinds = []baseline.Kind{branch.Kind, postgres.Kind, sqlite.Kind}
+var kinds = []baseline.Kind{branch.Kind, exported.Kind, postgres.Kind, sqlite.Kind}
 
 // kindOf is the kind of an address.
 func kindOf(address string) (baseline.Kind, error) {
