@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/usecase/githubactions"
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
@@ -59,6 +61,41 @@ func TestCommentIsUpdatedInPlace(t *testing.T) {
 		t.Errorf("comment %d was edited %d times, want comment %d edited twice", after.ID, after.Edits, before.ID)
 	}
 	wantIn(t, "the comment", after.Body, "run=101", "Regression")
+}
+
+// With CommentOn a pull request gets its first comment from that outcome on; one that is there
+// says what the newest run says.
+func TestCommentOn(t *testing.T) {
+	of := func(o gate.Outcome) layout.Input {
+		in := fine()
+		in.Verdict.Verdict, in.Verdict.Runs[0].Verdict = o, o
+		return in
+	}
+	for from, begins := range map[gate.FailOn]map[gate.Outcome]bool{
+		"":                    {gate.Pass: true, gate.Improvement: true, gate.Inconclusive: true, gate.Regression: true, gate.Invalid: true},
+		gate.FailInconclusive: {gate.Pass: false, gate.Improvement: false, gate.Inconclusive: true, gate.Regression: true, gate.Invalid: true},
+		gate.FailRegression:   {gate.Pass: false, gate.Improvement: false, gate.Inconclusive: false, gate.Regression: true, gate.Invalid: true},
+	} {
+		for outcome, want := range begins {
+			g := newGitHub(t)
+			first := g.job(100, 1, commit("a"))
+			first.CommentOn = from
+			first.publish(t, of(outcome))
+			if n := len(g.apkgates()); n == 1 != want {
+				t.Errorf("from %q on, %s makes %d comments", from, outcome, n)
+			}
+			if address := first.read("GITHUB_OUTPUT"); strings.Contains(address, "issuecomment") != want {
+				t.Errorf("from %q on, %s: the outputs are\n%s", from, outcome, address)
+			}
+		}
+	}
+	g := newGitHub(t)
+	for i, in := range []layout.Input{worse(1), fine()} {
+		j := g.job(int64(100+i), 1, commit("a"))
+		j.CommentOn = gate.FailRegression
+		j.publish(t, in)
+	}
+	wantIn(t, "the comment once it is mended", g.only(t).Body, "run=101", "✅ Pass")
 }
 
 func TestCommentOfTheSameResultIsLeftAlone(t *testing.T) {

@@ -29,7 +29,10 @@ type Reporter struct {
 	Leg     string
 	FailOn  gate.FailOn // see Conclude
 	Comment bool        // on the pull request, where there is one
-	Check   bool        // a check run on the head commit
+	// CommentOn is the outcome from which a pull request gets a comment, "" for every one. A
+	// comment that is there is kept up to date whatever comes.
+	CommentOn gate.FailOn
+	Check     bool // a check run on the head commit
 
 	mu      sync.Mutex // held while the check run is ended
 	check   *Check
@@ -196,7 +199,7 @@ func (r *Reporter) comment(ctx context.Context, c Content) string {
 		return ""
 	}
 	row := board.Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
-	return r.postRow(ctx, row, true)
+	return r.postRow(ctx, row, r.CommentOn == "" || c.Outcome.Fails(r.CommentOn))
 }
 
 const (
