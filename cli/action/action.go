@@ -37,12 +37,14 @@ import (
 type flags struct {
 	settings.ConfigFlags
 	name, leg, artifact, workingDirectory string
+	commentOn                             string
 }
 
 func (f *flags) register(cmd *cobra.Command) {
 	flagset.Config(cmd, &f.ConfigFlags)
 	cmd.Flags().StringVar(&f.name, "name", "", "the configuration's name on GitHub (default: the path of its file)")
 	cmd.Flags().StringVar(&f.leg, "leg", "", "which leg of a job matrix this is: a name, or the matrix as JSON")
+	cmd.Flags().StringVar(&f.commentOn, "comment-on", "", "the outcome from which a pull request gets a comment: inconclusive or regression (default: every one); one that is there is kept up to date in any case")
 	cmd.Flags().StringVar(&f.artifact, "artifact", "apkgate-report", "the folder of the report's files, for the workflow to upload or downloaded by it")
 	cmd.Flags().StringVar(&f.workingDirectory, "working-directory", "", "where to work, from the workspace's root")
 }
@@ -92,7 +94,13 @@ func enter(c terminal.Console, cmd *cobra.Command, f *flags) (*call, error) {
 	if err != nil {
 		return nil, exit.Usage(err, "the input leg sets it")
 	}
-	a := &call{Reporter: githubactions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: gate.FailRegression}}
+	on := gate.FailOn(f.commentOn)
+	if on != "" {
+		if err := exit.OneOf("comment-on", on, []gate.FailOn{gate.FailInconclusive, gate.FailRegression}); err != nil {
+			return nil, err
+		}
+	}
+	a := &call{Reporter: githubactions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: gate.FailRegression, CommentOn: on}}
 	if token != "" {
 		clock := githubactions.RealClock()
 		if c.Pause != nil {

@@ -38,6 +38,12 @@ func TestActionOnAFork(t *testing.T) {
 		},
 	})
 	os.Remove("apkgate.yml") // the second workflow checks nothing out
+	w.env["INPUT_COMMENT_ON"] = "regression"
+	w.want(w.apkgate("action", "comment"), exit.StatusPass)
+	if n := len(w.Comments(9)); n != 0 {
+		t.Errorf("%d comments on what is no regression, want none with comment-on: regression", n)
+	}
+	delete(w.env, "INPUT_COMMENT_ON")
 	w.want(w.apkgate("action", "comment"), exit.StatusPass)
 	if len(w.Comments(9)) != 1 || len(w.Comments(7)) != 0 || len(w.Checks()) != 0 {
 		t.Fatalf("comments on 9: %d, on 7: %d, check runs: %d; want 1, 0, 0", len(w.Comments(9)), len(w.Comments(7)), len(w.Checks()))
