@@ -8,50 +8,48 @@ import (
 	"time"
 )
 
-// Power says where the device gets its power from.
+// Power is the device's power supply.
 type Power int8
 
-// What a device can say of its power.
+// The states of the power supply.
 const (
-	PowerUnknown Power = iota // it does not say
+	PowerUnknown Power = iota // not reported
 	OnBattery                 // no charger is connected
 	External                  // a charger or a USB port is
 )
 
-// BatteryReading is what the device told of its battery at one instant, in
-// whatever unit it chose. A nil was not told then.
+// BatteryReading is the state of the battery at one instant, in the device's units. A nil field was
+// not reported then.
 type BatteryReading struct {
 	Time    time.Duration // on CLOCK_MONOTONIC
 	Current *float64      // by the specification µA, negative out of the battery
 	Voltage *float64      // µV of Perfetto and the kernel, mV of dumpsys battery
-	Charge  *float64      // the charge counter, by the specification µAh
+	Charge  *float64      // the charge counter, µAh by the specification
 	Percent *float64      // the battery's level
 	Power   Power
 }
 
-// BatteryFacts are what is known of the device beside its readings; they help
-// to tell one unit from another.
+// BatteryFacts is what is known of the device besides its readings; it helps to determine units.
 type BatteryFacts struct {
-	CapacityMAh  float64 // of the full battery, 0 where unknown
-	LevelPercent float64 // where no reading tells it; 0 where unknown
-	// ScreenOn says that the screen was on all along, so that some milliwatts
-	// can't be the truth.
+	CapacityMAh  float64 // of the full battery, 0 if unknown
+	LevelPercent float64 // used if no reading has it; 0 if unknown
+	// ScreenOn is set if the screen was on throughout, so that a few milliwatts are impossible.
 	ScreenOn bool
-	// AmperesPerUnit is what an earlier Correction found on the device, 0 where
-	// there was none. It settles what is ambiguous.
+	// AmperesPerUnit is the unit found by an earlier Correction on the device, 0 if there was none.
+	// It resolves ambiguity.
 	AmperesPerUnit float64
 }
 
-// Correction is the battery's power and what had to be done to get it.
+// Correction is the battery's power and the corrections that were needed to compute it.
 type Correction struct {
-	AmperesPerUnit float64 // of the current as reported: 1e-6 by the specification
+	AmperesPerUnit float64 // of the reported current: 1e-6 by the specification
 	Flipped        bool    // the current out of the battery was reported as positive
 	VoltsPerUnit   float64
-	// CounterRatio is the charge that the counter lost over the charge that the
-	// current comes to: 1 where they agree, 0 where there is no counter to use.
+	// CounterRatio is the charge that the counter lost divided by the integral of the current: 1 if
+	// they agree, 0 if there is no usable counter.
 	CounterRatio float64
-	// Update is the median time between two values of the current, and Updates
-	// how many there were.
+	// Update is the median time between two values of the current, and Updates the number of
+	// values.
 	Update  time.Duration
 	Updates int
 	// LeftOut counts readings that no battery can have.
@@ -60,41 +58,39 @@ type Correction struct {
 	Curve Curve
 }
 
-// The reasons to refuse a battery's readings.
+// Reasons to reject a battery's readings.
 var (
 	ErrCharging     = errors.New("the device was not on battery")
 	ErrPowerUnknown = errors.New("nothing says whether the device was on battery")
-	ErrNoCurrent    = errors.New("the battery tells no current")
-	ErrNoVoltage    = errors.New("the battery tells no voltage that a battery can have")
+	ErrNoCurrent    = errors.New("the battery reports no current")
+	ErrNoVoltage    = errors.New("the battery reports no plausible voltage")
 	ErrNoUpdates    = errors.New("the current does not change often enough")
-	ErrUnit         = errors.New("the unit of the current can't be told")
+	ErrUnit         = errors.New("the unit of the current can't be determined")
 	ErrDirection    = errors.New("the current flows both ways")
 	ErrCounter      = errors.New("the charge counter contradicts the current")
 	ErrUnsteady     = errors.New("too many readings are impossible")
 )
 
-// Limits of what is believed of a battery.
+// Limits of plausible readings.
 const (
 	leastMean  = 0.005 // W: a device that is awake to be read draws more
 	leastLit   = 0.1   // W: and with its screen on
 	mostWatts  = 40.0  // W: no phone or tablet draws more
-	leastTrue  = 0.001 // W: a single reading below is none
+	leastTrue  = 0.001 // W: a single reading below is invalid
 	fewUpdates = 5
-	mostGap    = 5 * time.Second // without a believable current, for power to be known
-	shortGap   = 0.1             // the quantile of times between two values that is an update for sure
+	mostGap    = 5 * time.Second // without a plausible current, for power to be known
+	shortGap   = 0.1             // the quantile of times between two values that is certainly an update
 	mostOut    = 0.1             // the share of readings that may be impossible
 	mostWrong  = 0.05            // the share of charge that may flow the wrong way
 )
 
-// Correct finds out in which unit and with which sign a device reports its
-// battery's current, and gives the power that it drew: current × voltage, anew
-// each time that either changes, joined by the trapezoid (EDATA, sections 3.5.1
-// and 6.1.1; there the current stays until its next value).
+// Correct determines the unit and the sign of a device's reported battery current, and returns the
+// power that it drew: current × voltage, recomputed whenever either changes, joined by the
+// trapezoid (EDATA, sections 3.5.1 and 6.1.1; there the current stays until its next value).
 //
-// The unit is the power of ten that the battery's own range and, where it moves
-// enough, its charge counter allow. What stays ambiguous is refused with one of
-// the errors above; so is a measurement during which a charger was connected.
-// The order of the readings does not matter.
+// The unit is the power of ten that is consistent with the battery's range and, if it moves enough,
+// with its charge counter. An ambiguous unit is rejected with one of the errors above; so is a
+// measurement during which a charger was connected. The order of the readings does not matter.
 func Correct(readings []BatteryReading, facts BatteryFacts) (Correction, error) {
 	readings = slices.Clone(readings)
 	slices.SortStableFunc(readings, func(a, b BatteryReading) int { return cmp.Compare(a.Time, b.Time) })
@@ -108,7 +104,7 @@ func Correct(readings []BatteryReading, facts BatteryFacts) (Correction, error) 
 	return c, nil
 }
 
-// onBattery refuses a measurement with a charger at any time of it.
+// onBattery rejects a measurement during which a charger was connected.
 func onBattery(readings []BatteryReading) error {
 	for _, r := range readings {
 		switch since := r.Time - readings[0].Time; {
@@ -139,9 +135,9 @@ func correct(readings []BatteryReading, facts BatteryFacts) (Correction, error) 
 	if err := c.unit(current, volts.median(), counter, facts); err != nil {
 		return c, err
 	}
-	told := len(current)
+	reported := len(current)
 	current = c.amperes(current, volts.median())
-	c.LeftOut += told - len(current)
+	c.LeftOut += reported - len(current)
 	if share := float64(c.LeftOut) / float64(len(current)+c.LeftOut); share > mostOut {
 		return c, fmt.Errorf("%w: %d of %d", ErrUnsteady, c.LeftOut, len(current)+c.LeftOut)
 	}
@@ -156,7 +152,7 @@ func correct(readings []BatteryReading, facts BatteryFacts) (Correction, error) 
 	return c, nil
 }
 
-// direction wants it to be known that the battery was discharged.
+// direction requires evidence that the battery was discharging.
 func direction(readings []BatteryReading, counter counter) error {
 	switch {
 	case counter.rose:
@@ -164,7 +160,7 @@ func direction(readings []BatteryReading, counter counter) error {
 	case counter.fell, slices.ContainsFunc(readings, func(r BatteryReading) bool { return r.Power == OnBattery }):
 		return nil
 	}
-	return fmt.Errorf("%w: it states no chargers, and its charge counter does not move enough to tell", ErrPowerUnknown)
+	return fmt.Errorf("%w: it reports no chargers, and its charge counter does not move enough", ErrPowerUnknown)
 }
 
 // updates measures how often the current changes.
@@ -178,9 +174,8 @@ func (c *Correction) updates(current series) error {
 	return nil
 }
 
-// join multiplies current and voltage, anew each time that either changes, from
-// the first of the currents to the last. Between two of its values the current is
-// on the line that joins them.
+// join multiplies current and voltage, whenever either changes, from the first of the currents to
+// the last. Between two of its values the current is interpolated.
 func join(current, volts series, hold time.Duration) Curve {
 	var readings []Reading
 	points := line(current, hold)
@@ -200,9 +195,9 @@ func join(current, volts series, hold time.Duration) Curve {
 	return OfReadings(readings, 0)
 }
 
-// line are the points that the current's values are joined by. One that stays
-// for long was read again and was the same: it holds until shortly before the
-// next, by as much as the shorter times between two values are.
+// line returns the points between which the current is interpolated. A value that stays for long
+// was read again and had not changed: it holds until shortly before the next, by as much as the
+// shorter times between two values are.
 func line(current series, hold time.Duration) series {
 	var points series
 	changes := current.changes()

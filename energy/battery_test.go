@@ -28,14 +28,14 @@ type sensor struct {
 	ah      float64 // Ah per unit of the counter, 0 for none
 	whole   bool    // in whole units
 	update  time.Duration
-	average time.Duration // the current is the mean of that long, instead of the update
+	average time.Duration // the current is the mean over that long instead of the update
 	noise   float64       // relative, of the current
 	step    float64       // of the counter, in Ah
 	power   energy.Power
-	spoil   func(i int, r *energy.BatteryReading) // what else is wrong
+	spoil   func(i int, r *energy.BatteryReading) // other faults
 }
 
-// conforming is a sensor that does what the specification says.
+// conforming is a sensor that conforms to the specification.
 func conforming() sensor {
 	return sensor{ampere: 1e-6, volt: 1e-6, ah: 1e-6, whole: true, update: time.Second, noise: 0.02, step: 0.0005, power: energy.OnBattery}
 }
@@ -47,11 +47,11 @@ const (
 	level    = 0.6
 )
 
-// volts is what a cell of 60 % gives under a load.
+// volts is the voltage of a cell at 60 % under a load.
 func volts(w float64) float64 { return 3.85 - 0.03*w }
 
-// simulate reads a simulated phone every poll, and gives the true joules between
-// the first and the last reading.
+// simulate reads a simulated phone every poll, and returns the true joules between the first and
+// the last reading.
 func (s sensor) simulate(l load, rng *rand.Rand) (readings []energy.BatteryReading, joules float64) {
 	const tick = 10 * time.Millisecond
 	window := max(s.average, s.update)
@@ -133,9 +133,9 @@ const (
 	wrong   = "silently wrong"
 )
 
-// judge says whether a correction came within 2 % of the truth, refused, or was
-// silently wrong. A sensor tells the current of the last update: what the power
-// differs from the beginning to the end is missed or counted for that long.
+// judge reports whether a correction was within 2 % of the truth, refused, or silently wrong. A
+// sensor reports the current of the last update: a difference in power between beginning and end is
+// missed or counted for that long.
 func judge(t *testing.T, s sensor, l load, facts energy.BatteryFacts, seed uint64) (string, string) {
 	t.Helper()
 	readings, truth := s.simulate(l, rand.New(rand.NewPCG(seed, 1)))
@@ -156,10 +156,10 @@ func judge(t *testing.T, s sensor, l load, facts energy.BatteryFacts, seed uint6
 	return right, what
 }
 
-// TestWronglyReportingDevices is the table of docs/energy.md: simulated phones
-// that report their battery as real ones were found to (EDATA, section 6.1.1),
-// under loads from idle to a game. None may be silently wrong.
-func TestWronglyReportingDevices(t *testing.T) {
+// TestCorrectMisreportingDevices is the table of docs/energy.md: simulated phones that report their
+// battery as real ones do (EDATA, section 6.1.1), under loads from idle to a game. None may be
+// silently wrong.
+func TestCorrectMisreportingDevices(t *testing.T) {
 	t.Parallel()
 	with := func(change func(*sensor)) sensor {
 		s := conforming()
@@ -289,9 +289,9 @@ func TestWronglyReportingDevices(t *testing.T) {
 	}
 }
 
-// TestCorrectionIsNeverSilentlyWrong draws true powers and quirks at random: the
-// result is within 2 % of the truth or refused.
-func TestCorrectionIsNeverSilentlyWrong(t *testing.T) {
+// TestCorrectIsNeverSilentlyWrong draws true powers and quirks at random: the result is within 2
+// % of the truth or refused.
+func TestCorrectIsNeverSilentlyWrong(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 2026))
 	counts := map[string]int{}
@@ -321,9 +321,9 @@ func randomPhone(rng *rand.Rand) (sensor, load, energy.BatteryFacts) {
 	s.update = pick(rng, 250*time.Millisecond, time.Second, 2*time.Second)
 	s.average = pick(rng, 0, 0, 2*time.Second)
 	s.noise = pick(rng, 0.005, 0.03)
-	s.step = pick(rng, 0.0001, 0.001, 0.04) // the last is a whole per cent
+	s.step = pick(rng, 0.0001, 0.001, 0.04) // the last is a whole percent
 	s.power = pick(rng, energy.OnBattery, energy.OnBattery, energy.OnBattery, energy.PowerUnknown)
-	if s.power == energy.PowerUnknown && rng.IntN(2) == 0 { // charging, and does not say so
+	if s.power == energy.PowerUnknown && rng.IntN(2) == 0 { // charging, and not reported
 		s.spoil = func(_ int, r *energy.BatteryReading) {
 			*r.Current = -*r.Current
 			if r.Charge != nil {
@@ -343,11 +343,11 @@ func randomPhone(rng *rand.Rand) (sensor, load, energy.BatteryFacts) {
 	return s, l, facts
 }
 
-// TestShortBurstsCount has a phone that draws 9 W for a second and a half once in
-// twenty, and next to nothing else: its bursts are no nonsense. A current that is
-// told a second late meets a voltage that has recovered from the burst meanwhile,
-// 3.85 V for 3.58 V: the energy is up to 7.5 % too high.
-func TestShortBurstsCount(t *testing.T) {
+// TestCorrectCountsShortBursts has a phone that draws 9 W for a second and a half once in twenty, and next
+// to nothing else: its bursts are not outliers. A current that is reported a second late is
+// multiplied by a voltage that has recovered from the burst, 3.85 V instead of 3.58 V: the energy
+// is up to 7.5 % too high.
+func TestCorrectCountsShortBursts(t *testing.T) {
 	t.Parallel()
 	l := load{"short bursts", func(t time.Duration) float64 {
 		if math.Mod(t.Seconds()+10, 20) < 1.5 {
@@ -367,8 +367,8 @@ func TestShortBurstsCount(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotReadIsNotKnown stops reading for half a minute.
-func TestWhatIsNotReadIsNotKnown(t *testing.T) {
+// TestCorrectLeavesGapsUnknown has a gap of half a minute in the readings.
+func TestCorrectLeavesGapsUnknown(t *testing.T) {
 	t.Parallel()
 	readings, _ := conforming().simulate(realisticLoads()[1], rand.New(rand.NewPCG(1, 1)))
 	begin := readings[0].Time
@@ -387,9 +387,9 @@ func TestWhatIsNotReadIsNotKnown(t *testing.T) {
 	}
 }
 
-// TestCorrectionSaysWhatItDid holds a correction to its words and to a sum that
-// is worked out by hand.
-func TestCorrectionSaysWhatItDid(t *testing.T) {
+// TestCorrectionString compares a correction with its description and with a sum computed by
+// hand.
+func TestCorrectionString(t *testing.T) {
 	t.Parallel()
 	// 100, 200, 300, … 600 mA out of the battery as positive mA, a second each, at
 	// 4 V: 0.4, 0.8, … 2.4 W. By the trapezoid over five seconds:
@@ -413,8 +413,8 @@ func TestCorrectionSaysWhatItDid(t *testing.T) {
 	if c.Update != time.Second || c.Updates != 6 {
 		t.Errorf("%d updates, one in %v; want 6, one a second", c.Updates, c.Update)
 	}
-	// The voltage falls to 3 V together with the last current: 1.8 W at 5 s, and
-	// (2+1.8)/2 = 1.9 J in place of 2.2 J.
+	// The voltage falls to 3 V together with the last current: 1.8 W at 5 s, and (2+1.8)/2 = 1.9 J
+	// in place of 2.2 J.
 	*readings[5].Voltage = 3000
 	if c, err = energy.Correct(readings, energy.BatteryFacts{}); err != nil {
 		t.Fatal(err)
@@ -436,8 +436,7 @@ func TestCorrectionSaysWhatItDid(t *testing.T) {
 	}
 }
 
-// steadily reads a battery every second: mA out of it at 4 V, and a counter of
-// whole mAh.
+// steadily reads a battery every second: mA out of it at 4 V, and a counter of whole mAh.
 func steadily(milliamperes ...float64) []energy.BatteryReading {
 	var readings []energy.BatteryReading
 	lost := 0.7 // mAh
@@ -449,9 +448,9 @@ func steadily(milliamperes ...float64) []energy.BatteryReading {
 	return readings
 }
 
-// TestACurrentThatStaysIsReadAgain holds 250 mA for twenty seconds before it
-// changes to 1250 mA: 1 W until an update before the change, not a slow rise.
-func TestACurrentThatStaysIsReadAgain(t *testing.T) {
+// TestCorrectHoldsConstantCurrents has 250 mA for twenty seconds before it changes to 1250 mA: 1 W
+// until an update before the change, not a slow rise.
+func TestCorrectHoldsConstantCurrents(t *testing.T) {
 	t.Parallel()
 	currents := []float64{250, 260, 250, 260, 250}
 	for len(currents) < 25 {
@@ -469,9 +468,9 @@ func TestACurrentThatStaysIsReadAgain(t *testing.T) {
 	energytest.Near(t, "while it changes", joules, 3)
 }
 
-// TestReadingsBetweenUpdatesShareOne reads four times a second what changes once:
+// TestCurveReadingsShareUpdates reads four times a second a value that changes once a second:
 // instants of one second have one reading, which others filter by.
-func TestReadingsBetweenUpdatesShareOne(t *testing.T) {
+func TestCurveReadingsShareUpdates(t *testing.T) {
 	t.Parallel()
 	var readings []energy.BatteryReading
 	for i := range 40 {
@@ -490,10 +489,10 @@ func TestReadingsBetweenUpdatesShareOne(t *testing.T) {
 	}
 }
 
-// TestTheCounterIsReadToAStep begins in the middle of a step of 1 mAh: 1.2 A move
-// it every three seconds, and what it lost between its first and its last change
-// is the current's to a few per cent.
-func TestTheCounterIsReadToAStep(t *testing.T) {
+// TestCorrectReadsTheCounterToAStep begins in the middle of a step of 1 mAh: 1.2 A move it every three
+// seconds, and the charge lost between its first and its last change is that of the current to a
+// few percent.
+func TestCorrectReadsTheCounterToAStep(t *testing.T) {
 	t.Parallel()
 	var currents []float64
 	for i := range 20 {
@@ -505,9 +504,8 @@ func TestTheCounterIsReadToAStep(t *testing.T) {
 	}
 }
 
-// TestTheScreenTellsMilliwattsFromWatts has 8 W that could be 8 mW, and 50 mW,
-// without a counter.
-func TestTheScreenTellsMilliwattsFromWatts(t *testing.T) {
+// TestCorrectUsesScreenOnForTheUnit has 8 W that could be 8 mW, and 50 mW, without a counter.
+func TestCorrectUsesScreenOnForTheUnit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		milliamperes float64
@@ -528,7 +526,7 @@ func TestTheScreenTellsMilliwattsFromWatts(t *testing.T) {
 	}
 }
 
-func TestCorrectRefusesWhatIsNotThere(t *testing.T) {
+func TestCorrectRejectsMissingValues(t *testing.T) {
 	t.Parallel()
 	one := 1.0
 	for name, c := range map[string]struct {
@@ -548,8 +546,8 @@ func TestCorrectRefusesWhatIsNotThere(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-// FuzzCorrect gives readings that no battery has: the power that comes out of
-// what is not refused is a number, never negative and never absurd.
+// FuzzCorrect has impossible readings: the power of those that are not rejected is a number, never
+// negative and never absurd.
 func FuzzCorrect(f *testing.F) {
 	f.Add([]byte{1, 200, 100, 50, 0, 2, 210, 100, 50, 0, 3, 205, 99, 49, 0, 4, 207, 99, 49, 0, 5, 201, 99, 49, 0, 6, 202, 98, 48, 0}, 1000.0, 0.04, 4000.0)
 	f.Add([]byte{0}, math.Inf(1), math.NaN(), -1.0)

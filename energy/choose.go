@@ -6,38 +6,37 @@ import (
 	"strings"
 )
 
-// Auto asks for the best source that a device offers.
+// Auto selects the best source that a device offers.
 const Auto = "auto"
 
-// Offers is what a device was found to offer.
+// Offers is the sources that a device offers.
 type Offers struct {
-	// Emulator says that there is no hardware to measure.
+	// Emulator is set if there is no hardware to measure.
 	Emulator bool
-	// Rails is nil where the device has power rails, otherwise what OfRails said.
+	// Rails is nil if the device has power rails, otherwise the error of OfRails.
 	Rails error
-	// Battery is nil where the battery can be trusted, otherwise what Correct said.
+	// Battery is nil if the battery is trustworthy, otherwise the error of Correct.
 	Battery error
-	// Platform is nil where batterystats estimates.
+	// Platform is nil if batterystats has an estimate.
 	Platform error
 	// Profile is the name of the model.
 	Profile string
 }
 
-// Choice is where joules come from.
+// Choice is the chosen source of joules.
 type Choice struct {
 	Source Source
 	// From is the value of metric.EnergyFrom.
 	From string
-	// PassedOver says of each better source why it was not taken, and what can be
-	// done about it.
+	// PassedOver states for each better source why it was not chosen, and the remedy.
 	PassedOver []string
 }
 
 var errEmulator = errors.New("an emulator has no hardware to measure")
 
-// Choose takes the source that is asked for: one of Rails, Battery, Model and
-// Platform, or with Auto the best. The error says why the one that is asked for
-// can't be had; with Auto there is none, since the model is always there.
+// Choose returns the requested source: one of Rails, Battery, Model and Platform, or with Auto the
+// best. It returns an error if the requested source is unavailable; Auto never fails, since the
+// model is always available.
 func Choose(asked string, offers Offers) (Choice, error) {
 	refusals := map[Source]error{Rails: offers.Rails, Battery: offers.Battery, Platform: offers.Platform, Model: nil}
 	if offers.Emulator {
@@ -70,7 +69,7 @@ func Choose(asked string, offers Offers) (Choice, error) {
 	return c, nil
 }
 
-// reason is the refusal of a source without what was being done.
+// reason returns the cause of a refusal without the operation.
 func reason(refusal error) error {
 	if inner := errors.Unwrap(refusal); inner != nil {
 		return inner
@@ -78,8 +77,8 @@ func reason(refusal error) error {
 	return refusal
 }
 
-// From is the value of metric.EnergyFrom: the source, for the model with the name
-// of its profile.
+// From returns the value of metric.EnergyFrom: the source, for the model with the name of its
+// profile.
 func From(source Source, profile string) string {
 	if source != Model || profile == "" {
 		return string(source)
@@ -87,7 +86,7 @@ func From(source Source, profile string) string {
 	return strings.TrimSpace(string(source) + " " + profile)
 }
 
-// Hint is what a user can do about an error of this package, "" where nothing.
+// Hint returns the remedy for an error of this package, "" if there is none.
 func Hint(err error) string {
 	switch {
 	case errors.Is(err, ErrCharging):

@@ -23,10 +23,10 @@ func TestChoose(t *testing.T) {
 	}{
 		{"rails are best", energy.Auto, energy.Offers{Profile: model.ReferencePhone}, energy.Choice{Source: energy.Rails, From: "rails"}},
 		{"then the battery", energy.Auto, energy.Offers{Rails: energy.ErrNoRails}, energy.Choice{Source: energy.Battery, From: "battery",
-			PassedOver: []string{"the device's power rails tell nothing"}}},
+			PassedOver: []string{"the device's power rails report nothing"}}},
 		{"then the model", energy.Auto, energy.Offers{Rails: energy.ErrNoRails, Battery: charging, Profile: model.ReferencePhone},
 			energy.Choice{Source: energy.Model, From: "model reference-phone", PassedOver: []string{
-				"the device's power rails tell nothing",
+				"the device's power rails report nothing",
 				"the device was not on battery: a charger is connected (unplug the device, or use wireless adb)"}}},
 		{"an emulator is modelled", energy.Auto, energy.Offers{Emulator: true, Profile: "0a1b2c3d"}, energy.Choice{Source: energy.Model, From: "model 0a1b2c3d",
 			PassedOver: []string{"an emulator has no hardware to measure", "an emulator has no hardware to measure"}}},
@@ -45,7 +45,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func TestBatteryInJoules(t *testing.T) {
+func TestFullBattery(t *testing.T) {
 	t.Parallel()
 	// 4000 mAh are 14,400 C; at 3.85 V 55,440 J.
 	energytest.Near(t, "4000 mAh", energy.FullBattery(4000, 0), 55440)

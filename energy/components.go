@@ -25,7 +25,7 @@ const (
 	PartWakelock   = "wakelock"
 )
 
-// Components lists joules by name, the hungriest first, without what is nothing.
+// Components lists joules by name, the largest first, without zeros.
 func Components(joules map[string]float64) []run.Component {
 	var out []run.Component
 	for name, j := range joules {

@@ -17,17 +17,16 @@ import (
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
-// corpus returns the folder of real dumps that the repository does not hold.
+// corpus returns the folder of real dumps outside the repository.
 func corpus(t testing.TB) string {
 	t.Helper()
 	return corpustest.Path(t, "batterystats")
 }
 
-// TestRealRails adds up the rails of a Pixel 6 while an app starts: twelve of its
-// sixteen, since four are of linear regulators (L…), which the converters (S…)
-// feed. The counters' own differences are the total, and it settles at the third
-// of a watt that the phone's screen and memory draw. An inspection of the trace
-// has the same sum.
+// TestRealRails adds up the rails of a Pixel 6 while an app starts: twelve of its sixteen, since
+// four are of linear regulators (L…), which the converters (S…) feed. The total equals the
+// counters' own differences, and settles at the third of a watt that the phone's screen and memory
+// draw. An inspection of the trace has the same sum.
 func TestRealRails(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open(filepath.Join(corpus(t), "..", "perfetto", "api32_startup_warm.perfetto-trace"))
@@ -105,7 +104,7 @@ func realDump(t testing.TB, name string) batterystats.Dump {
 	return d
 }
 
-// busiestApp is the UID of an app with the most CPU time.
+// busiestApp returns the UID of the app with the most CPU time.
 func busiestApp(p *batterystats.Period) int {
 	best, most := -1, -1.0
 	if p == nil {
@@ -120,9 +119,8 @@ func busiestApp(p *batterystats.Period) int {
 	return best
 }
 
-// TestRealProfilesOnRealDumps applies every power profile to every dump with
-// times on battery: a phone that is in use draws between 10 mW and 15 W. The log
-// has the table of docs/evaluation/energy.md.
+// TestRealProfilesOnRealDumps applies every power profile to every dump with times on battery: a
+// phone in use draws between 10 mW and 15 W. The log has the table of docs/evaluation/energy.md.
 func TestRealProfilesOnRealDumps(t *testing.T) {
 	t.Parallel()
 	profiles := realProfiles(t)
@@ -170,12 +168,11 @@ func TestRealProfilesOnRealDumps(t *testing.T) {
 	}
 }
 
-// TestRealSensors holds the sensors' joules to the platform's own, which the texts
-// state for each UID: of an emulator with Android 9, whose accelerometer is stated
-// with 3 mA, and of a phone with Android 12 or later. The phone's currents are what
-// one of its UIDs comes to for each sensor: 0.19 mA for number 11, 0.001 mA for two
-// others. They must hold for all other UIDs, which had it on for 31 ms to 2.3 h,
-// and for the same phone on another day.
+// TestRealSensors compares the sensors' joules with the platform's own, which the texts state for
+// each UID: on an emulator with Android 9, whose accelerometer has 3 mA, and on a phone with
+// Android 12 or later. The phone's currents are derived from one of its UIDs for each sensor: 0.19
+// mA for number 11, 0.001 mA for two others. They must fit all other UIDs, which had the sensor on
+// for 31 ms to 2.3 h, and the same phone on another day.
 func TestRealSensors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -6,39 +6,35 @@ import (
 )
 
 const (
-	// fewSteps is how often a counter must have changed for its slope to be
-	// believed.
+	// fewSteps is the minimum number of changes for a counter's slope to count.
 	fewSteps = 4
-	// counterAgrees is how far the counter and the current may be apart, as a
-	// power of ten: a factor of 1.6. Less is wear and rounding, more means that
-	// one of them is wrong.
+	// counterAgrees is the tolerated difference between the counter and the current, as a power of
+	// ten: a factor of 1.6. Less is wear and rounding, more means that one of them is wrong.
 	counterAgrees = 0.2
-	// leastLevel is the battery's level in per cent from which on it tells what
-	// the counter should read: below, what a phone keeps in reserve is more.
+	// leastLevel is the lowest level in percent that predicts the counter's value: below it, the
+	// phone's reserve is larger.
 	leastLevel = 10
-	// The charge that a battery can hold in Ah, from a nearly empty small one
-	// to a full tablet's: less than a factor of 1000, so that one unit of nAh,
-	// µAh, mAh and Ah fits at most.
+	// The charge of a battery in Ah, from a nearly empty small one to a full tablet's: less than a
+	// factor of 1000, so that at most one unit of nAh, µAh, mAh and Ah fits.
 	leastAh = 0.04
 	mostAh  = 30.0
 )
 
-// counter is what the charge counter tells of the current.
+// counter is the evidence of the charge counter about the current.
 type counter struct {
-	fell, rose bool // it moved enough to tell, one way or the other
-	// lostAh is the charge that it lost between two instants, 0 where its unit
-	// is not known. It is strong evidence where the unit does not rest on what
-	// batteries hold in general.
+	fell, rose bool // it moved enough in this direction
+	// lostAh is the charge that it lost between two instants, 0 if its unit is unknown. The
+	// evidence is strong if the unit does not rest on typical batteries.
 	lostAh   float64
 	from, to time.Duration
 	strong   bool
 }
 
-// readCounter takes the counter between its first and its last change, where the
-// charge that it lost is known to a step.
+// readCounter uses the counter between its first and its last change, where the lost charge is
+// known to a step.
 func readCounter(readings []BatteryReading, facts BatteryFacts) counter {
-	told := take(readings, func(r BatteryReading) *float64 { return r.Charge })
-	changes := told.changes()
+	reported := take(readings, func(r BatteryReading) *float64 { return r.Charge })
+	changes := reported.changes()
 	if len(changes) < fewSteps+1 || !steady(changes) {
 		return counter{}
 	}
@@ -47,12 +43,12 @@ func readCounter(readings []BatteryReading, facts BatteryFacts) counter {
 	if percent := take(readings, func(r BatteryReading) *float64 { return r.Percent }); len(percent) > 0 {
 		facts.LevelPercent = percent[0].value
 	}
-	unit, strong := counterUnit(told[:min(len(told), fewSteps+1)].median(), facts) // when the level was told
+	unit, strong := counterUnit(reported[:min(len(reported), fewSteps+1)].median(), facts) // when the level was reported
 	return counter{fell: lost > 0, rose: lost < 0, lostAh: max(lost, 0) * unit, from: first.at, to: last.at, strong: strong}
 }
 
-// steady reports that a counter goes one way, but for a step now and then, and
-// has come out on that side: a gauge that sets it anew in between tells nothing.
+// steady reports whether a counter moves in one direction, apart from an occasional step, and has
+// ended on that side: a gauge that recalibrates in between is no evidence.
 func steady(changes series) bool {
 	down, up := 0, 0
 	for i := 1; i < len(changes); i++ {
@@ -66,8 +62,8 @@ func steady(changes series) bool {
 	return 8*min(down, up) <= max(down, up) && fell == (down > up)
 }
 
-// counterUnit is the counter's unit in Ah, 0 where none fits. It is strong
-// evidence where the battery's capacity and level say what it should read.
+// counterUnit returns the counter's unit in Ah, 0 if none fits. It is strong evidence if the
+// battery's capacity and level predict the reading.
 func counterUnit(reading float64, facts BatteryFacts) (ah float64, strong bool) {
 	if reading <= 0 {
 		return 0, false

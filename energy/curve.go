@@ -17,23 +17,22 @@ type Reading struct {
 // Count is a counter of energy at one instant, on CLOCK_MONOTONIC.
 type Count struct {
 	Time   time.Duration
-	Joules float64 // since some fixed instant
+	Joules float64 // since a fixed instant
 }
 
-// Curve is power over time: straight lines between readings. The zero Curve
-// covers nothing.
+// Curve is power over time, linear between readings. The zero Curve covers nothing.
 type Curve struct {
-	pieces []piece // in the order of time, without overlap
+	pieces []piece // in chronological order, without overlap
 }
 
-// piece is a straight line of power over [from, to).
+// piece is a linear piece of power over [from, to).
 type piece struct {
 	from, to   time.Duration
 	start, end float64 // W
-	reading    int     // the sensor's update that it goes back to
+	reading    int     // the sensor's update that it is derived from
 }
 
-// at is the power at an instant of the piece.
+// at returns the power at an instant of the piece.
 func (p piece) at(t time.Duration) float64 {
 	if p.to == p.from {
 		return p.start
@@ -41,7 +40,7 @@ func (p piece) at(t time.Duration) float64 {
 	return p.start + (p.end-p.start)*float64(t-p.from)/float64(p.to-p.from)
 }
 
-// energy is the area under the piece between two instants, by the trapezoid.
+// energy returns the area under the piece between two instants, by the trapezoid.
 func (p piece) energy(from, to time.Duration) float64 {
 	from, to = max(from, p.from), min(to, p.to)
 	if to <= from {
@@ -50,10 +49,9 @@ func (p piece) energy(from, to time.Duration) float64 {
 	return (p.at(from) + p.at(to)) / 2 * (to - from).Seconds()
 }
 
-// OfReadings joins readings by straight lines: the trapezoid rule between the
-// sensor's updates. Readings must be in the order of time; one that is not later
-// than those before is left out. Between readings that are more than maxGap
-// apart the curve covers nothing; 0 allows any gap.
+// OfReadings joins readings linearly: the trapezoid rule between the sensor's updates. Readings
+// must be in chronological order; one that is not later than those before is left out. Between
+// readings that are more than maxGap apart the curve covers nothing; 0 allows any gap.
 func OfReadings(readings []Reading, maxGap time.Duration) Curve {
 	var c Curve
 	last := 0
@@ -70,9 +68,8 @@ func OfReadings(readings []Reading, maxGap time.Duration) Curve {
 	return c
 }
 
-// OfCounts gives each interval of a counter its mean power. A counter that goes
-// back was reset: the interval covers nothing. A count that is not later than
-// those before is left out.
+// OfCounts returns the mean power in each interval of a counter. A counter that decreases was
+// reset: the interval is not covered. A count that is not later than those before is left out.
 func OfCounts(counts []Count) Curve {
 	var c Curve
 	last := 0
@@ -89,7 +86,7 @@ func OfCounts(counts []Count) Curve {
 	return c
 }
 
-// Empty reports whether there is no power at any time.
+// Empty reports whether the curve covers nothing.
 func (c Curve) Empty() bool { return len(c.pieces) == 0 }
 
 // Constant appends constant power.
@@ -99,7 +96,7 @@ func (c *Curve) Constant(from, to time.Duration, watts float64) {
 	}
 }
 
-// Span is the first and the last instant that the curve knows.
+// Span returns the first and the last instant that the curve covers.
 func (c Curve) Span() (from, to time.Duration) {
 	if len(c.pieces) == 0 {
 		return 0, 0
@@ -107,8 +104,8 @@ func (c Curve) Span() (from, to time.Duration) {
 	return c.pieces[0].from, c.pieces[len(c.pieces)-1].to
 }
 
-// Energy is the joules between two instants, and how much of that time the curve
-// covers: what it doesn't cover counts nothing.
+// Energy returns the joules between two instants, and how much of that time the curve covers: the
+// rest counts nothing.
 func (c Curve) Energy(from, to time.Duration) (joules float64, covered time.Duration) {
 	first := sort.Search(len(c.pieces), func(i int) bool { return c.pieces[i].to > from })
 	for _, p := range c.pieces[first:] {
@@ -121,9 +118,9 @@ func (c Curve) Energy(from, to time.Duration) (joules float64, covered time.Dura
 	return joules, covered
 }
 
-// At is the power at an instant, and which reading it goes back to: instants
-// with the same number share one update of the sensor (EDATA, section 3.5.3.3).
-// ok is false where the curve covers nothing.
+// At returns the power at an instant, and the number of the reading that it is derived from:
+// instants with the same number share one update of the sensor (EDATA, section 3.5.3.3). ok is
+// false if the curve does not cover the instant.
 func (c Curve) At(t time.Duration) (watts float64, reading int, ok bool) {
 	i := sort.Search(len(c.pieces), func(i int) bool { return c.pieces[i].to > t })
 	if i == len(c.pieces) || c.pieces[i].from > t {
@@ -132,7 +129,7 @@ func (c Curve) At(t time.Duration) (watts float64, reading int, ok bool) {
 	return c.pieces[i].at(t), c.pieces[i].reading, true
 }
 
-// number makes pieces bear the number of the last update before them.
+// number sets the reading of each piece to the last update before it.
 func (c Curve) number(updates series) {
 	n := 0
 	for i := range c.pieces {
@@ -143,7 +140,7 @@ func (c Curve) number(updates series) {
 	}
 }
 
-// Update is the median time between two readings; 0 where there are none.
+// Update returns the median time between two readings; 0 if there are none.
 func (c Curve) Update() time.Duration {
 	var lengths []time.Duration
 	for i, p := range c.pieces {
@@ -160,9 +157,9 @@ func (c Curve) Update() time.Duration {
 	return lengths[len(lengths)/2]
 }
 
-// Readings are the sensor's updates, each with the time that it is of: since the
-// update before, for no longer than two of them usually take. Between two updates
-// the curve is on its way from one to the next, so that what was told is its end.
+// Readings returns the sensor's updates, each with the period that it covers: since the update
+// before, but no longer than twice the usual time between updates. Between two updates the curve is
+// a ramp from one to the next, so the reported value is its end.
 func (c Curve) Readings() []unmix.Reading {
 	longest := 2 * c.Update()
 	var out []unmix.Reading
@@ -179,8 +176,8 @@ func (c Curve) Readings() []unmix.Reading {
 	return out
 }
 
-// Mean is the mean power between two instants over the time that the curve
-// covers; 0 where it covers none of it.
+// Mean returns the mean power between two instants over the time that the curve covers; 0 if it
+// covers none of it.
 func (c Curve) Mean(from, to time.Duration) float64 {
 	joules, covered := c.Energy(from, to)
 	if covered <= 0 {
@@ -199,8 +196,7 @@ func Even(joules float64, from, to time.Duration) Curve {
 	return c
 }
 
-// Sum adds curves up over the time that every one of them covers: where one is
-// not known, neither is the sum.
+// Sum adds up curves over the time that all of them cover: where one is unknown, so is the sum.
 func Sum(curves ...Curve) Curve {
 	if len(curves) == 0 {
 		return Curve{}
@@ -212,7 +208,7 @@ func Sum(curves ...Curve) Curve {
 	return sum
 }
 
-// add walks along two curves from one end of a piece to the next.
+// add merges two curves from one end of a piece to the next.
 func add(a, b Curve) Curve {
 	var sum Curve
 	for i, j := 0, 0; i < len(a.pieces) && j < len(b.pieces); {

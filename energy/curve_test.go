@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/energy/unmix"
 )
 
-func TestReadingsAreJoinedByTrapezoids(t *testing.T) {
+func TestOfReadings(t *testing.T) {
 	t.Parallel()
 	c := energy.OfReadings([]energy.Reading{{Time: 0, Watts: 1}, {Time: energytest.Seconds(2), Watts: 3}, {Time: energytest.Seconds(2), Watts: 9}, {Time: energytest.Seconds(12), Watts: 3}}, energytest.Seconds(5))
 	joules, covered := c.Energy(0, energytest.Seconds(20))
@@ -27,9 +27,9 @@ func TestReadingsAreJoinedByTrapezoids(t *testing.T) {
 	energytest.Near(t, "mean power of what is not", c.Mean(energytest.Seconds(5), energytest.Seconds(6)), 0)
 }
 
-func TestCountsGiveMeanPowers(t *testing.T) {
+func TestOfCounts(t *testing.T) {
 	t.Parallel()
-	// A reset at 3 s: what was used between 2 s and 3 s is not known.
+	// A reset at 3 s: the energy used between 2 s and 3 s is unknown.
 	c := energy.OfCounts([]energy.Count{{Time: 0, Joules: 100}, {Time: energytest.Seconds(2), Joules: 104}, {Time: energytest.Seconds(3), Joules: 1}, {Time: energytest.Seconds(5), Joules: 2}})
 	joules, covered := c.Energy(0, energytest.Seconds(5))
 	energytest.Near(t, "4 J and 1 J", joules, 5)
@@ -45,7 +45,7 @@ func TestCountsGiveMeanPowers(t *testing.T) {
 	}
 }
 
-func TestReadingsOutOfOrderAreLeftOut(t *testing.T) {
+func TestOfReadingsOutOfOrder(t *testing.T) {
 	t.Parallel()
 	c := energy.OfReadings([]energy.Reading{{Time: 0, Watts: 1}, {Time: energytest.Seconds(10), Watts: 1}, {Time: energytest.Seconds(5), Watts: 9}, {Time: energytest.Seconds(12), Watts: 1}}, 0)
 	joules, covered := c.Energy(0, energytest.Seconds(20))
@@ -57,7 +57,7 @@ func TestReadingsOutOfOrderAreLeftOut(t *testing.T) {
 	energytest.Near(t, "covered", covered.Seconds(), 12)
 }
 
-func TestSumIsKnownWhereAllAre(t *testing.T) {
+func TestSumCoversCommonTime(t *testing.T) {
 	t.Parallel()
 	ramp := energy.OfReadings([]energy.Reading{{Time: 0, Watts: 0}, {Time: energytest.Seconds(10), Watts: 10}}, 0)
 	flat := energy.OfCounts([]energy.Count{{Time: energytest.Seconds(2), Joules: 0}, {Time: energytest.Seconds(4), Joules: 4}, {Time: energytest.Seconds(6), Joules: 14}})
@@ -86,8 +86,8 @@ func TestEven(t *testing.T) {
 	}
 }
 
-// A reading is of the time since the one before, for no longer than two usually take;
-// what it told is the end of the line to it.
+// A reading covers the time since the one before, but no longer than twice the usual time; the
+// reported value is the end of the line to it.
 func TestReadingsOfACurve(t *testing.T) {
 	t.Parallel()
 	c := energy.OfReadings([]energy.Reading{{Time: 0, Watts: 1}, {Time: energytest.Seconds(1), Watts: 3}, {Time: energytest.Seconds(2), Watts: 2}, {Time: energytest.Seconds(7), Watts: 4}}, 0)

@@ -2,17 +2,17 @@ package energy
 
 import "github.com/apkgate/apkgate/run"
 
-// Estimate is what was estimated over an interval.
+// Estimate is an estimate over an interval.
 type Estimate struct {
-	// Device and App are joules by component, the hungriest first. The screen
-	// and what the device draws anyhow are not the app's.
+	// Device and App are joules by component, the largest first. The screen and the device's base
+	// load are not attributed to the app.
 	Device, App  []run.Component
 	TotalJ, AppJ float64
-	// Curve and AppCurve are the power over the interval. What has no series of
-	// its own is spread evenly.
+	// Curve and AppCurve are the power over the interval. A component without a series of its own
+	// is spread evenly.
 	Curve, AppCurve Curve
-	// Timed and AppTimed are the part of them that has a series of its own, the
-	// only one that tells one moment from another; empty where nothing has.
+	// Timed and AppTimed are the part of these with a series of its own, the only one that differs
+	// between moments; empty if no component has one.
 	Timed, AppTimed Curve
 	Warnings        []run.Warning
 }

@@ -2,8 +2,7 @@ package energy
 
 import "github.com/apkgate/apkgate/trace/perfetto/powerdata"
 
-// RailsOf are the counters of a trace's power rails, of the device that was
-// traced alone.
+// RailsOf returns the counters of a trace's power rails, only those of the traced device.
 func RailsOf(t *powerdata.Trace) []Rail {
 	rails := make([]Rail, 0, len(t.Rails))
 	for _, r := range t.Rails {
@@ -19,9 +18,9 @@ func RailsOf(t *powerdata.Trace) []Rail {
 	return rails
 }
 
-// BatteryOf are the readings of a trace's battery; power is what is known of
-// chargers meanwhile (PowerOf). Of a device with several batteries there are none:
-// what one of them gives is not what the device draws.
+// BatteryOf returns the readings of a trace's battery; power is the state of the chargers during
+// the trace (PowerOf). It returns none for a device with several batteries: the current of one is
+// not that of the device.
 func BatteryOf(t *powerdata.Trace, power Power) []BatteryReading {
 	var out []BatteryReading
 	var first *string
@@ -50,7 +49,7 @@ func number(v *int64) *float64 {
 	return &f
 }
 
-// PowerOf is what a trace tells of chargers.
+// PowerOf returns the state of the chargers in a trace.
 func PowerOf(t *powerdata.Trace) Power {
 	powered, known := t.Powered()
 	switch {

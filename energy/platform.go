@@ -11,16 +11,15 @@ import (
 )
 
 var (
-	// ErrNoEstimate says that batterystats holds no estimate of its own.
+	// ErrNoEstimate is returned if batterystats has no estimate.
 	ErrNoEstimate = errors.New("batterystats holds no estimate")
-	// ErrContradicted says that it holds one which it contradicts itself.
+	// ErrContradicted is returned if batterystats contradicts its own estimate.
 	ErrContradicted = errors.New("batterystats contradicts its estimate")
 )
 
-// OfPlatform takes the platform's own estimate of the energy, whole and of one
-// UID: what batterystats states in mAh, at the voltage of the battery's history.
-// It knows nothing of when the energy was used, so it is spread evenly over the
-// interval.
+// OfPlatform returns the platform's own estimate of the energy, of the device and of one UID: the
+// charge in mAh in batterystats, at the voltage of the battery's history. The time of its use is
+// unknown, so it is spread evenly over the interval.
 func OfPlatform(d batterystats.Dump, uid int, from, to time.Duration) (Estimate, error) {
 	p := d.Main()
 	if p == nil {
@@ -61,13 +60,13 @@ func OfPlatform(d batterystats.Dump, uid int, from, to time.Duration) (Estimate,
 	e.Device = Components(device)
 	e.AppCurve = Even(e.AppJ, from, to)
 	if e.AppJ == 0 {
-		e.Warnings = append(e.Warnings, run.Warning{Text: "the platform estimates no energy for the app: the run may be too short for it to tell"})
+		e.Warnings = append(e.Warnings, run.Warning{Text: "the platform estimates no energy for the app: the run may be too short"})
 	}
 	return e, nil
 }
 
-// platformApp is the estimate for one UID without its part of the screen, which
-// counts with a UID since Android 12 and is the device's here.
+// platformApp returns the estimate for one UID without its share of the screen, which Android
+// includes since version 12 and which is attributed to the device here.
 func platformApp(u *batterystats.UID, withScreen bool, joules func(mah float64) float64) ([]run.Component, float64) {
 	total := joules(u.Stated["power_mah"])
 	parts := map[string]float64{}

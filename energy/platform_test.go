@@ -94,7 +94,7 @@ func TestPlatformWithoutAnEstimate(t *testing.T) {
 	for name, c := range map[string]struct{ text, part string }{
 		"nothing":    {"", "no estimate"},
 		"no drain":   {onBattery, "no computed drain is stated"},
-		"zero":       {onBattery + "9,0,l,pws,3000,0,0,0\n", "too short to tell"},
+		"zero":       {onBattery + "9,0,l,pws,3000,0,0,0\n", "too short, and no energy is given"},
 		"no voltage": {"9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0\n9,0,l,pws,3000,5,0,0\n", "no voltage"},
 	} {
 		if _, err := energy.OfPlatform(readWhole(t, c.text), 10_086, 0, energytest.Seconds(60)); !errors.Is(err, energy.ErrNoEstimate) || !strings.Contains(err.Error(), c.part) {

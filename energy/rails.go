@@ -11,24 +11,23 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Rail is one power rail with the energy that its monitor counted.
+// Rail is one power rail with the energy counted by its monitor.
 type Rail struct {
-	Name      string // as the device calls it: "S2M_VDD_CPUCL2"
-	Subsystem string // "cpu_big"; "" where the device names none
-	// Derived says that another rail feeds this one, as a converter does a linear
-	// regulator (perfetto.DerivedSupply).
+	Name      string // the device's name of it: "S2M_VDD_CPUCL2"
+	Subsystem string // "cpu_big"; "" if the device names none
+	// Derived is set if another rail feeds this one, as a converter feeds a linear regulator
+	// (perfetto.DerivedSupply).
 	Derived bool
 	Counts  []Count
 }
 
-// ErrNoRails says that the device has no power monitors, or that they counted
-// nothing.
-var ErrNoRails = errors.New("the device's power rails tell nothing")
+// ErrNoRails is returned if the device has no power monitors, or if they counted nothing.
+var ErrNoRails = errors.New("the device's power rails report nothing")
 
 // RailPower is the power of the rails.
 type RailPower struct {
-	// Total is the sum of the rails that count. It is what the monitors see: a
-	// device has parts that no monitor watches.
+	// Total is the sum of the rails that count. It is the energy that the monitors see: a device has
+	// components without a monitor.
 	Total   Curve
 	Rails   []RailPart
 	LeftOut []RailLeftOut
@@ -42,34 +41,33 @@ type RailPart struct {
 	Curve           Curve
 }
 
-// RailLeftOut is one that doesn't, and why.
+// RailLeftOut is one that does not count, and why.
 type RailLeftOut struct{ Name, Why string }
 
-// allRails names a rail through which all others are fed: VSYS_PWR_VBATT of the
-// Pixel 9 and 10 is the battery itself.
+// allRails matches the name of a rail through which all others are fed: VSYS_PWR_VBATT of the Pixel
+// 9 and 10 is the battery itself.
 var allRails = regexp.MustCompile(`(?i)^(power\.)?(PPVAR_)?(((VSYS|VPH)_(PWR_)?)?VBATT?|VSYS|VPH_PWR|BATTERY|TOTAL)(_uws)?$`)
 
-// charge names a rail that charges the battery: what it counts is used later.
+// charge matches the name of a rail that charges the battery: its energy is used later.
 var charge = regexp.MustCompile(`(?i)VBATT?_CHARGE(_uws)?$`)
 
-// leastOfAll is the part of what the single rails come to that the one which feeds
-// them all must count.
+// leastOfAll is the share of the single rails' sum that the rail which feeds them all must count at
+// least.
 const leastOfAll = 0.95
 
-// fed names a rail that another feeds, as Pixels before the sixth write it:
+// fed matches the name of a rail that another feeds, as Pixels before the sixth write it:
 // "WCN3998_VDD13 [from PP1304_L2C]".
 var fed = regexp.MustCompile(`\[from ([^\]]+)\]`)
 
-// OfRails adds the rails up. Where one rail feeds another and both are watched,
-// the one that is fed is left out, and so are linear regulators, whichever
-// converter feeds them; where a single rail feeds them all, that one
-// is the total, unless it counts less than they do together. All others count, as
-// in androidx.benchmark's PowerMetric, since the platform does not tell how a
-// device's rails are connected (android.os.PowerMonitor).
+// OfRails adds up the rails. If one rail feeds another and both are monitored, the fed one is left
+// out, and so are linear regulators, whichever converter feeds them. If a single rail feeds them
+// all, it is the total, unless it counts less than the others together. All others count, as in
+// androidx.benchmark's PowerMetric, since the platform does not report how a device's rails are
+// connected (android.os.PowerMonitor).
 //
-// A charger does not change what the rails of single parts mean: their monitors
-// stand between the device's supply and its parts, and the charge of the battery
-// does not pass through them. The battery's own rail counts next to nothing then.
+// A charger does not change the meaning of single components' rails: their monitors are between the
+// device's supply and the components, and the battery's charge does not pass through them. The
+// battery's own rail counts next to nothing then.
 func OfRails(rails []Rail) (RailPower, error) {
 	var p RailPower
 	var feeding []RailPart // all the others
@@ -102,8 +100,8 @@ func OfRails(rails []Rail) (RailPower, error) {
 	return p, nil
 }
 
-// total is the sum of the single rails, or the greatest of those that feed them
-// all, where it counts no less.
+// total returns the sum of the single rails, or the largest of those that feed them all, if it
+// counts no less.
 func (p *RailPower) total(feeding []RailPart) {
 	parts := make([]Curve, len(p.Rails))
 	for i, r := range p.Rails {
@@ -134,9 +132,8 @@ func (p *RailPower) total(feeding []RailPart) {
 	}
 }
 
-// refreshed are the instants at which a rail counted more than before. Monitors
-// are read more often than some of them refresh their counters: an instant at
-// which nothing at all was counted is none of theirs.
+// refreshed returns the instants at which a rail counted more than before. Monitors are read more
+// often than some of them refresh their counters: an instant at which none advanced is no refresh.
 func refreshed(rails []Rail) map[time.Duration]bool {
 	moved := map[time.Duration]bool{}
 	for _, r := range rails {
@@ -149,12 +146,12 @@ func refreshed(rails []Rail) map[time.Duration]bool {
 	return moved
 }
 
-// at are the counts at some instants.
+// at returns the counts at some instants.
 func (r Rail) at(instants map[time.Duration]bool) []Count {
 	return slices.DeleteFunc(slices.Clone(r.Counts), func(c Count) bool { return !instants[c.Time] })
 }
 
-// leftOut says why a rail doesn't count, "" where it does.
+// leftOut returns why a rail does not count, "" if it does.
 func leftOut(r Rail, at int, rails []Rail) string {
 	if charge.MatchString(r.Name) {
 		return "it charges the battery"
@@ -164,20 +161,20 @@ func leftOut(r Rail, at int, rails []Rail) string {
 	}
 	for i, other := range rails {
 		if other.Name == r.Name && other.Subsystem == r.Subsystem && i < at {
-			return "it is there already: two data sources read the same monitors"
+			return "it is a duplicate: two data sources read the same monitors"
 		}
 		if from := fed.FindStringSubmatch(r.Name); from != nil && i != at && strings.Contains(fed.ReplaceAllString(other.Name, ""), from[1]) {
-			return fmt.Sprintf("it is fed by %s, which is watched", other.Name)
+			return fmt.Sprintf("it is fed by %s, which is monitored", other.Name)
 		}
 	}
 	return ""
 }
 
-// Rest is the component of what no single rail accounts for.
+// Rest is the component of the energy outside all single rails.
 const Rest = "rest"
 
-// Components are the joules of each rail between two instants, the hungriest
-// first, under the name of its subsystem where it has one.
+// Components returns the joules of each rail between two instants, the largest first, under the
+// name of its subsystem if it has one.
 func (p RailPower) Components(from, to time.Duration) []run.Component {
 	joules := map[string]float64{}
 	sum := 0.0

@@ -18,7 +18,7 @@ func rail(name, subsystem string, watts float64) energy.Rail {
 		{Time: 0, Joules: 1000}, {Time: energytest.Seconds(5), Joules: 1000 + 5*watts}, {Time: energytest.Seconds(10), Joules: 1000 + 10*watts}}}
 }
 
-func TestRailsAddUp(t *testing.T) {
+func TestOfRails(t *testing.T) {
 	t.Parallel()
 	p, err := energy.OfRails([]energy.Rail{
 		rail("S2M_VDD_CPUCL2", "cpu_big", 0.7), rail("S3M_VDD_CPUCL1", "cpu_mid", 0.2), rail("S4M_VDD_CPUCL0", "cpu_little", 0.1),
@@ -40,7 +40,7 @@ func TestRailsAddUp(t *testing.T) {
 	}
 }
 
-func TestNestedRailsCountOnce(t *testing.T) {
+func TestOfRailsNested(t *testing.T) {
 	t.Parallel()
 	p, err := energy.OfRails([]energy.Rail{
 		rail("PP1304_L2C", "", 0.5), rail("WCN3998_VDD13 [from PP1304_L2C]", "", 0.4), rail("PP1800_X [from VREG_UNWATCHED]", "", 0.2),
@@ -50,14 +50,14 @@ func TestNestedRailsCountOnce(t *testing.T) {
 	}
 	joules, _ := p.Total.Energy(0, energytest.Seconds(10))
 	energytest.Near(t, "the rail that feeds, and one that no watched rail feeds", joules, 7)
-	if len(p.LeftOut) != 1 || p.LeftOut[0].Why != "it is fed by PP1304_L2C, which is watched" {
+	if len(p.LeftOut) != 1 || p.LeftOut[0].Why != "it is fed by PP1304_L2C, which is monitored" {
 		t.Errorf("left out: %v", p.LeftOut)
 	}
 }
 
-// TestRegulatorsAreInTheirConverters leaves linear regulators out beside
-// converters; on their own they are all that is known.
-func TestRegulatorsAreInTheirConverters(t *testing.T) {
+// TestOfRailsWithRegulators leaves out linear regulators that converters feed; without
+// converters they are all that is known.
+func TestOfRailsWithRegulators(t *testing.T) {
 	t.Parallel()
 	regulator := rail("L2S_VDD_AOC_RET", "aoc", 0.1)
 	regulator.Derived = true
@@ -77,9 +77,9 @@ func TestRegulatorsAreInTheirConverters(t *testing.T) {
 	energytest.Near(t, "the regulator alone", joules, 1)
 }
 
-// TestRailsOfTwoDataSources has the same rail twice, and one of another part
-// under the same name.
-func TestRailsOfTwoDataSources(t *testing.T) {
+// TestOfRailsOfTwoDataSources has the same rail twice, and one of another component under the same
+// name.
+func TestOfRailsOfTwoDataSources(t *testing.T) {
 	t.Parallel()
 	p, err := energy.OfRails([]energy.Rail{rail("SHARED", "cpu", 0.5), rail("SHARED", "cpu", 0.5), rail("SHARED", "gpu", 0.2)})
 	if err != nil {
@@ -92,7 +92,7 @@ func TestRailsOfTwoDataSources(t *testing.T) {
 	}
 }
 
-func TestOneRailForAll(t *testing.T) {
+func TestOfRailsWithATotalRail(t *testing.T) {
 	t.Parallel()
 	p, err := energy.OfRails([]energy.Rail{rail("VPH_PWR_S4C", "", 0.5), rail("VSYS", "", 2), rail("VSYS_PWR_DISPLAY", "display", 0.9)})
 	if err != nil {
@@ -106,8 +106,8 @@ func TestOneRailForAll(t *testing.T) {
 	}
 }
 
-// TestARailBehindTwoOthersCountsOnce has C fed by B, which is fed by A.
-func TestARailBehindTwoOthersCountsOnce(t *testing.T) {
+// TestOfRailsNestedTwice has C fed by B, which is fed by A.
+func TestOfRailsNestedTwice(t *testing.T) {
 	t.Parallel()
 	p, err := energy.OfRails([]energy.Rail{rail("C [from B_L2C]", "", 0.1), rail("B_L2C [from A_S1C]", "", 0.4), rail("A_S1C", "", 0.5)})
 	if err != nil {
@@ -117,9 +117,9 @@ func TestARailBehindTwoOthersCountsOnce(t *testing.T) {
 	energytest.Near(t, "the rail that feeds both", joules, 5)
 }
 
-// TestTheBatterysOwnRail is in use while the device is on battery. With a charger
-// it counts next to nothing, and the single rails are what is known.
-func TestTheBatterysOwnRail(t *testing.T) {
+// TestOfRailsWithTheBatterysRail uses it while the device is on battery. With a charger it counts next to
+// nothing, and the single rails are all that is known.
+func TestOfRailsWithTheBatterysRail(t *testing.T) {
 	t.Parallel()
 	parts := []energy.Rail{rail("S2M_VDD_CPUCL2", "cpu", 0.5), rail("VSYS_PWR_DISPLAY", "display", 0.9), rail("VSYS_PWR_VBATT_CHARGE", "", 5)}
 	for _, c := range []struct {
@@ -142,9 +142,9 @@ func TestTheBatterysOwnRail(t *testing.T) {
 	}
 }
 
-// TestCountersThatRefreshSeldom are read every second and refreshed every second
-// time: the 4 J are of both seconds. A rail that is off counts nothing meanwhile.
-func TestCountersThatRefreshSeldom(t *testing.T) {
+// TestOfRailsRefreshedSeldom has counters that are read every second and refreshed every second
+// time: the 4 J are of both seconds. A rail that is off counts nothing in the meantime.
+func TestOfRailsRefreshedSeldom(t *testing.T) {
 	t.Parallel()
 	counts := func(joules ...float64) []energy.Count {
 		out := make([]energy.Count, len(joules))
@@ -164,7 +164,7 @@ func TestCountersThatRefreshSeldom(t *testing.T) {
 	}
 }
 
-func TestNoRails(t *testing.T) {
+func TestOfRailsWithoutRails(t *testing.T) {
 	t.Parallel()
 	for name, rails := range map[string][]energy.Rail{
 		"none":               nil,

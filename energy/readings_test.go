@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
-// varied is a current of so many mA that changes by a little each second.
+// varied is a current of so many mA that changes slightly each second.
 func varied(milliamperes float64, seconds int) []float64 {
 	out := make([]float64, seconds)
 	for i := range out {
@@ -19,15 +19,14 @@ func varied(milliamperes float64, seconds int) []float64 {
 	return out
 }
 
-// TestCurrentsThatCannotBeAreNotBridged has ten seconds of two minutes in which
-// the battery tells no current, or one that it can't have: nothing is known then,
-// whatever else was read.
-func TestCurrentsThatCannotBeAreNotBridged(t *testing.T) {
+// TestCorrectDoesNotBridgeImpossibleCurrents has ten seconds of two minutes in which the battery reports
+// no current, or an impossible one: the power is unknown then, whatever else was read.
+func TestCorrectDoesNotBridgeImpossibleCurrents(t *testing.T) {
 	t.Parallel()
-	for name, told := range map[string]*float64{"none": nil, "0": ptr(0.0), "the smallest integer": ptr(float64(math.MinInt32))} {
+	for name, current := range map[string]*float64{"none": nil, "0": ptr(0.0), "the smallest integer": ptr(float64(math.MinInt32))} {
 		readings := steadily(varied(250, 120)...)
 		for i := 60; i < 70; i++ {
-			readings[i].Current = told
+			readings[i].Current = current
 		}
 		c, err := energy.Correct(readings, energy.BatteryFacts{})
 		if err != nil {
@@ -43,10 +42,9 @@ func TestCurrentsThatCannotBeAreNotBridged(t *testing.T) {
 	}
 }
 
-// TestANearlyEmptyBatteryTellsNoUnit has a phone that shows 1 % of 4 Ah while its
-// counter, which holds what the phone keeps in reserve too, is at 320 mAh. Ten
-// times what 1 % would be is no reason to take the counter's unit for another.
-func TestANearlyEmptyBatteryTellsNoUnit(t *testing.T) {
+// TestCorrectIgnoresTheLevelNearEmpty has a phone at 1 % of 4 Ah whose counter, which includes the
+// phone's reserve, is at 320 mAh. Ten times the charge of 1 % is no reason to assume another unit.
+func TestCorrectIgnoresTheLevelNearEmpty(t *testing.T) {
 	t.Parallel()
 	readings := steadily(varied(1200, 30)...) // moves the counter by 10 mAh
 	for i := range readings {
@@ -62,10 +60,9 @@ func TestANearlyEmptyBatteryTellsNoUnit(t *testing.T) {
 	}
 }
 
-// TestTheLevelIsThatOfTheFirstReading drains a tenth of a small battery from
-// 12 % on, down to 2 %: what the counter reads later is no evidence against its
-// unit at the beginning.
-func TestTheLevelIsThatOfTheFirstReading(t *testing.T) {
+// TestCorrectUsesTheFirstLevel drains a tenth of a small battery from 12 % down to 2 %:
+// later counter readings are no evidence against its unit at the beginning.
+func TestCorrectUsesTheFirstLevel(t *testing.T) {
 	t.Parallel()
 	readings := steadily(varied(1200, 900)...) // 301.5 mAh
 	for i := range readings {
@@ -77,9 +74,9 @@ func TestTheLevelIsThatOfTheFirstReading(t *testing.T) {
 	}
 }
 
-// TestTheReadingsTellTheLevel has 40 % of 4 Ah left when the measurement begins,
-// and had 90 % when the phone was asked long before.
-func TestTheReadingsTellTheLevel(t *testing.T) {
+// TestCorrectPrefersTheReadingsLevel has 40 % of 4 Ah left when the measurement begins, and had 90 % when
+// the phone was queried long before.
+func TestCorrectPrefersTheReadingsLevel(t *testing.T) {
 	t.Parallel()
 	readings := steadily(varied(1200, 30)...)
 	for i := range readings {
@@ -92,10 +89,9 @@ func TestTheReadingsTellTheLevel(t *testing.T) {
 	}
 }
 
-// TestANewVoltageIsNoNewReadingOfTheCurrent has a voltage that differs at each of
-// four readings a second, while the current updates once: instants of one second
-// still share an update.
-func TestANewVoltageIsNoNewReadingOfTheCurrent(t *testing.T) {
+// TestCorrectCountsOnlyUpdatesOfTheCurrent has a voltage that differs at each of four readings a
+// second, while the current updates once: instants of one second still share an update.
+func TestCorrectCountsOnlyUpdatesOfTheCurrent(t *testing.T) {
 	t.Parallel()
 	var readings []energy.BatteryReading
 	for i := range 40 {
@@ -122,10 +118,10 @@ func TestANewVoltageIsNoNewReadingOfTheCurrent(t *testing.T) {
 	}
 }
 
-// TestACurrentThatRarelyChangesIsNotARamp has 250 mA and 1250 mA for ten seconds
-// each in turn, without any noise: 1 W and 5 W at 4 V, with a second between
-// them in which the power goes from one to the other.
-func TestACurrentThatRarelyChangesIsNotARamp(t *testing.T) {
+// TestCorrectOfARarelyChangingCurrent alternates between 250 mA and 1250 mA every ten seconds,
+// without noise: 1 W and 5 W at 4 V, with a second between them in which the power goes from one to
+// the other.
+func TestCorrectOfARarelyChangingCurrent(t *testing.T) {
 	t.Parallel()
 	var currents []float64
 	for i := range 200 {
@@ -149,9 +145,9 @@ func TestACurrentThatRarelyChangesIsNotARamp(t *testing.T) {
 	energytest.Near(t, "at work", joules, 40)
 }
 
-// TestSeveralBatteriesAreNotOne has a device whose two batteries are read in turn:
-// half of its current is none.
-func TestSeveralBatteriesAreNotOne(t *testing.T) {
+// TestBatteryOfSeveralBatteries has a device whose two batteries are read alternately: half of its
+// current is not its power.
+func TestBatteryOfSeveralBatteries(t *testing.T) {
 	t.Parallel()
 	trace := &powerdata.Trace{}
 	for i := range 40 {

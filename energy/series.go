@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// value is one number that a device told, and when.
+// value is one number that a device reported, and when.
 type value struct {
 	at    time.Duration
 	value float64
 }
 
-// toward is what a value has become at an instant on the line to a later one.
+// toward interpolates between a and a later value.
 func (a value) toward(b value, at time.Duration) float64 {
 	return a.value + (b.value-a.value)*float64(at-a.at)/float64(b.at-a.at)
 }
 
-// series are values in the order of time.
+// series are values in chronological order.
 type series []value
 
-// take collects one number of every reading that tells it. What Android writes
-// for "not supported" (the smallest and the largest integers) is not told.
+// take collects one number of every reading that has it. Android's "not supported" (the smallest
+// and the largest integers) counts as absent.
 func take(readings []BatteryReading, pick func(BatteryReading) *float64) series {
 	var s series
 	for _, r := range readings {
@@ -38,7 +38,7 @@ func take(readings []BatteryReading, pick func(BatteryReading) *float64) series 
 	return s
 }
 
-// changes are the values that differ from the one before.
+// changes returns the values that differ from the one before.
 func (s series) changes() series {
 	var out series
 	for i, v := range s {
@@ -49,7 +49,7 @@ func (s series) changes() series {
 	return out
 }
 
-// sizes are the absolute values.
+// sizes returns the absolute values.
 func (s series) sizes() []float64 {
 	out := make([]float64, len(s))
 	for i, v := range s {
@@ -66,7 +66,7 @@ func (s series) median() float64 {
 	return quantile(out, 0.5)
 }
 
-// gaps are the times between neighbours, in ns.
+// gaps returns the times between neighbours, in ns.
 func (s series) gaps() []float64 {
 	var out []float64
 	for i := 1; i < len(s); i++ {
@@ -75,7 +75,7 @@ func (s series) gaps() []float64 {
 	return out
 }
 
-// unbroken splits a series where it has no value for long.
+// unbroken splits a series at long gaps.
 func (s series) unbroken() []series {
 	most := max(mostGap, 5*time.Duration(quantile(s.gaps(), 0.5)))
 	var parts []series
@@ -89,8 +89,7 @@ func (s series) unbroken() []series {
 	return parts
 }
 
-// area is the integral between two instants, in units × seconds, by the
-// trapezoid.
+// area returns the integral between two instants, in units × seconds, by the trapezoid.
 func (s series) area(from, to time.Duration) float64 {
 	area := 0.0
 	for i := 1; i < len(s); i++ {
@@ -102,12 +101,12 @@ func (s series) area(from, to time.Duration) float64 {
 	return area
 }
 
-// whole reports that all values are whole numbers.
+// whole reports whether all values are whole numbers.
 func whole(s series) bool {
 	return !slices.ContainsFunc(s, func(v value) bool { return v.value != math.Trunc(v.value) })
 }
 
-// quantile is the value below which a share of the values lies; 0 of none.
+// quantile returns the value below which a share of the values lies; 0 for none.
 func quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -116,20 +115,20 @@ func quantile(values []float64, share float64) float64 {
 	return sorted[int(share*float64(len(sorted)-1)+0.5)]
 }
 
-// The voltages that a battery of one cell or of two can have, in V. The widest
-// is less than ten times the lowest, so that one power of ten fits at most.
+// The voltages that a battery of one cell or of two can have, in V. The highest is less than ten
+// times the lowest, so that at most one power of ten fits.
 const (
 	leastVolts = 2.5
 	mostVolts  = 9.2
 )
 
-// voltages finds the unit of the voltage and gives it in volts.
+// voltages determines the unit of the voltage and returns volts.
 func voltages(readings []BatteryReading, c *Correction) (series, error) {
-	told := take(readings, func(r BatteryReading) *float64 { return r.Voltage })
-	if len(told) == 0 {
+	reported := take(readings, func(r BatteryReading) *float64 { return r.Voltage })
+	if len(reported) == 0 {
 		return nil, ErrNoVoltage
 	}
-	middle := told.median()
+	middle := reported.median()
 	for exponent := -9; exponent <= 0; exponent++ {
 		if v := middle * math.Pow10(exponent); v >= leastVolts && v <= mostVolts {
 			c.VoltsPerUnit = math.Pow10(exponent)
@@ -138,51 +137,51 @@ func voltages(readings []BatteryReading, c *Correction) (series, error) {
 	if c.VoltsPerUnit == 0 {
 		return nil, fmt.Errorf("%w: %g is none in any unit from nV to V", ErrNoVoltage, middle)
 	}
-	if whole(told) && c.VoltsPerUnit > 0.01*leastVolts {
+	if whole(reported) && c.VoltsPerUnit > 0.01*leastVolts {
 		return nil, fmt.Errorf("%w: %g is rounded to whole units of %g V", ErrNoVoltage, middle, c.VoltsPerUnit)
 	}
 	var volts series
-	for _, v := range told {
+	for _, v := range reported {
 		if scaled := v.value * c.VoltsPerUnit; scaled >= leastVolts && scaled <= mostVolts {
 			volts = append(volts, value{v.at, scaled})
 		}
 	}
-	if out := len(told) - len(volts); float64(out) > mostOut*float64(len(told)) {
-		return nil, fmt.Errorf("%w: %d of %d voltages", ErrUnsteady, out, len(told))
+	if out := len(reported) - len(volts); float64(out) > mostOut*float64(len(reported)) {
+		return nil, fmt.Errorf("%w: %d of %d voltages", ErrUnsteady, out, len(reported))
 	}
-	c.LeftOut += len(told) - len(volts)
+	c.LeftOut += len(reported) - len(volts)
 	return volts, nil
 }
 
-// coarse is how many units the median current must come to where it is told in
-// whole units: below, rounding is no longer small beside it.
+// coarse is the minimum median current in units if it is reported in whole units: below, the
+// rounding error is no longer negligible.
 const coarse = 10
 
-// currents collects the currents as they were told, and whether they flow out of
-// the battery as positive.
+// currents collects the reported currents, and determines whether positive ones flow out of the
+// battery.
 func currents(readings []BatteryReading, c *Correction) (series, error) {
-	told := take(readings, func(r BatteryReading) *float64 { return r.Current })
-	if len(told) == 0 {
+	reported := take(readings, func(r BatteryReading) *float64 { return r.Current })
+	if len(reported) == 0 {
 		return nil, ErrNoCurrent
 	}
-	middle := quantile(told.sizes(), 0.5)
-	switch n := len(told.changes()); {
+	middle := quantile(reported.sizes(), 0.5)
+	switch n := len(reported.changes()); {
 	case middle == 0:
 		return nil, fmt.Errorf("%w: it is 0 most of the time", ErrNoCurrent)
-	case whole(told) && middle < coarse:
+	case whole(reported) && middle < coarse:
 		return nil, fmt.Errorf("%w: %g is rounded to whole units", ErrNoCurrent, middle)
 	case n < fewUpdates:
-		return nil, fmt.Errorf("%w: %d values in %d readings, at least %d are needed", ErrNoUpdates, n, len(told), fewUpdates)
+		return nil, fmt.Errorf("%w: %d values in %d readings, at least %d are needed", ErrNoUpdates, n, len(reported), fewUpdates)
 	}
-	return told, c.flow(told)
+	return reported, c.setDirection(reported)
 }
 
-// flow takes the way that most of the charge flows for out of the battery. Where
-// too much flows against it, a charger came or went, or the sensor can't tell.
-func (c *Correction) flow(told series) error {
-	limit := 2 * quantile(told.sizes(), 0.9) // a reading of nonsense must not outweigh the rest
+// setDirection takes the direction in which most of the charge flows for out of the battery. If too much
+// flows against it, a charger was connected or disconnected, or the sensor is unreliable.
+func (c *Correction) setDirection(reported series) error {
+	limit := 2 * quantile(reported.sizes(), 0.9) // an outlier must not outweigh the rest
 	positive, negative := 0.0, 0.0
-	for _, v := range told {
+	for _, v := range reported {
 		if size := min(math.Abs(v.value), limit); v.value > 0 {
 			positive += size
 		} else {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// unit decides on the power of ten of the current.
+// unit determines the power of ten of the current.
 func (c *Correction) unit(current series, volts float64, counter counter, facts BatteryFacts) error {
 	sizes := current.sizes()
 	middle, high := quantile(sizes, 0.5)*volts, quantile(sizes, 0.9)*volts
@@ -32,7 +32,7 @@ func (c *Correction) unit(current series, volts float64, counter counter, facts 
 	}
 	switch len(possible) {
 	case 0:
-		return fmt.Errorf("%w: no unit from nA to A makes %.3g a power that a device can draw", ErrUnit, quantile(sizes, 0.5))
+		return fmt.Errorf("%w: in no unit from nA to A is %.3g a plausible power", ErrUnit, quantile(sizes, 0.5))
 	case 1:
 		c.AmperesPerUnit = math.Pow10(possible[0])
 		return nil
@@ -40,7 +40,7 @@ func (c *Correction) unit(current series, volts float64, counter counter, facts 
 	return fmt.Errorf("%w: it could be %s or %s", ErrUnit, watts(middle*math.Pow10(possible[0])), watts(middle*math.Pow10(possible[1])))
 }
 
-// byCounter takes the unit in which the current comes to the charge that the
+// byCounter selects the unit in which the integral of the current equals the charge that the
 // counter lost.
 func (c *Correction) byCounter(possible []int, current series, volts float64, counter counter) error {
 	nearest := math.Inf(1)
@@ -55,10 +55,10 @@ func (c *Correction) byCounter(possible []int, current series, volts float64, co
 			nearest = ratio
 		}
 	}
-	return fmt.Errorf("%w: in the unit that fits best it lost %.2g times the charge that the current comes to", ErrCounter, nearest)
+	return fmt.Errorf("%w: in the unit that fits best it lost %.2g times the integral of the current", ErrCounter, nearest)
 }
 
-// exponentOf is the power of ten next to a scale.
+// exponentOf returns the power of ten next to a scale.
 func exponentOf(scale float64) int { return int(math.Round(math.Log10(scale))) }
 
 func watts(w float64) string {
@@ -68,8 +68,8 @@ func watts(w float64) string {
 	return fmt.Sprintf("%.3g W", w)
 }
 
-// amperes turns the current into amperes out of the battery and leaves out what
-// no battery on its own can have: nothing, too much, the wrong way.
+// amperes converts the current to amperes out of the battery and leaves out what a discharging
+// battery can't have: zero, too large, the wrong direction.
 func (c *Correction) amperes(current series, volts float64) series {
 	scale := -c.AmperesPerUnit
 	if c.Flipped {
@@ -84,7 +84,7 @@ func (c *Correction) amperes(current series, volts float64) series {
 	return kept
 }
 
-// String says what was done: "current in mA (× 1000), sign flipped".
+// String describes the corrections: "current in mA (× 1000), sign flipped".
 func (c Correction) String() string {
 	parts := []string{"current in " + unitName(c.AmperesPerUnit, "A")}
 	if by := c.AmperesPerUnit / 1e-6; math.Abs(by-1) > 1e-9 {

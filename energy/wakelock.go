@@ -8,12 +8,11 @@ import (
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
 
-// Wakelocks are those that one UID held on battery, the longest first.
+// Wakelocks returns the wakelocks that one UID held on battery, the longest first.
 //
-// Since Android 5 the time of a partial wakelock is counted only while the
-// screen is off, so that it is exact. Before, the screen was off for at least
-// what remains when the whole time with the screen on is taken away. A full
-// wakelock keeps the screen on.
+// Since Android 5 the time of a partial wakelock is counted only while the screen is off, so it is
+// exact. Before, the screen was off for at least the time that remains after all the time with the
+// screen on is subtracted. A full wakelock keeps the screen on.
 func Wakelocks(p *batterystats.Period, uid int) []run.Wakelock {
 	if p == nil {
 		return nil
@@ -39,9 +38,9 @@ func screenOff(w batterystats.Wakelock, p *batterystats.Period) float64 {
 	return max(w.HeldMS-p.Stated["screen_on_ms"], 0)
 }
 
-// AppMetrics are the metrics of one UID that batterystats counts:
-// wakelock.time_ms, wakelock.screen_off_ms, network.rx_bytes, network.tx_bytes.
-// What it does not state is absent; a UID that it does not list used nothing.
+// AppMetrics returns the metrics of one UID in batterystats: wakelock.time_ms,
+// wakelock.screen_off_ms, network.rx_bytes, network.tx_bytes. Those not stated are absent; a UID
+// that is not listed used nothing.
 func AppMetrics(p *batterystats.Period, uid int) map[string]float64 {
 	if p == nil {
 		return nil
@@ -58,8 +57,8 @@ func AppMetrics(p *batterystats.Period, uid int) map[string]float64 {
 		off += w.ScreenOffMS
 		longest = max(longest, w.HeldMS)
 	}
-	// Wakelocks may be held at the same time: together they last no longer than
-	// the time that there was, or than what is stated of all of them at once.
+	// Wakelocks may be held at the same time: together they last no longer than the time on
+	// battery, or than the stated total.
 	held = atMost(held, p.Stated, "on_battery_ms")
 	if all, ok := stated["wakelock_held_ms"]; ok {
 		held = max(all, longest)
@@ -73,7 +72,7 @@ func AppMetrics(p *batterystats.Period, uid int) map[string]float64 {
 	}
 }
 
-// atMost bounds a value by what is stated under a name, if it is.
+// atMost limits a value to the one stated under a name, if any.
 func atMost(v float64, stated map[string]float64, name string) float64 {
 	if limit, ok := stated[name]; ok {
 		return min(v, limit)

@@ -23,8 +23,8 @@ func TestWakelocksWithTheScreenOff(t *testing.T) {
 	}
 }
 
-// TestWakelocksAtTheSameTime has two that were held for 50 s of a minute in
-// which the screen was off for 55 s.
+// TestWakelocksAtTheSameTime has two that were held for 50 s of a minute in which the screen was
+// off for 55 s.
 func TestWakelocksAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	p := energytest.Read(t, `9,0,l,bt,0,60000,60000,60000,60000,0,55000,55000,0,0,0,0
@@ -42,8 +42,8 @@ func TestWakelocksAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestWakelocksThatTheSumMissed has a sum of 0 beside a wakelock of 4 s, as some
-// devices write it.
+// TestWakelocksThatTheSumMissed has a sum of 0 although a wakelock lasted 4 s, as some devices
+// write it.
 func TestWakelocksThatTheSumMissed(t *testing.T) {
 	t.Parallel()
 	p := energytest.Read(t, "9,0,l,bt,0,60000,60000,60000,60000,0,55000,55000,0,0,0,0\n9,10086,l,awl,0,0\n"+
@@ -53,8 +53,8 @@ func TestWakelocksThatTheSumMissed(t *testing.T) {
 	}
 }
 
-// TestWakelocksBeforeAndroid5 has one of 50 s, counted whatever the screen did,
-// which was on for 20 s: it was off for at least 30 s.
+// TestWakelocksBeforeAndroid5 has one of 50 s, counted with the screen on or off. The screen was on
+// for 20 s, so it was off for at least 30 s.
 func TestWakelocksBeforeAndroid5(t *testing.T) {
 	t.Parallel()
 	p := energytest.Read(t, "7,0,l,bt,0,60000,60000,60000,60000\n7,0,l,m,20000,0\n7,10086,l,wl,Sync,0,f,0,50000,p,1,0,w,0\n")
@@ -64,7 +64,7 @@ func TestWakelocksBeforeAndroid5(t *testing.T) {
 	}
 }
 
-func TestAppThatDidNothing(t *testing.T) {
+func TestAppMetricsOfAnUnlistedUID(t *testing.T) {
 	t.Parallel()
 	want := map[string]float64{"wakelock.time_ms": 0, "wakelock.screen_off_ms": 0, "network.rx_bytes": 0, "network.tx_bytes": 0}
 	if d := cmp.Diff(want, energy.AppMetrics(energytest.Read(t, energytest.Dump), 10_999)); d != "" {

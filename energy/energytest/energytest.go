@@ -1,5 +1,5 @@
-// Package energytest has what the tests of energy and of its packages share: times,
-// comparisons of joules, and a dump of batterystats.
+// Package energytest provides what the tests of energy and its packages share: times, comparisons
+// of joules, and a dump of batterystats.
 //
 // It is for tests alone. The dump is made up, and comes from no device.
 package energytest
@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
 
-// Seconds is a span of time.
+// Seconds returns a duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // Near fails the test unless got is want to nine digits.
@@ -29,7 +29,7 @@ func Near(t *testing.T, what string, got, want float64) {
 // Alike compares numbers of joules to nine digits after the point.
 var Alike = cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })
 
-// Dump is batterystats of a minute on battery, as the checkin form writes it.
+// Dump is batterystats of a minute on battery, in the checkin form.
 const Dump = `9,0,i,vers,35,190,A,A
 9,0,l,bt,0,60000,60000,60000,60000,0,20000,20000,0,0,0,0
 9,0,l,gn,1000,2000,3000,4000,10,20,30,40,0,0
@@ -56,7 +56,7 @@ const Dump = `9,0,i,vers,35,190,A,A
 9,1000,l,ctf,A,3,600,400,0,0,0,0
 `
 
-// Read reads the statistics of a dump that has nothing doubtful.
+// Read reads the statistics of a dump without warnings.
 func Read(t testing.TB, text string) *batterystats.Period {
 	t.Helper()
 	d, err := batterystats.Read(strings.NewReader(text))

@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// recordings are the real recordings, which the repository does not hold.
+// recordings returns the real recordings outside the repository.
 func recordings(t testing.TB) (paths []string) {
 	t.Helper()
 	folder := corpustest.Path(t, "perfdata")
@@ -40,15 +40,15 @@ func recording(t testing.TB, path string) *simpleperf.Profile {
 	return corpustest.Read(t, path, simpleperf.Read)
 }
 
-// steady is a made-up power of 1 W at all times, so that a recording's joules are
-// its seconds of CPU time wherever one thread runs at a time.
+// steady is a made-up power of 1 W at all times, so that a recording's joules are its seconds of
+// CPU time wherever one thread runs at a time.
 func steady() energy.Curve {
 	return energy.OfReadings([]energy.Reading{{Time: 0, Watts: 1}, {Time: 1 << 62, Watts: 1}}, 0)
 }
 
-// Each real recording with samples of a time becomes a profile, without a mangled
-// or a missing name, and pprof opens them all and counts their samples together.
-func TestRealRecordingsInPprof(t *testing.T) {
+// Each real recording with samples of time is exported as a profile, without a mangled or a missing
+// name, and pprof opens them all and counts their samples together.
+func TestPprofOfRealRecordings(t *testing.T) {
 	var files []string
 	samples := 0
 	for _, path := range recordings(t) {

@@ -12,15 +12,12 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// CSV writes the methods of a result as a table with a header, in their order
-// (EDATA, table 3.2; docs/format/methods.md). Times and joules are of one
-// iteration. A number that isn't known is empty: the bounds of an interval for
-// which there is no basis, the power of what was never hit, joules where no power
-// was measured, and the battery's percentages where batteryJ, what a full battery
-// holds, is 0.
+// CSV writes the methods of a result as a table with a header, in their order (EDATA, table 3.2;
+// docs/format/methods.md). Times and joules are per iteration. An unknown number is empty: the
+// bounds of an interval without a basis, the power of a method without samples, joules if no power
+// was measured, and the battery's percentages if batteryJ, the energy of a full battery, is 0.
 //
-// What a spreadsheet would take for a formula in a text gets an apostrophe before
-// it.
+// Text that a spreadsheet would take for a formula is prefixed with an apostrophe.
 func CSV(w io.Writer, r methods.Result, batteryJ float64) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(columns()); err != nil {
@@ -48,8 +45,8 @@ func CSV(w io.Writer, r methods.Result, batteryJ float64) error {
 	return nil
 }
 
-// CSVOfRecord writes the methods that a run keeps, in the same columns. A run
-// keeps the intervals of energy alone; the others are empty.
+// CSVOfRecord writes the methods of a run in the same columns. A run keeps only the intervals of
+// energy; the others are empty.
 func CSVOfRecord(w io.Writer, m run.Methods, batteryJ float64) error {
 	var r methods.Result
 	for _, f := range m.List {
@@ -72,7 +69,7 @@ func recorded(c run.Cost) methods.Cost {
 	}
 }
 
-// columns is the header.
+// columns returns the header.
 func columns() []string {
 	out := []string{"method", "file", "kind"}
 	for _, part := range []string{"local", "non_local"} {
@@ -90,7 +87,7 @@ func columns() []string {
 	return out
 }
 
-// more is what the table has gained since its first columns were fixed.
+// more returns the columns that were added after the first ones were fixed.
 func more(c methods.Cost) []string {
 	blurred := ""
 	if c.Blurred {
@@ -115,10 +112,10 @@ func cost(c methods.Cost, batteryJ float64) []string {
 	return append(out, percent(c.EnergyJ.Value, batteryJ))
 }
 
-// dark reports whether samples were taken and no power is known of any.
+// dark reports whether there are samples but none with a known power.
 func dark(c methods.Cost) bool { return c.Samples > 0 && c.EnergyJ.Value == 0 }
 
-// estimate is a number and the ends of its interval.
+// estimate formats a number and the ends of its interval.
 func estimate(e methods.Estimate, known bool) []string {
 	switch {
 	case !known:
@@ -129,7 +126,7 @@ func estimate(e methods.Estimate, known bool) []string {
 	return []string{number(e.Value), number(e.Low), number(e.High)}
 }
 
-// percent is a part of the battery, "" where the battery isn't known.
+// percent formats a part of the battery, "" if the battery is unknown.
 func percent(joules, batteryJ float64) string {
 	if batteryJ <= 0 {
 		return ""
@@ -137,13 +134,12 @@ func percent(joules, batteryJ float64) string {
 	return number(joules / batteryJ * 100)
 }
 
-// number has six digits, as many as such estimates can ever bear.
+// number formats six digits, as many as such estimates can ever have.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// text is what a spreadsheet shows as it is: Excel, LibreOffice and Google Sheets
-// run a cell that begins with one of these as a formula. A cell may also begin
-// behind a semicolon or a tab: where the comma is the decimal sign, spreadsheets
-// part lines there.
+// text escapes text so that spreadsheets show it unchanged: Excel, LibreOffice and Google Sheets
+// run a cell that begins with one of these as a formula. A cell may also begin after a semicolon or
+// a tab: where the comma is the decimal sign, spreadsheets split lines there.
 func text(s string) string {
 	var b strings.Builder
 	begins := true

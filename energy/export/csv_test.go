@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// table reads a table again: a map by column for each row.
+// table parses a table: a map by column for each row.
 func table(t *testing.T, text string) (header []string, rows []map[string]string) {
 	t.Helper()
 	all, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -67,7 +67,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-func TestCSVOfARecord(t *testing.T) {
+func TestCSVOfRecord(t *testing.T) {
 	m := run.Methods{List: []run.Method{{Name: "a", Local: run.Cost{Samples: 1, Share: 0.5, CPUMS: 2, PowerW: 3, EnergyJ: 0.006, LowJ: 0.001, HighJ: 0.01}}}}
 	var out strings.Builder
 	if err := export.CSVOfRecord(&out, m, 0); err != nil {
@@ -85,8 +85,8 @@ func TestCSVOfARecord(t *testing.T) {
 	}
 }
 
-// A method that was never hit has no power, and where no power was measured there
-// are no joules: neither is 0.
+// A method without samples has no power, and if no power was measured there are no joules: neither
+// is 0.
 func TestCSVLeavesWhatIsUnknownEmpty(t *testing.T) {
 	m := run.Methods{List: []run.Method{
 		{Name: "dark", Local: run.Cost{Samples: 5, Share: 1, CPUMS: 10}},
@@ -109,7 +109,7 @@ func TestCSVLeavesWhatIsUnknownEmpty(t *testing.T) {
 	}
 }
 
-// Nothing of a recording becomes a formula, a second cell or a second row.
+// No text of a recording becomes a formula, a second cell or a second row.
 func TestCSVTextStaysText(t *testing.T) {
 	names := []string{"=HYPERLINK(\"http://x\")", "+1", "-[Inbox open]", "@plt", "\tx", "a,b", "a\nb", "\"", "operator-", "", "＝1", "a;=1", "a; @b;-c", "a;b", "a -b"}
 	want := []string{"'=HYPERLINK(\"http://x\")", "'+1", "'-[Inbox open]", "'@plt", "'\tx", "a,b", "a\nb", "\"", "operator-", "", "'＝1", "a;'=1", "a; '@b;'-c", "a;b", "a -b"}
@@ -134,7 +134,7 @@ func TestCSVTextStaysText(t *testing.T) {
 	}
 }
 
-func TestCSVTellsThatItCannotBeWritten(t *testing.T) {
+func TestCSVReportsWriteErrors(t *testing.T) {
 	m := run.Methods{List: []run.Method{{Name: "a"}}}
 	if err := export.CSVOfRecord(full{}, m, 0); !errors.Is(err, errFull) {
 		t.Errorf("the error is %v, want that of the writer", err)

@@ -14,8 +14,8 @@ var (
 	sync      = methods.Frame{Name: "Store::sync", File: "mail/lib/arm64/libstore.so", Kind: simpleperf.Native, Line: 12}
 )
 
-// iteration is a trace of one thread, sampled each millisecond of its CPU time:
-// so many samples in draw at 2 W, and so many in sync at 4 W.
+// iteration is a trace of one thread, sampled each millisecond of its CPU time: inDraw samples in
+// draw at 2 W, and inSync in sync at 4 W.
 func iteration(inDraw, inSync int) methods.Trace {
 	t := methods.Trace{
 		Event: "task-clock", Hz: 1000,
@@ -32,9 +32,9 @@ func iteration(inDraw, inSync int) methods.Trace {
 	return t
 }
 
-// What these come to, by hand. Base is two iterations: draw has 30+10 samples of
-// 1 ms at 2 W, in the mean 20 ms and 40 mJ; sync has 10+30 at 4 W, 20 ms and 80
-// mJ. Head is one: draw as before, 20 ms and 40 mJ, sync 50 ms and 200 mJ.
+// Computed by hand. Base is two iterations: draw has 30+10 samples of 1 ms at 2 W, on average 20 ms
+// and 40 mJ; sync has 10+30 at 4 W, 20 ms and 80 mJ. Head is one: draw as before, 20 ms and 40 mJ,
+// sync 50 ms and 200 mJ.
 var (
 	base = []methods.Trace{iteration(30, 10), iteration(10, 30)}
 	head = []methods.Trace{iteration(20, 50)}

@@ -1,12 +1,10 @@
-// Package export writes the energy of methods for other programs: pprof, and
-// spreadsheets.
+// Package export writes the energy of methods for other programs: pprof, and spreadsheets.
 //
-// It owns those two forms (docs/format/methods.md). It attributes nothing: what a
-// method takes is worked out in package methods, and profiles of pprof add up to
-// the same totals.
+// It owns those two formats (docs/format/methods.md). It attributes nothing: package methods
+// computes what a method takes, and pprof profiles add up to the same totals.
 //
-// It takes a stand: a profile is of one iteration, the mean of all, so that two
-// profiles can be subtracted however many iterations each has.
+// A profile is of one iteration, the mean of all, so that two profiles can be subtracted whatever
+// their numbers of iterations.
 package export
 
 import (
@@ -21,15 +19,14 @@ import (
 	"github.com/apkgate/apkgate/energy/methods"
 )
 
-// About is what a profile says of its run.
+// About is the description of a run in a profile.
 type About struct {
 	// App is the app's package. It stands for the file of all Java methods.
 	App string
-	// Measured says that the power was read off a sensor, which may be slower than
-	// the methods (methods.Options).
+	// Measured is set if the power was read from a sensor, which may be slower than the methods
+	// (methods.Options).
 	Measured bool
-	// Source says where the joules come from, as run.Energy.Source does; "" where
-	// there are none.
+	// Source is the source of the joules, as in run.Energy.Source; "" if there are none.
 	Source string
 }
 
@@ -41,14 +38,12 @@ const (
 	sampleTypes
 )
 
-// Pprof is the profile of one iteration, the mean of all traces, which must be of
-// one event: samples (count, of all iterations), cpu (nanoseconds) and energy
-// (microjoules; the type that pprof shows unless told otherwise). A sample is
-// labelled with its thread and with the kind of code that was hit.
+// Pprof returns the profile of one iteration, the mean of all traces, which must be of one event:
+// samples (count, of all iterations), cpu (nanoseconds) and energy (microjoules; pprof's default
+// type). A sample is labelled with its thread and with the kind of the sampled code.
 //
-// A sample takes its CPU time × the power that fell to it (methods.PowersOf).
-// Samples without a known power get the mean of the others, as methods.Attribute
-// has it for the total.
+// The energy of a sample is its CPU time × the power attributed to it (methods.PowersOf). Samples
+// without a known power get the mean of the others, as in the total of methods.Attribute.
 func Pprof(traces []methods.Trace, about About) (*profile.Profile, error) {
 	if len(traces) == 0 {
 		return nil, errors.New("making a pprof profile: there is no trace")
@@ -63,7 +58,7 @@ func Pprof(traces []methods.Trace, about About) (*profile.Profile, error) {
 	return b.profile(len(traces)), nil
 }
 
-// builder puts traces together.
+// builder merges traces.
 type builder struct {
 	p         *profile.Profile
 	about     About
@@ -77,11 +72,11 @@ type builder struct {
 	stacks    map[string]*stack // by key
 	order     []*stack
 	key       []byte
-	// powered are the seconds with a known power, joules what they took.
+	// powered is the seconds with a known power, joules their energy.
 	powered, joules float64
 }
 
-// function is what makes two frames the same method.
+// function identifies a method: two frames with the same one are the same method.
 type function struct{ name, file string }
 
 type place struct {
@@ -89,7 +84,7 @@ type place struct {
 	line int
 }
 
-// stack is all samples of one call chain, thread name and kind.
+// stack is all samples with one call chain, thread name and kind.
 type stack struct {
 	locations    []*profile.Location
 	thread, kind string
@@ -143,7 +138,7 @@ func (b *builder) add(t methods.Trace, powers []float64) error {
 	return nil
 }
 
-// stack is where a sample counts.
+// stack returns the stack to which a sample counts.
 func (b *builder) stack(t methods.Trace, s methods.Sample, locations []*profile.Location) *stack {
 	thread, kind := t.Threads[s.Thread].Name, string(t.Frames[s.Chain[0]].Kind)
 	b.key = append(append(append(append(b.key[:0], thread...), 0), kind...), 0)
@@ -186,7 +181,7 @@ func (b *builder) function(key function) *profile.Function {
 	return f
 }
 
-// mapping is the file of a frame; "" is the app.
+// mapping returns the mapping of a frame's file; "" is the app.
 func (b *builder) mapping(file string) *profile.Mapping {
 	if file == "" {
 		file = b.about.App
@@ -203,7 +198,7 @@ func (b *builder) mapping(file string) *profile.Mapping {
 	return m
 }
 
-// profile divides what was counted by the number of iterations.
+// profile divides the totals by the number of iterations.
 func (b *builder) profile(iterations int) *profile.Profile {
 	n := float64(iterations)
 	mean := 0.0
@@ -249,7 +244,7 @@ func (b *builder) comments(iterations int) []string {
 	return out
 }
 
-// whole rounds to what a profile can hold.
+// whole rounds to what a profile can store.
 func whole(v float64) int64 {
 	return int64(math.Round(min(max(v, 0), math.MaxInt64/1024)))
 }

@@ -36,7 +36,7 @@ func made(t testing.TB, traces []methods.Trace) *profile.Profile {
 	return p
 }
 
-// written is a profile as a file, and read again.
+// written writes a profile to a file, and reads it again.
 func written(t testing.TB, p *profile.Profile) (path string, again *profile.Profile) {
 	t.Helper()
 	var out bytes.Buffer
@@ -54,7 +54,7 @@ func written(t testing.TB, p *profile.Profile) (path string, again *profile.Prof
 	return path, again
 }
 
-// leaves are a profile's samples by the innermost frame.
+// leaves returns a profile's samples by the innermost frame.
 func leaves(p *profile.Profile) map[string][]int64 {
 	out := map[string][]int64{}
 	for _, s := range p.Sample {
@@ -86,8 +86,7 @@ func TestPprofIsOfOneMeanIteration(t *testing.T) {
 	}
 }
 
-// A method that the two kinds of code ran is one method, so that base and head
-// can be compared.
+// A method run by two kinds of code is one method, so that base and head can be compared.
 func TestPprofNamesAMethodOnce(t *testing.T) {
 	other := iteration(5, 0)
 	other.Frames = slices.Clone(other.Frames)
@@ -104,7 +103,7 @@ func TestPprofNamesAMethodOnce(t *testing.T) {
 	}
 }
 
-// Samples whose power isn't known take the mean of the others: here 3 W.
+// Samples with unknown power take the mean of the others: here 3 W.
 func TestPprofWithoutSomePower(t *testing.T) {
 	tr := iteration(10, 10)
 	tr.Frames = append(slices.Clone(tr.Frames), methods.Frame{Name: "late", Kind: "native"})
@@ -130,7 +129,7 @@ func TestPprofWithoutAnyPower(t *testing.T) {
 	}
 }
 
-// The profile's total is the one that the record tells.
+// The profile's total is that of the record.
 func TestPprofAddsUpToTheAttribution(t *testing.T) {
 	r, err := methods.Attribute(base, methods.Options{})
 	if err != nil {
@@ -158,7 +157,7 @@ func TestPprofRefuses(t *testing.T) {
 	}
 }
 
-// tool is pprof as Go brings it.
+// tool returns the path of Go's pprof.
 func tool(t testing.TB) string {
 	t.Helper()
 	out, err := exec.Command("go", "tool", "-n", "pprof").Output()
@@ -172,7 +171,7 @@ func tool(t testing.TB) string {
 	return path
 }
 
-// top runs pprof and gives each function's own and whole cost as it prints them.
+// top runs pprof and returns each function's flat and cumulative cost as printed.
 func top(t testing.TB, args ...string) (rows map[string][2]string, shown string) {
 	t.Helper()
 	cmd := exec.Command(tool(t), append([]string{"-top", "-nodefraction=0", "-edgefraction=0"}, args...)...)
@@ -221,7 +220,7 @@ func TestPprofTop(t *testing.T) {
 	}
 }
 
-// pprof's pages of a difference hold the methods.
+// pprof's pages of a difference contain the methods.
 func TestPprofInTheBrowser(t *testing.T) {
 	basePath, _ := written(t, made(t, base))
 	headPath, _ := written(t, made(t, head))
@@ -265,7 +264,7 @@ func fetch(t testing.TB, address string) string {
 	deadline := time.Now().Add(20 * time.Second)
 	client := http.Client{Timeout: 20 * time.Second}
 	resp, err := client.Get(address)
-	// pprof tells its address before it listens there.
+	// pprof prints its address before it listens there.
 	for tick := range time.Tick(20 * time.Millisecond) {
 		if err == nil || tick.After(deadline) {
 			break

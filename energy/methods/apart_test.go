@@ -12,10 +12,10 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// gauged is a trace of 60 s with a sample every 10 ms of CPU time in a thread that
-// works for 30 ms and sleeps for 50, of methods "a" and "b" by turns, as "main" calls
-// them; and what a gauge tells of it in so many parts of a second. The device draws
-// 0.4 W asleep, 1.4 W while a runs and 2.4 W while b does.
+// gauged is a trace of 60 s with a sample every 10 ms of CPU time in a thread that works for 30 ms
+// and sleeps for 50, of methods "a" and "b" alternately, called by "main", and the readings of a
+// gauge that updates every `update`. The device draws 0.4 W asleep, 1.4 W while a runs and 2.4 W
+// while b does.
 func gauged(update, turn time.Duration) methods.Trace {
 	tr := methods.Trace{Event: "task-clock", Hz: 100, Threads: []methods.Thread{{PID: 1, TID: 1}}}
 	for _, name := range []string{"main", "a", "b"} {
@@ -25,7 +25,7 @@ func gauged(update, turn time.Duration) methods.Trace {
 	joules, next := 0.0, update
 	for at := time.Duration(0); at < time.Minute; at += 10 * ms {
 		watts := 0.4
-		// The part of a second that is worked differs from second to second, by a third.
+		// The working part of a second differs from second to second, by a third.
 		if works := 30*ms + 20*ms*(at/time.Second%2); at%(80*ms) < works {
 			method := 1 + int(at/turn)%2
 			watts = 0.4 + float64(method)
@@ -57,9 +57,9 @@ func costs(r methods.Result) map[string]methods.Method {
 	return out
 }
 
-// By a gauge's mean over a second half of what a and b take is the sleep's power.
-// Told apart they have their own, and the readings' stand beside.
-func TestASlowSensorsSleepIsNotTheMethods(t *testing.T) {
+// In a gauge's mean over a second, half of the energy attributed to a and b is that of sleep.
+// Separated, they have their own, and the readings' are reported too.
+func TestAttributeSeparatesSleepFromMethods(t *testing.T) {
 	t.Parallel()
 	tr := gauged(time.Second, 700*ms)
 	r := attribute(t, methods.Options{Measured: true}, tr)
@@ -107,9 +107,9 @@ func TestASlowSensorsSleepIsNotTheMethods(t *testing.T) {
 	}
 }
 
-// What runs for long at a time has readings of its own, and needs no model; a trace
-// of few readings bears none.
-func TestWhatIsNotToldApart(t *testing.T) {
+// A method that runs for long at a time has readings of its own, and needs no model; a trace with
+// few readings can't be separated.
+func TestAttributeWithoutSeparation(t *testing.T) {
 	t.Parallel()
 	long := methods.Trace{Event: "task-clock", Threads: []methods.Thread{{PID: 1, TID: 1}}, Frames: []methods.Frame{{Name: "a"}, {Name: "b"}}}
 	for i := range 6000 {
@@ -142,13 +142,13 @@ func TestWhatIsNotToldApart(t *testing.T) {
 		long.Samples[i].Chain = []int{int(long.Samples[i].Time/(4900*ms)) % 2}
 	}
 	if r := attribute(t, methods.Options{Measured: true}, long); r.Power == "" {
-		t.Error("stretches of fewer than five readings are not told apart")
+		t.Error("stretches of fewer than five readings are not separated")
 	}
 }
 
-// a runs for two samples at a time, b for one, on the first thread; on the second, c
-// runs by itself and goes on. What main calls goes on until the thread sleeps.
-func TestHowLongAMethodRunsAtATime(t *testing.T) {
+// a runs for two samples at a time, b for one, on the first thread; on the second, c runs alone
+// without a break. The callees of main run until the thread sleeps.
+func TestAttributeStretchMS(t *testing.T) {
 	t.Parallel()
 	tr := methods.Trace{Event: "task-clock", Hz: 100, Threads: []methods.Thread{{PID: 1, TID: 1}, {PID: 1, TID: 2}}}
 	for _, name := range []string{"main", "a", "b", "c"} {

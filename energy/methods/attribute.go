@@ -10,43 +10,45 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Options are what Attribute needs to know beside the traces.
+// Options are the parameters of Attribute.
 type Options struct {
 	// Level is the confidence of the intervals; 0 means 0.95.
 	Level float64
-	// Measured says that power was read off a sensor, so that few readings tell
-	// little of it. Power that was worked out has no such doubt.
+	// Measured is set if power was read from a sensor, so that few readings leave it uncertain.
+	// Modelled power has no such uncertainty.
 	Measured bool
-	// AsRead gives methods the power that the sensor told at their samples, as EDATA
-	// does, though it may be slower than they are. Without it their power is told
-	// apart where Measured (see split).
+	// AsRead attributes to methods the power that the sensor reported at their samples, as EDATA
+	// does, even if the sensor is slower than the methods. Otherwise their power is separated if
+	// Measured is set (see split).
 	AsRead bool
-	// CountedCPU is the app's CPU time in each trace as the kernel counted it,
-	// from /proc/PID/stat or batterystats; nil or 0 where it isn't known.
+	// CountedCPU is the app's CPU time in each trace as the kernel counted it, from /proc/PID/stat
+	// or batterystats; nil or 0 if unknown.
 	CountedCPU []time.Duration
 }
 
-// Attribute gives every method its CPU time and energy from the traces of a
-// run's iterations, which must be of one event (EDATA, section 3.5.2):
+// Attribute computes the CPU time and energy of every method from the traces of a run's iterations,
+// which must be of one event (EDATA, section 3.5.2):
 //
-//	p̂ = n_method / n                  (3.5)
+//	p̂ = n_method
+//
+// n                  (3.5)
+//
 //	t̂ = p̂ · t_exec                    (3.6)
 //	pow = mean of the samples' power  (3.7)
 //	ê = pow · t̂                       (3.8)
 //
-// Samples are weighed by their periods, so that the equations hold where periods
-// differ; where they are all alike, as in a recording of task-clock, they are the
-// paper's. Samples without a known power count for time but not for pow; where a
-// method has no others, pow is that of all samples.
+// Samples are weighted by their periods, so that the equations hold where periods differ; for equal
+// periods, as in a recording of task-clock, they are the paper's. Samples without a known power
+// count for time but not for pow; for a method with no others, pow is that of all samples.
 //
-// A sample is local to the innermost method of its chain, and non-local once to
-// each other method in it, however often that is there.
+// A sample is local to the innermost method of its chain, and non-local once to each other method
+// in it, however often the method occurs there.
 //
-// The paper takes the app as one thread. Here threads that run at once share the
-// device's power (see Powers): otherwise two busy threads would each be given all
-// of it, and the methods more energy than the battery gave.
+// The paper treats the app as one thread. Here threads that run at once share the device's power
+// (see Powers): otherwise two busy threads would each be attributed all of it, and the methods more
+// energy than the battery supplied.
 //
-// What an interval is of, and what it comes from, is said at Basis and estimator.
+// Basis and estimator document what an interval covers and what it is derived from.
 func Attribute(traces []Trace, o Options) (Result, error) {
 	if o.Level == 0 {
 		o.Level = 0.95
@@ -69,7 +71,7 @@ func Attribute(traces []Trace, o Options) (Result, error) {
 	return r, nil
 }
 
-// attributed counts all samples, by the power that was read or as it was told apart.
+// attributed counts all samples, with the power as read or as separated.
 func attributed(traces []Trace, o Options, split *split) *attribution {
 	a := &attribution{plan: planBatches(traces, o), byKey: map[methodKey]int{}, tree: tree{children: map[edge]int{}}}
 	a.plan.split = split
@@ -85,7 +87,7 @@ func attributed(traces []Trace, o Options, split *split) *attribution {
 	return a
 }
 
-// addRead adds the joules as they were read of the same samples.
+// addRead adds the joules as read for the same samples.
 func (r *Result) addRead(read Result) {
 	r.ReadJ = read.EnergyJ
 	of := map[methodKey]Method{}
@@ -97,7 +99,7 @@ func (r *Result) addRead(read Result) {
 		same := of[methodKey{m.Name, m.File}]
 		m.Local.ReadJ, m.NonLocal.ReadJ = same.Local.EnergyJ, same.NonLocal.EnergyJ
 	}
-	for i := range r.Calls { // the tree is that of the same samples in the same order
+	for i := range r.Calls { // both trees are of the same samples in the same order
 		r.Calls[i].ReadJ = read.Calls[i].EnergyJ
 	}
 }
@@ -121,7 +123,7 @@ func check(traces []Trace, o Options) error {
 	return nil
 }
 
-// eventOf is the event of the first trace that has samples, and its rate.
+// eventOf returns the event of the first trace that has samples, and its rate.
 func eventOf(traces []Trace) (event string, hz float64) {
 	for _, t := range traces {
 		if len(t.Samples) > 0 {
@@ -131,7 +133,7 @@ func eventOf(traces []Trace) (event string, hz float64) {
 	return traces[0].Event, traces[0].Hz
 }
 
-// inOrder is the traces with their samples in the order of time.
+// inOrder returns the traces with their samples in chronological order.
 func inOrder(traces []Trace) []Trace {
 	byTime := func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) }
 	out := slices.Clone(traces)
@@ -146,13 +148,13 @@ func inOrder(traces []Trace) []Trace {
 
 type methodKey struct{ name, file string }
 
-// method is what is known of a method while samples are counted.
+// method accumulates the samples of a method.
 type method struct {
 	key             methodKey
 	kinds           []kindCount
 	local, nonLocal tally
-	stretches       int // in its own code or in what it calls
-	last            int // the sample that the method was last in, the first is 1
+	stretches       int // in its own code or in its callees
+	last            int // the last sample with the method, the first is 1
 }
 
 // attribution counts samples.
@@ -164,7 +166,7 @@ type attribution struct {
 	tree     tree
 	total    tally // of all samples
 	readings int
-	updateMS float64 // of the sensor; 0 where there is none
+	updateMS float64 // of the sensor; 0 if there is none
 	threads  int
 	lonely   int // threads with one sample
 }
@@ -205,7 +207,7 @@ func (a *attribution) add(number int, t Trace) {
 	}
 }
 
-// count gives one sample to the methods of its chain, once to each.
+// count adds one sample to the methods of its chain, once to each.
 func (a *attribution) count(t Trace, s Sample, ids []int, h hit, st *stretches) {
 	own, went := st.step(s, ids)
 	for depth, frame := range s.Chain {
@@ -229,7 +231,7 @@ func (a *attribution) count(t Trace, s Sample, ids []int, h hit, st *stretches) 
 	}
 }
 
-// idsOf are the ids of a trace's frames.
+// idsOf returns the ids of a trace's frames.
 func (a *attribution) idsOf(t Trace) []int {
 	ids := make([]int, len(t.Frames))
 	for i, f := range t.Frames {
@@ -248,7 +250,7 @@ func (a *attribution) id(k methodKey) int {
 	return id
 }
 
-// result works out every method's estimates.
+// result computes every method's estimates.
 func (a *attribution) result(o Options, traces []Trace) Result {
 	level, iterations := o.Level, len(traces)
 	a.total.flush(a.plan)
@@ -274,8 +276,7 @@ func (a *attribution) result(o Options, traces []Trace) Result {
 	return r
 }
 
-// costs are the estimates of one tally of each method, which share what they
-// show together.
+// costs computes the estimates of one tally of each method, which share a pooled spread.
 func (a *attribution) costs(e estimator, of func(*method) (c *tally, ran float64, stretches int)) []Cost {
 	tallies := make([]*tally, len(a.methods))
 	for i := range a.methods {

@@ -12,9 +12,9 @@ import (
 
 const ms = time.Millisecond
 
-// traced is a trace of one thread with frames of the given names, sampled every
-// 10 ms. Each sample is its chain, the innermost first, as letters: "ba" is b
-// called by a. Power is 2 W in readings of 50 ms; with a "-" none is known.
+// traced is a trace of one thread with frames of the given names, sampled every 10 ms. Each sample
+// is its chain, the innermost first, as letters: "ba" is b called by a. Power is 2 W in readings of
+// 50 ms; a "-" means unknown power.
 func traced(names string, chains ...string) methods.Trace {
 	t := methods.Trace{Event: "task-clock", Hz: 100, Threads: []methods.Thread{{PID: 7, TID: 7, Name: "main"}}}
 	for _, n := range names {
@@ -63,7 +63,7 @@ func near(t *testing.T, what string, got, want float64) {
 
 // Ten samples of 10 ms at 2 W: 100 ms and 0.2 J. By equations 3.5 to 3.8, b with
 // 4 of them is 0.4 of the time, 40 ms, at 2 W, 0.08 J.
-func TestThePapersEquations(t *testing.T) {
+func TestAttributeEquations(t *testing.T) {
 	t.Parallel()
 	r := attribute(t, methods.Options{}, traced("abc", "a", "ba", "ba", "cba", "ca", "ba", "ba", "a", "ca", "ca"))
 	near(t, "all CPU time", r.CPUMS.Value, 100)
@@ -91,13 +91,13 @@ func TestThePapersEquations(t *testing.T) {
 		}
 	}
 	if got := []string{r.Methods[0].Name, r.Methods[1].Name, r.Methods[2].Name}; strings.Join(got, "") != "abc" {
-		t.Errorf("ranked %v: with what it calls, a takes 0.2 J, b 0.1 J, c 0.08 J", got)
+		t.Errorf("ranked %v: with its callees, a takes 0.2 J, b 0.1 J, c 0.08 J", got)
 	}
 }
 
-// A sample counts once for each method in its chain: locally where the method is
-// innermost, however often it is there again.
-func TestRecursionCountsOnce(t *testing.T) {
+// A sample counts once for each method in its chain: locally for the innermost method, however
+// often it recurs.
+func TestAttributeCountsRecursionOnce(t *testing.T) {
 	t.Parallel()
 	r := attribute(t, methods.Options{}, traced("ab", "baba", "aaa", "bbab"))
 	a, b := find(t, r, "a"), find(t, r, "b")
@@ -111,7 +111,7 @@ func TestRecursionCountsOnce(t *testing.T) {
 	}
 }
 
-func TestOneMethodUnderSeveralFrames(t *testing.T) {
+func TestAttributeMergesFramesOfAMethod(t *testing.T) {
 	t.Parallel()
 	tr := traced("aba", "a", "b")
 	tr.Frames[2].Line = 7 // the same method at another line
@@ -126,10 +126,10 @@ func TestOneMethodUnderSeveralFrames(t *testing.T) {
 	}
 }
 
-// Of b's two samples one has no power: b still takes 20 ms at 2 W. c has none at
-// all: its energy is that of 10 ms at the mean power, as in the tree of calls and in
-// pprof's profile, or it would seem to take nothing. How sure that is isn't known.
-func TestSamplesWithoutPower(t *testing.T) {
+// One of b's two samples has no power: b still takes 20 ms at 2 W. c has no power at all: its energy
+// is that of 10 ms at the mean power, as in the tree of calls and in pprof's profile; otherwise it
+// would seem to take nothing. The uncertainty of that is unknown.
+func TestAttributeSamplesWithoutPower(t *testing.T) {
 	t.Parallel()
 	r := attribute(t, methods.Options{}, traced("abc", "a", "b", "-b", "-c"))
 	near(t, "energy of b", find(t, r, "b").Local.EnergyJ.Value, 0.04)
@@ -141,11 +141,11 @@ func TestSamplesWithoutPower(t *testing.T) {
 	if c.EnergyJ.Bounded() || c.PowerW != (methods.Estimate{}) {
 		t.Errorf("c takes %+v J at %+v W, but no power is known while it ran: want no interval and no power", c.EnergyJ, c.PowerW)
 	}
-	warned(t, r, "for 50.0 % of the CPU time no power is known")
+	warned(t, r, "for 50.0 % of the CPU time the power is unknown")
 }
 
-// Iterations are averaged: 20 ms and 40 ms of b make 30 ms.
-func TestNumbersAreOfOneIteration(t *testing.T) {
+// Iterations are averaged: 20 ms and 40 ms of b result in 30 ms.
+func TestAttributePerIteration(t *testing.T) {
 	t.Parallel()
 	r := attribute(t, methods.Options{}, traced("ab", "b", "b", "a"), traced("b", "b", "b", "b", "b"))
 	b := find(t, r, "b").Local
@@ -160,9 +160,9 @@ func TestNumbersAreOfOneIteration(t *testing.T) {
 	}
 }
 
-// Two threads that are busy all the time share the device's 2 W: 10 s make 20 J,
-// not 40 J. One alone takes all.
-func TestThreadsThatRunAtOnceSharePower(t *testing.T) {
+// Two threads that are always busy share the device's 2 W: 10 s result in 20 J, not 40 J. One alone
+// takes all.
+func TestAttributeSharesPowerAmongThreads(t *testing.T) {
 	t.Parallel()
 	tr := traced("ab")
 	tr.Threads = append(tr.Threads, methods.Thread{PID: 7, TID: 8, Name: "worker"})
@@ -179,7 +179,7 @@ func TestThreadsThatRunAtOnceSharePower(t *testing.T) {
 	near(t, "all CPU time", r.CPUMS.Value, 30_000)
 }
 
-func TestTheTreeOfCalls(t *testing.T) {
+func TestAttributeTreeOfCalls(t *testing.T) {
 	t.Parallel()
 	r := attribute(t, methods.Options{}, traced("abc", "a", "ba", "cba", "ca", "cba", "b"))
 	got := map[string]float64{}
@@ -199,7 +199,7 @@ func TestTheTreeOfCalls(t *testing.T) {
 	}
 }
 
-func TestWhatCantBeAttributed(t *testing.T) {
+func TestAttributeErrors(t *testing.T) {
 	t.Parallel()
 	one := traced("a", "a")
 	other := traced("a", "a")

@@ -6,21 +6,19 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Basis is what intervals come from. Samples that follow one another are not
-// independent (a method runs on, a sensor's reading lasts), so that the
-// textbook's intervals of n draws are far too narrow. What is as good as
-// independent are longer stretches of time, taken whole.
+// Basis is what intervals are derived from. Successive samples are not independent (a method
+// continues to run, a sensor's reading lasts), so that the textbook's intervals of n draws are far
+// too narrow. Longer periods of time, taken as units, are approximately independent.
 type Basis string
 
 const (
-	// Iterations: the spread between iterations, where there are enough. It holds
-	// all that differs between two runs.
+	// Iterations: the spread between iterations, if there are enough. It includes all differences
+	// between runs.
 	Iterations Basis = run.Iterations
-	// Blocks: the spread between stretches of a trace, each much longer than a
-	// reading of the sensor lasts (the method of batch means). A trace can't tell
-	// a phase that every run has from one that came by chance, so that these
-	// intervals are too wide where methods run in phases; they say nothing of what
-	// differs between two runs.
+	// Blocks: the spread between blocks of a trace, each much longer than a reading of the sensor
+	// lasts (the method of batch means). A trace can't distinguish a phase that every run has from
+	// one that occurred by chance, so these intervals are too wide for methods that run in phases;
+	// they do not include differences between runs.
 	Blocks Basis = run.Blocks
 	// Neither: there is too little for any interval.
 	Neither Basis = ""
@@ -29,21 +27,21 @@ const (
 const (
 	minIterations = 5
 	minBlocks     = 8
-	maxBlocks     = 24 // more cost width no longer: t of 23 degrees is 2.07
+	maxBlocks     = 24 // more hardly narrow the interval: t for 23 degrees is 2.07
 	minBlock      = 250 * time.Millisecond
 	// A block with fewer readings than this is not much longer than a reading.
 	readingsPerBlock = 2
 )
 
-// plan puts samples into batches.
+// plan divides samples into batches.
 type plan struct {
 	basis Basis
-	split *split // nil: power is taken as it was read
+	split *split // nil: power as read
 	n     int    // batches of all traces
-	power bool   // there are enough readings to tell the spread of power
+	power bool   // there are enough readings to estimate the spread of power
 	spans []span
-	// Of all samples, by batch: CPU time, that with a known power, and joules.
-	// The latter two are filled as samples are counted.
+	// For all samples, by batch: CPU time, that with a known power, and joules. The latter two are
+	// filled as samples are counted.
 	seconds, known, joules []float64
 }
 
@@ -53,7 +51,7 @@ type span struct {
 	start, stop time.Duration
 }
 
-// at is the batch of an instant of the trace.
+// at returns the batch of an instant of the trace.
 func (s span) at(t time.Duration) int {
 	if s.n <= 1 || s.stop <= s.start {
 		return s.first
@@ -62,8 +60,8 @@ func (s span) at(t time.Duration) int {
 	return s.first + min(int(part*float64(s.n)), s.n-1)
 }
 
-// planBatches makes each trace a batch where there are enough traces, else as
-// many blocks of each as bear it.
+// planBatches makes each trace a batch if there are enough traces, and otherwise divides each into
+// as many blocks as fit.
 func planBatches(traces []Trace, o Options) *plan {
 	p := &plan{basis: Iterations, power: true}
 	each := blocks(traces, func(Trace) int { return 1 })
@@ -97,8 +95,7 @@ func planBatches(traces []Trace, o Options) *plan {
 	return p
 }
 
-// blocks says how many blocks each trace gets, at least one, where fit says how
-// many it bears.
+// blocks returns the number of blocks of each trace, at least one; fit returns how many fit.
 func blocks(traces []Trace, fit func(Trace) int) []int {
 	each := make([]int, len(traces))
 	for i, t := range traces {
@@ -115,7 +112,7 @@ func sum(values []int) int {
 	return total
 }
 
-// length is the time from the first sample to the last.
+// length returns the time from the first sample to the last.
 func length(t Trace) time.Duration {
 	if len(t.Samples) == 0 {
 		return 0
@@ -123,7 +120,7 @@ func length(t Trace) time.Duration {
 	return t.Samples[len(t.Samples)-1].Time - t.Samples[0].Time
 }
 
-// readings counts the different readings of power among a trace's samples.
+// readings counts the distinct readings of power among a trace's samples.
 func readings(t Trace) int {
 	n, last := 0, -1
 	for _, s := range t.Samples {

@@ -2,8 +2,7 @@ package methods
 
 import "github.com/apkgate/apkgate/trace/simpleperf"
 
-// maxNodes bounds the tree of calls; of what is beyond it, the energy stays with
-// the caller.
+// maxNodes limits the tree of calls; the energy of calls beyond it stays with the caller.
 const maxNodes = 1 << 19
 
 // tree is the tree of calls while samples are counted.
@@ -19,14 +18,14 @@ type edge struct{ parent, method int }
 type node struct {
 	parent  int
 	method  int
-	recent  int // the child that the last sample had here, 0 if none
+	recent  int // the child in the last sample, 0 if none
 	kind    simpleperf.Kind
 	samples int
 	joules  float64
 	unknown float64 // seconds without a known power
 }
 
-// add counts a sample for each node on its way, from the outermost frame in.
+// add counts a sample for each node on its path, from the outermost frame in.
 func (t *tree) add(chain, ids []int, frames []Frame, h hit) {
 	at := -1
 	for i := len(chain) - 1; i >= 0; i-- {
@@ -44,14 +43,14 @@ func (t *tree) add(chain, ids []int, frames []Frame, h hit) {
 	}
 }
 
-// child is a node's child of a method, made where there is none yet. It reports
-// false where the tree is full.
+// child returns a node's child for a method, and adds it if it is new. It returns false if the tree
+// is full.
 func (t *tree) child(parent, method int, kind simpleperf.Kind) (int, bool) {
 	recent := &t.recent
 	if parent >= 0 {
 		recent = &t.nodes[parent].recent
 	}
-	// Samples that follow one another share most of their way.
+	// Successive samples share most of their path.
 	if r := *recent; r < len(t.nodes) && t.nodes[r].parent == parent && t.nodes[r].method == method {
 		return r, true
 	}
@@ -64,7 +63,7 @@ func (t *tree) child(parent, method int, kind simpleperf.Kind) (int, bool) {
 		}
 		child = len(t.nodes)
 		t.children[e] = child
-		*recent = child // before the nodes may move
+		*recent = child // before append moves the nodes
 		t.nodes = append(t.nodes, node{parent: parent, method: method, kind: kind})
 		return child, true
 	}
@@ -72,8 +71,7 @@ func (t *tree) child(parent, method int, kind simpleperf.Kind) (int, bool) {
 	return child, true
 }
 
-// calls is the tree for a Result. What has no power of its own is given the mean
-// of all.
+// calls returns the tree for a Result. Nodes without power of their own get the mean of all.
 func (a *attribution) calls(iterations float64) []Call {
 	out := make([]Call, len(a.tree.nodes))
 	watts := a.total.watts()

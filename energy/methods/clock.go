@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// eventRank says how well an event tells time, the best first; -1: not at all.
-// The modifiers of a name ("task-clock:u") don't matter.
+// eventRank returns how well an event measures time, lower is better; -1 means not at all. The
+// modifiers of a name ("task-clock:u") do not matter.
 func eventRank(name string) int {
 	name, _, _ = strings.Cut(name, ":")
 	return slices.Index([]string{"task-clock", "cpu-clock", "cpu-cycles", "cycles"}, name)
@@ -21,9 +21,9 @@ func isClock(event string) bool {
 	return rank == 0 || rank == 1
 }
 
-// sampled is the event in Profile.Events whose samples tell time best. Of two of
-// one kind, such as cpu-cycles:u and cpu-cycles:k, it is the one with more
-// samples: the sum of both could count a moment twice.
+// sampled returns the event in Profile.Events whose samples measure time best. Of two of one kind,
+// such as cpu-cycles:u and cpu-cycles:k, it is the one with more samples: the sum of both could
+// count a moment twice.
 func sampled(p *simpleperf.Profile) (event int, ok bool) {
 	counts := make([]int, len(p.Events))
 	for _, s := range p.Samples {
@@ -42,8 +42,8 @@ func sampled(p *simpleperf.Profile) (event int, ok bool) {
 	return event, event >= 0
 }
 
-// clockRate bounds the periods of a clock's samples and is one over their
-// median, in Hz; 0 without samples.
+// clockRate limits the periods of a clock's samples and returns the inverse of their median, in Hz;
+// 0 without samples.
 func clockRate(samples []Sample) float64 {
 	periods := make([]time.Duration, len(samples))
 	for i := range samples {
@@ -53,9 +53,9 @@ func clockRate(samples []Sample) float64 {
 	return rate(median(periods))
 }
 
-// cyclesToTime turns periods in cycles into time: all samples together stand for
-// as many of the usual steps between two samples of a thread as there are
-// samples, each by its part of all cycles. It reports whether it could.
+// cyclesToTime converts periods in cycles to time: all samples together stand for their number
+// times the usual interval between two samples of a thread, each in proportion to its cycles. It
+// reports whether it could.
 func cyclesToTime(t *Trace) bool {
 	last := map[int]time.Duration{}
 	var steps []time.Duration
@@ -88,7 +88,7 @@ func rate(period time.Duration) float64 {
 	return 1 / period.Seconds()
 }
 
-// median is the upper median, 0 of nothing. It sorts its argument.
+// median returns the upper median, 0 for none. It sorts its argument.
 func median(values []time.Duration) time.Duration {
 	if len(values) == 0 {
 		return 0

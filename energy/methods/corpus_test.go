@@ -21,7 +21,7 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// recordings is the folder of real recordings that the repository does not hold.
+// recordings returns the folder of real recordings outside the repository.
 func recordings(t testing.TB) string {
 	t.Helper()
 	return corpustest.Path(t, "perfdata")
@@ -37,9 +37,8 @@ func oneWatt() energy.Curve {
 	return energy.OfReadings([]energy.Reading{{Time: 0, Watts: 1}, {Time: math.MaxInt64, Watts: 1}}, 0)
 }
 
-// TestRealRecordings attributes 1 W to the methods of every recording: what the
-// methods take themselves sums up to what the samples take, and that to no more
-// than 1 W of the time on a CPU.
+// TestRealRecordings attributes 1 W to the methods of every recording: the methods' own energy sums
+// up to that of the samples, which is no more than 1 W of the time on a CPU.
 func TestRealRecordings(t *testing.T) {
 	t.Parallel()
 	attributed := 0
@@ -68,7 +67,7 @@ func TestRealRecordings(t *testing.T) {
 	}
 }
 
-// checkSums holds a result to sums that must hold whatever was recorded.
+// checkSums checks sums that must hold whatever was recorded.
 func checkSums(t *testing.T, name string, r methods.Result, joules float64) {
 	t.Helper()
 	share, ms, local := 0.0, 0.0, 0.0
@@ -89,7 +88,7 @@ func checkSums(t *testing.T, name string, r methods.Result, joules float64) {
 	}
 }
 
-// recordable asks that a run takes the record.
+// recordable checks that a run accepts the record.
 func recordable(t testing.TB, r methods.Result) {
 	t.Helper()
 	whole := run.Run{
@@ -106,10 +105,10 @@ var (
 	scriptFrame = regexp.MustCompile(`^\s+[0-9a-f]+ (.*) \((.*)\)$`)
 )
 
-// TestAgainstSimpleperfsOwnReport compares each file's methods with what
-// simpleperf's report_sample.py has printed of a recording of cpu-clock, where
-// every sample is 250,000 ns: the time of the innermost frames, by file since C++
-// names are printed demangled, and of the Java methods by name too.
+// TestAgainstSimpleperfsOwnReport compares each file's methods with the output of simpleperf's
+// report_sample.py for a recording of cpu-clock, where every sample is 250,000 ns: the time of the
+// innermost frames, by file since C++ names are printed demangled, and of the Java methods by name
+// too.
 func TestAgainstSimpleperfsOwnReport(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(recordings(t), "testdata")
@@ -157,7 +156,7 @@ func TestAgainstSimpleperfsOwnReport(t *testing.T) {
 	}
 }
 
-// listed is times in ms by name, to the nanosecond.
+// listed formats times in ms by name, to the nanosecond.
 func listed(times map[string]float64) string {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(times)) {

@@ -21,31 +21,30 @@ type setting struct {
 	length     time.Duration
 	update     time.Duration // of the sensor
 	iterations int
-	change     func(load) load // nil: as the paper's
+	change     func(load) load // nil: as in the paper
 	blind      blindness
 }
 
-// blindness is what the recordings can't tell, so that the intervals are not of
-// 93 to 97 %.
+// blindness is what the recordings can't show, so that the intervals do not cover 93 to 97 %.
 type blindness int
 
 const (
 	seeing blindness = iota
 	// A phase that every run has looks like one by chance: too wide.
 	toPhases
-	// Little is known of the spread between a few runs, and a method that may
-	// differ more than others gets the benefit of the doubt: slightly too wide.
+	// A few runs show little of the spread between runs, and a method that may differ more than
+	// others is allowed for: slightly too wide.
 	toTheSpreadOfRuns
-	// Power that wanders for longer than a block of a short trace: the intervals of
-	// power alone, and of what all methods take together, are too narrow.
+	// Power drifts for longer than a block of a short trace: the intervals of power alone, and of
+	// the energy of all methods together, are too narrow.
 	toDrift
-	// What differs between two runs is not in one, nor blocks of three: those of
-	// joules are too narrow, by what that adds to their spread.
+	// Differences between runs are not visible in one run, nor in blocks of three: the intervals of
+	// joules are too narrow, by the spread that they add.
 	toOtherRuns
 )
 
-// paper are the settings of EDATA's section 5.2, all of them, under both sensors
-// that it met: 1 Hz and 5 Hz.
+// paper returns the settings of EDATA's section 5.2, all of them, with both sensors found there: 1
+// Hz and 5 Hz.
 func paper() []setting {
 	var out []setting
 	for _, length := range []time.Duration{2 * time.Minute, 10 * time.Minute} {
@@ -63,7 +62,7 @@ func paper() []setting {
 	return out
 }
 
-// harder are settings in which intervals are easily wrong.
+// harder returns settings in which intervals are easily wrong.
 func harder() []setting {
 	rare := func(l load) load { return l.withRare(0.02) }
 	bursts := func(l load) load { l.stay = 0.95; return l }
@@ -91,13 +90,12 @@ func harder() []setting {
 	}
 }
 
-// TestIntervalsHoldWhatTheySay is EDATA's second research question on a simulator
-// (sections 4.3 and 5.2): how far the shares are off, and how often the intervals
-// of 95 % hold the truth. By default it is a smaller version; all of it, with the
-// tables of docs/evaluation/methods.md, is
+// TestIntervalsHoldTheTruth is EDATA's second research question on a simulator (sections 4.3 and
+// 5.2): the error of the shares, and how often the intervals of 95 % cover the truth. By default it
+// is a smaller version; all of it, with the tables of docs/evaluation/methods.md, is
 //
 //	APKGATE_FULL=1 go test ./energy/methods -run IntervalsHold -v
-func TestIntervalsHoldWhatTheySay(t *testing.T) {
+func TestIntervalsHoldTheTruth(t *testing.T) {
 	t.Parallel()
 	full := os.Getenv("APKGATE_FULL") != ""
 	for _, settings := range [][]setting{paper(), harder()} {
@@ -123,9 +121,9 @@ func TestIntervalsHoldWhatTheySay(t *testing.T) {
 	}
 }
 
-// score is how the estimates of many simulated runs did.
+// score is the quality of the estimates of many simulated runs.
 type score struct {
-	// Of what the law says.
+	// Compared with the law.
 	share, cpu, watts, joules coverage
 	rarest                    coverage // of the energy of the method with the least share
 	first                     coverage // of the energy of the first method
@@ -133,11 +131,11 @@ type score struct {
 	realised                  coverage // of the share that it really was
 	draws                     coverage // of the law's share by the textbook's n independent draws
 	errors                    float64  // the mean magnitude of relative error, summed over runs
-	bias                      float64  // of the energy that the sensor lets the samples tell, likewise
+	bias                      float64  // of the energy that the samples can show, given the sensor, likewise
 	runs                      int
 }
 
-// check asks for 93 to 97 %; of a smaller simulation, as much as it can tell.
+// check requires 93 to 97 %; for a smaller simulation, a correspondingly wider range.
 func (s *score) check(t *testing.T, blind blindness, full bool) {
 	t.Helper()
 	for name, c := range map[string]*coverage{
@@ -153,7 +151,7 @@ func (s *score) check(t *testing.T, blind blindness, full bool) {
 		case blind == toDrift && ofPower && name != "energy":
 			low = 0.8
 		case blind == toOtherRuns && ofPower:
-			low, high = c.expected()-0.05, c.expected()+0.1 // blocks of three runs see a part of it
+			low, high = c.expected()-0.05, c.expected()+0.1 // blocks of three runs capture part of it
 		}
 		if !full {
 			slack := 4 * c.standardError()
@@ -163,7 +161,7 @@ func (s *score) check(t *testing.T, blind blindness, full bool) {
 			t.Errorf("intervals of %s hold the truth in %.1f %%, want %.1f to %.1f %%", name, 100*got, 100*low, 100*high)
 		}
 	}
-	// The paper's limit of what is accurate enough.
+	// The paper's limit for sufficient accuracy.
 	if mmre := s.errors / float64(s.runs); mmre > 0.25 {
 		t.Errorf("shares are off by %.3f in the mean, want 0.25 at most", mmre)
 	}
@@ -175,16 +173,16 @@ func (s *score) row(name string) string {
 		name, s.errors/n, &s.share, &s.cpu, &s.watts, &s.joules, &s.callers, &s.rarest, &s.first, &s.realised, &s.draws, 100*s.bias/n)
 }
 
-// coverage is how often intervals held the truth. Those of one run hang together,
-// so that its error is that of the mean over runs.
+// coverage is how often intervals covered the truth. Those of one run are correlated, so its error
+// is that of the mean over runs.
 type coverage struct {
 	runs         int
 	sum, squares float64
-	// unseen is the relative standard deviation of what no interval knows of, and
-	// hold the sum of how often those that are right about the rest hold the truth.
+	// unseen is the relative standard deviation of the part that no interval includes, and hold the
+	// sum of the coverage of intervals that are right about the rest.
 	unseen, hold float64
 	intervals    float64
-	in, of       int // of the run that is being counted
+	in, of       int // of the current run
 }
 
 func (c *coverage) add(e methods.Estimate, truth float64) {
@@ -211,7 +209,7 @@ func (c *coverage) expected() float64 { return c.hold / c.intervals }
 
 func (c *coverage) mean() float64 { return c.sum / float64(c.runs) }
 
-// standardError is at least that of the runs as draws of 95 %.
+// standardError is at least that of as many independent draws of 95 %.
 func (c *coverage) standardError() float64 {
 	n := float64(c.runs)
 	found := (c.squares/n - c.mean()*c.mean()) / n
@@ -220,7 +218,7 @@ func (c *coverage) standardError() float64 {
 
 func (c *coverage) String() string { return fmt.Sprintf("%.1f", 100*c.mean()) }
 
-// measure simulates a setting so many times.
+// measure simulates a setting runs times.
 func measure(t *testing.T, s setting, runs int) *score {
 	t.Helper()
 	out := &score{}
@@ -245,7 +243,7 @@ func measure(t *testing.T, s setting, runs int) *score {
 	return out
 }
 
-// meanOf is what really was, in the mean of the iterations.
+// meanOf returns the true seconds, averaged over the iterations.
 func meanOf(its []iteration) []float64 {
 	out := make([]float64, len(its[0].seconds))
 	for _, it := range its {
@@ -257,7 +255,7 @@ func meanOf(its []iteration) []float64 {
 	return out
 }
 
-// add compares one result with the law, and with the shares that really were.
+// add compares one result with the law, and with the true shares.
 func (s *score) add(r methods.Result, law truth, real []float64) {
 	seen := map[string]methods.Cost{}
 	for _, m := range r.Methods {
@@ -273,7 +271,7 @@ func (s *score) add(r methods.Result, law truth, real []float64) {
 		}
 		bias += math.Abs(law.joules[i]-law.consumed[i]) / law.consumed[i] / float64(len(law.shares))
 		if !c.EnergyJ.Bounded() {
-			continue // never sampled: no one says anything of it
+			continue // never sampled: no estimate
 		}
 		s.share.add(c.Share, p)
 		s.cpu.add(c.CPUMS, law.seconds[i]*1000)

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// Of the counted CPU time samples may miss a part, or as little as this, without
-	// a doubt: a thread's last period is never sampled.
+	// The part of the counted CPU time that samples may miss without a warning, and the minimum
+	// that causes one: a thread's last period is never sampled.
 	missing        = 0.2
 	missingAtLeast = 100 * time.Millisecond
-	// missingOfUser is that part where the kernel's own code is not sampled: an app
-	// may spend half of its time there.
+	// missingOfUser is that part if kernel code is not sampled: an app may spend half of its time
+	// there.
 	missingOfUser = 0.5
 	// lostAllowed and dark are parts of all samples.
 	lostAllowed = 0.01
 	dark        = 0.01
-	// fewReadings of a sensor tell little of the mean power.
+	// fewReadings of a sensor leave the mean power uncertain.
 	fewReadings = 2 * minBlocks
 	manyLonely  = 10 // threads
 )
 
-// doubts are the warnings about traces and what was counted of them.
+// doubts returns the warnings about traces and their counts.
 func (a *attribution) doubts(traces []Trace, o Options) []run.Warning {
 	var w trace.Warnings
 	a.repeat(&w, traces)
@@ -45,7 +45,7 @@ func (a *attribution) doubts(traces []Trace, o Options) []run.Warning {
 	return w.List()
 }
 
-// repeat takes the traces' own warnings over, each once.
+// repeat adds the traces' own warnings, each once.
 func (a *attribution) repeat(w *trace.Warnings, traces []Trace) {
 	seen := map[string]bool{}
 	for _, t := range traces {
@@ -58,9 +58,9 @@ func (a *attribution) repeat(w *trace.Warnings, traces []Trace) {
 	}
 }
 
-// doubtRate compares the samples with what the kernel counted: threads that end
-// within a period are never sampled (EDATA, section 6.3.1), and neither is what the
-// kernel does for the app in a recording of user code alone.
+// doubtRate compares the samples with the CPU time that the kernel counted: threads that end within
+// a period are never sampled (EDATA, section 6.3.1), and neither is the kernel's work for the app
+// in a recording of user code alone.
 func (a *attribution) doubtRate(w *trace.Warnings, traces []Trace, counted []time.Duration) {
 	var sampled, known time.Duration
 	for i, c := range counted {
@@ -101,7 +101,7 @@ func (a *attribution) doubtPower(w *trace.Warnings, o Options) {
 		return
 	}
 	if part := 1 - a.total.known/a.total.seconds; part > dark {
-		w.Addf(0, "for %.1f %% of the CPU time no power is known: it is taken to be the mean of each method's other samples, or of all where it has none", 100*part)
+		w.Addf(0, "for %.1f %% of the CPU time the power is unknown: the mean of each method's other samples is assumed, or that of all samples if it has none", 100*part)
 	}
 	if o.Measured && a.readings < fewReadings {
 		w.Addf(0, "the power sensor gave %d readings while the app ran, fewer than %d: the methods' power is hardly more than the mean of the run; measure for longer", a.readings, fewReadings)

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// steady is a trace of one method for so many samples.
+// steady is a trace of one method with this many samples.
 func steady(samples int) methods.Trace {
 	chains := make([]string, samples)
 	for i := range chains {
@@ -38,8 +38,8 @@ func TestDoubts(t *testing.T) {
 	}
 	ofUser := long
 	ofUser.Event = "task-clock:u"
-	told := long
-	told.Warnings = []run.Warning{{Text: "the clock jumped"}}
+	cautioned := long
+	cautioned.Warnings = []run.Warning{{Text: "the clock jumped"}}
 	for _, c := range []struct {
 		name   string
 		traces []methods.Trace
@@ -57,7 +57,7 @@ func TestDoubts(t *testing.T) {
 		{"no power", []methods.Trace{dark}, methods.Options{}, "no power is known at the time of any sample"},
 		{"too short", []methods.Trace{steady(100)}, methods.Options{}, "the methods have no intervals"},
 		{"never sampled", []methods.Trace{{}}, methods.Options{}, "the app was never sampled"},
-		{"the trace's own", []methods.Trace{told, told}, methods.Options{}, "the clock jumped"},
+		{"the trace's own", []methods.Trace{cautioned, cautioned}, methods.Options{}, "the clock jumped"},
 	} {
 		r := attribute(t, c.o, c.traces...)
 		if c.want == "" {
@@ -75,9 +75,9 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// A sensor of few readings tells little of its own spread: shares and times keep
-// their intervals, joules have none.
-func TestASlowSensorGivesNoIntervalOfJoules(t *testing.T) {
+// A sensor with few readings does not show its own spread: shares and times keep their intervals,
+// joules have none.
+func TestAttributeWithFewReadings(t *testing.T) {
 	t.Parallel()
 	slow := steady(1000)
 	for i := range slow.Samples {

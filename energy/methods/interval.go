@@ -2,15 +2,14 @@ package methods
 
 import "math"
 
-// wilson is a share with Wilson's score interval of n independent draws, at t
-// standard errors: unlike the textbook's p ± z·√(p(1-p)/n), it holds where p is
-// near 0 or 1 and never leaves that range (Wilson 1927; Brown, Cai and DasGupta
-// 2001).
+// wilson returns a share with Wilson's score interval for n independent draws, at t standard
+// errors: unlike the textbook's p ± z·√(p(1-p)/n), it holds for p near 0 or 1 and never leaves that
+// range (Wilson 1927; Brown, Cai and DasGupta 2001).
 func wilson(p, n, t float64) Estimate {
 	if !(n > 0) {
 		return Estimate{Value: p}
 	}
-	if math.IsInf(n, 1) { // no spread at all was seen
+	if math.IsInf(n, 1) { // no spread was observed
 		return Estimate{Value: p, Low: p, High: p}
 	}
 	k := t * t
@@ -19,10 +18,9 @@ func wilson(p, n, t float64) Estimate {
 	return Estimate{Value: p, Low: max(0, centre-half), High: min(1, centre+half)}
 }
 
-// scaled is an amount of which the relative variance is known, with the score
-// interval of a scaled Poisson count: as if it came from 1/variance equal parts.
-// For few parts it reaches further up than down, as amounts do that can't be
-// below 0; for many it is the textbook's.
+// scaled returns an amount with a known relative variance, with the score interval of a scaled
+// Poisson count: as if it consisted of 1/variance equal parts. For few parts it extends further up
+// than down, as is right for an amount that can't be negative; for many it is the textbook's.
 func scaled(value, variance, t float64) Estimate {
 	if !(value > 0) || !(variance >= 0) || math.IsInf(variance, 0) {
 		return Estimate{Value: value}
@@ -34,7 +32,7 @@ func scaled(value, variance, t float64) Estimate {
 
 func root(x float64) float64 { return math.Sqrt(max(0, x)) }
 
-// ratio is a/b, 0 where b is 0.
+// ratio returns a/b, 0 if b is 0.
 func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0

@@ -19,8 +19,8 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// The score interval of a count of 10 is 5.43 to 18.41 (10 + z²/2 ± z·√(10+z²/4)).
-// Of an amount of 3 J that is known as well, it is 3/10 of that.
+// The score interval of a count of 10 is 5.43 to 18.41 (10 + z²/2 ± z·√(10+z²/4)). For an amount of
+// 3 J with the same relative variance, it is 3/10 of that.
 func TestScaled(t *testing.T) {
 	t.Parallel()
 	got := scaled(3, 0.1, 1.959964)
@@ -46,7 +46,7 @@ func TestRelativeVariance(t *testing.T) {
 	}
 }
 
-func TestRecordedNamesAreBounded(t *testing.T) {
+func TestRecordBoundsNames(t *testing.T) {
 	t.Parallel()
 	long := make([]byte, 5000)
 	for i := range long {

@@ -12,23 +12,23 @@ import (
 	"github.com/apkgate/apkgate/energy/methods"
 )
 
-// taken is a setting in which methods are held to the joules that the device really
-// took while they ran.
+// taken is a setting in which methods are compared with the joules that the device really took
+// while they ran.
 type taken struct {
 	name   string
-	load   func(l load) load // nil: as the paper's, of two minutes
+	load   func(l load) load // nil: as in the paper, of two minutes
 	slot   time.Duration
 	hz     float64
 	sleep  float64
 	sensor sensor
-	// Of a hundred intervals of the joules told apart so many hold the truth, at least
-	// and at most.
+	// The percentage of the intervals of separated joules that must cover the truth, at least and
+	// at most.
 	least, most float64
-	gain        float64 // the most that they are off by, of what they are off by as read, with sleep
+	gain        float64 // the largest error relative to that of the joules as read, with sleep
 	few         bool    // it is in the smaller version
 }
 
-// takens are those of docs/evaluation/methods.md.
+// takens returns the settings of docs/evaluation/methods.md.
 func takens() []taken {
 	var out []taken
 	second, fifth := sensor{update: time.Second, noise: 0.03}, sensor{update: 200 * ms, noise: 0.03}
@@ -76,7 +76,7 @@ func takens() []taken {
 	return out
 }
 
-// differing makes the methods' powers differ by so much, up and down.
+// differing makes the methods' powers differ by this part, up and down.
 func differing(part float64) func(load) load {
 	return func(l load) load {
 		for i := range l.watts {
@@ -86,10 +86,9 @@ func differing(part float64) func(load) load {
 	}
 }
 
-// TestTrueJoules holds methods to what the device really took while they ran, and
-// not to what a slow sensor lets anyone see of that: as EDATA has it by the readings
-// at the samples, and as told apart. All of it, with the table of
-// docs/evaluation/methods.md, is
+// TestTrueJoules compares methods with the energy that the device really took while they ran,
+// rather than with the part that a slow sensor shows: by the readings at the samples, as in EDATA,
+// and as separated. All of it, with the table of docs/evaluation/methods.md, is
 //
 //	APKGATE_FULL=1 go test ./energy/methods -run TrueJoules -v
 func TestTrueJoules(t *testing.T) {
@@ -117,10 +116,10 @@ func TestTrueJoules(t *testing.T) {
 	t.Logf("| setting | sleep | MMRE | blurred truth | true joules as read | told apart | error as read | told apart | half-width as read | told apart |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n%s", strings.Join(rows, ""))
 }
 
-// compared is how the joules as read and as told apart did.
+// compared is the quality of the joules as read and as separated.
 type compared struct {
 	mmre        mean
-	blurred     coverage // as read, of what the sensor lets anyone see
+	blurred     coverage // as read, of the part that the sensor shows
 	read, apart struct {
 		held          coverage
 		wrong, halves mean // relative to the true joules
@@ -145,24 +144,24 @@ func (c *compared) check(t *testing.T, s taken, full bool) {
 		least, most = least-slack, most+slack
 	}
 	if got := c.apart.held.mean(); got < least || got > most {
-		t.Errorf("intervals of the joules told apart hold the truth in %.1f %%, want %.1f to %.1f %%", 100*got, 100*least, 100*most)
+		t.Errorf("intervals of the separated joules cover the truth in %.1f %%, want %.1f to %.1f %%", 100*got, 100*least, 100*most)
 	}
 	if s.slot > s.sensor.update {
-		return // the sensor is faster than what runs
+		return // the sensor is faster than the methods
 	}
 	if c.apart.held.mean() < c.read.held.mean()-0.03 {
-		t.Errorf("intervals hold the truth in %v %% as told apart, in %v %% as read", &c.apart.held, &c.read.held)
+		t.Errorf("intervals cover the truth in %v %% as separated, in %v %% as read", &c.apart.held, &c.read.held)
 	}
 	if read, apart := c.read.wrong.value(), c.apart.wrong.value(); s.sleep > 0 && apart > s.gain*read {
-		t.Errorf("joules are off by %.3f as told apart, by %.3f as read: want %.2f of that at most", apart, read, s.gain)
+		t.Errorf("joules are off by %.3f as separated, by %.3f as read: want %.2f of that at most", apart, read, s.gain)
 	}
-	// EDATA's limit of what is accurate enough, which a long sleep at 2 Hz is above.
+	// EDATA's limit for sufficient accuracy, exceeded by a long sleep at 2 Hz.
 	if got := c.mmre.value(); got > 0.25 && (s.hz > 2 || s.sleep < 0.5) {
 		t.Errorf("shares of time are off by %.3f in the mean, want 0.25 at most", got)
 	}
 }
 
-// measureTaken simulates a setting so many times.
+// measureTaken simulates a setting runs times.
 func measureTaken(t *testing.T, s taken, runs int) *compared {
 	t.Helper()
 	out := &compared{}
@@ -199,7 +198,7 @@ func (c *compared) add(read, apart methods.Result, law truth, seconds []float64)
 			c.mmre.add(math.Abs(was.Share.Value-really) / really)
 		}
 		if !was.EnergyJ.Bounded() || !is.EnergyJ.Bounded() {
-			continue // never sampled: no one says anything of it
+			continue // never sampled: no estimate
 		}
 		c.blurred.add(was.EnergyJ, law.joules[i])
 		c.read.held.add(was.EnergyJ, consumed)

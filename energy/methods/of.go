@@ -12,30 +12,28 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// Limits on what a recording can make of itself.
+// Limits of a recording.
 const (
 	maxDepth  = 1024             // frames of a chain; the innermost are kept
 	maxPeriod = 10 * time.Second // of one sample: 0.1 Hz
 )
 
-// Pick says whose samples Of takes.
+// Pick selects the samples that Of takes.
 type Pick struct {
-	// App is the package of the app: "com.example.mail". "" takes all processes
-	// but the idle one.
+	// App is the package of the app: "com.example.mail". "" takes all processes but the idle one.
 	App string
-	// PIDs are the app's processes where they are known; then App is not asked.
+	// PIDs are the app's processes if they are known; App is then ignored.
 	PIDs []int
 }
 
-// Naming gives a frame of a recording the names of the source: one frame, or
-// several where the compiler put methods into one another, the innermost first.
+// Naming returns the names of the source for a frame of a recording: one frame, or several for
+// inlined methods, the innermost first.
 type Naming func(simpleperf.Frame) []Frame
 
-// unknown is the name of a frame whose symbol the recording doesn't hold: all
-// such frames of a file are one method.
+// unknown is the name of a frame without a symbol: all such frames of a file are one method.
 const unknown = "unknown"
 
-// AsRecorded is the Naming that takes names as the recording has them.
+// AsRecorded is the Naming that keeps names as in the recording.
 func AsRecorded(f simpleperf.Frame) []Frame {
 	name := f.Symbol
 	if name == "" {
@@ -44,19 +42,18 @@ func AsRecorded(f simpleperf.Frame) []Frame {
 	return []Frame{{Name: name, File: f.File, Kind: f.Kind}}
 }
 
-// Of brings a recording and the device's power into the intermediate
-// representation (EDATA, section 3.5.1): the samples of the app's own processes,
-// with the chains that simpleperf's reports show, under the names that name
-// gives (nil: AsRecorded).
+// Of converts a recording and the device's power to the intermediate representation (EDATA, section
+// 3.5.1): the samples of the app's own processes, with the chains of simpleperf's reports, named by
+// name (nil: AsRecorded).
 //
-// The power of a sample is the curve's at its time. EDATA takes the reading
-// before the sample; the curve's straight line to the next reading is no less
-// certain and follows a change half an update earlier. Instants that share one
-// update bear its number, so that they are never counted as independent.
+// The power of a sample is the curve's at its time. EDATA takes the reading before the sample; the
+// curve's line to the next reading is no less certain and follows a change half an update earlier.
+// Instants that share one update have the same Reading, so that they are never counted as
+// independent.
 //
-// Only samples of a clock (task-clock, else cpu-clock) stand for time. Without
-// one, samples of CPU cycles are taken as if cycles were time, and a warning says
-// so; samples of anything else, such as sched:sched_switch, are left out.
+// Only samples of a clock (task-clock, or else cpu-clock) stand for time. Without one, samples of
+// CPU cycles are treated as if cycles were time, with a warning; samples of other events, such as
+// sched:sched_switch, are left out.
 func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace {
 	if name == nil {
 		name = AsRecorded
@@ -66,7 +63,7 @@ func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace
 	event, ok := sampled(p)
 	if !ok {
 		if len(p.Samples) > 0 {
-			doubts.Addf(0, "the recording holds no samples of task-clock, cpu-clock or cpu-cycles: no method can be given its time")
+			doubts.Addf(0, "the recording holds no samples of task-clock, cpu-clock or cpu-cycles: methods have no times")
 		}
 		t.Warnings = doubts.List()
 		return t
@@ -76,7 +73,7 @@ func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace
 		doubts.Addf(0, "the samples are stamped by %s, power by monotonic: samples may get the power of another instant; record with simpleperf's --clockid monotonic", clockOf(p))
 	}
 	if p.Source == simpleperf.ReportSample {
-		doubts.Addf(0, "report-sample leaves out samples whose call chain is broken, and their time, unless told --remove-gaps 0; it has callers with --show-callchain alone: perf.data itself has all")
+		doubts.Addf(0, "report-sample leaves out samples whose call chain is broken, and their time, unless run with --remove-gaps 0; it has callers only with --show-callchain: perf.data itself has all")
 	}
 	own := ownThreads(p, pick, &doubts)
 	r := reader{
@@ -90,10 +87,10 @@ func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace
 	}
 	slices.SortStableFunc(t.Samples, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
 	if t.flat() {
-		doubts.Addf(0, "no sample has a caller: what methods call is not known; record with simpleperf's --call-graph dwarf, and not with --no-unwind")
+		doubts.Addf(0, "no sample has a caller: the callees of methods are unknown; record with simpleperf's --call-graph dwarf, and not with --no-unwind")
 	}
-	t.tellTime(&doubts)
-	t.tellPower(power)
+	t.setPeriods(&doubts)
+	t.setPower(power)
 	t.Readings = power.Readings()
 	t.Warnings = doubts.List()
 	return t
@@ -101,7 +98,7 @@ func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace
 
 func clockOf(p *simpleperf.Profile) string {
 	if p.Clock == "" {
-		return "a clock that the file does not tell"
+		return "an unnamed clock"
 	}
 	return fmt.Sprintf("the clock %q", p.Clock)
 }
@@ -112,8 +109,8 @@ func (t *Trace) flat() bool {
 	return len(t.Samples) > few && !slices.ContainsFunc(t.Samples, func(s Sample) bool { return len(s.Chain) > 1 })
 }
 
-// tellTime makes periods time, and finds out the rate.
-func (t *Trace) tellTime(doubts *trace.Warnings) {
+// setPeriods converts periods to time, and determines the rate.
+func (t *Trace) setPeriods(doubts *trace.Warnings) {
 	switch {
 	case isClock(t.Event):
 		t.Hz = clockRate(t.Samples)
@@ -121,13 +118,13 @@ func (t *Trace) tellTime(doubts *trace.Warnings) {
 	case cyclesToTime(t):
 		doubts.Addf(0, "samples of %s count cycles, not time: CPU time and joules are rough; record task-clock", t.Event)
 	default:
-		doubts.Addf(0, "too few samples of %s follow one another in a thread to tell how long they stand for: no method can be given its time", t.Event)
+		doubts.Addf(0, "too few samples of %s follow one another in a thread to tell how long they stand for: methods have no times", t.Event)
 		t.Samples = nil
 	}
 }
 
-// tellPower gives each sample its power.
-func (t *Trace) tellPower(power energy.Curve) {
+// setPower sets the power of each sample.
+func (t *Trace) setPower(power energy.Curve) {
 	for i := range t.Samples {
 		s := &t.Samples[i]
 		s.Reading = -1
@@ -137,16 +134,15 @@ func (t *Trace) tellPower(power energy.Curve) {
 	}
 }
 
-// reader takes samples over into a Trace.
+// reader converts samples to those of a Trace.
 type reader struct {
 	p       *simpleperf.Profile
 	trace   *Trace
 	name    Naming
-	named   [][]int // of Profile.Frames, the places in Trace.Frames
+	named   [][]int // for Profile.Frames, the indices in Trace.Frames
 	frames  map[Frame]int
-	threads map[int]int // places in Profile.Threads to those in Trace.Threads
-	// chains are those that were seen, by what was recorded. Most samples share
-	// theirs with others.
+	threads map[int]int // indices in Profile.Threads to those in Trace.Threads
+	// chains caches converted chains by recorded ones. Most samples share theirs with others.
 	chains map[string][]int
 	key    []byte // reused
 }
@@ -170,13 +166,13 @@ func (r *reader) take(s simpleperf.Sample) {
 	}
 	r.trace.Samples = append(r.trace.Samples, Sample{
 		Time: s.Time, Thread: thread, Chain: chain,
-		// Cycles are turned into time once all are known.
+		// Cycles are converted to time once all are known.
 		Period: time.Duration(min(s.Period, 1<<62)),
 	})
 }
 
-// chain is a chain of the recording in places of Trace.Frames. Where reports
-// would show no frame at all, the place that was hit is kept. It is never empty.
+// chain converts a chain of the recording to indices in Trace.Frames. If reports would show no
+// frame at all, the sampled address is kept. It is never empty.
 func (r *reader) chain(recorded []uint32) []int {
 	visible := r.p.Visible(recorded)
 	if len(visible) == 0 && len(recorded) > 0 {

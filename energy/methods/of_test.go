@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// recorded is a recording of an app's thread and one of another app: task-clock
-// at 1 kHz, with sched_switch between.
+// recorded is a recording of an app's thread and one of another app: task-clock at 1 kHz, with
+// sched_switch in between.
 func recorded() *simpleperf.Profile {
 	return &simpleperf.Profile{
 		Clock:   "monotonic",
@@ -39,7 +39,7 @@ func ramp() energy.Curve {
 	return energy.OfReadings([]energy.Reading{{Time: 0, Watts: 1}, {Time: 2 * ms, Watts: 2}, {Time: 4 * ms, Watts: 4}}, 0)
 }
 
-// names is a sample's chain by name.
+// names returns a sample's chain by name.
 func names(t methods.Trace, s methods.Sample) string {
 	var out []string
 	for _, f := range s.Chain {
@@ -48,9 +48,9 @@ func names(t methods.Trace, s methods.Sample) string {
 	return strings.Join(out, " < ")
 }
 
-// Of the five samples two are the app's and of a clock. At 1 ms the line is at
-// 1.5 W, at 3 ms at 3 W.
-func TestOfTakesTheAppsOwnSamples(t *testing.T) {
+// Two of the five samples are the app's and of a clock. At 1 ms the line is at 1.5 W, at 3 ms at 3
+// W.
+func TestOfTakesOwnSamples(t *testing.T) {
 	t.Parallel()
 	got := methods.Of(recorded(), ramp(), nil, methods.Pick{App: "com.example.mail"})
 	if got.Event != "task-clock:u" || got.Hz != 1000 || got.Lost != 3 || len(got.Samples) != 2 || len(got.Warnings) != 0 {
@@ -77,8 +77,8 @@ func TestOfTakesTheAppsOwnSamples(t *testing.T) {
 	}
 }
 
-// report-sample drops samples unless told otherwise, and nothing in its file says so.
-func TestReportSampleIsDoubted(t *testing.T) {
+// report-sample drops samples by default, and its file does not report it.
+func TestOfWarnsOfReportSample(t *testing.T) {
 	t.Parallel()
 	p := recorded()
 	p.Source = simpleperf.ReportSample
@@ -88,9 +88,8 @@ func TestReportSampleIsDoubted(t *testing.T) {
 	}
 }
 
-// A recording without call chains tells nothing of callees, and neither does one
-// whose stacks are not unwound.
-func TestRecordingsWithoutCallersAreDoubted(t *testing.T) {
+// A recording without call chains has no callees, and neither has one whose stacks are not unwound.
+func TestOfWarnsOfMissingCallers(t *testing.T) {
 	t.Parallel()
 	p := recorded()
 	for i := range 20 {
@@ -106,13 +105,13 @@ func TestRecordingsWithoutCallersAreDoubted(t *testing.T) {
 	}
 }
 
-func TestWhoseSamplesAreTaken(t *testing.T) {
+func TestOfPick(t *testing.T) {
 	t.Parallel()
 	byApp := recorded()
 	byApp.Meta = map[string]string{"app_package_name": "com.example.mail"}
 	second := recorded()
 	second.Threads[2].Name = "mple.mail:sync1"
-	idle := recorded() // its main thread was never hit
+	idle := recorded() // its main thread has no samples
 	idle.Threads[0] = simpleperf.Thread{PID: 40, TID: 42, Name: "pool", Process: "om.example.mail"}
 	for _, c := range []struct {
 		name    string
@@ -137,7 +136,7 @@ func TestWhoseSamplesAreTaken(t *testing.T) {
 	}
 }
 
-func TestInlinedMethodsAreFramesOfTheirOwn(t *testing.T) {
+func TestOfInlinedMethods(t *testing.T) {
 	t.Parallel()
 	naming := func(f simpleperf.Frame) []methods.Frame {
 		if f.Symbol == "com.example.mail.Inbox.open" {
@@ -151,8 +150,8 @@ func TestInlinedMethodsAreFramesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Samples outside of the curve have no power, and say so by their reading.
-func TestSamplesOutsideOfTheCurve(t *testing.T) {
+// Samples outside the curve have no power, and Reading -1.
+func TestOfSamplesOutsideTheCurve(t *testing.T) {
 	t.Parallel()
 	got := methods.Of(recorded(), energy.OfReadings([]energy.Reading{{Time: 2 * ms, Watts: 2}, {Time: 4 * ms, Watts: 4}}, 0), nil, methods.Pick{App: "com.example.mail"})
 	if s := got.Samples[0]; s.Reading != -1 || s.Watts != 0 {
@@ -163,9 +162,9 @@ func TestSamplesOutsideOfTheCurve(t *testing.T) {
 	}
 }
 
-// Four samples a millisecond apart with 1, 1, 2 and 4 million cycles stand for
-// 4 ms in all: 0.5, 0.5, 1 and 2 ms.
-func TestCyclesStandForTimeOnlyRoughly(t *testing.T) {
+// Four samples a millisecond apart with 1, 1, 2 and 4 million cycles stand for 4 ms in total: 0.5,
+// 0.5, 1 and 2 ms.
+func TestOfCycles(t *testing.T) {
 	t.Parallel()
 	p := recorded()
 	p.Events[1].Name = "cpu-cycles"
@@ -184,7 +183,7 @@ func TestCyclesStandForTimeOnlyRoughly(t *testing.T) {
 	}
 }
 
-func TestRecordingsThatTellNoTime(t *testing.T) {
+func TestOfRecordingsWithoutTime(t *testing.T) {
 	t.Parallel()
 	faults := recorded()
 	faults.Events[1].Name = "page-faults"
@@ -204,7 +203,7 @@ func TestRecordingsThatTellNoTime(t *testing.T) {
 		{"page faults", faults, 0, "no samples of task-clock, cpu-clock or cpu-cycles"},
 		{"one sample of cycles", once, 0, "too few samples of cpu-cycles"},
 		{"another clock", clock, 3, `stamped by the clock "boottime"`},
-		{"no clock", silent, 3, "stamped by a clock that the file does not tell"},
+		{"no clock", silent, 3, "stamped by an unnamed clock"},
 	} {
 		got := methods.Of(c.p, ramp(), nil, methods.Pick{})
 		if len(got.Samples) != c.samples || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, c.want) {
@@ -213,9 +212,9 @@ func TestRecordingsThatTellNoTime(t *testing.T) {
 	}
 }
 
-// Of two events that tell time the better one is taken, of two of a kind the one with
-// more samples.
-func TestWhichEventIsTaken(t *testing.T) {
+// Of two events that measure time the better one is used, of two of a kind the one with more
+// samples.
+func TestOfSelectsTheEvent(t *testing.T) {
 	t.Parallel()
 	for want, events := range map[string][]simpleperf.Event{
 		"task-clock":     {{Name: "cpu-clock"}, {Name: "task-clock"}},
@@ -236,9 +235,9 @@ func TestWhichEventIsTaken(t *testing.T) {
 	}
 }
 
-// A process of the app bears its name, or its name and the process's own behind a
-// colon, or the last 15 bytes of that.
-func TestWhichProcessesAreTheApps(t *testing.T) {
+// A process of the app has its name, or its name and the process's own after a colon, or the last
+// 15 bytes of that.
+func TestOfProcesses(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]bool{
 		"com.example.mail": true, "com.example.mail:sync": true, "com.example.mailer": false, "com.example": false,

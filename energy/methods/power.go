@@ -7,19 +7,17 @@ import (
 	"github.com/apkgate/apkgate/energy/unmix"
 )
 
-// A window of time in which threads count as running at once is long enough to
-// hold several samples of each.
+// The period in which threads count as running at once is long enough for several samples of each.
 const (
 	minWindow        = 100 * time.Millisecond
 	periodsPerWindow = 10
 	maxWindows       = 1 << 20
 )
 
-// Powers is the power in watts that falls to each sample, 0 where none is known:
-// the device's, divided by how many of the app's threads ran at the time. That is
-// their CPU time in a window over the window's length, where no thread counts for
-// more than one. Of an app of one thread it is the device's power, as in the paper.
-// The samples must be in the order of time.
+// Powers returns the power in watts attributed to each sample, 0 if unknown: the device's, divided
+// by the number of the app's threads that ran at the time. That number is their CPU time in a
+// window divided by the window's length, where no thread counts for more than one. For an app with
+// one thread it is the device's power, as in the paper. The samples must be in chronological order.
 func Powers(t Trace) []float64 {
 	out := make([]float64, len(t.Samples))
 	running := concurrency(t)
@@ -31,9 +29,9 @@ func Powers(t Trace) []float64 {
 	return out
 }
 
-// PowersOf are the powers in W that fall to the samples of traces, as Attribute has
-// them with the same options: as they were read (Powers), or told apart where the
-// sensor is slower than the methods. The samples must be in the order of time.
+// PowersOf returns the powers in W attributed to the samples of traces, as by Attribute with the
+// same options: as read (Powers), or separated if the sensor is slower than the methods. The
+// samples must be in chronological order.
 func PowersOf(traces []Trace, o Options) [][]float64 {
 	out := make([][]float64, len(traces))
 	var s *split
@@ -59,7 +57,7 @@ func PowersOf(traces []Trace, o Options) [][]float64 {
 	return out
 }
 
-// concurrency is how many threads ran at an instant of the trace, at least 1.
+// concurrency returns how many threads ran at an instant of the trace, at least 1.
 func concurrency(t Trace) func(time.Duration) float64 {
 	if len(t.Samples) == 0 {
 		return func(time.Duration) float64 { return 1 }
@@ -90,17 +88,16 @@ func concurrency(t Trace) func(time.Duration) float64 {
 	}
 }
 
-// slowerThan is how many readings of the sensor a method must usually run through at
-// a time, for a reading to be of that method alone.
+// slowerThan is the number of readings that a method must usually span at a time for a reading to
+// be of that method alone.
 const slowerThan = 5
 
-// split is the power of the floor and of each method's own code, as told apart from
-// a sensor's readings (package unmix). The sources are the ids of methods.
+// split is the power of the floor and of each method's own code, separated from a sensor's readings
+// (package unmix). The sources are the ids of methods.
 type split struct{ model *unmix.Model }
 
-// splitOf tells them apart; nil where the sensor is fast enough for what runs, or its
-// readings are too few. ids are the methods of each trace's frames, of which there
-// are so many.
+// splitOf separates them; it returns nil if the sensor is fast enough for the methods, or has too
+// few readings. ids are the ids of each trace's frames, methods the number of methods.
 func splitOf(traces []Trace, ids [][]int, methods int) *split {
 	if update := update(traces); usualStretch(traces, ids, methods) >= slowerThan*update {
 		return nil
@@ -124,7 +121,7 @@ func splitOf(traces []Trace, ids [][]int, methods int) *split {
 	return &split{model}
 }
 
-// update is the median time of a reading.
+// update returns the median duration of a reading.
 func update(traces []Trace) time.Duration {
 	var all []time.Duration
 	for _, t := range traces {
@@ -135,8 +132,8 @@ func update(traces []Trace) time.Duration {
 	return median(all)
 }
 
-// spells are a trace's samples as CPU time: a thread's clock has gone on by a period
-// since its last sample, nobody knows when.
+// spells converts a trace's samples to CPU time: since its last sample a thread's clock has
+// advanced by a period, at an unknown time in between.
 func spells(t Trace, ids []int) []unmix.Spell {
 	out := make([]unmix.Spell, len(t.Samples))
 	last := map[Thread]time.Duration{}
@@ -152,9 +149,8 @@ func spells(t Trace, ids []int) []unmix.Spell {
 	return out
 }
 
-// watts is the power in W that falls to a sample of a trace, while so many threads
-// ran: its own above the floor, and its part of the floor and of what the model
-// leaves unexplained.
+// watts returns the power in W attributed to a sample of a trace, while running threads ran: its
+// own above the floor, and its share of the floor and of the model's residual.
 func (s *split) watts(trace int, at time.Duration, method int, running float64) float64 {
 	return max(0, s.model.AboveW(method)+(s.model.FloorW+s.model.LeftW(trace, at))/running)
 }

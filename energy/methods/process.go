@@ -10,11 +10,11 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// appMeta is the meta info by which a recording made with --app names the app:
-// it holds no other process.
+// appMeta is the meta info that names the app in a recording made with --app, which has no other
+// process.
 const appMeta = "app_package_name"
 
-// ownThreads tells for each of Profile.Threads whether its samples are taken.
+// ownThreads reports for each of Profile.Threads whether its samples are taken.
 func ownThreads(p *simpleperf.Profile, pick Pick, doubts *trace.Warnings) []bool {
 	var own func(simpleperf.Thread) bool
 	switch {
@@ -36,8 +36,7 @@ func ownThreads(p *simpleperf.Profile, pick Pick, doubts *trace.Warnings) []bool
 	return out
 }
 
-// processesOf are the processes whose main thread bears the app's name, whether it
-// was hit or not.
+// processesOf returns the processes whose main thread has the app's name, even one without samples.
 func processesOf(p *simpleperf.Profile, app string) map[int]bool {
 	pids := map[int]bool{}
 	for _, t := range p.Threads {
@@ -48,9 +47,9 @@ func processesOf(p *simpleperf.Profile, app string) map[int]bool {
 	return pids
 }
 
-// ofApp reports whether a main thread's name is that of a process of the app:
-// the package, or the package with ":" and the process's own name. The kernel
-// holds 15 bytes of a name, and of a longer one Android keeps the last.
+// ofApp reports whether a main thread's name is that of a process of the app: the package, or the
+// package with ":" and the process's own name. The kernel keeps 15 bytes of a name, and Android
+// keeps the last ones of a longer name.
 func ofApp(thread, app string) bool {
 	const kept = 15
 	if thread == app || strings.HasPrefix(thread, app+":") {
@@ -73,7 +72,7 @@ func wanted(pick Pick) string {
 	return pick.App
 }
 
-// held names the processes of a recording, a few of them.
+// held names some of the processes of a recording.
 func held(p *simpleperf.Profile) string {
 	const few = 5
 	var names []string

@@ -8,11 +8,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// minCall is the least part of all energy for which a call is recorded.
+// minCall is the smallest part of all energy for which a call is recorded.
 const minCall = 0.001
 
-// Record is the result as a run keeps it: the hungriest methods and the greater
-// calls. It is within the limits of package run.
+// Record returns the result as a run keeps it: the methods and the calls with the most energy,
+// within the limits of package run.
 func (r Result) Record() *run.Methods {
 	out := &run.Methods{
 		Event: text(r.Event), SampleHz: r.Hz, Samples: r.Samples, Level: r.Level, Basis: string(r.Basis),
@@ -39,9 +39,8 @@ func (c Cost) record() run.Cost {
 	}
 }
 
-// recordCalls keeps the greatest calls, in depth-first order, the greater of two
-// siblings first. A caller is never smaller than what it calls, so that it is
-// kept too.
+// recordCalls keeps the largest calls, in depth-first order, the larger of two siblings first. A
+// caller is never smaller than its callees, so it is kept too.
 func (r Result) recordCalls() []run.Call {
 	var kept []int
 	for i, c := range r.Calls {
@@ -75,7 +74,7 @@ func (r Result) recordCalls() []run.Call {
 	return out
 }
 
-// text makes a name fit for a record: valid UTF-8, bounded in length.
+// text prepares a name for a record: valid UTF-8, bounded in length.
 func text(s string) string {
 	return prose.Fit(s, run.MaxText)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// Result is all that the samples tell, of every method. Times and joules are of
-// one iteration: the mean over all.
+// Result is the estimates for every method. Times and joules are per iteration: the mean over all.
 type Result struct {
 	Event      string
 	Hz         float64
@@ -19,24 +18,24 @@ type Result struct {
 	Samples    int // of all iterations
 	CPUMS      Estimate
 	EnergyJ    Estimate
-	ReadJ      Estimate // by the sensor's readings at the samples, where Power is not ""
-	// Power is run.PowerSplit where the methods' power was told apart from the
-	// device's and the sleep's, since the sensor is slower than they are; else ""
-	// and they have the power that was read at their samples.
+	ReadJ      Estimate // by the sensor's readings at the samples, if Power is not ""
+	// Power is run.PowerSplit if the methods' power was separated from the device's and that of
+	// sleep, because the sensor is slower than the methods; otherwise "", and they have the power
+	// read at their samples.
 	Power string
-	// Methods are ranked by energy with what they call, the hungriest first.
+	// Methods are ranked by energy including their callees, the largest first.
 	Methods []Method
-	// Calls is the tree of calls, each after its caller; those without a caller
-	// are outermost frames.
+	// Calls is the tree of calls, each after its caller; those without a caller are outermost
+	// frames.
 	Calls []Call
-	// Basis is what the intervals come from, and Batches how many of it.
+	// Basis is what the intervals are derived from, and Batches its number.
 	Basis    Basis
 	Batches  int
 	Warnings []run.Warning
 }
 
-// Estimate is a number with its interval. Low and High are both 0 where there is
-// no basis for an interval.
+// Estimate is a number with its interval. Low and High are both 0 if there is no basis for an
+// interval.
 type Estimate struct{ Value, Low, High float64 }
 
 // Bounded reports whether the estimate has an interval.
@@ -49,31 +48,31 @@ type Method struct {
 	Local, NonLocal Cost
 }
 
-// EnergyJ is what the method takes with what it calls.
+// EnergyJ returns the energy of the method including its callees.
 func (m Method) EnergyJ() float64 { return m.Local.EnergyJ.Value + m.NonLocal.EnergyJ.Value }
 
-// Blurred reports whether a reading of the sensor is of a longer time than the method
-// runs at, with all that it calls.
+// Blurred reports whether a reading of the sensor covers a longer time than the method, including
+// all its callees, runs at a time.
 func (m Method) Blurred() bool {
 	return m.NonLocal.Blurred || m.NonLocal.Samples == 0 && m.Local.Blurred
 }
 
 func (m Method) cpuMS() float64 { return m.Local.CPUMS.Value + m.NonLocal.CPUMS.Value }
 
-// Cost is what a method costs in one iteration (EDATA, equations 3.5 to 3.8).
+// Cost is the cost of a method in one iteration (EDATA, equations 3.5 to 3.8).
 type Cost struct {
 	Samples  int      // of all iterations
-	Readings int      // of the power, different ones among those samples
+	Readings int      // distinct ones of the power among those samples
 	Share    Estimate // p̂: of the app's CPU time, 0 to 1
 	CPUMS    Estimate // t̂
-	PowerW   Estimate // the mean power that fell to the method while it ran
-	EnergyJ  Estimate // ê, or what was told apart (Result.Power)
-	// ReadJ is ê by the sensor's readings at the samples (EDATA, equation 3.8), where
-	// EnergyJ was told apart.
+	PowerW   Estimate // the mean power attributed to the method while it ran
+	EnergyJ  Estimate // ê, or the separated energy (Result.Power)
+	// ReadJ is ê by the sensor's readings at the samples (EDATA, equation 3.8), if EnergyJ was
+	// separated.
 	ReadJ Estimate
-	// StretchMS is for how long at a time the method ran, of its own code or at all,
-	// in the mean; Blurred that a reading of the sensor is of a longer time, so that
-	// no reading is of this method alone.
+	// StretchMS is how long the method ran at a time, its own code or including callees, on
+	// average; Blurred is set if a reading of the sensor covers a longer time, so that no reading
+	// is of this method alone.
 	StretchMS float64
 	Blurred   bool
 }
@@ -84,12 +83,12 @@ type Call struct {
 	Name, File string
 	Kind       simpleperf.Kind
 	Samples    int
-	// EnergyJ is of the call with all that it calls, in one iteration; ReadJ the same
-	// by the sensor's readings, where Result.Power is not "".
+	// EnergyJ is the energy of the call including its callees, in one iteration; ReadJ the same by
+	// the sensor's readings, if Result.Power is not "".
 	EnergyJ, ReadJ float64
 }
 
-// rank sorts methods for people: what takes most first, and always alike.
+// rank sorts methods for people: the largest energy first, in a stable order.
 func rank(list []Method) {
 	slices.SortFunc(list, func(a, b Method) int {
 		return cmp.Or(

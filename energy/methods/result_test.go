@@ -11,11 +11,10 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// Five iterations of 10, 20, 30, 40 and 50 ms: the mean is 30 ms, the variance
-// between them 250, that of the mean 50, and relative to 30² 1/18. At 4 degrees of
-// freedom t is 2.776. The score interval of a scaled count is
-// 30·(1 + k/2 ± √(k + k²/4)) with k = t²/18 = 0.4282: 15.8 to 57.1.
-func TestIterationsGiveTheInterval(t *testing.T) {
+// Five iterations of 10, 20, 30, 40 and 50 ms: the mean is 30 ms, the variance between them 250,
+// that of the mean 50, and relative to 30² 1/18. For 4 degrees of freedom t is 2.776. The score
+// interval of a scaled count is 30·(1 + k/2 ± √(k + k²/4)) with k = t²/18 = 0.4282: 15.8 to 57.1.
+func TestIntervalOfIterations(t *testing.T) {
 	t.Parallel()
 	var traces []methods.Trace
 	for n := range 5 {
@@ -32,15 +31,16 @@ func TestIterationsGiveTheInterval(t *testing.T) {
 	if got := r.EnergyJ; math.Abs(got.Low-0.03154) > 4e-5 || math.Abs(got.High-0.11416) > 4e-5 {
 		t.Errorf("energy %+v, want 0.06 within 0.03154 to 0.11416", got)
 	}
-	// The one method is all there is: its share is sure, its energy no surer than that.
+	// The one method is all there is: its share is certain, its energy no more certain than the
+	// total.
 	a := find(t, r, "a").Local
 	if a.Share.Value != 1 || a.Share.High != 1 || a.EnergyJ.Low > 0.04 || a.EnergyJ.High < 0.09 {
 		t.Errorf("share %+v, energy %+v", a.Share, a.EnergyJ)
 	}
 }
 
-// Where all iterations are alike nothing is in doubt, and the intervals say so.
-func TestIterationsThatAreAlike(t *testing.T) {
+// If all iterations are alike, the intervals have no width.
+func TestIntervalOfEqualIterations(t *testing.T) {
 	t.Parallel()
 	one := traced("ab", "a", "b", "b", "b")
 	b := find(t, attribute(t, methods.Options{}, one, one, one, one, one), "b").Local
@@ -51,8 +51,8 @@ func TestIterationsThatAreAlike(t *testing.T) {
 	}
 }
 
-// A method that always takes its time, beside one that comes and goes: the
-// iterations tell them apart.
+// A method that always takes the same time, and one that comes and goes: the iterations distinguish
+// them.
 func TestSteadyMethodsHaveNarrowIntervals(t *testing.T) {
 	t.Parallel()
 	var traces []methods.Trace
@@ -77,8 +77,8 @@ func TestSteadyMethodsHaveNarrowIntervals(t *testing.T) {
 	}
 }
 
-// The record holds the hungriest methods and the greater calls.
-func TestTheRecordIsBounded(t *testing.T) {
+// The record has the methods and the calls with the most energy.
+func TestRecordIsBounded(t *testing.T) {
 	t.Parallel()
 	const count = run.MaxMethods + 200
 	tr := methods.Trace{Event: "task-clock", Hz: 100, Threads: []methods.Thread{{PID: 7, TID: 7}}}
@@ -111,8 +111,7 @@ func TestTheRecordIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzAttribute takes bytes as a recording's samples and asks of the result what
-// must hold whatever was recorded.
+// FuzzAttribute uses bytes as a recording's samples and checks what must hold for any recording.
 func FuzzAttribute(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, uint64(1e6), 0.95)
 	f.Add([]byte("\x00\x01\x81\x02\xff\x10\x22\x83\x04\x45"), uint64(math.MaxUint64), 0.5)

@@ -11,48 +11,47 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// load is the law by which a simulated app spends its time: EDATA's Algorithm 1
-// (section 4.3), and what makes it harder.
+// load is the law by which a simulated app spends its time: EDATA's Algorithm 1 (section 4.3), with
+// complications.
 type load struct {
-	shares []float64 // of each method, of the time that isn't slept
-	sleep  float64   // the probability that a slot is slept
+	shares []float64 // of each method, of the time awake
+	sleep  float64   // the probability that a slot is sleep
 	slot   time.Duration
 	length time.Duration
 	watts  []float64 // of the device while each method runs
 	idle   float64   // of the device while the app sleeps
 	// stay is the probability that a slot repeats the one before: 0 in the paper.
 	stay float64
-	// turned takes the shares in reverse from the middle of the run on: a phase
-	// that every run has.
+	// turned reverses the shares from the middle of the run on: a phase that every run has.
 	turned bool
-	// uneven is by how much the share of the first method differs from run to run,
-	// at most and relative to the share.
+	// uneven is how much the share of the first method differs from run to run, at most and
+	// relative to the share.
 	uneven float64
 	// heat is the standard deviation of a factor on a whole run's power.
 	heat float64
 }
 
-// sensor is what the device tells of its power, in readings with noise: the mean
-// since the last one, as a gauge that counts charge does, or over less, as one that
-// converts the current of a moment (MAX17055: of 176 ms). What it shows may be late,
-// and smoothed over many readings, as registers of the average current are.
+// sensor is how the device reports its power, in readings with noise: the mean since the last one,
+// like a gauge that counts charge, or over less, like one that converts the instantaneous current
+// (MAX17055: over 176 ms). The value may be late, and smoothed over many readings, like registers
+// of the average current.
 type sensor struct {
 	update time.Duration
 	noise  float64       // relative standard deviation of a reading
-	over   time.Duration // that a reading is the mean of; 0: since the last one
-	late   float64       // by this part of an update
-	keep   float64       // of what was shown before, that is in what is shown next
+	over   time.Duration // that a reading averages over; 0: since the last one
+	late   float64       // as a part of an update
+	keep   float64       // the part of the shown value that is kept in the next one
 }
 
-// The power also wanders, as other work on the device comes and goes: by wander
-// (relative standard deviation), forgotten within wanderFor.
+// The power also varies with other work on the device: by wander (relative standard deviation),
+// correlated over wanderFor.
 const (
 	wander    = 0.03
 	wanderFor = 2 * time.Second
 )
 
-// newLoad draws a load as the paper does: six methods with random shares of one
-// kind of work, here at random power.
+// newLoad draws a load as in the paper: six methods with random shares of one kind of work, here at
+// random power.
 func newLoad(r *rand.Rand, slot, length time.Duration) load {
 	l := load{sleep: 0.3, slot: slot, length: length, idle: 0.5, shares: make([]float64, 6), watts: make([]float64, 6)}
 	for i := range l.shares {
@@ -63,7 +62,7 @@ func newLoad(r *rand.Rand, slot, length time.Duration) load {
 	return l
 }
 
-// withRare adds a method of a small share.
+// withRare adds a method with a small share.
 func (l load) withRare(share float64) load {
 	scale(l.shares, 1-share)
 	l.shares = append(l.shares, share)
@@ -82,15 +81,15 @@ func scale(values []float64, total float64) {
 	}
 }
 
-// truth is what is so, of one iteration, by method.
+// truth is the true values of one iteration, by method.
 type truth struct {
 	shares   []float64
 	seconds  []float64 // of CPU time
-	joules   []float64 // as far as the sensor's slowness lets the samples tell
-	consumed []float64 // what the device takes while the method runs
+	joules   []float64 // as far as the sensor's slowness lets the samples show
+	consumed []float64 // the energy of the device while the method runs
 }
 
-// expected is what the law says: what many runs would make in the mean.
+// expected returns the law's expectation: the mean of many runs.
 func (l load) expected(s sensor) truth {
 	own := l.ownPart(s.update)
 	t := truth{}
@@ -116,8 +115,8 @@ func (l load) expected(s sensor) truth {
 	return t
 }
 
-// variants are the shares that hold in equal parts of the time: in the halves of
-// each run, or each in as many runs.
+// variants returns the shares that each hold for an equal part of the time: in the halves of each
+// run, or each in as many runs.
 func (l load) variants() [][]float64 {
 	out := [][]float64{l.shares}
 	if l.turned {
@@ -137,10 +136,9 @@ func (l load) variants() [][]float64 {
 	return out
 }
 
-// ownPart is how much of a sample's power is that of its own slot; the rest is
-// the mean of all slots. A sample at the part u of the time between two readings
-// gets (1-u) of the first and u of the second, each the mean over the time before
-// it.
+// ownPart returns how much of a sample's power is that of its own slot; the rest is the mean of all
+// slots. A sample at the part u of the time between two readings gets (1-u) of the first and u of
+// the second, each the mean over the time before it.
 func (l load) ownPart(update time.Duration) float64 {
 	const steps = 400
 	sum := 0.0
@@ -154,31 +152,29 @@ func (l load) ownPart(update time.Duration) float64 {
 	return sum / steps / steps
 }
 
-// same is how likely nothing was drawn anew between two instants so many seconds
-// apart. Slots begin anywhere, so that it falls in straight lines from one slot's
-// length to the next.
+// same returns the probability that nothing was drawn between two instants so many seconds apart.
+// Slots begin at any time, so it decreases linearly from one slot's length to the next.
 func (l load) same(apart float64) float64 {
 	slots := apart / l.slot.Seconds()
 	whole := math.Floor(slots)
 	return math.Pow(l.stay, whole) * (1 - (slots-whole)*(1-l.stay))
 }
 
-// piece is a slot as it came about.
+// piece is a realized slot.
 type piece struct {
 	start, stop time.Duration
 	method      int // -1: slept
 	watts       float64
 }
 
-// iteration is one simulated run: a recording at some rate, and the CPU time that
-// each method really took.
+// iteration is one simulated run: a recording at some rate, and the true CPU time of each method.
 type iteration struct {
 	trace   methods.Trace
 	seconds []float64
 }
 
-// simulate runs the load once. The app sleeps and works by turns; every 1/hz of
-// its CPU time the kernel takes a sample; the sensor is read on its own.
+// simulate runs the load once. The app alternates between sleep and work; every 1/hz of its CPU
+// time the kernel takes a sample; the sensor is read independently.
 func simulate(r *rand.Rand, l load, s sensor, hz float64) iteration {
 	margin := 2 * s.update
 	pieces := l.pieces(r, margin)
@@ -206,8 +202,8 @@ func simulate(r *rand.Rand, l load, s sensor, hz float64) iteration {
 	return it
 }
 
-// emptyTrace has the frames of two callers, of the loop that calls these, and of
-// the methods, which the callers call by turns.
+// emptyTrace has the frames of two callers, of the loop that calls these, and of the methods, which
+// the callers call alternately.
 func emptyTrace(count int, hz float64) methods.Trace {
 	t := methods.Trace{Event: "task-clock", Hz: hz, Threads: []methods.Thread{{PID: 1, TID: 1, Name: "simulated"}}}
 	for _, name := range []string{"even", "odd", "loop"} {
@@ -221,8 +217,8 @@ func emptyTrace(count int, hz float64) methods.Trace {
 
 func methodName(i int) string { return "method" + string(rune('A'+i)) }
 
-// pieces are the slots of a run and of a margin before and after it. The work
-// looks at the clock now and then, so that a slot is up to 2 % longer than asked.
+// pieces returns the slots of a run and of a margin before and after it. The work checks the clock
+// now and then, so a slot is up to 2 % longer than requested.
 func (l load) pieces(r *rand.Rand, margin time.Duration) []piece {
 	heat := 1 + l.heat*r.NormFloat64()
 	wandered := wander * r.NormFloat64()
@@ -254,7 +250,7 @@ func (l load) pieces(r *rand.Rand, margin time.Duration) []piece {
 	return out
 }
 
-// draw is a slot's method, -1 where it is slept.
+// draw returns a slot's method, -1 for sleep.
 func (l load) draw(r *rand.Rand, shares []float64) int {
 	if r.Float64() < l.sleep {
 		return -1
@@ -268,7 +264,7 @@ func (l load) draw(r *rand.Rand, shares []float64) int {
 	return len(shares) - 1
 }
 
-// readings are what the sensor tells of the pieces' power.
+// readings returns the sensor's readings of the pieces' power.
 func (s sensor) readings(r *rand.Rand, pieces []piece) []energy.Reading {
 	over := s.over
 	if over == 0 {

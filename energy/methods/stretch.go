@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// stretches tells when a method begins to run anew: its thread's sample before was
-// not in it, or longer ago than a thread that went on running would be sampled.
+// stretches detects when a method begins to run: the thread's previous sample did not include it,
+// or was too long ago for a thread that ran continuously.
 type stretches struct {
 	last map[int]before // by thread of a trace
-	seen []int          // by method: the sample that it was last looked for in, and was there
+	seen []int          // by method: the last sample that included it
 	now  int
 }
 
@@ -23,10 +23,10 @@ func newStretches(methods int) *stretches {
 	return &stretches{last: map[int]before{}, seen: make([]int, methods)}
 }
 
-// step goes on to a sample. It tells whether the method that was hit went on with its
-// own code, and which methods went on in what they call.
+// step advances to a sample. It reports whether the innermost method continued its own code, and
+// which methods continued in their callees.
 func (st *stretches) step(s Sample, ids []int) (own bool, went func(method int) bool) {
-	const missed = 2 // periods without a sample of a thread that runs
+	const missed = 2 // periods without a sample of a running thread
 	last, ok := st.last[s.Thread]
 	st.last[s.Thread] = before{s.Time, s.Chain}
 	st.now++
@@ -39,15 +39,15 @@ func (st *stretches) step(s Sample, ids []int) (own bool, went func(method int) 
 	return ids[last.chain[0]] == ids[s.Chain[0]], func(method int) bool { return st.seen[method] == st.now }
 }
 
-// usualStretch is for how long at a time methods run their own code: half of the CPU
-// time is spent in stretches of that length or longer ones. ids are the methods of
-// each trace's frames, of which there are so many.
+// usualStretch returns how long methods run their own code at a time: half of the CPU time is spent
+// in stretches of at least that length. ids are the ids of each trace's frames, methods the number
+// of methods.
 func usualStretch(traces []Trace, ids [][]int, methods int) time.Duration {
 	var lengths []time.Duration
 	var all time.Duration
 	for i, t := range traces {
 		st := newStretches(methods)
-		open := map[int]int{} // by thread, the place in lengths
+		open := map[int]int{} // by thread, the index in lengths
 		for _, s := range t.Samples {
 			if own, _ := st.step(s, ids[i]); !own {
 				open[s.Thread] = len(lengths)

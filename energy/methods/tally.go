@@ -8,21 +8,20 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// hit is one sample as it is counted.
+// hit is one counted sample.
 type hit struct {
 	batch   int
 	seconds float64 // of CPU time
 	known   bool    // the power is
 	reading int     // counted over all traces
 	joules  float64
-	// Where power is told apart, method is whose own code was hit, and floor the
-	// seconds of the floor.
+	// If power is separated, method is the innermost method, and floor the seconds of the floor.
 	method int
 	floor  float64
 }
 
-// tally sums the hits of a method, and what their spread over the batches takes:
-// squares and products of each batch's sums. Hits come batch by batch.
+// tally sums the hits of a method, and what their spread over the batches requires: squares and
+// products of each batch's sums. Hits come batch by batch.
 type tally struct {
 	samples, readings int
 	reading           int // the last one
@@ -30,11 +29,11 @@ type tally struct {
 	squares           float64 // Σ seconds² of the hits
 	known             float64 // seconds with a known power
 	joules            float64
-	work              unmix.Work // of what has a known power, where that is told apart
+	work              unmix.Work // of hits with a known power, if it is separated
 	stretches         int        // at a time: see stretches
 
 	batch, batches int
-	in             struct{ seconds, known, joules float64 } // the batch that is being counted
+	in             struct{ seconds, known, joules float64 } // the current batch
 
 	secondsSquared  float64 // Σ seconds²
 	secondsOfAll    float64 // Σ seconds · the batch's seconds of all samples
@@ -71,7 +70,7 @@ func (c *tally) add(h hit, p *plan) {
 	c.in.joules += h.joules
 }
 
-// flush ends the batch that is being counted.
+// flush ends the current batch.
 func (c *tally) flush(p *plan) {
 	in := c.in
 	if c.batches > 0 {
@@ -84,7 +83,7 @@ func (c *tally) flush(p *plan) {
 	c.in.seconds, c.in.known, c.in.joules = 0, 0, 0
 }
 
-// watts is the mean power of the hits, each weighed by its time.
+// watts returns the mean power of the hits, weighted by time.
 func (c *tally) watts() float64 {
 	if c.known == 0 {
 		return 0
@@ -92,8 +91,7 @@ func (c *tally) watts() float64 {
 	return c.joules / c.known
 }
 
-// relativeVariance is that of a sum over n batches, from the sum and the sum of
-// its squares.
+// relativeVariance returns that of a sum over n batches, from the sum and the sum of its squares.
 func relativeVariance(sum, squares float64, n int) float64 {
 	if n < 2 || sum == 0 {
 		return 0
@@ -118,7 +116,7 @@ func (m *method) ran(kind simpleperf.Kind) {
 	m.kinds = append(m.kinds, kindCount{kind, 1})
 }
 
-// kind is how the method's code ran most often.
+// kind returns how the method's code ran most often.
 func (m *method) kind() simpleperf.Kind {
 	if len(m.kinds) == 0 {
 		return simpleperf.Unknown

@@ -9,8 +9,7 @@ import (
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
-// cpuModel is the currents of the CPU, in mA (CpuPowerCalculator,
-// IdlePowerCalculator).
+// cpuModel is the currents of the CPU, in mA (CpuPowerCalculator, IdlePowerCalculator).
 type cpuModel struct {
 	clusters []cluster
 	active   float64 // while any core runs
@@ -23,8 +22,8 @@ type cluster struct {
 	cores  int
 	steps  []step // slowest first, at least one
 	active float64
-	// numbered says that the profile numbers the steps from 1 and leaves their
-	// speeds to the device (Android 15).
+	// numbered is set if the profile numbers the steps from 1 and leaves their speeds to the device
+	// (Android 15).
 	numbered bool
 }
 
@@ -61,8 +60,8 @@ func newCPUModel(p powerprofile.Profile) cpuModel {
 		}
 	}
 	m.active, _ = p.Value("cpu.active")
-	// Since Android 9 cpu.suspend is the base and cpu.idle comes on top; before,
-	// cpu.idle was the base and cpu.awake came on top.
+	// Since Android 9 cpu.suspend is the base and cpu.idle is added to it; before, cpu.idle was the
+	// base and cpu.awake was added.
 	if suspend, ok := p.Value("cpu.suspend"); ok {
 		m.base, m.awake = suspend, first(p, "cpu.idle")
 	} else {
@@ -71,8 +70,8 @@ func newCPUModel(p powerprofile.Profile) cpuModel {
 	return m
 }
 
-// at is the current of one core at a speed: of the two steps around it, in
-// proportion; of the slowest or fastest beyond them.
+// at returns the current of one core at a speed: interpolated between the two steps around it, that
+// of the slowest or fastest step beyond them.
 func (c cluster) at(khz float64) float64 {
 	i := slices.IndexFunc(c.steps, func(s step) bool { return s.khz >= khz })
 	switch {
@@ -85,25 +84,23 @@ func (c cluster) at(khz float64) float64 {
 	return a.ma + (b.ma-a.ma)*(khz-a.khz)/(b.khz-a.khz)
 }
 
-// middle is the current of one core at the middle step, which counts where the
-// speed is not known.
+// middle returns the current of one core at the middle step, which counts if the speed is unknown.
 func (c cluster) middle() float64 { return c.steps[len(c.steps)/2].ma }
 
-// Work is what the cores of one cluster did over some time.
+// Work is the activity of a cluster's cores over some time.
 type Work struct {
 	// Busy is summed over the cores.
 	Busy time.Duration
-	// AtSpeed weighs the speeds in kHz; nil where they are not known.
+	// AtSpeed weighs the speeds in kHz; nil if unknown.
 	AtSpeed map[int]time.Duration
 }
 
-// charge is mA × s of the CPU over a span: each core at its speed, and what the
-// cores share.
+// charge returns mA × s of the CPU over a span: each core at its speed, and the shared part.
 func (m cpuModel) charge(work []Work, span time.Duration) float64 {
 	return m.cores(work) + m.shared(work, span)
 }
 
-// cores is mA × s of the cores alone, each at its speed.
+// cores returns mA × s of the cores alone, each at its speed.
 func (m cpuModel) cores(work []Work) float64 {
 	total := 0.0
 	for i, w := range m.fit(work) {
@@ -112,9 +109,9 @@ func (m cpuModel) cores(work []Work) float64 {
 	return total
 }
 
-// shared is mA × s of each cluster while a core of it runs, and of the whole
-// while any does. Of cores that run at the same time is known only that they run
-// no longer than the span.
+// shared returns mA × s of each cluster while one of its cores runs, and of the whole CPU while any
+// core does. How far cores run at the same time is unknown, except that they run no longer than the
+// span.
 func (m cpuModel) shared(work []Work, span time.Duration) float64 {
 	total, busy := 0.0, time.Duration(0)
 	for i, w := range m.fit(work) {
@@ -124,8 +121,7 @@ func (m cpuModel) shared(work []Work, span time.Duration) float64 {
 	return total + m.active*min(busy, span).Seconds()
 }
 
-// current is the mean current of a busy core, in mA, with the speeds weighed by
-// their times.
+// current returns the mean current of a busy core, in mA, with the speeds weighed by their times.
 func (c cluster) current(at map[int]time.Duration) float64 {
 	var sum, weight float64
 	for i, khz := range slices.Sorted(maps.Keys(at)) {
@@ -142,9 +138,8 @@ func (c cluster) current(at map[int]time.Duration) float64 {
 	return sum / weight
 }
 
-// fit gives each of the profile's clusters its work. Where the device has other
-// clusters than the profile, speeds mean nothing, and the work is shared out by
-// the clusters' cores.
+// fit assigns work to each of the profile's clusters. If the device has other clusters than the
+// profile, speeds are meaningless, and the work is divided by the clusters' cores.
 func (m cpuModel) fit(work []Work) []Work {
 	if len(work) == len(m.clusters) {
 		return work

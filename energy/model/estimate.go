@@ -11,12 +11,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Snapshot is the state of the CPU and the screen at one instant. Times count
-// since some fixed instant, as the kernel's do.
+// Snapshot is the state of the CPU and the screen at one instant. Times count since a fixed
+// instant, as the kernel's do.
 type Snapshot struct {
 	Time time.Duration // on CLOCK_MONOTONIC
-	// Clusters holds one entry for each cpufreq policy, or one for all CPUs
-	// where there are none.
+	// Clusters has one entry for each cpufreq policy, or one for all CPUs if there are none.
 	Clusters []ClusterState
 	// AppCPU is the CPU time of the app's processes, in user and system mode.
 	AppCPU     time.Duration
@@ -25,23 +24,21 @@ type Snapshot struct {
 	Brightness float64 // 0 to 1
 }
 
-// ClusterState is what the cores of one cluster have done so far.
+// ClusterState is the accumulated activity of one cluster's cores.
 type ClusterState struct {
 	Cores int
 	// Busy is the time in which its cores were not idle, summed over them.
 	Busy time.Duration
-	// AtSpeed is the time at each speed in kHz, idle or not (time_in_state);
-	// nil where it is not stated.
+	// AtSpeed is the time at each speed in kHz, idle or not (time_in_state); nil if not stated.
 	AtSpeed map[int]time.Duration
 }
 
-// ErrNothing says that there was nothing to estimate from.
-var ErrNothing = errors.New("neither the kernel nor batterystats tells how the time was spent")
+// ErrNothing is returned if there is nothing to estimate from.
+var ErrNothing = errors.New("neither the kernel nor batterystats reports how the time was spent")
 
-// Estimate estimates the energy between two instants. The CPU, the screen and
-// the base load follow the snapshots, where there are two and more; all else,
-// and these too where there are none, come from the states of batterystats and
-// are spread evenly.
+// Estimate estimates the energy between two instants. The CPU, the screen and the base load follow
+// the snapshots, if there are at least two; everything else, and these too without snapshots, is
+// taken from the states of batterystats and spread evenly.
 func (m Model) Estimate(from, to time.Duration, snapshots []Snapshot, states States) (energy.Estimate, error) {
 	if to <= from {
 		return energy.Estimate{}, fmt.Errorf("estimate energy: the interval ends at %v, before it begins at %v", to, from)
@@ -70,7 +67,7 @@ func (m Model) Estimate(from, to time.Duration, snapshots []Snapshot, states Sta
 	for name, charge := range m.parts.charges(states.App) {
 		even(app, name, min(charge, whole[name]))
 	}
-	// The device pays for being awake in its base load; a wakelock makes it the app's.
+	// The device pays for being awake in its base load; a wakelock attributes it to the app.
 	even(app, energy.PartWakelock, m.cpu.awake*states.App.PartialLocks.Seconds())
 
 	e.Device, e.TotalJ, e.Curve = device.sum(from, to)
@@ -89,8 +86,8 @@ func inOrder(snapshots []Snapshot) []Snapshot {
 	return out
 }
 
-// follow estimates the CPU, the screen and the base load from one snapshot to
-// the next. The first and the last interval stand for what is before and after.
+// follow estimates the CPU, the screen and the base load from one snapshot to the next. The first
+// and the last interval are extended to before and after.
 func (m Model) follow(from, to time.Duration, snapshots []Snapshot, device, app ledger) []run.Warning {
 	var cpu, screen, idle, mine energy.Curve
 	for i := 1; i < len(snapshots); i++ {
@@ -124,17 +121,17 @@ func (m Model) follow(from, to time.Duration, snapshots []Snapshot, device, app 
 	return unseen(from, to, snapshots)
 }
 
-// unseen warns of time that the snapshots don't cover.
+// unseen warns of time that the snapshots do not cover.
 func unseen(from, to time.Duration, snapshots []Snapshot) []run.Warning {
 	missing := max(snapshots[0].Time-from, 0) + max(to-snapshots[len(snapshots)-1].Time, 0)
 	if missing*10 <= to-from {
 		return nil
 	}
-	return []run.Warning{{Text: fmt.Sprintf("no state of the CPU is known for %v of %v: the nearest stands for it", missing.Round(time.Millisecond), (to - from).Round(time.Millisecond))}}
+	return []run.Warning{{Text: fmt.Sprintf("the state of the CPU is unknown for %v of %v: the nearest one is assumed", missing.Round(time.Millisecond), (to - from).Round(time.Millisecond))}}
 }
 
-// between is what the clusters did from one snapshot to the next, and the app's
-// share of it. A counter that went back counts nothing.
+// between returns the work of the clusters from one snapshot to the next, and the app's share of
+// it. A counter that decreased counts nothing.
 func between(a, b Snapshot) (work []Work, share float64) {
 	for i, c := range b.Clusters {
 		w := Work{}
@@ -150,7 +147,7 @@ func between(a, b Snapshot) (work []Work, share float64) {
 		work = append(work, w)
 	}
 	app, busy := max(b.AppCPU-a.AppCPU, 0), totalBusy(work)
-	if app > busy { // the kernel tells less of the whole than of the app
+	if app > busy { // the kernel reports less for the whole than for the app
 		return []Work{{Busy: app}}, 1
 	}
 	if busy == 0 {
@@ -159,8 +156,7 @@ func between(a, b Snapshot) (work []Work, share float64) {
 	return work, float64(app) / float64(busy)
 }
 
-// spreadStates estimates the CPU, the screen and the base load by the times of
-// batterystats.
+// spreadStates estimates the CPU, the screen and the base load from the times of batterystats.
 func (m Model) spreadStates(from, to time.Duration, s States, device, app ledger) {
 	shared := m.cpu.shared(s.Device.CPU, max(s.Awake, time.Millisecond))
 	device.add(energy.PartCPU, energy.Even(m.joules(finite(m.cpu.cores(s.Device.CPU)+shared)), from, to))
@@ -185,12 +181,12 @@ func (l ledger) add(name string, c energy.Curve) {
 	l[name] = c
 }
 
-// sum is the joules of each component in an interval, of all, and their power.
+// sum returns the joules of each component in an interval, of all, and their power.
 func (l ledger) sum(from, to time.Duration) ([]run.Component, float64, energy.Curve) {
 	joules := map[string]float64{}
 	total := 0.0
 	all := energy.Even(0, from, to)
-	for _, name := range slices.Sorted(maps.Keys(l)) { // in order, so that rounding is the same each time
+	for _, name := range slices.Sorted(maps.Keys(l)) { // sorted, so that rounding is reproducible
 		j, _ := l[name].Energy(from, to)
 		joules[name] = j
 		total += j

@@ -1,10 +1,9 @@
-// Package model estimates joules by a power profile: the current of each state, times
-// the time spent in it, times one voltage, as Android's own estimate does.
-// docs/energy.md lists its equations and what it leaves out.
+// Package model estimates joules by a power profile: the current of each state, times the time
+// spent in it, times one voltage, as Android's own estimate does. docs/energy.md lists its
+// equations and what it leaves out.
 //
-// It takes a stand: it measures nothing, and its joules bear the profile's name, so
-// that those of two profiles are never compared. What a device measured is package
-// energy's.
+// It measures nothing, and its joules bear the profile's name, so that those of two profiles are
+// never compared. Measured joules are package energy's.
 package model
 
 import (
@@ -23,15 +22,15 @@ import (
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
-// Model turns times in states into joules by a power profile: the current of
-// each state × its time × one voltage, as Android's own estimate does
-// (frameworks/base/core/java/com/android/internal/os/*PowerCalculator.java).
-// It measures nothing. docs/energy.md lists its equations and what it leaves out.
+// Model converts times in states to joules by a power profile: the current of each state × its time
+// × one voltage, as Android's own estimate does
+// (frameworks/base/core/java/com/android/internal/os/*PowerCalculator.java). It measures nothing.
+// docs/energy.md lists its equations and what it leaves out.
 type Model struct {
-	// Name is what metric.EnergyFrom says after "model ".
+	// Name is the part of metric.EnergyFrom after "model ".
 	Name string
-	// Volts is the voltage of the battery. It is the same for all runs, so that
-	// a battery that runs low does not look like a better app.
+	// Volts is the voltage of the battery. It is the same for all runs, so that a low battery does
+	// not look like a better app.
 	Volts    float64
 	Warnings []run.Warning
 
@@ -40,41 +39,41 @@ type Model struct {
 	screen screenModel
 }
 
-// ReferencePhone is the name of the model that needs no profile of the user's.
+// ReferencePhone is the name of the model that needs no profile from the user.
 const ReferencePhone = "reference-phone"
 
 //go:embed reference-phone.xml
 var referencePhone string
 
-// ReferenceProfile is the power profile of a phone that does not exist, but
-// could: eight cores in two clusters, a 4,000 mAh battery.
+// ReferenceProfile returns the power profile of a fictitious but realistic phone: eight cores in
+// two clusters, a 4,000 mAh battery.
 func ReferenceProfile() powerprofile.Profile {
 	p, err := powerprofile.Read(strings.NewReader(referencePhone))
 	if err != nil {
-		return powerprofile.Profile{} // a test holds it to be readable
+		return powerprofile.Profile{} // a test checks that it can be read
 	}
 	return p
 }
 
-// Reference is the model by ReferenceProfile.
+// Reference returns the model for ReferenceProfile.
 func Reference() Model {
 	m, _ := New(ReferenceProfile())
 	m.Name = ReferencePhone
 	return m
 }
 
-// ErrProfile says that a power profile has too little to estimate with.
+// ErrProfile is returned if a power profile has too little to estimate with.
 var ErrProfile = errors.New("the power profile states no current of the CPU")
 
-// New makes a model of a profile. A profile with Android's placeholder
-// values is taken, with a warning.
+// New returns a model for a profile. A profile with Android's placeholder values is accepted, with
+// a warning.
 func New(p powerprofile.Profile) (Model, error) {
 	m := Model{Name: profileName(p), Volts: energy.NominalVolts, cpu: newCPUModel(p), parts: newPartModel(p), screen: newScreenModel(p)}
 	if len(m.cpu.clusters) == 0 {
 		return Model{}, fmt.Errorf("make a model of energy: %w (cpu.active, cpu.core_power or cpu.scaling_step_power)", ErrProfile)
 	}
 	if p.Placeholder() {
-		m.Warnings = append(m.Warnings, run.Warning{Text: "the power profile holds Android's placeholders (0.1 mA), not a device's values: joules by it mean nothing"})
+		m.Warnings = append(m.Warnings, run.Warning{Text: "the power profile holds Android's placeholders (0.1 mA), not a device's values: its joules are meaningless"})
 	}
 	if m.screen.on+m.screen.full == 0 {
 		m.Warnings = append(m.Warnings, run.Warning{Text: "the power profile states no current of the screen: it counts nothing"})
@@ -82,20 +81,19 @@ func New(p powerprofile.Profile) (Model, error) {
 	return m, nil
 }
 
-// WithSensors is the model with the currents of a device's sensors, in mA by
-// handle. They stand on the device and not in the profile: without them sensors
-// count nothing.
+// WithSensors returns the model with the currents of a device's sensors, in mA by handle. They are
+// stated by the device, not by the profile: without them sensors count nothing.
 func (m Model) WithSensors(milliamperes map[int]float64) Model {
 	m.parts.sensors = maps.Clone(milliamperes)
 	return m
 }
 
-// profileName tells profiles apart: the device's name, where it has one of its
-// own, and eight digits of what it states.
+// profileName identifies a profile: the device's name, if it has one of its own, and eight digits
+// of a digest.
 func profileName(p powerprofile.Profile) string {
 	stated, err := json.Marshal([]any{p.Items, p.Modem})
 	if err != nil {
-		stated = nil // numbers and names always marshal
+		stated = nil // unreachable: numbers and names always marshal
 	}
 	sum := sha256.Sum256(stated)
 	digest := hex.EncodeToString(sum[:4])
@@ -111,11 +109,10 @@ func profileName(p powerprofile.Profile) string {
 	return name[:min(len(name), 40)] + " " + digest
 }
 
-// joules turns a charge in mA × s into J.
+// joules converts a charge in mA × s to J.
 func (m Model) joules(charge float64) float64 { return charge / 1000 * m.Volts }
 
-// first is the first of the named items that the profile states, in mA; 0 where
-// it states none.
+// first returns the first of the named items that the profile states, in mA; 0 if it states none.
 func first(p powerprofile.Profile, names ...string) float64 {
 	for _, name := range names {
 		if v, ok := p.Value(name); ok {
@@ -125,7 +122,7 @@ func first(p powerprofile.Profile, names ...string) float64 {
 	return 0
 }
 
-// mean is the mean of some numbers, 0 of none.
+// mean returns the mean of some numbers, 0 for none.
 func mean(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -137,7 +134,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// finite guards against what an odd profile or dump could make of a quotient.
+// finite replaces the quotient of an odd profile or dump that is not finite.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
 		return 0

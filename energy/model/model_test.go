@@ -56,8 +56,8 @@ func smallModel(t testing.TB) model.Model {
 	return m
 }
 
-// TestEstimateByHand follows two intervals of two seconds by snapshots, with
-// times of batterystats beside them. Charges in mA × s, at 4 V:
+// TestEstimateByHand follows two intervals of two seconds by snapshots, with times of batterystats.
+// Charges in mA × s, at 4 V:
 //
 //	first interval, CPU: two small cores 1 s in all, half of it at 500 MHz and half
 //	  at 1 GHz: (10+30)/2 × 1 = 20, their cluster 1 × 1 = 1; the big core 0.5 s:
@@ -106,8 +106,8 @@ func TestEstimateByHand(t *testing.T) {
 	}
 	energytest.Near(t, "all of the device", e.TotalJ, 5.026)
 	energytest.Near(t, "all of the app", e.AppJ, 1.825)
-	// Half of what is spread evenly (2.504 J) falls into the first interval, with
-	// its CPU, screen and base load: 1.252 + 0.354 + 1.2 + 0.2.
+	// Half of the energy that is spread evenly (2.504 J) falls into the first interval, with its
+	// CPU, screen and base load: 1.252 + 0.354 + 1.2 + 0.2.
 	first, _ := e.Curve.Energy(energytest.Seconds(10), energytest.Seconds(12))
 	energytest.Near(t, "the device in the first interval", first, 3.006)
 	// (0.2 + 0.48 + 0.32 + 0.08) / 2 + 0.568
@@ -118,9 +118,9 @@ func TestEstimateByHand(t *testing.T) {
 	}
 }
 
-// An ambient display takes what the profile says of it, whatever brightness is set:
-// 9 mA × 4 V × 10 s.
-func TestAnAmbientDisplayIsNotALitOne(t *testing.T) {
+// An ambient display takes the profile's current for it, whatever the brightness setting: 9 mA × 4
+// V × 10 s.
+func TestEstimateOfAnAmbientDisplay(t *testing.T) {
 	t.Parallel()
 	at := func(s float64) model.Snapshot {
 		return model.Snapshot{Time: energytest.Seconds(s), Doze: true, Brightness: 1, Clusters: []model.ClusterState{{Cores: 2}, {Cores: 1}}}
@@ -136,12 +136,12 @@ func TestAnAmbientDisplayIsNotALitOne(t *testing.T) {
 	energytest.Near(t, "the screen", e.Device[i].EnergyJ, 0.36)
 }
 
-// TestSensorsByHand has a minute on battery, at 4 V. Sensor 5 (2 mA) was on all
-// along, for the app and for the system, half of it each: 2 × 60 = 120 mA × s, so
-// 0.48 J, and the app's half 0.24 J. Sensor 0 (0.5 mA) was on for the app for 10 s:
-// 5, so 0.02 J. Of sensor 9 (1 mA) more than the minute is stated: it counts with
-// 60, so 0.24 J. Sensor 7 states no current, and GPS is another component.
-func TestSensorsByHand(t *testing.T) {
+// TestEstimateOfSensorsByHand has a minute on battery, at 4 V. Sensor 5 (2 mA) was on throughout, for the app
+// and for the system, half of it each: 2 × 60 = 120 mA × s, so 0.48 J, and the app's half 0.24 J.
+// Sensor 0 (0.5 mA) was on for the app for 10 s: 5, so 0.02 J. For sensor 9 (1 mA) more than the
+// minute is stated: it counts with 60, so 0.24 J. Sensor 7 states no current, and GPS is another
+// component.
+func TestEstimateOfSensorsByHand(t *testing.T) {
 	t.Parallel()
 	p := energytest.Read(t, `9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0
 9,10086,l,sr,5,30000,1,0,60000,0
@@ -171,8 +171,8 @@ func TestSensorsByHand(t *testing.T) {
 	device, app := joulesOf(sensing)
 	energytest.Near(t, "the device's sensors", device["sensors"], 0.74)
 	energytest.Near(t, "the app's sensors", app["sensors"], 0.26)
-	energytest.Near(t, "GPS beside them", device["gps"], 0.72)
-	// A device that states no currents: the rest is as it was.
+	energytest.Near(t, "GPS", device["gps"], 0.72)
+	// Without the sensors' currents, the rest is unchanged.
 	without, _ := joulesOf(plain)
 	delete(device, "sensors")
 	if d := cmp.Diff(device, without); d != "" {
@@ -183,8 +183,7 @@ func TestSensorsByHand(t *testing.T) {
 	}
 }
 
-// TestEstimateOfBatterystatsByHand has batterystats alone. Charges in mA × s, at
-// 4 V:
+// TestEstimateOfBatterystatsByHand has only batterystats. Charges in mA × s, at 4 V:
 //
 //	CPU: of the app 0.4 s and 0.6 s at the small cores' speeds and 1 s of the big
 //	  core, of the system 0.6 s and 0.4 s. Small: 10 × 1 + 30 × 1 = 40, big: 100;
@@ -220,7 +219,7 @@ func TestEstimateOfBatterystatsByHand(t *testing.T) {
 	energytest.Near(t, "power, spread evenly", e.Curve.Mean(energytest.Seconds(120), energytest.Seconds(121)), e.TotalJ/60)
 }
 
-func TestWifiWithoutAController(t *testing.T) {
+func TestEstimateOfWifiWithoutAController(t *testing.T) {
 	t.Parallel()
 	m, err := model.New(profile(t, array("cpu.speeds", "1000000")+array("cpu.active", "100")+item("wifi.on", "1")+item("wifi.active", "90")))
 	if err != nil {
@@ -248,10 +247,10 @@ func TestWifiWithoutAController(t *testing.T) {
 	energytest.Near(t, "by times that are newer than the profile", wifi(model.Usage{WifiPackets: 1e7, WifiRunning: energytest.Seconds(50), Wifi: model.RadioTimes{Rx: energytest.Seconds(2), Tx: energytest.Seconds(1)}}), 1.28)
 }
 
-// TestWorkThatIsNotSplit has the system's 1 s without its speeds, beside 2 s of
-// the app, half of them on the big core at 100 mA and half on the small ones at
-// 30 mA: the system's is taken to be like that too.
-func TestWorkThatIsNotSplit(t *testing.T) {
+// TestEstimateOfUnsplitWork has 1 s of the system without speeds, and 2 s of the app, half of them on
+// the big core at 100 mA and half on the small ones at 30 mA: the system's is assumed to be split
+// in the same way.
+func TestEstimateOfUnsplitWork(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{"9,1000,l,cpu,600,400,0\n%s", "%s9,1000,l,cpu,600,400,0\n"} {
 		p := energytest.Read(t, "9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0\n9,0,l,gcf,500000,1000000,1000000\n"+
@@ -267,7 +266,7 @@ func TestWorkThatIsNotSplit(t *testing.T) {
 	}
 }
 
-func TestCPUOfOtherLayouts(t *testing.T) {
+func TestEstimateOfOtherCPULayouts(t *testing.T) {
 	t.Parallel()
 	cpu := func(body string, work ...model.Work) float64 {
 		m, err := model.New(profile(t, body))
@@ -301,11 +300,12 @@ func TestCPUOfOtherLayouts(t *testing.T) {
 	energytest.Near(t, "steps without speeds", cpu(scaling, model.Work{Busy: energytest.Seconds(2), AtSpeed: map[int]time.Duration{300: energytest.Seconds(1), 600: 0, 900: energytest.Seconds(3)}}), 0.224)
 }
 
-// TestMobileByTheModemsController has profiles without radio.active and radio.on.
-// Of the controller's currents the mean of receiving and of transmitting counts
-// while it is active: (100 + 150 + 200 + 250 + 300 + 500) / 6 = 250 mA; while it
-// waits 25/180 of its idle current without a signal, 1/256 with one, at least 1.
-func TestMobileByTheModemsController(t *testing.T) {
+// TestEstimateOfTheModemsController has profiles without radio.active and radio.on. The mean of the
+// controller's receive and transmit currents counts while it is active: (100 + 150 + 200 + 250 +
+// 300 + 500)
+// 6 = 250 mA; while it waits 25/180 of its idle current without a signal, 1/256 with one, at least
+// 1.
+func TestEstimateOfTheModemsController(t *testing.T) {
 	t.Parallel()
 	cpu := array("cpu.speeds", "1000") + array("cpu.active", "100")
 	states := model.States{Elapsed: energytest.Seconds(60), Signal: [5]time.Duration{energytest.Seconds(10), energytest.Seconds(5)}, Device: model.Usage{Mobile: energytest.Seconds(2)}}
@@ -328,7 +328,7 @@ func TestMobileByTheModemsController(t *testing.T) {
 	}
 }
 
-func TestOlderProfilesHaveAnotherBase(t *testing.T) {
+func TestEstimateOfOlderProfilesBase(t *testing.T) {
 	t.Parallel()
 	m, err := model.New(profile(t, array("cpu.speeds", "1000")+array("cpu.active", "100")+item("cpu.idle", "3")+item("cpu.awake", "17")))
 	if err != nil {
@@ -342,7 +342,7 @@ func TestOlderProfilesHaveAnotherBase(t *testing.T) {
 	energytest.Near(t, "3 mA for 10 s and 17 mA for 5 s", e.TotalJ, 0.46)
 }
 
-func TestNamesOfModels(t *testing.T) {
+func TestModelName(t *testing.T) {
 	t.Parallel()
 	reference := model.Reference()
 	if reference.Name != "reference-phone" || len(reference.Warnings) != 0 {
@@ -367,7 +367,7 @@ func TestNamesOfModels(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeModelled(t *testing.T) {
+func TestModelErrors(t *testing.T) {
 	t.Parallel()
 	if _, err := model.New(profile(t, item("screen.on", "50"))); !errors.Is(err, model.ErrProfile) {
 		t.Errorf("a profile without a CPU: %v", err)
@@ -381,7 +381,7 @@ func TestWhatCannotBeModelled(t *testing.T) {
 	}
 	late := []model.Snapshot{{Time: energytest.Seconds(5)}, {Time: energytest.Seconds(6)}}
 	e, err := m.Estimate(0, energytest.Seconds(10), late, model.States{})
-	if err != nil || len(e.Warnings) != 1 || e.Warnings[0].Text != "no state of the CPU is known for 9s of 10s: the nearest stands for it" {
+	if err != nil || len(e.Warnings) != 1 || e.Warnings[0].Text != "the state of the CPU is unknown for 9s of 10s: the nearest one is assumed" {
 		t.Errorf("snapshots of a tenth of the time: %v, %v", err, e.Warnings)
 	}
 	energytest.Near(t, "its base load", e.TotalJ, 1)
@@ -391,9 +391,9 @@ func TestWhatCannotBeModelled(t *testing.T) {
 	}
 }
 
-// TestSnapshotsOutOfOrderAreLeftOut has one that was told late: two seconds of
-// the base load remain two seconds.
-func TestSnapshotsOutOfOrderAreLeftOut(t *testing.T) {
+// TestEstimateOfUnorderedSnapshots has one that was reported late: two seconds of the base load
+// remain two seconds.
+func TestEstimateOfUnorderedSnapshots(t *testing.T) {
 	t.Parallel()
 	snapshots := []model.Snapshot{{Time: 0}, {Time: energytest.Seconds(1.5)}, {Time: energytest.Seconds(1)}, {Time: energytest.Seconds(2)}}
 	e, err := smallModel(t).Estimate(0, energytest.Seconds(2), snapshots, model.States{})
@@ -403,9 +403,9 @@ func TestSnapshotsOutOfOrderAreLeftOut(t *testing.T) {
 	energytest.Near(t, "25 mA for 2 s at 4 V", e.TotalJ, 0.2)
 }
 
-// TestCountersThatGoBack has a core that was switched off in between, and an app
-// that is started anew: neither gives energy back.
-func TestCountersThatGoBack(t *testing.T) {
+// TestEstimateOfDecreasingCounters has a core that was switched off in between, and an app that is restarted:
+// neither returns energy.
+func TestEstimateOfDecreasingCounters(t *testing.T) {
 	t.Parallel()
 	snapshots := []model.Snapshot{
 		{Time: 0, AppCPU: energytest.Seconds(9), Clusters: []model.ClusterState{{Busy: energytest.Seconds(9)}, {Busy: energytest.Seconds(9)}}},
@@ -416,14 +416,14 @@ func TestCountersThatGoBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The app's last 4 s are more than the kernel tells of all. Two small cores and
-	// a big one share them at their middle speeds: 30 mA × 8/3 s + 100 mA × 4/3 s,
-	// and for the one second that it took 1 mA, 5 mA and 10 mA on top; at 4 V.
+	// The app's last 4 s are more than the kernel reports in total. Two small cores and a big one
+	// share them at their middle speeds: 30 mA × 8/3 s + 100 mA × 4/3 s, plus 1 mA, 5 mA and 10 mA
+	// for the one second that it took; at 4 V.
 	energytest.Near(t, "CPU of the app", e.AppJ, (80+400.0/3+16)*4/1000)
 }
 
-// FuzzEstimate reads a hostile profile and a hostile dump: what comes out are
-// numbers, and the app's never more than a finite one.
+// FuzzEstimate reads a hostile profile and a hostile dump: the results are numbers, and the app's
+// are finite.
 func FuzzEstimate(f *testing.F) {
 	f.Add([]byte(array("cpu.speeds", "1000")+array("cpu.active", "100")), []byte(energytest.Dump))
 	f.Add([]byte(item("cpu.idle", "1e12")+array("cpu.scaling_step_power.policy0", "1e12")+item("screen.on", "1e12")), []byte(strings.ReplaceAll(energytest.Dump, "60000", "999999999999999")))

@@ -20,13 +20,13 @@ func newScreenModel(p powerprofile.Profile) screenModel {
 	}
 }
 
-// current is mA of a screen that is on at a brightness from 0 to 1.
+// current returns mA of a screen that is on at a brightness from 0 to 1.
 func (s screenModel) current(brightness float64) float64 {
 	return s.on + s.full*min(max(brightness, 0), 1)
 }
 
-// charge is mA × s of the times in each of the five ranges of brightness. Time
-// that no range accounts for counts as of the middle one.
+// charge returns mA × s of the times in each of the five ranges of brightness. Time outside all
+// ranges counts as the middle one.
 func (s screenModel) charge(on time.Duration, brightness [5]time.Duration, doze time.Duration) float64 {
 	charge := s.doze * doze.Seconds()
 	for i, t := range brightness {
@@ -45,7 +45,7 @@ func (r radio) charge(t RadioTimes) float64 {
 	return r.idle*t.Idle.Seconds() + r.rx*t.Rx.Seconds() + r.tx*t.Tx.Seconds()
 }
 
-// partModel is the currents of the other parts, in mA.
+// partModel is the currents of the other components, in mA.
 type partModel struct {
 	wifi, bluetooth                  radio
 	wifiOn, wifiActive, wifiScan     float64
@@ -76,10 +76,10 @@ func newPartModel(p powerprofile.Profile) partModel {
 	return m
 }
 
-// mobileCurrents are those of the modem while it transfers and while it waits,
-// by signal strength (MobileRadioPowerCalculator). Where a profile states only
-// the modem's controller, the platform takes the mean of receiving and of
-// transmitting at each level, and fractions of the idle current.
+// mobileCurrents returns the modem's currents while it transfers and while it waits, by signal
+// strength (MobileRadioPowerCalculator). If a profile states only the modem's controller, the
+// platform takes the mean of receiving and of transmitting at each level, and fractions of the idle
+// current.
 func mobileCurrents(p powerprofile.Profile) (active float64, on [5]float64) {
 	transfers := append([]float64{first(p, "modem.controller.rx")}, p.Values("modem.controller.tx")...)
 	idle := first(p, "modem.controller.idle")
@@ -115,14 +115,14 @@ func mobileCurrents(p powerprofile.Profile) (active float64, on [5]float64) {
 	return active, on
 }
 
-// packetsPerSecond is what a transfer at 1 Mbit/s in packets of 2 KiB comes to,
-// by which the platform turns packets into time.
+// packetsPerSecond is the rate of a transfer at 1 Mbit/s in packets of 2 KiB, by which the platform
+// converts packets to time.
 const packetsPerSecond = 1_000_000.0 / 8 / 2048
 
-// wifiCharge is mA × s of Wi-Fi: by the times of its controller, otherwise by
-// how long it ran and how many packets it moved, for no longer than it ran
-// (WifiPowerCalculator, WifiPowerEstimator). The times count also where the
-// profile is older than they are and has one current for all transfers.
+// wifiCharge returns mA × s of Wi-Fi: by the times of its controller, or else by the time it ran
+// and the number of packets, but for no longer than it ran (WifiPowerCalculator,
+// WifiPowerEstimator). The times count even if an older profile has only one current for all
+// transfers.
 func (m partModel) wifiCharge(u Usage) float64 {
 	on := m.wifiOn*u.WifiRunning.Seconds() + m.wifiScan*u.WifiScan.Seconds()
 	switch {
@@ -138,7 +138,7 @@ func (m partModel) wifiCharge(u Usage) float64 {
 	return on + m.wifiActive*active
 }
 
-// charges are mA × s by component of what one app or the whole device used.
+// charges returns mA × s by component for the usage of one app or the whole device.
 func (m partModel) charges(u Usage) map[string]float64 {
 	return map[string]float64{
 		energy.PartWifi:       m.wifiCharge(u),
@@ -153,16 +153,16 @@ func (m partModel) charges(u Usage) map[string]float64 {
 	}
 }
 
-// sensorCharge is mA × s of the sensors, GPS not among them (SensorPowerCalculator).
+// sensorCharge returns mA × s of the sensors except GPS (SensorPowerCalculator).
 func (m partModel) sensorCharge(times map[int]time.Duration) float64 {
 	charge := 0.0
-	for _, handle := range slices.Sorted(maps.Keys(times)) { // in order, so that rounding is the same each time
+	for _, handle := range slices.Sorted(maps.Keys(times)) { // sorted, so that rounding is reproducible
 		charge += m.sensors[handle] * times[handle].Seconds()
 	}
 	return charge
 }
 
-// standby is mA × s of a modem that waits and looks for cells.
+// standby returns mA × s of a modem that waits and looks for cells.
 func (m partModel) standby(s States) float64 {
 	charge := m.mobileScan * s.SignalScan.Seconds()
 	for i, t := range s.Signal {

@@ -7,13 +7,13 @@ import (
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
 
-// States are the times in each state that batterystats counted, on battery,
-// since its last reset. What it does not state is zero.
+// States are the times in each state that batterystats counted, on battery, since its last reset.
+// Those not stated are zero.
 type States struct {
-	Elapsed    time.Duration    // in all
-	Awake      time.Duration    // of that with the CPU not suspended
-	ScreenOn   time.Duration    // of that with the screen on
-	Doze       time.Duration    // of that with a screen that shows the time
+	Elapsed    time.Duration    // in total
+	Awake      time.Duration    // of that, with the CPU not suspended
+	ScreenOn   time.Duration    // of that, with the screen on
+	Doze       time.Duration    // of that, with a screen that shows the time
 	Brightness [5]time.Duration // of the time with the screen on, darkest first
 	Signal     [5]time.Duration // of the mobile network, none first
 	SignalScan time.Duration    // looking for a mobile network
@@ -21,9 +21,9 @@ type States struct {
 	App        Usage            // of the one app
 }
 
-// Usage is what one app or all of them used.
+// Usage is the usage of one app or of all.
 type Usage struct {
-	// CPU holds one entry for each cluster, or one without speeds for all.
+	// CPU has one entry for each cluster, or one without speeds for all.
 	CPU                              []Work
 	Wifi, Bluetooth                  RadioTimes
 	WifiRunning, WifiScan            time.Duration
@@ -31,16 +31,16 @@ type Usage struct {
 	Mobile                           time.Duration // with the modem active
 	GPS, Audio, Video                time.Duration
 	Camera, Flashlight, PartialLocks time.Duration
-	// Sensors are the times of the sensors by their handles. A sensor that several
-	// apps have on at once is shared out, so that the times of all apps add up.
+	// Sensors are the times of the sensors by handle. The time of a sensor that several apps have
+	// on at once is divided, so that the times of all apps add up.
 	Sensors map[int]time.Duration
 }
 
-// RadioTimes are those that a radio's controller tells.
+// RadioTimes are the times reported by a radio's controller.
 type RadioTimes struct{ Idle, Rx, Tx time.Duration }
 
-// StatesOf takes the times from a period of batterystats, and those of one UID
-// (-1 for none) as the app's.
+// StatesOf returns the times of a period of batterystats, with those of one UID (-1 for none) as
+// the app's.
 func StatesOf(p *batterystats.Period, uid int) States {
 	if p == nil {
 		return States{}
@@ -69,7 +69,7 @@ func StatesOf(p *batterystats.Period, uid int) States {
 	for handle, t := range s.Device.Sensors {
 		s.Device.Sensors[handle] = min(t, s.Elapsed)
 	}
-	// The whole device's own numbers are better than the sum of the apps'.
+	// The device's own numbers are better than the sum of the apps'.
 	whole := at.radios()
 	if whole.Wifi != (RadioTimes{}) {
 		s.Device.Wifi = whole.Wifi
@@ -84,13 +84,12 @@ func StatesOf(p *batterystats.Period, uid int) States {
 	return s
 }
 
-// stated are numbers by name, as batterystats.Period.Stated.
+// stated are numbers by name, as in batterystats.Period.Stated.
 type stated map[string]float64
 
 func (s stated) ms(name string) time.Duration { return milliseconds(s[name]) }
 
-// milliseconds is a time that was stated, within what a duration can hold: 0 for
-// what is no time.
+// milliseconds converts a stated time to a duration within its range: 0 for an invalid one.
 func milliseconds(ms float64) time.Duration {
 	if !(ms > 0) { // NaN, too
 		return 0
@@ -98,7 +97,7 @@ func milliseconds(ms float64) time.Duration {
 	return time.Duration(min(ms, 1e12) * float64(time.Millisecond))
 }
 
-// radios are the usage of the radios.
+// radios returns the usage of the radios.
 func (s stated) radios() Usage {
 	return Usage{
 		Wifi:        RadioTimes{s.ms("wifi_idle_ms"), s.ms("wifi_rx_ms"), s.ms("wifi_tx_ms")},
@@ -124,7 +123,7 @@ func usage(u *batterystats.UID, speeds [][]int) Usage {
 	return used
 }
 
-// work is a UID's CPU time by cluster and speed, or in all where it is not split.
+// work returns a UID's CPU time by cluster and speed, or the total if it is not split.
 func work(at stated, atSpeedMS []float64, speeds [][]int) []Work {
 	steps := 0
 	for _, cluster := range speeds {
@@ -146,12 +145,12 @@ func work(at stated, atSpeedMS []float64, speeds [][]int) []Work {
 	return out
 }
 
-// add sums usage up.
+// add adds usage.
 func (u *Usage) add(o Usage) {
 	u.CPU = addWork(u.CPU, o.CPU)
 	u.Wifi.add(o.Wifi)
 	u.Bluetooth.add(o.Bluetooth)
-	u.WifiRunning = max(u.WifiRunning, o.WifiRunning) // all at the same time
+	u.WifiRunning = max(u.WifiRunning, o.WifiRunning) // these overlap
 	u.WifiScan += o.WifiScan
 	u.WifiPackets += o.WifiPackets
 	u.Mobile += o.Mobile
@@ -177,8 +176,8 @@ func (r *RadioTimes) add(o RadioTimes) {
 	r.Idle, r.Rx, r.Tx = r.Idle+o.Idle, r.Rx+o.Rx, r.Tx+o.Tx
 }
 
-// addWork sums the work of two up. Work that is not split by cluster and speed is
-// taken to be split as the rest is.
+// addWork adds up the work of two. Work that is not split by cluster and speed is assumed to be
+// split like the rest.
 func addWork(a, b []Work) []Work {
 	if len(a) < len(b) {
 		a, b = b, a

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
 
-// A time that is none, whoever states it, must not become a duration of 292 years.
-func TestATimeThatIsNoneIsZero(t *testing.T) {
+// An invalid time must not become a duration of 292 years.
+func TestStatesOfInvalidTimes(t *testing.T) {
 	t.Parallel()
 	for _, ms := range []float64{math.NaN(), -1, math.Inf(-1)} {
 		p := &batterystats.Period{Stated: map[string]float64{"screen_on_ms": ms, "wifi_rx_ms": ms, "wifi_idle_ms": 20}}

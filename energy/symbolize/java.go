@@ -9,13 +9,12 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// deduped marks a symbol of an .oat file whose code several methods share; the
-// symbol names one of them.
+// deduped marks a symbol of an .oat file whose code several methods share; the symbol names one of
+// them.
 const deduped = " [DEDUPED]"
 
-// javaMethod takes a symbol of Java code apart: "a.b.c", or, of code that was
-// compiled while it ran, "void a.b.c(int, a.d)". ok is false for what is no Java
-// method, such as the trampolines of ART.
+// javaMethod parses a symbol of Java code: "a.b.c", or, for JIT-compiled code, "void a.b.c(int,
+// a.d)". ok is false for other symbols, such as the trampolines of ART.
 func javaMethod(symbol string) (p r8map.Place, ok bool) {
 	symbol = strings.TrimSuffix(symbol, deduped)
 	name, args, signed := strings.Cut(symbol, "(")
@@ -51,8 +50,8 @@ func (n *naming) java(p r8map.Place, kind simpleperf.Kind) []methods.Frame {
 	return []methods.Frame{{Name: clean(anyOf(possible)), Kind: kind}}
 }
 
-// distinct leaves one of the possibilities that differ in arguments or lines
-// alone: overloads of a method, with what both have in them.
+// distinct keeps one of several possibilities that differ only in arguments or lines: overloads of
+// a method, with the frames that both have in common.
 func distinct(possible [][]r8map.Frame) [][]r8map.Frame {
 	type method struct{ class, name string }
 	var out [][]r8map.Frame
@@ -70,8 +69,7 @@ func distinct(possible [][]r8map.Frame) [][]r8map.Frame {
 	return out
 }
 
-// common is the outermost frames that both lists have, without their lines where
-// they differ.
+// common returns the outermost frames that both lists have, without lines that differ.
 func common(a, b []r8map.Frame) []r8map.Frame {
 	n := 0
 	for n < min(len(a), len(b)) && sameName(a[len(a)-1-n], b[len(b)-1-n]) {
@@ -86,7 +84,7 @@ func common(a, b []r8map.Frame) []r8map.Frame {
 
 func sameName(a, b r8map.Frame) bool { return a.Class == b.Class && a.Method == b.Method }
 
-// anyOf names several methods of which the frame is one, in the mapping's order.
+// anyOf returns a name for several possible methods, in the mapping's order.
 func anyOf(possible [][]r8map.Frame) string {
 	const shown = 4
 	var out strings.Builder

@@ -8,18 +8,18 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// maxMangled is how long a symbol may be to be demangled, in bytes. Names that
-// refer to themselves grow when they are demangled.
+// maxMangled is the longest symbol that is demangled, in bytes. Names with back references grow
+// when they are demangled.
 const maxMangled = 4096
 
-// hashes begin what clang puts behind the name of a local function, so that it is
-// unique in a program: it differs from build to build.
+// hashes begin the suffixes by which clang makes local functions unique in a program: they differ
+// from build to build.
 var hashes = []string{".__uniq.", ".llvm."}
 
-// linker is what the dynamic linker's own symbols begin with.
+// linker is the prefix of the dynamic linker's own symbols.
 const linker = "__dl_"
 
-// native is a symbol of machine code as people read it.
+// native returns a symbol of machine code in readable form.
 func native(symbol string) string {
 	if own, ok := strings.CutPrefix(symbol, linker); ok {
 		// simpleperf's Dso::Demangle
@@ -39,18 +39,18 @@ func demangled(symbol string) string {
 	return shorter.Replace(name)
 }
 
-// shorter writes what libc++ calls its own types as sources do. The inner
-// namespace is the library's version: of the platform, or of the NDK.
+// shorter replaces libc++'s names of its own types by those in sources. The inner namespace is the
+// library's version: of the platform, or of the NDK.
 var shorter = strings.NewReplacer(
 	"std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> >", "std::string",
 	"std::__ndk1::basic_string<char, std::__ndk1::char_traits<char>, std::__ndk1::allocator<char> >", "std::string",
 	"std::__1::", "std::", "std::__ndk1::", "std::")
 
-// shortFile is a path without what differs from one installation to the next:
+// shortFile returns a path without what differs between installations:
 //
 //	/data/app/~~d9GU==/com.example-dJv3==/base.apk → com.example/base.apk
 //	/apex/com.android.art@331013030/lib64/libart.so → /apex/com.android.art/lib64/libart.so
-//	./TemporaryFile-O0Coew, of code compiled while it ran → [JIT cache]
+//	./TemporaryFile-O0Coew, of JIT-compiled code → [JIT cache]
 func shortFile(f simpleperf.Frame) string {
 	if f.Kind == simpleperf.JIT && strings.Contains(f.File, "TemporaryFile-") {
 		// simpleperf's JITFrameConverter
@@ -67,8 +67,8 @@ func shortFile(f simpleperf.Frame) string {
 	return f.File
 }
 
-// installed is a path below /data/app: first a folder of a random name, since
-// Android 11, then the package's with a random end, or a number before Android 8.
+// installed shortens a path below /data/app: first a folder with a random name, since Android 11,
+// then the package's with a random suffix, or a number before Android 8.
 func installed(path string) string {
 	if strings.HasPrefix(path, "~~") {
 		_, path, _ = strings.Cut(path, "/")

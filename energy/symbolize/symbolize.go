@@ -1,14 +1,13 @@
-// Package symbolize gives the frames of a recording the names of the source: C++ and
-// Rust names demangled, names that R8 changed found again, and files without what
-// differs from one installation to the next.
+// Package symbolize maps the frames of a recording to the names of the source: it demangles C++ and
+// Rust names, restores names that R8 changed, and removes from files what differs between
+// installations.
 //
-// It owns how a method is called in reports, which is also what tells whether
-// two recordings speak of the same method. It reads no files and hides no frame.
+// It owns the names of methods in reports, which also identify the same method in two recordings.
+// It reads no files and hides no frame.
 //
-// It takes a stand: a Java method has one name, however its code ran and whatever
-// its arguments were. simpleperf knows the arguments of some frames alone (of those
-// compiled while the app ran), so that overloads can't be told apart throughout;
-// and a method that was compiled half-way through a run is still the same method.
+// A Java method has one name, however its code ran and whatever its arguments were. simpleperf
+// knows the arguments only of some frames (JIT-compiled ones), so overloads can't be distinguished
+// consistently; and a method that is compiled in the middle of a run is still the same method.
 //
 // Sources: simpleperf/dso.cpp and report_utils.cpp of AOSP's system/extras.
 package symbolize
@@ -23,23 +22,22 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// Limits on what a Naming keeps and gives.
+// Limits of a Naming.
 const (
-	maxCached = 1 << 16 // different frames, then it begins anew
+	maxCached = 1 << 16 // distinct frames; the cache is cleared when full
 	maxName   = 1024    // bytes; a longer name is cut
 )
 
-// New is a Naming by a mapping; nil where the app was built without one. It is for
-// one goroutine at a time.
+// New returns a Naming that uses a mapping, nil if the app was built without one. It is not safe
+// for concurrent use.
 //
-//   - Java: "com.example.mail.Inbox.open", without arguments and without a file,
-//     whether it ran compiled or interpreted. A name that several methods share in
-//     the mapping is given as "com.example.mail.Inbox.open|close". A method that
-//     the compiler put into another one is a frame of its own where the mapping
-//     says so for every line of the method: recordings have no lines.
+//   - Java: "com.example.mail.Inbox.open", without arguments and without a file, whether it ran
+//     compiled or interpreted. A name that several methods share in the mapping is returned as
+//     "com.example.mail.Inbox.open|close". An inlined method is a frame of its own if the mapping
+//     has it for every line of the method: recordings have no lines.
 //   - C++ and Rust: demangled, without arguments: "android::Looper::pollOnce",
-//     "std::vector<Mail>::reserve". Template arguments stay: in std::function
-//     and its like they alone say whose code it is.
+//     "std::vector<Mail>::reserve". Template arguments stay: in std::function and the like only
+//     they show whose code it is.
 //   - No symbol: "[unknown] in libgame.so", all such frames of a file together.
 func New(m *r8map.Map) methods.Naming {
 	n := naming{mapping: m, known: map[key][]methods.Frame{}}
@@ -85,11 +83,10 @@ func (n *naming) name(f simpleperf.Frame) []methods.Frame {
 	return []methods.Frame{{Name: name, File: file, Kind: f.Kind}}
 }
 
-// unnamed is a frame without a symbol, and what simpleperf calls memory that shows
-// no file.
+// unnamed is a frame without a symbol, and simpleperf's name for memory without a file.
 const unnamed = "[unknown]"
 
-// unknownIn is the name of all frames of a file that have no symbol.
+// unknownIn returns the name of all frames of a file that have no symbol.
 func unknownIn(file string) string {
 	if file == "" || file == unnamed {
 		return unnamed
@@ -97,8 +94,7 @@ func unknownIn(file string) string {
 	return unnamed + " in " + file[strings.LastIndexByte(file, '/')+1:]
 }
 
-// clean makes a text of a recording fit for reports: valid UTF-8, no control
-// characters, not too long.
+// clean prepares text of a recording for reports: valid UTF-8, no control characters, bounded.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

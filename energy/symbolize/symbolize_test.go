@@ -46,9 +46,9 @@ func mapped(t testing.TB) *r8map.Map {
 	return m
 }
 
-// The wanted names are those of binutils' c++filt, without arguments and without
-// libc++'s inner namespaces and Rust's hashes.
-func TestNamesOfMachineCode(t *testing.T) {
+// The wanted names are those of binutils' c++filt, without arguments and without libc++'s inner
+// namespaces and Rust's hashes.
+func TestNamingOfMachineCode(t *testing.T) {
 	name := symbolize.New(nil)
 	for _, c := range []struct{ symbol, file, want, wantFile string }{
 		{"_ZN7android6Looper8pollOnceEiPiS1_PPv", "/system/lib64/libutils.so", "android::Looper::pollOnce", "/system/lib64/libutils.so"},
@@ -80,7 +80,7 @@ func TestNamesOfMachineCode(t *testing.T) {
 	}
 }
 
-func TestNamesOfJava(t *testing.T) {
+func TestNamingOfJava(t *testing.T) {
 	m := mapped(t)
 	for _, c := range []struct {
 		why, symbol string
@@ -112,16 +112,16 @@ func TestNamesOfJava(t *testing.T) {
 	}
 }
 
-// What is Java to the mapping is not so to machine code: a C function named like
-// a renamed class's method keeps its name.
-func TestMappingIsForJavaAlone(t *testing.T) {
+// The mapping does not apply to machine code: a C function named like a renamed class's method
+// keeps its name.
+func TestNamingMapsOnlyJava(t *testing.T) {
 	got := symbolize.New(mapped(t))(simpleperf.Frame{Symbol: "a.a.a", File: "/x.so", Kind: simpleperf.Native})
 	if got[0].Name != "a.a.a" {
 		t.Errorf("the native symbol a.a.a became %q", got[0].Name)
 	}
 }
 
-func TestTrampolinesKeepTheirFile(t *testing.T) {
+func TestNamingOfTrampolines(t *testing.T) {
 	got := symbolize.New(nil)(simpleperf.Frame{Symbol: "art_jni_trampoline", File: "/system/framework/arm64/boot.oat", Kind: simpleperf.AOT})
 	want := []methods.Frame{{Name: "art_jni_trampoline", File: "/system/framework/arm64/boot.oat", Kind: simpleperf.AOT}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -129,8 +129,8 @@ func TestTrampolinesKeepTheirFile(t *testing.T) {
 	}
 }
 
-// More different frames than are kept are named all the same.
-func TestMoreFramesThanAreKept(t *testing.T) {
+// Frames beyond the cache's limit are named too.
+func TestNamingBeyondTheCache(t *testing.T) {
 	name := symbolize.New(mapped(t))
 	for round := range 2 {
 		for i := range 70_000 {
@@ -142,8 +142,8 @@ func TestMoreFramesThanAreKept(t *testing.T) {
 	}
 }
 
-// A mapping that gives one name to very many methods is worked off at once.
-func TestVeryManyMethodsOfOneName(t *testing.T) {
+// A mapping with very many methods of one name is processed in time.
+func TestNamingOfVeryManyMethods(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("mail.Inbox -> a.a:\n")
 	for i := range 200_000 {
@@ -181,8 +181,8 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// The wanted names are those that simpleperf's own tests look for in reports of
-// this recording with its mapping, of which these are two classes.
+// The wanted names are those that simpleperf's own tests look for in reports of this recording with
+// its mapping, of which these are two classes.
 func TestRealRecordingOfAReleasedApp(t *testing.T) {
 	data, err := os.ReadFile(corpustest.Path(t, "perfdata", "testdata", "perf_need_proguard_mapping.data"))
 	if err != nil {

@@ -6,17 +6,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// calibrate takes out of each row's mix of sources what may be chance: of a reading
-// in which a source was sampled three times rather than two, the source need not
-// have run for longer. A regression on such counts finds less than there is, and is
-// too sure of it (errors in variables; Carroll et al., Measurement Error in
-// Nonlinear Models, chapter 4).
+// calibrate removes from each row's mix of sources what may be chance: if a source has three
+// samples in a reading rather than two, it need not have run for longer. A regression on such
+// counts underestimates the effect and its uncertainty (errors in variables; Carroll et al.,
+// Measurement Error in Nonlinear Models, chapter 4).
 //
-// In units of what independent draws vary by, the mix varies by 1 in each direction
-// where it is all chance, and by more where there is truth in it (truthIn). What
-// varies no more than chance would is taken to be the mean mix. period is the CPU
-// time of a sample in s. unsure is by how much the differences between sources may
-// so be wrong, as a part of them (one standard deviation).
+// In units of the variance of independent draws, the mix has variance 1 in each direction where it
+// is all chance, and more where there is a true effect (truthIn). A direction with no more variance
+// than chance is replaced by the mean mix. period is the CPU time of a sample in s. unsure is the
+// relative error of the differences between sources that may result (one standard deviation).
 func calibrate(rows []row, shares []float64, period float64) (unsure float64) {
 	n, k := len(rows), len(shares)
 	units := mat.NewDense(n, k, nil)
@@ -39,7 +37,7 @@ func calibrate(rows []row, shares []float64, period float64) (unsure float64) {
 	if !eigen.Factorize(&found, true) {
 		k = 0
 	}
-	// The largest that chance makes (Marchenko and Pastur 1967).
+	// The largest eigenvalue that chance produces (Marchenko and Pastur 1967).
 	edge := 1 + math.Sqrt(float64(k)/float64(n))
 	edge *= edge
 	var directions mat.Dense
@@ -71,11 +69,10 @@ func calibrate(rows []row, shares []float64, period float64) (unsure float64) {
 	return unsure
 }
 
-// truthIn is which part of a mix's variance along a direction is truth, where it
-// varies v times as much as independent draws do. If samples were such draws, about
-// something that changes slowly, it would be 1 - 1/v. If sources change places at
-// random instants, a sample a period sees nearly all of it: successive samples are
-// then correlated by (v-1)/(v+1), and the part is 1/(v·artanh(1/v)).
+// truthIn returns the true part of a mix's variance along a direction whose variance is v times
+// that of independent draws. If samples were such draws of something that changes slowly, it would
+// be 1 - 1/v. If sources alternate at random instants, a sample per period captures nearly all of
+// it: successive samples are then correlated by (v-1)/(v+1), and the part is 1/(v·artanh(1/v)).
 func truthIn(v float64) (low, high float64) {
 	return 1 - 1/v, 1 / (v * math.Atanh(1/v))
 }

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// line is the least squares of watts on the floor and the running threads alone,
-// whose columns stand first; fresh is what the floor's column holds.
+// line returns the least-squares fit of watts on the floor and the running threads alone, whose
+// columns are first; the floor's column is not constant.
 func line(design *mat.Dense, watts []float64) (floor, common float64) {
 	fresh := design.At(0, 0)
 	n := float64(len(watts))
@@ -22,7 +22,7 @@ func line(design *mat.Dense, watts []float64) (floor, common float64) {
 	return (sy - common*sx) / n / fresh, common
 }
 
-// neighbours is the correlation of what a line leaves of one reading and the next.
+// neighbours returns the correlation of a line's residuals between one reading and the next.
 func neighbours(follows []bool, design *mat.Dense, watts []float64, floor, common float64) float64 {
 	product, square, last := 0.0, 0.0, 0.0
 	for i, w := range watts {
@@ -39,8 +39,8 @@ func neighbours(follows []bool, design *mat.Dense, watts []float64, floor, commo
 	return min(max(product/square, -0.7), 0.95)
 }
 
-// whiten takes out of each row what it has from the one before. It returns what
-// that adds to the evidence.
+// whiten subtracts from each row the part predicted by the one before. It returns the
+// log-determinant to add to the evidence.
 func whiten(follows []bool, design *mat.Dense, watts []float64, correlation float64) (evidence float64) {
 	_, k := design.Dims()
 	first := math.Sqrt(1 - correlation*correlation)

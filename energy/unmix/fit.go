@@ -11,37 +11,35 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// What is assumed where nothing tells.
+// Prior assumptions.
 const (
-	// The floor is between nothing and all of the mean power: a mean of half of it
-	// and the spread of the uniform distribution.
+	// The floor is between zero and all of the mean power: the mean and the standard deviation of
+	// the uniform distribution.
 	floorMean = 0.5
 	floorSD   = 0.29
-	// sourcesSD is by how much sources differ in the power above the floor, as a part
-	// of it: what one core draws for one kind of work and another.
+	// sourcesSD is the relative spread of sources in the power above the floor: what one core draws
+	// for different kinds of work.
 	sourcesSD = 0.25
-	// trust is how much of the evidence for one response of the sensor against others
-	// is believed.
+	// trust is how much of the evidence for one response of the sensor against others counts.
 	trust = 0.1
 )
 
-// Fit finds the model of recordings whose samples stand for period s of CPU time
-// each. ok is false where there are too few readings for any.
+// Fit fits the model to recordings whose samples stand for period s of CPU time each. ok is false
+// if there are too few readings.
 //
-// Readings are regressed on the CPU time in them: the floor and a power for each
-// source, which are alike as far as the readings don't tell them apart. Averaged
-// over, by how well each explains the readings, is what is not known either: how far
-// sources differ, and how the sensor reacts (see lates). What the model leaves
-// unexplained hangs together from one reading to the next (Prais and Winsten 1954).
+// Readings are regressed on the CPU time in them: the floor and a power for each source, which are
+// alike as far as the readings do not distinguish them. The unknown spread of sources and response
+// of the sensor (see lates) are averaged over, weighted by how well each explains the readings. The
+// residuals of successive readings are correlated (Prais and Winsten 1954).
 func Fit(recordings []Recording, sources int, period float64) (m *Model, ok bool) {
-	place, told := tell(recordings, sources)
-	recordings, reading := fewer(recordings)
+	place, distinct := distinguish(recordings, sources)
+	recordings, reading := joinReadings(recordings)
 	var f fitting
 	unsure := 0.0
 	for _, part := range lates {
 		late := time.Duration(part * float64(reading))
-		rows := rowsOf(recordings, place, told, late, reading)
-		f.mean, f.running = means(rows)
+		rows := rowsOf(recordings, place, distinct, late, reading)
+		f.mean, f.running = meanOf(rows)
 		if !(f.running*f.mean > 0) {
 			return nil, false
 		}
@@ -64,7 +62,7 @@ func Fit(recordings []Recording, sources int, period float64) (m *Model, ok bool
 	return m, true
 }
 
-// sharesOf are the parts of all CPU time by source.
+// sharesOf returns the parts of all CPU time by source.
 func sharesOf(rows []row, running float64) []float64 {
 	shares := make([]float64, len(rows[0].of))
 	for _, r := range rows {
@@ -75,7 +73,7 @@ func sharesOf(rows []row, running float64) []float64 {
 	return shares
 }
 
-func means(rows []row) (watts, running float64) {
+func meanOf(rows []row) (watts, running float64) {
 	for _, r := range rows {
 		watts, running = watts+r.watts, running+r.running
 	}
@@ -83,8 +81,8 @@ func means(rows []row) (watts, running float64) {
 	return watts / n, running / n
 }
 
-// tell gives the sources of most CPU time places of their own, and the others one.
-func tell(recordings []Recording, sources int) (place []int, told int) {
+// distinguish assigns a place to each source with the most CPU time, and one place to all others.
+func distinguish(recordings []Recording, sources int) (place []int, distinct int) {
 	seconds := make([]float64, sources)
 	for _, r := range recordings {
 		for _, s := range r.Spells {
@@ -103,16 +101,16 @@ func tell(recordings []Recording, sources int) (place []int, told int) {
 	return place, min(sources, MaxSources)
 }
 
-// fitting are the regressions that were tried.
+// fitting is the regressions that were tried.
 type fitting struct {
-	mean, running float64 // of the readings, W, and threads in them
+	mean, running float64 // of the readings, W, and threads running in them
 	found         []regression
 	best          response
 	bestAll       float64
 }
 
-// regression is one of them: the unknowns, their covariance, and the logarithm of
-// how well it explains the readings.
+// regression is one of them: the unknowns, their covariance, and the log-likelihood of the
+// readings.
 type regression struct {
 	unknowns   []float64
 	covariance *mat.SymDense
@@ -155,13 +153,12 @@ func (f *fitting) try(by response) {
 		r.evidence += math.Log(part+0.02) - part*part/(2*sourcesSD*sourcesSD) // the grid's steps, half of a normal
 		f.found = append(f.found, r)
 	}
-	f.humble(by, f.found[begin:])
+	f.temper(by, f.found[begin:])
 }
 
-// humble makes the regressions of one response weigh as they do among themselves,
-// and against those of others by less than their evidence says: it takes for noise
-// that follows one rule what in a sensor follows several.
-func (f *fitting) humble(by response, found []regression) {
+// temper keeps the weights of the regressions within one response, and reduces the evidence for it
+// against other responses: the noise is assumed to follow a single rule, which real sensors do not.
+func (f *fitting) temper(by response, found []regression) {
 	if len(found) == 0 {
 		return
 	}
@@ -178,8 +175,8 @@ func (f *fitting) humble(by response, found []regression) {
 	}
 }
 
-// above is about what a thread draws above the floor, W: the slope of a line, as far
-// as it is sure, and beside it what is assumed of the floor.
+// above returns roughly what a thread draws above the floor, W: the slope of a line, weighted by
+// its certainty with the prior of the floor.
 func (f *fitting) above(slope, noise float64, square *mat.SymDense) float64 {
 	most := f.mean / f.running
 	information := max(0, square.At(1, 1)-square.At(0, 1)*square.At(0, 1)/square.At(0, 0)) / noise
@@ -195,12 +192,12 @@ type quadratic struct {
 	yy      float64
 	n       float64
 	k       int
-	fixed   float64 // of the evidence, by the whitening
+	fixed   float64 // part of the evidence, from whitening
 	mean    float64
 }
 
-// solve finds the unknowns with a given variance of the readings, and a given
-// standard deviation of sources.
+// solve computes the unknowns for a given variance of the readings and a given standard deviation
+// of sources.
 func (q *quadratic) solve(noise, spread float64) (regression, bool) {
 	precision := make([]float64, q.k)
 	precision[0] = 1 / (floorSD * floorSD * q.mean * q.mean)
@@ -225,9 +222,9 @@ func (q *quadratic) solve(noise, spread float64) (regression, bool) {
 	var at mat.VecDense
 	covariance := mat.NewSymDense(q.k, nil)
 	if !chol.Factorize(a) || chol.SolveVecTo(&at, right) != nil || chol.InverseTo(covariance) != nil {
-		return regression{}, false // nothing is known to enough digits
+		return regression{}, false // numerically singular
 	}
-	// At the solution, rest/noise + the prior's square is what is left of y² + b².
+	// At the solution, rest/noise + the prior's square equals the remainder of y² + b².
 	left := q.yy/noise + precision[0]*prior*prior - mat.Dot(&at, right)
 	return regression{
 		unknowns: slices.Clone(at.RawVector().Data), covariance: covariance,
@@ -235,7 +232,7 @@ func (q *quadratic) solve(noise, spread float64) (regression, bool) {
 	}, true
 }
 
-// noise is the variance of the readings about the regression.
+// noise returns the variance of the readings about the regression.
 func (q *quadratic) noise(first, spread float64) float64 {
 	r, ok := q.solve(first, spread)
 	if !ok {
@@ -252,7 +249,7 @@ func (q *quadratic) noise(first, spread float64) float64 {
 	return max(rest/(q.n-used), first*1e-3)
 }
 
-// average is the mean of all that was tried, by how well each explains the readings.
+// average returns the mean of all regressions, weighted by how well each explains the readings.
 func (f *fitting) average() *Model {
 	weights, sum := make([]float64, len(f.found)), 0.0
 	for i, r := range f.found {
@@ -283,8 +280,8 @@ func (f *fitting) average() *Model {
 	return m
 }
 
-// boundFloor takes for impossible that the floor is below nothing, or above the mean
-// power: the moments of a normal distribution that is cut off there.
+// boundFloor excludes a floor below zero or above the mean power: the moments of a normal
+// distribution truncated there.
 func (m *Model) boundFloor(mean float64) {
 	variance := m.covariance.At(0, 0)
 	sd := math.Sqrt(variance)
@@ -310,14 +307,13 @@ func (m *Model) boundFloor(mean float64) {
 	m.FloorW = m.unknowns[0]
 }
 
-// Work is seconds of the floor, and seconds of CPU time by source. The zero Work is
-// none.
+// Work is seconds of the floor, and seconds of CPU time by source. The zero Work is empty.
 type Work struct {
 	floor float64
 	of    []float64
 }
 
-// Add adds CPU time of a source, and the seconds of the floor that fall to it.
+// Add adds CPU time of a source, and the seconds of the floor attributed to it.
 func (m *Model) Add(w *Work, source int, floor, seconds float64) {
 	if w.of == nil {
 		w.of = make([]float64, len(m.unknowns)-2)
@@ -326,8 +322,7 @@ func (m *Model) Add(w *Work, source int, floor, seconds float64) {
 	w.of[m.place[source]] += seconds
 }
 
-// Variance is that of the joules which the work takes, J², as far as the model is
-// not known for sure.
+// Variance returns the variance of the work's joules, J², due to the uncertainty of the model.
 func (m *Model) Variance(w Work) float64 {
 	c := mat.NewVecDense(len(m.unknowns), nil)
 	c.SetVec(0, w.floor)

@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// row is one reading beside the CPU time that was spent in it.
+// row is one reading and the CPU time spent during it.
 type row struct {
 	recording int
 	from, to  time.Duration
 	watts     float64
 	follows   bool      // the row before is of the time just before
-	running   float64   // threads on a CPU, in the mean
-	of        []float64 // the same, by source told apart
+	running   float64   // threads on a CPU, on average
+	of        []float64 // the same by distinguished source
 }
 
-// rowsOf are the readings that lie in the time of a recording's spells, since beyond
-// it nothing is known of what ran, beside what ran in them if the sensor is late by
-// a time of at most latest.
-func rowsOf(recordings []Recording, place []int, told int, late, latest time.Duration) []row {
+// rowsOf returns the readings within a recording's spells, since beyond them it is unknown what
+// ran, with the CPU time during them for a sensor that is late by at most latest.
+func rowsOf(recordings []Recording, place []int, distinct int, late, latest time.Duration) []row {
 	var out []row
 	for i, r := range recordings {
 		if len(r.Spells) == 0 {
@@ -36,7 +35,7 @@ func rowsOf(recordings []Recording, place []int, told int, late, latest time.Dur
 			}
 			n := len(out)
 			out = append(out, row{
-				recording: i, from: reading.From, to: reading.To, watts: reading.Watts, of: make([]float64, told),
+				recording: i, from: reading.From, to: reading.To, watts: reading.Watts, of: make([]float64, distinct),
 				follows: n > begin && reading.From-out[n-1].to < (reading.To-reading.From)/2,
 			})
 		}
@@ -45,9 +44,9 @@ func rowsOf(recordings []Recording, place []int, told int, late, latest time.Dur
 	return out
 }
 
-// fewer are the recordings with as many readings as are looked at, and the median
-// time of one.
-func fewer(recordings []Recording) ([]Recording, time.Duration) {
+// joinReadings returns the recordings with readings joined down to the limit, and the median duration of
+// one.
+func joinReadings(recordings []Recording) ([]Recording, time.Duration) {
 	count := 0
 	for _, r := range recordings {
 		count += len(r.Readings)
@@ -67,7 +66,7 @@ func fewer(recordings []Recording) ([]Recording, time.Duration) {
 	return out, lengths[len(lengths)/2]
 }
 
-// joined makes one reading of so many that follow one another.
+// joined joins every `many` successive readings.
 func joined(readings []Reading, many int) []Reading {
 	var out []Reading
 	for part := range slices.Chunk(readings, many) {
@@ -80,8 +79,8 @@ func joined(readings []Reading, many int) []Reading {
 	return out
 }
 
-// fill spreads spells evenly over the readings that they lie in, of a sensor that is
-// so late.
+// fill distributes spells evenly over the readings that they overlap, for a sensor that is late by
+// late.
 func fill(rows []row, spells []Spell, place []int, late time.Duration) {
 	for _, s := range spells {
 		if s.To <= s.From {

@@ -14,8 +14,8 @@ const second = time.Second
 
 var near = cmpopts.EquateApprox(0, 1e-9)
 
-// A spell's CPU time lies evenly over it, and a sensor that is late tells it later.
-func TestSpellsAreSpreadOverReadings(t *testing.T) {
+// A spell's CPU time is spread evenly over it, and a late sensor reports it later.
+func TestRowsOfSpreadsSpells(t *testing.T) {
 	t.Parallel()
 	readings := []Reading{{0, second, 1}, {second, 2 * second, 2}, {2 * second, 3 * second, 3}, {5 * second, 6 * second, 4}, {6 * second, 7 * second, 5}}
 	recordings := []Recording{{}, {Readings: readings, Spells: []Spell{
@@ -55,7 +55,7 @@ func TestSpellsAreSpreadOverReadings(t *testing.T) {
 	}
 }
 
-func TestReadingsAreJoined(t *testing.T) {
+func TestJoinReadings(t *testing.T) {
 	t.Parallel()
 	var all []Reading
 	for i := range 5 {
@@ -69,30 +69,30 @@ func TestReadingsAreJoined(t *testing.T) {
 	for i := range long {
 		long[i] = Reading{time.Duration(i) * second, time.Duration(i+1) * second, 1}
 	}
-	got, length := fewer([]Recording{{Readings: long}})
+	got, length := joinReadings([]Recording{{Readings: long}})
 	if n := len(got[0].Readings); n != maxReadings/2+1 || length != 2*second {
 		t.Errorf("of %d readings there are %d of %v, want %d of 2s", len(long), n, length, maxReadings/2+1)
 	}
 }
 
-// Those of most CPU time have places of their own, and all others the last.
-func TestSourcesHavePlacesByTheirTime(t *testing.T) {
+// The sources with the most CPU time have places of their own, and all others share the last.
+func TestDistinguishPlacesSourcesByTime(t *testing.T) {
 	t.Parallel()
 	spells := make([]Spell, MaxSources+2)
 	for i := range spells {
 		spells[i] = Spell{0, second, float64(i + 1), i}
 	}
-	place, told := tell([]Recording{{Spells: spells}}, len(spells))
-	if told != MaxSources || place[len(spells)-1] != 0 || place[0] != MaxSources-1 || place[2] != MaxSources-1 || place[3] != MaxSources-2 {
-		t.Errorf("%d are told apart, by %v", told, place)
+	place, distinct := distinguish([]Recording{{Spells: spells}}, len(spells))
+	if distinct != MaxSources || place[len(spells)-1] != 0 || place[0] != MaxSources-1 || place[2] != MaxSources-1 || place[3] != MaxSources-2 {
+		t.Errorf("%d are distinguished, by %v", distinct, place)
 	}
-	if _, told := tell(nil, 3); told != 3 {
-		t.Errorf("of 3 sources %d are told apart", told)
+	if _, distinct := distinguish(nil, 3); distinct != 3 {
+		t.Errorf("of 3 sources %d are distinguished", distinct)
 	}
 }
 
-// What is new in a reading of a sensor that keeps half: 2 - ½·1 W, of half the load.
-func TestOfASmoothedReadingTheNewIsTaken(t *testing.T) {
+// The new part of a reading of a sensor that keeps half: 2 - ½·1 W, at half the load.
+func TestDesignOfASmoothingSensor(t *testing.T) {
 	t.Parallel()
 	rows := make([]row, MinReadings+2)
 	for i := range rows {
@@ -123,7 +123,7 @@ func TestOfASmoothedReadingTheNewIsTaken(t *testing.T) {
 	}
 }
 
-func TestALineIsLeastSquares(t *testing.T) {
+func TestLineIsLeastSquares(t *testing.T) {
 	t.Parallel()
 	design := mat.NewDense(3, 2, []float64{0.5, 0, 0.5, 1, 0.5, 2})
 	if floor, slope := line(design, []float64{1, 2, 6}); math.Abs(floor-1) > 1e-9 || math.Abs(slope-2.5) > 1e-9 {
@@ -135,8 +135,8 @@ func TestALineIsLeastSquares(t *testing.T) {
 	}
 }
 
-// Of 1, 2, 1 about 0, neighbours go together by (2+2)/6; what starts anew has none.
-func TestNeighboursAreTakenOut(t *testing.T) {
+// Of 1, 2, 1 about 0, neighbours are correlated by (2+2)/6; a new start has no neighbour.
+func TestWhiten(t *testing.T) {
 	t.Parallel()
 	design, watts := mat.NewDense(3, 2, []float64{1, 1, 1, 1, 1, 1}), []float64{1, 2, 1}
 	follows := []bool{false, true, true}
@@ -173,9 +173,9 @@ func TestNeighboursAreTakenOut(t *testing.T) {
 	}
 }
 
-// A normal of mean -1 and variance 1 that is above 0 has the mean 0.525 and the
-// variance 0.199 (φ(1)/(1-Φ(1)) is 1.5251). What goes with it by ½ goes along.
-func TestTheFloorIsWithinItsBounds(t *testing.T) {
+// A normal of mean -1 and variance 1 that is truncated to above 0 has the mean 0.525 and the
+// variance 0.199 (φ(1)/(1-Φ(1)) is 1.5251). A variable correlated with it by ½ moves along.
+func TestBoundFloor(t *testing.T) {
 	t.Parallel()
 	m := Model{unknowns: []float64{-1, 3}, covariance: mat.NewSymDense(2, []float64{1, 0.5, 0.5, 2})}
 	m.boundFloor(100)
@@ -196,9 +196,9 @@ func TestTheFloorIsWithinItsBounds(t *testing.T) {
 	}
 }
 
-// Of a variance that is twice chance's half is truth where what is sampled changes
-// slowly, nine tenths where it changes at random instants.
-func TestHowMuchIsTruth(t *testing.T) {
+// If the variance is twice that of chance, half of it is true for a slowly changing mix, nine
+// tenths for one that alternates at random instants.
+func TestTruthIn(t *testing.T) {
 	t.Parallel()
 	for times, want := range map[float64][2]float64{2: {0.5, 0.9102}, 100: {0.99, 0.99997}} {
 		if low, high := truthIn(times); math.Abs(low-want[0]) > 5e-5 || math.Abs(high-want[1]) > 5e-5 {
@@ -207,9 +207,9 @@ func TestHowMuchIsTruth(t *testing.T) {
 	}
 }
 
-// A mix that changes by far more than samples do by chance is kept, one that doesn't
-// becomes the mean; how much ran stays.
-func TestMixesAreHeldAgainstChance(t *testing.T) {
+// A mix that changes by far more than chance is kept, one that does not becomes the mean; the total
+// CPU time stays.
+func TestCalibrate(t *testing.T) {
 	t.Parallel()
 	made := func(amount float64) []row {
 		rows := make([]row, 40)

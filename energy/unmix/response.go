@@ -7,27 +7,26 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A sensor follows the power in its own way: some tell the mean since the last
-// reading, some that of a moment at its end, which is a coarser guess of the same,
-// some are late, and some smooth over many readings, as fuel gauges' registers of the
-// average current do (on the MAX17047 over 0.7 s and more, on the bq27500 it is
-// renewed every second). All of these are tried.
+// A sensor follows the power in its own way: some report the mean since the last reading, some the
+// instantaneous value at its end, which is a coarser estimate of the same, some are late, and some
+// smooth over many readings, as fuel gauges' registers of the average current do (the MAX17047 over
+// 0.7 s and more; the bq27500 updates every second). All of these are tried.
 var (
-	lates   = []float64{0, 0.25, 0.5, 0.75, 1}                   // of a reading
+	lates   = []float64{0, 0.25, 0.5, 0.75, 1}                   // in readings
 	smooths = []float64{0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.88, 0.94} // of the reading before, in the next
 )
 
-// response is one of the ways: the readings beside what ran, of a sensor that is so
-// late, and how much it keeps.
+// response is one of these ways: the readings with the CPU time during them, for a sensor with some
+// delay, and how much it keeps.
 type response struct {
 	rows []row
 	keep float64
 }
 
-// design is the regression's: the floor, the threads that ran, and those of each
-// source. watts are what is new in each reading beside the one before, and so are the
-// columns; a reading that follows on none has no row. follows tells of each row
-// whether the row before is of the reading before.
+// design returns the design matrix: the floor, the running threads, and those of each source. watts
+// are the new parts of each reading after the one before, and so are the columns; a reading without
+// a predecessor has no row. follows reports for each row whether the row before is of the reading
+// before.
 func (s response) design() (out *mat.Dense, watts []float64, follows []bool) {
 	k := 2 + len(s.rows[0].of)
 	var columns []float64
@@ -49,7 +48,7 @@ func (s response) design() (out *mat.Dense, watts []float64, follows []bool) {
 	return mat.NewDense(len(watts), k, columns), watts, follows
 }
 
-// leftovers are what the model does not explain of each reading.
+// leftovers computes the residual of each reading.
 func (m *Model) leftovers(by response) {
 	said := 0.0
 	for _, r := range by.rows {
@@ -66,8 +65,7 @@ func (m *Model) leftovers(by response) {
 	}
 }
 
-// LeftW is what the model does not explain of the power at an instant of a
-// recording, W; 0 where there is no reading.
+// LeftW returns the model's residual at an instant of a recording, W; 0 if there is no reading.
 func (m *Model) LeftW(recording int, at time.Duration) float64 {
 	i := sort.Search(len(m.left), func(i int) bool {
 		l := m.left[i]

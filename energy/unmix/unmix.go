@@ -1,13 +1,11 @@
-// Package unmix takes apart what a slow sensor of power has mixed: the power that
-// the device draws anyway, and what each source of work draws above it while it
-// runs.
+// Package unmix separates the readings of a slow power sensor into the power that the device draws
+// anyway, and the power that each source of work adds while it runs.
 //
-// It owns the regression of readings on the CPU time of sources. It knows neither
-// methods nor files: package methods hands it spells of CPU time, and uses what it
-// finds.
+// It owns the regression of readings on the CPU time of sources. It knows neither methods nor
+// files: package methods passes it spells of CPU time, and uses the result.
 //
-// It takes a stand: what readings and samples can't tell is not left out of an
-// interval but assumed, widely, and the assumption is in the interval.
+// Uncertainty that readings and samples can't resolve is not left out of an interval but assumed by
+// a wide prior, which is part of the interval.
 package unmix
 
 import (
@@ -16,8 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Reading is what a sensor told of a stretch of time, which has a length: the mean
-// power in it, as far as is known.
+// Reading is the mean power that a sensor reported for a period of nonzero length.
 type Reading struct {
 	From, To time.Duration // on CLOCK_MONOTONIC
 	Watts    float64
@@ -25,52 +22,49 @@ type Reading struct {
 
 // Spell is CPU time of a source that was spent somewhere between two instants.
 type Spell struct {
-	From, To time.Duration // on CLOCK_MONOTONIC; one without length is none
+	From, To time.Duration // on CLOCK_MONOTONIC; empty ones are ignored
 	Seconds  float64       // of CPU time
 	Source   int           // 0 and up
 }
 
-// Recording is readings and spells of the same time, each in its order.
+// Recording is readings and spells of the same period, each in chronological order.
 type Recording struct {
 	Readings []Reading
 	Spells   []Spell
 }
 
-// Limits: what is below can't be told apart, what is above costs time and tells no
-// more.
+// Limits: fewer readings can't be separated; more cost time without a benefit.
 const (
 	MinReadings = 8
 	maxReadings = 4_000 // of all recordings; more are joined
-	// MaxSources is how many sources are told apart, those of most CPU time. The
-	// rest count as one.
+	// MaxSources is how many sources are distinguished, those with the most CPU time. The rest
+	// count as one.
 	MaxSources = 48
 )
 
-// Model is the power of a device as the readings show it:
+// Model is the power of a device estimated from readings:
 //
 //	power = floor + Σ over running threads of (above of its source)
 //
-// It holds the mean and the covariance of all that is unknown, of which the floor is
-// the first.
+// It consists of the mean and the covariance of all unknowns, of which the floor is the first.
 type Model struct {
-	// FloorW is the power while nothing that was sampled runs, W.
+	// FloorW is the power while no sampled thread runs, W.
 	FloorW float64
 
-	unknowns   []float64 // floor, what all sources have in common, then what each differs by
+	unknowns   []float64 // floor, the mean of all sources, then the difference of each
 	covariance *mat.SymDense
-	place      []int // of a source, among those told apart
+	place      []int // of a source, among the distinguished ones
 	left       []leftover
 }
 
-// leftover is what the model does not explain of a reading.
+// leftover is the model's residual for a reading.
 type leftover struct {
 	recording int
 	from, to  time.Duration
 	watts     float64
 }
 
-// AboveW is the power in W that a thread draws above the floor while it runs a
-// source.
+// AboveW returns the power in W that a thread adds to the floor while it runs a source.
 func (m *Model) AboveW(source int) float64 {
 	return m.unknowns[1] + m.unknowns[2+m.place[source]]
 }

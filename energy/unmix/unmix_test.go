@@ -14,20 +14,20 @@ const (
 	floorW = 0.5
 )
 
-// world is a device on which one thread runs sources by turns of 50 ms, or sleeps.
+// world is a device on which one thread alternates between sources every 50 ms, or sleeps.
 type world struct {
 	above   []float64 // W of each source above the floor
 	sleep   float64
 	noise   float64 // W of a reading
 	update  time.Duration
 	seconds int
-	// together makes each turn hold all sources in equal parts.
+	// together mixes all sources in equal parts into each turn.
 	together bool
 	period   time.Duration // of a sample
-	smooth   float64       // of the reading before, that is in the next
+	smooth   float64       // of the reading before, in the next
 	late     time.Duration
-	// wander is what the floor differs by, W: three parts in four stay from one reading
-	// to the next.
+	// wander is the standard deviation of the floor, W: three quarters of it persist from one
+	// reading to the next.
 	wander float64
 }
 
@@ -35,7 +35,7 @@ func plain() world {
 	return world{above: []float64{0.6, 1.5}, sleep: 0.4, noise: 0.005, update: 500 * ms, seconds: 60, period: 2 * ms}
 }
 
-// recorded is what a sensor and a sampler tell of the world.
+// recorded is the recording of the world by a sensor and a sampler.
 func (w world) recorded(seed uint64) unmix.Recording {
 	r := rand.New(rand.NewPCG(seed, 1))
 	const turn = 50 * ms
@@ -79,21 +79,21 @@ func fitted(t *testing.T, w world) *unmix.Model {
 	t.Helper()
 	m, ok := unmix.Fit([]unmix.Recording{w.recorded(1), w.recorded(2)}, len(w.above), w.period.Seconds())
 	if !ok {
-		t.Fatal("nothing was told apart")
+		t.Fatal("the fit failed")
 	}
 	return m
 }
 
-// spread is the standard deviation of what a second of a source takes.
+// spread is the standard deviation of the joules of a second of a source.
 func spread(m *unmix.Model, source int) float64 {
 	var w unmix.Work
 	m.Add(&w, source, 1, 1)
 	return math.Sqrt(m.Variance(w))
 }
 
-// Sleep is not averaged into the sources, nor one source into another, whatever the
-// sensor does with the power before it shows it.
-func TestTheFloorAndTheSourcesAreToldApart(t *testing.T) {
+// Sleep is not averaged into the sources, nor one source into another, whatever the sensor's
+// response.
+func TestFitSeparatesFloorAndSources(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*world){
 		"a mean since the last":    func(*world) {},
@@ -121,9 +121,9 @@ func TestTheFloorAndTheSourcesAreToldApart(t *testing.T) {
 	}
 }
 
-// Other work on the device comes and goes more slowly than readings do. It is no
-// news in each of them, and what is told is as sure as it says.
-func TestWhatWandersIsNotTakenForNews(t *testing.T) {
+// Other work on the device varies more slowly than readings. It is not counted as new in each
+// reading, and the stated uncertainty is right.
+func TestFitWithAWanderingFloor(t *testing.T) {
 	t.Parallel()
 	w := plain()
 	w.above, w.wander, w.seconds = []float64{1}, 0.1, 120
@@ -132,7 +132,7 @@ func TestWhatWandersIsNotTakenForNews(t *testing.T) {
 	for seed := range uint64(runs) {
 		m, ok := unmix.Fit([]unmix.Recording{w.recorded(seed)}, 1, w.period.Seconds())
 		if !ok {
-			t.Fatal("nothing was told apart")
+			t.Fatal("the fit failed")
 		}
 		var idle unmix.Work
 		m.Add(&idle, 0, 1, 0)
@@ -142,15 +142,16 @@ func TestWhatWandersIsNotTakenForNews(t *testing.T) {
 			held++
 		}
 	}
-	// Taken for news, it passes for a sensor that smooths, and the floor is off by 0.17 W.
+	// Counted as new, it would be taken for a sensor that smooths, and the floor would be off by
+	// 0.17 W.
 	if wrong > 0.04 || held < runs*8/10 {
 		t.Errorf("the floor is off by %.4f W in the mean, and %d of %d intervals hold it", wrong, held, runs)
 	}
 }
 
-// Of sources that run in every reading alike only the sum is known: neither is told
-// to draw more, and both may.
-func TestSourcesThatRunTogetherAreNotToldApart(t *testing.T) {
+// Of sources with the same share in every reading only the sum is known: neither is estimated to
+// draw more, and either may.
+func TestFitOfInseparableSources(t *testing.T) {
 	t.Parallel()
 	w := plain()
 	w.together = true
@@ -172,9 +173,9 @@ func TestSourcesThatRunTogetherAreNotToldApart(t *testing.T) {
 	}
 }
 
-// Counts of few samples differ by chance. Taken for the truth they would make the
-// sources all alike, and sure of it.
-func TestChanceInTheSamplesTellsNothing(t *testing.T) {
+// Counts of few samples differ by chance. Taken at face value they would make all sources alike,
+// with false certainty.
+func TestFitIgnoresSamplingNoise(t *testing.T) {
 	t.Parallel()
 	w := plain()
 	w.above = []float64{0.6, 1.5, 1, 1}
@@ -189,7 +190,7 @@ func TestChanceInTheSamplesTellsNothing(t *testing.T) {
 	recording.Spells = few
 	m, ok := unmix.Fit([]unmix.Recording{recording}, len(w.above), every*w.period.Seconds())
 	if !ok {
-		t.Fatal("nothing was told apart")
+		t.Fatal("the fit failed")
 	}
 	for source, above := range w.above {
 		if got, sd := m.AboveW(source), spread(m, source); math.Abs(got-above) > 3*sd {
@@ -198,9 +199,9 @@ func TestChanceInTheSamplesTellsNothing(t *testing.T) {
 	}
 }
 
-// Without sleep nobody knows the floor, and where the app always runs nobody needs
-// to: what runs draws what is read.
-func TestWithoutSleepTheReadingsAreTheTruth(t *testing.T) {
+// Without sleep the floor is unknown, and with an app that always runs it is not needed: the
+// running threads draw what is read.
+func TestFitWithoutSleep(t *testing.T) {
 	t.Parallel()
 	w := plain()
 	w.sleep, w.above = 0, []float64{1.1}
@@ -215,7 +216,7 @@ func TestWithoutSleepTheReadingsAreTheTruth(t *testing.T) {
 	}
 }
 
-func TestTooLittleIsNotToldApart(t *testing.T) {
+func TestFitOfTooLittleData(t *testing.T) {
 	t.Parallel()
 	w := plain()
 	recording := w.recorded(1)
@@ -226,14 +227,13 @@ func TestTooLittleIsNotToldApart(t *testing.T) {
 		"no power": {Readings: make([]unmix.Reading, 50), Spells: recording.Spells},
 	} {
 		if _, ok := unmix.Fit([]unmix.Recording{r}, 2, 0.002); ok {
-			t.Errorf("%s: something is told apart", name)
+			t.Errorf("%s: the fit succeeded", name)
 		}
 	}
 }
 
-// More sources than can be told apart, and more readings than are looked at, are
-// joined, and nothing is lost of them.
-func TestManyAreJoined(t *testing.T) {
+// Sources and readings beyond the limits are joined, and none is lost.
+func TestFitJoinsManySourcesAndReadings(t *testing.T) {
 	t.Parallel()
 	w := plain()
 	w.above = make([]float64, 3*unmix.MaxSources)
@@ -249,8 +249,8 @@ func TestManyAreJoined(t *testing.T) {
 	}
 }
 
-// Readings that never change and an app that never sleeps leave nothing to weigh.
-func TestWhatNeverChangesIsWhatItIs(t *testing.T) {
+// Constant readings and an app that never sleeps give no information to weigh.
+func TestFitOfConstantReadings(t *testing.T) {
 	t.Parallel()
 	var r unmix.Recording
 	for i := range 40 {
@@ -260,7 +260,7 @@ func TestWhatNeverChangesIsWhatItIs(t *testing.T) {
 	}
 	m, ok := unmix.Fit([]unmix.Recording{r}, 2, 1)
 	if !ok {
-		t.Fatal("nothing was told apart")
+		t.Fatal("the fit failed")
 	}
 	for source := range 2 {
 		if got := m.FloorW + m.AboveW(source); math.Abs(got-1.6) > 0.01 || spread(m, source) > 0.2 {
@@ -269,9 +269,9 @@ func TestWhatNeverChangesIsWhatItIs(t *testing.T) {
 	}
 }
 
-// A device that draws less while the app runs is none that the model knows: its floor
-// is the mean power at most, and what it says is a number.
-func TestLessWhileItRuns(t *testing.T) {
+// A device that draws less while the app runs is outside the model: its floor is at most the mean
+// power, and the result is a number.
+func TestFitOfADecreaseWhileRunning(t *testing.T) {
 	t.Parallel()
 	w := plain()
 	w.above = []float64{-0.3}
@@ -281,15 +281,15 @@ func TestLessWhileItRuns(t *testing.T) {
 	}
 }
 
-// A sensor that smooths leaves little of its readings, once it is known as one.
-func TestLittleIsLeftOfASmoothingSensor(t *testing.T) {
+// Once recognized, a sensor that smooths leaves small residuals.
+func TestLeftWOfASmoothingSensor(t *testing.T) {
 	t.Parallel()
 	w := plain()
 	w.smooth = 0.8
 	recording := w.recorded(1)
 	m, ok := unmix.Fit([]unmix.Recording{recording}, 2, w.period.Seconds())
 	if !ok {
-		t.Fatal("nothing was told apart")
+		t.Fatal("the fit failed")
 	}
 	sum := 0.0
 	for _, r := range recording.Readings {
@@ -300,9 +300,8 @@ func TestLittleIsLeftOfASmoothingSensor(t *testing.T) {
 	}
 }
 
-// What the model leaves of a reading is found again at its time, and nothing where
-// there is none.
-func TestWhatIsLeft(t *testing.T) {
+// The residual of a reading is found at its time, and is zero where there is no reading.
+func TestLeftW(t *testing.T) {
 	t.Parallel()
 	w := plain()
 	recording := w.recorded(1)
@@ -310,7 +309,7 @@ func TestWhatIsLeft(t *testing.T) {
 	odd.Watts += 3
 	m, ok := unmix.Fit([]unmix.Recording{recording}, 2, w.period.Seconds())
 	if !ok {
-		t.Fatal("nothing was told apart")
+		t.Fatal("the fit failed")
 	}
 	if got := m.LeftW(0, odd.From+ms); math.Abs(got-3) > 0.5 {
 		t.Errorf("%.2f W are left of a reading that is 3 W too high", got)
