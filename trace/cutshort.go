@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// CutShort reports whether a line says that the device itself gave up a dump of one
-// of the services: what stands before it is only a part, although dumpsys ends with
-// status 0. A line that names no service is about any.
+// CutShort reports whether a line states that the device aborted the dump of one of the services.
+// The text before such a line is incomplete, although dumpsys exits with status 0. A line that
+// names no service matches any.
 //
 //	*** SERVICE 'batterystats' DUMP TIMEOUT (10000ms) EXPIRED ***           Android 8 and later
 //	*** SERVICE 'batterystats' DUMP TIMEOUT (10s) EXPIRED ***               Android 7.1
@@ -17,15 +17,15 @@ import (
 //
 // Source: frameworks/native/cmds/dumpsys/dumpsys.cpp and cmds/dumpstate.
 func CutShort(line []byte, services ...string) bool {
-	said, ok := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte("*** "))
+	message, ok := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte("*** "))
 	if !ok {
 		return false
 	}
-	if bytes.HasPrefix(said, []byte("SERVICE DUMP TIMEOUT")) {
+	if bytes.HasPrefix(message, []byte("SERVICE DUMP TIMEOUT")) {
 		return true
 	}
-	before, _, timedOut := bytes.Cut(said, []byte(" timed out after "))
-	if name, _, expired := bytes.Cut(said, []byte("DUMP TIMEOUT")); expired && bytes.HasPrefix(said, []byte("SERVICE ")) {
+	before, _, timedOut := bytes.Cut(message, []byte(" timed out after "))
+	if name, _, expired := bytes.Cut(message, []byte("DUMP TIMEOUT")); expired && bytes.HasPrefix(message, []byte("SERVICE ")) {
 		before, timedOut = name, true
 	}
 	if !timedOut {
@@ -41,12 +41,12 @@ func CutShort(line []byte, services ...string) bool {
 	return false
 }
 
-// expired is what dumpsys says of a service whose dump took too long; Android 7.0 does
-// not name it.
+// expired matches what dumpsys prints when a service's dump timed out; Android 7.0 does not name
+// the service.
 var expired = regexp.MustCompile(`(?m)^[ \t]*\*\*\* SERVICE (?:'([\w./-]{1,100})' )?DUMP TIMEOUT\b`)
 
-// GivenUp are the services whose dumps the text says that the device gave up, each once,
-// "unknown" where it does not name it.
+// GivenUp returns the services whose dumps the device aborted according to the text, each once,
+// "unknown" where the line names none.
 func GivenUp(text []byte) (services []string) {
 	if !bytes.Contains(text, []byte("DUMP TIMEOUT")) {
 		return nil
@@ -63,7 +63,7 @@ func GivenUp(text []byte) (services []string) {
 	return services
 }
 
-// ClosesService reports whether a line ends one service's part of a dump of several:
+// ClosesService reports whether a line ends one service's section in a dump of several:
 //
 //	--------- 0.064s was the duration of dumpsys batterystats, ending at: …   Android 7 and later
 //	------ 0.103s was the duration of 'CHECKIN BATTERYSTATS' ------           bug reports
@@ -73,5 +73,5 @@ func ClosesService(line []byte) bool {
 		bytes.HasPrefix(line, []byte("[")) && bytes.HasSuffix(line, []byte("s elapsed]"))
 }
 
-// NotClosed is the doubt about a service's part that no such line ends.
+// NotClosed is the warning about a service's section that no such line ends.
 const NotClosed = "the text ends without the line that ends a service's dump since Android 7: it may have been cut, and totals may be too low"

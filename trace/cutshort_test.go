@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-func TestCutShortKnowsTheWordsOfEveryAndroid(t *testing.T) {
+func TestCutShortOfEveryAndroidVersion(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
 		"*** SERVICE 'batterystats' DUMP TIMEOUT (10000ms) EXPIRED ***":                          true,
@@ -29,7 +29,7 @@ func TestCutShortKnowsTheWordsOfEveryAndroid(t *testing.T) {
 	}
 }
 
-func TestServicesThatGaveUpAreNamed(t *testing.T) {
+func TestGivenUpNamesServices(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		"TOTAL  45678\n\n*** SERVICE 'meminfo' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n":                                       {"meminfo"},

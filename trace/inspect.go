@@ -1,12 +1,12 @@
-// Package trace owns what all readers of Android's traces and dumps share: the
-// apkgate.inspect/1 format (docs/format/inspect.md), positioned warnings that
-// stay few, and lines of text of any encoding, bounded in length.
+// Package trace defines what all readers of Android's traces and dumps share: the apkgate.inspect/1
+// format (docs/format/inspect.md), a bounded list of positioned warnings, and lines of text of any
+// encoding, bounded in length.
 //
-// It does not know any one format: each has its package below this folder,
-// which reads from an io.Reader to plain data.
+// It knows no format itself: each has its package below this folder, which reads from an io.Reader
+// into plain data.
 //
-// It takes a stand: a reader's error is for input and output alone. What can't
-// be understood is a warning with its line, beside the data that could be.
+// A reader's error is for input and output alone. What can't be understood is a warning with its
+// line, beside the data that could be read.
 package trace
 
 import (
@@ -20,29 +20,29 @@ import (
 // Format is the format and version of an Inspection as JSON (docs/format/inspect.md).
 const Format = "apkgate.inspect/1"
 
-// Inspection is what `apkgate inspect READER FILE --format json` prints: the
-// file's totals under the catalogue's names, and what else the reader knows.
+// Inspection is what `apkgate inspect READER FILE --format json` prints: the file's totals under
+// the catalogue's names, and the reader's details.
 type Inspection struct {
 	Format string `json:"format"`
 	Reader string `json:"reader"`
-	// Entry is the file's name in a ZIP archive, "" where it was in none.
+	// Entry is the file's name in a ZIP archive, "" if it was not in one.
 	Entry    string             `json:"entry,omitempty"`
 	Metrics  map[string]float64 `json:"metrics"`
 	Warnings []run.Warning      `json:"warnings"`
 	// Details are the reader's own, documented with it.
 	Details any `json:"details,omitempty"`
-	// Nothing says that nothing of what the reader reads is in the file: it is of
-	// another kind, or whatever should have been in it failed.
+	// Nothing is set if the file has nothing that the reader reads: it is of another kind, or the
+	// tool that wrote it failed.
 	Nothing bool `json:"-"`
 }
 
-// Empty is the inspection of a file in which nothing could be read.
+// Empty returns i marked as the inspection of a file in which nothing could be read.
 func (i Inspection) Empty() Inspection {
 	i.Nothing = true
 	return i
 }
 
-// NewInspection is an inspection with no nil in it, so that JSON shows {} and [].
+// NewInspection returns an inspection without nil maps and slices, so that JSON shows {} and [].
 func NewInspection(reader string, metrics map[string]float64, warnings []run.Warning, details any) Inspection {
 	if metrics == nil {
 		metrics = map[string]float64{}
@@ -53,17 +53,16 @@ func NewInspection(reader string, metrics map[string]float64, warnings []run.War
 	return Inspection{Format: Format, Reader: reader, Metrics: metrics, Warnings: warnings, Details: details}
 }
 
-// MaxWarnings bounds the warnings of one file; the last one says how many more
-// there were.
+// MaxWarnings limits the warnings of one file; the last one states how many more there were.
 const MaxWarnings = 200
 
-// Warnings collects the doubts about one file.
+// Warnings collects the warnings about one file.
 type Warnings struct {
 	list    []run.Warning
 	dropped int
 }
 
-// Addf adds a warning about a line (0: about the whole file).
+// Addf adds a warning about a line, or about the whole file where line is 0.
 func (w *Warnings) Addf(line int, format string, args ...any) {
 	if len(w.list) >= MaxWarnings {
 		w.dropped++
@@ -72,15 +71,15 @@ func (w *Warnings) Addf(line int, format string, args ...any) {
 	w.list = append(w.list, run.Warning{Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-// Counted adds a warning of n things, in words for one of them or for several, whose
-// first verb is %d, for n. None are worth no word.
+// Counted adds a warning about n things with the format for one or for many, whose first verb is %d
+// for n. It adds none where n is 0.
 func (w *Warnings) Counted(line, n int, one, many string, args ...any) {
 	if n > 0 {
 		w.Addf(line, prose.Plural(n, one, many), append([]any{n}, args...)...)
 	}
 }
 
-// List is what was collected, in the order in which it was added.
+// List returns the warnings in the order in which they were added.
 func (w *Warnings) List() []run.Warning {
 	if w.dropped == 0 {
 		return w.list
@@ -88,10 +87,10 @@ func (w *Warnings) List() []run.Warning {
 	return append(w.list[:len(w.list):len(w.list)], run.Warning{Text: fmt.Sprintf("%d more %s not listed", w.dropped, prose.Plural(w.dropped, "warning is", "warnings are"))})
 }
 
-// Quote shortens untrusted text for a warning and quotes it.
+// Quote shortens and quotes untrusted text for a warning.
 func Quote[T string | []byte](text T) string { return prose.Quote(string(text), 60) }
 
-// Name is a name of a file, bounded, in valid UTF-8 and free from the text that it
+// Name returns a file's name, bounded, in valid UTF-8 and without a reference to the text that it
 // was cut from.
 func Name(s string) string {
 	const most = 300 // bytes

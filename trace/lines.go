@@ -10,15 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on a text that is read line by line.
+// Limits of a text that is read line by line.
 const (
 	MaxText = 1 << 30 // bytes of one file
 	MaxLine = 1 << 20 // bytes of one line; the rest of a longer one is skipped
 )
 
-// Lines reads text by line: UTF-8 with or without a byte order mark, or UTF-16
-// of either byte order. A line ends with LF; what stands before it (CR, or two)
-// is the caller's to trim.
+// Lines reads text by line: UTF-8 with or without a byte order mark, or UTF-16 of either byte
+// order. A line ends with LF; the caller trims a CR, or two, before it.
 type Lines struct {
 	r      *bufio.Reader
 	count  *counter
@@ -26,15 +25,15 @@ type Lines struct {
 	long   []byte // reused
 	number int
 	cut    bool
-	ended  bool // the line, with LF
+	ended  bool // the line ends with LF
 	err    error
 }
 
-// NewLines starts reading r.
+// NewLines returns a reader of the lines of r.
 func NewLines(r io.Reader) *Lines {
 	count := &counter{r: r}
 	l := &Lines{count: count}
-	// One buffer serves plain text; decoding needs a second.
+	// One buffer is enough for plain text; decoding needs a second.
 	size := bufferSize
 	if known, ok := r.(interface{ Len() int }); ok { // most dumps are short and in memory
 		size = min(size, known.Len()+1)
@@ -47,10 +46,10 @@ func NewLines(r io.Reader) *Lines {
 	return l
 }
 
-// bufferSize holds most lines as they are; longer ones are put together.
+// bufferSize is enough for most lines; longer ones are assembled.
 const bufferSize = 64 << 10
 
-// Next goes to the next line and reports whether there is one.
+// Next advances to the next line and reports whether there is one.
 func (l *Lines) Next() bool {
 	if l.err != nil {
 		return false
@@ -70,7 +69,7 @@ func (l *Lines) Next() bool {
 	return true
 }
 
-// longLine puts a line together that begins with head, as far as MaxLine.
+// longLine assembles a line that begins with head, up to MaxLine.
 func (l *Lines) longLine(head []byte) ([]byte, error) {
 	whole := append(l.long[:0], head...)
 	var part []byte
@@ -84,20 +83,20 @@ func (l *Lines) longLine(head []byte) ([]byte, error) {
 	return whole, err
 }
 
-// Text is the line without its end; it is valid until Next.
+// Text returns the line without its LF. It is valid until the next call of Next.
 func (l *Lines) Text() []byte { return l.text }
 
-// Number is the line's number, from 1.
+// Number returns the line's number, from 1.
 func (l *Lines) Number() int { return l.number }
 
-// Cut reports that the line was longer than MaxLine.
+// Cut reports whether the line was longer than MaxLine.
 func (l *Lines) Cut() bool { return l.cut }
 
-// Unended reports that the line has no end: the text stops in it. Tools that write
-// a file whole end its last line too.
+// Unended reports whether the text ends within the line. Tools that write a file completely end its
+// last line too.
 func (l *Lines) Unended() bool { return !l.ended }
 
-// Err is what ended the reading, nil where that was the end of the text.
+// Err returns the error that ended reading, nil at the end of the text.
 func (l *Lines) Err() error {
 	if l.err == nil || errors.Is(l.err, io.EOF) {
 		return nil
@@ -105,7 +104,7 @@ func (l *Lines) Err() error {
 	return fmt.Errorf("read line %d: %w", l.number+1, l.err)
 }
 
-// counter bounds the size of a file.
+// counter limits the size of a file.
 type counter struct {
 	r io.Reader
 	n int64
@@ -120,8 +119,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decoded skips a UTF-8 byte order mark and turns UTF-16 into UTF-8. Without a
-// mark, a zero byte in the first two says that it is UTF-16.
+// decoded skips a UTF-8 byte order mark and converts UTF-16 to UTF-8. Without a mark, a zero byte
+// among the first two means UTF-16.
 func decoded(r *bufio.Reader) io.Reader {
 	head, err := r.Peek(3)
 	if len(head) < 2 {
@@ -151,13 +150,13 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// utf16Reader gives UTF-8 from code units whose low and high byte stand at
-// these places in a pair. Half a pair at the end is dropped.
+// utf16Reader converts UTF-16 to UTF-8; low and high are the places of the low and the high byte in
+// a code unit. An incomplete unit at the end is dropped.
 type utf16Reader struct {
 	r         *bufio.Reader
 	low, high int
 	err       error
-	pending   rune // a high surrogate that waits for its other half
+	pending   rune // a high surrogate whose low one is still to come
 }
 
 func (u *utf16Reader) Read(p []byte) (int, error) {

@@ -24,7 +24,7 @@ func collect(t *testing.T, r io.Reader) ([]string, error) {
 	return out, l.Err()
 }
 
-func TestLinesReadEveryEncoding(t *testing.T) {
+func TestLinesOfEveryEncoding(t *testing.T) {
 	t.Parallel()
 	little := func(s string) string {
 		var b strings.Builder
@@ -59,7 +59,7 @@ func TestLinesReadEveryEncoding(t *testing.T) {
 
 func TestLinesDecodeSurrogatePairs(t *testing.T) {
 	t.Parallel()
-	// U+1F600, then its first half alone before an "x".
+	// U+1F600, then a high surrogate alone before an "x".
 	got, err := collect(t, strings.NewReader("\xFF\xFE\x3D\xD8\x00\xDE\x3D\xD8x\x00"))
 	if err != nil || len(got) != 1 || got[0] != "😀�x" {
 		t.Errorf("got %q, %v", got, err)
@@ -98,7 +98,7 @@ func TestLinesOfEveryLength(t *testing.T) {
 	}
 }
 
-func TestLinesReportTheError(t *testing.T) {
+func TestLinesReportReadErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("cable cut")
 	got, err := collect(t, io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)))
@@ -110,7 +110,7 @@ func TestLinesReportTheError(t *testing.T) {
 	}
 }
 
-func TestWarningsStayFew(t *testing.T) {
+func TestWarningsAreLimited(t *testing.T) {
 	t.Parallel()
 	var w trace.Warnings
 	for i := range trace.MaxWarnings + 5 {

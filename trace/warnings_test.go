@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// One thing is told in other words than several, and none in no words.
-func TestWarningsOfANumberOfThings(t *testing.T) {
+// A count is worded for one thing or for several, and 0 adds no warning.
+func TestWarningsCounted(t *testing.T) {
 	var w Warnings
 	for n := range 3 {
 		w.Counted(7, n, "%d reading is of %s: it is left out", "%d readings are of %s: they are left out", "a rail")

@@ -40,9 +40,9 @@ func stacks(c terminal.Console, src io.Reader, path, mapping string, out *saved.
 	chain := waits.Of(dump, waits.Subject{Process: out.Package})
 	switch {
 	case len(chain.Steps) > 0:
-		out.ByPlace = chain.Placed
+		out.ByPlace = chain.ByOrder
 		out.ANRs = []run.ANR{stoodStill(dump, chain, names)}
-	case chain.Untold:
+	case chain.Unidentified:
 		out.Untold, chain.Warnings = true, nil // which is the answer
 		out.MainThreads = mainThreads(dump)
 	default:
@@ -62,7 +62,7 @@ func stacks(c terminal.Console, src io.Reader, path, mapping string, out *saved.
 // stoodStill is the record of what did not respond.
 func stoodStill(d anr.Dump, chain waits.Chain, names *r8map.Map) run.ANR {
 	reason := d.Subject
-	if chain.Placed { // the reason is of another one, which the file does not show
+	if chain.ByOrder { // the reason is of another one, which the file does not show
 		reason = ""
 	}
 	found := run.ANR{Kind: kindOfANR(reason), Reason: prose.Fit(reason, run.MaxText), Repetition: 1, WaitedMS: float64(logcat.Waited(reason).Milliseconds())}
@@ -102,7 +102,7 @@ func mainThreads(d anr.Dump) (out []run.ANR) {
 // doubted are causes with what makes all that the file shows doubtful.
 func doubted(causes []diagnose.Cause, d anr.Dump, chain waits.Chain) []diagnose.Cause {
 	var doubts []diagnose.Phrase
-	if chain.Placed {
+	if chain.ByOrder {
 		doubts = append(doubts, diagnose.Say("The file does not say which process did not respond: this one stands where Android writes it."))
 	}
 	if d.Cut {

@@ -181,7 +181,7 @@ func TestEnergyOfRecordingsMadeByHand(t *testing.T) {
 		"no power":        {[]string{perf}, "--power names no trace"},
 		"another app":     {[]string{perf, "--power", power, "--package", "com.example.other"}, "no sample is of com.example.other: the recording holds "},
 		"charger unknown": {[]string{perf, "--power", power, "--source", "battery"}, "--on-battery"},
-		"no voltage":      {[]string{perf, "--power", power, "--source", "battery", "--on-battery"}, "tells no voltage"}, // as before Android 15
+		"no voltage":      {[]string{perf, "--power", power, "--source", "battery", "--on-battery"}, "reports no plausible voltage"}, // as before Android 15
 		"no recording":    {[]string{power, "--power", power}, "no samples of"},
 		"no trace":        {[]string{perf, "--power", perf}, "neither power rails nor battery counters are in it: "},
 		"two for three":   {[]string{perf, perf, perf, "--power", power, "--power", power}, "2 traces of power for 3 recordings"},

@@ -92,7 +92,7 @@ func TestInspectReadsABugReportAsItIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	clitest.Refuses(t, clitest.Run(t, bytes.NewReader(data), "inspect", "gfxinfo", "-"), "not from a pipe")
-	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "gfxinfo", clitest.WriteFile(t, path, string(data[:len(data)-40]))), "may not be whole")
+	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "gfxinfo", clitest.WriteFile(t, path, string(data[:len(data)-40]))), "may be incomplete")
 }
 
 func TestInspectReadsGzip(t *testing.T) {

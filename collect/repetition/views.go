@@ -63,6 +63,6 @@ func (v *views) addTo(section *run.Frames) {
 	}
 	section.Views = v.seen
 	if v.seen.Hidden() {
-		v.phone.Target.Journal.Warnf("views that are drawn though later ones cover them: %s", hierarchy.Believed)
+		v.phone.Target.Journal.Warnf("views that are drawn though later ones cover them: %s", hierarchy.Assumptions)
 	}
 }

@@ -199,9 +199,9 @@ func TestWhatIsComparedWith(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeft: what causes explain is taken from all that was lost, but overdraw that is only
+// TestLeftW: what causes explain is taken from all that was lost, but overdraw that is only
 // possible, which is drawing's; less than nothing is not left.
-func TestWhatIsLeft(t *testing.T) {
+func TestLeftW(t *testing.T) {
 	of := func(kind string, sure diagnose.Sure, share float64) suspect {
 		return suspect{blame: blame{kind: kind}, sure: sure, share: share}
 	}

@@ -26,7 +26,7 @@ func read(t *testing.T, text string) anr.Dump {
 	return d
 }
 
-// thread is the one thread that a dump has.
+// thread returns the only thread of a dump.
 func thread(t *testing.T, text string) anr.Thread {
 	t.Helper()
 	d := read(t, text)
@@ -36,7 +36,7 @@ func thread(t *testing.T, text string) anr.Thread {
 	return d.Processes[0].Threads[0]
 }
 
-// The first lines of a thread in each of the forms that Android has had.
+// The first lines of a thread in each format that Android has had.
 func TestThreads(t *testing.T) {
 	for name, test := range map[string]struct {
 		text string
@@ -65,7 +65,7 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// The frames of a stack: what they are, and what is said of them again.
+// Frames are parsed, and printed as in the dump.
 func TestFrames(t *testing.T) {
 	for text, want := range map[string]anr.Frame{
 		"at android.os.Looper.loop(Looper.java:294)":                 {Kind: anr.Java, Name: "android.os.Looper.loop", File: "Looper.java", Line: 294},
@@ -92,8 +92,8 @@ func TestFrames(t *testing.T) {
 			t.Errorf("%s: (-want +got)\n%s", text, diff)
 			continue
 		}
-		// What is said of a frame is a frame, but for the file that has no number.
-		again := thread(t, "\"main\" sysTid=1\n  "+backAsLine(got.Frames[0]))
+		// A printed frame parses to the same frame, apart from a file without a line number.
+		again := thread(t, "\"main\" sysTid=1\n  "+asLine(got.Frames[0]))
 		if want.Kind != anr.Kernel {
 			if diff := cmp.Diff(got.Frames, again.Frames); diff != "" {
 				t.Errorf("%s: read again (-first +second)\n%s", text, diff)
@@ -102,15 +102,15 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// backAsLine is a frame as a dump has it.
-func backAsLine(f anr.Frame) string {
+// asLine formats a frame as a line of a dump.
+func asLine(f anr.Frame) string {
 	if f.Kind == anr.Java {
 		return "at " + f.String()
 	}
 	return strings.Replace(f.String(), "native: pc", "native: #00 pc", 1)
 }
 
-// The locks of a stack, and how they are said again.
+// Locks are parsed, and printed as in the dump.
 func TestLocks(t *testing.T) {
 	for text, want := range map[string]anr.Lock{
 		"locked <0x0d3a2f0a> (a java.lang.Object)":                             {Kind: anr.Held, ID: "0x0d3a2f0a", Class: "java.lang.Object"},
@@ -124,7 +124,7 @@ func TestLocks(t *testing.T) {
 			t.Errorf("%s: (-want +got)\n%s", text, diff)
 		}
 		if lines, at := got.Stack(10, 0); len(lines) != 2 || lines[1] != "- "+text || at != 0 {
-			t.Errorf("%s: said again as %q", text, lines)
+			t.Errorf("%s: printed as %q", text, lines)
 		}
 	}
 	for text, owner := range map[string]int{"held by tid=12 (worker)": 12, "held by threadid=9 (a b)": 9, "held by thread 7": 7, "held by nobody": 0} {
@@ -134,7 +134,7 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-// A stack has as many lines as are asked for, with the locks where they stand.
+// A stack is limited to a number of lines, with each lock at its frame.
 func TestStacks(t *testing.T) {
 	th := thread(t, "\"main\" sysTid=1\n  - locked <0x1> (a a.A)\n  at a.a.a(A.java:1)\n  - locked <0x2> (a a.B)\n  - locked <0x3> (a a.C)\n  at b.b.b(B.java:2)\n")
 	want := []string{"- locked <0x1> (a a.A)", "a.a.a(A.java:1)", "- locked <0x2> (a a.B)", "- locked <0x3> (a a.C)", "b.b.b(B.java:2)"}
@@ -146,7 +146,7 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// What stands around the processes: an entry of the drop box, with CPU times and pressure.
+// The lines around the processes: an entry of the drop box, with CPU times and pressure.
 func TestHead(t *testing.T) {
 	d := read(t, `Process: com.example.mail
 PID: 4100
@@ -213,8 +213,8 @@ DALVIK THREADS (1):
 	}
 }
 
-// What stands twice counts once, and what can't be, not at all.
-func TestHeadsThatAreWrong(t *testing.T) {
+// A repeated value counts once, and an impossible one is ignored.
+func TestReadRejectsImpossibleHeads(t *testing.T) {
 	d := read(t, "Process: a\nANR in b (b/.Main)\nPID: 5\nPID: 6\nPID: x\nSubject: s\nReason: r\nPackage: p v1\nPackage: q\nBuild: x\nBuild fingerprint: 'y'\n"+
 		"RssKb: -5\nRssHwmKb: x\nVmSwapKb: 3\nsome avg10=5.00 avg60=1\nLoad: 1 / x / 2\nLoad: -1 / 2 / 3\nLoad: 1 / 2 / NaN\nLoad: 1 / 2 / 3 / 4\nLoad: 3 / 2 / 1\nLoad: 1 / 1 / 1\n"+
 		"CPU usage from xms to 5ms later:\n1% TOTAL: 1% user\nCPU usage from 1ms to x later:\nCPU usage from 0ms to 5ms later:\n"+
@@ -241,8 +241,8 @@ func TestHeadsThatAreWrong(t *testing.T) {
 	}
 }
 
-// What consoles that collect ANRs give away: Google Play begins a thread with two lines,
-// with a blank one among them, Firebase with one of its own.
+// Exports of consoles that collect ANRs: Google Play begins a thread with two lines, with a blank
+// one among them, Firebase with one in a format of its own.
 func TestExports(t *testing.T) {
 	want := []anr.Thread{
 		{
@@ -287,18 +287,18 @@ func TestExports(t *testing.T) {
 	}
 }
 
-// What stands behind a thread without frames, and a blank line, is something else.
-func TestThreadsWithoutFrames(t *testing.T) {
+// Lines after a thread without frames and a blank line do not belong to the thread.
+func TestReadThreadsWithoutFrames(t *testing.T) {
 	d := read(t, "\"a\" sysTid=5\n\nsomething else\n\"b\" sysTid=6\n#00 pc 1  /a (b+1)\n\nsomething else\n\"c\" prio=5 tid=3 Native\n\"c\" prio=5 tid=4 Native\n\"d\" sysTid=8\n\"d\" sysTid=9\n")
 	if n := len(d.Processes[0].Threads); n != 6 || len(d.Warnings) > 0 {
 		t.Errorf("%d threads, %v", n, d.Warnings)
 	}
 	if d := read(t, "\"a\" sysTid=5\nsomething else\n"); len(d.Warnings) != 2 {
-		t.Errorf("what stands in a thread is of it: %v", d.Warnings)
+		t.Errorf("lines of a thread are attributed elsewhere: %v", d.Warnings)
 	}
 }
 
-// What debuggerd prints of two processes: the first line of each thread tells of both.
+// debuggerd's output for two processes: the first line of each thread names both.
 func TestTombstones(t *testing.T) {
 	d := read(t, "pid: 12, tid: 12, name: main  >>> com.example --arg <<<\nuid: 10123\n    x0  0000\n\nbacktrace:\n      #00 pc 10  /a (b+1)\n      #01 pc 11  /a (c+1)\n\nstack:\n    #00  0000007f\n\npid: 12, tid: 15, name: Thread-2  >>> other <<<\n#00 pc 10  /a (b+1)\n\npid: 13, tid: 13, name: x\n")
 	var got []string
@@ -312,7 +312,7 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// The kernel's lists of calls, of several versions, among what is none.
+// The kernel's lists of transactions, of several versions, between other lines.
 func TestTransactions(t *testing.T) {
 	d := read(t, `proc 4100
 context binder
@@ -342,8 +342,8 @@ context binder
 	}
 }
 
-// Where threads wait in the kernel stands in a list of its own, before or behind them, and
-// the last list counts.
+// Waiting channels are in a list of their own, before or after the threads, and the last list
+// counts.
 func TestWaitingChannels(t *testing.T) {
 	list := func(in string) string {
 		return "----- Waiting Channels: pid 9 at 2026-03-02 -----\nCmd line: a\n\nsysTid=9      " + in + "\nsysTid=10     pipe_read\n\n----- end 9 -----\n\n"
@@ -361,7 +361,7 @@ func TestWaitingChannels(t *testing.T) {
 	}
 }
 
-// warned are the texts of warnings.
+// warned joins the texts of warnings.
 func warned(d anr.Dump) string {
 	var out []string
 	for _, w := range d.Warnings {
@@ -370,7 +370,7 @@ func warned(d anr.Dump) string {
 	return strings.Join(out, "; ")
 }
 
-// What is cut or not understood is said, and what stands around it is kept.
+// Truncated and unknown text is a warning, and what surrounds it is kept.
 func TestDoubts(t *testing.T) {
 	const whole = "----- pid 9 at 2026-03-02 -----\nCmd line: a\nDALVIK THREADS (1):\n\"main\" prio=5 tid=1 Native\n  at a.b.c(A.java:1)\n  at d.e.f(B.java:2)\n\n----- end 9 -----\n"
 	for name, test := range map[string]struct {
@@ -381,7 +381,7 @@ func TestDoubts(t *testing.T) {
 		"whole":                      {whole, "", false, 2},
 		"without an end":             {whole[:strings.Index(whole, "\n\n")], "line 1: process 9 has no end: it is cut off, and its last threads and frames may be missing", true, 2},
 		"cut in a frame":             {whole[:strings.Index(whole, "(B")+3], `line 6: a line of thread "main" is not understood: "d.e.f(B."; line 1: process 9 has no end: it is cut off, and its last threads and frames may be missing; 1 line of a thread is not understood`, true, 2},
-		"fewer threads than stated":  {strings.Replace(whole, "(1)", "(3)", 1), "line 1: the dump says that process 9 has 3 threads of Java, and 1 are there", false, 2},
+		"fewer threads than stated":  {strings.Replace(whole, "(1)", "(3)", 1), "line 1: the dump states that process 9 has 3 Java threads, and 1 are there", false, 2},
 		"garbage in a thread":        {strings.Replace(whole, "  at d", "  \x00?? d", 1), `line 6: a line of thread "main" is not understood: "\x00?? d.e.f(B.java:2)"; 1 line of a thread is not understood`, false, 1},
 		"another in its middle":      {strings.Replace(whole, "\n\n----- end 9 -----", "\n"+whole, 1), "line 1: process 9 has no end: it is cut off, and its last threads and frames may be missing", false, 2},
 		"a frame without an address": {strings.Replace(whole, "at d.e.f(B.java:2)", "#00 pc zz  /a", 1), `line 6: a line of thread "main" is not understood: "#00 pc zz  /a"; 1 line of a thread is not understood`, false, 1},
@@ -398,8 +398,8 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// What is no dump is none, and no error.
-func TestWhatIsNoDump(t *testing.T) {
+// Text that is no dump yields none, and no error.
+func TestReadTextThatIsNoDump(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "hello\nworld 5% of: it\n", "\"quoted\" text\n", "pid: x, tid: 5\n", "pid: 5, tid: x, name: a\n", "----- pid  at x -----\n", "----- pid 9999999999 at x -----\n"} {
 		if d := read(t, text); d.Recognized || len(d.Processes) > 0 {
 			t.Errorf("%q: read %+v", text, d)
@@ -407,7 +407,7 @@ func TestWhatIsNoDump(t *testing.T) {
 	}
 }
 
-// A dump that has too much of something keeps the first of it and says what it lost.
+// Where a dump exceeds a limit, the first entries are kept and the loss is a warning.
 func TestLimits(t *testing.T) {
 	deep := read(t, "\"main\" sysTid=1\n"+strings.Repeat("  at a.b.c(A.java:1)\n", anr.MaxStack+3))
 	if n := len(deep.Processes[0].Threads[0].Frames); n != anr.MaxStack || !strings.Contains(warned(deep), "3 frames are not kept") {
@@ -431,16 +431,16 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Every real dump is read whole: each line of a thread is understood, and there are as
-// many threads as the dump says itself, but in one of which the runtime lost one.
+// Every real dump is read completely: each line of a thread is parsed, and there are as many
+// threads as the dump states, except for one in which the runtime lost a thread.
 func TestRealDumps(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(corpustest.Path(t, "anr"), "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	doubts := map[string]string{
-		"newrelic_ApplicationExitInfo.trace.txt":   "line 2: the dump says that process 4473 has 33 threads of Java, and 32 are there",
-		"newrelic_traceThreads.txt":                "line 1: the dump says that process 4473 has 33 threads of Java, and 32 are there",
+		"newrelic_ApplicationExitInfo.trace.txt":   "line 2: the dump states that process 4473 has 33 Java threads, and 32 are there",
+		"newrelic_traceThreads.txt":                "line 1: the dump states that process 4473 has 33 Java threads, and 32 are there",
 		"sentry_thread_dump_no_stacktrace.txt":     "line 2: process 12345 has no end: it is cut off, and its last threads and frames may be missing",
 		"sentry_thread_dump_process_name_main.txt": "line 2: process 12345 has no end: it is cut off, and its last threads and frames may be missing",
 	}
@@ -461,18 +461,18 @@ func TestRealDumps(t *testing.T) {
 				frames += len(th.Frames)
 			}
 		}
-		if want := linesOf(string(text), "\""); threads != want {
+		if want := countLines(string(text), "\""); threads != want {
 			t.Errorf("%s: %d threads, the file has %d", name, threads, want)
 		}
-		if want := linesOf(string(text), "at ", "native: #", "#", "kernel: "); frames != want {
+		if want := countLines(string(text), "at ", "native: #", "#", "kernel: "); frames != want {
 			t.Errorf("%s: %d frames, the file has %d", name, frames, want)
 		}
 	}
 }
 
-// linesOf counts the lines of a dump that begin a thread, or are a frame of one: those
-// that list class loaders and say that there is no stack aside.
-func linesOf(text string, begins ...string) (n int) {
+// countLines counts the lines of a dump that begin a thread or a frame, apart from those that list
+// class loaders or state that there is no stack.
+func countLines(text string, begins ...string) (n int) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		for _, b := range begins {
@@ -487,8 +487,8 @@ func linesOf(text string, begins ...string) (n int) {
 	return n
 }
 
-// FuzzRead holds that no text makes the reader panic, keep more than its limits, or give
-// texts that no record can hold.
+// FuzzRead tests that no text makes the reader panic, exceed its limits, or return texts that no
+// record can store.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("----- pid 9 at 2026-03-02 -----\nCmd line: a\nDALVIK THREADS (1):\n\"main\" prio=5 tid=1 Native\n  | state=S schedstat=( 1 2 3 ) utm=1\n  native: #00 pc 12  /a (b(c)+4) (BuildId: 5)\n  kernel: a+0x1/0x2\n  at a.b.c(A.java:1)\n  - waiting to lock <0x1> (a b) held by thread 5\n----- end 9 -----\n"))
 	f.Add([]byte("Subject: Blocked in handler on a (b)\nCPU usage from 0ms to 5ms later:\n  1% 2/a: 1% user + 0% kernel / faults: 1 minor\n31% TOTAL: 1% user\nLoad: 1 / 2 / 3\n"))
@@ -524,7 +524,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// BenchmarkRead reads a dump of 50 MB, as of many processes.
+// BenchmarkRead reads a dump of 50 MB with many processes.
 func BenchmarkRead(b *testing.B) {
 	var process strings.Builder
 	for i := range 100 {

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// transaction takes a line of the kernel's list of calls through binder (drivers/android/
-// binder.c, print_binder_transaction_ilocked), wherever it stands, and reports whether
-// it is one. What stands behind the code differs from kernel to kernel: since 5.10 how
-// long it has lasted, since 6.5 that it is asynchronous.
+// transaction parses a line of the kernel's list of binder transactions (drivers/android/ binder.c,
+// print_binder_transaction_ilocked), wherever it is, and reports whether it is one. What follows
+// the code differs among kernels: since 5.10 the elapsed time, since 6.5 whether it is
+// asynchronous.
 //
 //	outgoing transaction 9812: 0000000000000000 from 4473:4473 to 1296:1532 code 3 flags 10 pri 0:120 r1 elapsed 8012ms
 func (r *reader) transaction(text []byte) bool {
@@ -64,8 +64,8 @@ func (r *reader) transaction(text []byte) bool {
 // oneWay is TF_ONE_WAY of the kernel's binder.h.
 const oneWay = 0x01
 
-// pair takes "4473:4480", and counts it where it is one.
-func pair(text []byte, count int) (pid, tid, whole int) {
+// pair parses "4473:4480" and adds 1 to count if it succeeds.
+func pair(text []byte, count int) (pid, tid, n int) {
 	left, right, _ := bytes.Cut(text, []byte(":"))
 	pid, ok := digits(left)
 	tid, also := digits(right)

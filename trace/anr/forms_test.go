@@ -11,23 +11,23 @@ import (
 
 const stars = "*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***\n"
 
-// A log of xCrash as its Util.java and AnrHandler.java write it.
+// A log in xCrash's format (Util.java, AnrHandler.java).
 const xcrash = stars + "Tombstone maker: 'xCrash 3.0.0'\nCrash type: 'anr'\nApp ID: 'com.example.mail'\nAPI level: '29'\nBuild fingerprint: 'example/lab/phone:10/A/1:user/release-keys'\n" +
 	"pid: 4100  >>> com.example.mail <<<\n\n--- --- --- --- --- --- --- --- --- --- --- --- --- --- --- ---\nCmd line: com.example.mail\nMode: ART DumpForSigQuit\n\nDALVIK THREADS (1):\n" +
 	"\"main\" prio=5 tid=1 Native\n  | sysTid=4100 nice=0\n  at a.b.c(A.java:1)\n\n+++ +++ +++ +++ +++ +++ +++ +++ +++ +++ +++ +++ +++ +++ +++ +++\n\nlogcat:\n--------- tail end of log main (/system/bin/logcat)\n11-20 22:00:00.000  4100  4100 D mail: \"quoted\" prio=5\n\nmemory info:\n"
 
-// A tombstone as libdebuggerd's tombstone.cpp writes it.
+// A tombstone in libdebuggerd's format (tombstone.cpp).
 const tombstone = stars + "Build fingerprint: 'example/lab/phone:13/A/1:user/release-keys'\nRevision: '0'\nABI: 'arm64'\nTimestamp: 2026-11-20 22:00:01+0100\nCmdline: com.example.mail\n" +
 	"pid: 4100, tid: 4123, name: RenderThread  >>> com.example.mail <<<\nuid: 10123\nsignal 6 (SIGABRT), code -1 (SI_QUEUE), fault addr --------\nAbort message: 'Check failed: surface'\n    x0  0000000000000000  x1  0000007fd0d0b8a0\n\nbacktrace:\n" +
 	"      #00 pc 00000000000512ac  /apex/com.android.runtime/lib64/bionic/libc.so (abort+164)\n"
 
-// What wrote a file is told by what only that writes, and a crash is no ANR.
+// The writer of a file is recognized by text that only it writes, and a crash is not an ANR.
 func TestForms(t *testing.T) {
 	process := "----- pid 4100 at 2026-11-20 22:00:01 -----\nCmd line: com.example.mail\n\n\"main\" prio=5 tid=1 Native\n  at a.b.c(A.java:1)\n\n----- end 4100 -----\n"
 	for name, test := range map[string]struct {
 		text    string
 		form    anr.Form
-		process string // the name of the first one
+		process string // of the first process
 		crash   *anr.Crash
 	}{
 		"Android's":                   {process, anr.Android, "com.example.mail", nil},
@@ -59,8 +59,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Dumps of one process that were written one after the other, and the sections of a bug
-// report, are parts of their own.
+// Consecutive dumps of one process, and the sections of a bug report, are separate parts.
 func TestParts(t *testing.T) {
 	one, two := "----- pid 41 at a -----\nCmd line: one\n\n----- end 41 -----\n", "----- pid 42 at a -----\nCmd line: two\n\n----- end 42 -----\n"
 	for name, test := range map[string]struct {
@@ -85,7 +84,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A file that ends where no dump does, or begins so, is cut off; a whole one is not.
+// A file whose end or beginning is within a dump is cut off; a complete one is not.
 func TestCutOff(t *testing.T) {
 	const head, frames = "DALVIK THREADS (1):\n\"main\" prio=5 tid=1 Native\n  | sysTid=41 nice=0\n  | held mutexes=\n", "  native: #00 pc 00000000000512ac  /system/lib64/libc.so (__ioctl+4)\n  at a.b.c(A.java:1)\n  - locked <0x0a> (a b.C)\n"
 	for name, test := range map[string]struct {

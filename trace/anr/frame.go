@@ -16,36 +16,35 @@ func (r *reader) keep(f Frame) {
 	r.thread.Frames = append(r.thread.Frames, f)
 }
 
-// java takes "android.os.Looper.loop(Looper.java:294)" and
-// "java.lang.Object.wait!(Native method)"; the "!" is of methods that ART calls the
-// fast way.
+// java parses "android.os.Looper.loop(Looper.java:294)" and "java.lang.Object.wait!(Native
+// method)"; the "!" marks methods that ART calls the fast way.
 func (r *reader) java(text []byte) {
 	open := bytes.LastIndexByte(text, '(')
 	if open < 1 {
-		r.strange(text)
+		r.unknownLine(text)
 		return
 	}
 	name, source := bytes.TrimSuffix(bytes.TrimRight(text[:open], " "), []byte("!")), text[open+1:]
 	source, closed := bytes.CutSuffix(source, []byte(")"))
 	if !closed {
-		r.strange(text) // cut in the middle; the method is whole
+		r.unknownLine(text) // cut in the middle; the method is complete
 	}
 	f := Frame{Kind: Java, Name: r.name(name)}
 	if bytes.EqualFold(source, []byte("native method")) {
 		f.Line = -2
 	} else if colon := bytes.LastIndexByte(source, ':'); colon >= 0 {
 		f.File = r.name(source[:colon])
-		f.Line, _ = digits(bytes.TrimPrefix(source[colon+1:], []byte("~"))) // Dalvik's innermost: about there
+		f.Line, _ = digits(bytes.TrimPrefix(source[colon+1:], []byte("~"))) // an approximate line, for Dalvik's innermost frame
 	} else {
 		f.File = r.name(source)
 	}
 	r.keep(f)
 }
 
-// kernel takes "binder_thread_read+0x36c/0xda1", or what says that there is none.
+// kernel parses "binder_thread_read+0x36c/0xda1", or the message that there is no kernel stack.
 func (r *reader) kernel(text []byte) {
 	if len(text) == 0 || text[0] == '(' {
-		return // "(couldn't read /proc/self/task/5/stack)": it is closed to most processes
+		return // "(couldn't read /proc/self/task/5/stack)": most processes may not read it
 	}
 	text = bytes.TrimPrefix(text, []byte("[<0>] "))
 	name, rest, _ := bytes.Cut(text, []byte("+0x"))
@@ -55,13 +54,13 @@ func (r *reader) kernel(text []byte) {
 	r.keep(f)
 }
 
-// native takes a frame of native code:
+// native parses a frame of native code:
 //
 //	#03 pc 00045247  /system/lib/libbinder.so (android::IPCThreadState::talkWithDriver(bool)+391)
 //	#05 pc 000000000200f05c  /memfd:jit-cache (deleted) (offset 0x2000000) (android.os.Looper.loop+476)
 //	#12 pc 0000000000222588  /apex/com.android.art/lib64/libart.so (BuildId: e6c658201ef1)
 //
-// Or what says that the stack could not be walked.
+// Or the message that the stack could not be walked.
 func (r *reader) native(text []byte) {
 	if text[0] != '#' {
 		r.thread.Unread = true
@@ -69,13 +68,13 @@ func (r *reader) native(text []byte) {
 	}
 	_, rest, ok := bytes.Cut(text, []byte(" pc "))
 	if !ok {
-		r.strange(text)
+		r.unknownLine(text)
 		return
 	}
 	address, rest, _ := bytes.Cut(bytes.TrimLeft(rest, " "), []byte(" "))
 	pc, err := strconv.ParseUint(string(bytes.TrimPrefix(address, []byte("0x"))), 16, 64)
 	if err != nil {
-		r.strange(text)
+		r.unknownLine(text)
 		return
 	}
 	f := Frame{Kind: Native, PC: pc}
@@ -90,8 +89,8 @@ func (r *reader) native(text []byte) {
 	r.keep(f)
 }
 
-// functionOf takes the function in the last brackets off a frame; names of C++ have
-// brackets themselves.
+// functionOf splits off the function in the last brackets of a frame; C++ names contain brackets
+// themselves.
 func functionOf(text []byte) (library, function []byte) {
 	if !bytes.HasSuffix(text, []byte(")")) {
 		return text, nil
@@ -116,7 +115,7 @@ func functionOf(text []byte) (library, function []byte) {
 	return text, nil
 }
 
-// function is the name of "android::Looper::pollInner(int)+183" and the number behind it.
+// function parses a name and its offset: "android::Looper::pollInner(int)+183".
 func (r *reader) function(text []byte) (name string, offset uint64) {
 	if string(text) == "???" {
 		return "", 0
@@ -129,8 +128,8 @@ func (r *reader) function(text []byte) (name string, offset uint64) {
 	return r.name(text), 0
 }
 
-// libraryOf is a file without what stands behind it: where in the file the code is, and
-// that there is no such file any more.
+// libraryOf returns a file's path without its suffixes: the offset of the code within the file, and
+// that the file was deleted.
 func libraryOf(text []byte) []byte {
 	if at := bytes.LastIndex(text, []byte(" (offset ")); at >= 0 {
 		text = text[:at]
@@ -142,7 +141,7 @@ func libraryOf(text []byte) []byte {
 	return text
 }
 
-// lock takes what a thread has to do with a monitor:
+// lock parses a monitor that a thread holds or waits for:
 //
 //   - locked <0x0d3a2f0a> (a java.lang.Object)
 //   - waiting to lock <0x0d3a2f0a> (a java.lang.Object) held by thread 5
@@ -159,7 +158,7 @@ func (r *reader) lock(text []byte) {
 			return
 		}
 	}
-	r.strange(text)
+	r.unknownLine(text)
 }
 
 func (r *reader) keepLock(kind string, text []byte) {
@@ -181,8 +180,8 @@ func (r *reader) keepLock(kind string, text []byte) {
 	r.thread.Locks = append(r.thread.Locks, l)
 }
 
-// between is what stands between two marks at the beginning of a text, and what
-// stands behind them.
+// between returns the text between two marks, the first of which begins it, and the text after
+// them.
 func between(text []byte, open, end string) (inside, rest []byte, ok bool) {
 	text, ok = bytes.CutPrefix(bytes.TrimLeft(text, " "), []byte(open))
 	if !ok {
@@ -191,7 +190,7 @@ func between(text []byte, open, end string) (inside, rest []byte, ok bool) {
 	return bytes.Cut(text, []byte(end))
 }
 
-// ownerOf is the number of "thread 5", "tid=12 (worker)" and "threadid=12 (worker)".
+// ownerOf parses the number in "thread 5", "tid=12 (worker)" and "threadid=12 (worker)".
 func ownerOf(text string) int {
 	for _, begins := range []string{"thread ", "tid=", "threadid="} {
 		if rest, ok := strings.CutPrefix(text, begins); ok {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// around takes a line that belongs to no process: the head that Android writes before
-// the processes, and what it writes about CPUs and memory.
+// around parses a line outside the processes: the head that Android writes before them, and its
+// lines about CPUs and memory.
 func (r *reader) around(line, text []byte) {
 	switch {
-	case r.dump.Form == BugReport && r.noticed(text):
+	case r.dump.Form == BugReport && r.anrEvent(text):
 	case r.member(text):
 	case bytes.HasPrefix(text, []byte("CPU usage from ")):
 		r.times(string(text))
@@ -27,7 +27,7 @@ func (r *reader) around(line, text []byte) {
 	}
 }
 
-// inside reports whether a line is of a thread, and not its first one.
+// inside reports whether a line is part of a thread other than its first line.
 func inside(text []byte) bool {
 	for _, begins := range []string{"| sysTid=", "| state=", "| held mutexes=", "native: #", "kernel: ", "- locked <", "- waiting to lock <", "- waiting on <"} {
 		if bytes.HasPrefix(text, []byte(begins)) {
@@ -37,11 +37,11 @@ func inside(text []byte) bool {
 	return false
 }
 
-// noticed takes what the log in a bug report says of an ANR (EventLogTags.logtags,
-// am_anr), and reports whether the line does. The last one counts.
+// anrEvent parses the event of an ANR in a bug report's log (EventLogTags.logtags, am_anr), and
+// reports whether the line is one. The last one counts.
 //
 //	11-20 22:00:01.123  1000  1296  1532 I am_anr  : [0,4473,com.example.mail,8961,Input dispatching timed out (…)]
-func (r *reader) noticed(text []byte) bool {
+func (r *reader) anrEvent(text []byte) bool {
 	_, rest, ok := bytes.Cut(text, []byte(" am_anr"))
 	rest, begins := bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte(": ["))
 	fields := bytes.SplitN(bytes.TrimSuffix(rest, []byte("]")), []byte(","), 5)
@@ -55,12 +55,12 @@ func (r *reader) noticed(text []byte) bool {
 	return ok
 }
 
-// maxHead is how many lines may stand before the head of a file, or be of it: further
-// behind, what looks like one is of something else that was collected.
+// maxHead is the number of lines before and in the head of a file: further down, lines that
+// resemble a head belong to something else.
 const maxHead = 200
 
-// member takes a line "Subject: Input dispatching timed out (…)" of the head: of a file
-// in /data/anr (StackTracesDumpHelper), of an entry of the drop box
+// member parses a line "Subject: Input dispatching timed out (…)" of the head: of a file in
+// /data/anr (StackTracesDumpHelper), of an entry of the drop box
 // (ActivityManagerService.appendDropBoxProcessHeaders) or of the log
 // (ProcessErrorStateRecord.appNotResponding).
 func (r *reader) member(text []byte) bool {
@@ -143,7 +143,9 @@ func (m *Memory) set(key, value string) {
 	}
 }
 
-// load takes "11.2 / 9.87 / 8.6".
+// load parses "11.2
+// 9.87
+// 8.6".
 func (r *reader) load(text string) {
 	if r.dump.Load != nil {
 		return
@@ -159,7 +161,7 @@ func (r *reader) load(text string) {
 	r.dump.Load = averages
 }
 
-// times takes the first line of a list of CPU times (ProcessCpuTracker.printCurrentState):
+// times parses the first line of a list of CPU times (ProcessCpuTracker.printCurrentState):
 //
 //	CPU usage from 0ms to 8231ms later (2023-04-04 22:06:31.064 to …) with 99% awake:
 //	CPU usage from 12410ms to 0ms ago (…):
@@ -176,7 +178,7 @@ func (r *reader) times(text string) {
 	r.dump.CPU = append(r.dump.CPU, CPU{FromMS: int64(begin), ToMS: int64(end), Later: strings.HasPrefix(rest, "later")})
 }
 
-// usage takes a line of such a list. Threads stand below their process, further in.
+// usage parses a line of such a list. Threads are below their process, indented further.
 //
 //	99% 1234/com.example.mail: 88% user + 11% kernel / faults: 1203 minor 5 major
 //	  54% 1240/Binder:1234_2: 50% user + 4% kernel
@@ -199,7 +201,7 @@ func (r *reader) usage(line []byte) {
 	}
 }
 
-// usageOf is a line of a list of CPU times.
+// usageOf parses a line of a list of CPU times.
 func usageOf(text string) (u Usage, ok bool) {
 	share, rest, _ := strings.Cut(text, "% ")
 	u.Percent, ok = percent(share)
@@ -240,7 +242,7 @@ func usageOf(text string) (u Usage, ok bool) {
 	return u, true
 }
 
-// faultsOf takes "1203 minor 5 major", each of them where there were any.
+// faultsOf parses "1203 minor 5 major", where either may be missing.
 func faultsOf(text string) (minor, major int64) {
 	words := strings.Fields(text)
 	for i := 1; i < len(words); i += 2 {
@@ -256,13 +258,13 @@ func faultsOf(text string) (minor, major int64) {
 	return minor, major
 }
 
-// percent is a share of CPUs, of which a phone has not a thousand.
+// percent parses a share of CPUs, of which a phone has fewer than a thousand.
 func percent(text string) (float64, bool) {
 	n, err := strconv.ParseFloat(text, 64)
 	return n, err == nil && n >= 0 && n <= 100_000
 }
 
-// pressure takes "some avg10=0.52 avg60=0.21 avg300=0.05 total=1503288".
+// pressure parses "some avg10=0.52 avg60=0.21 avg300=0.05 total=1503288".
 func (r *reader) pressure(text string) {
 	kind, rest, _ := strings.Cut(text, " avg10=")
 	share, _, _ := strings.Cut(rest, " ")
@@ -285,7 +287,7 @@ func (r *reader) pressure(text string) {
 	}
 }
 
-// heapOf takes "42% free, 5MB/9MB; 109888 objects".
+// heapOf parses "42% free, 5MB/9MB; 109888 objects".
 func heapOf(text string) *Heap {
 	free, rest, _ := strings.Cut(text, "% free, ")
 	used, rest, _ := strings.Cut(rest, "/")
@@ -299,7 +301,7 @@ func heapOf(text string) *Heap {
 	return &h
 }
 
-// sizeOf is a size as art/runtime/base/utils.cc (PrettySize) writes it: "10215KB".
+// sizeOf parses a size as art/runtime/base/utils.cc (PrettySize) prints it: "10215KB".
 func sizeOf(text string) int64 {
 	for _, unit := range []struct {
 		name string

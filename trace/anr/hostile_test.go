@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// endless writes a text line by line, and at its end notes what is in use.
+// endless generates a text line by line, and at its end records the memory in use.
 type endless struct {
 	line  func(i int) string
 	lines int
@@ -38,7 +38,7 @@ func (e *endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// inUse is how much of the heap is.
+// inUse returns the heap in use, in bytes.
 func inUse() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -46,7 +46,7 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// What a text makes the reader hold is bounded, whichever of its parts it has too many of.
+// Memory is bounded for a text that has too many of any one thing.
 func TestMemory(t *testing.T) {
 	const lines = 600_000
 	for name, test := range map[string]struct {
@@ -73,8 +73,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Names beyond the limit are missing, and those before them are whole.
-func TestTooManyNames(t *testing.T) {
+// Names beyond the limit are missing, and those before them are complete.
+func TestReadLimitsNames(t *testing.T) {
 	text := endless{lines: 500_000, line: func(i int) string {
 		if i%1_000 == 0 {
 			return "\"a\" sysTid=1\n"

@@ -8,8 +8,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Limits on one dump. What is beyond them is not kept, and a warning says how much
-// that was.
+// Limits of one dump. What exceeds them is dropped, and a warning states how much.
 const (
 	MaxProcesses    = 2_000
 	MaxThreads      = 50_000
@@ -18,21 +17,21 @@ const (
 	MaxLocks        = 200_000
 	MaxTransactions = 50_000
 	MaxUsages       = 10_000   // processes in the lists of CPU times
-	maxParts        = 100      // written at times of their own
+	maxParts        = 100      // sections written at different times
 	maxName         = 2_000    // bytes of one name; longer ones are cut
-	maxNames        = 32 << 20 // bytes of all of them, each with nameCost more
-	nameCost        = 64       // that it takes to know a name again
+	maxNames        = 32 << 20 // bytes of all names, each with nameCost more
+	nameCost        = 64       // cost of the map's entry for a name
 )
 
-// Read reads a dump. What isn't understood is a warning; the error is for reading in
-// alone.
+// Read reads a dump. It returns an error only where reading in fails; what can't be understood is a
+// warning.
 func Read(in io.Reader) (Dump, error) {
 	r := reader{names: map[string]string{}, channels: map[int][]channel{}, commands: map[int]string{}, seen: map[int]bool{}}
 	text := trace.NewLines(in)
 	for text.Next() {
 		r.number = text.Number()
 		if text.Cut() {
-			r.warnings.Addf(r.number, "the line is longer than %d bytes: the rest of it is passed over", trace.MaxLine)
+			r.warnings.Addf(r.number, "the line is longer than %d bytes: its rest is skipped", trace.MaxLine)
 		}
 		line := bytes.TrimRight(text.Text(), " \t\x00")
 		r.take(line)
@@ -47,30 +46,30 @@ func Read(in io.Reader) (Dump, error) {
 	return r.dump, nil
 }
 
-// reader takes a dump line by line.
+// reader parses a dump line by line.
 type reader struct {
 	dump     Dump
 	warnings trace.Warnings
 	number   int
 
-	process *Process // that is being read, nil between them
-	thread  *Thread  // nil between them
-	apart   bool     // it has its first lines alone, and what follows may be of something else
-	framed  bool     // the process begins with a line that gives its number
+	process *Process // the current process, nil between processes
+	thread  *Thread  // the current thread, nil between threads
+	apart   bool     // the thread has only its first lines, and the next may belong to something else
+	framed  bool     // the process begins with a line that states its id
 	waiting int      // the process whose waiting channels are being read, 0: none
 	of      string   // the resource whose pressure is being read
 
-	seen   map[int]bool // processes of the part of the file
+	seen   map[int]bool // processes of the current part
 	last   []byte       // the last line that is not empty
-	torn   int          // the first line of a thread whose beginning is not there, 0: none
-	closed bool         // xCrash's list of threads has its end
+	torn   int          // the first line of a thread without a beginning, 0: none
+	closed bool         // xCrash's list of threads has ended
 	filled bool         // the part has a process
 
 	channels      map[int][]channel
 	listed        []listing      // the processes of channels, in the order of the file
 	commands      map[int]string // the names of the processes of channels
 	names         map[string]string
-	room          int // bytes of names
+	room          int // bytes left for names
 	frames        int // of all threads
 	threads       int
 	listedThreads int
@@ -80,11 +79,11 @@ type reader struct {
 	odd           int // lines of threads that were not understood
 }
 
-// leftOut counts what was beyond a limit.
+// leftOut counts what exceeded a limit.
 type leftOut struct{ parts, processes, threads, frames, locks, names, transactions, usages int }
 
-// listing is a process of which the file has a list of waiting channels, and the line where
-// the first one begins.
+// listing is a process that has a list of waiting channels, and the line where the first one
+// begins.
 type listing struct{ pid, line int }
 
 // channel is where a thread waits in the kernel.
@@ -93,7 +92,7 @@ type channel struct {
 	name string
 }
 
-// take takes a line without the blanks at its end.
+// take parses a line without the blanks at its end.
 func (r *reader) take(line []byte) {
 	text := bytes.TrimLeft(line, " \t")
 	switch {
@@ -102,11 +101,11 @@ func (r *reader) take(line []byte) {
 	case bytes.HasPrefix(text, dashes):
 		r.divider(text)
 	case bytes.HasPrefix(text, pluses):
-		r.unended()
+		r.warnUnended()
 		r.closed = true
 	case bytes.HasPrefix(text, []byte("[[TRUNCATED]]")):
 		r.dump.Cut = true
-		r.warnings.Addf(r.number, "Android cut the text here: threads and processes behind it are missing")
+		r.warnings.Addf(r.number, "Android cut the text here: the threads and processes after it are missing")
 	case text[0] == '"' && r.begins(text):
 	case bytes.HasPrefix(text, []byte("DALVIK THREADS")):
 		r.stated(text)
@@ -126,11 +125,11 @@ func (r *reader) take(line []byte) {
 
 var (
 	dashes = []byte("-----")
-	pluses = []byte("+++ +++ +++ +++") // behind the threads of xCrash's logs
+	pluses = []byte("+++ +++ +++ +++") // after the threads of xCrash's logs
 )
 
-// blank ends a thread that has frames. Copies of dumps, and tombstones, have blank lines
-// before the first one, and Google Play's exports behind what they say of a frame.
+// blank ends a thread that has frames. Copies of dumps, and tombstones, have blank lines before the
+// first frame, and Google Play's exports after their note on a frame.
 func (r *reader) blank() {
 	if r.dump.Form == Play {
 		return
@@ -142,7 +141,7 @@ func (r *reader) blank() {
 	r.apart = true
 }
 
-// divider takes a line that begins or ends a part of the file:
+// divider parses a line that begins or ends a part of the file:
 //
 //	----- pid 4473 at 2024-02-15 23:37:45.593138790-0800 -----
 //	----- Waiting Channels: pid 4473 at 2024-02-15 23:37:45.588411332-0800 -----
@@ -156,7 +155,7 @@ func (r *reader) divider(text []byte) {
 	}
 	if rest, ok := bytes.CutPrefix(said, []byte("pid ")); ok {
 		if pid, time, ok := numbered(rest, " at "); ok {
-			r.unended()
+			r.warnUnended()
 			r.begin(pid)
 			r.process.Time = r.name(time)
 			return
@@ -164,7 +163,7 @@ func (r *reader) divider(text []byte) {
 	}
 	if rest, ok := bytes.CutPrefix(said, []byte("Waiting Channels: pid ")); ok {
 		if pid, _, ok := numbered(rest, " at "); ok {
-			r.unended()
+			r.warnUnended()
 			r.waiting, r.dump.Recognized = pid, true
 			r.list(pid)
 			return
@@ -182,8 +181,8 @@ func (r *reader) divider(text []byte) {
 	}
 }
 
-// section takes the first line of a section of a bug report (dumpstate's util.cpp), and
-// reports whether it is one. Each that holds dumps is a part of its own.
+// section parses the first line of a section of a bug report (dumpstate's util.cpp), and reports
+// whether it is one. Each section with dumps is a part.
 //
 //	------ VM TRACES AT LAST ANR (/data/anr/anr_2026-11-20-22-00-01-123: 2026-11-20 22:00:03) ------
 func (r *reader) section(text, said []byte) bool {
@@ -191,7 +190,7 @@ func (r *reader) section(text, said []byte) bool {
 		return false
 	}
 	r.dump.Form = BugReport
-	r.unended()
+	r.warnUnended()
 	r.waiting, r.of = 0, ""
 	if bytes.Contains(said, []byte("TRACES")) || bytes.Contains(said, []byte("ANR")) {
 		name, _, _ := bytes.Cut(said, []byte(" ("))
@@ -206,7 +205,7 @@ func (r *reader) part(name string) {
 	switch parts := r.dump.Parts; {
 	case len(parts) >= maxParts:
 		r.left.parts++
-	case len(parts) > 0 && !r.filled: // of the one before there is nothing
+	case len(parts) > 0 && !r.filled: // the part before is empty
 		parts[len(parts)-1] = name
 	default:
 		r.dump.Parts = append(parts, name)
@@ -214,14 +213,14 @@ func (r *reader) part(name string) {
 	r.filled = false
 }
 
-// numbered is a number, and what stands behind it and the separator.
+// numbered parses a number, and returns the text after it and the separator.
 func numbered(text []byte, separator string) (n int, rest []byte, ok bool) {
 	number, rest, _ := bytes.Cut(text, []byte(separator))
 	n, ok = digits(number)
 	return n, rest, ok
 }
 
-// digits is a number of up to nine digits.
+// digits parses a number of up to nine digits.
 func digits(text []byte) (n int, ok bool) {
 	if len(text) == 0 || len(text) > 9 {
 		return 0, false
@@ -235,26 +234,26 @@ func digits(text []byte) (n int, ok bool) {
 	return n, true
 }
 
-// begin begins a process; 0 is one whose number is not known.
+// begin begins a process; pid is 0 if unknown.
 func (r *reader) begin(pid int) {
 	r.dump.Recognized = true
 	r.waiting, r.thread, r.framed = 0, nil, pid != 0
 	r.form(Android)
 	if len(r.dump.Processes) >= MaxProcesses {
 		r.left.processes++
-		r.process = &Process{PID: pid, Line: r.number} // which nobody keeps
+		r.process = &Process{PID: pid, Line: r.number} // dropped
 		return
 	}
 	if len(r.dump.Parts) == 0 || pid != 0 && r.seen[pid] {
-		r.part("") // a process that was dumped again was so at another time
+		r.part("") // a repeated process was dumped at another time
 	}
 	r.seen[pid], r.filled = true, true
 	r.dump.Processes = append(r.dump.Processes, Process{PID: pid, Part: len(r.dump.Parts) - 1, Line: r.number})
 	r.process = &r.dump.Processes[len(r.dump.Processes)-1]
 }
 
-// form keeps what wrote the file: what is told first stays, but what any part of Android
-// may have written.
+// form records the writer of the file: the first one recognized stays, unless it is one that any
+// part of Android may have written.
 func (r *reader) form(f Form) {
 	if r.dump.Form == "" || r.dump.Form == Android {
 		r.dump.Form = f
@@ -267,32 +266,32 @@ func (r *reader) end(pid int) {
 		if p.PID == 0 {
 			p.PID = pid
 		}
-		r.complete(p)
+		r.warnMissingThreads(p)
 	}
 	r.process, r.thread, r.waiting = nil, nil, 0
 }
 
-// unended says that a process has no end, where another begins or the file ends.
-func (r *reader) unended() {
+// warnUnended warns that a process has no end, where another begins or the file ends.
+func (r *reader) warnUnended() {
 	if r.process == nil {
 		return
 	}
 	if r.framed {
 		r.warnings.Addf(r.process.Line, "process %d has no end: it is cut off, and its last threads and frames may be missing", r.process.PID)
 	}
-	r.complete(r.process)
+	r.warnMissingThreads(r.process)
 	r.process, r.thread = nil, nil
 }
 
-// complete says that a process has fewer threads than its dump states.
-func (r *reader) complete(p *Process) {
-	if n := p.lacks(); n > 0 && r.left.threads == 0 {
-		r.warnings.Addf(p.Line, "the dump says that process %d has %d threads of Java, and %d are there", p.PID, p.Stated, p.Stated-n)
+// warnMissingThreads warns that a process has fewer threads than its dump states.
+func (r *reader) warnMissingThreads(p *Process) {
+	if n := p.missingThreads(); n > 0 && r.left.threads == 0 {
+		r.warnings.Addf(p.Line, "the dump states that process %d has %d Java threads, and %d are there", p.PID, p.Stated, p.Stated-n)
 	}
 }
 
-// lacks is how many threads of Java the dump says that there are and are not there.
-func (p *Process) lacks() int {
+// missingThreads returns how many of the stated Java threads are missing.
+func (p *Process) missingThreads() int {
 	n := p.Stated
 	for i := range p.Threads {
 		if p.Threads[i].State != "" {
@@ -302,8 +301,8 @@ func (p *Process) lacks() int {
 	return max(n, 0)
 }
 
-// aborted is the crash that a tombstone without the line of its signal is of: its first
-// thread ends the process. nil where it does not.
+// aborted returns the crash of a tombstone that lacks the line of its signal: its first thread
+// aborted the process. It returns nil if the thread did not.
 func (d *Dump) aborted() *Crash {
 	if len(d.Processes) == 0 || len(d.Processes[0].Threads) == 0 {
 		return nil
@@ -318,7 +317,7 @@ func (d *Dump) aborted() *Crash {
 	return nil
 }
 
-// native reports whether there are stacks, of native code alone.
+// native reports whether the dump has stacks, all of them native.
 func (d *Dump) native() bool {
 	frames := 0
 	for i := range d.Processes {
@@ -333,8 +332,8 @@ func (d *Dump) native() bool {
 	return frames > 0
 }
 
-// broken reports whether a last line is one behind which a dump never ends, or that has no
-// end itself.
+// broken reports whether no dump ends after such a last line, or whether the line itself is
+// incomplete.
 func broken(line []byte) bool {
 	open := bytes.Count(line, []byte("(")) > bytes.Count(line, []byte(")"))
 	switch {
@@ -354,15 +353,15 @@ func broken(line []byte) bool {
 	return false
 }
 
-// torned says that a file begins in the middle of a thread.
-func (r *reader) torned() {
+// warnTorn warns that a file begins in the middle of a thread.
+func (r *reader) warnTorn() {
 	if r.torn != 0 && len(r.dump.Processes) > 0 {
 		r.dump.Cut = true
-		r.warnings.Addf(r.torn, "the file begins in the middle of a thread: what stood before it is missing")
+		r.warnings.Addf(r.torn, "the file begins in the middle of a thread: the lines before it are missing")
 	}
 }
 
-// stated takes "DALVIK THREADS (46):"; a dump may begin with it.
+// stated parses "DALVIK THREADS (46):"; a dump may begin with it.
 func (r *reader) stated(text []byte) {
 	r.thread = nil
 	if r.process == nil {
@@ -375,7 +374,7 @@ func (r *reader) stated(text []byte) {
 	}
 }
 
-// inChannels takes a line of a list of waiting channels: "sysTid=4473      futex_wait_queue_me",
+// inChannels parses a line of a list of waiting channels: "sysTid=4473      futex_wait_queue_me",
 // and before them the process's name.
 func (r *reader) inChannels(text []byte) {
 	if _, kept := r.channels[r.waiting]; !kept {
@@ -397,8 +396,7 @@ func (r *reader) inChannels(text []byte) {
 	r.channels[r.waiting] = append(r.channels[r.waiting], channel{tid, r.name(bytes.TrimSpace(name))})
 }
 
-// inProcess takes a line between a process's beginning and its threads: what the
-// runtime tells of itself.
+// inProcess parses a line between a process's beginning and its threads: the runtime's own state.
 func (r *reader) inProcess(text []byte) {
 	p := r.process
 	if name, ok := bytes.CutPrefix(text, []byte("Cmd line: ")); ok {
@@ -416,8 +414,8 @@ func (r *reader) inProcess(text []byte) {
 	r.exported(text)
 }
 
-// command is the name of a process by its command line, whose arguments are behind
-// zeros or blanks.
+// command returns a process's name from its command line, whose arguments are separated by zeros or
+// blanks.
 func (r *reader) command(text []byte) string {
 	if i := bytes.IndexAny(text, "\x00 "); i >= 0 {
 		text = text[:i]
@@ -432,7 +430,7 @@ func (r *reader) build(text []byte) {
 	}
 }
 
-// name is a text of the file, each kept once.
+// name interns a text of the file.
 func (r *reader) name(text []byte) string {
 	if len(text) == 0 {
 		return ""
@@ -455,24 +453,25 @@ func (r *reader) name(text []byte) string {
 	return s
 }
 
-// finish ends what is open, joins what belongs together and says what was left out.
+// finish ends what is still open, joins the channels with their threads and adds the warnings about
+// what was left out.
 func (r *reader) finish() {
-	r.torned()
+	r.warnTorn()
 	open := r.process != nil && r.framed
-	lacks := r.process != nil && !r.framed && r.process.lacks() > 0 && r.left.threads == 0
+	lacks := r.process != nil && !r.framed && r.process.missingThreads() > 0 && r.left.threads == 0
 	if r.waiting != 0 {
 		r.dump.Cut = true
-		r.warnings.Addf(r.number, "the file ends in a list of waiting channels: what stood behind it is missing")
+		r.warnings.Addf(r.number, "the file ends in a list of waiting channels: the lines after it are missing")
 	}
 	unclosed := r.dump.Form == XCrash && r.dump.Crash == nil && !r.closed && len(r.dump.Processes) > 0
-	r.unended()
+	r.warnUnended()
 	switch {
 	case len(r.dump.Processes) == 0 && r.waiting == 0:
 	case open:
-		r.dump.Cut = true // which is said
+		r.dump.Cut = true // the warning is already there
 	case lacks || unclosed || broken(r.last):
 		r.dump.Cut = true
-		r.warnings.Addf(r.number, "the file ends in the middle of a dump: threads and processes behind its last line are missing")
+		r.warnings.Addf(r.number, "the file ends in the middle of a dump: threads and processes after its last line are missing")
 	}
 	r.join()
 	if d := &r.dump; len(d.Processes) == 1 && d.Processes[0].Name == "" && d.Processes[0].PID == 0 {
@@ -509,8 +508,8 @@ func (r *reader) list(pid int) {
 	r.channels[pid] = nil
 }
 
-// join gives threads the waiting channels that stand in lists of their own. A process
-// of which there is nothing but such a list has threads without frames.
+// join adds the waiting channels in separate lists to their threads. A process with only such a
+// list has threads without frames.
 func (r *reader) join() {
 	there := map[int]bool{}
 	for i := range r.dump.Processes {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// PartOf is the name of the part with that index, "" for none.
+// PartOf returns the name of the part with that index, "" if it has none.
 func (d *Dump) PartOf(part int) string {
 	if part < 0 || part >= len(d.Parts) {
 		return ""
@@ -14,7 +14,7 @@ func (d *Dump) PartOf(part int) string {
 	return d.Parts[part]
 }
 
-// String is the frame in the runtime's own words, without the "at" before a method.
+// String returns the frame in the runtime's notation, without the "at" before a method.
 func (f Frame) String() string {
 	switch f.Kind {
 	case Java:
@@ -39,7 +39,7 @@ func (f Frame) String() string {
 	return b.String()
 }
 
-// String is what the runtime says of a lock, such as "waiting to lock <0x0d3a2f0a> (a
+// String returns the lock in the runtime's notation, such as "waiting to lock <0x0d3a2f0a> (a
 // java.lang.Object) held by thread 5".
 func (l Lock) String() string {
 	var b strings.Builder
@@ -58,9 +58,9 @@ func (l Lock) String() string {
 	return b.String()
 }
 
-// Stack is the thread's stack as the runtime writes it, the innermost frame first, with
-// each lock behind the frame at which it stands: at most so many lines. at is the index
-// of the line of one frame, -1 where that is not among them.
+// Stack returns at most `most` lines of the thread's stack as the runtime writes it, the innermost
+// frame first, with each lock after its frame. at is the index of the line of one frame, -1 if it
+// is not among them.
 func (t *Thread) Stack(most, frame int) (lines []string, at int) {
 	at = -1
 	lock := 0

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// begins takes the first line of a thread, and reports whether the line is one:
+// begins parses the first line of a thread, and reports whether the line is one:
 //
 //	"main" prio=5 tid=1 Blocked
 //	"FinalizerDaemon" daemon prio=5 tid=10 Waiting
@@ -13,7 +13,7 @@ import (
 //	"AsyncTask #1" prio=5 tid=0 Native (still starting up)
 //	"RenderThread" sysTid=9997
 //
-// A thread's name may have quotes: nothing behind it has any.
+// A thread's name may contain quotes, but nothing after it does.
 func (r *reader) begins(text []byte) bool {
 	end := bytes.LastIndexByte(text, '"')
 	rest := bytes.TrimSpace(text[end+1:])
@@ -30,12 +30,12 @@ func (r *reader) begins(text []byte) bool {
 	}
 	t := r.newThread(text[1:end])
 	r.first(t, rest)
-	r.once()
+	r.mergeRepeated()
 	return true
 }
 
-// once makes one of two threads: Google Play begins a thread with a line of its own.
-func (r *reader) once() {
+// mergeRepeated merges a thread begun twice: Google Play begins a thread with an additional line.
+func (r *reader) mergeRepeated() {
 	threads := r.process.Threads
 	n := len(threads)
 	if n < 2 || threads[n-1].VMTID == 0 || threads[n-1].VMTID != threads[n-2].VMTID || len(threads[n-2].Frames) > 0 {
@@ -47,7 +47,7 @@ func (r *reader) once() {
 	r.threads--
 }
 
-// first takes what stands behind a thread's name.
+// first parses the text after a thread's name.
 func (r *reader) first(t *Thread, rest []byte) {
 	for len(rest) > 0 {
 		word, more, _ := bytes.Cut(rest, []byte(" "))
@@ -67,8 +67,8 @@ func (r *reader) first(t *Thread, rest []byte) {
 	}
 }
 
-// exported takes the first line of a thread as Firebase exports it, and reports whether
-// the line is one:
+// exported parses the first line of a thread as Firebase exports it, and reports whether the line
+// is one:
 //
 //	main (blocked):tid=1 systid=1001 | waiting to lock <0x0a714d13> (com.example.Store) held by thread 12
 func (r *reader) exported(text []byte) bool {
@@ -87,15 +87,15 @@ func (r *reader) exported(text []byte) bool {
 	}
 	r.form(Crashlytics)
 	t := r.newThread(name[:open])
-	t.VMTID, t.TID, t.State = tid, systid, r.name(runtimes(name[open+len(" ("):]))
+	t.VMTID, t.TID, t.State = tid, systid, r.name(runtimeState(name[open+len(" ("):]))
 	if lock, ok := bytes.CutPrefix(bytes.TrimSpace(rest), []byte("| ")); ok {
 		r.lock(lock)
 	}
 	return true
 }
 
-// runtimes is a state in the runtime's words: of "timed waiting", TimedWaiting.
-func runtimes(state []byte) []byte {
+// runtimeState converts a state to the runtime's name: "timed waiting" to TimedWaiting.
+func runtimeState(state []byte) []byte {
 	var out []byte
 	for word := range bytes.FieldsSeq(state) {
 		out = append(append(out, bytes.ToUpper(word[:1])...), word[1:]...)
@@ -103,14 +103,13 @@ func runtimes(state []byte) []byte {
 	return out
 }
 
-// stateOf is a state without what stands behind it in brackets.
+// stateOf returns a state without its suffix in brackets.
 func stateOf(text []byte) []byte {
 	state, _, _ := bytes.Cut(text, []byte(" ("))
 	return state
 }
 
-// newThread adds a thread to the process. What is beyond the limits goes to one that
-// nobody keeps.
+// newThread adds a thread to the process. One beyond the limits is returned but not kept.
 func (r *reader) newThread(name []byte) *Thread {
 	r.apart = false
 	fresh := Thread{Name: r.name(name), Line: r.number, Core: -1}
@@ -125,9 +124,9 @@ func (r *reader) newThread(name []byte) *Thread {
 	return r.thread
 }
 
-// tombstone takes the first line of a thread as debuggerd writes it, or that of a process
-// of xCrash's (Util.java, NativeHandler.java). Those of a bug report are of processes that
-// ended before, which its dumps don't show.
+// tombstone parses the first line of a thread in debuggerd's format, or of a process in xCrash's
+// (Util.java, NativeHandler.java). Those in a bug report are of processes that had ended, which its
+// dumps do not show.
 //
 //	pid: 1234, tid: 1240, name: RenderThread  >>> com.example.mail <<<
 //	pid: 1234  >>> com.example.mail <<<
@@ -139,7 +138,7 @@ func (r *reader) tombstone(text []byte) {
 	before = bytes.TrimSpace(before)
 	command = bytes.TrimSuffix(command, []byte(" <<<"))
 	if pid, ok := digits(before); ok && len(command) > 0 {
-		r.unended()
+		r.warnUnended()
 		r.begin(pid)
 		r.framed = false
 		r.process.Name = r.command(command)
@@ -152,7 +151,7 @@ func (r *reader) tombstone(text []byte) {
 	}
 	r.form(Tombstone)
 	if r.process == nil || r.process.PID != pid {
-		r.unended()
+		r.warnUnended()
 		r.begin(pid)
 		r.framed = false
 	}
@@ -166,9 +165,9 @@ func (r *reader) tombstone(text []byte) {
 	}
 }
 
-// signal takes what ended a process, as a tombstone has it below the thread's first line
-// (libdebuggerd/tombstone.cpp, dump_signal_info). debuggerd stops a process by a signal of
-// its own where somebody asks for a tombstone: that one has not crashed.
+// signal parses the fatal signal in a tombstone, below the thread's first line
+// (libdebuggerd/tombstone.cpp, dump_signal_info). A tombstone on request stops the process by
+// debuggerd's own signal, which is no crash.
 //
 //	signal 11 (SIGSEGV), code 1 (SEGV_MAPERR), fault addr 0x0000000000000010
 //	signal 35 (<debuggerd signal>), code -1 (SI_QUEUE from pid 5024, uid 0), fault addr --------
@@ -181,7 +180,7 @@ func (r *reader) signal(text []byte) {
 	r.crashed(strconv.Itoa(number) + " (" + r.name(name) + ")")
 }
 
-// crashed notes that the thread that is being read has ended its process.
+// crashed records that the current thread ended its process.
 func (r *reader) crashed(signal string) {
 	if r.dump.Crash == nil {
 		r.dump.Crash = &Crash{}
@@ -191,7 +190,7 @@ func (r *reader) crashed(signal string) {
 	c.Signal = signal
 }
 
-// inThread takes a line of a thread.
+// inThread parses a line of a thread.
 func (r *reader) inThread(text []byte) {
 	switch {
 	case text[0] == '|':
@@ -211,21 +210,21 @@ func (r *reader) inThread(text []byte) {
 	case bytes.HasPrefix(text, abort) && r.dump.Crash != nil:
 		r.dump.Crash.Message = r.name(bytes.Trim(text[len(abort):], "'"))
 	case text[0] == '(', bytes.HasPrefix(text, []byte("NOTE: ")), bytes.HasPrefix(text, []byte("... repeated ")):
-		// Such as "(no managed stack frames)": there is nothing to take.
+		// Such as "(no managed stack frames)": there is nothing to parse.
 	default:
-		r.strange(text)
+		r.unknownLine(text)
 	}
 }
 
 var abort = []byte("Abort message: ")
 
-// strange counts a line that is not understood; the first ones are told.
-func (r *reader) strange(text []byte) {
+// unknownLine counts a line that is not understood; the first ones are warnings.
+func (r *reader) unknownLine(text []byte) {
 	if r.exported(text) || r.apart && len(r.thread.Frames) == 0 {
 		return
 	}
 	if r.dump.Form == Play && bytes.Contains(text, []byte("ANR")) {
-		return // what Google Play says of the frame above, in the reader's language
+		return // Google Play's note on the frame above, in the user's language
 	}
 	const told = 20
 	if r.odd++; r.odd <= told {
@@ -233,10 +232,10 @@ func (r *reader) strange(text []byte) {
 	}
 }
 
-// short is a text for a warning.
+// short cuts a text for a warning.
 func short(text []byte) []byte { return text[:min(len(text), 60)] }
 
-// attributes takes the pairs of a line such as
+// attributes parses the pairs of a line such as
 //
 //	| sysTid=28941 nice=-10 cgrp=top-app sched=0/0 handle=0x7deceb74f8
 //	| state=S schedstat=( 324804784 183300334 997 ) utm=23 stm=8 core=3 HZ=100
@@ -263,7 +262,7 @@ func (r *reader) attributes(text []byte) {
 	}
 }
 
-// scheduled takes the numbers of /proc/PID/schedstat.
+// scheduled parses the numbers of /proc/PID/schedstat.
 func (t *Thread) scheduled(text []byte) {
 	ran, rest, _ := bytes.Cut(text, []byte(" "))
 	queued, _, _ := bytes.Cut(rest, []byte(" "))
@@ -271,7 +270,7 @@ func (t *Thread) scheduled(text []byte) {
 	t.Queued, _ = strconv.ParseInt(string(queued), 10, 64)
 }
 
-// set takes a pair of a thread's first lines.
+// set sets a value of a thread's first lines.
 func (t *Thread) set(key string, value []byte) {
 	n, err := strconv.ParseInt(string(value), 10, 64)
 	switch {
@@ -280,7 +279,7 @@ func (t *Thread) set(key string, value []byte) {
 	case key == "state" && len(value) == 1:
 		t.Kernel = string(value)
 	case err != nil:
-	case key == "dsCount", key == "ucsCount": // of a debugger; its name since Android 12
+	case key == "dsCount", key == "ucsCount": // of a debugger; renamed in Android 12
 		t.Debugged = n > 0
 	case key == "prio":
 		t.Priority = int(n)

@@ -47,7 +47,7 @@ func gzipped(t testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
-// open opens what lies in a file, and gives all of it.
+// open opens a file with this data, and returns its content.
 func open(data []byte, want archive.Want) (text, entry string, err error) {
 	c, err := archive.Open(bytes.NewReader(data), bytes.NewReader(data), want)
 	if err != nil {
@@ -62,7 +62,7 @@ var (
 	traces = archive.Want{Names: []string{".pftrace"}}
 )
 
-func TestARecordingIsFoundHoweverItIsPacked(t *testing.T) {
+func TestOpenFindsTheRecording(t *testing.T) {
 	t.Parallel()
 	bugreport := []entry{
 		{"version.txt", "2.0"}, {"main_entry.txt", "bugreport-x-2026.txt\n"}, {"dumpstate_log.txt", "log"},
@@ -91,7 +91,7 @@ func TestARecordingIsFoundHoweverItIsPacked(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeUnpackedSaysWhy(t *testing.T) {
+func TestOpenReportsWhyItFails(t *testing.T) {
 	t.Parallel()
 	whole := zipped(t, entry{"a.pftrace", strings.Repeat("text", 100)})
 	many := make([]entry, archive.MaxEntries+1)
@@ -107,7 +107,7 @@ func TestWhatCannotBeUnpackedSaysWhy(t *testing.T) {
 	}{
 		"no recording":       {zipped(t, entry{"a", ""}, entry{"b", ""}), "no recording of that kind among its 2 files"},
 		"two of them":        {zipped(t, entry{"a.pftrace", ""}, entry{"b.pftrace", ""}), "holds 2 recordings"},
-		"cut":                {whole[:len(whole)-30], "may not be whole"},
+		"cut":                {whole[:len(whole)-30], "may be incomplete"},
 		"damaged":            {append(append(bytes.Clone(whole[:40]), 0xff, 0xff, 0xff), whole[43:]...), "unpack it"},
 		"gzip, cut":          {gzipped(t, strings.Repeat("text", 100))[:20], "unpack it"},
 		"gzip in name alone": {[]byte{0x1f, 0x8b, 9, 9}, "gzip"},
@@ -130,8 +130,8 @@ func TestWhatCannotBeUnpackedSaysWhy(t *testing.T) {
 	}
 }
 
-// An archive's directory can state few entries and hold millions.
-func TestADirectoryThatIsTooLargeIsRefused(t *testing.T) {
+// An archive's directory can state few entries and contain millions.
+func TestOpenRejectsALargeDirectory(t *testing.T) {
 	t.Parallel()
 	var data bytes.Buffer
 	head := make([]byte, 46)

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// openZIP opens the one entry of an archive that is the recording.
+// openZIP opens the only entry of an archive that is a recording.
 func openZIP(file File, want Want) (Content, error) {
 	at := &directory{file: file, left: maxDirectory}
 	z, err := zip.NewReader(at, file.Size())
@@ -20,11 +20,11 @@ func openZIP(file File, want Want) (Content, error) {
 	case errors.Is(err, errDirectory):
 		return Content{}, fmt.Errorf("list the archive: its directory is larger than %d MiB", maxDirectory>>20)
 	case err != nil:
-		return Content{}, fmt.Errorf("list the archive, which may not be whole: %w", err)
+		return Content{}, fmt.Errorf("list the archive, which may be incomplete: %w", err)
 	case len(z.File) > MaxEntries:
 		return Content{}, fmt.Errorf("list the archive: it has %d entries, at most %d are looked at", len(z.File), MaxEntries)
 	}
-	at.listed = true // what follows is bounded by what comes out
+	at.listed = true // from here on the unpacked size is limited
 	entry, err := choose(z, want)
 	if err != nil {
 		return Content{}, err
@@ -41,8 +41,8 @@ func openZIP(file File, want Want) (Content, error) {
 	return Content{Reader: &bounded{r: plain, packed: func() int64 { return packed }}, Entry: entry.Name}, nil
 }
 
-// directory bounds what is read while an archive's entries are listed: their
-// number, as the archive states it, can't be believed.
+// directory limits the bytes read while an archive's entries are listed: their stated number can't
+// be trusted.
 type directory struct {
 	file   File
 	left   int // bytes
@@ -60,7 +60,7 @@ func (d *directory) ReadAt(p []byte, off int64) (int, error) {
 	return d.file.ReadAt(p, off)
 }
 
-// choose finds the entry that is wanted.
+// choose returns the wanted entry.
 func choose(z *zip.Reader, want Want) (*zip.File, error) {
 	var files, wanted []*zip.File
 	for _, f := range z.File {
@@ -88,11 +88,11 @@ func choose(z *zip.Reader, want Want) (*zip.File, error) {
 	return nil, fmt.Errorf("the archive holds no recording of that kind among its %d files", len(files))
 }
 
-// maxMainEntry bounds the name of the report.
+// maxMainEntry limits the name of the report.
 const maxMainEntry = 1 << 10
 
-// report is the text of a bug report: the entry that main_entry.txt names, or the
-// only one whose name says so. nil where there is none.
+// report returns the text of a bug report: the entry that main_entry.txt names, or else the only
+// one with a report's name. It returns nil if there is none.
 func report(z *zip.Reader, files []*zip.File) *zip.File {
 	byName := map[string]*zip.File{}
 	var named []*zip.File

@@ -7,17 +7,17 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Battery is what `dumpsys battery` states.
+// Battery is the state in `dumpsys battery`.
 type Battery struct {
 	Line int `json:"line"`
-	// Powered are the chargers that are connected: "AC", "USB", "Wireless", "Dock".
+	// Powered lists the connected chargers: "AC", "USB", "Wireless", "Dock".
 	Powered    []string           `json:"powered,omitempty"`
 	Technology string             `json:"technology,omitempty"`
 	Stated     map[string]float64 `json:"stated"`
 }
 
-// batteryKeys are the lines of `dumpsys battery`: the name that the value is
-// stated under and what it is multiplied by.
+// batteryKeys are the lines of `dumpsys battery`: the name of the stated value and the factor that
+// it is multiplied by.
 var batteryKeys = map[string]struct {
 	name  string
 	scale float64

@@ -1,18 +1,16 @@
-// Package batterystats reads what `dumpsys batterystats` and `dumpsys battery`
-// write: the checkin form (--checkin, -c) and the plain text, from Android 2.3
-// to 16, alone or inside a bug report. It finds the platform's estimates of
-// power use by component and by UID, times on battery, CPU time, network bytes
-// and wakelocks, and the voltages of the battery's history.
+// Package batterystats reads the output of `dumpsys batterystats` and `dumpsys battery`: the
+// checkin form (--checkin, -c) and the plain text, from Android 2.3 to 16, alone or inside a bug
+// report. It finds the platform's estimates of power use by component and by UID, times on battery,
+// CPU time, network bytes and wakelocks, and the voltages of the battery's history.
 //
-// It owns the text and its meaning. It does not estimate anything itself
-// (package energy does), and does not know which UID is the app under test.
+// It owns the text and its meaning. It does not estimate anything itself (package energy does), and
+// does not know which UID is the app under test.
 //
-// It takes a stand: a number that the file does not state is absent, not zero.
-// Energy in joules is given only where the file states both the charge that was
-// drawn and the voltage that it was drawn at.
+// A number that the file does not state is absent, not zero. Energy in joules is given only if the
+// file states both the charge drawn and the voltage at which it was drawn.
 //
-// Source: frameworks/base/core/java/android/os/BatteryStats.java
-// (dumpCheckinLocked, dumpLocked, HistoryPrinter).
+// Source: frameworks/base/core/java/android/os/BatteryStats.java (dumpCheckinLocked, dumpLocked,
+// HistoryPrinter).
 package batterystats
 
 import (
@@ -20,29 +18,29 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Dump is one file.
+// Dump is the content of one file.
 type Dump struct {
-	Checkin *Checkin // nil where the file has no checkin form
+	Checkin *Checkin // nil if the file has no checkin form
 	Periods []Period // in the order of the file
 	History History
-	Battery *Battery // dumpsys battery, nil where the file has none
-	// Packages are those of each UID, as far as the file names them.
+	Battery *Battery // dumpsys battery, nil if the file has none
+	// Packages maps a UID to its packages, as far as the file names them.
 	Packages map[int][]string
-	// Cut says that the dump is surely not whole, so that its totals are too low; a
-	// warning says how that shows.
+	// Cut is set if the dump is certainly incomplete, so that its totals are too low; a warning
+	// gives the reason.
 	Cut      bool
 	Warnings []run.Warning
 }
 
-// Checkin is what the checkin form says of itself.
+// Checkin is the header of the checkin form.
 type Checkin struct {
 	Format  int    `json:"format"`            // the number that each line begins with
 	Version int    `json:"version,omitempty"` // of the checkin form, since Android 5
 	Parcel  int    `json:"parcel,omitempty"`  // of the service's own file
-	Build   string `json:"build,omitempty"`   // that ran when the statistics ended
+	Build   string `json:"build,omitempty"`   // of the system when the statistics ended
 }
 
-// Since says when a period began.
+// Since is when a period began.
 type Since string
 
 // The periods that Android knows.
@@ -54,7 +52,7 @@ const (
 	SinceLastRun   Since = "last-run"  // checkin's "l" where there is a "t"
 )
 
-// Form says how a period was written.
+// Form is the form in which a period was written.
 type Form string
 
 // The forms of a dump.
@@ -68,14 +66,14 @@ type Period struct {
 	Since Since `json:"since"`
 	Form  Form  `json:"form"`
 	Line  int   `json:"line"`
-	// Stated are the numbers that the period states, by names that end in their
-	// unit (docs/format/inspect.md lists them).
+	// Stated maps names that end in their unit to the numbers that the period states
+	// (docs/format/inspect.md lists them).
 	Stated     map[string]float64 `json:"stated"`
 	Components []Component        `json:"components,omitempty"`
 	UIDs       []*UID             `json:"uids,omitempty"`
-	// Wakelocks are those held for a millisecond and more, longest first.
+	// Wakelocks are those held for a millisecond or longer, longest first.
 	Wakelocks []Wakelock `json:"wakelocks,omitempty"`
-	// SpeedsKHz are the CPU's speeds by cluster, slowest first.
+	// SpeedsKHz lists the CPU's speeds by cluster, slowest first.
 	SpeedsKHz [][]int `json:"speeds_khz,omitempty"`
 
 	byUID    map[int]*UID
@@ -85,7 +83,7 @@ type Period struct {
 	overflow bool
 }
 
-// Component is the estimate for one part of the device.
+// Component is the estimate for one component of the device.
 type Component struct {
 	Name     string   `json:"name"`
 	PowerMAh float64  `json:"power_mah"`
@@ -94,20 +92,20 @@ type Component struct {
 	DurationMS *float64 `json:"duration_ms,omitempty"`
 }
 
-// UID is what is stated of one UID.
+// UID is the statistics of one UID.
 type UID struct {
 	UID      int      `json:"uid"`
-	Name     string   `json:"name"` // as Android's text writes it: "1000", "u0a86"
+	Name     string   `json:"name"` // as in Android's text: "1000", "u0a86"
 	Packages []string `json:"packages,omitempty"`
-	// Stated are numbers by names that end in their unit.
+	// Stated maps names that end in their unit to numbers.
 	Stated map[string]float64 `json:"stated,omitempty"`
-	// PartsMAh split the UID's power by component, as the text names them.
+	// PartsMAh splits the UID's power by component, as named in the text.
 	PartsMAh map[string]float64 `json:"parts_mah,omitempty"`
-	// AtSpeedMS is the CPU time at each of Period.SpeedsKHz, one cluster after
-	// the other; nil where it is not split.
+	// AtSpeedMS is the CPU time at each of Period.SpeedsKHz, one cluster after the other; nil if it
+	// is not split.
 	AtSpeedMS []float64 `json:"at_speed_ms,omitempty"`
-	// SensorsMS is how long it had each sensor on, by the sensor's handle. Where
-	// several UIDs had one on at once, each has its share of the time.
+	// SensorsMS is how long the UID had each sensor on, by the sensor's handle. If several UIDs had
+	// one on at once, each has its share of the time.
 	SensorsMS map[int]float64 `json:"sensors_ms,omitempty"`
 
 	processMS float64 // CPU time summed over its processes
@@ -133,8 +131,8 @@ type Wakelock struct {
 	Kind    LockKind `json:"kind"`
 	HeldMS  float64  `json:"held_ms"`
 	Count   int64    `json:"count"`
-	// ScreenOff says that HeldMS is time with the screen off. Since Android 5
-	// partial and kernel wakelocks are counted on that clock alone.
+	// ScreenOff is set if HeldMS is time with the screen off. Since Android 5 partial and kernel
+	// wakelocks are counted only then.
 	ScreenOff bool `json:"screen_off"`
 }
 
@@ -144,7 +142,7 @@ type lockKey struct {
 	name string
 }
 
-// Limits on what one file may hold; a real device stays far below.
+// Limits of one file; a real device stays far below.
 const (
 	maxPeriods    = 16
 	maxUIDs       = 20_000
@@ -160,7 +158,7 @@ func newPeriod(since Since, form Form, line int) Period {
 		byUID: map[int]*UID{}, locks: map[lockKey]bool{}}
 }
 
-// state keeps the first value of a name: what follows are repetitions.
+// state keeps the first value of a name: later ones are repetitions.
 func (p *Period) state(name string, v float64) { stateIn(p.Stated, name, v) }
 
 func stateIn(stated map[string]float64, name string, v float64) {
@@ -169,7 +167,7 @@ func stateIn(stated map[string]float64, name string, v float64) {
 	}
 }
 
-// uid finds or adds a UID; nil where there are too many.
+// uid finds or adds a UID. It returns nil if there are too many.
 func (p *Period) uid(id int) *UID {
 	if u := p.byUID[id]; u != nil {
 		return u
@@ -192,8 +190,7 @@ func (p *Period) addComponent(c Component) {
 	p.Components = append(p.Components, c)
 }
 
-// addWakelock keeps the first mention of a wakelock: the text lists the partial
-// ones twice.
+// addWakelock keeps the first occurrence of a wakelock: the text lists the partial ones twice.
 func (p *Period) addWakelock(w Wakelock) {
 	w.Name = trace.Name(w.Name)
 	key := lockKey{w.UID, w.Kind, w.Name}

@@ -74,8 +74,8 @@ func TestCheckin(t *testing.T) {
 	if len(seen.Warnings) != 0 || len(details.Periods) != 1 {
 		t.Fatalf("%d periods, %v", len(details.Periods), seen.Warnings)
 	}
-	// 50 mAh are 180 C; at 4 V until the history's last instant, 720 J in an
-	// hour on battery. 61 + 9 + 0.5 + 0.25 s of CPU.
+	// 50 mAh are 180 C; at 4 V until the history's last entry, 720 J in an hour on battery. 61 + 9
+	// + 0.5 + 0.25 s of CPU.
 	want := map[string]float64{"energy.total_j": 720, "power.mean_w": 0.2, "cpu.time_ms": 70750}
 	if d := cmp.Diff(want, seen.Metrics, cmpopts.EquateApprox(1e-12, 0)); d != "" {
 		t.Error(d)
@@ -110,10 +110,10 @@ func TestCheckin(t *testing.T) {
 	}
 }
 
-func TestOlderCheckinForms(t *testing.T) {
+func TestReadOlderCheckinForms(t *testing.T) {
 	t.Parallel()
-	// Android 2.3: "t" is since ever, "l" the last run; traffic is not split, and
-	// the wakelocks' sums are in microseconds.
+	// Android 2.3: "t" is since ever, "l" the last run; traffic is not split, and the sums of
+	// wakelocks are in microseconds.
 	d := read(t, `5,0,t,bt,3,1000,900,2000,1900
 5,0,t,m,600,0,10,10,0,7000,800,5000000,3000000,12
 5,10020,t,nt,700,80
@@ -128,7 +128,7 @@ func TestOlderCheckinForms(t *testing.T) {
 	if p.Stated["wakelock_full_ms"] != 5000 || p.Stated["wakelock_partial_ms"] != 3000 || p.Stated["rx_bytes"] != 7000 {
 		t.Errorf("%v", p.Stated)
 	}
-	// On these versions a partial wakelock is counted whatever the screen does.
+	// These versions count a partial wakelock with the screen on or off.
 	if w := p.Wakelocks; len(w) != 2 || w[0].HeldMS != 200 || w[0].Kind != batterystats.Partial || w[0].ScreenOff {
 		t.Errorf("%+v", w)
 	}
@@ -140,8 +140,8 @@ func TestOlderCheckinForms(t *testing.T) {
 	}
 }
 
-// TestWakelockTotalsByVersion reads the line "m" in the layouts that
-// battery-historian's checkin parser documents by version.
+// TestWakelockTotalsByVersion reads the line "m" in the layouts that battery-historian's checkin
+// parser documents by version.
 func TestWakelockTotalsByVersion(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -233,8 +233,8 @@ func TestText(t *testing.T) {
 		if len(seen.Warnings) != 0 || len(details.Periods) != 1 {
 			t.Fatalf("%s: %v", name, seen.Warnings)
 		}
-		// On battery 4 V for 20 s and 3.7 V for 10 s: 3.9 V. 10 mAh are 36 C, so
-		// 140.4 J in 100 s. CPU: UID 0 states its process alone, u0a7 its total.
+		// On battery 4 V for 20 s and 3.7 V for 10 s: 3.9 V. 10 mAh are 36 C, so 140.4 J in 100 s.
+		// CPU: UID 0 states only its process, u0a7 its total.
 		want := map[string]float64{"energy.total_j": 140.4, "power.mean_w": 1.404, "cpu.time_ms": 1500 + 180 + 22970}
 		if d := cmp.Diff(want, seen.Metrics, cmpopts.EquateApprox(1e-12, 0)); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -268,7 +268,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestPartsOfAUID(t *testing.T) {
+func TestReadPartsOfAUID(t *testing.T) {
 	t.Parallel()
 	_, before := inspect(t, fmt.Sprintf(textDump, oldPower))
 	u := before.Periods[0].UIDs[0]
@@ -287,8 +287,8 @@ func TestPartsOfAUID(t *testing.T) {
 	}
 }
 
-// TestEnergyIsNeverGuessed leaves joules out wherever the file lacks what they
-// are made of, and says why.
+// TestEnergyIsNeverGuessed tests that there is no energy if the file lacks what it is computed
+// from, and a warning gives the reason.
 func TestEnergyIsNeverGuessed(t *testing.T) {
 	t.Parallel()
 	const pws, hour = "9,0,l,pws,2700,50,0,0\n", "9,0,l,bt,0,3600000,0,0,0\n"
@@ -317,15 +317,15 @@ func TestEnergyIsNeverGuessed(t *testing.T) {
 	}
 }
 
-func TestWhatHoldsNoStatisticsSaysSo(t *testing.T) {
+func TestInspectWithoutStatistics(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                    "nothing of batterystats",
-		"hello\n  there: 3\n": "nothing of batterystats",
-		"\x00\x01\x02":        "nothing of batterystats",
+		"":                    "no line of batterystats",
+		"hello\n  there: 3\n": "no line of batterystats",
+		"\x00\x01\x02":        "no line of batterystats",
 		"Battery History (0%)\n    0 (2) 100 volt=4000\n":             "only history",
 		"Current Battery Service state:\r\n  voltage: 4000\r\n":       "only battery",
-		"DUMP OF SERVICE activity:\n  Time on battery: 5s 0ms (1%)\n": "nothing of batterystats",
+		"DUMP OF SERVICE activity:\n  Time on battery: 5s 0ms (1%)\n": "no line of batterystats",
 	} {
 		seen, _ := inspect(t, text)
 		if len(seen.Metrics) != 0 || len(seen.Warnings) != 1 || !strings.Contains(seen.Warnings[0].Text, want) {
@@ -334,7 +334,7 @@ func TestWhatHoldsNoStatisticsSaysSo(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsAWarningWithItsLine(t *testing.T) {
+func TestReadWarnings(t *testing.T) {
 	t.Parallel()
 	d := read(t, `9,0,l,bt,1,abc
 9,0,l,pws,2700,-5
@@ -357,7 +357,7 @@ Battery History (0%)
      +5q (2) 100
 `)
 	for line, part := range map[int]string{
-		1: "column 2", 2: "column 2", 3: "before the charge", 4: "column 1", 5: "no number", 7: "a time",
+		1: "column 2", 2: "column 2", 3: "before the charge", 4: "column 1", 5: "not a number", 7: "a time",
 		8: "bytes", 10: "charge", 11: "names no UID", 13: "no UID", 16: "user and in system", 19: "1 entry",
 	} {
 		if !warned(d.Warnings, line, part) {
@@ -393,8 +393,8 @@ func TestUIDs(t *testing.T) {
 	}
 }
 
-// TestALargeFileStaysBounded reads more of everything than a device can have.
-func TestALargeFileStaysBounded(t *testing.T) {
+// TestReadIsBounded reads a file with more of everything than a device can have.
+func TestReadIsBounded(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	for i := range 30_000 {
@@ -423,7 +423,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		seen, err := batterystats.Inspect(strings.NewReader(string(data)))
 		if err != nil {
-			t.Fatal(err) // a text of this size can always be read
+			t.Fatal(err) // a text of this size is always readable
 		}
 		for name, v := range seen.Metrics {
 			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
@@ -440,7 +440,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func TestSummaryNamesWhoHeldTheDeviceAwake(t *testing.T) {
+func TestSummaryListsWakelocks(t *testing.T) {
 	t.Parallel()
 	_, details := inspect(t, strings.ReplaceAll(checkinDump, "upload", "up\x1b[31mload"))
 	got := details.Summary()

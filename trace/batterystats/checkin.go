@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// isCheckin reports whether the line is one of the checkin form: "9,1000,l,cpu,…",
-// "9,h,…", "9,hsp,…".
+// isCheckin reports whether the line is one of the checkin form: "9,1000,l,cpu,…", "9,h,…",
+// "9,hsp,…".
 func isCheckin(line string) bool {
 	i := 0
 	for i < len(line) && line[i] >= '0' && line[i] <= '9' {
@@ -26,7 +26,7 @@ func isCheckin(line string) bool {
 	return ok && len(after) > 2 && after[1] == ',' && strings.IndexByte("iltcu", after[0]) >= 0
 }
 
-// readCheckin reads one line that isCheckin took.
+// readCheckin parses a line for which isCheckin is true.
 func (r *reader) readCheckin(line string) {
 	fields := splitCheckin(line)
 	if r.dump.Checkin == nil {
@@ -59,8 +59,8 @@ func (r *reader) readCheckin(line string) {
 	}
 }
 
-// splitCheckin splits at commas, but for those inside a quoted field. Android
-// does not escape quotes: one ends its field only before a comma or the end.
+// splitCheckin splits a line at commas outside quoted fields. Android does not escape quotes: a
+// quote ends its field only before a comma or the end.
 func splitCheckin(line string) []string {
 	var fields []string
 	for {
@@ -81,9 +81,9 @@ func splitCheckin(line string) []string {
 	}
 }
 
-// layout is the version that the layout of a line goes by, 0 where it is not
-// known: until Android 5 each line began with it, since then it has a line of
-// its own and the lines begin with 9.
+// layout returns the version that determines the layout of a line, 0 if it is unknown: until
+// Android 5 each line began with it; since then it has a line of its own and the lines begin with
+// 9.
 func (c Checkin) layout() int {
 	if c.Version > 0 || c.Format >= 9 {
 		return c.Version
@@ -91,8 +91,7 @@ func (c Checkin) layout() int {
 	return c.Format
 }
 
-// readInfo reads the lines of category "i": the versions and the packages of
-// each UID.
+// readInfo parses the lines of category "i": the versions and the packages of each UID.
 func (r *reader) readInfo(tag string, values []string) {
 	switch {
 	case tag == "vers" && len(values) >= 4:
@@ -123,17 +122,17 @@ func (r *reader) checkinPeriod(category string) *Period {
 	return &r.dump.Periods[i]
 }
 
-// uidTags are those of the lines that state what one UID did.
+// uidTags are the tags of lines about one UID.
 var uidTags = map[string]bool{
 	"nt": true, "cpu": true, "pr": true, "awl": true, "wl": true, "fg": true, "sr": true, "wfl": true, "wfcd": true,
 	"ble": true, "aud": true, "vid": true, "cam": true, "fla": true, "ctf": true,
 }
 
-// readCheckin reads one line of a period and says what is wrong with it, ""
-// where nothing is. Lines of other tags are not needed here.
+// readCheckin parses one line of a period and returns what is wrong with it, "" if nothing is.
+// Lines with other tags are ignored.
 func (p *Period) readCheckin(version, uid int, tag string, values []string) string {
 	if uidTags[tag] {
-		p.order.came(uid)
+		p.order.seen(uid)
 	}
 	switch tag {
 	case "bt":
@@ -171,12 +170,11 @@ func (p *Period) readCheckin(version, uid int, tag string, values []string) stri
 	return p.readState(tag, values)
 }
 
-// miscNames are the names of the line "m", whose layout changed with the
-// version: two columns at first; then Wi-Fi and Bluetooth times and traffic
-// before the wakelocks, in microseconds before version 9; since version 14
-// (Android 6) the wakelocks follow the phone's time. Where the version is not
-// stated, only columns that all layouts share are taken, or a line as long as
-// only newer layouts have.
+// miscNames returns the names of the columns of line "m", whose layout changed with the version:
+// two columns at first; then Wi-Fi and Bluetooth times and traffic before the wakelocks, in
+// microseconds before version 9; since version 14 (Android 6) the wakelocks follow the phone's
+// time. If the version is not stated, only columns that all layouts share are read, or a line of a
+// length that only newer layouts have.
 func miscNames(version, columns int) []string {
 	names := []string{"screen_on_ms", "phone_on_ms"}
 	unit := "ms"
@@ -198,8 +196,8 @@ func miscNames(version, columns int) []string {
 		full, partial, "", "mobile_radio_active_ms", "", "interactive_ms")
 }
 
-// stateAll states values under names, in order. A name "" is passed over, and a
-// name in micro-units is turned into milli-units.
+// stateAll states values under names, in order. A value with the name "" is skipped, and one with a
+// name in micro-units is converted to milli-units.
 func (p *Period) stateAll(values []string, names ...string) string {
 	for i, name := range names {
 		if i == len(values) {
@@ -210,7 +208,7 @@ func (p *Period) stateAll(values []string, names ...string) string {
 		}
 		v, ok := parseNumber(values[i])
 		if !ok {
-			return "its column " + strconv.Itoa(i+1) + " is no number: the line's rest is not read"
+			return "its column " + strconv.Itoa(i+1) + " is not a number: the rest of the line is not read"
 		}
 		switch {
 		case strings.HasSuffix(name, "_us"):
@@ -223,7 +221,7 @@ func (p *Period) stateAll(values []string, names ...string) string {
 	return ""
 }
 
-// checkinComponents spells the checkin form's labels out.
+// checkinComponents maps the checkin form's labels to full names.
 var checkinComponents = map[string]string{
 	"scrn": "screen", "blue": "bluetooth", "unacc": "unaccounted", "over": "overcounted", "cell": "cell standby",
 }
@@ -234,7 +232,7 @@ func (p *Period) readPowerItem(uid int, values []string) string {
 	}
 	mah, ok := parseNumber(values[1])
 	if !ok {
-		return "its charge is no number"
+		return "its charge is not a number"
 	}
 	if values[0] != "uid" {
 		name := values[0]
@@ -249,7 +247,7 @@ func (p *Period) readPowerItem(uid int, values []string) string {
 		return ""
 	}
 	stateIn(u.Stated, "power_mah", mah)
-	// Since Android 8: hidden from the user, screen, share of what is hidden.
+	// Since Android 8: hidden from the user, screen, share of the hidden part.
 	for i, name := range map[int]string{3: "power_screen_mah", 4: "power_proportional_mah"} {
 		if i < len(values) {
 			if v, ok := parseNumber(values[i]); ok {
@@ -267,13 +265,13 @@ func (p *Period) readKernelLock(values []string) string {
 	ms, ok := parseNumber(values[1])
 	count, okCount := parseNumber(values[2])
 	if !ok || !okCount {
-		return "its time or count is no number"
+		return "its time or count is not a number"
 	}
 	p.addWakelock(Wakelock{Name: strings.TrimSpace(values[0]), Kind: Kernel, HeldMS: ms, Count: int64(count)})
 	return ""
 }
 
-// readUIDLine reads what is stated of one UID.
+// readUIDLine parses a line about one UID.
 func (p *Period) readUIDLine(u *UID, tag string, values []string) string {
 	switch tag {
 	case "nt":
@@ -306,7 +304,7 @@ func (u *UID) readProcess(values []string) string {
 	user, ok := parseNumber(values[1])
 	system, okSystem := parseNumber(values[2])
 	if !ok || !okSystem {
-		return "its CPU times are no numbers"
+		return "its CPU times are not numbers"
 	}
 	u.processMS += user + system
 	u.hasProc = true
@@ -315,8 +313,8 @@ func (u *UID) readProcess(values []string) string {
 
 var checkinLocks = map[string]LockKind{"f": Full, "p": Partial, "w": Window}
 
-// readLocks reads NAME,TIME,f,COUNT,…,TIME,p,COUNT,…: how many columns follow
-// each count depends on the version. "bp" is a part of "p".
+// readLocks parses NAME,TIME,f,COUNT,…,TIME,p,COUNT,…: how many columns follow each count depends
+// on the version. "bp" is a part of "p".
 func (p *Period) readLocks(u *UID, values []string) string {
 	for i := 2; i < len(values); i++ {
 		kind, found := checkinLocks[values[i]]
@@ -329,7 +327,7 @@ func (p *Period) readLocks(u *UID, values []string) string {
 			count, _ = parseNumber(values[i+1])
 		}
 		if !ok {
-			return "the time before " + values[i] + " is no number"
+			return "the time before " + values[i] + " is not a number"
 		}
 		p.addWakelock(Wakelock{UID: u.UID, UIDName: u.Name, Name: values[0], Kind: kind, HeldMS: ms, Count: int64(count)})
 	}

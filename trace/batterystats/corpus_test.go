@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
 
-// corpus returns the folder of real dumps that the repository does not hold.
+// corpus returns the folder of real dumps outside the repository.
 func corpus(t testing.TB) string {
 	t.Helper()
 	return corpustest.Path(t, "batterystats")
@@ -33,15 +33,14 @@ func inspectCorpus(t testing.TB, name string) (trace.Inspection, batterystats.De
 	return seen, seen.Details.(batterystats.Details)
 }
 
-// TestCorpusText compares the real texts with numbers that a script of Python's
-// regular expressions found in them: the CPU time summed over the UIDs, the
-// voltage on battery as a mean over time (each instant of the clock as it is told
-// last, since some entries stand out of order), the computed drain, the screen's
-// times, the UIDs with an estimate and the sum of those, and the wakelocks of
-// the two lists.
+// TestCorpusText compares the real texts with numbers that a Python script with regular expressions
+// found in them: the CPU time summed over the UIDs, the mean voltage on battery over time (an
+// instant that occurs twice counts once, as stated last, since some entries are out of order), the
+// computed drain, the screen's times, the number of UIDs with an estimate and the sum of these, and
+// the wakelocks of the two lists.
 func TestCorpusText(t *testing.T) {
 	t.Parallel()
-	// What Android itself states where the history is whole: "Time on battery".
+	// Android's own value if the history is complete: "Time on battery".
 	onBattery := map[string]float64{
 		"androidcommon_dumpsys_batterystats.txt": 596348062, "fishbonec_batterystats.txt": 3691254,
 		"fishbonec_batterystats0.txt": 1811, "hpbl_batterystats.txt": 494616,
@@ -53,7 +52,7 @@ func TestCorpusText(t *testing.T) {
 		uids                       int
 		uidsMAh, partial, kernelMS float64
 	}{
-		{"adbcleaner_batterystats.txt", -1, 0, -1, 0, 0, 0, 0, 0, 0}, // plugged in all along
+		{"adbcleaner_batterystats.txt", -1, 0, -1, 0, 0, 0, 0, 0, 0}, // plugged in all the time
 		{"androidcommon_dumpsys_batterystats.txt", 20091240, 3891.2434, 2391, 7029157, 589318905, 55, 1169.79, 17151235, 36092927},
 		{"fishbonec_batterystats.txt", 4677578, 4411.4115, 410, 2525987, 1165267, 115, 388.955, 949964, 1430867},
 		{"fishbonec_batterystats0.txt", 4031, 4453, 0, 1811, 0, 44, 0.277866, 0, 0},
@@ -106,15 +105,15 @@ func TestCorpusText(t *testing.T) {
 		if held[batterystats.Partial] != c.partial || held[batterystats.Kernel] != c.kernelMS {
 			t.Errorf("%s: partial and kernel wakelocks %v, want %g and %g", c.file, held, c.partial, c.kernelMS)
 		}
-		// Android states the sum itself, rounded once instead of once a lock.
+		// Android states the sum itself, rounded once instead of once per lock.
 		if sum, stated := p.Stated["wakelock_partial_ms"]; stated && math.Abs(sum-c.partial) > 10 {
 			t.Errorf("%s: the file states %g ms of partial wakelocks", c.file, sum)
 		}
 	}
 }
 
-// TestCorpusCheckinAgreesWithText reads both forms of one moment on an emulator
-// with Android 9. The checkin form was written 2.35 s later.
+// TestCorpusCheckinAgreesWithText reads both forms of the same statistics of an emulator with
+// Android 9. The checkin form was written 2.35 s later.
 func TestCorpusCheckinAgreesWithText(t *testing.T) {
 	t.Parallel()
 	text, textDetails := inspectCorpus(t, "jeanboydev_emulator_9_batterystats.txt")
@@ -135,8 +134,7 @@ func TestCorpusCheckinAgreesWithText(t *testing.T) {
 			continue
 		}
 		compared++
-		// Running times went on for those 2.35 s; the text rounds bytes to a
-		// hundredth of a KB.
+		// Running times advanced for those 2.35 s; the text rounds bytes to a hundredth of a KB.
 		if math.Abs(v-w) > 2500 || v != w && !isRunning(name) && math.Abs(v-w) > 0.006*1024+500 {
 			t.Errorf("%s: %g in the text, %g in the checkin form", name, v, w)
 		}
@@ -168,7 +166,7 @@ func isRunning(name string) bool {
 		"screen_on_ms", "screen_medium_ms", "interactive_ms", "mobile_radio_active_ms", "wifi_on_ms", "wifi_running_ms"}, name)
 }
 
-// TestCorpusWithoutStatistics reads the real files that hold something else.
+// TestCorpusWithoutStatistics reads the real files without statistics.
 func TestCorpusWithoutStatistics(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]struct {

@@ -6,14 +6,14 @@ import "fmt"
 const (
 	leastMV = 2000
 	mostMV  = 20_000
-	// mostSwing is how much higher a battery's voltage is when it is full than when
-	// it is empty: a cell goes from 4.5 to 2.8 V at most.
+	// mostSwing is the largest ratio between a battery's voltages when full and when empty: a cell
+	// goes from 4.5 to 2.8 V at most.
 	mostSwing = 1.75
 )
 
-// Energy is the period's computed drain in joules: mAh × 3.6 C/mAh × V. It is
-// nil where the file does not state both, or contradicts them; the doubts say why
-// where that could surprise, and what is odd of joules that are given.
+// Energy returns the period's computed drain in joules: mAh × 3.6 C/mAh × V. It returns nil if the
+// file does not state both, or contradicts them; the doubts explain an unexpected nil, or what is
+// odd about the joules returned.
 func (d Dump) Energy(p *Period) (*Energy, []string) {
 	mah, stated := p.Stated["computed_mah"]
 	if !stated {
@@ -21,9 +21,9 @@ func (d Dump) Energy(p *Period) (*Energy, []string) {
 	}
 	if mah == 0 {
 		if p.charging() {
-			return nil, nil // which is said already
+			return nil, nil // a warning is there already
 		}
-		return nil, []string{"the computed drain is 0 mAh: the time on battery was too short to tell, and no energy is given"}
+		return nil, []string{"the computed drain is 0 mAh: the time on battery was too short, and no energy is given"}
 	}
 	drain, refused := p.contradiction(mah)
 	var doubts []string
@@ -42,7 +42,7 @@ func (d Dump) Energy(p *Period) (*Energy, []string) {
 	return &e, doubts
 }
 
-// voltage is the mean on battery and where it is from, or what is wrong with it.
+// voltage returns the mean voltage on battery and its source, or what is wrong with it.
 func (d Dump) voltage() (mv float64, from, odd string) {
 	mv, from = d.History.VoltageMV, "history"
 	low, high := d.History.MinVoltageMV, d.History.MaxVoltageMV
@@ -61,10 +61,9 @@ func (d Dump) voltage() (mv float64, from, odd string) {
 	return mv, from, ""
 }
 
-// contradiction compares the computed drain with what the battery's level allows,
-// which Android states beside it, to a step of the level and a quarter more. Beyond
-// twice the level's, or less than half, it is refused. A level that did not fall
-// says nothing.
+// contradiction compares the computed drain with the fall of the battery's level, which Android
+// also states, with a tolerance of one step of the level and a quarter. Beyond twice the level's
+// drain, or less than half, the drain is refused. A level that did not fall is no evidence.
 func (p *Period) contradiction(computed float64) (doubt string, refused bool) {
 	const near, far = 1.25, 2
 	low, high := p.Stated["actual_min_mah"], p.Stated["actual_max_mah"]
@@ -84,14 +83,14 @@ func (p *Period) contradiction(computed float64) (doubt string, refused bool) {
 	return "", false
 }
 
-// Contradicted reports whether the file itself contradicts the period's drain, or its
-// own voltage, so much that there is no energy.
+// Contradicted reports whether the file itself contradicts the period's drain, or its own voltage,
+// so much that there is no energy.
 func (d Dump) Contradicted(p *Period) bool {
 	_, refused := p.contradiction(p.Stated["computed_mah"])
 	return refused || swings(d.History.MinVoltageMV, d.History.MaxVoltageMV)
 }
 
-// swings reports whether voltages lie further apart than those of one battery.
+// swings reports whether the voltages are further apart than those of one battery can be.
 func swings(low, high float64) bool { return low > 0 && high > low*mostSwing }
 
 // charging reports whether a charger was connected all the time.
@@ -100,7 +99,7 @@ func (p *Period) charging() bool {
 	return stated && on == 0
 }
 
-// doubts are those about the period as a whole.
+// doubts returns the warnings about the period as a whole.
 func (p *Period) doubts() []string {
 	if p.charging() {
 		return []string{"the device was on a charger all the time (0 ms on battery): Android counts power, CPU time and wakelocks on battery alone"}

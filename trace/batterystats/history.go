@@ -7,47 +7,47 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// History is what the battery's history tells: its voltage and its charge
-// counter. Times count from the history's beginning.
+// History is the voltage and the charge counter in the battery's history. Times count from the
+// history's beginning.
 type History struct {
-	Line    int     `json:"line,omitempty"` // 0 where the file has none
+	Line    int     `json:"line,omitempty"` // 0 if the file has none
 	Entries int     `json:"entries"`
 	SpanMS  float64 `json:"span_ms"`
 	// Voltages counts the voltages stated while the device ran on battery.
 	Voltages int `json:"voltages"`
-	// VoltageMV is their mean over the time on battery, each held until the
-	// next; 0 where none is stated.
+	// VoltageMV is their mean over the time on battery, where each lasts until the next; 0 if none
+	// is stated.
 	VoltageMV    float64 `json:"voltage_mv,omitempty"`
 	MinVoltageMV float64 `json:"min_voltage_mv,omitempty"`
 	MaxVoltageMV float64 `json:"max_voltage_mv,omitempty"`
-	// OnBatteryMS is the time over which the mean was taken.
+	// OnBatteryMS is the time over which the mean was computed.
 	OnBatteryMS float64 `json:"on_battery_ms"`
-	// FirstChargeMAh and LastChargeMAh are readings of the charge counter.
+	// FirstChargeMAh and LastChargeMAh are the first and the last reading of the charge counter.
 	FirstChargeMAh *float64 `json:"first_charge_mah,omitempty"`
 	LastChargeMAh  *float64 `json:"last_charge_mah,omitempty"`
 }
 
-// historyReader integrates the voltage while it reads.
+// historyReader integrates the voltage while it parses.
 type historyReader struct {
 	History
 	now       float64 // ms
 	longest   float64 // ms, of the histories before this one
 	voltage   float64 // mV, the last stated
-	onBattery bool    // plug=none is in force
+	onBattery bool    // plug=none applies
 	off       bool    // the device was shut down
-	held      []held  // in the order of time
-	area, sum float64 // mV × ms of what is no longer in held; the sum of the voltages stated on battery
+	held      []held  // in chronological order
+	area, sum float64 // mV × ms of the voltages no longer in held; the sum of the voltages stated on battery
 	settledMS float64 // the time of that area
 	badTimes  int
 	badLine   int
-	backMS    float64 // by how much the clock was set back in all
-	backLine  int     // where first
+	backMS    float64 // by how much the clock was set back in total
+	backLine  int     // where it was set back first
 }
 
-// held is a voltage on battery and the time that it was held for, in ms.
+// held is a voltage on battery and the period in which it applied, in ms.
 type held struct{ from, to, mv float64 }
 
-// maxHeld bounds what a clock that is set back can undo.
+// maxHeld limits how much of the history can be undone when the clock is set back.
 const maxHeld = 100_000
 
 func (h *historyReader) begin(line int) {
@@ -59,7 +59,7 @@ func (h *historyReader) begin(line int) {
 	h.now, h.voltage, h.onBattery, h.off = 0, 0, false, true
 }
 
-// settle adds up the first n voltages that were held.
+// settle adds up the first n voltages.
 func (h *historyReader) settle(n int) {
 	for _, v := range h.held[:n] {
 		h.area += v.mv * (v.to - v.from)
@@ -68,8 +68,8 @@ func (h *historyReader) settle(n int) {
 	h.held = append(h.held[:0], h.held[n:]...)
 }
 
-// readText reads "+1s634ms (2) 080 c0100024 volt=4166 plug=none …". An entry can
-// go on below, in lines that begin with a word.
+// readText parses "+1s634ms (2) 080 c0100024 volt=4166 plug=none …". An entry can continue below,
+// in lines that begin with a word.
 func (h *historyReader) readText(text string, line int) {
 	if text[0] != '+' && (text[0] < '0' || text[0] > '9') {
 		return
@@ -99,14 +99,14 @@ func (h *historyReader) readText(text string, line int) {
 	h.count(stated)
 }
 
-// readCheckin reads the fields after "9,h": a time since the entry before, which
-// may bear ":RESET:TIME:…", then "Bv=4166", "Bp=n", …
+// readCheckin parses the fields after "9,h": the time since the entry before, which may be followed
+// by ":RESET:TIME:…", then "Bv=4166", "Bp=n", …
 func (h *historyReader) readCheckin(fields []string, line int) {
 	time, event, _ := strings.Cut(fields[0], ":")
 	if strings.HasPrefix(event, "RESET") || time == "*" {
 		h.begin(h.Line)
 	}
-	delta, err := strconv.ParseInt(time, 10, 50) // below 0 where the clock was set back
+	delta, err := strconv.ParseInt(time, 10, 50) // negative if the clock was set back
 	if err != nil {
 		h.doubt(line)
 		return
@@ -128,8 +128,8 @@ func (h *historyReader) readCheckin(fields []string, line int) {
 	h.count(stated)
 }
 
-// advance goes to an entry's time. The clock may stand still, and may be set back:
-// then the same times come again, and count as they are told last.
+// advance advances to an entry's time. The clock may stand still or be set back: a repeated time
+// then counts as stated last.
 func (h *historyReader) advance(at float64, line int) {
 	h.Entries++
 	switch {
@@ -144,8 +144,8 @@ func (h *historyReader) advance(at float64, line int) {
 	h.SpanMS = max(h.longest, h.now)
 }
 
-// usualBackMS is how far back the clock goes without being set: entries of some
-// devices stand a little out of order.
+// usualBackMS is how far back the clock may go without having been set: entries of some devices are
+// slightly out of order.
 const usualBackMS = 10_000
 
 func (h *historyReader) noteBack(by float64, line int) {
@@ -158,7 +158,7 @@ func (h *historyReader) noteBack(by float64, line int) {
 	h.backMS += by
 }
 
-// hold notes the voltage from now until then.
+// hold records the voltage from now until then.
 func (h *historyReader) hold(until float64) {
 	if n := len(h.held); n > 0 && h.held[n-1].to == h.now && h.held[n-1].mv == h.voltage {
 		h.held[n-1].to = until
@@ -170,7 +170,7 @@ func (h *historyReader) hold(until float64) {
 	h.held = append(h.held, held{h.now, until, h.voltage})
 }
 
-// undo takes back what was held after a time.
+// undo removes the voltages after a time.
 func (h *historyReader) undo(after float64) {
 	for n := len(h.held); n > 0 && h.held[n-1].to > after; n-- {
 		if h.held[n-1].from < after {
@@ -181,7 +181,7 @@ func (h *historyReader) undo(after float64) {
 	}
 }
 
-// doubt counts an entry that can't be placed in time.
+// doubt counts an entry that has no valid time.
 func (h *historyReader) doubt(line int) {
 	if h.badTimes == 0 {
 		h.badLine = line
@@ -197,7 +197,7 @@ func (h *historyReader) setVoltage(value string) bool {
 	return ok && v > 0
 }
 
-// count takes a voltage into account, once the entry has been read whole.
+// count counts a voltage once the whole entry has been parsed.
 func (h *historyReader) count(stated bool) {
 	if !stated || !h.onBattery {
 		return
@@ -232,8 +232,8 @@ func (h *historyReader) finish(warnings *trace.Warnings) {
 	}
 	if h.badTimes > 0 {
 		warnings.Counted(h.badLine, h.badTimes,
-			"%d entry of the history, this one, has no time that can be read: it is left out",
-			"%d entries of the history, this one first, have no time that can be read: they are left out")
+			"%d entry of the history, this one, has no valid time: it is left out",
+			"%d entries of the history, this one first, have no valid time: they are left out")
 	}
 	if h.backMS > 0 {
 		warnings.Addf(h.backLine, "the history's clock was set back, here first, by %v in all: times that come twice count once", milliseconds(h.backMS))

@@ -11,11 +11,11 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
 type Details struct {
 	// Contents names what was found: checkin, text, history, battery.
 	Contents []string `json:"contents"`
-	// Source is the period that the totals were taken from, nil where there is none.
+	// Source is the period that the totals are from, nil if there is none.
 	Source  *Source  `json:"source,omitempty"`
 	Energy  *Energy  `json:"energy,omitempty"`
 	Checkin *Checkin `json:"checkin,omitempty"`
@@ -31,7 +31,7 @@ type Source struct {
 	Line  int   `json:"line"`
 }
 
-// Energy says how energy.total_j was worked out: charge × voltage.
+// Energy is how energy.total_j was computed: charge × voltage.
 type Energy struct {
 	// Source is "platform": Android's own estimate, not a measurement.
 	Source      string  `json:"source"`
@@ -42,8 +42,8 @@ type Energy struct {
 	Joules      float64 `json:"joules"`
 }
 
-// Inspect reads a dump and sums it up: energy.total_j and power.mean_w as the
-// platform estimates them, and cpu.time_ms over all UIDs.
+// Inspect reads a dump and returns its totals: energy.total_j and power.mean_w as estimated by the
+// platform, and cpu.time_ms over all UIDs.
 func Inspect(r io.Reader) (trace.Inspection, error) {
 	d, err := Read(r)
 	if err != nil {
@@ -65,7 +65,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		}
 		fill(metrics, p, details.Energy)
 	case len(details.Contents) == 0:
-		warnings = append(warnings, run.Warning{Text: "nothing of batterystats is in the file"})
+		warnings = append(warnings, run.Warning{Text: "the file has no line of batterystats"})
 	default:
 		warnings = append(warnings, run.Warning{Text: "the file has no statistics, only " + strings.Join(details.Contents, " and ")})
 	}
@@ -89,7 +89,7 @@ func fill(metrics map[string]float64, p *Period, energy *Energy) {
 	}
 }
 
-// Contents names what was found in the file.
+// Contents returns the names of what was found in the file.
 func (d Dump) Contents() []string {
 	out := []string{}
 	if d.Checkin != nil {
@@ -110,9 +110,8 @@ func (d Dump) Contents() []string {
 	return out
 }
 
-// Main is the period that totals are taken from: since the last charge, in the
-// checkin form where there is one, since it does not round. nil where the file
-// has no period.
+// Main returns the period for totals: since the last charge, in the checkin form if there is one,
+// since that does not round. It returns nil if the file has no period.
 func (d Dump) Main() *Period {
 	var best *Period
 	rank := map[Since]int{SinceCharge: 4, SinceEver: 3, SinceUnplugged: 2, SinceBoot: 1}
@@ -125,9 +124,8 @@ func (d Dump) Main() *Period {
 	return best
 }
 
-// CPUTimeMS is the CPU time in user and system mode over all UIDs; false where
-// the period states none. Where a UID states only its processes (before Android
-// 6), those count.
+// CPUTimeMS returns the CPU time in user and system mode over all UIDs; false if the period states
+// none. For a UID that states only its processes (before Android 6), those count.
 func (p *Period) CPUTimeMS() (float64, bool) {
 	total, stated := 0.0, false
 	for _, u := range p.UIDs {
@@ -140,11 +138,11 @@ func (p *Period) CPUTimeMS() (float64, bool) {
 	return total, stated
 }
 
-// maxShown bounds the wakelocks of a summary.
+// maxShown limits the wakelocks in a summary.
 const maxShown = 5
 
-// Summary is what the details come to in a few lines for people: the drain, and
-// who held the device awake while its screen was off.
+// Summary returns the details as a few lines for people: the drain, and the wakelocks that kept the
+// device awake while its screen was off.
 func (d Details) Summary() []string {
 	if d.Source == nil {
 		return nil

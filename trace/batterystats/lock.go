@@ -9,15 +9,15 @@ import (
 const duration = `((?:\d+d )?(?:\d+h )?(?:\d+m )?(?:\d+s )?\d+ms)`
 
 var (
-	// A wakelock's name may hold colons, spaces and digits of its own.
+	// A wakelock's name may contain colons, spaces and digits.
 	kernelLock  = regexp.MustCompile(`^Kernel Wake lock (.*): ` + duration + ` \((\d+) times\)`)
 	partialLock = regexp.MustCompile(`^Wake lock (\S+) (.*): ` + duration + ` \((\d+) times\)`)
 	uidLock     = regexp.MustCompile(`^Wake lock (.*?): ` + duration + ` (?:full|partial|window|background partial) \(`)
 	heldAs      = regexp.MustCompile(duration + ` (full|partial|window|background partial) \((\d+) times\)`)
 )
 
-// readListedLock reads a line of "All kernel wake locks" or "All partial wake
-// locks". A lock that was never held has no time, and is passed over.
+// readListedLock parses a line of "All kernel wake locks" or "All partial wake locks". A lock that
+// was never held has no time, and is skipped.
 func (p *Period) readListedLock(text string) {
 	if m := kernelLock.FindStringSubmatch(text); m != nil {
 		p.addLock(0, "", strings.TrimSpace(m[1]), Kernel, m[2], m[3])
@@ -30,8 +30,8 @@ func (p *Period) readListedLock(text string) {
 	}
 }
 
-// readUIDLock reads "Wake lock NAME: 20s full (1 times), 406ms partial (22
-// times) max=281, 1s 548ms background partial (22 times) realtime".
+// readUIDLock parses "Wake lock NAME: 20s full (1 times), 406ms partial (22 times) max=281, 1s
+// 548ms background partial (22 times) realtime".
 func (p *Period) readUIDLock(u *UID, text string) {
 	m := uidLock.FindStringSubmatch(text)
 	if m == nil {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxNumber bounds every quantity: 10^15 ms are 30,000 years.
+// maxNumber limits every quantity: 10^15 ms are 30,000 years.
 const maxNumber = 1e15
 
-// parseNumber reads a decimal number, not negative; some devices write it with
-// the decimal comma of their locale.
+// parseNumber parses a decimal number that is not negative; some devices write it with the decimal
+// comma of their locale.
 func parseNumber(s string) (float64, bool) {
 	if len(s) == 0 || len(s) > 40 || s[0] < '0' || s[0] > '9' {
 		return 0, false
@@ -22,7 +22,7 @@ func parseNumber(s string) (float64, bool) {
 	return v, err == nil && !math.IsNaN(v) && v >= 0 && v <= maxNumber
 }
 
-// cutNumber reads the number that s begins with, and gives what follows it.
+// cutNumber parses the number at the beginning of s, and returns the text after it.
 func cutNumber(s string) (float64, string, bool) {
 	end := 0
 	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == '.' || s[end] == ',') {
@@ -34,8 +34,8 @@ func cutNumber(s string) (float64, string, bool) {
 	return v, s[len(digits):], ok
 }
 
-// cutDuration reads the time that s begins with in ms, and gives what follows
-// it: "3h 1m 38s 908ms", "+31s442ms", "0".
+// cutDuration parses the time in ms at the beginning of s, and returns the text after it: "3h 1m
+// 38s 908ms", "+31s442ms", "0".
 func cutDuration(s string) (float64, string, bool) {
 	units := []struct {
 		name string
@@ -75,8 +75,8 @@ func cutDuration(s string) (float64, string, bool) {
 	}
 }
 
-// cutBytes reads a count of bytes, "688.33MB", and gives what follows it. The
-// text rounds to a hundredth of the unit, of 1024.
+// cutBytes parses a number of bytes, "688.33MB", and returns the text after it. The text is rounded
+// to a hundredth of the unit, with a factor of 1024.
 func cutBytes(s string) (float64, string, bool) {
 	v, rest, ok := cutNumber(s)
 	if !ok {

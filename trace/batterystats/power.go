@@ -6,8 +6,8 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// readPower reads a line below "Estimated power use (mAh)" and says what is
-// wrong with it. Up to Android 11:
+// readPower parses a line below "Estimated power use (mAh)" and returns what is wrong with it. Up
+// to Android 11:
 //
 //	Screen: 25.0 Excluded from smearing
 //	Uid u0a248: 0.639 ( cpu=0.618 wifi=0.0217 ) Including smearing: …
@@ -55,7 +55,7 @@ func (p *Period) readPower(text string) string {
 	return ""
 }
 
-// readDrain reads "5661, Computed drain: 5500, actual drain: 5208-5604".
+// readDrain parses "5661, Computed drain: 5500, actual drain: 5208-5604".
 func (p *Period) readDrain(value string) string {
 	capacity, rest, ok := cutNumber(value)
 	if !ok {
@@ -82,8 +82,8 @@ func (p *Period) readDrain(value string) string {
 	return ""
 }
 
-// readParts reads what follows a UID's charge: states of its processes, then
-// its components between parentheses.
+// readParts parses the text after a UID's charge: states of its processes, then its components
+// between parentheses.
 func (u *UID) readParts(text string) {
 	states, parts, _ := strings.Cut(text, "( ")
 	words := strings.Fields(states)
@@ -106,7 +106,7 @@ func (u *UID) readParts(text string) {
 		name, value, found := strings.Cut(word, "=")
 		v, ok := parseNumber(value)
 		if !found || !ok || len(u.PartsMAh) == maxParts {
-			continue // a time between parentheses of its own
+			continue // a time in parentheses
 		}
 		if u.PartsMAh == nil {
 			u.PartsMAh = map[string]float64{}

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// section is the part of a dump that a line stands in.
+// section is the part of a dump that a line is in.
 type section int
 
 const (
@@ -29,15 +29,15 @@ type reader struct {
 	section  section
 	period   int  // index into dump.Periods of the text's period
 	uid      *UID // of the section inUID
-	// A bug report tells the same history in both forms.
+	// A bug report has the same history in both forms.
 	histories struct{ text, checkin historyReader }
 	ever      bool // the checkin form has a "t"
 	packages  int
 	full      bool // more periods than the limit
-	framed    bool // a service's dump has begun, as one of several, and should end with a line that says so
+	framed    bool // a service's dump has begun, as one of several, so a line should mark its end
 }
 
-// Read reads a dump. The error is for input and size alone; what can't be
+// Read reads a dump. It returns an error only for failed or oversized input; what can't be
 // understood is a warning.
 func Read(src io.Reader) (Dump, error) {
 	r := reader{dump: Dump{Packages: map[int][]string{}}, period: -1}
@@ -58,7 +58,7 @@ func Read(src io.Reader) (Dump, error) {
 	return r.dump, lines.Err()
 }
 
-// cutf notes that the dump is not whole.
+// cutf marks the dump as cut and adds the warning.
 func (r *reader) cutf(line int, format string, args ...any) {
 	r.dump.Cut = true
 	r.warnings.Addf(line, format, args...)
@@ -66,7 +66,7 @@ func (r *reader) cutf(line int, format string, args ...any) {
 
 func (r *reader) read(line string) {
 	if strings.HasPrefix(line, "*** ") && trace.CutShort([]byte(line), "batterystats", "battery") {
-		r.cutf(r.line, "the device gave up its own dump here (%s): it is only a part, and totals are too low", trace.Quote(line))
+		r.cutf(r.line, "the device aborted its own dump here (%s): it is incomplete, and totals are too low", trace.Quote(line))
 		r.section = elsewhere
 		return
 	}
@@ -97,8 +97,7 @@ func (r *reader) read(line string) {
 	}
 }
 
-// heading takes a line that is not indented and reports whether it began or
-// ended a section.
+// heading parses a line that is not indented and reports whether it began or ended a section.
 func (r *reader) heading(text string) bool {
 	switch {
 	case strings.HasPrefix(text, "Battery History"):
@@ -119,7 +118,7 @@ func (r *reader) heading(text string) bool {
 	case strings.HasSuffix(text, ":"):
 		r.section = elsewhere
 	default:
-		// Makers add lines of their own that begin at the margin.
+		// Manufacturers add lines of their own that are not indented.
 		return false
 	}
 	return true
@@ -133,7 +132,7 @@ func (r *reader) beginPeriod(since Since) {
 	}
 }
 
-// addPeriod gives the index of the period that was added, -1 past the limit.
+// addPeriod returns the index of the added period, -1 beyond the limit.
 func (r *reader) addPeriod(p Period) int {
 	if len(r.dump.Periods) == maxPeriods {
 		if !r.full {
@@ -155,8 +154,8 @@ func (r *reader) addPackage(uid int, name string) {
 	r.dump.Packages[uid] = append(known, trace.Name(name))
 }
 
-// history is that of the checkin form where it tells a voltage, as the statistics
-// are; else the text's. The same history in both forms must not count twice.
+// history returns the checkin form's history if it states a voltage, as for the statistics, or else
+// the text's. The same history in both forms must not count twice.
 func (r *reader) history() History {
 	best := &r.histories.checkin
 	if best.Entries == 0 || best.Voltages == 0 && r.histories.text.Voltages > 0 {
@@ -166,7 +165,7 @@ func (r *reader) history() History {
 	return best.History
 }
 
-// finish settles what only the end of the file can tell.
+// finish completes what depends on the end of the file.
 func (r *reader) finish() {
 	r.dump.History = r.history()
 	for i := range r.dump.Periods {

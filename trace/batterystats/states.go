@@ -2,21 +2,21 @@ package batterystats
 
 import "strconv"
 
-// Brightnesses are the five ranges of the screen's brightness, darkest first, in
-// names of Stated: "screen_dark_ms" is the time in the first.
+// Brightnesses are the five ranges of the screen's brightness, darkest first, in names of Stated:
+// "screen_dark_ms" is the time in the first.
 var Brightnesses = [5]string{"dark", "dim", "medium", "light", "bright"}
 
 // Signals are the five strengths of the mobile network, in names of Stated:
 // "signal_none_ms" is the time without any.
 var Signals = [5]string{"none", "poor", "moderate", "good", "great"}
 
-// gpsSensor is the number under which the checkin form lists GPS.
+// gpsSensor is the id of GPS in the checkin form.
 const gpsSensor = "-10000"
 
-// maxSteps bounds the CPU's speeds; a phone has up to about sixty.
+// maxSteps limits the CPU's speeds; a phone has up to about sixty.
 const maxSteps = 512
 
-// readState reads a line of times in states of the whole device.
+// readState parses a line of times in states of the whole device.
 func (p *Period) readState(tag string, values []string) string {
 	switch tag {
 	case "br":
@@ -37,7 +37,7 @@ func (p *Period) readState(tag string, values []string) string {
 	return ""
 }
 
-// readState reads a line of times in states of one UID.
+// readState parses a line of times in states of one UID.
 func (u *UID) readState(tag string, values []string) string {
 	switch tag {
 	case "wfl": // in microseconds
@@ -60,8 +60,8 @@ func (u *UID) readState(tag string, values []string) string {
 	return ""
 }
 
-// readSensor reads "HANDLE,time,count…": the time is the UID's share, where
-// several had the sensor on at once.
+// readSensor parses "HANDLE,time,count…": the time is the UID's share if several had the sensor on
+// at once.
 func (p *Period) readSensor(u *UID, values []string) string {
 	if len(values) > 1 && values[0] == gpsSensor {
 		return u.stateAll(values[1:], "gps_ms")
@@ -71,7 +71,7 @@ func (p *Period) readSensor(u *UID, values []string) string {
 	}
 	ms, ok := parseNumber(values[1])
 	if !ok {
-		return "its column 2 is no number: the line is not read"
+		return "its column 2 is not a number: the line is not read"
 	}
 	return p.addSensor(u, values[0], ms)
 }
@@ -97,16 +97,16 @@ func (p *Period) addSensor(u *UID, number string, ms float64) string {
 	return ""
 }
 
-func names(prefix string, of [5]string) []string {
-	out := make([]string, len(of))
-	for i, name := range of {
+func names(prefix string, levels [5]string) []string {
+	out := make([]string, len(levels))
+	for i, name := range levels {
 		out[i] = prefix + name + "_ms"
 	}
 	return out
 }
 
-// stateController reads "idle,rx,power,tx…", since Android 10 with one more
-// charge before the transmissions.
+// stateController parses "idle,rx,power,tx…", since Android 10 with one more charge before the
+// transmissions.
 func stateController(stated map[string]float64, name string, values []string, levels int) string {
 	if len(values) < 3+levels {
 		return "the line ends before the time of transmission"
@@ -118,8 +118,8 @@ func stateController(stated map[string]float64, name string, values []string, le
 	return p.stateAll(values[len(values)-levels:], name+"_tx_ms")
 }
 
-// readSpeeds reads the speeds of all clusters in one list: where a speed is not
-// above the one before, the next cluster begins.
+// readSpeeds parses the speeds of all clusters in one list: a speed that is not above the one
+// before begins the next cluster.
 func (p *Period) readSpeeds(values []string) string {
 	if len(values) > maxSteps {
 		return "more speeds than a CPU has"
@@ -129,7 +129,7 @@ func (p *Period) readSpeeds(values []string) string {
 	for i, v := range values {
 		khz, err := strconv.ParseUint(v, 10, 31)
 		if err != nil {
-			return "its column " + strconv.Itoa(i+1) + " is no number: the line is not read"
+			return "its column " + strconv.Itoa(i+1) + " is not a number: the line is not read"
 		}
 		if len(clusters) == 0 || int(khz) <= last {
 			clusters = append(clusters, nil)
@@ -141,21 +141,21 @@ func (p *Period) readSpeeds(values []string) string {
 	return ""
 }
 
-// readAtSpeed reads "A,COUNT,time…,time with the screen off…": of all states of
-// the process, "A", the times at each speed.
+// readAtSpeed parses "A,COUNT,time…,time with the screen off…": for all states of the process, "A",
+// the times at each speed.
 func (u *UID) readAtSpeed(values []string) string {
 	if len(values) < 2 || values[0] != "A" {
 		return ""
 	}
 	count, err := strconv.ParseUint(values[1], 10, 31)
 	if err != nil || count > maxSteps || len(values) < 2+int(count) {
-		return "its count of speeds is not what follows: the line is not read"
+		return "its count of speeds does not match the line: the line is not read"
 	}
 	times := make([]float64, count)
 	for i := range times {
 		ms, ok := parseNumber(values[2+i])
 		if !ok {
-			return "its column " + strconv.Itoa(3+i) + " is no number: the line is not read"
+			return "its column " + strconv.Itoa(3+i) + " is not a number: the line is not read"
 		}
 		times[i] = ms
 	}

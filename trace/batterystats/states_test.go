@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTimesInStatesOfACheckin(t *testing.T) {
+func TestReadCheckinStates(t *testing.T) {
 	t.Parallel()
 	d := read(t, `9,0,l,br,1,2,3,4,5
 9,0,l,sgt,6,7,8,9,10
@@ -64,7 +64,7 @@ func TestTimesInStatesOfACheckin(t *testing.T) {
 	}
 }
 
-func TestTimesInStatesOfAText(t *testing.T) {
+func TestReadTextStates(t *testing.T) {
 	t.Parallel()
 	d := read(t, `Statistics since last charge:
   Screen on: 1m 0s 0ms (100%) 1x, Interactive: 1m 0s 0ms (100%)
@@ -108,12 +108,12 @@ func TestTimesInStatesOfAText(t *testing.T) {
 	}
 }
 
-func TestOddTimesInStates(t *testing.T) {
+func TestReadRejectsInvalidStates(t *testing.T) {
 	t.Parallel()
 	d := read(t, "9,0,l,gcf,300000,fast\n9,0,l,gwfcd,1,2\n9,10086,l,ctf,A,4,1,2\n9,10086,l,ctf,A,2,1,x\n9,10086,l,aud,long\n9,10086,l,sr,7\n9,10086,l,sr,7,long\n9,10086,l,sr,seven,1\n")
-	for line, part := range map[int]string{1: "gcf: its column 2 is no number", 2: "gwfcd: the line ends before the time of transmission",
-		3: "ctf: its count of speeds is not what follows", 4: "ctf: its column 4 is no number", 5: "aud: its column 1 is no number",
-		6: "sr: the line ends before the time", 7: "sr: its column 2 is no number", 8: "sr: names no sensor"} {
+	for line, part := range map[int]string{1: "gcf: its column 2 is not a number", 2: "gwfcd: the line ends before the time of transmission",
+		3: "ctf: its count of speeds does not match the line", 4: "ctf: its column 4 is not a number", 5: "aud: its column 1 is not a number",
+		6: "sr: the line ends before the time", 7: "sr: its column 2 is not a number", 8: "sr: names no sensor"} {
 		if !warned(d.Warnings, line, part) {
 			t.Errorf("line %d: want a warning with %q in %v", line, part, d.Warnings)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// textTimes are the lines of a period that state times: what the first is
-// stated as, and the second, which follows the words in between.
+// textTimes are the lines of a period that state times: the names of the first and of the second
+// time, and the words in between.
 var textTimes = map[string]struct{ first, between, second string }{
 	"Time on battery":             {"on_battery_ms", "realtime, ", "on_battery_uptime_ms"},
 	"Time on battery screen off":  {"screen_off_ms", "realtime, ", "screen_off_uptime_ms"},
@@ -87,17 +87,17 @@ var textTraffic = map[string]struct{ received, sent string }{
 	"Wifi data sent":           {received: "wifi_tx_bytes"},
 }
 
-// uidHead is the line that begins what is stated of one UID.
+// uidHead matches the line that begins the statistics of one UID.
 var uidHead = regexp.MustCompile(`^  (\d{1,10}|u\d{1,5}[a-z]{1,2}\d{1,5}):$`)
 
-// readPeriod reads a line below "Statistics since …".
+// readPeriod parses a line below "Statistics since …".
 func (r *reader) readPeriod(line, text string) {
 	p := &r.dump.Periods[r.period]
 	if m := r.uidHead(line); m != nil {
 		r.section, r.uid = inUID, nil
 		if id, ok := ParseUID(m[1]); ok {
 			r.uid = p.uid(id)
-			p.order.came(id)
+			p.order.seen(id)
 		} else {
 			r.warnings.Addf(r.line, "%s is no UID: what is below it is not read", trace.Quote(m[1]))
 		}
@@ -122,15 +122,15 @@ func (r *reader) readPeriod(line, text string) {
 	}
 }
 
-// uidHead splits a line that begins a UID; nil where it is none.
+// uidHead splits a line that begins a UID. It returns nil for other lines.
 func (r *reader) uidHead(line string) []string {
 	if r.section == inPower || len(line) < 4 || line[2] == ' ' {
-		return nil // as nearly all lines
+		return nil // most lines
 	}
 	return uidHead.FindStringSubmatch(strings.TrimRight(line, " "))
 }
 
-// readTotal reads a line of the period's totals and says what is wrong with it.
+// readTotal parses a line of the period's totals and returns what is wrong with it.
 func (p *Period) readTotal(text string) string {
 	if strings.HasPrefix(text, "Kernel Wake lock ") || strings.HasPrefix(text, "Wake lock ") {
 		p.readListedLock(text)
@@ -175,7 +175,7 @@ func (p *Period) readTimes(first, between, second, value string) string {
 	return ""
 }
 
-// readBrightness reads "dark 5h 35m 22s 781ms (83.5%)".
+// readBrightness parses "dark 5h 35m 22s 781ms (83.5%)".
 func (p *Period) readBrightness(text string) string {
 	name, value, _ := strings.Cut(text, " ")
 	if !slices.Contains(Brightnesses[:], name) {
@@ -184,8 +184,8 @@ func (p *Period) readBrightness(text string) string {
 	return p.readTimes("screen_"+name+"_ms", "", "", value)
 }
 
-// packets are the counts that a line of traffic ends with: "(packets received
-// 12, sent 34)" or "(packets 12 received, 34 sent)".
+// packets matches the numbers at the end of a line about traffic: "(packets received 12, sent 34)"
+// or "(packets 12 received, 34 sent)".
 var packets = regexp.MustCompile(`\(packets (?:received )?(\d{1,15})(?: received)?, (?:sent )?(\d{1,15})`)
 
 func readPackets(stated map[string]float64, received, sent, value string) {
@@ -197,8 +197,7 @@ func readPackets(stated map[string]float64, received, sent, value string) {
 	}
 }
 
-// readTraffic reads "53.94MB, sent: 991.27KB …", or "53.94MB received,
-// 991.27KB sent …".
+// readTraffic parses "53.94MB, sent: 991.27KB …", or "53.94MB received, 991.27KB sent …".
 func readTraffic(stated map[string]float64, received, sent, value string) string {
 	v, rest, ok := cutBytes(value)
 	if !ok {
@@ -218,7 +217,7 @@ func readTraffic(stated map[string]float64, received, sent, value string) string
 	return ""
 }
 
-// readUIDText reads a line below a UID.
+// readUIDText parses a line below a UID.
 func (p *Period) readUIDText(u *UID, text string) string {
 	if strings.HasPrefix(text, "Wake lock ") {
 		p.readUIDLock(u, text)
@@ -256,7 +255,7 @@ func (p *Period) readUIDText(u *UID, text string) string {
 	return ""
 }
 
-// readCPU reads "u=25s 540ms s=4m 32s 710ms".
+// readCPU parses "u=25s 540ms s=4m 32s 710ms".
 func (u *UID) readCPU(value string) string {
 	user, rest, ok := cutDuration(strings.TrimPrefix(value, "u="))
 	system, _, okSystem := cutDuration(strings.TrimPrefix(rest, " s="))
@@ -268,7 +267,7 @@ func (u *UID) readCPU(value string) string {
 	return ""
 }
 
-// readProcessCPU reads "60ms usr + 4s 340ms krn ; 0ms fg".
+// readProcessCPU parses "60ms usr + 4s 340ms krn ; 0ms fg".
 func (u *UID) readProcessCPU(value string) string {
 	user, rest, ok := cutDuration(value)
 	_, rest, found := strings.Cut(rest, "usr + ")

@@ -15,7 +15,7 @@ const (
 	maxUID        = 1<<31 - 1
 )
 
-// FormatUID writes a UID as Android's text does: "1000", "u0a86", "u10i3".
+// FormatUID formats a UID as Android's text does: "1000", "u0a86", "u10i3".
 func FormatUID(uid int) string {
 	user, app := uid/perUser, uid%perUser
 	switch {
@@ -30,7 +30,7 @@ func FormatUID(uid int) string {
 	}
 }
 
-// ParseUID reads a UID as Android's text or checkin form writes it.
+// ParseUID parses a UID as written in Android's text or checkin form.
 func ParseUID(s string) (int, bool) {
 	rest, named := strings.CutPrefix(s, "u")
 	if !named {
@@ -51,7 +51,7 @@ func ParseUID(s string) (int, bool) {
 	return uid, true
 }
 
-// parseID reads a number that can be a UID or a part of one.
+// parseID parses a number that can be a UID or a part of one.
 func parseID(s string) (int, bool) {
 	v, err := strconv.ParseUint(s, 10, 31)
 	return int(v), err == nil

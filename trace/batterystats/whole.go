@@ -2,23 +2,22 @@ package batterystats
 
 import "github.com/apkgate/apkgate/trace"
 
-// order is that of the UIDs of a period, to know whether the last of them are
-// missing.
+// order tracks the order of a period's UIDs, to detect whether the last ones are missing.
 type order struct {
-	last  int  // the UID that came last
-	any   bool // there is one
-	mixed bool // they are not in rising order
+	last  int  // the last UID seen
+	any   bool // a UID was seen
+	mixed bool // they are not in ascending order
 }
 
-// came notes that the statistics of a UID begin or go on.
-func (o *order) came(uid int) {
+// seen records that the statistics of a UID begin or continue.
+func (o *order) seen(uid int) {
 	o.mixed = o.mixed || o.any && uid < o.last
 	o.last, o.any = uid, true
 }
 
-// doubtEnd tells where the text ends too early. Android ends neither form with a
-// mark, but for dumps of several services, and it lists the estimates of all UIDs before the statistics of each, in
-// rising order.
+// doubtEnd warns where the text ends too early. Android marks the end of neither form, except in
+// dumps of several services, and it lists the estimates of all UIDs before the statistics of each,
+// in ascending order.
 func (r *reader) doubtEnd(unended bool) {
 	switch {
 	case r.dump.Cut || r.line == 0:
@@ -30,7 +29,7 @@ func (r *reader) doubtEnd(unended bool) {
 		for i := range r.dump.Periods {
 			p := &r.dump.Periods[i]
 			if missing := p.missing(); missing > 0 {
-				r.warnings.Addf(p.Line, "%d UIDs have an estimate, but no statistics behind those of the others: the dump may have been cut, and totals may be too low", missing)
+				r.warnings.Addf(p.Line, "%d UIDs have an estimate, but no statistics after those of the others: the dump may have been cut, and totals may be too low", missing)
 				return
 			}
 		}
@@ -40,8 +39,8 @@ func (r *reader) doubtEnd(unended bool) {
 	}
 }
 
-// missing counts the UIDs that an estimate names and whose statistics should stand
-// behind the last that are there.
+// missing counts the UIDs that have an estimate and whose statistics should follow the last ones
+// present.
 func (p *Period) missing() int {
 	if p.order.mixed {
 		return 0

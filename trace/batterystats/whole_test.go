@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A time-out of dumpsys leaves what it had, and status 0.
-func TestADumpThatTheDeviceGaveUpIsCut(t *testing.T) {
+// A timeout of dumpsys leaves the part written so far, and status 0.
+func TestReadMarksAnAbortedDumpCut(t *testing.T) {
 	t.Parallel()
 	half := checkinDump[:strings.Index(checkinDump, "9,1000,l,cpu")]
 	for _, said := range []string{
@@ -18,17 +18,17 @@ func TestADumpThatTheDeviceGaveUpIsCut(t *testing.T) {
 		"*** command 'dumpsys -t 60 batterystats -c' timed out after 60.010s (killing pid 4711)",
 	} {
 		d := read(t, half+"\n"+said+"\n\n")
-		if !d.Cut || len(d.Warnings) != 1 || !warned(d.Warnings, strings.Count(half, "\n")+2, "gave up") {
+		if !d.Cut || len(d.Warnings) != 1 || !warned(d.Warnings, strings.Count(half, "\n")+2, "aborted its own dump") {
 			t.Errorf("%q: cut %v, %v", said, d.Cut, d.Warnings)
 		}
 	}
 	other := read(t, checkinDump+"\n*** SERVICE 'meminfo' DUMP TIMEOUT (10000ms) EXPIRED ***\n")
 	if other.Cut || len(other.Warnings) != 0 {
-		t.Errorf("another service's time-out cuts this one: %v", other.Warnings)
+		t.Errorf("another service's timeout cuts this one: %v", other.Warnings)
 	}
 }
 
-func TestATextThatEndsEarlyIsCut(t *testing.T) {
+func TestReadMarksATruncatedDumpCut(t *testing.T) {
 	t.Parallel()
 	const checkin = `9,0,l,bt,1,3600000,3000000,7200000,6600000,1565788946713,900000,300000
 9,0,l,pwi,scrn,20.5,1,0,0
@@ -55,15 +55,15 @@ func TestATextThatEndsEarlyIsCut(t *testing.T) {
 		"text before the UIDs' totals": {text[:strings.Index(text, "  All partial wake locks")], "2 UIDs have an estimate"},
 	} {
 		d := read(t, c.text)
-		// A UID with an estimate alone is unusual, but no proof.
+		// A UID with only an estimate is unusual, but no proof.
 		if certain := !strings.Contains(c.warning, "UIDs"); d.Cut != certain || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, c.warning) {
 			t.Errorf("%s: cut %v, %v, want %q", name, d.Cut, d.Warnings, c.warning)
 		}
 	}
 }
 
-// A service among several ends with a line that says so.
-func TestAServiceThatIsNotClosedIsDoubted(t *testing.T) {
+// A service among several ends with a line that marks the end.
+func TestReadWarnsOfAnUnclosedService(t *testing.T) {
 	t.Parallel()
 	const closed = "--------- 0.064s was the duration of dumpsys batterystats, ending at: 2019-08-15 15:09:10\n"
 	text := "DUMP OF SERVICE batterystats:\n" + fmt.Sprintf(textDump, oldPower)
@@ -87,9 +87,9 @@ func TestAServiceThatIsNotClosedIsDoubted(t *testing.T) {
 	}
 }
 
-// Both histories begin with 10 s on battery at 4.0 V. Then the clock jumps ahead by
-// an hour and back to 20 s after the beginning; 20 s at 3.8 V follow.
-func TestAClockThatJumpsCountsNoTimeTwice(t *testing.T) {
+// Both histories begin with 10 s on battery at 4.0 V. Then the clock jumps ahead by an hour and
+// back to 20 s after the beginning; 20 s at 3.8 V follow.
+func TestHistoryCountsRepeatedTimesOnce(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"text": `Battery History (0%):
@@ -112,7 +112,7 @@ func TestAClockThatJumpsCountsNoTimeTwice(t *testing.T) {
 	}
 }
 
-func TestManyStepsBackStayBounded(t *testing.T) {
+func TestHistoryWithManyStepsBackIsBounded(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	text.WriteString("9,h,0,Bp=n,Bv=4000\n")
@@ -124,8 +124,8 @@ func TestManyStepsBackStayBounded(t *testing.T) {
 	}
 }
 
-// A bug report holds the same history in both forms.
-func TestAHistoryInBothFormsCountsOnce(t *testing.T) {
+// A bug report has the same history in both forms.
+func TestHistoryInBothFormsCountsOnce(t *testing.T) {
 	t.Parallel()
 	both := "DUMP OF SERVICE batterystats:\n" + fmt.Sprintf(textDump, oldPower) +
 		"------ CHECKIN BATTERYSTATS (/system/bin/dumpsys batterystats -c) ------\n" + checkinDump
@@ -135,7 +135,7 @@ func TestAHistoryInBothFormsCountsOnce(t *testing.T) {
 	}
 }
 
-func TestADeviceThatWasNeverOnBatteryIsSaid(t *testing.T) {
+func TestInspectWarnsOfADeviceOnACharger(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"text":    "Statistics since last charge:\n  Time on battery: 0ms (0.0%) realtime, 0ms (0.0%) uptime\n  Total run time: 1h 0m 0s 0ms realtime, 1h 0m 0s 0ms uptime\n",
@@ -149,7 +149,7 @@ func TestADeviceThatWasNeverOnBatteryIsSaid(t *testing.T) {
 }
 
 // The level of a battery of 5,000 mAh falls by steps of 50 mAh.
-func TestADrainThatTheLevelContradictsIsDoubted(t *testing.T) {
+func TestEnergyContradictedByTheLevel(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		computed, least, most float64
@@ -163,7 +163,7 @@ func TestADrainThatTheLevelContradictsIsDoubted(t *testing.T) {
 		{11911, 480, 680, "no energy is given", false},
 		{891, 83, 111, "no energy is given", false},
 		{544, 1320, 1350, "no energy is given", false},
-		{20, 0, 0, "", true}, // the level did not fall yet
+		{20, 0, 0, "", true}, // the level has not fallen yet
 	} {
 		text := fmt.Sprintf("9,h,0,Bp=n,Bv=4000\n9,0,l,bt,0,3600000,0,0,0\n9,0,l,pws,5000,%g,%g,%g\n", c.computed, c.least, c.most)
 		seen, details := inspect(t, text)
@@ -180,8 +180,8 @@ func TestADrainThatTheLevelContradictsIsDoubted(t *testing.T) {
 	}
 }
 
-// A sensor that reads one cell and then two in a row makes joules twice too high.
-func TestAVoltageThatNoBatteryHasGivesNoEnergy(t *testing.T) {
+// A gauge that switches from one cell to two in series doubles the joules.
+func TestEnergyOfImpossibleVoltage(t *testing.T) {
 	t.Parallel()
 	seen, _ := inspect(t, "9,h,0,Bp=n,Bv=4069\n9,h,60000,Bv=8714\n9,h,60000,Bl=90\n9,0,l,bt,0,120000,0,0,0\n9,0,l,pws,5000,500,480,680\n")
 	if _, given := seen.Metrics["energy.total_j"]; given || len(seen.Warnings) != 1 || !warned(seen.Warnings, 4, "4069 to 8714 mV") {

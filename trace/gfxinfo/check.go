@@ -8,14 +8,14 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// cutf notes that the dump is not whole.
+// cutf marks the dump as cut and adds the warning.
 func (p *parser) cutf(format string, args ...any) {
 	p.dump.Cut = true
 	p.warnings.Addf(p.line, format, args...)
 }
 
-// checkEnd tells where the dump ends too early: the text, or the service's part of
-// a bug report. Each process ends with its count of ViewRootImpl.
+// checkEnd warns where the text, or the service's section of a bug report, ends too early. Each
+// process ends with its count of ViewRootImpl.
 func (p *parser) checkEnd(unended bool) {
 	switch {
 	case p.dump.Cut:
@@ -32,14 +32,14 @@ func (p *parser) checkEnd(unended bool) {
 	}
 }
 
-// lacksHistogram reports whether the package that is being read has no histogram,
-// while those before it have.
+// lacksHistogram reports whether the current package has no histogram although those before it
+// have.
 func (p *parser) lacksHistogram() bool {
 	n := len(p.dump.Packages)
 	return n > 0 && len(p.dump.Packages[n-1].Stats.Histogram) > 0 && (!p.hasBlock || len(p.block.Histogram) == 0)
 }
 
-// check doubts the blocks that contradict themselves, and says where there is nothing.
+// check warns of blocks that contradict themselves and of a file without any.
 func (p *parser) check() {
 	d := &p.dump
 	for _, proc := range d.Processes {
@@ -53,7 +53,7 @@ func (p *parser) check() {
 		p.checkStats(&pkg.Stats)
 	}
 	if !d.Recognized {
-		p.warnings.Addf(0, "nothing of gfxinfo or graphicsstats is in the file")
+		p.warnings.Addf(0, "the file has no line of gfxinfo or graphicsstats")
 	}
 }
 

@@ -18,20 +18,20 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// corpus returns the path of a file of real dumps that the repository does not hold.
+// corpus returns the path of a file of real dumps outside the repository.
 func corpus(t testing.TB, name string) string {
 	t.Helper()
 	return corpustest.Path(t, "gfxinfo", name)
 }
 
-// stated works the totals out with nothing but regular expressions: the first
-// total below each head of a process, or of a package.
+// stated computes the totals with regular expressions alone: the first total below each head of a
+// process, or of a package.
 func stated(text string, head *regexp.Regexp) (total, janky int, percentiles map[string]float64, blocks int) {
 	totalRE := regexp.MustCompile(`Total frames rendered: (\d+)`)
 	jankyRE := regexp.MustCompile(`Janky frames: (\d+)`)
 	percentileRE := regexp.MustCompile(`(\d+)th percentile: (\d+)ms`)
 	type counts struct{ total, janky int }
-	last := map[string]counts{} // a process that is dumped twice since one moment counts once
+	last := map[string]counts{} // a process dumped twice with the same start counts once
 	starts := head.FindAllStringIndex(text, -1)
 	for i, at := range starts {
 		end := len(text)
@@ -81,9 +81,9 @@ func plainText(t *testing.T, path string) string {
 	return strings.ReplaceAll(string(data), "\r", "")
 }
 
-// TestCorpusAgreesWithItself reads every real dump and compares its totals with
-// what the dump states in so many words.
-func TestCorpusAgreesWithItself(t *testing.T) {
+// TestCorpusAgreesWithStatedTotals compares the totals of every real dump with those that the dump
+// states.
+func TestCorpusAgreesWithStatedTotals(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(filepath.Dir(corpus(t, "")), "gfxinfo", "*.txt"))
 	if len(files) < 20 {
@@ -132,8 +132,8 @@ func TestCorpusAgreesWithItself(t *testing.T) {
 	}
 }
 
-// TestCorpusRows compares frames with numbers worked out by awk over the files:
-// the rows whose times can be true. None was skipped.
+// TestCorpusRows compares frames with numbers computed by awk from the files, for rows with
+// plausible times. No file was skipped.
 func TestCorpusRows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -142,15 +142,16 @@ func TestCorpusRows(t *testing.T) {
 	}{
 		// awk '/Draw\tProcess/{f=1;next} f&&NF==3&&$1+0>0{n++; s+=$1+$2+$3} END{print n,s/n}'
 		{"alexoro_sample.txt", 128, 0, 0, 3.58195},
-		// 336.310483, 56.117129 and 265.946519 ms; the last is a window's first, which Android 6 lets be late.
+		// 336.310483, 56.117129 and 265.946519 ms; the last is a window's first, which Android 6
+		// does not count as late.
 		{"androidviewclient_14col_framestats.txt", 3, 3, 2, 219.458044},
-		// $3 is IntendedVsync, $10 FrameDeadline, $17 FrameCompleted; of the last file
-		// what iconv -f UTF-16 -t UTF-8 makes of it:
-		// awk -F, '$1=="0"&&NF>20&&$17>$3{d=($17-$3)/1e6; n++; s+=d; slow+=(d>1000/60); late+=($17>=$10)}
+		// $3 is IntendedVsync, $10 FrameDeadline, $17 FrameCompleted; the last file is converted by
+		// iconv -f UTF-16 -t UTF-8: awk -F, '$1=="0"&&NF>20&&$17>$3{d=($17-$3)/1e6; n++; s+=d;
+		// slow+=(d>1000/60); late+=($17>=$10)}
 		//   END{printf "%d %d %d %.6f",n,slow,late,s/n}'
 		{"choi890_framestats.txt", 120, 10, 10, 14.914837},
 		{"choi890_framestats_stay.txt", 120, 15, 15, 18.129085},
-		// One of the 120 rows has a FrameCompleted left over from 4 s before.
+		// One of the 120 rows has a stale FrameCompleted, 4 s before.
 		{"linkadb_frame_data_utf16.txt", 119, 23, 14, 21.979569},
 	} {
 		f, err := os.Open(corpus(t, c.file))
@@ -170,9 +171,9 @@ func TestCorpusRows(t *testing.T) {
 	}
 }
 
-// TestWindowsCountAsAndroidStates compares our count and janky frames of every real
-// window that states its own with the table in docs/collection/frames.md, and demands that they
-// are equal where all of its frames are listed.
+// TestWindowsCountAsAndroidStates compares our count and janky frames of every real window that
+// states its own with the table in docs/collection/frames.md. They must be equal where all of the window's
+// frames are listed.
 func TestWindowsCountAsAndroidStates(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(filepath.Dir(corpus(t, "")), "gfxinfo", "*.txt"))
@@ -211,7 +212,7 @@ func TestWindowsCountAsAndroidStates(t *testing.T) {
 	}
 }
 
-// checkIntervals holds the rows of a window to the period of its display, in ns.
+// checkIntervals compares the rows of a window with the period of its display, in ns.
 func checkIntervals(t *testing.T, w gfxinfo.Window, period int64) {
 	t.Helper()
 	for _, f := range w.Frames {
@@ -221,11 +222,11 @@ func checkIntervals(t *testing.T, w gfxinfo.Window, period int64) {
 	}
 }
 
-// ringRows is how many frames of a window Android remembers.
+// ringRows is the number of a window's frames that Android keeps.
 const ringRows = 120
 
-// compared is what is counted in the rows of a window, and why that is not what
-// Android states: gone says that there were frames whose rows it no longer has.
+// compared is what the rows of a window add up to, and why that differs from Android's totals: gone
+// is set if Android no longer has the rows of some frames.
 type compared struct {
 	count, janky float64
 	same, gone   bool

@@ -7,20 +7,20 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// maxDuration bounds what a frame can have taken. Longer is a counter that was
-// never set or memory that was reused.
+// maxDuration limits a frame's duration. A longer one is from a counter that was never set or
+// memory that was reused.
 const maxDuration = time.Minute
 
 // The bits of Frame.Flags (FrameInfo.h of Android's hwui).
 const (
-	FlagWindowChanged = 1 << iota // a window appeared or was laid out anew: slow by nature
+	FlagWindowChanged = 1 << iota // a window appeared or was laid out again: slow by nature
 	FlagRTAnimation               // the render thread drew alone
 	FlagSurfaceCanvas             // drawn through Surface.lockHardwareCanvas
-	FlagSkipped                   // nothing was drawn; the times are left over
+	FlagSkipped                   // nothing was drawn; the times are stale
 )
 
-// Frame is one frame. Times are nanoseconds of CLOCK_MONOTONIC, 0 where the
-// layout has no such column. A frame of the older table has Stages alone.
+// Frame is one frame. Times are nanoseconds of CLOCK_MONOTONIC, 0 if the layout has no such column.
+// A frame of the older table has only Stages.
 type Frame struct {
 	Line  int
 	Flags int64
@@ -33,22 +33,21 @@ type Frame struct {
 	FrameCompleted, GPUCompleted          int64
 	DequeueBufferDuration, QueueBufferDur int64
 
-	// Deadline is when the frame had to be complete, Interval the display's
-	// period for it in ns; 0 where not stated (before Android 12).
+	// Deadline is when the frame had to be complete, Interval the display's period for it in ns; 0
+	// if not stated (before Android 12).
 	Deadline, Interval int64
 
 	// Stages are Draw, Prepare (0 before Android 5), Process and Execute.
 	Stages [4]time.Duration
 
-	// early says that the row has no DequeueBufferDuration: it is of Android 6.
+	// early is set if the row has no DequeueBufferDuration: it is from Android 6.
 	early bool
 }
 
-// Timed reports whether the frame says when it was drawn.
+// Timed reports whether the frame has a time.
 func (f Frame) Timed() bool { return f.IntendedVsync != 0 }
 
-// Duration is FrameCompleted less IntendedVsync; for the older table, the sum
-// of the stages.
+// Duration returns FrameCompleted less IntendedVsync; for the older table, the sum of the stages.
 func (f Frame) Duration() time.Duration {
 	if !f.Timed() {
 		return f.Stages[0] + f.Stages[1] + f.Stages[2] + f.Stages[3]
@@ -56,9 +55,9 @@ func (f Frame) Duration() time.Duration {
 	return time.Duration(f.FrameCompleted - f.IntendedVsync)
 }
 
-// Usable reports whether the frame's times can be true: both ends are set, in
-// order, and less than a minute apart. The rest are frames still being drawn
-// when the dump was made, and times left over in Android's ring of frames.
+// Usable reports whether the frame's times are plausible: both ends are set, in order, and less
+// than a minute apart. The other frames were still being drawn when the dump was made, or have
+// stale times of Android's ring of frames.
 func (f Frame) Usable() bool {
 	if !f.Timed() {
 		return true
@@ -67,12 +66,11 @@ func (f Frame) Usable() bool {
 		f.FrameCompleted != math.MaxInt64 && f.Duration() <= maxDuration
 }
 
-// Counted reports whether the frame counts in totals, as Android counts
-// (JankTracker::finishFrame): all but the skipped ones, so long as their times can
-// be true.
+// Counted reports whether the frame counts in totals, as in Android (JankTracker::finishFrame): all
+// but the skipped ones do if their times are plausible.
 func (f Frame) Counted() bool { return f.Flags&FlagSkipped == 0 && f.Usable() }
 
-// Drawn is what a frame that counts says, on a display.
+// Drawn converts a frame that counts, drawn on a display.
 func (f Frame) Drawn(on jank.Display) jank.Frame {
 	over, due := f.Overrun()
 	return jank.Frame{
@@ -81,7 +79,7 @@ func (f Frame) Drawn(on jank.Display) jank.Frame {
 	}
 }
 
-// column names one column of framestats and where its value goes.
+// columns maps the name of a framestats column to the setter of its value.
 var columns = map[string]func(*Frame, int64){
 	"Flags":                  func(f *Frame, v int64) { f.Flags = v },
 	"IntendedVsync":          func(f *Frame, v int64) { f.IntendedVsync = v },

@@ -115,13 +115,13 @@ func TestIntervalAndStartTimeAreSwappedInAndroid12To14(t *testing.T) {
 	}
 }
 
-func TestFramesThatCannotBeTrue(t *testing.T) {
+func TestFrameUsable(t *testing.T) {
 	t.Parallel()
 	row := func(start, done string) string { return "0," + start + "," + done + ",\n" }
 	d := read(t, "Flags,IntendedVsync,FrameCompleted,\n"+
 		row("5000000000", "0")+ // still being drawn
 		row("5000000000", "9223372036854775807")+
-		row("5000000000", "4000000000")+ // left over from an earlier frame
+		row("5000000000", "4000000000")+ // stale, from an earlier frame
 		row("5000000000", "288234774265332736")+
 		row("-5", "7")+
 		row("18446744073709551615", "7")+ // -1, printed as unsigned
@@ -206,9 +206,9 @@ func TestSeveralProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first process is dumped twice since one moment: it counts once. Of
-	// 400 frames, 300 are of 5 ms: the median's bin. 40 remain above the 90th:
-	// 2 + 13 + 5 are above 9 ms, so that it is 9.
+	// The first process is dumped twice with the same start: it counts once. Of 400 frames, 300 are
+	// of 5 ms: the median's bin. 40 are above the 90th percentile: 2 + 13 + 5 are above 9 ms, so it
+	// is 9.
 	for name, v := range map[string]float64{"frames.count": 400, "frames.janky": 30, "frames.duration_ms.p50": 5, "frames.duration_ms.p90": 9, "frames.duration_ms.p95": 16} {
 		if in.Metrics[name] != v {
 			t.Errorf("%s: %g, want %g", name, in.Metrics[name], v)
@@ -232,11 +232,11 @@ func TestBugReport(t *testing.T) {
 	}
 }
 
-func TestNothingIsSaid(t *testing.T) {
+func TestReadFilesWithoutFrames(t *testing.T) {
 	t.Parallel()
 	for text, part := range map[string]string{
-		"":                                        "nothing of gfxinfo",
-		"hello\nHISTOGRAM: 5ms=1\n":               "nothing of gfxinfo",
+		"":                                        "no line of gfxinfo",
+		"hello\nHISTOGRAM: 5ms=1\n":               "no line of gfxinfo",
 		"No process found for: com.example\n":     "No process found",
 		process(1, "p", "Profile data in ms:\n"):  "neither a summary nor rows",
 		process(1, "p", "Stats since: 1ns\n"):     "states no total",
@@ -296,7 +296,7 @@ func TestRecordingWaitsForAFrameToComplete(t *testing.T) {
 	}
 }
 
-func TestRecordingRemembersThroughAnEmptyDump(t *testing.T) {
+func TestRecordingKeepsFramesThroughAnEmptyDump(t *testing.T) {
 	t.Parallel()
 	full := window("A", "1", row16(0, 1e9, 10e6)+row16(0, 2e9, 10e6))
 	var rec gfxinfo.Recording

@@ -9,11 +9,11 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
 type Details struct {
-	// Source is what the totals were taken from.
+	// Source is the source of the totals.
 	Source Source `json:"source"`
-	// Rows are the metrics of the frames listed in the file, where it lists any.
+	// Rows are the metrics of the frames listed in the file, if any.
 	Rows      map[string]float64 `json:"rows,omitempty"`
 	Processes []ProcessDetails   `json:"processes,omitempty"`
 	Packages  []PackageDetails   `json:"packages,omitempty"`
@@ -31,8 +31,8 @@ type ProcessDetails struct {
 type WindowDetails struct {
 	Name    string `json:"name"`
 	Summary *Stats `json:"summary,omitempty"`
-	// Rows counts the rows of frames, Counted those that count; Flagged tells
-	// how many bear which Flags, Unusable how many have no usable duration.
+	// Rows counts the rows of frames, Counted those that count. Flagged maps Flags to the number of
+	// rows with them, Unusable counts those without a usable duration.
 	Rows     int                `json:"rows"`
 	Counted  int                `json:"counted"`
 	Flagged  map[string]int     `json:"flagged,omitempty"`
@@ -49,7 +49,7 @@ type PackageDetails struct {
 	Summary Stats  `json:"summary"`
 }
 
-// Inspect reads a file and sums it up.
+// Inspect reads a file and returns its totals.
 func Inspect(r io.Reader) (trace.Inspection, error) {
 	d, err := Read(r)
 	if err != nil {
@@ -78,28 +78,28 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	return seen, nil
 }
 
-// doubts says what the totals can't tell, so that no zero is silent.
+// doubts returns warnings about what the totals leave out, so that no 0 goes unexplained.
 func (d Dump) doubts(metrics map[string]float64, source Source, rows []Frame) []run.Warning {
 	var out []run.Warning
 	say := func(text string) { out = append(out, run.Warning{Text: text}) }
 	switch {
 	case source == FromNothing && d.Failed:
-		say("the device gave no dump: how many frames there were is not known")
+		say("the device returned no dump: the number of frames is unknown")
 	case source == FromNothing && d.UnreadRows > 0:
-		say(strconv.Itoa(d.UnreadRows) + " rows of frames are there, but none can be read, and no summary is: how many frames there were is not known")
+		say(strconv.Itoa(d.UnreadRows) + " rows of frames can't be read, and there is no summary: the number of frames is unknown")
 	case source == FromNothing:
 		say("the dump holds neither a summary nor rows of frames; before Android 6 it lists frames only with \"Profile GPU rendering\" on")
 	case source == FromHierarchy:
-		say("the dump lists no frames: frames.count is what the view hierarchy states since each window was made, and nothing else is known")
+		say("the dump lists no frames: frames.count is the count in the view hierarchy since each window was created, and nothing else is known")
 	case metrics["frames.count"] == 0:
 		say("no frame counts: percentiles and the smooth ratio are left out")
 	}
 	if _, has := metrics["frames.duration_ms"]; !has && source == FromSummary && metrics["frames.count"] > 0 {
-		say("the summary has no histogram: mean, slow and frozen frames are not known" + several(metrics))
+		say("the summary has no histogram: the mean, slow and frozen frames are unknown" + several(metrics))
 	}
 	if source == FromRows {
 		if left := len(rows) - int(metrics["frames.count"]); left > 0 {
-			say(strconv.Itoa(left) + " of " + strconv.Itoa(len(rows)) + " rows do not count: nothing was drawn for them, or their times can't be used")
+			say(strconv.Itoa(left) + " of " + strconv.Itoa(len(rows)) + " rows do not count: nothing was drawn, or their times are unusable")
 		}
 	}
 	return out

@@ -6,10 +6,10 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Janky reports whether the frame was late as its Android judges it.
+// Janky reports whether the frame was late by the rule of its Android version.
 func (f Frame) Janky(on jank.Display) bool { return f.row().Janky(on) }
 
-// row has the frame's times by which its Android judges it.
+// row returns the times by which Android judges the frame.
 func (f Frame) row() jank.Row {
 	exempt := int64(FlagSurfaceCanvas)
 	if f.early {
@@ -26,8 +26,8 @@ func (f Frame) row() jank.Row {
 	return r
 }
 
-// Overrun returns by how much the frame missed its deadline, below 0 where it met it, and
-// whether it has one (Android 12 and later). It was done when the GPU was.
+// Overrun returns how far the frame missed its deadline, negative if it met it, and whether it has
+// one (Android 12 and later). A frame ends with the GPU's work.
 func (f Frame) Overrun() (over time.Duration, stated bool) {
 	if f.Deadline <= 0 {
 		return 0, false

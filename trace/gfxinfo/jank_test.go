@@ -11,10 +11,10 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// TestFramesCountAsAndroidCountsThem holds each flag to JankTracker::finishFrame: all
-// but what was skipped is a frame, and only what was drawn through a locked canvas is
-// never late (nor the first frame of a window, on Android 6).
-func TestFramesCountAsAndroidCountsThem(t *testing.T) {
+// TestFrameCountedAndJankyByFlag compares each flag with JankTracker::finishFrame: all but
+// skipped frames count, and only one drawn through a locked canvas is never late (nor the first
+// frame of a window, on Android 6).
+func TestFrameCountedAndJankyByFlag(t *testing.T) {
 	t.Parallel()
 	const head6 = "Flags,IntendedVsync,Vsync,SyncQueued,SyncStart,FrameCompleted,\n"
 	for _, c := range []struct {
@@ -45,17 +45,17 @@ func TestFramesCountAsAndroidCountsThem(t *testing.T) {
 	}
 }
 
-func b2i(yes bool) int {
-	if yes {
+func b2i(b bool) int {
+	if b {
 		return 1
 	}
 	return 0
 }
 
-// TestWhatAndroidTakesOffAFramesTime: on Android 7 to 11 a frame isn't late for the
-// time in which the render thread was at the frame before, nor for a wait for a buffer
-// that could not be free yet.
-func TestWhatAndroidTakesOffAFramesTime(t *testing.T) {
+// TestFrameJankyForgivesWaits: on Android 7 to 11 a frame is not late because of the time in
+// which the render thread was busy with the frame before, or a wait for a buffer that could not be
+// free yet.
+func TestFrameJankyForgivesWaits(t *testing.T) {
 	t.Parallel()
 	const ms = 1_000_000
 	for _, c := range []struct {
@@ -93,8 +93,8 @@ func TestWhatAndroidTakesOffAFramesTime(t *testing.T) {
 	}
 }
 
-// TestOverrunIsWhatAFrameIsLateBy: by the GPU's end, and only where a deadline is stated.
-func TestOverrunIsWhatAFrameIsLateBy(t *testing.T) {
+// TestFrameOverrun: the overrun is measured at the GPU's end, and only where a deadline is stated.
+func TestFrameOverrun(t *testing.T) {
 	t.Parallel()
 	const head = "Flags,IntendedVsync,FrameDeadline,FrameCompleted,GpuCompleted,\n"
 	rows := read(t, "---PROFILEDATA---\n"+head+strings.Join([]string{
@@ -109,7 +109,7 @@ func TestOverrunIsWhatAFrameIsLateBy(t *testing.T) {
 		}
 	}
 	got := gfxinfo.Metrics(rows, jank.Display{})
-	for name, want := range map[string]float64{ // of 3 and -6, by position p
+	for name, want := range map[string]float64{ // 3 and -6, interpolated at p
 		"frames.overrun_ms": -1.5, "frames.overrun_ms.p50": -1.5, "frames.overrun_ms.p90": 2.1,
 		"frames.overrun_ms.p95": 2.55, "frames.overrun_ms.p99": 2.91, "frames.count": 3,
 	} {

@@ -6,8 +6,8 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Metrics sums up frames under the catalogue's names, of those that count
-// (Frame.Counted). The display is that of frames that state no deadline.
+// Metrics returns the metrics of the frames that count (Frame.Counted) under the catalogue's names.
+// The display applies to frames that state no deadline.
 func Metrics(frames []Frame, on jank.Display) map[string]float64 {
 	var drawn []jank.Frame
 	for _, f := range frames {
@@ -18,9 +18,8 @@ func Metrics(frames []Frame, on jank.Display) map[string]float64 {
 	return jank.Metrics(drawn)
 }
 
-// Metrics sums up what a summary block states, and what its histogram tells
-// where it has one: slow and frozen frames and the mean, to the histogram's
-// precision (1 ms up to 32 ms, 50 ms from 150 ms on).
+// Metrics returns the totals of a summary block, and if it has a histogram the slow and frozen
+// frames and the mean, to the histogram's precision (1 ms up to 32 ms, 50 ms from 150 ms on).
 func (s Stats) Metrics() map[string]float64 {
 	out := map[string]float64{"frames.count": float64(s.Total)}
 	if s.hasJanky {
@@ -59,8 +58,8 @@ func (s Stats) Metrics() map[string]float64 {
 	return out
 }
 
-// percentile reads a percentile off a histogram as Android does
-// (ProfileData::findPercentile): the label of the bin that holds the frame.
+// percentile reads a percentile from a histogram as Android does (ProfileData::findPercentile): the
+// label of the bin with the frame.
 func percentile(bins []Bin, rank int) float64 {
 	total := frames(bins)
 	remaining := total - int64(rank)*total/100
@@ -72,9 +71,8 @@ func percentile(bins []Bin, rank int) float64 {
 	return 0
 }
 
-// sum adds blocks up. Percentiles are those stated where one block alone has
-// frames; of several they are read off the joined histogram, and left out
-// where a block has none.
+// sum adds up blocks. Percentiles are the stated ones if only one block has frames. For several
+// they are read from the joined histogram, and left out if a block has none.
 func sum(blocks []Stats) Stats {
 	var busy []Stats
 	for _, b := range blocks {

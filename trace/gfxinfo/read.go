@@ -9,16 +9,15 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Limits on one file, far beyond any device's.
+// Limits of one file, far beyond any device's.
 const (
 	maxProcesses = 20_000
 	maxWindows   = 100_000
 	maxFrames    = 4_000_000
 )
 
-// Read reads dumps of gfxinfo or graphicsstats, or a bug report that holds
-// them. The error is for input and size alone; what can't be understood is a
-// warning of the dump.
+// Read reads dumps of gfxinfo or graphicsstats, or a bug report with them. It returns an error only
+// for failed or oversized input; what can't be understood is a warning of the dump.
 func Read(r io.Reader) (Dump, error) {
 	p := parser{section: anySection}
 	lines := trace.NewLines(r)
@@ -41,7 +40,7 @@ func Read(r io.Reader) (Dump, error) {
 type section int
 
 const (
-	anySection   section = iota // not (yet) a bug report: all is looked at
+	anySection   section = iota // not (yet) a bug report: all lines are parsed
 	graphicInfo                 // DUMP OF SERVICE gfxinfo, graphicsstats
 	otherSection                // of another service
 )
@@ -50,7 +49,7 @@ type mode int
 
 const (
 	text  mode = iota
-	rows       // within PROFILEDATA, header seen or awaited
+	rows       // within PROFILEDATA, after or before its header
 	table      // below a header of stages
 )
 
@@ -65,18 +64,18 @@ type parser struct {
 	layout    layout
 	hasLayout bool
 	stages    int
-	row       Frame // the row being read, here so that it is not allocated anew
+	row       Frame // the row being read, here to avoid an allocation
 
-	framed    bool // as one of several services, so that a line should end it
-	headed    bool // the dump's first line was seen, so that all of it should be there
+	framed    bool // one of several services, so a line should end it
+	headed    bool // the dump's first line was seen, so all of it should follow
 	inProcess bool // dump.Processes has a current one
 	closed    bool // its last lines were seen
 	inWindow  bool // it has a current window
-	profile   bool // "Profile data in ms:" was seen: what follows is a window's
+	profile   bool // "Profile data in ms:" was seen: a window follows
 	hierarchy bool // "View hierarchy:" was seen
 	listed    int  // the window whose frame count the hierarchy's next line states
 
-	pkg      Package // a "Package:" line that waits for its summary
+	pkg      Package // a "Package:" line before its summary
 	hasPkg   bool
 	block    Stats // the summary block being read
 	hasBlock bool
@@ -87,7 +86,7 @@ func (p *parser) read(line []byte) {
 		return
 	}
 	if line[0] == '*' && trace.CutShort(line, "gfxinfo", "graphicsstats") {
-		p.cutf("the device gave up its own dump here (%s): it is only a part, and totals may be too low", trace.Quote(line))
+		p.cutf("the device aborted its own dump here (%s): it is incomplete, and totals may be too low", trace.Quote(line))
 		p.endBlock()
 		p.mode, p.inProcess, p.inWindow, p.hasPkg = text, false, false, false
 		return
@@ -101,14 +100,14 @@ func (p *parser) read(line []byte) {
 	_ = p.readSummary(line) || p.readPlace(line) || p.readComplaint(line)
 }
 
-// readSection follows a bug report from service to service.
+// readSection tracks the services of a bug report.
 func (p *parser) readSection(line []byte) bool {
 	if line[0] == '-' && trace.ClosesService(line) {
 		p.framed = false
 		return false
 	}
 	if name, ok := bytes.CutPrefix(line, []byte("DUMP OF SERVICE ")); ok {
-		p.framed = false // Android before 7 doesn't say where a service ends
+		p.framed = false // Android before 7 does not mark the end of a service
 		p.checkEnd(false)
 		p.endBlock()
 		p.headed, p.inProcess, p.inWindow, p.hasPkg = false, false, false, false
@@ -132,7 +131,7 @@ func (p *parser) readSection(line []byte) bool {
 	return false
 }
 
-// readSummary reads a line of a summary block, beginning one where needed.
+// readSummary parses a line of a summary block, and begins one if needed.
 func (p *parser) readSummary(line []byte) bool {
 	if !isSummary(line) {
 		return false
@@ -144,7 +143,7 @@ func (p *parser) readSummary(line []byte) bool {
 		p.block, p.hasBlock = Stats{Line: p.line}, true
 	}
 	if !p.hasBlock {
-		return false // a line that looks alike, outside any block
+		return false // a similar line outside any block
 	}
 	if err := p.block.parse(line); err != nil {
 		p.warnings.Addf(p.line, "%v", err)
@@ -152,7 +151,7 @@ func (p *parser) readSummary(line []byte) bool {
 	return true
 }
 
-// endBlock hands the summary block to the package, window or process it is of.
+// endBlock assigns the summary block to its package, window or process.
 func (p *parser) endBlock() {
 	if !p.hasBlock {
 		return
@@ -180,7 +179,7 @@ func (p *parser) endBlock() {
 	}
 }
 
-// readPlace follows the text from process to process and window to window.
+// readPlace tracks processes and windows.
 func (p *parser) readPlace(line []byte) bool {
 	switch {
 	case bytes.Contains(line, []byte("Graphics info for pid ")):
@@ -234,10 +233,10 @@ func (p *parser) readUptime(line []byte) {
 	}
 }
 
-// filtered is a note, no failure.
+// filtered is a note, not a failure.
 const filtered = "Note: Data has been filtered"
 
-// readComplaint passes on what dumpsys says went wrong.
+// readComplaint passes on dumpsys's error messages.
 func (p *parser) readComplaint(line []byte) bool {
 	for _, said := range []string{
 		"No process found for", "Failure while dumping the app", "Got a RemoteException while dumping",
@@ -273,7 +272,7 @@ func (p *parser) addProcess(proc Process) bool {
 	return true
 }
 
-// processOf reads "** Graphics info for pid 2243 [com.example] **".
+// processOf parses "** Graphics info for pid 2243 [com.example] **".
 func processOf(line []byte, number int) Process {
 	proc := Process{Line: number}
 	_, rest, _ := bytes.Cut(line, []byte("Graphics info for pid "))

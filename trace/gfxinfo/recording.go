@@ -1,17 +1,16 @@
 package gfxinfo
 
-// Recording merges successive dumps of one app into one sequence of frames.
-// A dump of framestats holds the last 120 frames of each window, so that
-// successive dumps overlap: a frame is told by its process and its times.
-// The older table holds what was drawn since the dump before, so that all of
-// its rows are new. The zero Recording is ready for use.
+// Recording merges successive dumps of one app into one sequence of frames. A dump of framestats
+// lists the last 120 frames of each window, so successive dumps overlap: a frame is identified by
+// its process and its times. The older table lists the frames drawn since the previous dump, so all
+// of its rows are new. The zero Recording is ready for use.
 //
-// It remembers half a million frames, more than an hour of a 120 Hz display;
-// beyond that, only those of the last dump.
+// It remembers half a million frames, more than an hour of a 120 Hz display; beyond that, only
+// those of the last dump.
 type Recording struct {
-	seen   map[frameKey]bool
-	totals map[processKey]counters
-	past   Stated // of counters that were reset since
+	seen        map[frameKey]bool
+	totals      map[processKey]counters
+	resetCounts Stated // counts lost when counters were reset
 }
 
 type processKey struct {
@@ -19,44 +18,42 @@ type processKey struct {
 	name string
 }
 
-// frameKey tells frames apart. Two windows may draw for one vsync, but one
-// thread draws them one after the other; the same row below two windows is one
-// frame.
+// frameKey identifies a frame. Two windows may draw for the same vsync, but one thread draws them
+// in succession; equal rows below two windows are one frame.
 type frameKey struct {
 	process                   processKey
 	intended, sync, completed int64
 }
 
-// counters are of one process since one moment: what Android counted, and what of it
-// was before the recording.
+// counters are Android's counts of one process since one start, now and before the recording.
 type counters struct {
 	since       int64
 	now, before Stated
 }
 
-// Stated is what Android counted.
+// Stated are Android's own counts.
 type Stated struct{ Total, Janky int64 }
 
 func (s Stated) plus(o Stated) Stated { return Stated{s.Total + o.Total, s.Janky + o.Janky} }
 
 func (s Stated) less(o Stated) Stated { return Stated{s.Total - o.Total, s.Janky - o.Janky} }
 
-// Added is what one dump brought.
+// Added is the result of adding one dump.
 type Added struct {
-	// Frames are the new frames, window by window, those that do not count
-	// among them. A frame that was still being drawn comes with a later dump.
+	// Frames lists the new frames by window, including those that do not count. A frame that was
+	// still being drawn comes with a later dump.
 	Frames []Frame
-	// Full names the windows whose older table was full (120 rows): what was
-	// drawn before them since the last dump is lost, and no one counts it.
+	// Full names the windows whose older table was full (120 rows): frames drawn before these rows
+	// since the last dump are lost and not counted.
 	Full []string
 }
 
-// TableCapacity is the least number of rows at which an older table may have
-// dropped frames: the ring holds 128 frames up to Android 4.4, 120 since.
+// TableCapacity is the number of rows from which an older table may have dropped frames: the ring
+// holds 128 frames up to Android 4.4, 120 since.
 const TableCapacity = 120
 
-// Baseline takes note of the frames that a dump already holds: they are not of
-// the recording. It is called on a dump made at the start.
+// Baseline records the frames that a dump already has, which precede the recording. It is called
+// with a dump made at the start.
 func (r *Recording) Baseline(d Dump) {
 	r.Add(d)
 	for key, c := range r.totals {
@@ -65,17 +62,17 @@ func (r *Recording) Baseline(d Dump) {
 	}
 }
 
-// Stated is what Android's summaries of all processes have counted since Baseline, also
-// of windows that were never in a dump.
+// Stated returns what Android's summaries of all processes have counted since Baseline, including
+// windows that were never in a dump.
 func (r *Recording) Stated() Stated {
-	out := r.past
+	out := r.resetCounts
 	for _, c := range r.totals {
 		out = out.plus(c.now).less(c.before)
 	}
 	return out
 }
 
-// Add takes the next dump.
+// Add adds the next dump.
 func (r *Recording) Add(d Dump) Added {
 	var out Added
 	if r.totals == nil {
@@ -94,7 +91,7 @@ func (r *Recording) Add(d Dump) Added {
 	return out
 }
 
-// take returns the frames of a process that were not seen before.
+// take returns the new frames of a process.
 func (r *Recording) take(p Process) []Frame {
 	if r.seen == nil {
 		r.seen = map[frameKey]bool{}
@@ -108,7 +105,7 @@ func (r *Recording) take(p Process) []Frame {
 		for _, f := range w.Frames {
 			k := keyOf(p, f)
 			if f.Flags&FlagSkipped == 0 && !f.Usable() || r.seen[k] {
-				continue // not complete yet, or known
+				continue // not complete yet, or not new
 			}
 			r.seen[k] = true
 			out = append(out, f)
@@ -121,7 +118,7 @@ func keyOf(p Process, f Frame) frameKey {
 	return frameKey{processKey{p.PID, p.Name}, f.IntendedVsync, f.SyncQueued, f.FrameCompleted}
 }
 
-// count takes what a process's summary states.
+// count adds the counts in a process's summary.
 func (r *Recording) count(p Process) {
 	if p.Stats == nil {
 		return
@@ -129,18 +126,18 @@ func (r *Recording) count(p Process) {
 	key := processKey{p.PID, p.Name}
 	c := r.totals[key]
 	if c.since != p.Stats.Since || c.now.Total > p.Stats.Total { // reset in between, or a new process
-		r.past = r.past.plus(c.now).less(c.before)
+		r.resetCounts = r.resetCounts.plus(c.now).less(c.before)
 		c = counters{since: p.Stats.Since}
 	}
 	c.now = Stated{p.Stats.Total, p.Stats.Janky}
 	r.totals[key] = c
 }
 
-// maxSeen bounds the frames that are remembered.
+// maxSeen limits the frames that are remembered.
 const maxSeen = 500_000
 
-// forget drops the frames that the last dump no longer holds, where there are
-// too many. Not before: a dump can lack what the next one holds again.
+// forget drops the frames that the last dump no longer lists, if there are too many. It does not do
+// so earlier, since a frame missing from one dump can be in the next.
 func (r *Recording) forget(d Dump) {
 	if len(r.seen) <= maxSeen {
 		return

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// layout is the order of the columns as a framestats header names them.
+// layout is the order of the columns in a framestats header.
 type layout struct {
 	names []string
-	set   []func(*Frame, int64) // nil for a column that is not kept
+	set   []func(*Frame, int64) // nil for an unused column
 	early bool                  // of Android 6
 }
 
-// parseLayout reads a header line, "Flags,IntendedVsync,…". The columns have
-// changed five times from Android 6 to 16; only their names are relied on.
+// parseLayout parses a header line, "Flags,IntendedVsync,…". The columns have changed five times
+// from Android 6 to 16; only their names are relied on.
 func parseLayout(line []byte) (layout, error) {
 	var l layout
 	for name := range bytes.SplitSeq(bytes.TrimRight(line, ", \t"), []byte(",")) {
@@ -25,7 +25,7 @@ func parseLayout(line []byte) (layout, error) {
 	}
 	for _, needed := range []string{"IntendedVsync", "FrameCompleted"} {
 		if !contains(l.names, needed) {
-			return layout{}, fmt.Errorf("the header has no column %s, so that its rows tell no duration", needed)
+			return layout{}, fmt.Errorf("the header has no column %s, so its rows have no duration", needed)
 		}
 	}
 	l.early = contains(l.names, "SyncQueued") && !contains(l.names, "DequeueBufferDuration")
@@ -41,7 +41,7 @@ func contains(names []string, name string) bool {
 	return false
 }
 
-// parse reads a row of the layout into f.
+// parse parses a row of the layout into f.
 func (l layout) parse(f *Frame, line []byte) error {
 	*f = Frame{early: l.early}
 	rest := bytes.TrimRight(line, ", \t")
@@ -62,8 +62,8 @@ func (l layout) parse(f *Frame, line []byte) error {
 		if set := l.set[i]; set != nil {
 			set(f, v)
 		}
-		// Android 12 to 14 print FrameStartTime under FrameInterval and the
-		// other way round: the order of the names and of the data differ.
+		// Android 12 to 14 swap the values of FrameStartTime and FrameInterval: the names and the
+		// data are in different orders.
 		if name == "FrameStartTime" && f.Interval > int64(time.Second) && v > 0 && v <= int64(time.Second) {
 			f.Interval = v
 		}
@@ -75,8 +75,8 @@ func (l layout) parse(f *Frame, line []byte) error {
 	return nil
 }
 
-// dropImplausible clears a deadline or an interval that says "unknown"
-// (INT64_MAX, -1) or can't be one.
+// dropImplausible clears a deadline or an interval that is Android's "unknown" (INT64_MAX, -1) or
+// impossible.
 func (f *Frame) dropImplausible() {
 	if f.Interval < int64(time.Millisecond) || f.Interval > int64(time.Second) {
 		f.Interval = 0
@@ -86,8 +86,8 @@ func (f *Frame) dropImplausible() {
 	}
 }
 
-// parseInt reads a decimal int64 without allocating. A number beyond int64 is
-// taken as its unsigned neighbour is printed: wrapped.
+// parseInt parses a decimal int64 without allocating. A number beyond int64 wraps around, as
+// Android prints some signed values as unsigned.
 func parseInt(b []byte) (int64, bool) {
 	digits, negative := b, false
 	if len(digits) > 0 && (digits[0] == '-' || digits[0] == '+') {
@@ -113,7 +113,7 @@ func parseInt(b []byte) (int64, bool) {
 	return int64(v), true
 }
 
-// parseWide reads the few numbers that need more than 63 bits.
+// parseWide parses the few numbers that need more than 63 bits.
 func parseWide(b []byte) (int64, bool) {
 	if v, err := strconv.ParseInt(string(b), 10, 64); err == nil {
 		return v, true
@@ -122,8 +122,8 @@ func parseWide(b []byte) (int64, bool) {
 	return int64(v), err == nil
 }
 
-// tableColumns returns how many stages the older table's header names: 3 up to
-// Android 4.4, 4 since; 0 where the line is no such header.
+// tableColumns returns the number of stages in the older table's header: 3 up to Android 4.4, 4
+// since; 0 if the line is no such header.
 func tableColumns(line []byte) int {
 	words := bytes.Fields(line)
 	switch string(bytes.Join(words, []byte(" "))) {
@@ -135,8 +135,8 @@ func tableColumns(line []byte) int {
 	return 0
 }
 
-// parseTableRow reads a row of 3 or 4 stages in milliseconds. Java prints them
-// in the device's language, perhaps with a decimal comma.
+// parseTableRow parses a row of 3 or 4 stages in milliseconds. Java prints them in the device's
+// locale, perhaps with a decimal comma.
 func parseTableRow(line []byte, stages int) (Frame, error) {
 	words := bytes.Fields(line)
 	if len(words) != stages {
@@ -150,7 +150,7 @@ func parseTableRow(line []byte, stages int) (Frame, error) {
 		}
 		place := i
 		if stages == 3 && i > 0 {
-			place++ // there is no Prepare
+			place++ // no Prepare
 		}
 		f.Stages[place] = time.Duration(math.Round(ms * 1e6))
 	}

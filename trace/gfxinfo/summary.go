@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// isSummary reports whether the line can be one of a summary block.
+// isSummary reports whether the line can be part of a summary block.
 func isSummary(line []byte) bool {
 	for _, head := range []string{
 		"Stats since:", "Stats end:", "Total frames rendered:", "Janky frames",
@@ -20,7 +20,7 @@ func isSummary(line []byte) bool {
 	return isDigit(line[0]) && bytes.Contains(line, []byte("percentile:"))
 }
 
-// parse reads one line of a summary block.
+// parse parses one line of a summary block.
 func (s *Stats) parse(line []byte) (err error) {
 	key, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimSpace(value)
@@ -52,7 +52,7 @@ func (s *Stats) parse(line []byte) (err error) {
 	return err
 }
 
-// maxCounters bounds the distinct "Number …" lines of a block; Android has 7.
+// maxCounters limits the distinct "Number …" lines of a block; Android has 7.
 const maxCounters = 64
 
 func (s *Stats) readCounter(name string, value []byte) error {
@@ -69,7 +69,7 @@ func (s *Stats) readCounter(name string, value []byte) error {
 	return nil
 }
 
-// readCount reads the number that value begins with: "113 (21.90%)", "5ns".
+// readCount parses the number at the start of value: "113 (21.90%)", "5ns".
 func readCount(into *int64, value []byte, name string) error {
 	digits := value
 	for i, c := range value {
@@ -104,10 +104,10 @@ func readPercentile(into *map[int]float64, name string, value []byte) error {
 	return nil
 }
 
-// maxBins bounds a histogram; Android prints 154 bins, 26 for the GPU.
+// maxBins limits a histogram; Android prints 154 bins, 26 for the GPU.
 const maxBins = 4096
 
-// parseHistogram reads "5ms=19 6ms=27 …", in rising order.
+// parseHistogram parses "5ms=19 6ms=27 …", in ascending order.
 func parseHistogram(value []byte) ([]Bin, error) {
 	var bins []Bin
 	for word := range bytes.FieldsSeq(value) {
@@ -128,7 +128,7 @@ func parseHistogram(value []byte) ([]Bin, error) {
 	return bins, nil
 }
 
-// frames is the sum of a histogram.
+// frames returns the sum of a histogram.
 func frames(bins []Bin) int64 {
 	var n int64
 	for _, b := range bins {

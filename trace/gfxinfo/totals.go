@@ -4,7 +4,7 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Source says what the totals of a dump were taken from.
+// Source is the source of a dump's totals.
 type Source string
 
 // The sources of totals, the best first.
@@ -16,8 +16,7 @@ const (
 	FromNothing   Source = "none"
 )
 
-// Totals are the metrics of the whole dump under the catalogue's names, and
-// what they were taken from.
+// Totals returns the metrics of the whole dump under the catalogue's names, and their source.
 func (d Dump) Totals() (map[string]float64, Source) {
 	if blocks := d.summaries(); len(blocks) > 0 {
 		return sum(blocks).Metrics(), FromSummary
@@ -38,8 +37,7 @@ func (d Dump) Totals() (map[string]float64, Source) {
 	return map[string]float64{}, FromNothing
 }
 
-// OfPackage is what graphicsstats has counted of a package, on all the days and of all
-// the versions that it keeps.
+// OfPackage returns graphicsstats' counts of a package, over all days and versions that it keeps.
 func (d Dump) OfPackage(name string) (out Stated) {
 	for _, p := range d.Packages {
 		if p.Name == name {
@@ -50,9 +48,9 @@ func (d Dump) OfPackage(name string) (out Stated) {
 	return out
 }
 
-// summaries are the blocks that add up to the dump's totals: one a process (its
-// windows' where it states none of its own). Of several dumps of one process
-// since the same moment the last counts, since its counters hold the earlier.
+// summaries returns the blocks that add up to the dump's totals: one per process (its windows' if
+// it has none). Among several dumps of one process with the same start the last counts, since its
+// counters include the earlier.
 func (d Dump) summaries() []Stats {
 	type key struct {
 		pid        int
@@ -86,9 +84,9 @@ func (d Dump) summaries() []Stats {
 	return out
 }
 
-// Rows are the frames of all windows in the order of the file, those that do
-// not count among them. The older table stands in for a window without
-// framestats rows. A frame that several dumps hold is given once.
+// Rows returns the frames of all windows in the order of the file, including those that do not
+// count. A window without framestats rows is represented by the older table. A frame in several
+// dumps is returned once.
 func (d Dump) Rows() []Frame {
 	var rec Recording
 	var out []Frame

@@ -13,7 +13,7 @@ const (
 	dumpEnd  = "View hierarchy:\n\nTotal ViewRootImpl: 1\nTotal Views: 22\nTotal DisplayList: 32.25 kB\n\n"
 )
 
-func TestADumpThatTheDeviceGaveUpIsCut(t *testing.T) {
+func TestReadMarksAnAbortedDumpCut(t *testing.T) {
 	t.Parallel()
 	rows := row16(0, 1e9, 10e6) + row16(0, 2e9, 10e6)
 	whole := dumpHead + process(7, "p", "Profile data in ms:\n\n"+window("p/p.A", "1a", rows)+dumpEnd)
@@ -25,7 +25,7 @@ func TestADumpThatTheDeviceGaveUpIsCut(t *testing.T) {
 		"*** command 'dumpsys -t 60 gfxinfo' timed out after 60.010s (killing pid 4711)": true,
 	} {
 		d := read(t, half+"\n"+said+"\n\n")
-		if d.Cut != cut || d.UnreadRows != 0 || len(d.Rows()) != 1 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "gave up") {
+		if d.Cut != cut || d.UnreadRows != 0 || len(d.Rows()) != 1 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "aborted its own dump") {
 			t.Errorf("%q: cut %v, %d rows, %v", said, d.Cut, len(d.Rows()), d.Warnings)
 		}
 	}
@@ -34,7 +34,7 @@ func TestADumpThatTheDeviceGaveUpIsCut(t *testing.T) {
 	}
 }
 
-func TestATextThatEndsEarlyIsCut(t *testing.T) {
+func TestReadMarksATruncatedDumpCut(t *testing.T) {
 	t.Parallel()
 	whole := dumpHead + process(7, "p", summary+"\nProfile data in ms:\n\n"+window("p/p.A", "1a", row16(0, 1e9, 10e6))+dumpEnd)
 	if d := read(t, whole); d.Cut || len(d.Warnings) != 0 {
@@ -56,8 +56,8 @@ func TestATextThatEndsEarlyIsCut(t *testing.T) {
 	}
 }
 
-// A service among several ends with a line that says so.
-func TestAServiceThatIsNotClosedIsDoubted(t *testing.T) {
+// A service among several ends with a line that marks the end.
+func TestReadWarnsOfAnUnclosedService(t *testing.T) {
 	t.Parallel()
 	text := "DUMP OF SERVICE graphicsstats:\nPackage: a\n" + summary
 	const closed = "--------- 0.004s was the duration of dumpsys graphicsstats, ending at: 2026-01-02 03:04:05\n"
@@ -70,14 +70,14 @@ func TestAServiceThatIsNotClosedIsDoubted(t *testing.T) {
 	}
 }
 
-// No frames were counted, which is not the same as none having been drawn.
-func TestADumpThatFailedHasNoCountOfFrames(t *testing.T) {
+// "No frames were counted" differs from "no frame was drawn".
+func TestInspectFailedDumpHasNoCounts(t *testing.T) {
 	t.Parallel()
 	for text, doubt := range map[string]string{
-		"No process found for: com.example\n":                                    "gave no dump",
-		"Can't find service: gfxinfo\n":                                          "gave no dump",
-		process(7, "p", "Failure while dumping the app: ProcessRecord{1:p/1}\n"): "gave no dump",
-		row16(0, 1e9, 10e6) + "---PROFILEDATA---\n" + row16(0, 2e9, 10e6):        "1 rows of frames are there",
+		"No process found for: com.example\n":                                    "returned no dump",
+		"Can't find service: gfxinfo\n":                                          "returned no dump",
+		process(7, "p", "Failure while dumping the app: ProcessRecord{1:p/1}\n"): "returned no dump",
+		row16(0, 1e9, 10e6) + "---PROFILEDATA---\n" + row16(0, 2e9, 10e6):        "1 rows of frames can't be read",
 	} {
 		in, err := gfxinfo.Inspect(strings.NewReader(text))
 		if err != nil {
@@ -95,7 +95,7 @@ func TestADumpThatFailedHasNoCountOfFrames(t *testing.T) {
 			t.Errorf("%q: %v, nothing %v, %v, want %q", text, in.Metrics, in.Nothing, in.Warnings, doubt)
 		}
 	}
-	// One process of several that failed leaves the others' counts.
+	// One failed process of several leaves the others' counts.
 	in, err := gfxinfo.Inspect(strings.NewReader(process(7, "p", summary) + process(8, "q", "Failure while dumping the app: q\n")))
 	if err != nil || in.Metrics["frames.count"] != 100 || in.Nothing {
 		t.Errorf("%v, %v", in.Metrics, err)

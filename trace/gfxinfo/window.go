@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// ensureProcess begins an unnamed process where the text begins in the middle.
+// ensureProcess begins an unnamed process if the text begins within one.
 func (p *parser) ensureProcess() bool {
 	return p.inProcess || p.addProcess(Process{Line: p.line})
 }
@@ -30,8 +30,8 @@ func (p *parser) ensureWindow() bool {
 	return p.inProcess && p.inWindow || p.addWindow(Window{})
 }
 
-// readViewRoot reads "NAME/android.view.ViewRootImpl@HASH (visibility=0)": the
-// head of a window under "Profile data in ms:", or of its line in the hierarchy.
+// readViewRoot parses "NAME/android.view.ViewRootImpl@HASH (visibility=0)": the head of a window
+// under "Profile data in ms:", or of its line in the hierarchy.
 func (p *parser) readViewRoot(line []byte) {
 	name, rest, _ := bytes.Cut(line, []byte("ViewRootImpl@"))
 	id, _, _ := bytes.Cut(rest, []byte(" "))
@@ -46,8 +46,8 @@ func (p *parser) readViewRoot(line []byte) {
 	}
 }
 
-// findWindow returns the index of the process's window of that name and hash,
-// -1 where there is none.
+// findWindow returns the index of the process's window with that name and hash, -1 if there is
+// none.
 func (p *parser) findWindow(w Window) int {
 	if !p.inProcess {
 		return -1
@@ -60,8 +60,8 @@ func (p *parser) findWindow(w Window) int {
 	return -1
 }
 
-// nameWindow reads "Window: NAME", which Android 7 and later print below the
-// head of a window, before its summary.
+// nameWindow parses "Window: NAME", which Android 7 and later print below the head of a window,
+// before its summary.
 func (p *parser) nameWindow(name string) {
 	p.endBlock()
 	if p.inProcess && p.inWindow {
@@ -74,8 +74,7 @@ func (p *parser) nameWindow(name string) {
 	p.addWindow(Window{Name: name})
 }
 
-// readRendered reads "106 views, 7.42 kB of display lists, 2071 frames rendered"
-// (Android 4).
+// readRendered parses "106 views, 7.42 kB of display lists, 2071 frames rendered" (Android 4).
 func (p *parser) readRendered(line []byte) {
 	if p.listed < 0 {
 		return
@@ -96,7 +95,7 @@ func (p *parser) beginRows() {
 	}
 }
 
-// readRow reads a line within PROFILEDATA and reports whether it belongs there.
+// readRow parses a line within PROFILEDATA and reports whether it belongs there.
 func (p *parser) readRow(line []byte) bool {
 	switch {
 	case string(line) == "---PROFILEDATA---":
@@ -114,7 +113,7 @@ func (p *parser) readRow(line []byte) bool {
 		p.mode = text
 		return false
 	case !isDigit(line[0]) && line[0] != '-':
-		p.unread("%s is no row of frames", trace.Quote(line))
+		p.unread("%s is not a row of frames", trace.Quote(line))
 		return true
 	case !p.hasLayout:
 		p.unread("a row of framestats without a header that can be read")
@@ -128,7 +127,7 @@ func (p *parser) readRow(line []byte) bool {
 	return true
 }
 
-// isLandmark reports whether the line can only stand outside PROFILEDATA.
+// isLandmark reports whether the line can only occur outside PROFILEDATA.
 func isLandmark(line []byte) bool {
 	for _, mark := range []string{
 		"View hierarchy:", "Window: ", "Profile data in ms:", "Stats since:", "** Graphics info for pid ",
@@ -141,7 +140,7 @@ func isLandmark(line []byte) bool {
 	return bytes.Contains(line, []byte("ViewRootImpl@"))
 }
 
-// readStages reads a line of the older table and reports whether it belongs there.
+// readStages parses a line of the older table and reports whether it belongs there.
 func (p *parser) readStages(line []byte) bool {
 	if !isDigit(line[0]) {
 		p.mode = text

@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Count is what a window comes to: how many views it has and how deep they are nested, how
-// often a pixel of it is drawn in the mean, and which of its views are drawn although later
-// ones cover them whole, the largest first. The views are those after a UI event.
+// Count returns the statistics of a window: the number of its views and the depth of their nesting,
+// how often a pixel is drawn on average, and the views that are drawn although later ones cover
+// them completely, the largest first. The views are attributed to a UI event.
 func (w Window) Count(event string) run.Views {
 	out := run.Views{Event: event}
 	whole := w.whole().Area()
@@ -40,7 +40,7 @@ func (w Window) Count(event string) run.Views {
 	return out
 }
 
-// whole is the window itself: its first view.
+// whole returns the window's bounds: those of its first view.
 func (w Window) whole() Rect {
 	if len(w.Views) == 0 {
 		return Rect{}
@@ -48,8 +48,7 @@ func (w Window) whole() Rect {
 	return w.Views[0].Clipped
 }
 
-// drawn are the places of the views that draw themselves where somebody could see it, in
-// the order in which they do.
+// drawn returns the indices of the views that draw themselves and can be visible, in drawing order.
 func (w Window) drawn() (out []int) {
 	for i, v := range w.Views {
 		if v.Visible && v.Draws && !v.Clipped.Empty() {
@@ -59,12 +58,12 @@ func (w Window) drawn() (out []int) {
 	return out
 }
 
-// mostPieces bounds into how many pieces a view is cut by those over it: one that is in more
-// is taken for one that can be seen.
+// mostPieces limits the pieces into which later views cut a view: a view in more pieces is taken to
+// be visible.
 const mostPieces = 64
 
-// covered reports whether later views that are believed to be opaque cover one whole, and
-// the class of the one that covers most of it.
+// covered reports whether later views that are assumed to be opaque cover v completely, and returns
+// the class of the view that covers most of it.
 func (w Window) covered(v View, later []int) (by string, whole bool) {
 	left, most := []Rect{v.Clipped}, 0.0
 	for _, at := range later {
@@ -90,7 +89,7 @@ func (w Window) covered(v View, later []int) (by string, whole bool) {
 	return "", false
 }
 
-// without is what of a rectangle another one leaves, in at most four pieces.
+// without returns r minus o, as at most four pieces.
 func (r Rect) without(o Rect) (out []Rect) {
 	part := r.within(o)
 	if part.Empty() {
@@ -107,19 +106,18 @@ func (r Rect) without(o Rect) (out []Rect) {
 	return out
 }
 
-// seeThrough ends the names of classes that draw and let through what is behind them: letters,
-// marks and bars.
+// seeThrough ends the names of classes that draw but are mostly transparent: text, icons and bars.
 var seeThrough = []string{
 	"TextView", "EditText", "Chronometer", "TextClock", "CheckBox", "RadioButton", "Switch", "SwitchCompat", "ToggleButton",
 	"ProgressBar", "ProgressIndicator", "SeekBar", "RatingBar", "Slider", "ImageButton", "Space", "ViewStub", "Guideline", "Barrier", "AbsSeekBar",
 }
 
-// opaque is what is believed of a class: that it lets nothing through, but for those that
-// mostly do.
+// opaque reports whether views of a class are assumed to be opaque: all are but those that are
+// mostly transparent.
 func opaque(class string) bool {
 	class = class[strings.LastIndexAny(class, ".$")+1:]
 	return !slices.ContainsFunc(seeThrough, func(c string) bool { return strings.HasSuffix(class, c) })
 }
 
-// Believed is what a user should know of what Count finds hidden.
-const Believed = "whether a view is opaque is not told: all that draw themselves are believed to be but text, marks and bars, and backgrounds of layouts, elevation and movement are not known"
+// Assumptions is the caveat about the views that Count reports as hidden.
+const Assumptions = "dumps do not report whether a view is opaque: all that draw themselves are assumed to be except text, icons and bars, and the backgrounds of layouts, elevation and translation are unknown"

@@ -1,13 +1,12 @@
-// Package hierarchy reads the views of an app's windows: what `uiautomator dump` writes (XML,
+// Package hierarchy reads the views of an app's windows: the output of `uiautomator dump` (XML,
 // AccessibilityNodeInfoDumper.java) and the "View Hierarchy" of `dumpsys activity top`
-// (Activity.java, dumpViewHierarchy, with View.java's toString of Android 4.2 and later).
-// It tells how often a pixel is drawn in the mean, and which views are drawn although later
-// ones cover them whole ("Aging or Glitching?", section 4.1).
+// (Activity.java, dumpViewHierarchy, with View.java's toString of Android 4.2 and later). It
+// computes how often a pixel is drawn on average, and which views are drawn although later ones
+// cover them completely ("Aging or Glitching?", section 4.1).
 //
-// It does not judge what any of that costs. It takes a stand: neither dump tells whether a
-// view is opaque, whether a layout has a background, nor how a view is moved, turned or
-// raised, so what is believed of these is written down here and said in a warning, and the
-// views named are those to look at, not those to remove.
+// It does not judge the cost. Neither dump reports whether a view is opaque, whether a layout has a
+// background, or how a view is moved, rotated or elevated. The assumptions about these are in this
+// package and in a warning: the views named are candidates for a look, not for removal.
 package hierarchy
 
 import (
@@ -23,53 +22,54 @@ import (
 
 // Limits on one file.
 const (
-	MaxBytes = 8 << 20 // that are read
-	MaxViews = 2_000   // that are kept, of all windows
-	MaxDepth = 200     // of nesting
+	MaxBytes = 8 << 20 // bytes read
+	MaxViews = 2_000   // views kept, of all windows
+	MaxDepth = 200     // levels of nesting
 	farthest = 1 << 20 // pixels from a window's corner
 )
 
-// Rect is a rectangle of a window, in pixels; Right and Bottom are outside.
+// Rect is a rectangle of a window in pixels; Right and Bottom are exclusive.
 type Rect struct{ Left, Top, Right, Bottom int }
 
 // View is one view.
 type View struct {
 	Class  string
-	ID     string // "title", of Android's own "android:id/content"; "" for none
-	Depth  int    // 0 of a window's first
-	Parent int    // its place in Window.Views, -1 of the first
-	Bounds Rect   // in its window
-	// Clipped is what of Bounds its parents let through.
+	ID     string // "title"; "android:id/content" for one of Android's own; "" for none
+	Depth  int    // 0 for the window's first view
+	Parent int    // its index in Window.Views, -1 for the first view
+	Bounds Rect   // relative to the window
+	// Clipped is the part of Bounds within the bounds of its ancestors.
 	Clipped Rect
-	// Visible says that it and its parents are.
+	// Visible is set if the view and its ancestors are.
 	Visible bool
-	// Draws says that it draws itself, as far as the dump tells: of dumpsys the view's own
-	// word, which knows nothing of a layout's background; of uiautomator by its class.
+	// Draws is set if the view draws itself, as far as the dump reports it: in dumpsys the view's
+	// own flag, which leaves out a layout's background; in uiautomator it is derived from the
+	// class.
 	Draws bool
 }
 
-// Window is the views of one window, in the order in which they are drawn: a parent before
-// its children, a later child over those before it.
+// Window is the views of one window in drawing order: a parent before its children, a child before
+// its later siblings.
 type Window struct {
 	Package  string
-	Activity string // "com.example/.MainActivity", "" where it isn't told
+	Activity string // "com.example/.MainActivity", "" if unknown
 	Resumed  bool
 	Views    []View
 }
 
-// Tree is what is in a file.
+// Tree is the content of a file.
 type Tree struct {
 	Source   string // "uiautomator" or "dumpsys"
 	Windows  []Window
 	Warnings []run.Warning
 }
 
-// Read reads a dump of either kind. Its error is the reader's own; what can't be understood
-// is a warning.
+// Read reads a dump of either kind. It returns an error only where reading fails; what can't be
+// understood is a warning.
 func Read(r io.Reader) (Tree, error) {
 	limited := &io.LimitedReader{R: r, N: MaxBytes + 1}
 	head := bufio.NewReaderSize(limited, 64<<10)
-	const looksFor = 4 << 10 // what a shell may print before the file
+	const looksFor = 4 << 10 // bytes that a shell may print before the file
 	start, err := head.Peek(looksFor)
 	if err != nil && err != io.EOF {
 		return Tree{}, fmt.Errorf("read a view hierarchy: %w", err)
@@ -95,7 +95,7 @@ func Read(r io.Reader) (Tree, error) {
 	return b.done(), nil
 }
 
-// Of is the window of a package that is in front: the one that is resumed, or the last.
+// Of returns the foreground window of a package: the resumed one, or else the last.
 func (t Tree) Of(pkg string) (Window, bool) {
 	var found Window
 	ok := false
@@ -107,21 +107,21 @@ func (t Tree) Of(pkg string) (Window, bool) {
 	return found, ok
 }
 
-// builder puts a tree together.
+// builder builds a tree.
 type builder struct {
 	tree     Tree
 	warnings trace.Warnings
 	count    int
-	tooMany  int // views that are left out
+	tooMany  int // views left out
 	tooDeep  int
-	strange  int // views that tell nothing but their class
+	strange  int // views that state only their class
 }
 
 // open begins a window.
 func (b *builder) open(w Window) { b.tree.Windows = append(b.tree.Windows, w) }
 
-// add adds a view to the last window, below a parent by its place there; its place, or -1
-// where there is no room.
+// add adds a view below its parent in the last window. It returns the view's index, or -1 if a
+// limit is reached.
 func (b *builder) add(v View) int {
 	if b.count == MaxViews {
 		b.tooMany++
@@ -144,17 +144,17 @@ func (b *builder) add(v View) int {
 	return len(w.Views) - 1
 }
 
-// done is the tree, with what was left out.
+// done returns the tree, with a warning for what was left out.
 func (b *builder) done() Tree {
 	b.warnings.Counted(0, b.tooMany, "%d view is left out: at most %d are read", "%d views are left out: at most %d are read", MaxViews)
 	b.warnings.Counted(0, b.tooDeep, "%d view is left out that is nested deeper than %d", "%d views are left out that are nested deeper than %d", MaxDepth)
-	b.warnings.Counted(0, b.strange, "%d view tells neither where it is nor whether it draws: it is taken for a layout as large as its parent",
-		"%d views tell neither where they are nor whether they draw: they are taken for layouts as large as their parents")
+	b.warnings.Counted(0, b.strange, "%d view states neither its bounds nor whether it draws: it is taken for a layout as large as its parent",
+		"%d views state neither their bounds nor whether they draw: they are taken for layouts as large as their parents")
 	b.tree.Warnings = b.warnings.List()
 	return b.tree
 }
 
-// within is the part of a rectangle that another one lets through.
+// within returns the intersection of r and o.
 func (r Rect) within(o Rect) Rect {
 	out := Rect{max(r.Left, o.Left), max(r.Top, o.Top), min(r.Right, o.Right), min(r.Bottom, o.Bottom)}
 	if out.Empty() {
@@ -163,10 +163,10 @@ func (r Rect) within(o Rect) Rect {
 	return out
 }
 
-// Empty reports whether nothing is in it.
+// Empty reports whether r contains no pixel.
 func (r Rect) Empty() bool { return r.Left >= r.Right || r.Top >= r.Bottom }
 
-// Area is how many pixels it has.
+// Area returns the number of pixels.
 func (r Rect) Area() float64 {
 	if r.Empty() {
 		return 0
@@ -174,7 +174,7 @@ func (r Rect) Area() float64 {
 	return float64(r.Right-r.Left) * float64(r.Bottom-r.Top)
 }
 
-// name is a resource's id without what all of an app's have in common.
+// name returns a resource's id without the prefix that all ids of an app share.
 func name(resource string) string {
 	pkg, id, ok := strings.Cut(resource, ":id/")
 	if !ok || pkg == "android" {

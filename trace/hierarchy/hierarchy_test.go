@@ -22,7 +22,7 @@ func read(t *testing.T, text string) Tree {
 	return tree
 }
 
-// warned reports whether a warning says something.
+// warned fails unless a warning contains want.
 func warned(t *testing.T, tree Tree, want string) {
 	t.Helper()
 	for _, w := range tree.Warnings {
@@ -33,13 +33,13 @@ func warned(t *testing.T, tree Tree, want string) {
 	t.Errorf("no warning says %q: %v", want, tree.Warnings)
 }
 
-// top is what dumpsys activity top prints of an activity whose views are these lines.
+// top is the output of dumpsys activity top for an activity whose views are these lines.
 func top(activity, resumed string, views ...string) string {
 	return "TASK com.example id=12 userId=0\n  ACTIVITY " + activity + " 1f2e3d pid=4217\n    Local Activity 5b2c3 State:\n      mResumed=" + resumed +
 		" mStopped=false mFinished=false\n    ViewRoot:\n      mAdded=true\n    View Hierarchy:\n      " + strings.Join(views, "\n      ") + "\n    Looper (main, tid 1) {8b7c}\n      Message 0: { }\n"
 }
 
-func TestViewsOfDumpsysActivityTop(t *testing.T) {
+func TestReadDumpsysActivityTop(t *testing.T) {
 	tree := read(t, top("com.example/.Main", "true",
 		"DecorView@2f1c5e6[Main]",
 		"  android.widget.LinearLayout{65440cf V.E...... ........ 0,0-1080,2200}",
@@ -75,9 +75,9 @@ func TestViewsOfDumpsysActivityTop(t *testing.T) {
 	}
 }
 
-// Before Android 7 the first view tells its size as any other; a view may print itself in
-// words of its own.
-func TestViewsThatPrintThemselvesOtherwise(t *testing.T) {
+// Before Android 7 the first view prints its bounds like any other; a view's class may override
+// toString.
+func TestReadViewsThatOverrideToString(t *testing.T) {
 	tree := read(t, top("com.example/.Main", "true",
 		"com.android.internal.policy.PhoneWindow$DecorView{2f1c5e6 V.E..... R....... 0,0-768,1280}",
 		"  com.example.Own[what it likes]",
@@ -90,11 +90,10 @@ func TestViewsThatPrintThemselvesOtherwise(t *testing.T) {
 		w.Views[2].Bounds != (Rect{8, 8, 100, 100}) || w.Views[3].Class != "com.example.Default" {
 		t.Errorf("the views are %+v", w.Views)
 	}
-	warned(t, tree, "2 views tell neither where they are")
+	warned(t, tree, "2 views state neither their bounds")
 }
 
-// A view that is larger than the window does not make the window larger, unless that does
-// not tell its own size.
+// A view larger than the window enlarges the window only where the window's own size is unknown.
 func TestViewsLargerThanTheWindow(t *testing.T) {
 	const large = "  a.List{1 V.ED.... ........ 0,0-100,3000}"
 	for first, want := range map[string]int{"a.Root{1 V.E..... ........ 0,0-100,900}": 900, "DecorView@1[x]": 3000} {
@@ -104,8 +103,8 @@ func TestViewsLargerThanTheWindow(t *testing.T) {
 	}
 }
 
-// What is in a view that is left out is left out with it, and what follows is not.
-func TestViewsInOneThatIsLeftOut(t *testing.T) {
+// The descendants of a view that is left out are left out with it, but not its later siblings.
+func TestReadLeavesOutDescendants(t *testing.T) {
 	open := `<node class="A" bounds="[0,0][9,9]">`
 	leaf := open + "</node>"
 	text := xmlHead + strings.Repeat(open, MaxDepth) + open + leaf + leaf + "</node>" + strings.Repeat("</node>", MaxDepth) + leaf + "</hierarchy>"
@@ -116,22 +115,22 @@ func TestViewsInOneThatIsLeftOut(t *testing.T) {
 	warned(t, tree, "1 view is left out that is nested deeper than 200")
 }
 
-// Elements that are no views change nothing.
-func TestElementsThatAreNoViews(t *testing.T) {
+// Elements that are not views change nothing.
+func TestReadElementsThatAreNotViews(t *testing.T) {
 	views := read(t, xmlHead+`<node class="A" bounds="[0,0][9,9]"><b><c/></b><node class="B" bounds="[0,0][9,9]"/></node></hierarchy>`).Windows[0].Views
 	if len(views) != 2 || views[1].Parent != 0 {
 		t.Errorf("the views are %+v", views)
 	}
 }
 
-func TestViewsThatTheUserDoesNotSee(t *testing.T) {
+func TestReadInvisibleViews(t *testing.T) {
 	views := read(t, xmlHead+`<node class="A" bounds="[0,0][9,9]" visible-to-user="true"><node class="B" bounds="[0,0][9,9]" visible-to-user="false"><node class="C" bounds="[0,0][9,9]"/></node></node></hierarchy>`).Windows[0].Views
 	if !views[0].Visible || views[1].Visible || views[2].Visible {
 		t.Errorf("the views are %+v", views)
 	}
 }
 
-func TestWindowOfAPackage(t *testing.T) {
+func TestTreeOfPackage(t *testing.T) {
 	view := "com.example.A{1 V.ED.... ........ 0,0-768,1280}"
 	tree := read(t, top("com.example/.First", "true", view)+top("com.example/.Second", "false", view)+top("com.other/.Main", "true", view)+top("com.example/.Empty", "true"))
 	if w, ok := tree.Of("com.example"); !ok || w.Activity != "com.example/.First" {
@@ -148,12 +147,12 @@ func TestWindowOfAPackage(t *testing.T) {
 
 const xmlHead = `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation="0">`
 
-// node is one of uiautomator's, with what is in it.
+// node is one of uiautomator's nodes, with its children inside.
 func node(class, id, text, bounds, inside string) string {
 	return fmt.Sprintf(`<node index="0" text="%s" resource-id="%s" class="%s" package="com.example" content-desc="" clickable="false" bounds="%s">%s</node>`, text, id, class, bounds, inside)
 }
 
-func TestViewsOfUIAutomator(t *testing.T) {
+func TestReadUIAutomator(t *testing.T) {
 	text := xmlHead + node("android.widget.FrameLayout", "", "", "[0,0][1080,2340]",
 		node("android.view.ViewGroup", "com.example:id/list", "a &amp; b", "[0,100][1080,3000]", "")+
 			node("android.widget.ImageView", "android:id/icon", "", "[-8,0][100,100]", "")) + "</hierarchy>"
@@ -170,12 +169,13 @@ func TestViewsOfUIAutomator(t *testing.T) {
 		if got := tree.Windows[0].Views; !reflect.DeepEqual(got, want) {
 			t.Errorf("the views are %+v", got)
 		}
-		warned(t, tree, "uiautomator does not tell which views draw themselves")
+		warned(t, tree, "uiautomator does not report which views draw themselves")
 	}
 }
 
-// What is broken, foreign or hostile is read as far as it goes, and said.
-func TestDumpsThatAreNotWhole(t *testing.T) {
+// Of a truncated, foreign or hostile file, what precedes the fault is read, and the fault is a
+// warning.
+func TestReadIncompleteDumps(t *testing.T) {
 	leaf := node("A", "", "", "[0,0][9,9]", "")
 	for name, c := range map[string]struct {
 		text  string
@@ -187,8 +187,8 @@ func TestDumpsThatAreNotWhole(t *testing.T) {
 		"XML of something else": {"<?xml version='1.0'?><a><b/></a>", 0, "no view is in the file"},
 		"XML cut short":         {xmlHead + strings.Replace(node("A", "", "", "[0,0][9,9]", leaf+leaf), "</node></node></node>", "", 1), 3, "the XML breaks off"},
 		"an unknown entity":     {xmlHead + node("A", "", "&lol;", "[0,0][9,9]", ""), 0, "the XML breaks off"},
-		"no bounds":             {xmlHead + node("A", "", "", "[0,0][9]", "") + "</hierarchy>", 1, "1 view tells neither where it is"},
-		"bounds beyond all":     {xmlHead + node("A", "", "", "[0,0][99999999999,9]", "") + "</hierarchy>", 1, "1 view tells neither where it is"},
+		"no bounds":             {xmlHead + node("A", "", "", "[0,0][9]", "") + "</hierarchy>", 1, "1 view states neither its bounds"},
+		"bounds beyond all":     {xmlHead + node("A", "", "", "[0,0][99999999999,9]", "") + "</hierarchy>", 1, "1 view states neither its bounds"},
 		"too many":              {xmlHead + node("A", "", "", "[0,0][9,9]", strings.Repeat(leaf, MaxViews+9)) + "</hierarchy>", MaxViews, "10 views are left out: at most 2000"},
 		"too deep":              {xmlHead + strings.Repeat(`<node class="A" bounds="[0,0][9,9]">`, MaxDepth+3) + strings.Repeat("</node>", MaxDepth+3) + leaf + "</hierarchy>", MaxDepth + 1, "1 view is left out that is nested deeper than 200"},
 		"far too deep":          {xmlHead + strings.Repeat("<a>", 100_000), 0, "the XML is nested deeper than 1000"},
@@ -207,7 +207,7 @@ func TestDumpsThatAreNotWhole(t *testing.T) {
 	}
 }
 
-// deep are views, each below the one before.
+// deep returns n views, each the child of the one before.
 func deep(n int) (out []string) {
 	for i := range n {
 		out = append(out, strings.Repeat("  ", i)+"a.B{1 V.ED.... ........ 0,0-9,9}")
@@ -215,7 +215,7 @@ func deep(n int) (out []string) {
 	return out
 }
 
-func TestAReaderThatBreaks(t *testing.T) {
+func TestReadReportsInputErrors(t *testing.T) {
 	broken := errors.New("broken")
 	for _, head := range []string{"", xmlHead + "<node>", "ACTIVITY a.b/.C\n"} {
 		if _, err := Read(io.MultiReader(strings.NewReader(head+strings.Repeat(" ", 9000)), iotest.ErrReader(broken))); !errors.Is(err, broken) {
@@ -224,7 +224,7 @@ func TestAReaderThatBreaks(t *testing.T) {
 	}
 }
 
-// window is one of 100 by 100 pixels, with views of these classes and bounds that draw.
+// window is a window of 100 by 100 pixels with these views.
 func window(views ...View) Window {
 	w := Window{Views: []View{{Class: "Root", Parent: -1, Bounds: Rect{0, 0, 100, 100}, Clipped: Rect{0, 0, 100, 100}, Visible: true}}}
 	for _, v := range views {
@@ -265,8 +265,8 @@ func TestHiddenViews(t *testing.T) {
 	}
 }
 
-// What is not on the screen is neither drawn nor in the way.
-func TestViewsThatNobodySees(t *testing.T) {
+// A view off the screen is neither drawn nor covers another.
+func TestCountOffScreenViews(t *testing.T) {
 	w := window(View{Class: "A", Bounds: Rect{0, 0, 100, 100}}, View{Class: "B", Bounds: Rect{0, 0, 100, 100}}, View{Class: "C", Bounds: Rect{0, 0, 100, 100}})
 	w.Views[2].Visible, w.Views[3].Draws = false, false
 	if got := w.Count(""); got.Count != 3 || got.Overdraw != 1 || len(got.Hidden) > 0 {
@@ -287,8 +287,7 @@ func TestManyHiddenViewsAreCounted(t *testing.T) {
 	}
 }
 
-// A view that is cut into very many pieces is taken for one that can be seen, in bounded
-// time and memory.
+// A view cut into very many pieces is taken to be visible, in bounded time and memory.
 func TestViewsInVeryManyPieces(t *testing.T) {
 	views := []View{{Class: "A", Bounds: Rect{0, 0, 100, 100}}}
 	for i := range 40 {
@@ -302,10 +301,10 @@ func TestViewsInVeryManyPieces(t *testing.T) {
 func TestInspection(t *testing.T) {
 	i, err := Inspect(strings.NewReader(top("com.example/.Main", "true", "a.Root{1 V.E..... ........ 0,0-100,100}",
 		"  a.Back{1 V.ED.... ........ 0,0-100,100 #7f0a0001 app:id/back}", "  a.Front{1 V.ED.... ........ 0,0-100,100}")))
-	if err != nil || i.Nothing || len(i.Metrics) > 0 || len(i.Warnings) != 1 || i.Warnings[0].Text != Believed {
+	if err != nil || i.Nothing || len(i.Metrics) > 0 || len(i.Warnings) != 1 || i.Warnings[0].Text != Assumptions {
 		t.Fatalf("%+v, %v", i, err)
 	}
-	want := []string{"com.example/.Main: 3 views, 2 deep, a pixel is drawn 2.0 times in the mean", "  a.Back (back) is drawn and covered by a.Front: 100 % of the window"}
+	want := []string{"com.example/.Main: 3 views, 2 deep, a pixel is drawn 2.0 times on average", "  a.Back (back) is drawn and covered by a.Front: 100 % of the window"}
 	if got := i.Details.(Details).Summary(); !reflect.DeepEqual(got, want) {
 		t.Errorf("the summary is %q", got)
 	}
@@ -344,8 +343,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Attributes without end take bounded memory.
-func TestHostileDumpsTakeLittleMemory(t *testing.T) {
+// A flood of attributes takes bounded memory.
+func TestReadOfHostileDumpsIsBounded(t *testing.T) {
 	text := xmlHead + "<node " + strings.Repeat("a='' ", MaxBytes/5)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

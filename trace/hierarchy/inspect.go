@@ -9,13 +9,13 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Details are what an inspection tells (docs/format/inspect.md).
+// Details are the details of an inspection (docs/format/inspect.md).
 type Details struct {
 	Source  string   `json:"source"`
 	Windows []Counts `json:"windows"`
 }
 
-// Counts is one window of it.
+// Counts is the statistics of one window.
 type Counts struct {
 	Package  string    `json:"package,omitempty"`
 	Activity string    `json:"activity,omitempty"`
@@ -37,7 +37,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		d.Windows = append(d.Windows, c)
 	}
 	if hidden > 0 {
-		t.Warnings = append(t.Warnings, run.Warning{Text: Believed})
+		t.Warnings = append(t.Warnings, run.Warning{Text: Assumptions})
 	}
 	out := trace.NewInspection("hierarchy", nil, t.Warnings, d)
 	if len(d.Windows) == 0 {
@@ -46,11 +46,11 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	return out, nil
 }
 
-// Summary is what it comes to in a few lines for people.
+// Summary returns the windows as a few lines for people.
 func (d Details) Summary() (out []string) {
 	for _, c := range d.Windows {
 		v := c.Views
-		out = append(out, fmt.Sprintf("%s: %d views, %d deep, a pixel is drawn %.1f times in the mean", cmp.Or(c.Activity, c.Package, "a window"), v.Count, v.Depth, v.Overdraw))
+		out = append(out, fmt.Sprintf("%s: %d views, %d deep, a pixel is drawn %.1f times on average", cmp.Or(c.Activity, c.Package, "a window"), v.Count, v.Depth, v.Overdraw))
 		for _, h := range v.Hidden {
 			out = append(out, fmt.Sprintf("  %s is drawn and covered by %s: %.0f %% of the window", named(h), h.CoveredBy, 100*h.AreaShare))
 		}
@@ -58,7 +58,7 @@ func (d Details) Summary() (out []string) {
 	return out
 }
 
-// named is a view by its class and id.
+// named returns a view's class and id.
 func named(h run.HiddenView) string {
 	if h.ID == "" {
 		return h.Class

@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// What dumpsys activity top prints of an activity, and of each view (View.toString: the
-// visibility, six or seven flags of which the third is D where it draws itself, eight of its
-// state, and its place in its parent).
+// The lines that dumpsys activity top prints of an activity, and of each view (View.toString: the
+// visibility, six or seven flags of which the third is D if it draws itself, eight of its state,
+// and its bounds relative to its parent).
 var (
 	activityLine = regexp.MustCompile(`^\s*ACTIVITY (\S+)`)
 	resumedLine  = regexp.MustCompile(`^\s+mResumed=true\b`)
@@ -20,17 +20,17 @@ var (
 	otherLine    = regexp.MustCompile(`^([\w.$]+)(?:[@{\[ ]|$)`)
 )
 
-// topReader reads what dumpsys activity top prints.
+// topReader reads the output of dumpsys activity top.
 type topReader struct {
 	*builder
 	activity string
 	resumed  bool
 	under    int     // the indent of "View Hierarchy:", -1 outside of one
-	path     []place // from the first view of the window to the last that was read
-	bare     bool    // the window's first view does not tell how large it is
+	path     []place // from the window's first view to the last one read
+	bare     bool    // the window's first view does not state its size
 }
 
-// place is a view that others may stand below.
+// place is a view that may be the parent of later ones.
 type place struct{ indent, at int }
 
 // readTop reads the text of dumpsys.
@@ -46,7 +46,7 @@ func (b *builder) readTop(r io.Reader) error {
 	return lines.Err()
 }
 
-// line reads one line.
+// line reads a line.
 func (t *topReader) line(text []byte) {
 	trimmed := bytes.TrimLeft(text, " ")
 	indent := len(text) - len(trimmed)
@@ -69,7 +69,7 @@ func (t *topReader) line(text []byte) {
 	}
 }
 
-// view reads a view, which stands below the last one with a smaller indent.
+// view reads a view; its parent is the last one with a smaller indent.
 func (t *topReader) view(indent int, text string) {
 	for len(t.path) > 0 && t.path[len(t.path)-1].indent >= indent {
 		t.path = t.path[:len(t.path)-1]
@@ -92,7 +92,7 @@ func (t *topReader) view(indent int, text string) {
 	}
 	at := t.add(v)
 	t.path = append(t.path, place{indent, at})
-	if t.bare && at > 0 && v.Parent == 0 { // what does not tell its own size holds its children
+	if t.bare && at > 0 && v.Parent == 0 { // a view without its own size encloses its children
 		root := &w.Views[0]
 		root.Bounds.Right, root.Bounds.Bottom = max(root.Bounds.Right, v.Bounds.Right), max(root.Bounds.Bottom, v.Bounds.Bottom)
 		root.Clipped = root.Bounds
@@ -100,7 +100,7 @@ func (t *topReader) view(indent int, text string) {
 	}
 }
 
-// describe fills in what a view tells of itself; false of a line that is none.
+// describe fills in the view's fields from its text, and reports whether the text is a view.
 func (t *topReader) describe(v *View, w *Window, text string) bool {
 	var parent Rect
 	if v.Parent >= 0 {

@@ -10,13 +10,12 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// readXML reads what uiautomator writes: elements called node, each in its parent's, with
-// the bounds on the screen. It stands for one window, or for several, whose first nodes
-// stand side by side.
+// readXML reads uiautomator's output: nested elements called node with their bounds on the screen.
+// The file has one window, or several, whose root nodes are siblings.
 func (b *builder) readXML(r io.Reader) error {
 	source := &failing{r: r}
 	d := xml.NewDecoder(source)
-	var path []int // the places of the nodes that are open
+	var path []int // the indices of the open nodes
 	open, skipped := 0, 0
 	for {
 		token, err := d.Token()
@@ -56,20 +55,20 @@ func (b *builder) readXML(r io.Reader) error {
 	}
 }
 
-// mostOpen is how many elements may be open at a time: more are no hierarchy.
+// mostOpen limits the nesting of elements: a deeper file is no hierarchy.
 const mostOpen = 5 * MaxDepth
 
-// endXML says what is believed, or that nothing was there.
+// endXML adds the warning about what is assumed, or that the file has no view.
 func (b *builder) endXML(line int) error {
 	if len(b.tree.Windows) == 0 {
 		b.warnings.Addf(line, "no view is in the file")
 		return nil
 	}
-	b.warnings.Addf(0, "uiautomator does not tell which views draw themselves: all are believed to but layouts, lists and what holds others")
+	b.warnings.Addf(0, "uiautomator does not report which views draw themselves: all are assumed to except layouts, lists and other containers")
 	return nil
 }
 
-// node adds a node below those that are open; its place, -1 of one that is left out.
+// node adds a node below the open ones. It returns its index, -1 for one that is left out.
 func (b *builder) node(attributes []xml.Attr, path []int) int {
 	v := View{Depth: len(path), Parent: -1, Visible: true}
 	pkg, text, described := "", "", false
@@ -105,7 +104,7 @@ func (b *builder) node(attributes []xml.Attr, path []int) int {
 	return b.add(v)
 }
 
-// bounds reads "[0,63][1080,1794]".
+// bounds parses "[0,63][1080,1794]".
 func bounds(s string) (Rect, bool) {
 	var r Rect
 	if len(s) > 60 {
@@ -119,10 +118,10 @@ func bounds(s string) (Rect, bool) {
 	return r, true
 }
 
-// holders end the names of classes that hold others, and as a rule draw nothing themselves.
+// holders ends the names of classes of containers, which usually draw nothing themselves.
 var holders = []string{"Layout", "ViewGroup", "ScrollView", "RecyclerView", "ListView", "GridView", "ViewPager", "ViewPager2", "ViewAnimator", "ViewFlipper", "ViewSwitcher", "Space", "ViewStub", "Toolbar"}
 
-// holds reports whether a class holds others.
+// holds reports whether a class is a container.
 func holds(class string) bool {
 	class = class[strings.LastIndexAny(class, ".$")+1:]
 	for _, h := range holders {
@@ -133,8 +132,7 @@ func holds(class string) bool {
 	return false
 }
 
-// failing remembers why reading ended, so that a broken file and a broken reader can be
-// told apart.
+// failing records why reading ended, so that a broken file is distinguished from a broken reader.
 type failing struct {
 	r   io.Reader
 	err error

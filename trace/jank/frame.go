@@ -1,10 +1,9 @@
-// Package jank decides which frames are janky, and sums frames up as metrics.
+// Package jank decides which frames are janky, and computes the metrics of frames.
 //
 // It has a rule for each source of frames: hwui's rows in a dump of gfxinfo (Row, Android 6 and
 // later), Perfetto's frame timeline (OnTimeline, Android 12 and later), and buffers that the
 // compositor showed (Shown, Android 11). It owns the names of the metrics of frames. It reads
-// nothing: the readers, trace/gfxinfo, trace/perfetto/frames and trace/perfetto/shown, hand it
-// times.
+// nothing: the readers trace/gfxinfo, trace/perfetto/frames and trace/perfetto/shown pass it times.
 package jank
 
 import (
@@ -16,37 +15,36 @@ import (
 
 // Frame is one frame that counts.
 type Frame struct {
-	// At is the vsync that it was meant for, on CLOCK_MONOTONIC.
+	// At is the vsync that the frame was meant for, on CLOCK_MONOTONIC.
 	At time.Duration
-	// Took is from there to its end, Unknown where that is not told.
+	// Took is the time from At to the frame's end, Unknown if the source does not report it.
 	Took time.Duration
-	// Over is by how much it missed its deadline, below 0 where it met it; Due tells
-	// whether it has one.
+	// Over is how far the frame missed its deadline, negative if it met it; Due is set if it has a
+	// deadline.
 	Over time.Duration
 	Due  bool
-	// Janky says that it was late, and by the app's fault.
+	// Janky is set if the frame was late through the app's fault.
 	Janky bool
-	// Interval is the display's period when it was drawn, 0 where not told.
+	// Interval is the display's period when the frame was drawn, 0 if unknown.
 	Interval time.Duration
-	// First says that it is the first of a window, which is drawn by apps too that draw
-	// all else themselves.
+	// First marks the first frame of a window, which even apps with a renderer of their own draw.
 	First bool
 }
 
-// Unknown is the time of a frame that is not told.
+// Unknown is the duration of a frame whose source does not report it.
 const Unknown time.Duration = -1
 
-// FrozenLimit is the duration above which a frame is called frozen.
+// FrozenLimit is the duration above which a frame counts as frozen.
 const FrozenLimit = 700 * time.Millisecond
 
-// SlowLimit is the duration above which a frame is called slow, whatever the
-// display's rate: a period of one of 60 Hz.
+// SlowLimit is the duration above which a frame counts as slow at any display rate: the period at
+// 60 Hz.
 const SlowLimit = time.Second / 60
 
-// Metrics sums up frames under the catalogue's names: counts, the smooth ratio
-// (paper, section 5.1), mean and percentiles of the duration in milliseconds, and of
-// the time beyond the deadline, with how many missed it, where frames have one. Without frames there are the
-// counts alone, all 0.
+// Metrics returns the metrics of frames under the catalogue's names: counts, the smooth ratio
+// (paper, section 5.1), the mean and percentiles of the duration in milliseconds, and for frames
+// with a deadline the overrun and how many missed it. Without frames it returns the counts alone,
+// all 0.
 func Metrics(frames []Frame) map[string]float64 {
 	var durations, overruns []float64
 	janky, slow, late, frozen := 0, 0, 0, 0
@@ -78,7 +76,7 @@ func Metrics(frames []Frame) map[string]float64 {
 	return out
 }
 
-// spread adds the mean and the percentiles of what some frames took, in ms.
+// spread adds the mean and the percentiles of durations in ms.
 func spread(out map[string]float64, name string, ms []float64) {
 	if len(ms) == 0 {
 		return
@@ -97,20 +95,20 @@ func spread(out map[string]float64, name string, ms []float64) {
 // Ranks are the percentiles of the catalogue.
 var Ranks = []int{50, 90, 95, 99}
 
-// PercentileName is the name of a percentile of a metric.
+// PercentileName returns the name of a metric's percentile.
 func PercentileName(name string, rank int) string { return name + ".p" + strconv.Itoa(rank) }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-func count(yes bool) int {
-	if yes {
+func count(b bool) int {
+	if b {
 		return 1
 	}
 	return 0
 }
 
-// quantile interpolates between the order statistics (type 7 of Hyndman and
-// Fan, "Sample quantiles in statistical packages", 1996). sorted is not empty.
+// quantile interpolates between the order statistics (type 7 of Hyndman and Fan, "Sample quantiles
+// in statistical packages", 1996). sorted must not be empty.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	low := int(math.Floor(at))

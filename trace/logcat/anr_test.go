@@ -8,8 +8,9 @@ import (
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
-// The texts are those of Android's sources, and say what was waited for and how long.
-func TestWhatAnANRWaitedFor(t *testing.T) {
+// Expected values are read off the texts of Android's sources, which state what timed out after how
+// long.
+func TestANRKindAndWaited(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]struct {
 		kind, metric string
@@ -40,8 +41,8 @@ func TestWhatAnANRWaitedFor(t *testing.T) {
 	}
 }
 
-// A reason of the events buffer is one text, with the commas in it.
-func TestAReasonMayHoldCommas(t *testing.T) {
+// A reason in the events buffer is one field, including its commas.
+func TestEventsANRReasonWithCommas(t *testing.T) {
 	t.Parallel()
 	ev := events(t, read(t, "1.000  1000  1  1 I am_anr  : [0,500,com.example,8,executing service com.example/.Sync, waited 20002ms]"))
 	if len(ev) != 1 || ev[0].Detail != "executing service com.example/.Sync, waited 20002ms" {
@@ -49,9 +50,9 @@ func TestAReasonMayHoldCommas(t *testing.T) {
 	}
 }
 
-// The watchdog writes an event, then the stacks of many processes, then its last line;
-// what begins afterwards is told apart from it. An app that writes the like is not believed.
-func TestAnEndOfAndroidIsToldOnce(t *testing.T) {
+// The watchdog logs an event, then the stacks of many processes, then its last line: one event. A
+// later one is separate. The same text from an app is ignored.
+func TestEventsReportWatchdogOnce(t *testing.T) {
 	t.Parallel()
 	log := " 60.000  1000  1040  1100 I watchdog: Blocked in handler on i/o thread (android.io)\n" +
 		" 95.000  1000  1040  1100 W Watchdog: *** WATCHDOG KILLING SYSTEM PROCESS: Blocked in handler on i/o thread (android.io) for 68s\n" +

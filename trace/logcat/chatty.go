@@ -9,16 +9,16 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// ChattyTag is the tag under which logd tells what it dropped: until Android 11 lines
-// of a process that writes too many ("uid=10120(com.example) main expire 157 lines"),
-// from Android 8 to 11 also all but the first and the last of lines that are the same
-// ("uid=10120(com.example) main identical 3 lines"; system/core/logd/LogBuffer.cpp).
+// ChattyTag is the tag under which logd reports the lines that it dropped: until Android 11 lines
+// of a process that writes too many ("uid=10120(com.example) main expire 157 lines"), from Android
+// 8 to 11 also repetitions except the first and the last ("uid=10120(com.example) main identical 3
+// lines"; system/core/logd/LogBuffer.cpp).
 const ChattyTag = "chatty"
 
-// maxDropped bounds what one line can say was dropped: logd counts in 16 bits.
+// maxDropped limits how many dropped lines one line can report: logd counts in 16 bits.
 const maxDropped = 1<<16 - 1
 
-// droppedBy reads what logd says that it dropped; same where the lines repeat another.
+// droppedBy parses logd's report of dropped lines; same is set if they repeat another line.
 func droppedBy(message string) (n int, same, ok bool) {
 	w := strings.Fields(message)
 	if len(w) < 4 || !strings.HasPrefix(w[0], "uid=") || !strings.HasPrefix(w[len(w)-1], "line") {
@@ -32,14 +32,14 @@ func droppedBy(message string) (n int, same, ok bool) {
 // chatter counts the UI events that logd dropped.
 type chatter struct {
 	repeats int
-	name    string        // of the first that was repeated
-	expired map[int]int   // lines of each process, whatever they were
-	writes  map[int]bool  // UI events, each process
-	last    map[int]Entry // of each process, if it is a UI event
-	waiting map[int]int   // lines that repeat last, if the next line of it does too
+	name    string        // of the first repeated event
+	expired map[int]int   // dropped lines by process, of any kind
+	writes  map[int]bool  // processes that write UI events
+	last    map[int]Entry // the last entry by process, if it is a UI event
+	waiting map[int]int   // dropped repetitions of last, counted if the process's next line repeats it too
 }
 
-// dropped tells of the UI events among the entries that logd dropped.
+// dropped returns warnings about UI events that logd dropped among the entries.
 func dropped(entries []Entry) []run.Warning {
 	c := chatter{expired: map[int]int{}, writes: map[int]bool{}, last: map[int]Entry{}, waiting: map[int]int{}}
 	for _, e := range entries {
@@ -58,8 +58,8 @@ func dropped(entries []Entry) []run.Warning {
 	var w trace.Warnings
 	w.Counted(0, c.repeats, "%d UI event is missing: the device drops lines that repeat the one before them (%s): make each unlike the last, as by a number (scroll n=3)",
 		"%d UI events are missing: the device drops lines that repeat the one before them (%s): make each unlike the last, as by a number (scroll n=3)", prose.Quote(c.name, MaxName))
-	w.Counted(0, expired, "%d line of what writes the UI events is missing: the device dropped it since there were too many, perhaps with a UI event",
-		"%d lines of what writes the UI events are missing: the device dropped them since there were too many, perhaps with UI events")
+	w.Counted(0, expired, "%d line of the process that writes the UI events is missing: the device dropped it since there were too many, perhaps with a UI event",
+		"%d lines of the process that writes the UI events are missing: the device dropped them since there were too many, perhaps with UI events")
 	return w.List()
 }
 
@@ -72,8 +72,8 @@ func (c *chatter) note(e Entry, n int, same bool) {
 	}
 }
 
-// pass goes to an entry. What was dropped before it repeats a UI event where the
-// lines on both sides are the same one: of other tags the log may show no lines.
+// pass advances to an entry. The lines dropped before it repeat a UI event if the entries on both
+// sides are equal: of other tags the log may show no lines.
 func (c *chatter) pass(e Entry) {
 	last := c.last[e.PID]
 	if e.Tag == Tag && last.Tag == Tag && e.Message == last.Message && c.waiting[e.PID] > 0 {

@@ -11,40 +11,40 @@ import (
 // Tag is the tag under which a test writes its UI events.
 const Tag = "apkgate"
 
-// Kind is what happened.
+// Kind is the kind of an event.
 type Kind string
 
 // The kinds of events.
 const (
-	UIEvent    Kind = "ui"          // the test says so, under Tag
-	Input      Kind = "input"       // the system sent input to other windows than before (Android 11 and later)
+	UIEvent    Kind = "ui"          // logged by the test under Tag
+	Input      Kind = "input"       // the system sent input to another window than before (Android 11 and later)
 	Crash      Kind = "crash"       // an exception or a fatal signal ended a process
 	ANR        Kind = "anr"         // a process did not respond
-	LongFrame  Kind = "long-frame"  // the graphics library says that a frame took 700 ms or more ("Davey!")
-	Begun      Kind = "begun"       // a process was started
-	Died       Kind = "died"        // a process ended, for whatever reason
+	LongFrame  Kind = "long-frame"  // the graphics library reports a frame of 700 ms or more ("Davey!")
+	Begun      Kind = "begun"       // a process started
+	Died       Kind = "died"        // a process ended, for any reason
 	Displayed  Kind = "displayed"   // an activity was drawn for the first time
-	FullyDrawn Kind = "fully-drawn" // the app says that an activity shows all that it should (reportFullyDrawn)
+	FullyDrawn Kind = "fully-drawn" // the app reports that an activity shows all its content (reportFullyDrawn)
 
-	SNR           Kind = "snr"            // Android itself did not respond: its watchdog ends its own process
-	SystemStarted Kind = "system-started" // Android's own process began
+	SNR           Kind = "snr"            // Android itself did not respond: its watchdog ended the system process
+	SystemStarted Kind = "system-started" // Android's system process started
 )
 
-// Event is something of interest in a log.
+// Event is a relevant event in a log.
 type Event struct {
 	Kind Kind `json:"kind"`
 	Line int  `json:"line"`
-	// Clock and Time are the entry's.
+	// Clock and Time are those of the entry.
 	Clock Clock         `json:"clock"`
 	Time  time.Duration `json:"time_ns"`
 	// Name is the UI event's name, or the window or activity.
 	Name string `json:"name,omitempty"`
-	// Process is the process or package that it is about, PID its id (0: not stated).
+	// Process is the process or package concerned, PID its id (0: not stated).
 	Process string `json:"process,omitempty"`
 	PID     int    `json:"pid,omitempty"`
 	// Args are the key=value words of a UI event.
 	Args map[string]string `json:"args,omitempty"`
-	// Duration is the start-up time of Displayed and FullyDrawn, or what a LongFrame took.
+	// Duration is the start-up time of Displayed and FullyDrawn, or the duration of a LongFrame.
 	Duration time.Duration `json:"duration_ns,omitempty"`
 	// Detail is the exception, signal or reason.
 	Detail string `json:"detail,omitempty"`
@@ -53,13 +53,13 @@ type Event struct {
 // MaxName bounds the name of a UI event in bytes.
 const MaxName = 200
 
-// maxOfKind bounds the events of one kind, so that an app that writes to the log
-// without end hides no events of another kind.
+// maxOfKind limits the events of one kind, so that an app that floods the log hides no events of
+// another kind.
 const maxOfKind = 10_000
 
-// Events finds the events in a log, in its order. What two buffers tell of the
-// same crash or ANR is given once. At most 10,000 of each kind are kept; a warning
-// says where there were more, and where the device dropped UI events.
+// Events returns the events of a log, in its order. A crash or ANR reported by two buffers is
+// returned once. At most 10,000 of each kind are kept; a warning states where there were more, and
+// where the device dropped UI events.
 func Events(entries []Entry) ([]Event, []run.Warning) {
 	f := finder{byPID: map[pidKey]int{}, byName: map[nameKey]int{}, found: map[Kind]int{}}
 	for i, e := range entries {
@@ -76,7 +76,7 @@ func Events(entries []Entry) ([]Event, []run.Warning) {
 func eventOf(entries []Entry, i int) (Event, bool) {
 	e := entries[i]
 	if e.App && systemTags[e.Tag] {
-		return Event{}, false // any app can write what looks like the system's
+		return Event{}, false // any app can imitate the system's text
 	}
 	switch e.Tag {
 	case Tag:
@@ -119,7 +119,7 @@ func eventOf(entries []Entry, i int) (Event, bool) {
 	return Event{}, false
 }
 
-// systemTags are those that only the system writes truthfully.
+// systemTags are those under which only the system's entries are trusted.
 var systemTags = map[string]bool{
 	"input_interaction": true, "am_crash": true, "am_anr": true, "am_proc_start": true, "am_proc_died": true,
 	"am_activity_launch_time": true, "wm_activity_launch_time": true, "am_activity_fully_drawn_time": true,
@@ -127,8 +127,8 @@ var systemTags = map[string]bool{
 	"watchdog": true, "Watchdog": true, "boot_progress_system_run": true,
 }
 
-// uiEvent reads "name" or "name key=value …". Words before the first
-// key=value are the name, so that it may hold spaces.
+// uiEvent parses "name" or "name key=value …". The words before the first key=value are the name,
+// so it may contain spaces.
 func uiEvent(e Entry) (Event, bool) {
 	words := strings.Fields(e.Message)
 	ev := Event{Kind: UIEvent, PID: e.PID}
@@ -149,8 +149,8 @@ func uiEvent(e Entry) (Event, bool) {
 	return ev, ev.Name != ""
 }
 
-// inputEvent reads "Interaction with: HASH WINDOW (server), …", which the input
-// dispatcher writes when a touch goes to other windows than the one before.
+// inputEvent parses "Interaction with: HASH WINDOW (server), …", which the input dispatcher logs
+// when a touch goes to other windows than the one before.
 func inputEvent(message string) (Event, bool) {
 	list, ok := strings.CutPrefix(message, "Interaction with: ")
 	if !ok {
@@ -171,10 +171,9 @@ func isHex(s string) bool {
 	return err == nil
 }
 
-// amEvent reads the lists of the events buffer, "[user,pid,process,…]". The
-// user came with Android 4.2; the process id stands before the first word that
-// is no number, of am_proc_start ("[user,pid,uid,process,…]") before the number
-// before that.
+// amEvent parses the lists of the events buffer, "[user,pid,process,…]". The user was added in
+// Android 4.2; the process id precedes the first field that is not a number, or in am_proc_start
+// ("[user,pid,uid,process,…]") the number before that.
 func amEvent(e Entry) (Event, bool) {
 	fields := list(e.Message)
 	kinds := map[string]Kind{"am_crash": Crash, "am_anr": ANR, "am_proc_start": Begun, "am_proc_died": Died}
@@ -203,10 +202,9 @@ func amEvent(e Entry) (Event, bool) {
 	return Event{}, false
 }
 
-// davey reads "Davey! duration=1234ms; Flags=0, …, IntendedVsync=144134370098, …", which
-// Android's graphics library writes in the app's own process (JankTracker.cpp; tag HWUI,
-// OpenGLRenderer until Android 12). Name is the vsync that the frame was meant for, in ns of
-// CLOCK_MONOTONIC.
+// davey parses "Davey! duration=1234ms; Flags=0, …, IntendedVsync=144134370098, …", which Android's
+// graphics library logs from the app's own process (JankTracker.cpp; tag HWUI, OpenGLRenderer until
+// Android 12). Name is the vsync that the frame was meant for, in ns of CLOCK_MONOTONIC.
 func davey(e Entry) (Event, bool) {
 	about, ok := strings.CutPrefix(e.Message, "Davey! duration=")
 	if !ok {
@@ -222,11 +220,11 @@ func davey(e Entry) (Event, bool) {
 	return Event{Kind: LongFrame, PID: e.PID, Name: vsync, Duration: time.Duration(took) * time.Millisecond}, true
 }
 
-// mostStart bounds what the start of an activity can take, but for whole days.
+// mostStart limits the start time of an activity, apart from whole days.
 const mostStart = 24 * time.Hour
 
-// launchTime reads "[user,token,component,ms,total]". Where other activities of the app
-// led to this one, the total counts from the first of them; Android 10 has it alone.
+// launchTime parses "[user,token,component,ms,total]". Where other activities of the app led to
+// this one, the total counts from the first of them; Android 10 has the total alone.
 func launchTime(kind Kind, message string) (Event, bool) {
 	fields := list(message)
 	for i, field := range fields[:max(len(fields)-1, 0)] {
@@ -243,12 +241,11 @@ func list(message string) []string {
 	return strings.Split(message, ",")
 }
 
-// crashWithin is how many entries of other processes may stand between the lines
-// of one crash.
+// crashWithin is how many entries of other processes may come between the lines of one crash.
 const crashWithin = 200
 
-// javaCrash reads "FATAL EXCEPTION: main" and the two entries below it:
-// "Process: com.example, PID: 17" (Android 4.4 and later) and the exception.
+// javaCrash parses "FATAL EXCEPTION: main" and the two entries below it: "Process: com.example,
+// PID: 17" (Android 4.4 and later) and the exception.
 func javaCrash(entries []Entry) (Event, bool) {
 	head := entries[0]
 	ev := Event{Kind: Crash, PID: head.PID, Detail: head.Message}
@@ -270,7 +267,7 @@ func javaCrash(entries []Entry) (Event, bool) {
 	return ev, true
 }
 
-// anrIn reads "ANR in com.example (com.example/.Main)" and "PID: 17" below it.
+// anrIn parses "ANR in com.example (com.example/.Main)" and "PID: 17" below it.
 func anrIn(entries []Entry, about string) (Event, bool) {
 	process, _, _ := strings.Cut(about, " ")
 	ev := Event{Kind: ANR, Process: process}
@@ -289,9 +286,9 @@ func anrIn(entries []Entry, about string) (Event, bool) {
 	return ev, process != ""
 }
 
-// displayed reads "com.example/.Main: +1s23ms", with "for user 0" before the
-// colon since Android 14. Before Android 10, "(total +2s)" stands behind where other
-// activities led to this one: that counts from the first of them, as later versions do.
+// displayed parses "com.example/.Main: +1s23ms", with "for user 0" before the colon since Android
+// 14. Before Android 10, "(total +2s)" follows where other activities led to this one: that counts
+// from the first of them, as later versions do.
 func displayed(kind Kind, about string) (Event, bool) {
 	activity, took, found := strings.Cut(about, ": +")
 	activity, _, _ = strings.Cut(activity, " for user ")
@@ -305,7 +302,7 @@ func displayed(kind Kind, about string) (Event, bool) {
 	return Event{Kind: kind, Name: activity, Process: process, Duration: d}, found && ok
 }
 
-// duration reads Android's TimeUtils.formatDuration: "1d2h3m4s5ms".
+// duration parses Android's TimeUtils.formatDuration: "1d2h3m4s5ms".
 func duration(s string) (time.Duration, bool) {
 	if day, rest, found := strings.Cut(s, "d"); found {
 		days, err := strconv.Atoi(day)

@@ -10,12 +10,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// finder collects events. Whether an event is known already is asked of the last
-// one alike, not of all: any app can write any number of them into the log.
+// finder collects events. An event is compared only with the last one of the same kind and process
+// to see whether it is a repetition, not with all: any app can write any number of them to the log.
 type finder struct {
 	events []Event
-	found  map[Kind]int // events of each kind, those beyond the limit among them
-	// byPID and byName are places in events of the last event alike.
+	found  map[Kind]int // events of each kind, including those beyond the limit
+	// byPID and byName map a key to the index of its last event.
 	byPID  map[pidKey]int
 	byName map[nameKey]int
 }
@@ -30,7 +30,7 @@ type nameKey struct {
 	kind     Kind
 	clock    Clock
 	name     string        // of the process; of the activity of Displayed and FullyDrawn
-	duration time.Duration // of these
+	duration time.Duration // for Displayed and FullyDrawn, else 0
 }
 
 func nameKeyOf(ev Event) nameKey {
@@ -40,7 +40,7 @@ func nameKeyOf(ev Event) nameKey {
 	return nameKey{ev.Kind, ev.Clock, ev.Process, 0}
 }
 
-// starts reports whether the event is about the start of an activity.
+// starts reports whether the event is the start of an activity.
 func (ev Event) starts() bool { return ev.Kind == Displayed || ev.Kind == FullyDrawn }
 
 func (f *finder) add(ev Event) {
@@ -63,8 +63,8 @@ func (f *finder) add(ev Event) {
 	}
 }
 
-// Bounds of the time between two entries about one crash or ANR, and about one SNR: the
-// watchdog writes the stacks of many processes between its two.
+// Maximum times between two entries about one crash or ANR, and about one SNR: the watchdog logs
+// the stacks of many processes between its two.
 const (
 	sameWithin    = 10 * time.Second
 	sameSNRWithin = 2 * time.Minute
@@ -77,7 +77,7 @@ func within(k Kind) time.Duration {
 	return sameWithin
 }
 
-// known is the place of the event that this one tells of again, -1 where it is new.
+// known returns the index of the event that ev repeats, -1 if it is new.
 func (f *finder) known(ev Event) int {
 	near := func(at int) bool { return (ev.Time - f.events[at].Time).Abs() <= within(ev.Kind) }
 	if at, ok := f.byPID[pidKey{ev.Kind, ev.Clock, ev.PID}]; ok && ev.PID != 0 && near(at) {
@@ -88,7 +88,7 @@ func (f *finder) known(ev Event) int {
 		return -1
 	}
 	if !ev.starts() && ev.PID != 0 && f.events[at].PID != 0 {
-		return -1 // another process of that name
+		return -1 // another process with that name
 	}
 	return at
 }
@@ -100,7 +100,7 @@ func (f *finder) remember(ev Event, at int) {
 	}
 }
 
-// doubts tells of the events beyond the limit.
+// doubts returns warnings about events beyond the limit.
 func (f *finder) doubts() []run.Warning {
 	var out []run.Warning
 	for _, kind := range slices.Sorted(maps.Keys(f.found)) {

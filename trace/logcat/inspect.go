@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
 type Details struct {
 	Entries int   `json:"entries"`
 	Clock   Clock `json:"clock"` // of the first entry
@@ -18,15 +18,15 @@ type Details struct {
 	First      time.Duration  `json:"first_ns"`
 	Last       time.Duration  `json:"last_ns"`
 	Priorities map[string]int `json:"priorities"`
-	// Events are at most MaxEvents of those found.
+	// Events lists at most MaxEvents events.
 	Events []Event `json:"events"`
 }
 
-// MaxEvents bounds the events that an inspection lists.
+// MaxEvents limits the events that an inspection lists.
 const MaxEvents = 10_000
 
-// Inspect reads a log and sums it up: anr.count those kinds of ANRs that there are, snr.count, and
-// startup.ttid_ms and startup.ttfd_ms as the medians over the activities in it.
+// Inspect reads a log and returns its metrics: anr.count, the count of each kind of ANR found,
+// snr.count, and startup.ttid_ms and startup.ttfd_ms as medians over the activities.
 func Inspect(r io.Reader) (trace.Inspection, error) {
 	l, err := Read(r)
 	if err != nil {
@@ -34,7 +34,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	}
 	warnings := l.Warnings
 	if len(l.Entries) == 0 {
-		warnings = append(warnings, run.Warning{Text: "nothing of a log is in the file"})
+		warnings = append(warnings, run.Warning{Text: "the file has no line of a log"})
 		return trace.NewInspection("logcat", nil, warnings, Details{Events: []Event{}}).Empty(), nil
 	}
 	events, doubts := Events(l.Entries)

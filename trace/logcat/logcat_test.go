@@ -22,9 +22,9 @@ func read(t testing.TB, text string) logcat.Log {
 	return l
 }
 
-func TestEveryFormat(t *testing.T) {
+func TestReadEveryFormat(t *testing.T) {
 	t.Parallel()
-	// 17 March is day 76 of 2000, a leap year: 76 whole days before it.
+	// 17 March is day 76 of 2000, a leap year: 76 full days before it.
 	wall := 76*24*time.Hour + 16*time.Hour + 13*time.Minute + 38*time.Second + 811*time.Millisecond
 	full := logcat.Entry{Clock: logcat.Wall, Time: wall, PID: 1702, TID: 2395, Priority: 'D', Tag: "My Tag", Message: "a: b"}
 	with := func(clock logcat.Clock, at time.Duration) logcat.Entry {
@@ -66,7 +66,7 @@ func TestEveryFormat(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoEntryIsAWarning(t *testing.T) {
+func TestReadWarnsOfLinesThatAreNotEntries(t *testing.T) {
 	t.Parallel()
 	l := read(t, "garbage\n03-17 16:13:38.811  1702  2395 D ok: fine\n13-45 99:99:99.000  1  2 D t: m\n12.5 x y D t: m\n")
 	if len(l.Entries) != 1 || l.Entries[0].Line != 2 || len(l.Warnings) != 3 || l.Warnings[0].Line != 1 || l.Warnings[2].Line != 4 {
@@ -78,7 +78,7 @@ func TestWhatIsNoEntryIsAWarning(t *testing.T) {
 	}
 }
 
-// events are those of a log that holds few.
+// events returns the events of a log that has fewer than the limit.
 func events(t *testing.T, l logcat.Log) []logcat.Event {
 	t.Helper()
 	found, doubts := logcat.Events(l.Entries)
@@ -88,10 +88,10 @@ func events(t *testing.T, l logcat.Log) []logcat.Event {
 	return found
 }
 
-// An app that writes what the system writes can neither fill the memory nor hide
-// what the test says, and reading its log stays quick: no event is compared with
-// all before it (a minute for these lines if it were).
-func TestALogFullOfFeignedEventsIsReadInTime(t *testing.T) {
+// An app that imitates the system's entries can neither fill the memory nor hide the test's events,
+// and reading its log stays fast: comparing each event with all before it would take a minute for
+// these lines.
+func TestEventsOfAFloodedLogAreBounded(t *testing.T) {
 	t.Parallel()
 	const lines = 100_000
 	var b strings.Builder
@@ -112,13 +112,13 @@ func TestALogFullOfFeignedEventsIsReadInTime(t *testing.T) {
 	if len(found) > 50_000 {
 		t.Errorf("%d events are kept", len(found))
 	}
-	// Every crash is the same process's within ten seconds, so that they are one.
+	// All crashes are of the same process within ten seconds, so they count once.
 	if len(doubts) != 1 || !strings.Contains(doubts[0].Text, "100000 events") || !strings.Contains(doubts[0].Text, "displayed") {
 		t.Errorf("doubts: %v", doubts)
 	}
 }
 
-func TestTheSystemsTagsAreNotBelievedOfAnApp(t *testing.T) {
+func TestEventsIgnoreSystemTagsOfApps(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"I ActivityManager: Displayed com.example/.Main: +1ms",
@@ -137,9 +137,9 @@ func TestTheSystemsTagsAreNotBelievedOfAnApp(t *testing.T) {
 			}
 		}
 	}
-	// What a process says of its own end is its own to say.
+	// A process is trusted about its own crash.
 	if got := events(t, read(t, "     1.000 u0_a120  700  701 E AndroidRuntime: FATAL EXCEPTION: main")); len(got) != 1 {
-		t.Errorf("a crash in the app's own words: %+v", got)
+		t.Errorf("a crash logged by the app itself: %+v", got)
 	}
 }
 
@@ -191,8 +191,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A bug report holds logs among much that looks like one.
-func TestABugReportIsReadWhereItHoldsALog(t *testing.T) {
+// A bug report has logs among text that resembles them.
+func TestReadLogsOfABugReport(t *testing.T) {
 	t.Parallel()
 	l := read(t, `========================================================
 == dumpstate: 2026-01-02 03:04:05
@@ -219,8 +219,8 @@ E/AndroidRuntime(  500): FATAL EXCEPTION: main
 	}
 }
 
-// A start that would take longer than a time can tell is none, and not less than 0.
-func TestAStartThatTakesForEverIsNone(t *testing.T) {
+// A start time beyond the range of a duration is rejected, not negative.
+func TestEventsRejectStartTimeOverflow(t *testing.T) {
 	t.Parallel()
 	for _, ms := range []string{"9223372036855", "9223372036854775807", "86400000", "-1"} {
 		if got := events(t, read(t, "1.000 1000 1001 I wm_activity_launch_time: [0,123,com.example/.Main,"+ms+"]")); len(got) != 0 {
@@ -229,7 +229,7 @@ func TestAStartThatTakesForEverIsNone(t *testing.T) {
 	}
 }
 
-func TestEventsOfAndroid41HaveNoUser(t *testing.T) {
+func TestEventsOfAndroid41WithoutUser(t *testing.T) {
 	t.Parallel()
 	ev := events(t, read(t, "I/am_anr  (  300): [500,com.example,0,keyDispatchingTimedOut]"))
 	if len(ev) != 1 || ev[0].PID != 500 || ev[0].Process != "com.example" || ev[0].Detail != "keyDispatchingTimedOut" {
@@ -237,9 +237,9 @@ func TestEventsOfAndroid41HaveNoUser(t *testing.T) {
 	}
 }
 
-// Until Android 9 both buffers tell of one full display, by itself and since the first
-// of the activities that led to it; an app can't tell of one in the system's name.
-func TestFullDisplaysAreFound(t *testing.T) {
+// Until Android 9 both buffers report a full display, once by itself and once since the first of
+// the activities that led to it; an app can't log one under the system's tag.
+func TestEventsFullyDrawn(t *testing.T) {
 	t.Parallel()
 	log := "  9.000  1000  1  1 I am_activity_fully_drawn_time: [0,7,a/.B,1250,2000]\n" +
 		"  9.000  1000  1  1 I ActivityManager: Fully drawn a/.B: +1s250ms (total +2s)\n" +
@@ -254,8 +254,8 @@ func TestFullDisplaysAreFound(t *testing.T) {
 	}
 }
 
-// What logd of Android 8 to 11 drops, as its LogBuffer.cpp prints it.
-func TestDroppedUIEventsAreTold(t *testing.T) {
+// Lines that logd of Android 8 to 11 prints for dropped entries (LogBuffer.cpp).
+func TestEventsWarnOfDroppedUIEvents(t *testing.T) {
 	t.Parallel()
 	const scroll, other = "  1.000  70  71 I apkgate : scroll\n", "  1.000  70  71 I apkgate : back\n"
 	chatty := func(what string) string { return "  1.000  70  71 I chatty  : uid=10120(com.example) " + what + "\n" }
@@ -268,7 +268,7 @@ func TestDroppedUIEventsAreTold(t *testing.T) {
 		"of another thread":             {scroll + strings.Replace(repeats, "70  71", "70  72", 1) + scroll, ""},
 		"of another process":            {scroll + strings.Replace(repeats, "70  71", "80  71", 1) + scroll, ""},
 		"with a line of another":        {scroll + "  1.000  80  80 I libc : x\n" + repeats + scroll, "2 UI events are missing"},
-		"too many lines":                {chatty("expire 157 lines") + scroll, "157 lines of what writes the UI events are missing"},
+		"too many lines":                {chatty("expire 157 lines") + scroll, "157 lines of the process that writes the UI events are missing"},
 		"too many lines of others":      {strings.Replace(chatty("expire 157 lines"), "70  71", "80  81", 1) + scroll, ""},
 		"no number":                     {scroll + chatty("identical -2 lines") + scroll, ""},
 		"more than it can count":        {scroll + chatty("identical 99999999999 lines") + scroll, ""},
@@ -299,7 +299,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestCorpus reads real logs and counts with regular expressions beside.
+// TestCorpus compares real logs with counts by regular expressions.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	folder := corpustest.Path(t, "logcat")

@@ -10,10 +10,10 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// maxEntries bounds one log.
+// maxEntries limits one log.
 const maxEntries = 5_000_000
 
-// Read reads a log. The error is for input and size alone; a line that is no
+// Read reads a log. It returns an error only for failed or oversized input; a line that is not an
 // entry is a warning.
 func Read(r io.Reader) (Log, error) {
 	var out Log
@@ -55,12 +55,12 @@ func Read(r io.Reader) (Log, error) {
 	return out, lines.Err()
 }
 
-// place is where a line stands: in a log, or in a part of a bug report, whose other
-// parts hold lines that look like a log's.
+// place is the position in a file: within a log, or in a section of a bug report, whose other
+// sections have lines that resemble a log's.
 type place struct{ report, log bool }
 
-// inLog goes to a line and reports whether it is to be read. A bug report begins with
-// "== dumpstate: …", and each of its parts with "------ NAME (COMMAND) ------"
+// inLog advances to a line and reports whether it is part of a log. A bug report begins with "==
+// dumpstate: …", and each of its sections with "------ NAME (COMMAND) ------"
 // (frameworks/native/cmds/dumpstate).
 func (p *place) inLog(line []byte) bool {
 	switch {
@@ -72,7 +72,7 @@ func (p *place) inLog(line []byte) bool {
 	return !p.report || p.log
 }
 
-// maxLong bounds the message of one entry of -v long, which spans lines.
+// maxLong limits the message of one entry of -v long, which spans lines.
 const maxLong = 64 << 10
 
 func addLong(e *Entry, line string) {
@@ -95,13 +95,13 @@ const (
 	isBlank
 )
 
-// parse tells what a line is, and reads it where it is an entry.
+// parse returns the kind of a line, and the entry if it is one.
 func parse(line string) (Entry, kind) {
 	rest := strings.TrimLeft(line, " \t")
 	switch {
 	case rest == "":
 		return Entry{}, isBlank
-	case strings.HasPrefix(rest, "-----"), strings.HasPrefix(rest, "====="): // the latter above a bug report
+	case strings.HasPrefix(rest, "-----"), strings.HasPrefix(rest, "====="): // the latter begins a bug report
 		return Entry{}, isRuler
 	case strings.HasPrefix(rest, "[ "):
 		return parseLong(rest)
@@ -122,7 +122,7 @@ func parse(line string) (Entry, kind) {
 // priorities are the letters that logcat prints.
 const priorities = "VDIWEFAS"
 
-// parseThreadtime reads "[UID] PID TID P TAG: MESSAGE".
+// parseThreadtime parses "[UID] PID TID P TAG: MESSAGE".
 func parseThreadtime(e *Entry, rest string) bool {
 	var numbers [3]string
 	for n := 0; n <= len(numbers); n++ {
@@ -139,7 +139,7 @@ func parseThreadtime(e *Entry, rest string) bool {
 	return false
 }
 
-// isApp reports whether a UID, "10120", "u0_a120" or "root", is an app's.
+// isApp reports whether a UID, such as "10120", "u0_a120" or "root", is an app's.
 func isApp(uid string) bool {
 	uid = strings.TrimSuffix(uid, ":")
 	const perUser, firstApp = 100_000, 10_000 // android.os.UserHandle, android.os.Process
@@ -158,7 +158,7 @@ func (e *Entry) setIDs(pid, tid string) bool {
 	return errPID == nil && errTID == nil
 }
 
-// setMessage reads "TAG: MESSAGE"; the tag may be padded with spaces.
+// setMessage parses "TAG: MESSAGE"; the tag may be padded with spaces.
 func (e *Entry) setMessage(priority byte, text string) bool {
 	tag, message, found := strings.Cut(text, ": ")
 	if !found {
@@ -170,7 +170,7 @@ func (e *Entry) setMessage(priority byte, text string) bool {
 	return true
 }
 
-// parseBrief reads "P/TAG( PID): MESSAGE", or without a PID "P/TAG: MESSAGE".
+// parseBrief parses "P/TAG( PID): MESSAGE", or without a PID "P/TAG: MESSAGE".
 func parseBrief(e *Entry, rest string) bool {
 	if len(rest) < 3 || rest[1] != '/' || !strings.Contains(priorities, rest[:1]) {
 		return false
@@ -188,7 +188,7 @@ func parseBrief(e *Entry, rest string) bool {
 	return e.setMessage(priority, text)
 }
 
-// parseLong reads "[ 03-17 16:13:38.811  1702: 2395 D/TAG ]".
+// parseLong parses "[ 03-17 16:13:38.811  1702: 2395 D/TAG ]".
 func parseLong(line string) (Entry, kind) {
 	var e Entry
 	rest, closed := strings.CutSuffix(strings.TrimRight(line, " "), "]")
@@ -217,8 +217,8 @@ func cutWord(s string) (word, rest string) {
 	return s, ""
 }
 
-// cutTime reads the time at the beginning of a line: "03-17 16:13:38.811",
-// "2026-03-17 16:13:38.811 +0100", or seconds with a fraction.
+// cutTime parses the time at the beginning of a line: "03-17 16:13:38.811", "2026-03-17
+// 16:13:38.811 +0100", or seconds with a fraction.
 func cutTime(s string) (Clock, time.Duration, string, bool) {
 	word, rest := cutWord(s)
 	if whole, fraction, found := strings.Cut(word, "."); found {
@@ -234,7 +234,7 @@ func cutTime(s string) (Clock, time.Duration, string, bool) {
 		year, day, withYear = word[:strings.IndexByte(word, '-')], word[strings.IndexByte(word, '-')+1:], true
 	}
 	hour, rest := cutWord(rest)
-	at, err := time.Parse("2006-01-02 15:04:05", year+"-"+day+" "+hour) // takes a fraction too
+	at, err := time.Parse("2006-01-02 15:04:05", year+"-"+day+" "+hour) // accepts a fraction too
 	if err != nil {
 		return NoClock, 0, s, false
 	}
@@ -247,7 +247,7 @@ func cutTime(s string) (Clock, time.Duration, string, bool) {
 	return Wall, at.Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), rest, true
 }
 
-// seconds reads a count of seconds and its decimal fraction.
+// seconds parses a number of seconds and its decimal fraction.
 func seconds(whole, fraction string) (time.Duration, bool) {
 	s, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil || s < 0 || s > 9_000_000_000 || len(fraction) == 0 || len(fraction) > 9 {

@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Layout is the way in which a profile states the CPU.
+// Layout is how a profile states the CPU's currents.
 type Layout string
 
 // The layouts, oldest first.
@@ -26,22 +26,21 @@ const (
 type Cluster struct {
 	Index int `json:"index"`
 	Cores int `json:"cores,omitempty"` // 0 where not stated
-	// SpeedsKHz are the speeds, PowerMA the current at each.
+	// SpeedsKHz lists the speeds, PowerMA the current at each.
 	SpeedsKHz []float64 `json:"speeds_khz"`
 	PowerMA   []float64 `json:"power_ma"`
 	// ClusterMA is the current of the cluster while any core of it runs.
 	ClusterMA *float64 `json:"cluster_ma,omitempty"`
 }
 
-// Policy is a scaling policy of Android 15: its speeds stand on the device, not
-// in the profile.
+// Policy is a scaling policy of Android 15: its speeds are on the device, not in the profile.
 type Policy struct {
 	Policy  int       `json:"policy"`
 	PowerMA *float64  `json:"power_ma,omitempty"`
 	StepMA  []float64 `json:"step_ma"` // at each speed
 }
 
-// maxClusters bounds the clusters and the policies; a phone has up to four.
+// maxClusters limits the clusters and the policies; a phone has up to four.
 const maxClusters = 64
 
 // setCPU finds the clusters among the items.
@@ -74,13 +73,13 @@ func (p *Profile) setCPU(warnings *trace.Warnings) {
 		}
 	}
 	if n := len(cores); n > 0 && len(p.CPU) > 0 && n != len(p.CPU) {
-		warnings.Addf(0, "cpu.clusters.cores tells of %d clusters, but %d have speeds", n, len(p.CPU))
+		warnings.Addf(0, "cpu.clusters.cores lists %d clusters, but %d have speeds", n, len(p.CPU))
 	}
 	p.setPolicies()
 }
 
-// setSpeeds reads the speeds and currents of one cluster, in the newer layout
-// where both are there.
+// setSpeeds reads the speeds and currents of one cluster, from the newer layout if both are
+// present.
 func (p *Profile) setSpeeds(c *Cluster, suffix string) Layout {
 	for _, names := range []struct {
 		speeds, power string

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Details are what an inspection tells (docs/format/inspect.md).
+// Details are the details of an inspection (docs/format/inspect.md).
 type Details struct {
 	Device      string       `json:"device"`
 	CapacityMAh float64      `json:"battery_capacity_mah,omitempty"`
@@ -30,7 +30,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	warnings := p.Warnings
 	switch {
 	case len(p.Items) == 0 && len(p.Modem) == 0:
-		warnings = append(warnings, run.Warning{Text: "nothing of a power profile is in the file"})
+		warnings = append(warnings, run.Warning{Text: "the file has no item of a power profile"})
 	case p.Placeholder():
 		warnings = append(warnings, run.Warning{Text: "the screen draws 0.1 mA: these are Android's placeholders, not a device's values"})
 	}
@@ -44,7 +44,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	return seen, nil
 }
 
-// Summary is what the profile comes to in a few lines for people.
+// Summary returns the profile as a few lines for people.
 func (d Details) Summary() []string {
 	if len(d.Items) == 0 {
 		return nil

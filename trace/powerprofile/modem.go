@@ -6,8 +6,8 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// ModemState is the current of the modem in one state, of the element <modem>
-// (since Android 13). The older modem.controller.… are items.
+// ModemState is the current of the modem in one state, from the element <modem> (since Android 13).
+// The older modem.controller.… are items.
 type ModemState struct {
 	State string `json:"state"` // sleep, idle, receive, transmit
 	// RAT is the radio access technology of an active state: DEFAULT, LTE, NR.

@@ -1,13 +1,12 @@
-// Package powerprofile reads power_profile.xml, in which a device's maker states
-// how much current each part of the device draws: every item and array with its
-// unit, the CPU's clusters in each of their layouts, and the modem's states.
+// Package powerprofile reads power_profile.xml, in which the manufacturer of a device states how
+// much current each component draws: every item and array with its unit, the CPU's clusters in each
+// of their layouts, and the modem's states.
 //
-// It owns the file and its meaning. It does not multiply currents by times
-// (package energy does), and knows no device but the one in the file.
+// It owns the file and its meaning. It does not multiply currents by times (package energy does),
+// and knows no device but the one in the file.
 //
-// It takes a stand: a profile is a small document of a known form. A document
-// type definition, an entity of its own or a deep tree has no place in it, and
-// refuses the whole file; an odd value costs that value alone.
+// A profile is a small document of a known structure. A document type definition, a custom entity
+// or a deep tree rejects the whole file; an invalid value drops only that value.
 //
 // Sources: https://source.android.com/docs/core/power/values and
 // frameworks/base/core/java/com/android/internal/os/PowerProfile.java.
@@ -22,7 +21,7 @@ import (
 // Profile is one power_profile.xml.
 type Profile struct {
 	Device   string // the name attribute of <device>, "Android" in most
-	Items    []Item // in the order of the file, repeated ones too
+	Items    []Item // in the order of the file, including repeated ones
 	CPU      []Cluster
 	Policies []Policy
 	Layout   Layout
@@ -36,7 +35,7 @@ type Item struct {
 	Line   int       `json:"line"`
 	Unit   Unit      `json:"unit"`
 	Array  bool      `json:"array,omitempty"`
-	Values []float64 `json:"values"` // one where it is no array
+	Values []float64 `json:"values"` // one unless Array
 }
 
 // Unit is the unit of a value.
@@ -51,7 +50,7 @@ const (
 	Count           Unit = "" // CPU cores, indices of power brackets
 )
 
-// UnitOf is the unit of the item of that name; what is not listed is in mA.
+// UnitOf returns the unit of the item with that name; items not listed are in mA.
 func UnitOf(name string) Unit {
 	switch {
 	case name == "battery.capacity", name == "battery.typical.capacity":
@@ -66,7 +65,7 @@ func UnitOf(name string) Unit {
 	return MilliAmpere
 }
 
-// find is the last item of that name, as Android takes it; nil where there is none.
+// find returns the last item with that name, as Android does; nil if there is none.
 func (p Profile) find(name string, array bool) *Item {
 	for i := len(p.Items) - 1; i >= 0; i-- {
 		if p.Items[i].Name == name && p.Items[i].Array == array {
@@ -76,7 +75,7 @@ func (p Profile) find(name string, array bool) *Item {
 	return nil
 }
 
-// Value is the value of an <item>, in UnitOf(name).
+// Value returns the value of an <item>, in UnitOf(name).
 func (p Profile) Value(name string) (float64, bool) {
 	if item := p.find(name, false); item != nil {
 		return item.Values[0], true
@@ -84,7 +83,7 @@ func (p Profile) Value(name string) (float64, bool) {
 	return 0, false
 }
 
-// Values are those of an <array>, in UnitOf(name); nil where there is none.
+// Values returns the values of an <array>, in UnitOf(name); nil if there is none.
 func (p Profile) Values(name string) []float64 {
 	if item := p.find(name, true); item != nil {
 		return item.Values
@@ -92,8 +91,8 @@ func (p Profile) Values(name string) []float64 {
 	return nil
 }
 
-// Placeholder reports that the screen's currents are the 0.1 mA of Android's own
-// file, which says of itself that its values are wrong on purpose.
+// Placeholder reports whether the screen's currents are the 0.1 mA of Android's own file, whose
+// comment states that its values are wrong on purpose.
 func (p Profile) Placeholder() bool {
 	const wrongOnPurpose = 0.1 // mA
 	for _, display := range []string{"", ".display0"} {

@@ -22,7 +22,7 @@ func read(t *testing.T, text string) powerprofile.Profile {
 	return p
 }
 
-// warned reports a warning in the line that holds the part.
+// warned reports whether the line has a warning that contains part.
 func warned(p powerprofile.Profile, line int, part string) bool {
 	for _, w := range p.Warnings {
 		if w.Line == line && strings.Contains(w.Text, part) {
@@ -36,7 +36,7 @@ func device(body string) string {
 	return "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<device name=\"Android\">\n" + body + "</device>\n"
 }
 
-func TestItemsAndUnits(t *testing.T) {
+func TestReadItemsAndUnits(t *testing.T) {
 	t.Parallel()
 	p := read(t, device(`<item name="battery.capacity">4614</item>
 <item name="screen.on">98</item> <!-- <item name="screen.on">1</item> -->
@@ -135,7 +135,7 @@ func TestModemStates(t *testing.T) {
 	}
 }
 
-func TestAnOddValueCostsThatValueAlone(t *testing.T) {
+func TestReadDropsInvalidValues(t *testing.T) {
 	t.Parallel()
 	p := read(t, device(`<item name="audio">75</item>
 <item name="video">@integer/video</item>
@@ -160,7 +160,7 @@ func TestAnOddValueCostsThatValueAlone(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoProfileIsRefused(t *testing.T) {
+func TestReadRejectsOtherFiles(t *testing.T) {
 	t.Parallel()
 	ok := `<item name="audio">75</item>`
 	deep := strings.Repeat("<modem>", 20) + strings.Repeat("</modem>", 20)
@@ -207,7 +207,7 @@ func TestUTF16(t *testing.T) {
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "nothing of a power profile is in the file",
+		"": "the file has no item of a power profile",
 		device(`<item name="screen.on.display0">0.1</item><item name="screen.full.display0">0.1</item>`): "placeholders",
 		device(`<item name="screen.on">98</item><item name="screen.full">0.1</item>`):                    "",
 	} {
@@ -225,8 +225,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestCorpus compares every real profile with what Python's ElementTree finds in
-// it: the items, the arrays, their values, the capacity, and the sum of all.
+// TestCorpus compares every real profile with what Python's ElementTree finds in it: the items, the
+// arrays, their values, the capacity, and the sum of all.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	root := corpustest.Path(t, "batterystats", "power_profiles")

@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Limits on a profile; real ones stay below 16 KiB, 100 items and a depth of 4.
+// Limits of a profile; real ones are below 16 KiB, 100 items and a depth of 4.
 const (
 	maxText   = 4 << 20 // bytes
 	maxItems  = 10_000
@@ -28,21 +28,21 @@ type reader struct {
 	warnings trace.Warnings
 	path     []xml.StartElement
 	text     strings.Builder // of the innermost element
-	item     *Item           // the <item> or <array> that is open
-	bad      bool            // the open item has a value that can't be read
+	item     *Item           // the open <item> or <array>
+	bad      bool            // the open item has a value that can't be parsed
 	values   int
-	active   ModemState // the <active> that is open: its RAT and frequency
+	active   ModemState // the open <active>: its RAT and frequency
 }
 
-// Read reads a profile. The error is for input alone; a file that is refused is
-// an empty profile with a warning that says why.
+// Read reads a profile. It returns an error only where reading fails; a rejected file is an empty
+// profile with a warning that gives the reason.
 func Read(src io.Reader) (Profile, error) {
 	text, err := readText(src)
 	if err != nil {
 		return Profile{}, err
 	}
 	r := reader{dec: xml.NewDecoder(strings.NewReader(text))}
-	// The text is UTF-8 by now, whatever its declaration says.
+	// The text is UTF-8 by now, whatever its declaration.
 	r.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	refused, err := r.run()
 	line, _ := r.dec.InputPos()
@@ -58,7 +58,7 @@ func Read(src io.Reader) (Profile, error) {
 	return r.profile, nil
 }
 
-// readText reads text of any encoding that trace.Lines knows.
+// readText reads text in any encoding that trace.Lines supports.
 func readText(src io.Reader) (string, error) {
 	var text strings.Builder
 	bounded := &io.LimitedReader{R: src, N: maxText + 1}
@@ -76,8 +76,8 @@ func readText(src io.Reader) (string, error) {
 	return text.String(), lines.Err()
 }
 
-// run reads all elements. It says why the file is refused, "" where it isn't;
-// the error is one of the XML's form.
+// run reads all elements. It returns why the file is rejected, "" if it isn't; the error is one of
+// XML syntax.
 func (r *reader) run() (refused string, err error) {
 	for {
 		token, err := r.dec.Token()
@@ -89,7 +89,7 @@ func (r *reader) run() (refused string, err error) {
 		}
 		switch t := token.(type) {
 		case xml.Directive:
-			return "a document type definition has no place in a power profile", nil
+			return "a power profile can't have a document type definition", nil
 		case xml.StartElement:
 			if refused := r.start(t.Copy()); refused != "" {
 				return refused, nil
@@ -167,7 +167,7 @@ func (r *reader) end(name string) {
 	r.text.Reset()
 }
 
-// number reads the text of the innermost element; false is said in a warning.
+// number parses the text of the innermost element, and adds a warning if it fails.
 func (r *reader) number(of string) (float64, bool) {
 	text := strings.TrimSpace(r.text.String())
 	v, err := strconv.ParseFloat(text, 64)
@@ -184,7 +184,7 @@ func (r *reader) addValue() {
 		r.warnings.Addf(r.line(), "more than %d values: the rest is not read", maxValues)
 	}
 	r.values++
-	// A value that is left out would shift those after it.
+	// A missing value would shift those after it.
 	r.bad = r.bad || !ok || r.values > maxValues
 	r.item.Values = append(r.item.Values, v)
 }
@@ -196,7 +196,7 @@ func (r *reader) endItem() {
 		return
 	}
 	if seen := slices.IndexFunc(r.profile.Items, func(i Item) bool { return i.Name == item.Name && i.Array == item.Array }); seen >= 0 {
-		r.warnings.Addf(item.Line, "%s stands in line %d already: the later one counts", trace.Name(item.Name), r.profile.Items[seen].Line)
+		r.warnings.Addf(item.Line, "%s is in line %d already: the later one counts", trace.Name(item.Name), r.profile.Items[seen].Line)
 	}
 	r.profile.Items = append(r.profile.Items, item)
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// known is the latest version of R8's additions that this package knows.
+// known is the latest version of R8's additions that this package supports.
 const known = "2.2"
 
-// note is what R8 adds in a comment, as JSON.
+// note is a JSON comment with R8's additions.
 type note struct {
 	ID        string `json:"id"`
 	Version   string `json:"version"`
@@ -19,7 +19,7 @@ type note struct {
 	Signature string `json:"signature"`
 }
 
-// comment takes what stands behind a #: a line of the header, or a note.
+// comment parses the text behind a #: a line of the header, or a note.
 func (p *parser) comment(text []byte) {
 	if !bytes.HasPrefix(text, []byte("{")) {
 		if p.comments == ofFile {
@@ -28,12 +28,12 @@ func (p *parser) comment(text []byte) {
 		return
 	}
 	if bytes.IndexByte(text, '"') < 0 {
-		// R8's documentation writes notes so.
+		// R8's documentation quotes notes this way.
 		text = bytes.ReplaceAll(text, []byte("'"), []byte(`"`))
 	}
 	var n note
 	if err := json.Unmarshal(text, &n); err != nil {
-		p.warnings.Addf(p.number, "the comment %s is not JSON: it is passed over", trace.Quote(text))
+		p.warnings.Addf(p.number, "the comment %s is not JSON: it is skipped", trace.Quote(text))
 		return
 	}
 	p.note(n)
@@ -44,7 +44,7 @@ func (p *parser) note(n note) {
 	case "com.android.tools.r8.mapping":
 		p.m.Header.Version = clean(n.Version)
 		if later(n.Version, known) {
-			p.warnings.Addf(p.number, "the mapping is of version %s, known is %s: what is new in it is passed over", trace.Quote(n.Version), known)
+			p.warnings.Addf(p.number, "the mapping is of version %s, known is %s: its new features are skipped", trace.Quote(n.Version), known)
 		}
 	case "sourceFile":
 		if p.comments == ofClass {
@@ -67,10 +67,10 @@ func (p *parser) note(n note) {
 	}
 }
 
-// last is the method that a note belongs to.
+// last returns the method that a note applies to.
 func (p *parser) last() *line { return &p.m.lines[len(p.m.lines)-1] }
 
-// take takes a line of the header: "pg_map_id: 7b2c…".
+// take parses a line of the header: "pg_map_id: 7b2c…".
 func (h *Header) take(text string) {
 	key, value, _ := strings.Cut(text, ":")
 	fields := map[string]*string{"compiler": &h.Compiler, "compiler_version": &h.CompilerVersion,
@@ -80,13 +80,13 @@ func (h *Header) take(text string) {
 	}
 }
 
-// clean is a short text of a header.
+// clean shortens a text of the header.
 func clean(text string) string {
 	const limit = 200
 	return strings.ToValidUTF8(strings.TrimSpace(text[:min(len(text), limit)]), "�")
 }
 
-// later reports whether version a comes after b; both are "MAJOR.MINOR".
+// later reports whether version a is later than b; both are "MAJOR.MINOR".
 func later(a, b string) bool {
 	major, minor, okA := split(a)
 	majorB, minorB, okB := split(b)

@@ -2,12 +2,12 @@ package r8map
 
 import "strings"
 
-// primitives are the types that a descriptor writes with one letter.
+// primitives are the types that have one letter in a descriptor.
 var primitives = map[byte]string{'V': "void", 'Z': "boolean", 'B': "byte", 'S': "short",
 	'C': "char", 'I': "int", 'J': "long", 'F': "float", 'D': "double"}
 
-// Arguments are the arguments of a descriptor as a mapping writes them:
-// "(int,a.b[])" of "(I[La/b;)V".
+// Arguments converts a descriptor's arguments to the mapping's syntax: "(I[La/b;)V" to
+// "(int,a.b[])".
 func Arguments(descriptor string) (string, bool) {
 	inside, ok := strings.CutPrefix(descriptor, "(")
 	inside, _, closed := strings.Cut(inside, ")")

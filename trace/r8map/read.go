@@ -11,15 +11,15 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Read reads a mapping. What isn't understood is a warning; the error is for
-// reading r alone.
+// Read reads a mapping. It returns an error only where reading r fails; what can't be understood is
+// a warning.
 func Read(r io.Reader) (*Map, error) {
 	m := &Map{names: []string{""}, ids: map[string]uint32{"": 0}, classes: map[uint32]class{}, files: map[uint32]uint32{}}
 	p := parser{m: m}
 	text := trace.NewLines(r)
 	for text.Next() {
 		if text.Cut() {
-			p.warnings.Addf(text.Number(), "the line is longer than %d bytes: it is passed over", trace.MaxLine)
+			p.warnings.Addf(text.Number(), "the line is longer than %d bytes: it is skipped", trace.MaxLine)
 			continue
 		}
 		p.number = text.Number()
@@ -38,20 +38,20 @@ func Read(r io.Reader) (*Map, error) {
 	return m, nil
 }
 
-// parser takes a mapping line by line.
+// parser parses a mapping line by line.
 type parser struct {
 	m        *Map
 	warnings trace.Warnings
 	number   int
-	bytes    int // of names
+	bytes    int // bytes of names
 
 	full     bool
-	in       uint32 // the compiled name of the class that is being read, 0: none
+	in       uint32 // the compiled name of the current class, 0 before the first
 	class    class
 	comments owner
 }
 
-// owner says what a comment belongs to: what stands above it.
+// owner is what a comment applies to: the item above it.
 type owner int
 
 const (
@@ -61,7 +61,7 @@ const (
 	ofMethod
 )
 
-// take takes a line: a class, a member or a comment.
+// take parses a line: a class, a member or a comment.
 func (p *parser) take(text []byte) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
@@ -77,7 +77,7 @@ func (p *parser) take(text []byte) {
 
 var arrow = []byte(" -> ")
 
-// beginClass takes "com.example.Inbox -> a.b:".
+// beginClass parses "com.example.Inbox -> a.b:".
 func (p *parser) beginClass(text []byte) {
 	p.endClass()
 	original, rest, ok := bytes.Cut(text, arrow)
@@ -100,10 +100,10 @@ func (p *parser) beginClass(text []byte) {
 	p.class = class{original: source, first: p.size(), end: p.size()}
 }
 
-// size is how many lines are kept.
+// size returns the number of lines kept.
 func (p *parser) size() uint32 { return uint32(len(p.m.lines)) } // at most MaxLines
 
-// endClass puts the lines of a method beside each other, in the file's order.
+// endClass makes the lines of each method contiguous, in the file's order.
 func (p *parser) endClass() {
 	if p.in == 0 {
 		return
@@ -115,8 +115,8 @@ func (p *parser) endClass() {
 	p.in, p.comments = 0, ofFile
 }
 
-// member takes a field, which is passed over, or a method:
-// "1:3:void com.example.Inbox.open(int):10:12 -> a".
+// member parses a field, which is skipped, or a method: "1:3:void com.example.Inbox.open(int):10:12
+// -> a".
 func (p *parser) member(text []byte) {
 	if p.in == 0 {
 		return
@@ -146,28 +146,28 @@ func (p *parser) member(text []byte) {
 	p.m.lines = append(p.m.lines, l)
 }
 
-// method takes what stands before the arrow; its first bracket is at open.
+// method parses the text before the arrow; its first bracket is at open.
 func (p *parser) method(left []byte, open int, compiled []byte) (line, bool) {
 	end := bytes.IndexByte(left, ')')
 	if end < open || len(compiled) == 0 {
 		return line{}, false
 	}
 	var l line
-	from, to, told, rest := positions(left[:open])
-	if told == 1 {
+	from, to, n, rest := positions(left[:open])
+	if n == 1 {
 		return line{}, false // a range has two ends
 	}
-	l.from, l.to, l.ranged = from, to, told == 2
+	l.from, l.to, l.ranged = from, to, n == 2
 	space := bytes.LastIndexByte(rest, ' ')
 	if space < 0 || space == len(rest)-1 || bytes.IndexByte(rest, ':') >= 0 {
 		return line{}, false
 	}
 	name, single := rest[space+1:], false
 	if source, ok := bytes.CutPrefix(left[end+1:], []byte(":")); ok {
-		if l.start, l.end, told, rest = positions(append(source[:len(source):len(source)], ':')); told == 0 || len(rest) > 0 {
+		if l.start, l.end, n, rest = positions(append(source[:len(source):len(source)], ':')); n == 0 || len(rest) > 0 {
 			return line{}, false
 		}
-		l.told, single = true, told == 1
+		l.hasSource, single = true, n == 1
 	} else if len(bytes.TrimSpace(left[end+1:])) > 0 {
 		return line{}, false
 	}
@@ -176,8 +176,8 @@ func (p *parser) method(left []byte, open int, compiled []byte) (line, bool) {
 	return l, l.method != 0
 }
 
-// names gives a line its names. method has its class before it where that is
-// another one than the class it is in.
+// names sets the names of a line. method is qualified by its class if that is not the enclosing
+// one.
 func (p *parser) names(l *line, method, args, compiled []byte) {
 	if dot := bytes.LastIndexByte(method, '.'); dot >= 0 {
 		l.class = p.name(method[:dot])
@@ -189,9 +189,8 @@ func (p *parser) names(l *line, method, args, compiled []byte) {
 	l.method, l.args, l.name = p.name(method), p.name(spaceless(args)), p.name(compiled)
 }
 
-// follows reports whether the line before has the same compiled range. If a line
-// has one line of the source alone, it is then the caller of the line before,
-// which was put into it.
+// follows reports whether the line before has the same compiled range. A line with a single source
+// line is then the caller of the line before, which was inlined into it.
 func (p *parser) follows(l line) bool {
 	if !l.ranged || p.size() == p.class.first {
 		return false
@@ -200,25 +199,25 @@ func (p *parser) follows(l line) bool {
 	return before.ranged && before.name == l.name && before.from == l.from && before.to == l.to
 }
 
-// positions takes up to two numbers, each with a colon behind, off a text.
-func positions(text []byte) (from, to uint32, told int, rest []byte) {
+// positions parses up to two numbers, each followed by a colon.
+func positions(text []byte) (from, to uint32, n int, rest []byte) {
 	rest = text
-	for told < 2 {
+	for n < 2 {
 		number, more, ok := bytes.Cut(rest, []byte(":"))
 		value, isNumber := position(bytes.TrimSpace(number))
 		if !ok || !isNumber {
 			break
 		}
 		rest = more
-		if told++; told == 1 {
+		if n++; n == 1 {
 			from = value
 		}
 		to = value
 	}
-	return from, to, told, rest
+	return from, to, n, rest
 }
 
-// position is a number of at most 31 bits.
+// position parses a number of at most 31 bits.
 func position(text []byte) (uint32, bool) {
 	if len(text) == 0 || len(text) > 10 {
 		return 0, false
@@ -233,7 +232,7 @@ func position(text []byte) (uint32, bool) {
 	return uint32(min(value, math.MaxInt32)), value <= math.MaxInt32
 }
 
-// name is the number of a name, each kept once; 0 where there is no room.
+// name returns the id of a name, each kept once; 0 if there is no room.
 func (p *parser) name(text []byte) uint32 {
 	if id, ok := p.m.ids[string(text)]; ok {
 		return id

@@ -6,18 +6,16 @@ import (
 	"strings"
 )
 
-// Retrace is what a place in the compiled code was in the source: each
-// possibility with its frames, the innermost first. It is nil where the mapping
-// doesn't have the class, and one possibility in most cases. A method that the
-// mapping doesn't have keeps its name.
+// Retrace returns what a place in the compiled code was in the source: each possibility with its
+// frames, the innermost first. It returns nil if the mapping does not have the class, and one
+// possibility in most cases. A method that the mapping does not have keeps its name.
 //
-// With a line, a possibility has all the frames that were put into one another
-// there. Without one, it has those that stand at every line of the method, at
-// least the method itself: R8's own retrace takes a missing line for one that
-// the compiler left out, a profile has just lost it.
+// With a line, a possibility has all the frames that were inlined there. Without one, it has those
+// that every line of the method has, at least the method itself: R8's own retrace takes a missing
+// line for one that the compiler left out, whereas a profile merely lacks it.
 //
-// Several methods that became one name are told apart by their arguments, where
-// the place has them.
+// Several methods that were given one name are distinguished by their arguments, if the place has
+// them.
 func (m *Map) Retrace(p Place) [][]Frame {
 	c, ok := m.class(p.Class)
 	if !ok {
@@ -51,20 +49,19 @@ func (m *Map) Retrace(p Place) [][]Frame {
 	return out
 }
 
-// kept is the frame of a method that the mapping doesn't name.
+// kept returns the frame of a method that the mapping does not have.
 func (m *Map) kept(c class, p Place) Frame {
 	return Frame{Class: m.names[c.original], Method: p.Method, Args: p.Args, File: m.names[c.file],
 		Line: max(p.Line, 0), Synthesized: c.synthesized}
 }
 
-// stack is the lines of one range: a method with what was put into it, the
-// innermost first.
+// stack is the lines of one range: a method and those inlined into it, the innermost first.
 type stack []line
 
-// method is the method itself, the outermost frame.
+// method returns the method itself, the outermost frame.
 func (s stack) method() line { return s[len(s)-1] }
 
-// stacks are the ranges of a compiled method, of its first MaxRanges lines.
+// stacks returns the ranges of a compiled method, of its first MaxRanges lines.
 func (m *Map) stacks(c class, name uint32) []stack {
 	lines := m.lines[c.first:c.end]
 	first := sort.Search(len(lines), func(i int) bool { return lines[i].name >= name })
@@ -79,7 +76,7 @@ func (m *Map) stacks(c class, name uint32) []stack {
 	return out
 }
 
-// at are the stacks whose range has the line; else those without a range.
+// at returns the stacks whose range has the line, or else those without a range.
 func at(stacks []stack, position int) []stack {
 	var in, whole []stack
 	for _, s := range stacks {
@@ -97,8 +94,7 @@ func at(stacks []stack, position int) []stack {
 	return whole
 }
 
-// byMethod puts the stacks of one method of the source together, in the file's
-// order.
+// byMethod groups stacks by method of the source, in the file's order.
 func (m *Map) byMethod(stacks []stack) [][]stack {
 	type method struct{ class, name, args uint32 }
 	places := map[method]int{}
@@ -117,8 +113,7 @@ func (m *Map) byMethod(stacks []stack) [][]stack {
 	return out
 }
 
-// withArgs leaves the stacks of the methods that have these arguments, all where
-// none has.
+// withArgs returns the stacks of the methods that have these arguments, all if none has.
 func (m *Map) withArgs(c class, stacks []stack, args string) []stack {
 	args = strings.ReplaceAll(args, " ", "")
 	source := m.sourceArgs(args)
@@ -142,7 +137,7 @@ func (m *Map) withArgs(c class, stacks []stack, args string) []stack {
 	return out
 }
 
-// sourceArgs are arguments with the classes' names of the source.
+// sourceArgs returns arguments with the classes' names in the source.
 func (m *Map) sourceArgs(args string) string {
 	types := strings.Split(strings.Trim(args, "()"), ",")
 	for i, t := range types {
@@ -154,7 +149,7 @@ func (m *Map) sourceArgs(args string) string {
 	return "(" + strings.Join(types, ",") + ")"
 }
 
-// frames are the frames of a stack at a compiled line.
+// frames returns the frames of a stack at a compiled line.
 func (m *Map) frames(c class, s stack, position int) []Frame {
 	out := make([]Frame, len(s))
 	for i, l := range s {
@@ -164,8 +159,8 @@ func (m *Map) frames(c class, s stack, position int) []Frame {
 	return out
 }
 
-// shared are the frames that all stacks of a method have from the outside, with
-// the lines in which they agree.
+// shared returns the outermost frames that all stacks of a method have in common, with the lines in
+// which they agree.
 func (m *Map) shared(c class, stacks []stack) []Frame {
 	var out []Frame
 	for i, s := range stacks {
@@ -185,7 +180,7 @@ func (m *Map) shared(c class, stacks []stack) []Frame {
 	return out
 }
 
-// agreeing is the common beginning of two lists of frames.
+// agreeing returns the common prefix of two lists of frames.
 func agreeing(a, b []Frame) []Frame {
 	n := 0
 	for n < min(len(a), len(b)) && a[n].sameMethod(b[n]) {
@@ -212,11 +207,11 @@ func (m *Map) frame(c class, l line) Frame {
 	return f
 }
 
-// source is the line of the source at a compiled line. Where the mapping gives
-// none, lines were not changed.
+// source returns the source line of a compiled line. Where the mapping gives none, lines were not
+// changed.
 func (l line) source(position int) int {
 	switch {
-	case !l.told:
+	case !l.hasSource:
 		return position
 	case !l.ranged || l.from == 0 && l.to == catchAll:
 		return int(l.start)
@@ -224,12 +219,12 @@ func (l line) source(position int) int {
 	return min(int(l.start)+position-int(l.from), int(l.end))
 }
 
-// only is the one line of the source that it can be, 0 where there are several.
+// only returns the only possible source line, 0 if there are several.
 func (l line) only() int {
 	switch {
-	case l.told && (l.start == l.end || l.from == 0 && l.to == catchAll):
+	case l.hasSource && (l.start == l.end || l.from == 0 && l.to == catchAll):
 		return int(l.start)
-	case !l.told && l.ranged && l.from == l.to:
+	case !l.hasSource && l.ranged && l.from == l.to:
 		return int(l.from)
 	}
 	return 0

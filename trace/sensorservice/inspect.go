@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Details are what an inspection tells (docs/format/inspect.md).
+// Details are the details of an inspection (docs/format/inspect.md).
 type Details struct {
 	Sensors []Sensor `json:"sensors"`
 }
@@ -32,11 +32,11 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	return seen, nil
 }
 
-// maxShown bounds the sensors of a summary.
+// maxShown limits the sensors in a summary.
 const maxShown = 10
 
-// Summary is what the list comes to in a few lines for people: how many sensors
-// there are, and the hungriest of them.
+// Summary returns a few lines for people: how many sensors there are, and those with the largest
+// currents.
 func (d Details) Summary() []string {
 	if len(d.Sensors) == 0 {
 		return nil

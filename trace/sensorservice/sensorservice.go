@@ -1,12 +1,11 @@
-// Package sensorservice reads what `dumpsys sensorservice --proto` writes since
-// Android 11: the device's sensors, each with its handle, its name, its type and
-// the current that its maker states for it.
+// Package sensorservice reads the output of `dumpsys sensorservice --proto` since Android 11: the
+// device's sensors, each with its handle, its name, its type and the current that the manufacturer
+// states for it.
 //
-// It owns the message and its meaning. It does not know how long a sensor was on
-// (package batterystats does) and multiplies nothing (package energy does).
+// It owns the message and its meaning. It does not know how long a sensor was on (package
+// batterystats does) and multiplies nothing (package energy does).
 //
-// It takes a stand: a current that no sensor has is dropped, with a warning, and
-// one that is not stated is absent, not zero.
+// An impossible current is dropped, with a warning, and one that is not stated is absent, not zero.
 //
 // Sources: frameworks/base/core/proto/android/service/sensor_service.proto and
 // frameworks/native/services/sensorservice/SensorList.cpp.
@@ -26,7 +25,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Dump is one file.
+// Dump is the content of one file.
 type Dump struct {
 	Sensors  []Sensor // in the order of the file
 	Warnings []run.Warning
@@ -34,16 +33,16 @@ type Dump struct {
 
 // Sensor is one sensor of the device.
 type Sensor struct {
-	Handle int    `json:"handle"` // by which batterystats counts its times
+	Handle int    `json:"handle"` // the key of its times in batterystats
 	Name   string `json:"name"`
-	// Type is "android.sensor.accelerometer", or what a maker calls one of its own.
+	// Type is "android.sensor.accelerometer", or the manufacturer's name for a type of its own.
 	Type string `json:"type,omitempty"`
-	// CurrentMA is what it draws while it is on (Sensor.getPower()); nil where that
-	// is not stated, or can't be believed.
+	// CurrentMA is the current it draws while on (Sensor.getPower()); nil if not stated or
+	// impossible.
 	CurrentMA *float64 `json:"current_ma,omitempty"`
 }
 
-// Currents are mA by handle, of the sensors that state some.
+// Currents returns mA by handle, of the sensors that state a current.
 func (d Dump) Currents() map[int]float64 {
 	out := map[int]float64{}
 	for _, s := range d.Sensors {
@@ -54,20 +53,20 @@ func (d Dump) Currents() map[int]float64 {
 	return out
 }
 
-// MostMA is the largest current that is believed. The largest that devices state
-// are about 20 mA (an emulator's, and orientations that take three sensors), while
-// a maker who states µA has hundreds for any sensor. One of 100 mA would draw more
-// than all else in a phone that is awake with its screen off.
+// MostMA is the largest plausible current. The largest that devices state are about 20 mA (an
+// emulator's, and orientations that take three sensors), whereas a manufacturer that states µA has
+// hundreds for any sensor. A sensor of 100 mA would draw more than all else in an awake phone with
+// its screen off.
 const MostMA = 100
 
-// Limits on what one file may hold; a real device stays far below.
+// Limits of one file; a real device stays far below.
 const (
 	maxFile    = 16 << 20 // bytes
 	maxSensors = 1024
 	maxName    = 300 // bytes
 )
 
-// Read reads a dump. The error is for input alone; what can't be understood is a
+// Read reads a dump. It returns an error only where reading fails; what can't be understood is a
 // warning.
 func Read(src io.Reader) (Dump, error) {
 	data, err := io.ReadAll(io.LimitReader(src, maxFile+1))
@@ -81,7 +80,7 @@ func Read(src io.Reader) (Dump, error) {
 	}
 	if at := bytes.Index(data, []byte("\n*** SERVICE ")); at >= 0 && trace.CutShort(data[at+1:min(len(data), at+200)], "sensorservice") {
 		data = data[:at]
-		r.warnings.Addf(0, "the device gave up its own dump at byte %d: it is only a part", at)
+		r.warnings.Addf(0, "the device aborted its own dump at byte %d: it is incomplete", at)
 	}
 	r.read(data)
 	return Dump{r.sensors, r.warnings.List()}, nil
@@ -95,7 +94,7 @@ type reader struct {
 	dropped  int
 }
 
-// read takes a SensorServiceProto.
+// read parses a SensorServiceProto.
 func (r *reader) read(data []byte) {
 	const list, sensor = 3, 1 // SensorServiceProto.sensors, SensorListProto.sensors
 	whole := eachField(data, func(f field) {
@@ -107,14 +106,14 @@ func (r *reader) read(data []byte) {
 				r.sensor(f.bytes)
 			}
 		}) {
-			r.warnings.Addf(0, "the list of sensors ends in the middle of a field: it is not whole")
+			r.warnings.Addf(0, "the list of sensors ends in the middle of a field: it is incomplete")
 		}
 	})
 	switch {
 	case !whole && len(r.sensors) == 0:
-		r.warnings.Addf(0, "the file is not what dumpsys sensorservice --proto writes: it begins with %s", trace.Quote(data))
+		r.warnings.Addf(0, "the file is not the output of dumpsys sensorservice --proto: it begins with %s", trace.Quote(data))
 	case !whole:
-		r.warnings.Addf(0, "the file ends in the middle of a field: it is not whole")
+		r.warnings.Addf(0, "the file ends in the middle of a field: it is incomplete")
 	}
 	if r.dropped > 0 {
 		r.warnings.Counted(0, r.dropped,
@@ -123,7 +122,7 @@ func (r *reader) read(data []byte) {
 	}
 }
 
-// sensor takes a SensorListProto.SensorProto.
+// sensor parses a SensorListProto.SensorProto.
 func (r *reader) sensor(b []byte) {
 	s, current := Sensor{}, math.NaN()
 	stated := false
@@ -147,7 +146,7 @@ func (r *reader) sensor(b []byte) {
 		r.warnings.Addf(0, "sensor %d ends in the middle of a field: it is not read", s.Handle)
 		return
 	case r.handles[s.Handle]:
-		r.warnings.Addf(0, "sensor %d is there twice: the first counts", s.Handle)
+		r.warnings.Addf(0, "sensor %d is listed twice: the first counts", s.Handle)
 		return
 	case len(r.sensors) == maxSensors:
 		r.dropped++
@@ -161,12 +160,12 @@ func (r *reader) sensor(b []byte) {
 	r.sensors = append(r.sensors, s)
 }
 
-// shortest is the number of the fewest digits that a float stands for: 0.19, not
+// shortest returns the number with the fewest digits that rounds to the float: 0.19, not
 // 0.1899999976158142.
 func shortest(f float32) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64)
 	if err != nil {
-		return math.NaN() // no float fails
+		return math.NaN() // never: every float can be formatted
 	}
 	return v
 }
@@ -183,7 +182,7 @@ type field struct {
 	bytes  []byte // of a string or a message
 }
 
-// eachField calls f for each field of a message and reports whether it is whole.
+// eachField calls f for each field of a message and reports whether the message is complete.
 func eachField(b []byte, f func(field)) bool {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/trace/sensorservice"
 )
 
-// message is a protocol buffer message in the making.
+// message is a protocol buffer message under construction.
 type message []byte
 
 func (m message) num(number protowire.Number, v int64) message {
@@ -34,13 +34,13 @@ func (m message) float(number protowire.Number, v float32) message {
 	return protowire.AppendFixed32(protowire.AppendTag(m, number, protowire.Fixed32Type), math.Float32bits(v))
 }
 
-// sensor writes a sensor's fields in the order in which SensorList::dump does.
+// sensor encodes a sensor's fields in the order of SensorList::dump.
 func sensor(handle int64, name, kind string, current float32) message {
 	return message(nil).num(1, handle).text(2, name).text(3, "Maker").num(4, 1).text(5, kind).num(6, 1).text(7, "").num(8, 0).num(9, 1).
 		num(10, 0).num(11, 5000).num(14, 0).float(21, -78.4).float(22, 78.4).float(23, 0.01).float(24, current)
 }
 
-// dump is a dump with these sensors, and some of what a device writes beside.
+// dump is a dump with these sensors, and other fields that a device writes.
 func dump(sensors ...message) message {
 	list := message(nil)
 	for _, s := range sensors {
@@ -62,16 +62,16 @@ func read(t *testing.T, b []byte) sensorservice.Dump {
 
 func milli(v float64) *float64 { return &v }
 
-func TestADumpThatTheDeviceGaveUpIsToldAsSuch(t *testing.T) {
+func TestReadWarnsOfAnAbortedSensorDump(t *testing.T) {
 	t.Parallel()
 	whole := dump(sensor(1, "Gyroscope", "android.sensor.gyroscope", 6.1))
 	d := read(t, append(whole, "\n*** SERVICE 'sensorservice' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n"...))
-	if len(d.Sensors) != 1 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "gave up") {
+	if len(d.Sensors) != 1 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "aborted its own dump") {
 		t.Errorf("%+v, %v", d.Sensors, d.Warnings)
 	}
 }
 
-func TestReadFindsTheSensorsOfADevice(t *testing.T) {
+func TestReadSensors(t *testing.T) {
 	t.Parallel()
 	d := read(t, dump(
 		sensor(11, "LSM6DSO Accelerometer", "android.sensor.accelerometer", 0.19),
@@ -96,8 +96,8 @@ func TestReadFindsTheSensorsOfADevice(t *testing.T) {
 	}
 }
 
-// A current that no sensor has costs that sensor's current alone.
-func TestCurrentsThatNoSensorHas(t *testing.T) {
+// An impossible current is dropped, but not its sensor.
+func TestReadDropsImpossibleCurrents(t *testing.T) {
 	t.Parallel()
 	for name, current := range map[string]float32{
 		"negative": -0.5, "not a number": float32(math.NaN()), "without an end": float32(math.Inf(1)), "in µA": 180,
@@ -119,7 +119,7 @@ func TestCurrentsThatNoSensorHas(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoListOfSensors(t *testing.T) {
+func TestReadWarnsOfOtherFiles(t *testing.T) {
 	t.Parallel()
 	whole := dump(sensor(1, "Accelerometer", "android.sensor.accelerometer", 0.2), sensor(2, "Light", "android.sensor.light", 0.1))
 	many := message(nil)
@@ -131,12 +131,12 @@ func TestWhatIsNoListOfSensors(t *testing.T) {
 		sensors int
 		warning string
 	}{
-		"the text form":     {[]byte("Captured at: 10:11:12.345\nSensor Device:\nTotal 9 h/w sensors"), 0, `not what dumpsys sensorservice --proto writes: it begins with "Captured at`},
-		"no such service":   {[]byte("Can't find service: sensorservice\n"), 0, "not what dumpsys sensorservice --proto writes"},
+		"the text form":     {[]byte("Captured at: 10:11:12.345\nSensor Device:\nTotal 9 h/w sensors"), 0, `not the output of dumpsys sensorservice --proto: it begins with "Captured at`},
+		"no such service":   {[]byte("Can't find service: sensorservice\n"), 0, "not the output of dumpsys sensorservice --proto"},
 		"cut":               {whole[:len(whole)-1], 2, "ends in the middle of a field"},
 		"cut in the list":   {message(nil).in(3, message(nil).in(1, sensor(1, "A", "", 1)).in(1, sensor(2, "B", "", 1))[:60]), 1, "the list of sensors ends in the middle"},
 		"cut in a sensor":   {message(nil).in(3, message(nil).in(1, sensor(1, "A", "", 1)).in(1, sensor(2, "B", "", 1)[:30])), 1, "sensor 2 ends in the middle"},
-		"the same twice":    {dump(sensor(1, "A", "", 1), sensor(1, "A", "", 2)), 1, "sensor 1 is there twice"},
+		"the same twice":    {dump(sensor(1, "A", "", 1), sensor(1, "A", "", 2)), 1, "sensor 1 is listed twice"},
 		"too many":          {message(nil).in(3, many), 1024, "6 sensors beyond the first 1024"},
 		"a name that isn't": {dump(message(nil).num(1, 1).text(2, "\xff"+strings.Repeat("n", 400)).float(24, -1)), 1, "states a current of -1 mA"},
 	} {
@@ -149,7 +149,7 @@ func TestWhatIsNoListOfSensors(t *testing.T) {
 
 func TestReadIsBounded(t *testing.T) {
 	t.Parallel()
-	// A field of 32 MiB that is not needed here, before the list.
+	// An unused field of 32 MiB before the list.
 	d, err := sensorservice.Read(io.MultiReader(bytes.NewReader(dump(sensor(1, "A", "", 1))), bytes.NewReader(message(nil).in(99, make([]byte, 32<<20)))))
 	if err != nil || len(d.Sensors) != 1 || !slices.ContainsFunc(texts(d), func(s string) bool { return strings.Contains(s, "larger than 16 MiB") }) {
 		t.Errorf("%d sensors, %v, %v", len(d.Sensors), d.Warnings, err)
@@ -166,7 +166,7 @@ func texts(d sensorservice.Dump) (out []string) {
 	return out
 }
 
-func TestInspectShowsTheHungriestFirst(t *testing.T) {
+func TestInspectListsLargestCurrentsFirst(t *testing.T) {
 	t.Parallel()
 	seen, err := sensorservice.Inspect(bytes.NewReader(dump(sensor(1, "Light\n", "", 0.1), sensor(2, "Gyroscope", "", 6), sensor(3, "Steps", "", 0))))
 	if err != nil {
@@ -178,8 +178,8 @@ func TestInspectShowsTheHungriestFirst(t *testing.T) {
 	}
 }
 
-// A device may have no sensors: that is nothing to doubt, but an inspection says so.
-func TestADeviceWithoutSensors(t *testing.T) {
+// A device may have no sensors: no warning of the dump, but one of an inspection.
+func TestInspectWithoutSensors(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]message{"nothing": nil, "no sensors": message(nil).num(16, -19)} {
 		if d := read(t, in); len(d.Sensors) != 0 || len(d.Warnings) != 0 {
@@ -192,8 +192,8 @@ func TestADeviceWithoutSensors(t *testing.T) {
 	}
 }
 
-// FuzzRead holds the reader to what it promises of any input: no panic, no error,
-// believable currents, each handle once, and details that JSON can carry.
+// FuzzRead tests that on any input there is no panic, no error, only plausible currents, each
+// handle once, and details that JSON can encode.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(dump(sensor(1, "Accelerometer", "android.sensor.accelerometer", 0.2), sensor(-2, "Light", "", 180))))
 	f.Add([]byte(message(nil).in(3, message(nil).in(1, sensor(1, "A", "", 1)[:30]).in(1, sensor(1, "A", "", -1)))))

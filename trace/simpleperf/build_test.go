@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// le is numbers and strings as bytes, little-endian, one after the other.
+// le encodes numbers and strings as little-endian bytes.
 func le(values ...any) []byte {
 	var out []byte
 	for _, v := range values {
@@ -54,8 +54,7 @@ func attr(kind uint32, config, flags uint64) []byte {
 	return le(kind, uint32(64), config, uint64(250000), sampleType, uint64(0), flags, uint64(0), uint64(0))
 }
 
-// perfData lays a file out: header, ids, attributes, records, features. Event
-// n has the id 100+n.
+// perfData is a file: header, ids, attributes, records, features. Event n has the id 100+n.
 func perfData(attrs [][]byte, records []byte, features map[int][]byte) []byte {
 	const header = 104
 	idsAt := uint64(header)

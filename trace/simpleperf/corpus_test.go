@@ -20,7 +20,7 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// corpus returns the path of a real recording that the repository does not hold.
+// corpus returns the path of a real recording outside the repository.
 func corpus(t testing.TB, name string) string {
 	t.Helper()
 	return corpustest.Path(t, "perfdata", name)
@@ -31,7 +31,7 @@ func read(t testing.TB, name string) *simpleperf.Profile {
 	return corpustest.Read(t, corpus(t, name), simpleperf.Read)
 }
 
-// scripted is a sample as simpleperf's report_sample.py has printed it.
+// scripted is a sample as printed by simpleperf's report_sample.py.
 type scripted struct {
 	comm     string
 	pid, tid int
@@ -87,10 +87,9 @@ func readScript(t *testing.T, name string) []scripted {
 	return out
 }
 
-// TestAgainstSimpleperfScript compares every sample, and every frame of every
-// sample, with what simpleperf itself printed of the recording. C++ names are
-// printed demangled: the test asks that each mangled name stands for one
-// printed name.
+// TestAgainstSimpleperfScript compares every sample, and every frame of every sample, with
+// simpleperf's own output for the recording. C++ names are printed demangled: each mangled name
+// must correspond to one printed name.
 func TestAgainstSimpleperfScript(t *testing.T) {
 	t.Parallel()
 	p := read(t, "testdata/perf_display_bitmaps.data")
@@ -146,8 +145,8 @@ func compareFrame(t *testing.T, sample int, got simpleperf.Frame, want scriptedF
 	if got.Kind == simpleperf.Unknown {
 		got.File, got.Offset = "unknown", got.Address
 	}
-	// simpleperf prints for a method that was compiled while it ran the file and
-	// the name of its code before that, where the recording has it.
+	// For a method compiled at run time simpleperf prints the file and the name of its bytecode, if
+	// the recording has it.
 	switch got.Kind {
 	case simpleperf.JIT:
 		if want.file != got.File && want.file != "[JIT cache]" {
@@ -175,8 +174,8 @@ func compareFrame(t *testing.T, sample int, got simpleperf.Frame, want scriptedF
 	}
 }
 
-// gecko is the part of Firefox's profile format that simpleperf's
-// gecko_profile_generator.py fills in.
+// gecko is the part of Firefox's profile format that simpleperf's gecko_profile_generator.py fills
+// in.
 type gecko struct {
 	Threads []struct {
 		Name        string
@@ -190,7 +189,7 @@ type gecko struct {
 
 var geckoName = regexp.MustCompile(`^(.*) \(in (.*)\)$`)
 
-// stacks are the stacks of a thread of the profile, the innermost frame first.
+// stacks returns the stacks of a thread of the profile, the innermost frame first.
 func (g gecko) stacks(t *testing.T, thread int) [][]scriptedFrame {
 	t.Helper()
 	th := g.Threads[thread]
@@ -210,8 +209,8 @@ func (g gecko) stacks(t *testing.T, thread int) [][]scriptedFrame {
 	return out
 }
 
-// TestAgainstSimpleperfGecko compares threads and stacks with the profiles that
-// simpleperf made for Firefox.
+// TestAgainstSimpleperfGecko compares threads and stacks with the profiles that simpleperf
+// generated for Firefox.
 func TestAgainstSimpleperfGecko(t *testing.T) {
 	t.Parallel()
 	for name, samples := range map[string]int{"perf_with_interpreter_frames": 4032, "perf_with_tracepoint_event": 45} {
@@ -258,8 +257,8 @@ func TestAgainstSimpleperfGecko(t *testing.T) {
 	}
 }
 
-// TestCorpusCounts compares counts with those of another reader: Linux perf
-// 6.1, `perf report --stats -i FILE`, for the recordings that it can read.
+// TestCorpusCounts compares counts with those of another reader, Linux perf 6.1, `perf report
+// --stats -i FILE`, for the recordings that it can read.
 func TestCorpusCounts(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct {
@@ -295,9 +294,9 @@ func TestCorpusCounts(t *testing.T) {
 	}
 }
 
-// TestCorpusIsReadWhole reads every recording: what is none says so, and of
-// the others nothing is doubted but that some hold no symbols.
-func TestCorpusIsReadWhole(t *testing.T) {
+// TestCorpusHasNoOtherWarnings reads every file: one that is no recording is reported as such, and the
+// others have no warnings except that some lack symbols.
+func TestCorpusHasNoOtherWarnings(t *testing.T) {
 	t.Parallel()
 	root := corpus(t, "")
 	recordings := 0
@@ -335,8 +334,8 @@ func TestCorpusIsReadWhole(t *testing.T) {
 	}
 }
 
-// TestAgainstSimpleperfFolded compares the sums of periods with the folded
-// stacks that simpleperf's stackcollapse.py printed, for each event.
+// TestAgainstSimpleperfFolded compares the sums of periods with the folded stacks of simpleperf's
+// stackcollapse.py, for each event.
 func TestAgainstSimpleperfFolded(t *testing.T) {
 	t.Parallel()
 	p := read(t, "testdata/perf_with_two_event_types.data")
@@ -362,8 +361,8 @@ func TestAgainstSimpleperfFolded(t *testing.T) {
 	}
 }
 
-// TestAgainstSimpleperfsOwnTests takes what AOSP's report_lib_test.py asks of
-// the recording: a build id, a sample and a function.
+// TestAgainstSimpleperfsOwnTests has the expectations of AOSP's report_lib_test.py about the
+// recording: a build id, a sample and a function.
 func TestAgainstSimpleperfsOwnTests(t *testing.T) {
 	t.Parallel()
 	p := read(t, "testdata/perf_with_symbols.data")
@@ -398,7 +397,7 @@ func TestCPUTimeOfARealRecording(t *testing.T) {
 		want += float64(s.period) / 1e6
 	}
 	if got := seen.Metrics["cpu.time_ms"]; math.Abs(got-want) > 1e-6 {
-		t.Errorf("cpu.time_ms %g, the periods that simpleperf printed make %g", got, want)
+		t.Errorf("cpu.time_ms %g, the periods that simpleperf printed add up to %g", got, want)
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// simpleperf record -e cpu-cycles --add-counter instructions: each sample of
-// cpu-cycles holds what both counters stand at.
-func TestAddedCountersAreRead(t *testing.T) {
+// simpleperf record -e cpu-cycles --add-counter instructions: each sample of cpu-cycles has the
+// values of both counters.
+func TestReadAddedCounters(t *testing.T) {
 	t.Parallel()
 	const read, id, group, enabled = 16, 4, 8, 1
 	event := func(config, format uint64) []byte {
@@ -19,7 +19,7 @@ func TestAddedCountersAreRead(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		format uint64
-		// what a sample reads: of cpu-cycles (id 100) and of instructions (id 101)
+		// the counters in a sample: cpu-cycles (id 100) and instructions (id 101)
 		readings func(cycles, instructions uint64) []byte
 	}{
 		"a group":            {id | group, func(c, i uint64) []byte { return le(uint64(2), c, uint64(100), i, uint64(101)) }},
@@ -40,14 +40,14 @@ func TestAddedCountersAreRead(t *testing.T) {
 		if len(got) != 2 || got[0].Samples != 2 || got[0].Total != 500_000 {
 			t.Errorf("%s: cpu-cycles: %+v", name, got)
 		}
-		// Counters count up: the last reading is the total.
+		// Counters are cumulative: the last reading is the total.
 		if got[1].Name != "instructions" || got[1].Samples != 0 || got[1].Total != 700_000 {
 			t.Errorf("%s: instructions: %+v, want 700000", name, got[1])
 		}
 	}
 }
 
-func TestAnInstructionTraceIsSaidNotToBeRead(t *testing.T) {
+func TestInspectWarnsOfAnInstructionTrace(t *testing.T) {
 	t.Parallel()
 	const etm = 9
 	trace := append(rec(71, 0, uint64(4096), uint64(0), uint64(0), uint32(0), uint32(0), uint32(0), uint32(0)), make([]byte, 4096)...)
@@ -61,8 +61,8 @@ func TestAnInstructionTraceIsSaidNotToBeRead(t *testing.T) {
 	}
 }
 
-// A recording whose size is known takes the memory of its size.
-func TestAFileIsReadIntoMemoryOnce(t *testing.T) {
+// A recording of known size is read into memory of its size.
+func TestReadAllocatesOnce(t *testing.T) {
 	const size = 64 << 20
 	data := make([]byte, size)
 	var before, after runtime.MemStats

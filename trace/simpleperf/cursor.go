@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// cursor reads little-endian numbers and strings off a slice. What is asked
-// past the end is zero, and short then stays true.
+// cursor reads little-endian numbers and strings from a slice. Beyond its end, values are zero and
+// short is set.
 type cursor struct {
 	b     []byte
 	short bool
 }
 
-// take is the next n bytes, nil where there are fewer.
+// take returns the next n bytes, nil if there are fewer.
 func (c *cursor) take(n uint64) []byte {
 	if n > uint64(len(c.b)) {
 		c.b, c.short = nil, true
@@ -49,7 +49,7 @@ func (c *cursor) words(n uint64) {
 	c.skip(8 * n)
 }
 
-// text is the string up to the next zero byte, which is skipped.
+// text returns the string up to the next zero byte, which is skipped.
 func (c *cursor) text() string {
 	i := bytes.IndexByte(c.b, 0)
 	if i < 0 {
@@ -61,10 +61,10 @@ func (c *cursor) text() string {
 	return s
 }
 
-// plain is text from the file as valid UTF-8.
+// plain returns text of the file as valid UTF-8.
 func plain(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// field is the string in an area of fixed size, up to its first zero byte.
+// field returns the string in an area of fixed size, up to its first zero byte.
 func field(b []byte) string {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]

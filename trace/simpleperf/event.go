@@ -11,7 +11,7 @@ import (
 // attr is the part of Linux's perf_event_attr that the records need.
 type attr struct {
 	kind, config uint64
-	period       uint64 // fixed; 0 where a frequency was asked for
+	period       uint64 // fixed; 0 for a frequency
 	sampleType   uint64
 	readFormat   uint64
 	excludeUser  bool
@@ -51,8 +51,8 @@ func parseAttr(b []byte) attr {
 	return a
 }
 
-// generic are the names of Linux's hardware (type 0) and software (type 1)
-// events by their config, as simpleperf spells them.
+// generic are Linux's names of hardware (type 0) and software (type 1) events by their config, as
+// simpleperf spells them.
 var generic = [2][]string{
 	{
 		"cpu-cycles", "instructions", "cache-references", "cache-misses", "branch-instructions",
@@ -64,10 +64,10 @@ var generic = [2][]string{
 	},
 }
 
-// eventKey is what tells two kinds of events apart.
+// eventKey identifies a kind of event.
 type eventKey struct{ kind, config uint64 }
 
-// event names what was counted: as the recording does, else as Linux does.
+// event names the counted event: as in the recording, or else as in Linux.
 func (a attr) event(named map[eventKey]string) Event {
 	name := named[eventKey{a.kind, a.config}]
 	if name == "" && a.kind < 2 && a.config < uint64(len(generic[a.kind])) {
@@ -89,8 +89,7 @@ func (a attr) event(named map[eventKey]string) Event {
 	return Event{Name: eventName(name), Type: uint32(a.kind), Config: a.config}
 }
 
-// eventName is a name from the file as it can be shown: short, and without
-// control characters.
+// eventName prepares a name from the file for display: short, and without control characters.
 func eventName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -100,7 +99,7 @@ func eventName(name string) string {
 	}, prose.Clip(name, 100))
 }
 
-// isETM reports whether nothing but an instruction trace was recorded.
+// isETM reports whether only an instruction trace was recorded.
 func (p *Profile) isETM() bool {
 	for _, e := range p.Events {
 		if base, _, _ := strings.Cut(e.Name, ":"); base != "cs-etm" {
@@ -110,8 +109,8 @@ func (p *Profile) isETM() bool {
 	return len(p.Events) > 0
 }
 
-// clock is "task-clock" or "cpu-clock" where the event's periods are
-// nanoseconds of CPU time, else "".
+// clock returns "task-clock" or "cpu-clock" if the event's periods are nanoseconds of CPU time,
+// else "".
 func (e Event) clock() string {
 	switch base, _, _ := strings.Cut(e.Name, ":"); base {
 	case "task-clock", "cpu-clock":

@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Numbers of the feature sections behind the records: Linux's, then
-// simpleperf's own (record_file_format.h).
+// Numbers of the feature sections after the records: Linux's, then simpleperf's own
+// (record_file_format.h).
 const (
 	featureBuildID   = 2
 	featureArch      = 6
@@ -24,16 +24,16 @@ const (
 	features         = 256
 )
 
-// maxMeta bounds the entries of meta info.
+// maxMeta limits the entries of meta info.
 const maxMeta = 1000
 
-// feature is one section: where it begins in the file, and its bytes.
+// feature is one section: its offset in the file, and its bytes.
 type feature struct {
 	at   uint64
 	data []byte
 }
 
-// readMeta takes pairs of strings that end with zero.
+// readMeta parses pairs of zero-terminated strings.
 func (d *decoder) readMeta(f feature) {
 	c := cursor{b: f.data}
 	for len(c.b) > 0 {
@@ -46,10 +46,10 @@ func (d *decoder) readMeta(f feature) {
 	}
 }
 
-// tellLosses takes what simpleperf counted while it recorded (meta info's
-// record_stat). When its own buffer is nearly full, it first cuts the stacks of
-// samples and then drops them: no record in the file tells of either.
-func (d *decoder) tellLosses() {
+// addLosses adds the losses that simpleperf counted while recording (meta info's record_stat).
+// When its own buffer is nearly full, it first truncates the stacks of samples and then drops
+// samples: no record in the file reports either.
+func (d *decoder) addLosses() {
 	counts := map[string]uint64{}
 	for entry := range strings.SplitSeq(d.p.Meta["record_stat"], ",") {
 		name, count, _ := strings.Cut(entry, "=")
@@ -58,13 +58,13 @@ func (d *decoder) tellLosses() {
 		}
 	}
 	d.p.Lost = max(d.p.Lost, counts["kernelspace_lost_records"]) + counts["userspace_lost_samples"]
-	const many = 10 // per cent, as in simpleperf's own warning
+	const many = 10 // percent, as in simpleperf's own warning
 	if cut := counts["userspace_truncated_stack_samples"]; cut*100 > many*uint64(len(d.p.Samples)) {
 		d.warnings.Addf(0, "%d of %d samples had their stacks cut, since simpleperf's buffer was nearly full: callers may be missing; record at a lower rate, or with a larger --user-buffer-size", cut, len(d.p.Samples))
 	}
 }
 
-// metaEvents are the names of events in meta info: lines of "name,type,config".
+// metaEvents parses the names of events in meta info: lines of "name,type,config".
 func metaEvents(text string) map[eventKey]string {
 	out := map[eventKey]string{}
 	for line := range strings.Lines(text) {
@@ -82,7 +82,7 @@ func metaEvents(text string) map[eventKey]string {
 	return out
 }
 
-// descEvents are the names of events that Linux perf writes (HEADER_EVENT_DESC).
+// descEvents parses the names of events that Linux perf writes (HEADER_EVENT_DESC).
 func descEvents(data []byte) map[eventKey]string {
 	out := map[eventKey]string{}
 	c := cursor{b: data}
@@ -100,7 +100,7 @@ func descEvents(data []byte) map[eventKey]string {
 	return out
 }
 
-// command is a command line: a count, then strings with their lengths.
+// command parses a command line: a count, then strings with their lengths.
 func command(data []byte) string {
 	c := cursor{b: data}
 	var words []string
@@ -112,8 +112,8 @@ func command(data []byte) string {
 	return strings.Join(words, " ")
 }
 
-// recorder tells simpleperf, by the sections that it alone writes or by its
-// name in the command line, from Linux perf.
+// recorder returns "simpleperf" or "perf": simpleperf is recognized by sections that only it writes
+// or by its name in the command line.
 func (d *decoder) recorder(f map[int]feature) string {
 	for _, own := range []int{featureFile, featureMeta, featureFile2} {
 		if _, ok := f[own]; ok {
@@ -127,13 +127,13 @@ func (d *decoder) recorder(f map[int]feature) string {
 	return "perf"
 }
 
-// sized is a string behind its length.
+// sized parses a string after its length.
 func sized(data []byte) string {
 	c := cursor{b: data}
 	return field(c.take(uint64(c.u32())))
 }
 
-// readBuildIDs takes records of 8 + 4 + 24 bytes and a name.
+// readBuildIDs parses records of 8 + 4 + 24 bytes and a name.
 func (d *decoder) readBuildIDs(f feature) {
 	c := cursor{b: f.data}
 	for len(c.b) >= 8 {
@@ -155,7 +155,7 @@ func (d *decoder) readBuildIDs(f feature) {
 	}
 }
 
-// readFiles takes the file section: each file behind its size.
+// readFiles parses the file section: each file after its size.
 func (d *decoder) readFiles(f feature, parse func(entry []byte, most int) (file, error)) {
 	c := cursor{b: f.data}
 	for len(c.b) > 0 {
@@ -175,13 +175,12 @@ func (d *decoder) readFiles(f feature, parse func(entry []byte, most int) (file,
 	}
 }
 
-// tooMany is the error of a file that has more symbols than there is room for.
+// tooMany is the error for a file with more symbols than there is room for.
 func tooMany(f file) error {
 	return fmt.Errorf("%q has too many: of all files together %d are read", prose.Clip(f.path, 100), MaxSymbols)
 }
 
-// parseFile reads file_struct of record_file_format.h, which may have at most so
-// many symbols.
+// parseFile parses file_struct of record_file_format.h, with at most `most` symbols.
 func parseFile(b []byte, most int) (file, error) {
 	c := cursor{b: b}
 	f := file{path: c.text(), kind: fileType(c.u32()), first: c.u64()}
@@ -210,8 +209,7 @@ func parseFile(b []byte, most int) (file, error) {
 	return f, nil
 }
 
-// parseFile2 reads message FileFeature of record_file.proto, which may have at most
-// so many symbols.
+// parseFile2 parses message FileFeature of record_file.proto, with at most `most` symbols.
 func parseFile2(b []byte, most int) (file, error) {
 	var f file
 	err := eachField(b, func(p protoField) error {

@@ -12,14 +12,14 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Limits on what an inspection lists.
+// Limits of the lists of an inspection.
 const (
 	topSymbols = 20
 	topThreads = 50
 	maxValue   = 1000 // bytes of one text: a symbol, a value of meta info
 )
 
-// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
 type Details struct {
 	Source   Source            `json:"source"`
 	Recorder string            `json:"recorder,omitempty"`
@@ -33,12 +33,12 @@ type Details struct {
 	// First and Last are the times of the earliest and latest sample on Clock.
 	First time.Duration `json:"first_ns"`
 	Last  time.Duration `json:"last_ns"`
-	// Frames counts the different frames, Unnamed those without a symbol.
+	// Frames counts the distinct frames, Unnamed those without a symbol.
 	Frames  int             `json:"frames"`
 	Unnamed int             `json:"frames_unnamed"`
 	Events  []EventDetails  `json:"events"`
 	Threads []ThreadDetails `json:"threads"`
-	// BuildIDs counts the files whose build id the recording holds.
+	// BuildIDs counts the files whose build id is in the recording.
 	BuildIDs int `json:"build_ids"`
 }
 
@@ -46,12 +46,12 @@ type Details struct {
 type EventDetails struct {
 	Name    string `json:"name"`
 	Samples int    `json:"samples"`
-	// Total is the sum of the periods: nanoseconds of a clock, else counts. Of an event
-	// without samples it is what the samples of others read of its counters.
+	// Total is the sum of the periods: nanoseconds for a clock, else counts. For an event without
+	// samples it is the counter's last value in the samples of others.
 	Total uint64 `json:"total"`
-	// Kinds is Total by the kind of code that was hit.
+	// Kinds splits Total by the kind of the sampled code.
 	Kinds map[Kind]uint64 `json:"kinds,omitempty"`
-	// Top are the symbols with the largest Self.
+	// Top lists the symbols with the largest Self.
 	Top []SymbolDetails `json:"top,omitempty"`
 }
 
@@ -60,8 +60,8 @@ type SymbolDetails struct {
 	Symbol string `json:"symbol"` // "" where the file names none
 	File   string `json:"file"`
 	Kind   Kind   `json:"kind"`
-	// Self sums the samples that hit the function itself, Total also those in
-	// what it calls; a function that is twice in a chain counts once.
+	// Self adds up the samples in the function itself, Total also those in its callees; a function
+	// that is twice in a chain counts once.
 	Self  uint64 `json:"self"`
 	Total uint64 `json:"total"`
 }
@@ -74,8 +74,7 @@ type ThreadDetails struct {
 	Samples int    `json:"samples"`
 }
 
-// Inspect reads a recording and sums it up: cpu.time_ms, where a clock was
-// sampled.
+// Inspect reads a recording and returns its totals: cpu.time_ms, if a clock was sampled.
 func Inspect(r io.Reader) (trace.Inspection, error) {
 	p, err := Read(r)
 	if err != nil {
@@ -97,7 +96,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		metrics["cpu.time_ms"] = p.CPUTime().Seconds() * 1000
 	}
 	if p.Lost > 0 {
-		warnings = append(warnings, run.Warning{Text: fmt.Sprintf("%d samples were lost beside the %d that are here: totals are too low", p.Lost, len(p.Samples))})
+		warnings = append(warnings, run.Warning{Text: fmt.Sprintf("%d samples were lost in addition to the %d in the file: totals are too low", p.Lost, len(p.Samples))})
 	}
 	seen := trace.NewInspection("simpleperf", metrics, warnings, d)
 	if p.Source == Nothing {
@@ -106,8 +105,8 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	return seen, nil
 }
 
-// clockEvent is the clock that CPU time is taken from, "" where none was
-// sampled: task-clock, else cpu-clock. Both measure the same time.
+// clockEvent returns the clock for CPU time, "" if none was sampled: task-clock, or else cpu-clock.
+// Both measure the same time.
 func (p *Profile) clockEvent() string {
 	best := ""
 	for _, s := range p.Samples {
@@ -121,8 +120,8 @@ func (p *Profile) clockEvent() string {
 	return best
 }
 
-// CPUTime is the time on a CPU that the samples of a clock stand for, over all
-// processes in the file but the idle one. It is 0 where no clock was sampled.
+// CPUTime returns the CPU time that the samples of a clock stand for, over all processes in the
+// file except the idle one. It is 0 if no clock was sampled.
 func (p *Profile) CPUTime() time.Duration {
 	clock := p.clockEvent()
 	var sum time.Duration
@@ -134,7 +133,7 @@ func (p *Profile) CPUTime() time.Duration {
 	return sum
 }
 
-// idle reports whether a thread is what the kernel runs when nothing else does.
+// idle reports whether a thread is the kernel's idle task.
 func (t Thread) idle() bool { return t.PID == 0 && t.TID == 0 && t.Name == "swapper" }
 
 // addTime adds nanoseconds, up to the largest duration.
@@ -172,13 +171,13 @@ func (p *Profile) details() Details {
 	return d
 }
 
-// function tells functions apart.
+// function identifies a function.
 type function struct {
 	symbol, file string
 	kind         Kind
 }
 
-// functions gives each frame the place of its function in the list.
+// functions returns the list of functions, and for each frame the index of its function.
 func (p *Profile) functions() (ofFrame []int, list []function) {
 	places := map[function]int{}
 	for _, f := range p.Frames {
@@ -194,10 +193,10 @@ func (p *Profile) functions() (ofFrame []int, list []function) {
 	return ofFrame, list
 }
 
-// cost is what samples of one event say of one function.
+// cost is the samples of one event in one function.
 type cost struct {
 	self, total uint64
-	last        int // the sample that was counted last
+	last        int // the sample counted last
 }
 
 func (p *Profile) eventDetails() []EventDetails {

@@ -6,28 +6,28 @@ import (
 	"sort"
 )
 
-// Limits on the state that a file can make the reader hold. A Linux process
-// has at most 65,530 mappings (vm.max_map_count).
+// Limits of the state that a file can make the reader keep. A Linux process has at most 65,530
+// mappings (vm.max_map_count).
 const (
 	maxMappings = 1 << 16 // in one process
-	maxForked   = 1 << 22 // copied from parents to children, in all
-	maxMoved    = 1 << 31 // moved to make room for others, in all
+	maxForked   = 1 << 22 // copied from parents to children, in total
+	maxMoved    = 1 << 31 // moved to make room for others, in total
 	maxThreads  = 1 << 18
 )
 
-// mapping is a part of a process's memory that shows a file.
+// mapping is a part of a process's memory that maps a file.
 type mapping struct {
-	start, end uint64 // end is not part of it
+	start, end uint64 // end is exclusive
 	offset     uint64 // in the file
-	jit        bool   // the file's symbols bear addresses of the process
+	jit        bool   // the file's symbols are addresses of the process
 	file       *file
 }
 
-// memory is the mappings of one process, sorted by address, none overlapping.
+// memory is the mappings of one process, sorted by address and disjoint.
 type memory struct{ list []*mapping }
 
-// add puts a mapping in; of older ones, what it does not cover remains. It says
-// how many others had to be moved for it.
+// add adds a mapping; older ones keep what it does not cover. It returns how many others were moved
+// for it.
 func (m *memory) add(n mapping) (moved int) {
 	i := sort.Search(len(m.list), func(i int) bool { return m.list[i].end > n.start })
 	j := sort.Search(len(m.list), func(i int) bool { return m.list[i].start >= n.end })
@@ -52,7 +52,7 @@ func (m *memory) add(n mapping) (moved int) {
 	return moved
 }
 
-// find is the mapping at an address, nil where there is none.
+// find returns the mapping at an address, nil if there is none.
 func (m *memory) find(address uint64) *mapping {
 	i := sort.Search(len(m.list), func(i int) bool { return m.list[i].end > address })
 	if i < len(m.list) && m.list[i].start <= address {
@@ -61,15 +61,15 @@ func (m *memory) find(address uint64) *mapping {
 	return nil
 }
 
-// task is a thread that lives at this point of the file.
+// task is a thread that exists at the current point of the file.
 type task struct {
 	pid, tid uint32
 	name     string
 	memory   *memory
-	listed   int // place in Profile.Threads, -1 while it has no sample
+	listed   int // index in Profile.Threads, -1 until it has a sample
 }
 
-// tasks are the threads and processes that live at this point of the file.
+// tasks are the threads and processes that exist at the current point of the file.
 type tasks struct {
 	byTID  map[uint32]*task
 	mains  map[uint32]string // the last name of each process's main thread
@@ -80,12 +80,12 @@ type tasks struct {
 
 func newTasks() *tasks {
 	t := &tasks{byTID: map[uint32]*task{}, mains: map[uint32]string{}}
-	t.find(0, 0).name = "swapper" // the idle threads; no record names them
+	t.find(0, 0).name = "swapper" // the idle threads, which no record names
 	return t
 }
 
-// find is the thread, made where it is not known. A thread shares the memory
-// and, until it gets its own, the name of its process.
+// find returns the thread, and adds it if it is new. A thread shares the memory of its process, and
+// its name until it has one of its own.
 func (t *tasks) find(pid, tid uint32) *task {
 	if known, ok := t.byTID[tid]; ok && known.pid == pid {
 		return known
@@ -103,8 +103,8 @@ func (t *tasks) find(pid, tid uint32) *task {
 	return made
 }
 
-// put puts a mapping into a process's memory. It reports false where that has too
-// many, or where too much work was done for mappings already.
+// put adds a mapping to a process's memory. It returns false if that has too many, or if too much
+// work was done for mappings already.
 func (t *tasks) put(in *memory, n mapping) bool {
 	if len(in.list) >= maxMappings || t.moved > maxMoved {
 		return false
@@ -113,7 +113,7 @@ func (t *tasks) put(in *memory, n mapping) bool {
 	return true
 }
 
-// rename takes a comm record.
+// rename applies a comm record.
 func (t *tasks) rename(pid, tid uint32, name string) {
 	if _, known := t.mains[pid]; pid == tid && (known || len(t.mains) < maxThreads) {
 		t.mains[pid] = name
@@ -123,11 +123,11 @@ func (t *tasks) rename(pid, tid uint32, name string) {
 	}
 }
 
-// fork takes a fork record: a thread of the same process, or a new process that
-// begins with its parent's memory. It reports false where that is too much.
+// fork applies a fork record: a thread of the same process, or a new process that begins with its
+// parent's memory. It returns false if a limit is exceeded.
 func (t *tasks) fork(pid, tid, parentPID, parentTID uint32) bool {
 	if tid == parentTID || pid != tid && pid != parentPID {
-		return true // not what clone(2) can make
+		return true // clone(2) can't create this
 	}
 	parent := t.find(parentPID, parentTID)
 	child := t.find(pid, tid)
@@ -144,20 +144,20 @@ func (t *tasks) fork(pid, tid, parentPID, parentTID uint32) bool {
 		return true
 	}
 	ok := true
-	for _, m := range parent.memory.list { // the child was heard of before its birth
+	for _, m := range parent.memory.list { // the child was mentioned before its fork
 		ok = t.put(child.memory, *m) && ok
 	}
 	return ok
 }
 
-// exit takes an exit record: the id may be used again by another.
+// exit applies an exit record: the id may be reused.
 func (t *tasks) exit(pid, tid uint32) {
 	if known, ok := t.byTID[tid]; ok && known.pid == pid {
 		delete(t.byTID, tid)
 	}
 }
 
-// span is a mapping's end, which does not wrap around.
+// span returns a mapping's end without wrapping around.
 func span(start, length uint64) uint64 {
 	if length > math.MaxUint64-start {
 		return math.MaxUint64

@@ -16,9 +16,8 @@ type protoField struct {
 
 var errProto = errors.New("the message ends in the middle of a field")
 
-// eachField calls f for each field of a message
-// (protobuf.dev/programming-guides/encoding). Groups, which nobody writes any
-// more, are refused.
+// eachField calls f for each field of a message (protobuf.dev/programming-guides/encoding). Groups,
+// which are obsolete, are rejected.
 func eachField(b []byte, f func(protoField) error) error {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)

@@ -12,11 +12,11 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Limits on what a file may hold. Beyond them the rest is counted, not kept.
+// Limits of a file. What exceeds them is counted, not kept.
 const (
-	MaxFile    = 256 << 20 // bytes of the file, and of what is compressed in it
+	MaxFile    = 256 << 20 // bytes of the file, and of its uncompressed records
 	MaxSamples = 4 << 20
-	MaxFrames  = 2 << 20 // different ones
+	MaxFrames  = 2 << 20 // distinct ones
 	MaxSymbols = 4 << 20 // of all files together
 	maxIDs     = 1 << 20 // of events: one for each event, thread and CPU
 )
@@ -26,9 +26,9 @@ const (
 	reportMagic = "SIMPLEPERF"
 )
 
-// Read reads a perf.data file or the output of report-sample, told apart by
-// their first bytes. A file that is neither gives a profile of Source Nothing
-// with a warning that says so. The error is for reading r alone.
+// Read reads a perf.data file or the output of report-sample, distinguished by their first bytes.
+// For any other file it returns a profile with the Source Nothing and a warning. It returns an
+// error only where reading r fails.
 func Read(r io.Reader) (*Profile, error) {
 	data, err := readAll(r)
 	if err != nil {
@@ -46,16 +46,15 @@ func Read(r io.Reader) (*Profile, error) {
 	case bytes.HasPrefix(data, []byte(reportMagic)):
 		readReport(p, data)
 	default:
-		p.Warnings = []run.Warning{{Text: notOurs(data)}}
+		p.Warnings = []run.Warning{{Text: otherFormat(data)}}
 	}
 	p.Warnings = append(cut, p.Warnings...)
 	return p, nil
 }
 
-// readAll reads as much of a file as is looked at, and a byte more where there is
-// more. Memory is that of what is read: room that is not used is none of the
-// machine's, so that a large file of unknown size gets all that it may need at once
-// and is not copied from slice to slice.
+// readAll reads a file up to the limit, and one byte more if there is more. A large file of unknown
+// size gets a buffer of the maximum size at once instead of being copied from slice to slice: pages
+// that are never touched take no memory.
 func readAll(r io.Reader) ([]byte, error) {
 	const first, large = 1 << 20, 16 << 20
 	size := int64(first)
@@ -81,15 +80,15 @@ func readAll(r io.Reader) ([]byte, error) {
 	}
 }
 
-// notOurs says what a file of neither format is, as far as its beginning tells.
-func notOurs(data []byte) string {
+// otherFormat describes a file of neither format, as far as its beginning shows.
+func otherFormat(data []byte) string {
 	switch {
 	case len(data) == 0:
-		return "the file is empty: the recording wrote nothing, or was not pulled whole"
+		return "the file is empty: nothing was recorded, or the file was not pulled completely"
 	case bytes.HasPrefix(data, []byte("2ELIFREP")):
 		return "the file is perf.data of a big-endian machine; only little-endian ones are read"
 	}
-	return fmt.Sprintf("the file is no recording of simpleperf: it begins with %s, not with %q or %q",
+	return fmt.Sprintf("the file is not a simpleperf recording: it begins with %s, not with %q or %q",
 		trace.Quote(data[:min(len(data), 10)]), perfMagic, reportMagic)
 }
 
@@ -98,43 +97,42 @@ type section struct{ offset, size uint64 }
 
 func (c *cursor) section() section { return section{offset: c.u64(), size: c.u64()} }
 
-// decoder reads one perf.data file.
+// decoder decodes one perf.data file.
 type decoder struct {
 	p        *Profile
 	data     []byte
 	warnings trace.Warnings
-	once     map[string]bool // doubts that are told once
+	warned   map[string]bool // warnings that are added once
 
 	attrs     []attr
-	byID      map[uint64]int // event ids to places in attrs
-	ids       int            // that were read
-	idInHead  int            // place of the id in a sample, in numbers of 8 bytes; -1 without
+	byID      map[uint64]int // event ids to indices in attrs
+	ids       int            // ids read so far
+	idInHead  int            // the id's place in a sample, in numbers of 8 bytes; -1 if it has none
 	files     files
-	symbols   int // of files, that were read
+	symbols   int // of files, read so far
 	tasks     *tasks
 	frames    map[frameKey]uint32
 	chains    []uint32          // free room for chains
-	split     []byte            // a record in parts, as far as it was read
-	inflated  bool              // the compressed records of this section are read
-	nested    bool              // what is read now was compressed
-	unmatched int               // samples of no known event id
-	readings  map[uint64]uint64 // of counters by the ids of their events, the last of each
+	split     []byte            // a split record, as far as it was read
+	inflated  bool              // the compressed records of this section are done
+	nested    bool              // the current records were compressed
+	unmatched int               // samples with an unknown event id
+	readings  map[uint64]uint64 // the last value of each counter, by the id of its event
 }
 
 func (d *decoder) warn(at uint64, format string, args ...any) {
 	d.warnings.Addf(0, "byte %d: "+format, append([]any{at}, args...)...)
 }
 
-// warnOnce tells a doubt that may come back with every record.
+// warnOnce adds a warning that could recur with every record, once.
 func (d *decoder) warnOnce(at uint64, text string) {
-	if !d.once[text] {
-		d.once[text] = true
+	if !d.warned[text] {
+		d.warned[text] = true
 		d.warn(at, "%s", text)
 	}
 }
 
-// slice is a section's bytes; what lies behind the end of the file is missing
-// and told.
+// slice returns a section's bytes, with a warning for what is beyond the end of the file.
 func (d *decoder) slice(s section, what string) []byte {
 	size := uint64(len(d.data))
 	if s.offset > size || s.size > size-s.offset {
@@ -147,12 +145,12 @@ func (d *decoder) slice(s section, what string) []byte {
 	return d.data[s.offset:][:s.size]
 }
 
-// readPerfData reads the file header (struct perf_file_header), the attributes,
-// the features and then the records, which need both.
+// readPerfData reads the file header (struct perf_file_header), the attributes, the features and
+// then the records, which need both.
 func readPerfData(p *Profile, data []byte) {
 	p.Source, p.Recorder = PerfData, "perf"
 	d := &decoder{
-		p: p, data: data, once: map[string]bool{}, byID: map[uint64]int{},
+		p: p, data: data, warned: map[string]bool{}, byID: map[uint64]int{},
 		files: newFiles(), tasks: newTasks(), frames: map[frameKey]uint32{}, readings: map[uint64]uint64{},
 	}
 	d.read()
@@ -167,7 +165,7 @@ func (d *decoder) read() {
 		return
 	}
 	attrs, records := c.section(), c.section()
-	c.section() // event types, of no use since Linux 3.1
+	c.section() // event types, unused since Linux 3.1
 	bits := c.take(features / 8)
 	if c.short {
 		d.warn(uint64(len(d.data)), "the file ends in its header")
@@ -178,27 +176,27 @@ func (d *decoder) read() {
 	}
 	if records.size == 0 && records.offset < uint64(len(d.data)) && bytes.Count(bits, []byte{0}) == len(bits) {
 		records.size = uint64(len(d.data)) - records.offset
-		d.warn(records.offset, "the recording was not brought to its end: no symbols and no metadata are in the file")
+		d.warn(records.offset, "the recording was not finished: the file has no symbols and no metadata")
 	}
 	sections := d.readFeatures(bits, records)
 	if f, ok := sections[featureInitMap]; ok {
 		d.section(f.data, f.at)
 	}
 	d.section(d.slice(records, "the data section"), records.offset)
-	d.tellLosses()
-	d.tellReadings()
+	d.addLosses()
+	d.addReadings()
 	for i := range d.p.Threads {
 		t := &d.p.Threads[i]
 		t.Process = d.tasks.mains[uint32(t.PID)]
 	}
 	if d.unmatched > 0 {
 		d.warnings.Counted(0, d.unmatched,
-			"%d sample bears the id of no event; it is counted as %s",
-			"%d samples bear the id of no event; they are counted as %s", d.p.Events[0].Name)
+			"%d sample has the id of no event; it is counted as %s",
+			"%d samples have the id of no event; they are counted as %s", d.p.Events[0].Name)
 	}
 }
 
-// readAttrs reads the events and their ids. It reports false where there is none.
+// readAttrs reads the events and their ids. It returns false if there are none.
 func (d *decoder) readAttrs(at section, size uint64) bool {
 	const ids = 16 // each ends with a section of ids
 	if size < attrMin+ids || size > math.MaxUint16 || at.size/size == 0 {
@@ -225,7 +223,7 @@ func (d *decoder) readAttrs(at section, size uint64) bool {
 	return len(d.attrs) > 0
 }
 
-// identify takes an id of an event. It reports false where there are too many.
+// identify records an id of an event. It returns false if there are too many.
 func (d *decoder) identify(id uint64, event int) bool {
 	if d.ids++; d.ids > maxIDs {
 		d.warnOnce(0, fmt.Sprintf("the events have more than %d ids: samples of the others are counted as the first event", maxIDs))
@@ -235,11 +233,11 @@ func (d *decoder) identify(id uint64, event int) bool {
 	return true
 }
 
-// maxEvents bounds the events of one file.
+// maxEvents limits the events of one file.
 const maxEvents = 1 << 12
 
-// idPlace is where all samples have their event's id: first, or after what is
-// the same in all. It is -1 where they have none in common.
+// idPlace returns the place of the event's id in all samples: first, or after fields common to all.
+// It returns -1 if there is no common place.
 func idPlace(attrs []attr) int {
 	const before = sampleIdentifier | sampleIP | sampleTID | sampleTime | sampleAddr
 	all, same := uint64(math.MaxUint64), true
@@ -262,8 +260,7 @@ func idPlace(attrs []attr) int {
 	return -1
 }
 
-// readFeatures reads the table behind the records, and the sections in it that
-// the records need.
+// readFeatures reads the table after the records, and the sections in it that the records need.
 func (d *decoder) readFeatures(bits []byte, records section) map[int]feature {
 	out := map[int]feature{}
 	at := span(records.offset, records.size)
@@ -304,8 +301,8 @@ func (d *decoder) takeFeatures(f map[int]feature) {
 	_, v2 := f[featureFile2]
 	switch {
 	case d.p.Recorder == "perf" && len(f) > 0:
-		d.warnings.Addf(0, "the file was written by Linux perf, not by simpleperf: it holds no symbols, so that frames have addresses alone")
+		d.warnings.Addf(0, "the file was written by Linux perf, not by simpleperf: it has no symbols, so frames have only addresses")
 	case !v1 && !v2 && len(f) > 0 && !d.p.isETM():
-		d.warnings.Addf(0, "simpleperf has put no symbols into the file: frames have addresses alone, but for those of the kernel")
+		d.warnings.Addf(0, "simpleperf wrote no symbols into the file: frames have only addresses, except those of the kernel")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Types of records: the kernel's, those of perf (from 64), and those of
-// simpleperf (from 32768, with sizes of 32 bits).
+// Types of records: the kernel's, those of perf (from 64), and those of simpleperf (from 32768,
+// with sizes of 32 bits).
 const (
 	recordMmap        = 1
 	recordLost        = 2
@@ -20,7 +20,7 @@ const (
 	recordLostSamples = 13
 	recordAuxTrace    = 71
 	recordCompressed  = 81
-	recordPadded      = 83 // PERF_RECORD_COMPRESSED2, which tells its size without padding
+	recordPadded      = 83 // PERF_RECORD_COMPRESSED2, which states its size without padding
 	recordSimpleperf  = 32768
 	recordKallsyms    = 32769
 	recordSplit       = 32772
@@ -38,7 +38,7 @@ var recordNames = map[uint32]string{
 	32776: "unwinding_result", 32777: "tracing_data", 32778: "debug",
 }
 
-// record is one record: its header, and what comes after.
+// record is one record: its header and its body.
 type record struct {
 	kind uint32
 	misc uint16
@@ -46,7 +46,7 @@ type record struct {
 	body []byte
 }
 
-// Misc tells in its low bits whose code ran.
+// The low bits of misc state whose code ran.
 const (
 	miscWhose  = 7
 	miscKernel = 1
@@ -54,8 +54,7 @@ const (
 
 func (r record) inKernel() bool { return r.misc&miscWhose == miscKernel }
 
-// packed is what a record holds of the compressed stream; ok is false for one
-// that holds nothing of it.
+// packed returns a record's part of the compressed stream; ok is false for other records.
 func (r record) packed() (b []byte, ok bool) {
 	switch r.kind {
 	case recordCompressed:
@@ -67,14 +66,13 @@ func (r record) packed() (b []byte, ok bool) {
 	return nil, false
 }
 
-// section reads a section's records, whose compressed ones are a stream of their
-// own.
+// section reads a section's records, whose compressed ones are one stream.
 func (d *decoder) section(b []byte, at uint64) {
 	d.inflated = false
 	d.records(b, at)
 }
 
-// records reads records one after the other; at is where b lies in the file.
+// records reads consecutive records; at is the offset of b in the file.
 func (d *decoder) records(b []byte, at uint64) {
 	for len(b) > 0 {
 		r, size, err := nextRecord(b)
@@ -86,7 +84,7 @@ func (d *decoder) records(b []byte, at uint64) {
 		d.count(r.kind)
 		skip := uint64(size)
 		switch r.kind {
-		case recordAuxTrace: // data of its own follows
+		case recordAuxTrace: // followed by data without a header
 			c := cursor{b: r.body}
 			size := c.u64()
 			d.p.Trace = span(d.p.Trace, size)
@@ -99,20 +97,20 @@ func (d *decoder) records(b []byte, at uint64) {
 		case recordSplit, recordSplitEnd:
 			d.join(r)
 		default:
-			d.take(r)
+			d.apply(r)
 		}
 		if skip > uint64(len(b)) {
-			d.warn(at, "trace data of %d bytes goes beyond the end of the records", skip)
+			d.warn(at, "trace data of %d bytes extends beyond the end of the records", skip)
 			return
 		}
 		b, at = b[skip:], at+skip
 		if d.nested {
-			at = r.at // what was compressed has no place of its own
+			at = r.at // uncompressed records have no offset of their own
 		}
 	}
 }
 
-// nextRecord is the record that b begins with, and its size.
+// nextRecord parses the record at the beginning of b, and returns its size.
 func nextRecord(b []byte) (record, int, error) {
 	if len(b) < 8 {
 		return record{}, 0, fmt.Errorf("the records end with %d odd bytes", len(b))
@@ -144,8 +142,8 @@ func (d *decoder) count(kind uint32) {
 	d.p.Records[name]++
 }
 
-// join puts a record together that simpleperf had to split, since the kernel's
-// header can't tell its size.
+// join assembles a record that simpleperf had to split, since the kernel's header can't state its
+// size.
 func (d *decoder) join(r record) {
 	if r.kind == recordSplit {
 		if len(d.split)+len(r.body) > MaxFile {
@@ -160,24 +158,23 @@ func (d *decoder) join(r record) {
 		err = fmt.Errorf("it has %d bytes, its parts have %d", size, len(d.split))
 	}
 	if err != nil || whole.kind == recordSplit || whole.kind == recordSplitEnd {
-		d.warn(r.at, "a record in parts can't be put together: %v", err)
+		d.warn(r.at, "a split record can't be assembled: %v", err)
 	} else {
 		whole.at = r.at
 		d.count(whole.kind)
-		d.take(whole)
+		d.apply(whole)
 	}
 	d.split = nil
 }
 
-// inflate reads all compressed records from here on as what they are: one
-// stream of Zstandard. Records that stand between them uncompressed are read
-// after it.
+// inflate reads all compressed records from here on as one stream of Zstandard. Uncompressed
+// records between them are read after it.
 func (d *decoder) inflate(b []byte, at uint64) {
 	var packed []byte
 	for len(b) > 0 {
 		r, size, err := nextRecord(b)
 		if err != nil {
-			break // told by the loop that called
+			break // reported by the calling loop
 		}
 		skip := uint64(size)
 		if part, ok := r.packed(); ok {
@@ -209,8 +206,8 @@ func (d *decoder) inflate(b []byte, at uint64) {
 	d.nested = false
 }
 
-// take reads what a record says.
-func (d *decoder) take(r record) {
+// apply applies a record.
+func (d *decoder) apply(r record) {
 	c := cursor{b: r.body}
 	switch r.kind {
 	case recordSample:
@@ -242,8 +239,8 @@ func (d *decoder) take(r record) {
 	}
 }
 
-// protJIT marks a mapping whose file's symbols bear addresses of the process
-// (map_flags of simpleperf/thread_tree.h).
+// protJIT marks a mapping whose file's symbols are addresses of the process (map_flags of
+// simpleperf/thread_tree.h).
 const protJIT = 0x4000
 
 func (d *decoder) mapFile(r record, c *cursor) {
@@ -284,7 +281,7 @@ func (d *decoder) forkOrExit(r record, c *cursor) {
 	}
 }
 
-// eventIDs takes pairs of an event's place and one of its ids.
+// eventIDs parses pairs of an event's index and one of its ids.
 func (d *decoder) eventIDs(c *cursor) {
 	for count := c.u64(); count > 0 && !c.short; count-- {
 		place, id := c.u64(), c.u64()

@@ -10,22 +10,22 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// reportVersion is the one version of report-sample's format there is.
+// reportVersion is the only version of report-sample's format.
 const reportVersion = 1
 
-// report reads the output of report-sample, whose files, threads and events may
-// stand behind the samples that refer to them.
+// report reads the output of report-sample, whose files, threads and events may follow the samples
+// that refer to them.
 type report struct {
 	p        *Profile
 	warnings trace.Warnings
 	files    map[uint32]reportFile
 	frames   map[reportFrame]uint32
 	keys     []reportFrame  // of Profile.Frames
-	threads  map[uint32]int // ids to places in Profile.Threads
-	samples  uint64         // as the file itself counts them
-	counted  bool           // it does count them
+	threads  map[uint32]int // ids to indices in Profile.Threads
+	samples  uint64         // as stated in the file
+	counted  bool           // samples is stated
 	dropped  int
-	symbols  int // of files, that were read
+	symbols  int // of files, read so far
 }
 
 type reportFile struct {
@@ -44,8 +44,7 @@ type reportFrame struct {
 // reportKinds are the values of CallChainEntry.ExecutionType.
 var reportKinds = []Kind{Native, Interpreted, JIT, Runtime}
 
-// readReport reads records behind their sizes, up to a size of zero
-// (cmd_report_sample.proto).
+// readReport reads length-prefixed records, up to a length of zero (cmd_report_sample.proto).
 func readReport(p *Profile, data []byte) {
 	p.Source, p.Recorder, p.Clock = ReportSample, "simpleperf", "monotonic"
 	r := &report{p: p, files: map[uint32]reportFile{}, frames: map[reportFrame]uint32{}, threads: map[uint32]int{}}
@@ -70,7 +69,7 @@ func (r *report) read(data []byte) {
 	}
 	for {
 		if len(data)-at < 4 {
-			r.warn(at, "the file ends without its last record: it is not whole")
+			r.warn(at, "the file ends without its last record: it is incomplete")
 			return
 		}
 		size := uint64(binary.LittleEndian.Uint32(data[at:]))
@@ -79,7 +78,7 @@ func (r *report) read(data []byte) {
 			return
 		}
 		if size > uint64(len(data)-at) {
-			r.warn(at, "a record has %d bytes, but only %d are left: the file is not whole", size, len(data)-at)
+			r.warn(at, "a record has %d bytes, but only %d are left: the file is incomplete", size, len(data)-at)
 			return
 		}
 		if err := r.record(data[at : at+int(size)]); err != nil {
@@ -89,7 +88,7 @@ func (r *report) read(data []byte) {
 	}
 }
 
-// record takes one message Record.
+// record parses one message Record.
 func (r *report) record(b []byte) error {
 	return eachField(b, func(f protoField) error {
 		switch f.number {
@@ -155,7 +154,7 @@ func (r *report) sample(b []byte) error {
 	return nil
 }
 
-// frame takes a CallChainEntry; it is named once all files are read.
+// frame parses a CallChainEntry; it is named once all files are read.
 func (r *report) frame(b []byte) (uint32, error) {
 	key := reportFrame{symbol: -1}
 	err := eachField(b, func(f protoField) error {
@@ -196,13 +195,13 @@ func (r *report) lost(b []byte) error {
 	})
 }
 
-// file takes a file with its symbols. Those of C++ and Rust are kept as they are in
-// perf.data, mangled, where the file tells: a method has one name then, whichever
-// file it was read from. Those of Java have the better name already.
+// file parses a file with its symbols. C++ and Rust names stay mangled, as in perf.data, if the
+// file has the mangled ones, so that a function has one name whichever file it was read from. Java
+// names are already the better ones.
 func (r *report) file(b []byte) error {
 	var id uint32
 	var out reportFile
-	mangled := 0 // they stand behind the symbols, in their order
+	mangled := 0 // they follow the symbols, in the same order
 	err := eachField(b, func(f protoField) error {
 		switch f.number {
 		case 1:
@@ -226,8 +225,8 @@ func (r *report) file(b []byte) error {
 	return err
 }
 
-// isMangled tells names of C++ and Rust, also of the dynamic linker's own code
-// (Dso::Demangle in simpleperf/dso.cpp).
+// isMangled reports whether a name is a mangled one of C++ or Rust, including the dynamic linker's
+// own code (Dso::Demangle in simpleperf/dso.cpp).
 func isMangled(name []byte) bool {
 	name = bytes.TrimPrefix(name, []byte("__dl_"))
 	return bytes.HasPrefix(name, []byte("_Z")) || bytes.HasPrefix(name, []byte("_R"))
@@ -257,8 +256,7 @@ func (r *report) thread(b []byte) error {
 	return err
 }
 
-// metaKeys are the fields of MetaInfo that are strings, under the names that
-// perf.data's meta info has for them.
+// metaKeys maps the fields of MetaInfo that are strings to the names in perf.data's meta info.
 var metaKeys = map[uint64]string{
 	2: "app_package_name", 3: "app_type", 4: "android_sdk_version", 5: "android_build_type",
 }
@@ -277,8 +275,7 @@ func (r *report) meta(b []byte) error {
 	})
 }
 
-// resolve names frames and events, and says what the file's own count of
-// samples tells.
+// resolve names frames and events, and compares the samples with the file's own count.
 func (r *report) resolve() {
 	unknown := 0
 	for _, k := range r.keys {
@@ -313,7 +310,7 @@ func (r *report) resolve() {
 	}
 }
 
-// reportedKind tells apart what report-sample calls native.
+// reportedKind splits the kinds that report-sample calls native.
 func reportedKind(f Frame) Kind {
 	switch {
 	case f.Kind != Native:
@@ -326,8 +323,7 @@ func reportedKind(f Frame) Kind {
 	return Native
 }
 
-// nameEvents gives a sample of an event that the file does not name one that
-// says so.
+// nameEvents assigns samples of an event that the file does not name to a placeholder event.
 func (r *report) nameEvents() {
 	named, nameless := len(r.p.Events), 0
 	for i := range r.p.Samples {

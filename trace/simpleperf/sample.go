@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Addresses from here on are marks in a call chain, not code (PERF_CONTEXT_MAX).
+// Addresses from here on are markers in a call chain, not code (PERF_CONTEXT_MAX).
 const (
 	contextMax    = math.MaxUint64 - 4094
 	contextKernel = math.MaxUint64 - 127
 	contextUser   = math.MaxUint64 - 511
 )
 
-// frameKey tells frames apart.
+// frameKey identifies a frame.
 type frameKey struct {
 	file    *file
 	address uint64
 	offset  uint64
 }
 
-// sample takes a sample record; which numbers it holds is told by its event.
+// sample parses a sample record, whose fields depend on its event.
 func (d *decoder) sample(r record) {
 	event := d.eventOf(r)
 	a := d.attrs[event]
@@ -78,7 +78,7 @@ func (d *decoder) sample(r record) {
 	d.p.Samples = append(d.p.Samples, s)
 }
 
-// eventOf is the event of a sample, by the id in it where there are several.
+// eventOf returns the event of a sample, by its id if there are several.
 func (d *decoder) eventOf(r record) int {
 	if len(d.attrs) == 1 || d.idInHead < 0 || len(r.body) < 8*d.idInHead+8 {
 		return 0
@@ -90,8 +90,8 @@ func (d *decoder) eventOf(r record) int {
 	return event
 }
 
-// eachReading reads the counters in a sample (perf_event_open(2), read_format), and
-// calls f for those that bear the id of their event.
+// eachReading parses the counters in a sample (perf_event_open(2), read_format), and calls f for
+// those with the id of their event.
 func eachReading(c *cursor, format uint64, f func(id, value uint64)) {
 	const enabled, running, id, group, lost = 1, 2, 4, 8, 16
 	times := uint64(bits.OnesCount64(format & (enabled | running)))
@@ -115,16 +115,16 @@ func eachReading(c *cursor, format uint64, f func(id, value uint64)) {
 	}
 }
 
-// reading notes what a counter stands at, of those that the file lists: it counts
-// up from the beginning of the recording.
+// reading records the value of a counter that the file lists; it is cumulative from the beginning
+// of the recording.
 func (d *decoder) reading(id, value uint64) {
 	if _, known := d.byID[id]; known {
 		d.readings[id] = max(d.readings[id], value)
 	}
 }
 
-// tellReadings gives each event what its counters stood at last.
-func (d *decoder) tellReadings() {
+// addReadings sets each event's count to its counter's last value.
+func (d *decoder) addReadings() {
 	for id, value := range d.readings {
 		e := &d.p.Events[d.byID[id]]
 		if e.Counted += value; e.Counted < value {
@@ -133,7 +133,7 @@ func (d *decoder) tellReadings() {
 	}
 }
 
-// listed is the thread's place in Profile.Threads.
+// listed returns the thread's index in Profile.Threads.
 func (d *decoder) listed(t *task) int {
 	if t.listed < 0 {
 		t.listed = len(d.p.Threads)
@@ -142,7 +142,7 @@ func (d *decoder) listed(t *task) int {
 	return t.listed
 }
 
-// chain is the sample's call chain: the place that was hit, then its callers.
+// chain returns the sample's call chain: the sampled address, then its callers.
 func (d *decoder) chain(t *task, inKernel bool, ip uint64, callers []byte) []uint32 {
 	out := d.room(1 + len(callers)/8)
 	out = append(out, d.frame(t, ip, inKernel))
@@ -154,7 +154,7 @@ func (d *decoder) chain(t *task, inKernel bool, ip uint64, callers []byte) []uin
 		case at == contextUser:
 			inKernel = false
 		case at >= contextMax:
-		case first && at == ip: // most chains begin with the place itself
+		case first && at == ip: // most chains begin with the sampled address
 			first = false
 		default:
 			first = false
@@ -165,7 +165,7 @@ func (d *decoder) chain(t *task, inKernel bool, ip uint64, callers []byte) []uin
 	return out[:len(out):len(out)]
 }
 
-// room is an empty slice for n numbers, cut from a larger one.
+// room returns an empty slice with capacity n, cut from a larger one.
 func (d *decoder) room(n int) []uint32 {
 	if n > cap(d.chains) {
 		d.chains = make([]uint32, max(n, 1<<13))
@@ -173,7 +173,7 @@ func (d *decoder) room(n int) []uint32 {
 	return d.chains[:0:n]
 }
 
-// frame is the place of an address in Profile.Frames.
+// frame returns the index of an address in Profile.Frames.
 func (d *decoder) frame(t *task, address uint64, inKernel bool) uint32 {
 	in := t.memory
 	if inKernel {
@@ -200,7 +200,7 @@ func (d *decoder) frame(t *task, address uint64, inKernel bool) uint32 {
 	return place
 }
 
-// resolve finds out what a frame is called.
+// resolve finds the name of a frame.
 func (d *decoder) resolve(k frameKey, inKernel bool) Frame {
 	f := Frame{Address: k.address, Offset: k.offset, Kind: Unknown}
 	if k.file == nil {

@@ -16,8 +16,8 @@ import (
 
 var taskAndSwitch = [][]byte{attr(1, 1, 0), attr(2, 47, 1<<5)} // task-clock; a tracepoint of user space
 
-// small are the records of a made-up app: a library, dex code and the kernel
-// are mapped; two threads run, the second under two names.
+// small are the records of a made-up app: a library, dex code and the kernel are mapped; two
+// threads run, the second under two names.
 func small() []byte {
 	const contextKernel, contextUser = ^uint64(127), ^uint64(511)
 	return bytes.Join([][]byte{
@@ -25,7 +25,7 @@ func small() []byte {
 		comm(10, 10, "example.app"),
 		mmap2(user, 10, 0x7000000000, 0x10000, 0x4000, 5, "/data/app/libgame.so"),
 		mmap2(user, 10, 0x7100000000, 0x10000, 0x1000, 5, "/data/app/base.vdex"),
-		// Half of the library is mapped over: the place of the rest in the file stays.
+		// Half of the library is covered by another mapping: the file offset of the rest stays.
 		mmap2(user, 10, 0x7000000000, 0x8000, 0, 5, "/system/lib64/libc.so"),
 		hit(user, 0x7000009010, 10, 10, 1000, 100, 3, 250000, 0x7000009010, 0x7100000020, 0x7000001000),
 		hit(kernel, 0xffffff0000000800, 10, 11, 2000, 100, 0, 500000, contextKernel, 0xffffff0000000800, contextUser, 0x7000009010),
@@ -57,8 +57,8 @@ func parse(t *testing.T, data []byte) *simpleperf.Profile {
 	return p
 }
 
-// told is a profile as lines, one a sample.
-func told(p *simpleperf.Profile) []string {
+// lines formats a profile as lines, one per sample.
+func lines(p *simpleperf.Profile) []string {
 	var out []string
 	for _, s := range p.Samples {
 		t := p.Threads[s.Thread]
@@ -72,9 +72,9 @@ func told(p *simpleperf.Profile) []string {
 	return out
 }
 
-// smallTold was worked out by hand. 0x7000009010 is 0x9010 into the mapping,
-// so at 0x9010+0x4000-0x1000+0x2000 = 0xe010 in libgame.so's memory.
-var smallTold = []string{
+// smallLines was computed by hand. 0x7000009010 is 0x9010 into the mapping, so at
+// 0x9010+0x4000-0x1000+0x2000 = 0xe010 in libgame.so's memory.
+var smallLines = []string{
 	`1000 10/10 example.app cpu3 task-clock 250000: native /data/app/libgame.so+e010 "game_loop"` +
 		` interpreted /data/app/base.vdex+1020 "com.example.Main.run" native /system/lib64/libc.so+1000 ""`,
 	`2000 10/11 example.app cpu0 task-clock 500000: kernel [kernel.kallsyms]+ffffff0000000800 "do_work"` +
@@ -85,7 +85,7 @@ var smallTold = []string{
 func TestReadsPerfData(t *testing.T) {
 	t.Parallel()
 	p := parse(t, perfData(taskAndSwitch, small(), smallFeatures()))
-	if diff := cmp.Diff(smallTold, told(p)); diff != "" {
+	if diff := cmp.Diff(smallLines, lines(p)); diff != "" {
 		t.Error(diff)
 	}
 	if len(p.Warnings) > 0 || p.Lost != 7 || p.Clock != "monotonic" || p.Command != "simpleperf record" || p.Recorder != "simpleperf" {
@@ -96,7 +96,7 @@ func TestReadsPerfData(t *testing.T) {
 	}
 }
 
-// TestReadsTheNewerFileSection tells the same symbols as protocol buffers.
+// TestReadsTheNewerFileSection has the same symbols as protocol buffers.
 func TestReadsTheNewerFileSection(t *testing.T) {
 	t.Parallel()
 	f := smallFeatures()
@@ -110,7 +110,7 @@ func TestReadsTheNewerFileSection(t *testing.T) {
 	kallsyms := "ffffff0000000700 T do_work\nffffff0000000900 t next\n0000000000000000 T hidden\nffffff0000000780 d data\n"
 	list := le(uint32(32769), uint16(0), uint16(8+4+len(kallsyms)), uint32(len(kallsyms)), kallsyms)
 	p := parse(t, perfData(taskAndSwitch, append(list, small()...), f))
-	if diff := cmp.Diff(smallTold, told(p)); diff != "" {
+	if diff := cmp.Diff(smallLines, lines(p)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -134,8 +134,8 @@ func packed(t *testing.T, records []byte) []byte {
 	return z.EncodeAll(records, nil)
 }
 
-// TestReadsACompressedInitMap: with -a and -z simpleperf writes two compressed
-// streams, one in the section of the first mappings and one in that of the samples.
+// TestReadsACompressedInitMap: with -a and -z simpleperf writes two compressed streams, one in the
+// section of the first mappings and one in that of the samples.
 func TestReadsACompressedInitMap(t *testing.T) {
 	t.Parallel()
 	all := small()
@@ -146,13 +146,13 @@ func TestReadsACompressedInitMap(t *testing.T) {
 	f := smallFeatures()
 	f[134] = compressed(t, all[:maps])
 	p := parse(t, perfData(taskAndSwitch, compressed(t, all[maps:]), f))
-	if diff := cmp.Diff(smallTold, told(p)); diff != "" || len(p.Warnings) > 0 {
+	if diff := cmp.Diff(smallLines, lines(p)); diff != "" || len(p.Warnings) > 0 {
 		t.Error(diff, p.Warnings)
 	}
 }
 
-// TestReadsPaddedCompressedRecords: those of Linux perf since 6.16 tell their size
-// and end with zeros.
+// TestReadsPaddedCompressedRecords: those of Linux perf since 6.16 state their size and end with
+// zeros.
 func TestReadsPaddedCompressedRecords(t *testing.T) {
 	t.Parallel()
 	var records []byte
@@ -160,18 +160,18 @@ func TestReadsPaddedCompressedRecords(t *testing.T) {
 		records = append(records, rec(83, 0, uint64(len(part)), part, make([]byte, 8-len(part)%8))...)
 	}
 	p := parse(t, perfData(taskAndSwitch, records, smallFeatures()))
-	if diff := cmp.Diff(smallTold, told(p)); diff != "" || len(p.Warnings) > 0 {
+	if diff := cmp.Diff(smallLines, lines(p)); diff != "" || len(p.Warnings) > 0 {
 		t.Error(diff, p.Warnings)
 	}
 }
 
-// TestReadsCompressedRecords packs the records as simpleperf does with -z: one
-// stream of Zstandard, cut into records without regard to what is in it.
+// TestReadsCompressedRecords packs the records as simpleperf does with -z: one stream of Zstandard,
+// cut into records at arbitrary places.
 func TestReadsCompressedRecords(t *testing.T) {
 	t.Parallel()
 	records := compressed(t, small())
 	p := parse(t, perfData(taskAndSwitch, records, smallFeatures()))
-	if diff := cmp.Diff(smallTold, told(p)); diff != "" || len(p.Warnings) > 0 {
+	if diff := cmp.Diff(smallLines, lines(p)); diff != "" || len(p.Warnings) > 0 {
 		t.Error(diff, p.Warnings)
 	}
 	short := parse(t, perfData(taskAndSwitch, records[:len(records)-50], smallFeatures()))
@@ -194,13 +194,13 @@ func TestJoinsSplitRecords(t *testing.T) {
 		records = append(records, le(uint32(32773), uint16(0), uint16(8))...)
 	}
 	p := parse(t, perfData(taskAndSwitch, records, smallFeatures()))
-	if diff := cmp.Diff(smallTold, told(p)); diff != "" || len(p.Warnings) > 0 {
+	if diff := cmp.Diff(smallLines, lines(p)); diff != "" || len(p.Warnings) > 0 {
 		t.Error(diff, p.Warnings)
 	}
 }
 
-// TestForkedProcess begins with its parent's memory and name, and what it maps
-// later is its own.
+// TestForkedProcess: a process begins with its parent's memory and name, and later mappings are its
+// own.
 func TestForkedProcess(t *testing.T) {
 	t.Parallel()
 	records := bytes.Join([][]byte{
@@ -211,7 +211,7 @@ func TestForkedProcess(t *testing.T) {
 		hit(user, 0x1800, 20, 20, 1, 100, 0, 1),
 		hit(user, 0x1800, 10, 10, 2, 100, 0, 1),
 		rec(4, 0, uint32(20), uint32(10), uint32(20), uint32(10), uint64(0)), // exit
-		hit(user, 0x1800, 20, 20, 3, 100, 0, 1),                              // the id is used again
+		hit(user, 0x1800, 20, 20, 3, 100, 0, 1),                              // the id is reused
 	}, nil)
 	p := parse(t, perfData(taskAndSwitch, records, nil))
 	want := []string{
@@ -219,14 +219,14 @@ func TestForkedProcess(t *testing.T) {
 		`2 10/10 zygote cpu0 task-clock 1: native /lib/a.so+800 ""`,
 		`3 20/20  cpu0 task-clock 1: unknown +0 ""`,
 	}
-	if diff := cmp.Diff(want, told(p)); diff != "" {
+	if diff := cmp.Diff(want, lines(p)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A process of which a mapping was told before its birth has its parent's, too
-// (ThreadTree::ForkThread in simpleperf/thread_tree.cpp).
-func TestAProcessIsHeardOfBeforeItsBirth(t *testing.T) {
+// A process with a mapping before its fork also has its parent's mappings (ThreadTree::ForkThread
+// in simpleperf/thread_tree.cpp).
+func TestForkAfterMapping(t *testing.T) {
 	t.Parallel()
 	records := bytes.Join([][]byte{
 		comm(10, 10, "zygote"),
@@ -236,14 +236,13 @@ func TestAProcessIsHeardOfBeforeItsBirth(t *testing.T) {
 		hit(user, 0x8800, 20, 20, 1, 100, 0, 1, 0x8800, 0x1800),
 	}, nil)
 	want := []string{`1 20/20 zygote cpu0 task-clock 1: native /lib/b.so+800 "" native /lib/a.so+800 ""`}
-	if diff := cmp.Diff(want, told(parse(t, perfData(taskAndSwitch, records, nil)))); diff != "" {
+	if diff := cmp.Diff(want, lines(parse(t, perfData(taskAndSwitch, records, nil)))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A thread knows its process's name although the main thread was never hit, and
-// got its name later.
-func TestProcessesHaveTheNameOfTheirMainThread(t *testing.T) {
+// A thread has its process's name although the main thread has no samples and was named later.
+func TestThreadProcessName(t *testing.T) {
 	t.Parallel()
 	records := bytes.Join([][]byte{
 		comm(10, 10, "zygote64"), comm(10, 11, "Render"), hit(user, 1, 10, 11, 1, 100, 0, 1), comm(10, 10, "om.example.mail"),
@@ -256,13 +255,13 @@ func TestProcessesHaveTheNameOfTheirMainThread(t *testing.T) {
 	}
 }
 
-// What simpleperf dropped itself stands in no record, but in its meta info.
+// Samples that simpleperf itself dropped are in no record, but in its meta info.
 func TestCountsWhatSimpleperfDropped(t *testing.T) {
 	t.Parallel()
 	f := smallFeatures()
 	f[129] = append(f[129], "record_stat\x00sample_record_count=3,kernelspace_lost_records=5,userspace_lost_samples=20,userspace_lost_non_samples=1,userspace_truncated_stack_samples=2\x00"...)
 	p := parse(t, perfData(taskAndSwitch, small(), f))
-	if p.Lost != 27 { // 7 by a record of the kernel's
+	if p.Lost != 27 { // 7 in a record of the kernel
 		t.Errorf("%d samples were lost, want 7 and 20", p.Lost)
 	}
 	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Text, "2 of 3 samples had their stacks cut") {
@@ -287,7 +286,7 @@ func smallReport() []byte {
 	)
 }
 
-// TestReadsReportSample names what stands behind the samples in the file.
+// TestReadsReportSample names what follows the samples in the file.
 func TestReadsReportSample(t *testing.T) {
 	t.Parallel()
 	p := parse(t, smallReport())
@@ -295,7 +294,7 @@ func TestReadsReportSample(t *testing.T) {
 		`5000 10/11 Worker cpu-1 cpu-clock:u 250000: aot /data/app/base.odex+40 "a.b.call" interpreted /data/app/base.odex+40 "a.b.run"`,
 		`6000 10/11 Worker cpu-1 cpu-clock:u 750000: aot /data/app/base.odex+7 ""`,
 	}
-	if diff := cmp.Diff(want, told(p)); diff != "" {
+	if diff := cmp.Diff(want, lines(p)); diff != "" {
 		t.Error(diff)
 	}
 	if p.Lost != 4 || p.Meta["app_type"] != "debuggable" || p.Meta["app_package_name"] != "com.example" || len(p.Warnings) > 0 {
@@ -303,9 +302,9 @@ func TestReadsReportSample(t *testing.T) {
 	}
 }
 
-// report-sample tells names both ways. Those of C++ are taken as perf.data has them,
-// those of Java as a mapping made them.
-func TestReportSamplesNamesAreThoseOfPerfData(t *testing.T) {
+// report-sample has each name in two forms. C++ names are read as in perf.data, Java names
+// deobfuscated.
+func TestReportSampleNamesAgreeWithPerfData(t *testing.T) {
 	t.Parallel()
 	p := parse(t, reportSample(
 		pb(1, pb(2, 11, 3, pb(2, 1, 3, 0), 3, pb(2, 1, 3, 1), 3, pb(2, 1, 3, 2), 3, pb(2, 1, 3, 3), 4, 1)),
@@ -314,12 +313,12 @@ func TestReportSamplesNamesAreThoseOfPerfData(t *testing.T) {
 		pb(5, pb(1, "cpu-clock")),
 	))
 	want := []string{`0 0/11  cpu-1 cpu-clock 1: native x.so+0 "_ZN4Mail4sendEi" native x.so+0 "mail.Inbox.open" native x.so+0 "main" native x.so+0 "__dl__ZN6soinfo4linkEv"`}
-	if diff := cmp.Diff(want, told(p)); diff != "" {
+	if diff := cmp.Diff(want, lines(p)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestInspectCountsAFunctionOncePerSample: recursion does not cost twice.
+// TestInspectCountsAFunctionOncePerSample: recursion does not count twice.
 func TestInspectCountsAFunctionOncePerSample(t *testing.T) {
 	t.Parallel()
 	records := bytes.Join([][]byte{
@@ -345,8 +344,8 @@ func TestInspectCountsAFunctionOncePerSample(t *testing.T) {
 	}
 }
 
-// TestSaysWhatIsWrong with a file that is none, or not whole.
-func TestSaysWhatIsWrong(t *testing.T) {
+// TestReadReportsFaultyFiles has files that are no recordings, or truncated.
+func TestReadReportsFaultyFiles(t *testing.T) {
 	t.Parallel()
 	whole := perfData(taskAndSwitch, small(), smallFeatures())
 	records := small()
@@ -365,15 +364,15 @@ func TestSaysWhatIsWrong(t *testing.T) {
 		"big-endian":     {[]byte("2ELIFREP........"), "big-endian"},
 		"no end":         {whole[:700], "but the file ends at byte 700"},
 		"nothing hit":    {perfData(taskAndSwitch, nil, nil), "no samples"},
-		"killed":         {killed, "the recording was not brought to its end"},
+		"killed":         {killed, "the recording was not finished"},
 		"tiny record":    {perfData(taskAndSwitch, short, nil), "a record of type 10 claims a size of 4 bytes, less than its header"},
-		"wrong event":    {perfData(taskAndSwitch, hit(user, 1, 1, 1, 1, 999, 0, 1), nil), "1 sample bears the id of no event"},
+		"wrong event":    {perfData(taskAndSwitch, hit(user, 1, 1, 1, 1, 999, 0, 1), nil), "1 sample has the id of no event"},
 		"short sample":   {perfData(taskAndSwitch, rec(9, 0, uint64(1)), nil), "a sample of task-clock is too short"},
 		"cycles":         {perfData([][]byte{attr(0, 0, 0)}, hit(user, 1, 1, 1, 1, 0, 0, 1), nil), "the samples of cpu-cycles measure no time"},
-		"lost":           {whole, "7 samples were lost beside the 3 that are here"},
+		"lost":           {whole, "7 samples were lost in addition to the 3 in the file"},
 		"hostile name":   {reportSample(pb(5, pb(1, "a\x1b[31m\n")), pb(1, pb(4, 1))), "the samples of a\uFFFD[31m\uFFFD measure no time"},
 		"version":        {le("SIMPLEPERF", uint16(2)), "version 2"},
-		"report cut off": {smallReport()[:40], "the file is not whole"},
+		"report cut off": {smallReport()[:40], "the file is incomplete"},
 		"other count":    {reportSample(pb(2, pb(1, 9))), "the file states 9 samples, 0 are in it"},
 		"bad message":    {reportSample([]byte{0x0A, 0x50}), "byte 16: a record of 2 bytes can't be read"},
 	} {
@@ -392,7 +391,7 @@ func TestSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestReadsAKilledRecording up to its last whole record.
+// TestReadsAKilledRecording: a killed recording is read up to its last complete record.
 func TestReadsAKilledRecording(t *testing.T) {
 	t.Parallel()
 	data := perfData(taskAndSwitch, small(), nil)
@@ -402,8 +401,7 @@ func TestReadsAKilledRecording(t *testing.T) {
 	}
 }
 
-// TestBoundsTheMappings: a hostile file with ever more mappings is read in time
-// and with a warning.
+// TestBoundsTheMappings: a hostile file with ever more mappings is read in time and with a warning.
 func TestBoundsTheMappings(t *testing.T) {
 	t.Parallel()
 	var records []byte
@@ -417,8 +415,8 @@ func TestBoundsTheMappings(t *testing.T) {
 	}
 }
 
-// TestBoundsTheWorkForMappings: one of many mappings is split and joined again and
-// again, and each time all others have to make room.
+// TestBoundsTheWorkForMappings: one of many mappings is split and joined repeatedly, and each time
+// all others are moved.
 func TestBoundsTheWorkForMappings(t *testing.T) {
 	t.Parallel()
 	var records []byte
@@ -432,8 +430,8 @@ func TestBoundsTheWorkForMappings(t *testing.T) {
 	}
 }
 
-// TestBoundsTheSymbols: two bytes of a file can claim one, of which each takes
-// twenty times as much memory.
+// TestBoundsTheSymbols: two bytes of a file can state a symbol that takes twenty times as much
+// memory.
 func TestBoundsTheSymbols(t *testing.T) {
 	t.Parallel()
 	empty := func(field byte) []byte { return bytes.Repeat([]byte{field<<3 | 2, 0}, simpleperf.MaxSymbols+1) }
@@ -451,8 +449,7 @@ func TestBoundsTheSymbols(t *testing.T) {
 	}
 }
 
-// TestBoundsTheIDsOfEvents: thousands of events all state the same ids, which fill
-// the file.
+// TestBoundsTheIDsOfEvents: thousands of events all refer to the same ids, which fill the file.
 func TestBoundsTheIDsOfEvents(t *testing.T) {
 	t.Parallel()
 	attrs := slices.Repeat([][]byte{attr(1, 1, 0)}, 4_000)
@@ -468,7 +465,7 @@ func TestBoundsTheIDsOfEvents(t *testing.T) {
 	}
 }
 
-// FuzzRead must not panic, and what it gives must be whole.
+// FuzzRead must not panic, and its result must be consistent.
 func FuzzRead(f *testing.F) {
 	f.Add(perfData(taskAndSwitch, small(), smallFeatures()))
 	f.Add(perfData([][]byte{attr(0, 0, 0)}, small(), nil))

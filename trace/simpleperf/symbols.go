@@ -22,7 +22,7 @@ const (
 	kernelModule
 	elfFile
 	dexFile
-	symbolMap // symbols bear addresses of the process
+	symbolMap // symbols are addresses of the process
 	otherFile
 )
 
@@ -32,15 +32,15 @@ type symbol struct {
 	name          string
 }
 
-// file is a mapped file with the symbols that the recording holds of it.
+// file is a mapped file with its symbols in the recording.
 type file struct {
 	path    string
 	kind    fileType
 	symbols []symbol // by start, once sorted
-	// first is the virtual address of the first executable segment, firstAt its
-	// place in the file (in memory, for a kernel module).
+	// first is the virtual address of the first executable segment, firstAt its offset in the file
+	// (in memory, for a kernel module).
 	first, firstAt uint64
-	known          bool // firstAt is told
+	known          bool // firstAt is known
 }
 
 // files are all files that mappings and features name.
@@ -57,7 +57,7 @@ func newFiles() files {
 	}
 }
 
-// mapped is the file of a mapping, made where it is not known.
+// mapped returns the file of a mapping, and adds it if it is new.
 func (f *files) mapped(name string, inKernel bool) *file {
 	if inKernel && (strings.HasPrefix(name, kernelName) || strings.HasPrefix(name, "[bpf]")) {
 		return f.kernel
@@ -74,24 +74,24 @@ func (f *files) mapped(name string, inKernel bool) *file {
 	return known
 }
 
-// describe takes what a file feature tells of a file.
-func (f *files) describe(told file) {
-	told.known = told.known && told.firstAt != math.MaxUint64
-	slices.SortStableFunc(told.symbols, func(a, b symbol) int { return cmp.Compare(a.start, b.start) })
-	switch told.kind {
+// describe applies a file feature to its file.
+func (f *files) describe(described file) {
+	described.known = described.known && described.firstAt != math.MaxUint64
+	slices.SortStableFunc(described.symbols, func(a, b symbol) int { return cmp.Compare(a.start, b.start) })
+	switch described.kind {
 	case kernelFile:
-		told.path = kernelName
-		*f.kernel = told
+		described.path = kernelName
+		*f.kernel = described
 	case kernelModule:
-		f.modules[told.path] = &told
+		f.modules[described.path] = &described
 	default:
-		f.user[told.path] = &told
+		f.user[described.path] = &described
 	}
 }
 
-// kallsyms takes the kernel's own list of symbols, lines of "address type name
-// [module]" (proc(5)), unless a file feature has told the kernel's symbols: at most
-// so many. It says how many it took.
+// kallsyms parses the kernel's own list of symbols, lines of "address type name [module]"
+// (proc(5)), unless a file feature has the kernel's symbols: at most `most`. It returns how many it
+// parsed.
 func (f *files) kallsyms(text []byte, most int) int {
 	if len(f.kernel.symbols) > 0 {
 		return 0
@@ -122,8 +122,8 @@ func (f *files) kallsyms(text []byte, most int) int {
 	return len(out)
 }
 
-// address is the virtual address in the file of an address of the process
-// (Dso::IpToVaddrInFile in simpleperf/dso.cpp).
+// address converts an address of the process to a virtual address in the file (Dso::IpToVaddrInFile
+// in simpleperf/dso.cpp).
 func (f *file) address(at uint64, m *mapping) uint64 {
 	switch {
 	case m.jit || f.kind == kernelFile || f.kind == symbolMap || f.kind == otherFile:
@@ -138,7 +138,7 @@ func (f *file) address(at uint64, m *mapping) uint64 {
 	return at - m.start + f.first
 }
 
-// name is the symbol at a virtual address in the file, "" where there is none.
+// name returns the symbol at a virtual address in the file, "" if there is none.
 func (f *file) name(address uint64) string {
 	i := sort.Search(len(f.symbols), func(i int) bool { return f.symbols[i].start > address })
 	if i == 0 {
@@ -151,14 +151,14 @@ func (f *file) name(address uint64) string {
 	return s.name
 }
 
-// jitFile reports whether a file holds code that ART compiled while it ran; old
-// versions of simpleperf name it TemporaryFile-XXXXXX.
+// jitFile reports whether a file contains code that ART compiled at run time; old versions of
+// simpleperf name it TemporaryFile-XXXXXX.
 func jitFile(name string) bool {
 	return strings.Contains(name, "_jit_app_cache:") || strings.Contains(name, "_jit_zygote_cache:") ||
 		strings.HasPrefix(path.Base(name), "TemporaryFile")
 }
 
-// codeKind says how the code of a file runs.
+// codeKind returns how the code of a file runs.
 func (f *file) codeKind() Kind {
 	switch {
 	case f.kind == kernelFile || f.kind == kernelModule:
@@ -173,7 +173,7 @@ func (f *file) codeKind() Kind {
 	return Native
 }
 
-// compiled reports whether a file holds Java code compiled ahead of time.
+// compiled reports whether a file contains Java code compiled ahead of time.
 func compiled(name string) bool {
 	switch path.Ext(name) {
 	case ".odex", ".oat":
@@ -185,8 +185,8 @@ func compiled(name string) bool {
 // moduleFile reports whether a file is a module of the kernel.
 func moduleFile(name string) bool { return path.Ext(name) == ".ko" }
 
-// reportPath is the file's name for people: the memory where code is compiled
-// while it runs has no name on the device.
+// reportPath returns the file's name for people: memory with JIT-compiled code has no file on the
+// device.
 func (f *file) reportPath() string {
 	switch {
 	case strings.Contains(f.path, "_jit_app_cache:"):

@@ -2,10 +2,9 @@ package simpleperf
 
 import "strings"
 
-// Visible is a call chain as simpleperf's reports show it: without the frames of
-// ART that stand beside Java frames, and without a compiled method that only
-// carries on what the interpreter had begun (CallChainReportBuilder in
-// simpleperf/report_utils.cpp). The chain itself is not changed.
+// Visible returns a call chain as in simpleperf's reports: without the frames of ART between Java
+// frames, and without a compiled method that only continues the interpreted one
+// (CallChainReportBuilder in simpleperf/report_utils.cpp). The chain itself is not changed.
 func (p *Profile) Visible(chain []uint32) []uint32 {
 	hidden := p.artBesideJava(chain)
 	out := make([]uint32, 0, len(chain))
@@ -21,14 +20,12 @@ func (p *Profile) Visible(chain []uint32) []uint32 {
 	return out
 }
 
-// carriesOn reports whether a frame is the compiled form of the interpreted
-// method that called it.
+// carriesOn reports whether a frame is the compiled form of the interpreted method that called it.
 func carriesOn(f, caller Frame) bool {
 	return f.Kind == JIT && caller.Kind == Interpreted && methodName(f.Symbol) == methodName(caller.Symbol)
 }
 
-// methodName is a method without its type and arguments: "a.b.run" of
-// "void a.b.run(int)".
+// methodName returns a method without its type and arguments: "a.b.run" for "void a.b.run(int)".
 func methodName(symbol string) string {
 	name, _, signed := strings.Cut(symbol, "(")
 	if signed {
@@ -54,7 +51,7 @@ func (p *Profile) artBesideJava(chain []uint32) []bool {
 			beside = false
 		}
 	}
-	// What a trampoline into native code calls is a method of its own.
+	// The callee of a JNI trampoline is a separate method.
 	for i := 1; i < len(chain); i++ {
 		if hidden[i] && hidden[i-1] && p.Frames[chain[i]].trampoline() && p.Frames[chain[i-1]].Kind != Runtime {
 			hidden[i-1] = false
@@ -63,7 +60,7 @@ func (p *Profile) artBesideJava(chain []uint32) []bool {
 	return hidden
 }
 
-// art reports whether a frame belongs to ART, or to its way into native code.
+// art reports whether a frame belongs to ART or a JNI trampoline.
 func (f Frame) art() bool {
 	return (f.Kind == Native || f.Kind == AOT) && (f.trampoline() ||
 		strings.HasSuffix(f.File, "/libart.so") || strings.HasSuffix(f.File, "/libartd.so"))

@@ -8,14 +8,13 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
-// block is a kind of events of block devices, which have no keys
-// (include/trace/events/block.h of the kernel):
+// block is a kind of event of block devices, which has no keys (include/trace/events/block.h of the
+// kernel):
 //
 //	block_rq_issue: 253,0 WS 4096 () 1234 + 8 [com.example]
 //	block_rq_complete: 253,0 WS () 1234 + 8 [0]
 //
-// Its fields are 0 where the event has none. What stands in brackets is who asked, or an
-// error.
+// Its fields are 0 if the event has none. The brackets contain the requesting thread, or an error.
 type block struct {
 	number, device, sector, sectors, bytes, rwbs, command, failed protowire.Number
 }
@@ -47,8 +46,7 @@ var blocks = map[string]block{
 	},
 }
 
-// message is the event's message as Perfetto writes it, behind what is there; false where
-// a part is missing.
+// message appends the event's message, as encoded by Perfetto; false if a part is missing.
 func (b *block) message(m, args []byte) ([]byte, bool) {
 	head, tail, ok := bytes.Cut(args, []byte(" + "))
 	words := bytes.Fields(head)
@@ -86,5 +84,5 @@ func appendNumber(m []byte, number protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(m, number, protowire.VarintType), v)
 }
 
-// device is a device's number as stat has it (the kernel's kdev_t.h, new_encode_dev).
+// device returns a device's number as in stat (the kernel's kdev_t.h, new_encode_dev).
 func device(major, minor uint64) uint64 { return minor&0xff | major<<8 | minor&^0xff<<12 }

@@ -13,9 +13,9 @@ import (
 	"github.com/apkgate/apkgate/trace/systrace"
 )
 
-// TestRealTracesAreReadWhole reads the traces of catapult, the viewer of systraces: none has
-// a line that is not understood.
-func TestRealTracesAreReadWhole(t *testing.T) {
+// TestReadRealTraces reads the traces of catapult, the viewer of systraces: every line is
+// understood.
+func TestReadRealTraces(t *testing.T) {
 	t.Parallel()
 	folder := corpustest.Path(t, "systrace")
 	files, err := os.ReadDir(folder)
@@ -30,7 +30,7 @@ func TestRealTracesAreReadWhole(t *testing.T) {
 	}
 }
 
-func TestACompressedTraceIsTheSame(t *testing.T) {
+func TestTableOfACompressedTrace(t *testing.T) {
 	t.Parallel()
 	for _, name := range systrace.Tables {
 		var rows [2][]string
@@ -47,8 +47,8 @@ func TestACompressedTraceIsTheSame(t *testing.T) {
 	}
 }
 
-// TestBinderEqualsWhatPerfettosTestsExpect holds the durations of transactions.
-func TestBinderEqualsWhatPerfettosTestsExpect(t *testing.T) {
+// TestBinderAgreesWithPerfettosTests compares the durations of transactions.
+func TestBinderAgreesWithPerfettosTests(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(corpustest.Path(t, "perfetto-expected"), "AndroidParser__binder_*.systrace"))
 	if err != nil || len(files) == 0 {

@@ -10,29 +10,29 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// kind is how a kind of events is read.
+// kind is how events of one kind are parsed.
 type kind struct {
 	number protowire.Number // in FtraceEvent
 	args   []arg
 }
 
-// arg is a part of an event: its key in the text, and its field in the event's message.
+// arg is an argument of an event: its key in the text, and its field in the event's message.
 type arg struct {
 	key    string
 	number protowire.Number
 	how    how
 }
 
-// how is what a part is in the text.
+// how is the notation of an argument in the text.
 type how int
 
 const (
 	number   how = iota // "pid=12", which each event of the kind has
 	optional            // a number that may be missing
-	hex                 // a number of base 16, without "0x"
+	hex                 // a hexadecimal number without "0x"
 	words               // "comm=Signal Catcher", up to the next key
 	bare                // a word without a key
-	whole               // all that the line has
+	whole               // the rest of the line
 	state               // of a thread: "S", "R+", "D|K"
 	function            // "caller=worker_thread+0x534/0x820": a function of the kernel
 )
@@ -41,7 +41,7 @@ var fence = []arg{
 	{"driver", field.FenceDriver, words}, {"timeline", field.FenceTimeline, words}, {"context", field.FenceContext, number}, {"seqno", field.FenceSeqno, number},
 }
 
-// wakeup says what sched_waking says earlier, on kernels (Linux 4.3, Android 7) that have
+// wakeup repeats what sched_waking reported before, on kernels (Linux 4.3, Android 7) that have
 // both.
 const wakeup = "sched_wakeup"
 
@@ -49,7 +49,7 @@ const wakingKind = field.EventSchedWaking
 
 var print = kind{field.EventPrint, []arg{{"", field.PrintBuf, whole}}}
 
-// kinds are the events that are read, by their names in the text.
+// kinds are the parsed events by their names in the text.
 var kinds = map[string]kind{
 	"tracing_mark_write": print, "print": print, "0": print,
 	"sched_switch": {field.EventSchedSwitch, []arg{
@@ -103,8 +103,7 @@ var kinds = map[string]kind{
 	"dma_fence_wait_end":          {field.EventDmaFenceWaitEnd, fence},
 }
 
-// message is the event's message as Perfetto writes it, behind what is there; false where
-// a part is missing.
+// message appends the event's message, as encoded by Perfetto; false if a part is missing.
 func (r *reader) message(message []byte, how format, args []byte) ([]byte, bool) {
 	if how.block != nil {
 		return how.block.message(message, args)
@@ -139,10 +138,10 @@ func (r *reader) message(message []byte, how format, args []byte) ([]byte, bool)
 	return message, true
 }
 
-// maxText bounds a text of an event. Android writes at most 1 KiB.
+// maxText limits the text of an event. Android writes at most 1 KiB.
 const maxText = 64 << 10
 
-// of is the part in an event's text.
+// of returns the argument's text in an event.
 func (a arg) of(args []byte) ([]byte, bool) {
 	if a.how == whole {
 		return args, true
@@ -168,7 +167,7 @@ func (a arg) of(args []byte) ([]byte, bool) {
 	}
 }
 
-// value is what stands behind a key. A name may have blanks: it ends before the next key.
+// value returns the text after a key. A name may contain blanks: it ends before the next key.
 func value(rest []byte, how how) []byte {
 	if how != words {
 		word, _, _ := bytes.Cut(rest, []byte(" "))
@@ -179,11 +178,11 @@ func value(rest []byte, how how) []byte {
 			rest = rest[:end]
 		}
 	}
-	// "prev_comm=a ==> next_comm=b": the arrow stands between two threads.
+	// "prev_comm=a ==> next_comm=b": the arrow separates two threads.
 	return bytes.TrimRight(rest, " ")
 }
 
-// integer reads a number, of base 16 behind "0x".
+// integer parses a number, hexadecimal after "0x".
 func integer(text []byte) (uint64, bool) {
 	if v, err := strconv.ParseInt(string(text), 0, 64); err == nil {
 		return uint64(v), true
@@ -192,13 +191,13 @@ func integer(text []byte) (uint64, bool) {
 	return v, err == nil
 }
 
-// stateBits are the letters of a thread's state with the bits of Linux 4.4, which stand
-// for any kernel where it is not told (src/trace_processor/types/task_state.cc).
+// stateBits maps the letters of a thread's state to the bits of Linux 4.4, which also stand for an
+// unknown kernel (src/trace_processor/types/task_state.cc).
 var stateBits = map[byte]uint64{
 	'S': 0x01, 'D': 0x02, 'T': 0x04, 't': 0x08, 'X': 0x10, 'Z': 0x20, 'x': 0x40, 'K': 0x80, 'W': 0x100, 'P': 0x200, 'N': 0x400, 'I': 0x402,
 }
 
-// unknownState is of letters that no state has.
+// unknownState is for letters that are no state.
 const unknownState = 0xffff
 
 func stateOf(text []byte) uint64 {
@@ -221,8 +220,8 @@ func stateOf(text []byte) uint64 {
 	return bits
 }
 
-// function is the number of a function of the kernel, which the readers get by its number
-// as in a trace of packets; 0 where there are too many.
+// function returns the number that stands for a kernel function, as in a trace of packets; 0 if
+// there are too many.
 func (r *reader) function(text []byte) uint64 {
 	text = text[:min(len(text), packets.MaxName)]
 	id, known := r.functions[string(text)]

@@ -7,8 +7,7 @@ import (
 	"github.com/apkgate/apkgate/trace/systrace"
 )
 
-// FuzzTable holds that no text makes a reader panic or give a row that its columns don't
-// have.
+// FuzzTable tests that no text makes a reader panic or return a row that does not fit its columns.
 func FuzzTable(f *testing.F) {
 	f.Add([]byte(head + sleeper))
 	f.Add([]byte(html(head + sleeper)))

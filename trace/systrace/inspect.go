@@ -13,27 +13,26 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// Tables are the tables that a trace in text can fill.
+// Tables are the tables that a text trace can fill.
 var Tables = []string{"binder", "block-io", "counters", "flows", "processes", "sched", "slices", "thread-states", "threads"}
 
-// Table reads a table of a trace, as tables.Read does of a trace of packets.
+// Table reads a table of a trace, as tables.Read does for a trace of packets.
 func Table(r io.Reader, name string) (*tables.Table, error) { return tables.Of(Source(r), name) }
 
-// topThreads and topProcesses bound what an inspection lists.
+// topThreads and topProcesses limit the lists of an inspection.
 const (
 	topThreads   = 50
 	topProcesses = 50
 )
 
-// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
 type Details struct {
-	// First and Last are the span of the events on the trace's clock, which it does not
-	// name.
+	// First and Last are the span of the events on the trace's clock, which it does not name.
 	First     time.Duration  `json:"first_ns"`
 	Last      time.Duration  `json:"last_ns"`
 	CPUs      int            `json:"cpus"`
 	Events    int            `json:"events"`
-	Unread    int            `json:"unread"` // of kinds that are passed over
+	Unread    int            `json:"unread"` // of kinds that are not parsed
 	Kinds     map[string]int `json:"kinds"`  // events by their name
 	Processes []Ran          `json:"processes,omitempty"`
 	Threads   []Ran          `json:"threads,omitempty"`
@@ -41,14 +40,13 @@ type Details struct {
 
 // Ran is a thread or a process that used the CPUs.
 type Ran struct {
-	PID   int     `json:"pid,omitempty"` // 0 where not told
+	PID   int     `json:"pid,omitempty"` // 0 if unknown
 	TID   int     `json:"tid,omitempty"`
 	Name  string  `json:"name"`
 	CPUMS float64 `json:"cpu_ms"`
 }
 
-// Inspect reads a trace and sums it up: cpu.time_ms, where the scheduler's events are in
-// it.
+// Inspect reads a trace and returns its totals: cpu.time_ms, if it has the scheduler's events.
 func Inspect(r io.Reader) (trace.Inspection, error) {
 	f := packets.New()
 	t := threads.New(f)
@@ -76,7 +74,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	return out, nil
 }
 
-// ran lists who used the CPUs, and gives the time of all in ms.
+// ran lists the threads and processes that used the CPUs, and returns their total time in ms.
 func (d *Details) ran(t *threads.Tracker, turns []sched.Turn) float64 {
 	total := time.Duration(0)
 	byThread, byProcess := map[int32]time.Duration{}, map[int]time.Duration{}

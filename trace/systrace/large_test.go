@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/trace/systrace"
 )
 
-// busy gives a text of so many bytes, of four CPUs whose threads switch, wake one another
-// and write slices and counters.
+// busy returns a text of size bytes, of four CPUs whose threads switch, wake one another and write
+// slices and counters.
 func busy(size int) io.Reader {
 	r, w := io.Pipe()
 	go func() {
@@ -36,9 +36,9 @@ func busy(size int) io.Reader {
 	return r
 }
 
-// TestALargeTextIsReadInAStream holds that what is kept does not grow with the text beyond
-// what the events waiting for their order take, where a table's rows are few.
-func TestALargeTextIsReadInAStream(t *testing.T) {
+// TestTableStreamsALargeText tests that memory does not grow with the text, apart from the
+// events that are being sorted, if a table has few rows.
+func TestTableStreamsALargeText(t *testing.T) {
 	const size = 48 << 20
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -52,7 +52,7 @@ func TestALargeTextIsReadInAStream(t *testing.T) {
 	for range table.Rows {
 		rows++
 	}
-	// The idle thread, 700 threads, and the main threads of 71 processes among them.
+	// The idle thread and 700 threads, among them the main threads of 71 processes.
 	if rows < 700 || rows > 800 {
 		t.Errorf("%d threads", rows)
 	}

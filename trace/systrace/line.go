@@ -11,19 +11,19 @@ import (
 //
 //	RenderThread-4321 ( 4300) [003] d..2 10.258854: sched_switch: prev_comm=…
 //
-// The process and the flags may be missing.
+// The process and the flags may be absent.
 type line struct {
 	task  []byte // the thread's name
 	tid   int32
-	pid   int32 // less than 0 where not told
+	pid   int32 // negative if unknown
 	cpu   int32
 	ns    int64
 	event []byte
 	args  []byte
 }
 
-// parse reads a line; false for one that is no event's. A name may hold anything, so that
-// each "-" with a number behind it may be where it ends.
+// parse parses a line; false if it is not an event. A name may contain anything, so any "-" before
+// a number may be where it ends.
 func parse(text []byte) (line, bool) {
 	for from := 0; ; {
 		at := bytes.IndexByte(text[from:], '-')
@@ -31,7 +31,7 @@ func parse(text []byte) (line, bool) {
 			return line{}, false
 		}
 		at += from
-		if l, ok := behind(text[at+1:]); ok {
+		if l, ok := afterName(text[at+1:]); ok {
 			l.task = bytes.TrimSpace(text[:at])
 			return l, true
 		}
@@ -39,14 +39,14 @@ func parse(text []byte) (line, bool) {
 	}
 }
 
-// parses reports that a line is an event's.
+// parses reports whether a line is an event.
 func parses(text []byte) bool {
 	_, ok := parse(text)
 	return ok
 }
 
-// behind reads what stands behind the thread's name.
-func behind(text []byte) (line, bool) {
+// afterName parses the text after the thread's name.
+func afterName(text []byte) (line, bool) {
 	s := scanner{text}
 	l := line{pid: -1}
 	var ok bool
@@ -76,7 +76,7 @@ func behind(text []byte) (line, bool) {
 	return l, true
 }
 
-// scanner takes one part of a line after the other off.
+// scanner consumes the parts of a line in order.
 type scanner struct{ rest []byte }
 
 func (s *scanner) skip(c byte) bool {
@@ -87,7 +87,7 @@ func (s *scanner) skip(c byte) bool {
 	return true
 }
 
-// blank takes blanks off, and reports whether there was one.
+// blank skips blanks, and reports whether there was one.
 func (s *scanner) blank() bool {
 	n := 0
 	for n < len(s.rest) && (s.rest[n] == ' ' || s.rest[n] == '\t') {
@@ -107,8 +107,8 @@ func (s *scanner) number() (int32, bool) {
 	return int32(v), err == nil
 }
 
-// flags takes "d..2" or "dNs3." off: irqs-off, need-resched, hardirq or softirq,
-// preempt-depth, and on newer kernels migrate-disable. A time may follow without a blank.
+// flags skips "d..2" or "dNs3.": irqs-off, need-resched, hardirq or softirq, preempt-depth, and on
+// newer kernels migrate-disable. A time may follow without a blank.
 func (s *scanner) flags() {
 	n := 4
 	if len(s.rest) > 5 && s.rest[5] == ' ' {
@@ -117,7 +117,7 @@ func (s *scanner) flags() {
 	s.rest = s.rest[min(n, len(s.rest)):]
 }
 
-// process reads "( 4300)", or "(-----)" where the kernel knew no process any more.
+// process parses "( 4300)", or "(-----)" if the kernel no longer knew the process.
 func (s *scanner) process(l *line) {
 	if !s.skip('(') {
 		return
@@ -131,9 +131,9 @@ func (s *scanner) process(l *line) {
 	s.blank()
 }
 
-// time reads "10.258854:" as ns. The sum is Perfetto's, of a float: it may be 1 ns less.
+// time parses "10.258854:" as ns. The sum is Perfetto's, from a float: it may be 1 ns less.
 func (s *scanner) time() (int64, bool) {
-	const most = 25 // bytes of a time: a line may have many places where one could stand
+	const most = 25 // bytes of a time: a line may have many candidates
 	n := bytes.IndexByte(s.rest[:min(len(s.rest), most)], ':')
 	if n <= 0 || s.rest[0] < '0' || s.rest[0] > '9' || bytes.IndexByte(s.rest[:n], '.') < 0 {
 		return 0, false

@@ -11,15 +11,15 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// part is where in a file a line stands. systrace's HTML has the trace between lines of
-// the viewer, and what ps printed before or after it.
+// part is the part of a file that a line is in. systrace's HTML has the trace between lines of the
+// viewer, and the output of ps before or after it.
 type part int
 
 const (
-	unknown     part = iota // the first line tells
-	events                  // of the kernel, as the whole of a text is
+	unknown     part = iota // before the first line
+	events                  // of the kernel: all of a text file
 	outside                 // HTML
-	data                    // the beginning of an embedded file, whose next lines tell what it is
+	data                    // the beginning of an embedded file, whose next lines identify it
 	processes               // ps: USER PID PPID VSZ RSS WCHAN PC S NAME CMD
 	threadsOfPS             // ps -T: USER PID TID CMD
 	ignored                 // another embedded file
@@ -28,13 +28,13 @@ const (
 var (
 	embedded  = []byte(`<script class="trace-data" type="application/text">`)
 	scriptEnd = []byte("</script>")
-	// older is how systrace embedded a trace until 2014: as a string of JavaScript, whose
-	// lines end with "\n\".
+	// older is how systrace embedded a trace until 2014: as a string of JavaScript, whose lines end
+	// with "\n\".
 	older    = []byte("linuxPerfData")
 	olderEnd = []byte(`\n\`)
 )
 
-// line reads a line by the part of the file that it stands in.
+// line parses a line according to the part of the file that it is in.
 func (r *reader) line(text []byte, number int) {
 	if first := bytes.TrimSpace(text); r.part == unknown && len(first) > 0 {
 		r.part = events
@@ -60,7 +60,7 @@ func (r *reader) line(text []byte, number int) {
 	}
 }
 
-// partOf is what an embedded file is by one of its first lines.
+// partOf identifies an embedded file by one of its first lines.
 func partOf(text []byte) part {
 	switch {
 	case bytes.HasPrefix(text, []byte("#")) && bytes.Contains(text, []byte("TASK-PID")):
@@ -73,7 +73,7 @@ func partOf(text []byte) part {
 	return data
 }
 
-// ps reads a line of what ps printed.
+// ps parses a line of ps's output.
 func (r *reader) ps(text []byte) {
 	words := bytes.Fields(text)
 	if len(words) < 4 {
@@ -91,7 +91,7 @@ func (r *reader) ps(text []byte) {
 	switch {
 	case !pidOK || !secondOK:
 	case r.part == threadsOfPS:
-		r.belongs(second, pid, packets.Name(bytes.Join(words[3:], []byte(" "))))
+		r.threadOf(second, pid, packets.Name(bytes.Join(words[3:], []byte(" "))))
 	case len(words) >= 10:
 		r.process(pid, second, words[8])
 	}
@@ -102,8 +102,8 @@ func number32(text []byte) (int32, bool) {
 	return int32(v), err == nil
 }
 
-// task reads a line of a list of the files of /proc, "/proc/123/task/124", which atrace's
-// own script keeps with a trace.
+// task parses a line of a list of the files of /proc, "/proc/123/task/124", which atrace's own
+// script keeps with a trace.
 func (r *reader) task(text []byte) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(text, []byte("/")), []byte("proc/"))
 	if !ok {
@@ -115,22 +115,22 @@ func (r *reader) task(text []byte) bool {
 	if !ok || !whole {
 		return false
 	}
-	r.belongs(thread, process, "")
+	r.threadOf(thread, process, "")
 	return true
 }
 
-// belongs tells of a thread and its process.
-func (r *reader) belongs(tid, pid int32, name string) {
+// threadOf reports a thread and its process to the readers.
+func (r *reader) threadOf(tid, pid int32, name string) {
 	r.seen.tasks++
 	if r.feed.Asked(0) {
 		r.feed.Event(packets.Event{At: r.now(), TID: tid, Writer: &packets.Writer{Name: name, PID: pid}})
 	}
 }
 
-// now is the time of what bears none: behind all events that stand before it.
+// now returns the time for input without a time: after all events before it.
 func (r *reader) now() time.Duration { return time.Duration(r.seen.last + 1) }
 
-// process tells of a process and its parent, as a packet does.
+// process reports a process and its parent to the readers, as a packet does.
 func (r *reader) process(pid, parent int32, name []byte) {
 	r.seen.tasks++
 	var process, tree []byte

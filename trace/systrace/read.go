@@ -16,15 +16,15 @@ type reader struct {
 	feed      *packets.Feed
 	part      part
 	functions map[string]uint64
-	writers   map[int32]*packets.Writer // what the last line of a thread said of it
+	writers   map[int32]*packets.Writer // by thread, as stated in its last line
 	waking    bool                      // sched_waking was seen
-	data      []byte                    // of the last event, for the next one
+	data      []byte                    // buffer of the last event, reused
 	seen      content
-	other     string // what the file seems to be where it is no trace in text, "" where not known
+	other     string // what the file seems to be if it is not a text trace, "" if unknown
 }
 
-// read gives a text's events to the readers. The error is for reading, and for a text of
-// more than trace.MaxText.
+// read passes a text's events to the readers. It returns an error if reading fails, or for a text
+// of more than trace.MaxText.
 func read(src io.Reader, f *packets.File, readers ...packets.Reader) (*content, error) {
 	r := &reader{
 		file: f, feed: f.Feed(readers...), functions: map[string]uint64{}, writers: map[int32]*packets.Writer{},
@@ -48,7 +48,7 @@ func read(src io.Reader, f *packets.File, readers ...packets.Reader) (*content, 
 	return &r.seen, lines.Err()
 }
 
-// event reads a line of the kernel's trace.
+// event parses a line of the kernel's trace.
 func (r *reader) event(text []byte, number int) {
 	if len(bytes.TrimSpace(text)) == 0 || text[0] == '#' {
 		return
@@ -87,10 +87,10 @@ func (r *reader) count(l *line) {
 	}
 }
 
-// unnamed is the name of a thread that the kernel did not remember.
+// unnamed is the name of a thread that the kernel had forgotten.
 const unnamed = "<...>"
 
-// writer tells what the line says of its thread.
+// writer reports the line's thread to the readers.
 func (r *reader) writer(l *line) {
 	if !r.feed.Asked(0) {
 		return
@@ -109,7 +109,7 @@ func (r *reader) writer(l *line) {
 	r.feed.Event(packets.Event{At: time.Duration(l.ns), CPU: l.cpu, TID: l.tid, Writer: w})
 }
 
-// give gives the event itself to those who ask for its kind.
+// give passes the event to the readers that want its kind.
 func (r *reader) give(l *line) {
 	how, known := r.formatOf(l.event)
 	switch {
@@ -128,13 +128,13 @@ func (r *reader) give(l *line) {
 	r.feed.Event(packets.Event{At: time.Duration(l.ns), CPU: l.cpu, TID: l.tid, Kind: how.number, Data: bytes.Clone(message)})
 }
 
-// format is how an event is read: by its keys, or as one of a block device, which has none.
+// format is how an event is parsed: by its keys, or as one of a block device, which has none.
 type format struct {
 	kind
 	block *block
 }
 
-// formatOf is how an event is read; false for one that is passed over.
+// formatOf returns how an event is parsed; false if it is not.
 func (r *reader) formatOf(event []byte) (format, bool) {
 	if b, ok := blocks[string(event)]; ok {
 		return format{kind{number: b.number}, &b}, true
@@ -148,11 +148,11 @@ func (r *reader) formatOf(event []byte) (format, bool) {
 	return format{kind: k}, known
 }
 
-// doubts tells of what was not read.
+// doubts warns of what was not parsed.
 func (r *reader) doubts() {
 	r.file.Warnings.Counted(0, r.seen.malformed,
-		"%d event lacks what each of its kind has: it is left out",
-		"%d events lack what each of their kind has: they are left out")
+		"%d event lacks an argument of its kind: it is left out",
+		"%d events lack an argument of their kind: they are left out")
 	r.file.Warnings.Counted(r.seen.strange, r.seen.others,
 		"%d line is no event of the kernel, this one: it is left out",
 		"%d lines are no events of the kernel, this one first: they are left out")

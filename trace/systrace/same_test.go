@@ -20,8 +20,8 @@ import (
 	"github.com/apkgate/apkgate/trace/systrace"
 )
 
-// writer writes the kernel's events of a trace of packets as the kernel itself writes them
-// in text, as far as its readers read these.
+// writer writes the kernel's events of a trace of packets as the kernel prints them, as far as the
+// readers use them.
 type writer struct {
 	out   strings.Builder
 	runs  map[int32]int32 // the thread that runs, by CPU
@@ -64,7 +64,7 @@ func (w *writer) Event(e *packets.Event) {
 	}
 }
 
-// letters are a thread's state of Linux 5.10, which the trace is of.
+// letters formats a thread's state as in Linux 5.10, on which the trace was recorded.
 func letters(state int64) string {
 	switch {
 	case state == 0:
@@ -81,9 +81,9 @@ func letters(state int64) string {
 	return strings.Join(out, "|")
 }
 
-// TestARealTraceInTextHasTheSameRows writes a real trace of packets as text, whose times are
-// µs, and holds its tables against those of the packets.
-func TestARealTraceInTextHasTheSameRows(t *testing.T) {
+// TestTableOfTextAgreesWithPackets writes a real trace of packets as text, with times in µs, and
+// compares its tables with those of the packets.
+func TestTableOfTextAgreesWithPackets(t *testing.T) {
 	t.Parallel()
 	src, err := os.Open(corpustest.Path(t, "perfetto", "api32_startup_warm.perfetto-trace"))
 	if err != nil {
@@ -119,8 +119,8 @@ func textTable(t *testing.T, text, name string) *tables.Table {
 	return read
 }
 
-// comparable are the cells of a table's rows that the text tells too, in the order of time.
-// Slices are less deep in it, since binder's around them are not written.
+// comparable returns the cells of a table's rows that the text has too, in order of time. Slices
+// are nested less deeply in the text, since binder's around them are not written.
 func comparable(name string, table *tables.Table) []string {
 	columns := map[string][]int{"sched": {0, 2, 3, 4, 5}, "thread-states": {0, 2, 3, 4, 5}, "slices": {1, 3, 10}, "counters": {0, 1, 3, 6}}[name]
 	kind := map[string]int{"slices": 8, "counters": 4}[name]

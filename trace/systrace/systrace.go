@@ -1,14 +1,14 @@
-// Package systrace reads traces of the kernel in text: what atrace and systrace write, as
-// text, compressed ("TRACE:" and a zlib stream) or in systrace's HTML, and what ftrace's
-// own files hold. It turns lines into the events that the readers of Perfetto traces read
-// (trace/perfetto/...), so that slices, counters, threads and the scheduler's tables of
-// both are read by the same code. It owns the lines, and nothing of what events mean.
+// Package systrace reads text traces of the kernel: the output of atrace and systrace, as text,
+// compressed ("TRACE:" and a zlib stream) or in systrace's HTML, and ftrace's own files. It turns
+// lines into the events that the readers of Perfetto traces read (trace/perfetto/...), so that the
+// same code reads slices, counters, threads and the scheduler's tables of both. It owns the lines,
+// and not the meaning of events.
 //
-// It takes a stand: lines mean what Perfetto's trace processor takes them for
-// (src/trace_processor/importers/systrace), so that its tables can be held against these.
-// It differs where that one loses something: names with blanks are whole, events of tasks
-// that begin and end are read, and memory goes to the process whose it is. Times are of
-// the clock that the trace was recorded on, which the text does not name.
+// Lines are interpreted as in Perfetto's trace processor (src/trace_processor/importers/systrace),
+// so that its tables can be compared with these. The package differs where the trace processor
+// loses something: names with blanks are complete, the start and end of tasks are read, and memory
+// is attributed to the right process. Times are on the clock of the recording, which the text does
+// not name.
 package systrace
 
 import (
@@ -18,22 +18,22 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Limits on a text, beside those of its lines (package trace) and of the readers.
+// Limits of a text, in addition to those of its lines (package trace) and of the readers.
 const (
-	maxFunctions = 100_000 // of the kernel, that threads slept in
-	maxKinds     = 1_000   // of events, that are counted by their name
-	maxWriters   = 200_000 // threads whose names are compared with those that are known
+	maxFunctions = 100_000 // of the kernel, in which threads slept
+	maxKinds     = 1_000   // of events, counted by name
+	maxWriters   = 200_000 // threads whose names are tracked
 )
 
-// Source is a trace in text, for the readers of the kernel's events. It can be read again
-// where r can be wound back.
+// Source returns a text trace for the readers of the kernel's events. It can be read again if r can
+// be rewound.
 func Source(r io.Reader) packets.Source {
 	again := false
 	once := func(f *packets.File, readers []packets.Reader) error {
 		if again {
 			back, ok := r.(io.Seeker)
 			if !ok {
-				return errors.New("read a trace in text once more: what it is read from can't be wound back")
+				return errors.New("read a text trace again: its input can't be rewound")
 			}
 			if _, err := back.Seek(0, io.SeekStart); err != nil {
 				return err
@@ -60,12 +60,12 @@ func Source(r io.Reader) packets.Source {
 // content counts what is in a trace.
 type content struct {
 	events    int
-	malformed int             // events that lack what each of their kind has
-	unread    int             // of kinds that are passed over
-	kinds     map[string]*int // events by their name, as far as there is room for it
-	others    int             // lines that are no event
-	strange   int             // the number of the first of these
-	tasks     int             // lines that tell of a thread or a process
+	malformed int             // events that lack an argument of their kind
+	unread    int             // of kinds that are not parsed
+	kinds     map[string]*int // events by name, as far as there is room
+	others    int             // lines that are not events
+	strange   int             // the number of the first such line
+	tasks     int             // lines that describe a thread or a process
 	cpus      map[int32]bool
 	first     int64 // ns of the trace's clock, as last
 	last      int64

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/trace/systrace"
 )
 
-// head is what the kernel writes above a trace.
+// head is the header that the kernel prints before a trace.
 const head = "# tracer: nop\n#\n#           TASK-PID    TGID   CPU#  ||||    TIMESTAMP  FUNCTION\n"
 
 // sleeper is a thread that sleeps for I/O, is woken, and runs on a CPU again.
@@ -27,7 +27,7 @@ const sleeper = `          <idle>-0     (-----) [000] d..2    10.000000: sched_s
     RenderThread-101   (  100) [000] d..2    10.005000: sched_switch: prev_comm=RenderThread prev_pid=101 prev_prio=110 prev_state=R+ ==> next_comm=swapper/0 next_pid=0 next_prio=120
 `
 
-// table are the rows of a table, with "|" between the cells, and its warnings.
+// table returns the rows of a table, with "|" between the cells, and its warnings.
 func table(t *testing.T, text, name string) (rows []string, warnings string) {
 	t.Helper()
 	read, err := systrace.Table(strings.NewReader(text), name)
@@ -46,7 +46,7 @@ func table(t *testing.T, text, name string) (rows []string, warnings string) {
 	return rows, fmt.Sprint(read.Warnings)
 }
 
-// holds checks a table's rows as far as they are given: each may be the beginning of a row.
+// holds checks that each row of a table begins with the wanted text.
 func holds(t *testing.T, text, name string, want ...string) {
 	t.Helper()
 	got, warnings := table(t, text, name)
@@ -58,7 +58,7 @@ func holds(t *testing.T, text, name string, want ...string) {
 	}
 }
 
-func TestSchedulerOfATextIsThatOfPackets(t *testing.T) {
+func TestTableSched(t *testing.T) {
 	t.Parallel()
 	holds(t, head+sleeper, "sched",
 		"10000000000|1000000|0|101|DK|110|", "10001000000|2000000|0|0|R|120|0",
@@ -69,7 +69,7 @@ func TestSchedulerOfATextIsThatOfPackets(t *testing.T) {
 	holds(t, head+sleeper, "threads", "0|0|swapper|0|0|1||", "1|101|RenderThread|1|100|0||", "2|100||1|100|1||", "3|7|kworker/0:1|2|7|1||")
 }
 
-func TestSlicesAndCountersOfAText(t *testing.T) {
+func TestTableSlicesAndCounters(t *testing.T) {
 	t.Parallel()
 	text := `com.example-100   (  100) [000] ...1 1.000000: tracing_mark_write: B|100|Choreographer#doFrame
  com.example-100   (  100) [000] ...1 1.125000: tracing_mark_write: S|100|load|7
@@ -92,7 +92,7 @@ func TestSlicesAndCountersOfAText(t *testing.T) {
 		"2125000000|8.43776e+06|4|mem.rss.anon|process_memory||100||")
 }
 
-func TestBinderOfAText(t *testing.T) {
+func TestTableBinder(t *testing.T) {
 	t.Parallel()
 	text := ` client-10 [000] ..... 5.000000: binder_transaction: transaction=9 dest_node=1 dest_proc=20 dest_thread=0 reply=0 flags=0x10 code=0x3
  server-20 [001] ..... 5.000100: binder_transaction_received: transaction=9
@@ -103,9 +103,9 @@ func TestBinderOfAText(t *testing.T) {
 	holds(t, text, "flows", "0|1")
 }
 
-func TestBlockIOOfAText(t *testing.T) {
+func TestTableBlockIO(t *testing.T) {
 	t.Parallel()
-	// The first is as kernels before Linux 6.4 write it, the second as later ones.
+	// The first is as written by kernels before Linux 6.4, the second by later ones.
 	text := ` com.example-10 (   10) [000] .... 5.000000: block_rq_issue: 253,300 WS 4096 () 1234 + 8 [com.example]
  com.example-10 (   10) [000] .... 5.125000: block_rq_issue: 8,1 R 8192 () 99 + 16 none,0,0 [Signal Catcher]
       <idle>-0  (-----) [000] .... 5.250000: block_rq_complete: 253,300 WS () 1234 + 8 [0]
@@ -118,7 +118,7 @@ func TestBlockIOOfAText(t *testing.T) {
 		"5625000000|-1|block_bio_queue|2049|7|2|1024|RA|com.example|0|10|10")
 }
 
-func TestLinesAsDifferentKernelsWriteThem(t *testing.T) {
+func TestParseLinesOfSeveralKernels(t *testing.T) {
 	t.Parallel()
 	for title, line := range map[string]string{
 		"no process":         "a-7     [000] ...2     0.002188: print: I|7|x",
@@ -138,14 +138,14 @@ func TestLinesAsDifferentKernelsWriteThem(t *testing.T) {
 	}
 }
 
-func TestNamesWithBlanksAreWhole(t *testing.T) {
+func TestParseNamesWithBlanks(t *testing.T) {
 	t.Parallel()
 	text := ` Signal Catcher-7 ( 5) [000] d..2 1.000000: sched_switch: prev_comm=Signal Catcher prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=Jit thread pool next_pid=8 next_prio=129
 `
 	holds(t, text, "threads", "0|0|swapper", "1|7|Signal Catcher|", "2|5||", "3|8|Jit thread pool|")
 }
 
-func TestUnknownNamesReplaceNone(t *testing.T) {
+func TestUnknownNamesReplaceNoKnownName(t *testing.T) {
 	t.Parallel()
 	text := ` real-7 [000] .... 1.0: print: I|7|x
  <...>-7 [000] .... 2.0: print: I|7|x
@@ -153,7 +153,7 @@ func TestUnknownNamesReplaceNone(t *testing.T) {
 	holds(t, text, "threads", "0|0|swapper|", "1|7|real|")
 }
 
-// TestWakeups has a kernel that writes sched_wakeup alone, and one that writes both.
+// TestWakeups has one kernel that writes only sched_wakeup, and one that writes both.
 func TestWakeups(t *testing.T) {
 	t.Parallel()
 	woken := func(s int, event string) string {
@@ -163,7 +163,7 @@ func TestWakeups(t *testing.T) {
 	holds(t, woken(1, "sched_waking")+woken(2, "sched_wakeup"), "thread-states", "1500000000|-1|8|R||7|")
 }
 
-func TestTasksThatBeginAndEnd(t *testing.T) {
+func TestTaskStartAndEnd(t *testing.T) {
 	t.Parallel()
 	text := ` a-7 ( 7) [000] .... 1.0: task_newtask: pid=8 comm=a clone_flags=1200000 oom_score_adj=0
  a-7 ( 7) [000] .... 2.0: task_newtask: pid=9 comm=a clone_flags=3d0f00 oom_score_adj=0
@@ -173,7 +173,7 @@ func TestTasksThatBeginAndEnd(t *testing.T) {
 	holds(t, text, "threads", "0|0|swapper|", "1|7|a|1|7|1||", "2|8|b|2|8|1|1000000000|4000000000", "3|9|a|1|7|0|2000000000|", "4|3|c|3|3|1||")
 }
 
-// html is what systrace writes: ps, then the trace, each embedded in the page.
+// html is a systrace page: ps, then the trace, each embedded.
 func html(trace string) string {
 	return "<!DOCTYPE html>\n<html>\n<script>a-7 [000] .... 1.0: print: B|7|no\n</script>\n" +
 		"<script class=\"trace-data\" type=\"application/text\">\nPROCESS DUMP\nUSER PID PPID VSZ RSS WCHAN PC S NAME COMM\n" +
@@ -182,7 +182,7 @@ func html(trace string) string {
 		"<script class=\"trace-data\" type=\"application/text\">\nCGROUP DUMP\na-7 [000] .... 1.0: print: B|7|no\n</script>\n</html>\n"
 }
 
-func TestSystracesPage(t *testing.T) {
+func TestTableOfAnHTMLPage(t *testing.T) {
 	t.Parallel()
 	holds(t, html(head+sleeper), "sched", "10000000000|1000000|0|101|DK|110|", "10001000000|", "10003000000|", "10005000000|")
 	holds(t, html(head+sleeper), "processes", "0|0||", "1|50|||", "2|100|com.example.app||||50|com.example.app", "3|7|")
@@ -193,10 +193,9 @@ func TestSystracesPage(t *testing.T) {
 	}
 }
 
-// TestOldPages has the trace as a string of JavaScript, as systrace wrote it until 2014.
-// TestPSTellsOfProcessesThatBeganInTheTrace has what ps printed behind the trace, as systrace
-// writes it: the process has its name by then.
-func TestPSTellsOfProcessesThatBeganInTheTrace(t *testing.T) {
+// TestProcessNamesFromPSAfterTheTrace has the output of ps after the trace, as systrace writes it: the
+// process has its name by then.
+func TestProcessNamesFromPSAfterTheTrace(t *testing.T) {
 	t.Parallel()
 	const begins = "zygote-100 (  100) [000] d..2 1.500000: task_newtask: pid=500 comm=zygote clone_flags=1200011 oom_score_adj=0\n"
 	const ps = "PROCESS DUMP\nUSER PID PPID VSZ RSS WCHAN PC S NAME CMD\nu0_a1 500 100 1 2 0 0 S com.example.app app\n"
@@ -216,7 +215,7 @@ func TestPSTellsOfProcessesThatBeganInTheTrace(t *testing.T) {
 	}
 }
 
-func TestOldPages(t *testing.T) {
+func TestTableOfAnOldHTMLPage(t *testing.T) {
 	t.Parallel()
 	page := "<html>\n<script>\n  var linuxPerfData = \"\\\n" + strings.ReplaceAll(head+sleeper, "\n", "\\n\\\n") + "\";\n</script>\n</html>\n"
 	got, _ := table(t, page, "sched")
@@ -225,7 +224,7 @@ func TestOldPages(t *testing.T) {
 	}
 }
 
-// packed is what atrace -z writes.
+// packed is the output of atrace -z.
 func packed(t *testing.T, text string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -261,17 +260,17 @@ func TestCompressedTraces(t *testing.T) {
 		t.Error("the compressed trace has no line end in it: it shows nothing of adb's")
 	}
 	got, warnings := table(t, string(plain[:len(plain)*2/3]), "sched")
-	if len(got) != 4 || !strings.Contains(warnings, "can't be unpacked whole") {
+	if len(got) != 4 || !strings.Contains(warnings, "can't be unpacked completely") {
 		t.Errorf("cut short: %q %s", got, warnings)
 	}
 }
 
-func TestWhatCannotBeReadIsTold(t *testing.T) {
+func TestTableWarnings(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct{ text, table, want string }{
 		"another file": {"hello\nworld\n", "sched", "2 lines are no events of the kernel, this one first"},
 		"nothing":      {"", "sched", "there is no event of the kernel"},
-		"a part":       {"a-7 [000] .... 1.0: sched_switch: prev_comm=a prev_pid=7\n", "sched", "1 event lacks what each of its kind has"},
+		"a part":       {"a-7 [000] .... 1.0: sched_switch: prev_comm=a prev_pid=7\n", "sched", "1 event lacks an argument of its kind"},
 		"lost":         {sleeper + "CPU:2 [LOST 511 EVENTS]\n", "sched", "events of the kernel were lost in 1 place"},
 		"many CPUs":    {"a-7 [99999] .... 1.0: print: I|7|x\n", "slices", "1 line is no event"},
 		"no time":      {"a-7 [000] .... 1e300: print: I|7|x\na-7 [000] .... -1.0: print: I|7|x\n", "slices", "2 lines are no events"},
@@ -282,9 +281,7 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 	}
 }
 
-// TestLinesThatCouldBeManyEvents has a line of 1 MiB in which an event could begin at every
-// few bytes. Looking ahead from each would take minutes.
-func TestATextThatIsCutIsDoubted(t *testing.T) {
+func TestTableWarnsOfATruncatedText(t *testing.T) {
 	t.Parallel()
 	const line = "app-7 (  7) [000] d..2 1.500000: tracing_mark_write: B|7|load the list"
 	for text, cut := range map[string]bool{
@@ -297,7 +294,9 @@ func TestATextThatIsCutIsDoubted(t *testing.T) {
 	}
 }
 
-func TestLinesThatCouldBeManyEvents(t *testing.T) {
+// TestParseAmbiguousLineInTime has a line of 1 MiB in which an event could begin every few bytes.
+// Looking ahead from each would take minutes.
+func TestParseAmbiguousLineInTime(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"-1 [0] ", "-1 (1) [0] d..2 ", "-1 [0] 1.0: ", "-1-1", "- "} {
 		text := strings.Repeat(strings.Repeat(part, (1<<20)/len(part))+"\n", 4)
@@ -307,7 +306,7 @@ func TestLinesThatCouldBeManyEvents(t *testing.T) {
 	}
 }
 
-func TestErrorsOfReadingAreErrors(t *testing.T) {
+func TestTableReportsReadErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")
 	for title, text := range map[string][]byte{"text": []byte(sleeper), "compressed": packed(t, sleeper)[:40]} {
@@ -318,7 +317,7 @@ func TestErrorsOfReadingAreErrors(t *testing.T) {
 	}
 }
 
-func TestInspectSumsUp(t *testing.T) {
+func TestInspectTotals(t *testing.T) {
 	t.Parallel()
 	got, err := systrace.Inspect(strings.NewReader(head + sleeper))
 	if err != nil {

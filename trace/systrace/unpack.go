@@ -13,17 +13,17 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// mark is what atrace writes before a trace.
+// mark is the text that atrace writes before a trace.
 const mark = "TRACE:"
 
-// near is how many bytes tell what a file is: atrace writes fewer before a trace.
+// near is how many bytes identify a file: atrace writes fewer before a trace.
 const near = 4 << 10
 
 // zlibMethod is the first byte of a zlib stream with a window of 32 KiB.
 const zlibMethod = 0x78
 
-// unpacked is the text of a trace. atrace -z writes it as a zlib stream behind the mark,
-// in which adb shell on old devices turned each LF into CR LF, or CR CR LF.
+// unpacked returns the text of a trace. atrace -z writes it as a zlib stream after the mark, in
+// which adb shell on old devices turned each LF into CR LF, or CR CR LF.
 func unpacked(in *bufio.Reader, f *packets.File) io.Reader {
 	head, _ := in.Peek(near)
 	at := bytes.Index(head, []byte(mark))
@@ -49,7 +49,7 @@ func unpacked(in *bufio.Reader, f *packets.File) io.Reader {
 	return &damaged{out, f}
 }
 
-// otherFormat names what a file is that people take for a trace in text.
+// otherFormat names the format of a file that is often mistaken for a text trace.
 func otherFormat(begins []byte) string {
 	const packet = 1<<3 | 2 // begins a packet of a Perfetto trace, and is the end of a line
 	binary := bytes.ContainsFunc(begins, func(c rune) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' })
@@ -68,7 +68,7 @@ type failing struct{ err error }
 
 func (r failing) Read([]byte) (int, error) { return 0, r.err }
 
-// damaged is a zlib stream that may end early. What stands before that is read.
+// damaged is a zlib stream that may end early. What precedes the end is read.
 type damaged struct {
 	in io.Reader
 	f  *packets.File
@@ -86,19 +86,18 @@ func (d *damaged) Read(p []byte) (int, error) {
 	return d.in.Read(p)
 }
 
-// broken ends a stream: with a warning where it is damaged, with the error of reading it
-// else.
+// broken ends a stream: with a warning if it is damaged, otherwise with the read error.
 func broken(f *packets.File, err error) io.Reader {
 	var corrupt flate.CorruptInputError
 	damage := []error{zlib.ErrChecksum, zlib.ErrDictionary, zlib.ErrHeader, io.ErrUnexpectedEOF}
 	if !errors.As(err, &corrupt) && !slices.ContainsFunc(damage, func(one error) bool { return errors.Is(err, one) }) {
 		return failing{err}
 	}
-	f.Warnings.Addf(0, "the compressed trace can't be unpacked whole: %v", err)
+	f.Warnings.Addf(0, "the compressed trace can't be unpacked completely: %v", err)
 	return bytes.NewReader(nil)
 }
 
-// collapsed takes the CRs out that stand before each LF.
+// collapsed removes the CRs before each LF.
 type collapsed struct {
 	in      *bufio.Reader
 	returns int

@@ -8,30 +8,29 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// The generic features, each a name and a step: numbers as such would never be the
-// same twice (paper, section 2.3: F_p).
+// The generic features, each a name and a level: raw numbers would never repeat (paper, section
+// 2.3: F_p).
 const (
 	CPUHigh    = "cpu: high"     // 90 % or more of all CPUs
 	CPUMedium  = "cpu: medium"   // 50 % or more
 	CPULow     = "cpu: low"      //
-	AppCPUHigh = "app cpu: high" // the process that did not respond: 80 % of one CPU or more
+	AppCPUHigh = "app cpu: high" // the unresponsive process: 80 % of one CPU or more
 	AppCPULow  = "app cpu: low"
 	IOWaitHigh = "iowait: high" // 20 % or more of all CPUs' time
 	IOWaitLow  = "iowait: low"
-	// MemoryLow: tasks waited for memory a tenth of the last 10 s or longer, or the kernel's
-	// thread that frees pages (kswapd) took 10 % of a CPU or more.
+	// MemoryLow: tasks waited for memory for a tenth of the last 10 s or longer, or the kernel's
+	// thread that frees pages (kswapd) used 10 % of a CPU or more.
 	MemoryLow  = "memory: low"
 	MemoryGood = "memory: good"
 	HeapFull   = "heap: full" // 3 % of the Java heap or less are free
 	HeapGood   = "heap: good"
 )
 
-// generic are the features that the dump tells, beside those that the ANR has from
-// elsewhere, sorted.
+// generic returns the features from the dump and those that the ANR already has, sorted.
 func generic(d anr.Dump, a run.ANR) []string {
 	out := slices.Clone(a.Features)
 	if i := slices.IndexFunc(d.CPU, func(c anr.CPU) bool { return !c.Later }); i >= 0 {
-		out = append(out, ofCPU(d.CPU[i], a)...)
+		out = append(out, cpuFeatures(d.CPU[i], a)...)
 	}
 	for _, p := range d.Pressure {
 		if p.Of == "memory" {
@@ -51,8 +50,8 @@ func generic(d anr.Dump, a run.ANR) []string {
 	return out[:min(len(out), run.MaxANRFeatures)]
 }
 
-// ofCPU are the features of the time before the ANR was noticed.
-func ofCPU(c anr.CPU, a run.ANR) []string {
+// cpuFeatures returns the features of the period before the ANR was detected.
+func cpuFeatures(c anr.CPU, a run.ANR) []string {
 	step := CPULow
 	switch busy := c.Total.Percent - c.Total.IOWait; { // a CPU that waits for the disk has time for others
 	case busy >= 90:
@@ -72,8 +71,8 @@ func ofCPU(c anr.CPU, a run.ANR) []string {
 	return out
 }
 
-func either(yes bool, a, b string) string {
-	if yes {
+func either(cond bool, a, b string) string {
+	if cond {
 		return a
 	}
 	return b

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Kinds of functions on a stack, which begin what normal makes of a frame.
+// Kinds of functions on a stack, the prefixes of normalized frames.
 const (
 	javaFunction   = "java "
 	nativeLibrary  = "native "
@@ -20,9 +20,9 @@ var (
 	// "#00 pc 000000000004df5c  /apex/…/libc.so (syscall+28) (BuildId: 0133…)"
 	// (art/runtime/native_stack_dump.cc, libbacktrace and libunwindstack's FormatFrame).
 	nativeFrame = regexp.MustCompile(`^(?:#\d+ +)?pc +(?:0x)?[0-9a-f]+ +(.*)$`)
-	// "(syscall+28)", of which the name may hold brackets of its own.
+	// "(syscall+28)", where the name may contain brackets.
 	nativeName = regexp.MustCompile(` \((.*?)(?:\+\d+)?\)$`)
-	inFile     = regexp.MustCompile(` \(offset (?:0x)?[0-9a-f]+\)`) // where a library lies in an APK
+	inFile     = regexp.MustCompile(` \(offset (?:0x)?[0-9a-f]+\)`) // the library's offset in an APK
 	buildID    = regexp.MustCompile(` \(BuildId: [^)]*\)$`)
 	// "futex_wait_queue_me+0xcc/0x158" (/proc/PID/stack).
 	kernelOffset = regexp.MustCompile(`\+0x[0-9a-f]+/0x[0-9a-f]+.*$`)
@@ -34,8 +34,8 @@ var platform = []string{
 	"java sun.", "java kotlin.", "java kotlinx.", "java org.json.", "java org.xmlpull.",
 }
 
-// Own reports whether a frame, as a dump has it, is a function that is neither Android's
-// nor of a language's library: a method, or one of a library that the app brought.
+// Own reports whether a frame, as in a dump, is neither Android's nor of a language's library: a
+// method, or a function of a library bundled with the app.
 func Own(text string) bool { return own(normal(text)) }
 
 func own(function string) bool {
@@ -45,10 +45,9 @@ func own(function string) bool {
 	return strings.HasPrefix(function, javaFunction) && !slices.ContainsFunc(platform, func(p string) bool { return strings.HasPrefix(function, p) })
 }
 
-// ofFault are the frames of a thread that tell its fault. Where it ran, it is chance in
-// which function of a library it was seen: the innermost method that is not the
-// platform's, and those that led there, remain.
-func ofFault(t run.ANRThread) []string {
+// faultFrames returns the frames of a thread that identify its fault. In a running thread the innermost
+// library function is chance: the frames from the innermost method outside the platform on remain.
+func faultFrames(t run.ANRThread) []string {
 	if t.Kind == run.WaitRunning {
 		if i := slices.IndexFunc(t.Stack, Own); i >= 0 {
 			return t.Stack[i:]
@@ -57,8 +56,8 @@ func ofFault(t run.ANRThread) []string {
 	return t.Stack
 }
 
-// normal is a frame as a dump has it, without what differs from time to time: "" for
-// one that says nothing of the fault, or for no frame.
+// normal returns a frame of a dump without what varies between occurrences: "" for one that is
+// uninformative, or for text that is no frame.
 func normal(text string) string {
 	text = strings.TrimSpace(text)
 	if function, ok := cutKernel(text); ok {
@@ -83,7 +82,7 @@ func cutKernel(text string) (function string, ok bool) {
 	return "", false
 }
 
-// normalJava is the class and method of "com.example.Store.read(Store.java:41)".
+// normalJava returns the class and method of "com.example.Store.read(Store.java:41)".
 func normalJava(text string) string {
 	name, _, _ := strings.Cut(text, "(")
 	name = javaRules.apply(strings.TrimSpace(name))
@@ -93,9 +92,9 @@ func normalJava(text string) string {
 	return javaFunction + name
 }
 
-// normalNative is the library of "/apex/…/libc.so (syscall+28) (BuildId: 0133…)". Of a
-// library that the app brings along it is the function too, as of its own methods; the
-// names in the system's libraries change from one Android to the next.
+// normalNative returns the library of "/apex/…/libc.so (syscall+28) (BuildId: 0133…)". For a
+// library bundled with the app it adds the function, as for the app's methods; function names in
+// the system's libraries change between Android versions.
 func normalNative(text string) string {
 	text = inFile.ReplaceAllString(buildID.ReplaceAllString(text, ""), "")
 	function := ""
@@ -117,7 +116,7 @@ func bundled(file string) bool {
 	return strings.HasPrefix(file, "/data/") && !strings.Contains(path.Base(file), "@") && !strings.HasSuffix(file, ".oat") && !strings.HasSuffix(file, ".odex")
 }
 
-// normalKernel is the function of "futex_wait_queue_me+0xcc/0x158".
+// normalKernel returns the function of "futex_wait_queue_me+0xcc/0x158".
 func normalKernel(text string) string {
 	if strings.HasPrefix(text, "(") { // "(couldn't read /proc/self/task/1045/stack)"
 		return ""

@@ -10,13 +10,13 @@ import (
 	"github.com/apkgate/apkgate/trace/r8map"
 )
 
-// "a.b.c(SourceFile:12)", "a.b.c(Unknown Source:3)", "a.b.c(Native method)": what is in
-// the brackets is of the compiled code, so that only its number counts.
+// "a.b.c(SourceFile:12)", "a.b.c(Unknown Source:3)", "a.b.c(Native method)": the text in the
+// brackets is of the compiled code, so only its number counts.
 var javaFrame = regexp.MustCompile(`^(?:at )?([\w$.-]+)\.([\w$<>-]+)\(([^)]*)\)$`)
 
-// retrace puts the names of the source onto the stacks. A frame into which the compiler
-// has put several becomes those; one that it made from parts of several methods, or
-// made up altogether, goes. One that may be several methods keeps its name.
+// retrace replaces the names on the stacks by those of the source. A frame with inlined methods
+// becomes several frames; an outlined or synthesized one is dropped. A frame with several possible
+// methods keeps its name.
 func retrace(a *run.ANR, names *r8map.Map) {
 	for i := range a.Threads {
 		t := &a.Threads[i]
@@ -42,7 +42,7 @@ func retraced(text string, names *r8map.Map) []string {
 	}
 	line := 0
 	if _, number, ok := strings.Cut(m[3], ":"); ok {
-		line, _ = strconv.Atoi(number) // no number is no line
+		line, _ = strconv.Atoi(number) // no number means no line
 	}
 	found := names.Retrace(r8map.Place{Class: m[1], Method: m[2], Line: line})
 	if len(found) != 1 {

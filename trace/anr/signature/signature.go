@@ -1,15 +1,14 @@
-// Package signature owns what is the same each time that the same fault keeps an app
-// from responding: stacks without what differs from run to run, build to build and
-// phone to phone, the features that section 2.3 of the paper compares ("Aging or
-// Glitching?"), and a name made of both.
+// Package signature identifies a fault that keeps an app from responding by what all of its
+// occurrences have in common: stacks without what differs between runs, builds and phones, the
+// features that section 2.3 of the paper compares ("Aging or Glitching?"), and a name derived from
+// both.
 //
-// It reads a run.ANR and needs no file. It does not say how alike two are, nor what
-// the reason was; package diagnose/anrcause does.
+// It reads a run.ANR and needs no file. It does not compute the similarity of two ANRs, nor find
+// the cause; package diagnose/anrcause does.
 //
-// It takes a stand: what makes two stacks the same is decided here alone, by rules in
-// an order that a test holds (rules.go). A rule takes away what cannot be the fault:
-// a line, an address, a number that somebody counts up. A method's name stays, unless
-// a compiler made it up.
+// Which stacks count as equal is decided here alone, by rules in an order that a test checks
+// (rules.go). A rule removes what cannot be the fault: a line, an address, a counter. A method's
+// name stays, unless a compiler generated it.
 package signature
 
 import (
@@ -23,16 +22,15 @@ import (
 	"github.com/apkgate/apkgate/trace/r8map"
 )
 
-// rulesVersion begins what a signature is the digest of. Raise it where a rule
-// changes: signatures by other rules then differ from all of today's.
+// rulesVersion begins the text whose digest is the signature. Increment it when a rule changes, so
+// that new signatures differ from all old ones.
 const rulesVersion = "apkgate.signature/1"
 
-// digits is how long a signature is.
+// digits is the length of a signature.
 const digits = 16
 
-// Fill finds the names of the source on the stacks, where a mapping is given, and fills
-// in the features and the signature. The dump is the one that shows the ANR; where
-// there is none, an empty one.
+// Fill retraces the stacks if a mapping is given, and sets the features and the signature. d is the
+// dump of the ANR, or an empty one.
 func Fill(a *run.ANR, d anr.Dump, names *r8map.Map) {
 	if names != nil {
 		retrace(a, names)
@@ -41,16 +39,15 @@ func Fill(a *run.ANR, d anr.Dump, names *r8map.Map) {
 	a.Signature = Of(*a)
 }
 
-// Of is the signature: the first 16 hexadecimal digits of the SHA-256 of the rules'
-// version and the stacks of the critical threads, each a line for the process's name
-// ("" for the ANR's own) and one for each function, innermost first, every function
-// once; stacks are sorted. Functions are as Vector.Specific has them. It is "" where no
-// stack could be read.
+// Of returns the signature: the first 16 hexadecimal digits of the SHA-256 of the rules' version
+// and the stacks of the critical threads, each a line for the process's name ("" for the ANR's own)
+// and one for each function, innermost first, every function once; stacks are sorted. Functions are
+// as in Vector.Specific. It returns "" if no stack could be read.
 func Of(a run.ANR) string {
 	var stacks []string
 	for _, t := range critical(a) {
 		var lines []string
-		for _, text := range ofFault(t) {
+		for _, text := range faultFrames(t) {
 			if f := normal(text); f != "" && !slices.Contains(lines, f) {
 				lines = append(lines, f)
 			}
@@ -67,8 +64,8 @@ func Of(a run.ANR) string {
 	return hex.EncodeToString(sum[:])[:digits]
 }
 
-// critical are the threads for which the others wait: those that are marked so, else
-// the last one, or all where they wait for each other.
+// critical returns the threads for which the others wait: those marked so, or else the last one, or
+// all if they wait for each other.
 func critical(a run.ANR) []run.ANRThread {
 	var out []run.ANRThread
 	for _, t := range a.Threads {

@@ -12,10 +12,10 @@ import (
 	"github.com/apkgate/apkgate/trace/r8map"
 )
 
-// TestNormal holds each rule to a frame as compilers and Android versions write it.
+// TestNormal applies each rule to a frame as compilers and Android versions write it.
 func TestNormal(t *testing.T) {
 	for text, want := range map[string]string{
-		// Java: lines, and the words around them.
+		// Java: lines, and the text around them.
 		"com.example.Store.read(Store.java:41)":                             "java com.example.Store.read",
 		"  at com.example.Store.read(Store.java:44)":                        "java com.example.Store.read",
 		"java.lang.Object.wait(Native method)":                              "java java.lang.Object.wait",
@@ -25,7 +25,7 @@ func TestNormal(t *testing.T) {
 		"- waiting to lock <0x0a1b> (a com.example.Store) held by thread 3": "",
 		"(no managed stack frames)":                                         "",
 		"":                                                                  "",
-		// Lambdas and what compilers count.
+		// Lambdas and compilers' counters.
 		"com.example.Main$$ExternalSyntheticLambda1.run(R8$$SyntheticClass:0)":      "java com.example.Main$$Lambda.run",
 		"com.example.Main$$ExternalSyntheticLambda12.onClick(Unknown Source:4)":     "java com.example.Main$$Lambda.onClick",
 		"com.example.-$$Lambda$Main$7qXzY-k_3.run(Unknown Source:2)":                "java com.example.Main$$Lambda.run",
@@ -85,7 +85,7 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestRulesNeedTheirOrder: the other way round, rules take away what they should leave.
+// TestRulesNeedTheirOrder: in another order, rules remove what they should leave.
 func TestRulesNeedTheirOrder(t *testing.T) {
 	for name, test := range map[string]struct {
 		rules rules
@@ -125,7 +125,7 @@ func TestThreadNames(t *testing.T) {
 	}
 }
 
-// blocked is a main thread that waits for a lock of a worker, which is in fsync.
+// blocked is a main thread that waits for the lock of a worker, which is in fsync.
 func blocked() run.ANR {
 	return run.ANR{
 		Kind: run.ANRInput, Process: "com.example.mail", PID: 4711, Repetition: 1,
@@ -142,7 +142,7 @@ func blocked() run.ANR {
 	}
 }
 
-// again is the same fault another day: other lines, addresses, numbers, ids.
+// again is the same fault on another day: other lines, addresses, counters, ids.
 func again() run.ANR {
 	a := blocked()
 	a.PID, a.Repetition = 1815, 4
@@ -163,7 +163,7 @@ func TestSameFaultSameSignature(t *testing.T) {
 	if a.Signature == "" || a.Signature != b.Signature || len(a.Signature) != 16 {
 		t.Errorf("signatures %q and %q of one fault", a.Signature, b.Signature)
 	}
-	deeper := blocked() // as a loop that was a round further
+	deeper := blocked() // as in a loop one iteration later
 	deeper.Threads[1].Stack = slices.Insert(deeper.Threads[1].Stack, 4, deeper.Threads[1].Stack[3:6]...)
 	if got := Of(deeper); got != a.Signature {
 		t.Errorf("a round more of the same loop is %q, was %q", got, a.Signature)
@@ -188,9 +188,9 @@ func TestSameFaultSameSignature(t *testing.T) {
 	}
 }
 
-// TestWhereItRanIsChance: of a thread that ran, what it had called of libraries counts as
-// little as the moment; of one that waits it counts.
-func TestWhereItRanIsChance(t *testing.T) {
+// TestOfIgnoresLibraryFramesOfRunningThreads: the library frames of a running thread do not count, those of a waiting
+// one do.
+func TestOfIgnoresLibraryFramesOfRunningThreads(t *testing.T) {
 	at := func(kind string, innermost ...string) run.ANR {
 		return run.ANR{Threads: []run.ANRThread{{Name: "main", Kind: kind, Stack: append(innermost, "com.example.Feed.parse(Feed.java:3)", "android.os.Looper.loop(Looper.java:1)")}}}
 	}
@@ -214,8 +214,8 @@ func TestWhereItRanIsChance(t *testing.T) {
 	}
 }
 
-// TestCycleIsOfBoth: a deadlock has one signature, whichever thread is listed first.
-func TestCycleIsOfBoth(t *testing.T) {
+// TestOfCycle: a deadlock has one signature, whichever thread is listed first.
+func TestOfCycle(t *testing.T) {
 	a := blocked()
 	a.Cycle = true
 	b := blocked()
@@ -325,9 +325,9 @@ com.example.Main$$ExternalSyntheticLambda0 -> a.c:
     1:1:void run():0:0 -> run
 `
 
-// TestNamesOfTheSource: two builds of one app are told by the names of the source, what
-// was inlined comes out, what R8 made up goes.
-func TestNamesOfTheSource(t *testing.T) {
+// TestFillRetraces: two builds of one app have the source's names in common, inlined methods
+// are expanded, synthesized ones dropped.
+func TestFillRetraces(t *testing.T) {
 	names, err := r8map.Read(strings.NewReader(mapping))
 	if err != nil {
 		t.Fatal(err)
@@ -359,9 +359,9 @@ func TestNamesOfTheSource(t *testing.T) {
 	}
 }
 
-// TestTheLineThatTells: the line of a stack that tells what a thread waits for is the
-// same when lines before it have become more or fewer.
-func TestTheLineThatTells(t *testing.T) {
+// TestFillKeepsTheWaitingFrame: the line that shows what a thread waits for is found again after the lines
+// before it have become more or fewer.
+func TestFillKeepsTheWaitingFrame(t *testing.T) {
 	names, err := r8map.Read(strings.NewReader(mapping))
 	if err != nil {
 		t.Fatal(err)
@@ -376,7 +376,8 @@ func TestTheLineThatTells(t *testing.T) {
 	}
 }
 
-// FuzzNormal: what is made of a frame is bounded by it, and is the same again.
+// FuzzNormal: a normalized frame is not longer than the frame, and normalizing it again changes
+// nothing.
 func FuzzNormal(f *testing.F) {
 	for _, text := range []string{
 		"com.example.Store.read(Store.java:41)", "native: #00 pc 00  /a/b.so (c(d)+1) (BuildId: e)", "kernel: a.isra.0+0x1/0x2", "com.a.-$$Lambda$b$c.d(e)",

@@ -2,8 +2,8 @@ package signature
 
 import "github.com/apkgate/apkgate/run"
 
-// threadRules are for a thread's name. Addresses on the network go first, since a
-// host's name may hold a number that would end up as a pool's.
+// threadRules are for a thread's name. Network addresses are removed first, since a host's name may
+// contain a number that would be taken for a pool's.
 var threadRules = rules{
 	take(`^(OkHttp|Okio)(?: Dispatcher)? (?:https?://|[\w-]+(?:\.[\w-]+)+).*$`, "$1"),
 	take(`\b(?:https?|wss?)://\S+`, "URL"),
@@ -14,9 +14,8 @@ var threadRules = rules{
 	take(`\d+`, "#"), // "pool-3-thread-7", "Thread-3662", "AsyncTask #7"
 }
 
-// threadName is a thread's name without what is counted up. The main thread is "main",
-// also where a dump calls it by its process, of which the kernel keeps the last 15
-// characters.
+// threadName returns a thread's name without its counter. The main thread is "main", even where a
+// dump names it after its process, of which the kernel keeps the last 15 characters.
 func threadName(t run.ANRThread, a run.ANR) string {
 	process := a.Process
 	if t.Process != "" {
@@ -29,10 +28,10 @@ func threadName(t run.ANRThread, a run.ANR) string {
 	return threadRules.apply(t.Name)
 }
 
-// processRules are for a process's name: those of one kind are counted.
+// processRules are for a process's name: processes of one kind are numbered.
 var processRules = rules{take(`\d+`, "#")} // "com.android.chrome:sandboxed_process3:…"
 
-// processName is the name of the thread's process, "" for the ANR's own.
+// processName returns the name of the thread's process, "" for the ANR's own.
 func processName(t run.ANRThread, a run.ANR) string {
 	if t.Process == "" || t.Process == a.Process {
 		return ""

@@ -7,33 +7,33 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Vector is what one critical thread of an ANR has in common with those of like ones
-// (paper, section 2.3, figure 2).
+// Vector is the features of one critical thread by which ANRs are compared (paper, section 2.3,
+// figure 2).
 type Vector struct {
-	// Generic are F_p, which equation 1 compares: run.ANR.Features.
+	// Generic is F_p, which equation 1 compares: run.ANR.Features.
 	Generic []string
-	// Specific are F_c, which equation 2 compares, as a vector of ones: Java functions,
-	// native libraries, kernel functions, the names of processes that take part and of the
-	// critical thread, sorted, each once. Each begins with the word for what it is.
+	// Specific is F_c, which equation 2 compares, as a vector of ones: Java functions, native
+	// libraries, kernel functions, the names of the processes involved and of the critical thread,
+	// sorted, each once. Each begins with its kind.
 	Specific []string
-	// Own are those of Specific that are functions of no platform (see Own), sorted.
+	// Own lists those of Specific that are not functions of the platform (see Own), sorted.
 	Own []string
-	// Locks and Length are two more dimensions of F_c: how many locks the threads of the
-	// chain hold and want, and how many threads the chain has.
+	// Locks and Length are two more dimensions of F_c: how many locks the threads of the chain hold
+	// and want, and how many threads the chain has.
 	Locks, Length int
-	// Read says that the thread has a stack. One without tells nothing of the fault.
+	// Read is set if the thread has a stack. Without one nothing is known of the fault.
 	Read bool
 }
 
-// Vectors makes vectors of ANRs, and remembers the frames that it has seen: thousands
-// of stacks are made of the same few. Its zero value is ready.
+// Vectors computes the vectors of ANRs and caches normalized frames: thousands of stacks share the
+// same few. Its zero value is ready.
 type Vectors struct{ frames map[string]string }
 
-// maxFrames bounds the frames that are remembered.
+// maxFrames limits the cached frames.
 const maxFrames = 1 << 17
 
-// Of are the vectors of an ANR: one for each critical thread, since one of a cycle is
-// like others for each of them (the paper's note 1); none where no thread is known.
+// Of returns the vectors of an ANR: one for each critical thread, since an ANR with a cycle may
+// resemble others by any of them (the paper's note 1); none if no thread is known.
 func (v *Vectors) Of(a run.ANR) []Vector {
 	var out []Vector
 	shared := []string{}
@@ -46,7 +46,7 @@ func (v *Vectors) Of(a run.ANR) []Vector {
 		specific := append([]string{"thread " + threadName(t, a)}, shared...)
 		read := false
 		var ownFunctions []string
-		for _, text := range ofFault(t) {
+		for _, text := range faultFrames(t) {
 			if f := v.normal(text); f != "" {
 				specific, read = append(specific, f), true
 				if own(f) {
@@ -73,9 +73,9 @@ func (v *Vectors) normal(text string) string {
 	return f
 }
 
-// locksOf counts the locks that a thread holds or wants: the lines of its stack that
-// say so (art/runtime/monitor.cc, "- locked <0x0d66cb12> (a java.lang.Object)"), else
-// the one for which it waits.
+// locksOf counts the locks that a thread holds or wants: the lines of its stack about locks
+// (art/runtime/monitor.cc, "- locked <0x0d66cb12> (a java.lang.Object)"), or else the one for which
+// it waits.
 func locksOf(t run.ANRThread) int {
 	n := 0
 	for _, text := range t.Stack {
@@ -90,6 +90,6 @@ func locksOf(t run.ANRThread) int {
 	return n
 }
 
-// Kinds of Specific that a dump may lack for a whole stack: phones differ in whether
-// they show native and kernel frames.
+// Kinds returns the kinds of Specific that a dump may lack for a whole stack: phones differ in
+// whether they show native and kernel frames.
 func Kinds() []string { return []string{javaFunction, nativeLibrary, kernelFunction} }

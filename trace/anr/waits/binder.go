@@ -6,9 +6,9 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// interfaceOf names a call of Java, made at a frame, by the proxy that made it:
-// "android.app.IActivityManager$Stub$Proxy.getTasks" is
-// android.app.IActivityManager::getTasks. A proxy whose name R8 has taken has none.
+// interfaceOf returns the name of a Java call made at a frame, derived from the proxy that made it:
+// "android.app.IActivityManager$Stub$Proxy.getTasks" is android.app.IActivityManager::getTasks. It
+// returns "" for a proxy that R8 renamed.
 func interfaceOf(t *anr.Thread, at int) string {
 	for _, f := range t.Frames[at:min(len(t.Frames), at+4)] {
 		for _, proxy := range []string{"$Stub$Proxy.", "$Proxy."} {
@@ -16,8 +16,8 @@ func interfaceOf(t *anr.Thread, at int) string {
 				return class + "::" + method
 			}
 		}
-		// By hand, as Android's own were until Android 7: ActivityManagerProxy, whose other
-		// side is ActivityManagerNative.
+		// Written by hand, as Android's own were until Android 7: ActivityManagerProxy, whose
+		// server side is ActivityManagerNative.
 		if class, method, ok := cutLast(f.Name, "Proxy."); ok && class != "android.os.Binder" && !strings.Contains(class, "$") {
 			return class + "::" + method
 		}
@@ -25,9 +25,8 @@ func interfaceOf(t *anr.Thread, at int) string {
 	return ""
 }
 
-// nativeInterfaceOf names a call of native code by the proxy that made it:
-// "android::BpSurfaceComposer::getDisplayInfo(…)" is
-// android::ISurfaceComposer::getDisplayInfo.
+// nativeInterfaceOf returns the name of a native call, derived from the proxy that made it:
+// "android::BpSurfaceComposer::getDisplayInfo(…)" is android::ISurfaceComposer::getDisplayInfo.
 func nativeInterfaceOf(t *anr.Thread, at int) string {
 	for _, f := range t.Frames[at+1 : min(len(t.Frames), at+4)] {
 		name, _, _ := strings.Cut(f.Name, "(")
@@ -45,8 +44,7 @@ func nativeInterfaceOf(t *anr.Thread, at int) string {
 	return ""
 }
 
-// cutLast cuts a text at the last place of a separator; all of it is behind where it has
-// none.
+// cutLast cuts a text at its last separator; without one, all of it is after.
 func cutLast(s, separator string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, separator); i >= 0 {
 		return s[:i], s[i+len(separator):], true
@@ -54,8 +52,8 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return "", s, false
 }
 
-// serves is the call that a thread answers, as interfaceOf names it, "" for none: the
-// method that the stub of the interface has called.
+// serves returns the call that a thread answers, as named by interfaceOf, "" for none: the method
+// that the interface's stub calls.
 func serves(t *anr.Thread) string {
 	for i, f := range t.Frames {
 		for _, side := range []string{"$Stub.onTransact", "Native.onTransact"} {
@@ -64,7 +62,7 @@ func serves(t *anr.Thread) string {
 				continue
 			}
 			_, method, _ := cutLast(t.Frames[i-1].Name, ".")
-			if of, ok := strings.CutPrefix(method, "onTransact$"); ok { // of a large interface
+			if of, ok := strings.CutPrefix(method, "onTransact$"); ok { // part of a large interface
 				method = strings.TrimSuffix(of, "$")
 			}
 			return class + "::" + method

@@ -5,11 +5,11 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// MaxCycles bounds the cycles that are found in one file.
+// MaxCycles limits the cycles found in one file.
 const MaxCycles = 20
 
-// Cycles are the chains of a dump that lead back into themselves, of all its processes and
-// whichever did not respond: each begins with a main thread where there is one in it.
+// Cycles returns the wait chains of a dump that are cycles, over all its processes: each begins
+// with a main thread if it contains one.
 func Cycles(d anr.Dump) (out []Chain) {
 	for part := range d.Parts {
 		g := newGraph(&d, part)
@@ -25,7 +25,7 @@ func Cycles(d anr.Dump) (out []Chain) {
 	return out
 }
 
-// inOrder are the processes of the graph in the order of the file.
+// inOrder returns the processes of the graph in the order of the file.
 func (g *graph) inOrder(part int) (out []*anr.Process) {
 	for i := range g.dump.Processes {
 		if p := &g.dump.Processes[i]; p.Part == part && g.processes[p.PID] == p {
@@ -35,8 +35,8 @@ func (g *graph) inOrder(part int) (out []*anr.Process) {
 	return out
 }
 
-// cycle is the cycle that a thread's chain ends in, none where it ends otherwise or where
-// that is of threads that were seen before.
+// cycle returns the cycle that a thread's chain ends in, none if it ends otherwise or in a cycle
+// already seen.
 func (g *graph) cycle(p *anr.Process, t *anr.Thread, seen map[*anr.Thread]bool) []Chain {
 	var steps []Step
 	at := map[*anr.Thread]int{}
@@ -60,11 +60,11 @@ func (g *graph) cycle(p *anr.Process, t *anr.Thread, seen map[*anr.Thread]bool) 
 	return []Chain{{Steps: steps, Cycle: 0}}
 }
 
-// MaxMains bounds the chains of Mains.
+// MaxMains limits the chains returned by Mains.
 const MaxMains = 50
 
-// Mains are the chains of waiting that begin at the main threads of a dump, but for those
-// that were idle: first of those that wait for a thread, a lock or another process.
+// Mains returns the wait chains that begin at the main threads of a dump, except for idle ones:
+// first those that wait for a thread, a lock or another process.
 func Mains(d anr.Dump) []Chain {
 	type main struct {
 		of *graph

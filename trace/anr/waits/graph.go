@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// graph finds the threads of a part of a dump, written at one time: by the kernel's number, by the runtime's number in
-// a process, and by the lock that they hold.
+// graph indexes the threads of a part of a dump, written at one time: by the kernel's id, by the
+// runtime's id within a process, and by the locks that they hold.
 type graph struct {
 	dump      *anr.Dump
 	processes map[int]*anr.Process
@@ -19,23 +19,23 @@ type graph struct {
 	runtimes  map[thread]*anr.Thread
 	owners    map[lock]*anr.Thread
 	objects   map[object]*anr.Thread
-	calls     map[thread]anr.Transaction // that a thread waits for
-	answered  map[thread]int64           // the number of the last call that it answers
+	calls     map[thread]anr.Transaction // the call that a thread waits for
+	answered  map[thread]int64           // the id of the last call that it answers
 	serving   map[string][]server        // by interface and method
 	mains     map[*anr.Process]*anr.Thread
-	renderers map[*anr.Process]*anr.Thread // what draws for each process
+	renderers map[*anr.Process]*anr.Thread // the render thread of each process
 }
 
-// thread is a thread by a number in its process.
+// thread identifies a thread by an id within its process.
 type thread struct{ pid, id int }
 
-// lock is a lock by its name in its process.
+// lock identifies a lock by its name within its process.
 type lock struct {
 	pid int
 	id  string
 }
 
-// object is a thread by the address of its java.lang.Thread in its process.
+// object identifies a thread by the address of its java.lang.Thread within its process.
 type object struct {
 	pid     int
 	address uint64
@@ -65,7 +65,7 @@ func newGraph(d *anr.Dump, part int) *graph {
 		}
 	}
 	if isLastANR(d.PartOf(part)) {
-		return g // the kernel's list of calls is of later
+		return g // the kernel's list of transactions is from a later time
 	}
 	g.calls = callsOf(d.Binder)
 	for _, t := range d.Binder {
@@ -75,7 +75,7 @@ func newGraph(d *anr.Dump, part int) *graph {
 	return g
 }
 
-// add adds a thread. The runtime's number 0 is of threads that have none yet.
+// add adds a thread. The runtime's id 0 stands for threads that have none yet.
 func (g *graph) add(p *anr.Process, t *anr.Thread) {
 	if t.TID != 0 {
 		g.threads[thread{p.PID, t.TID}] = t
@@ -97,9 +97,9 @@ func (g *graph) add(p *anr.Process, t *anr.Thread) {
 	}
 }
 
-// released are the locks that a thread does not own although its stack has them as
-// held: Object.wait gives one up, and ART lists one, with the synchronized method, also
-// where the method has not got it yet.
+// released returns the locks that a thread does not own although its stack lists them as held:
+// Object.wait releases one, and ART lists one with a synchronized method even before the method has
+// acquired it.
 func released(t *anr.Thread) map[string]bool {
 	out := map[string]bool{}
 	for _, l := range t.Locks {
@@ -110,9 +110,9 @@ func released(t *anr.Thread) map[string]bool {
 	return out
 }
 
-// callsOf are the calls that threads wait for. The kernel lists a thread's calls with
-// the last one first, each with the caller and again with whoever answers it; a thread
-// that is called back while it waits answers that before.
+// callsOf returns the calls that threads wait for. The kernel lists a thread's calls with the last
+// one first, each at the caller and again at the thread that answers it. A thread that is called
+// back while it waits answers that call first.
 func callsOf(listed []anr.Transaction) map[thread]anr.Transaction {
 	calls := map[thread]anr.Transaction{}
 	for _, place := range []string{anr.Outgoing, anr.Pending, anr.Incoming} {
@@ -126,7 +126,7 @@ func callsOf(listed []anr.Transaction) map[thread]anr.Transaction {
 	return calls
 }
 
-// step is how a thread stands, and whom it waits for: nil for nobody of the dump.
+// step returns how a thread waits and which thread it waits for, nil if none in the dump.
 func (g *graph) step(p *anr.Process, t *anr.Thread) (Step, *anr.Process, *anr.Thread) {
 	step := standing(t)
 	step.Process, step.Thread = p, t
@@ -148,7 +148,7 @@ func (g *graph) step(p *anr.Process, t *anr.Thread) (Step, *anr.Process, *anr.Th
 			return step, p, next
 		}
 	case run.WaitUnknown:
-		// A stack that could not be read, or tells nothing: the kernel knows of the call.
+		// If a stack could not be read or is uninformative, the kernel still lists the call.
 		if call, waits := g.calls[thread{p.PID, t.TID}]; waits && !g.calledBack(call) {
 			step.Kind = run.WaitBinder
 			if to := g.answers(p, t, &step); to.thread != nil {
@@ -159,12 +159,12 @@ func (g *graph) step(p *anr.Process, t *anr.Thread) (Step, *anr.Process, *anr.Th
 	return step, nil, nil
 }
 
-// calledBack reports whether the thread that made a call answers another one meanwhile.
+// calledBack reports whether the caller is itself answering another call while it waits.
 func (g *graph) calledBack(call anr.Transaction) bool {
 	return g.answered[thread{call.FromPID, call.FromTID}] > call.ID
 }
 
-// owner is who holds the lock that a thread wants.
+// owner returns the owner of the lock that a thread wants.
 func (g *graph) owner(p *anr.Process, t *anr.Thread, step *Step) *anr.Thread {
 	wanted := wantedOf(t)
 	if wanted == nil {
@@ -183,7 +183,7 @@ func (g *graph) owner(p *anr.Process, t *anr.Thread, step *Step) *anr.Thread {
 	return nil
 }
 
-// wantedOf is the lock that a thread waits for.
+// wantedOf returns the lock that a thread waits for.
 func wantedOf(t *anr.Thread) *anr.Lock {
 	for i := range t.Locks {
 		if t.Locks[i].Kind == anr.Wanted {
@@ -193,7 +193,7 @@ func wantedOf(t *anr.Thread) *anr.Lock {
 	return nil
 }
 
-// answers is the thread that answers a thread's call.
+// answers returns the thread that answers a thread's call.
 func (g *graph) answers(p *anr.Process, t *anr.Thread, step *Step) server {
 	call, told := g.calls[thread{p.PID, t.TID}]
 	if !told {
@@ -215,7 +215,7 @@ func (g *graph) answers(p *anr.Process, t *anr.Thread, step *Step) server {
 	return server{to, next}
 }
 
-// onlyServer is the one thread of the dump that answers calls of the same method.
+// onlyServer returns the only thread of the dump that answers calls of the same method.
 func (g *graph) onlyServer(t *anr.Thread, step *Step) server {
 	var found server
 	for _, s := range g.serving[step.What] {
@@ -231,8 +231,8 @@ func (g *graph) onlyServer(t *anr.Thread, step *Step) server {
 	return found
 }
 
-// joined is the thread whose end another one waits for. Dalvik says it, since it waits
-// for an object of that thread; ART where an address stands for the lock.
+// joined returns the thread whose end another one waits for. Dalvik identifies it, since the wait
+// is on an object of that thread; ART does if the lock is an address.
 func (g *graph) joined(p *anr.Process, t *anr.Thread) *anr.Thread {
 	for _, l := range t.Locks {
 		if l.Kind != anr.WaitedOn {
@@ -250,8 +250,8 @@ func (g *graph) joined(p *anr.Process, t *anr.Thread) *anr.Thread {
 	return nil
 }
 
-// addressOf is the address of a lock that has no number of its own ("@addr=0x13782c90"),
-// 0 of others: their name is a number that ART has made up.
+// addressOf returns the address of a lock without a number ("@addr=0x13782c90"), 0 for others:
+// their names are numbers that ART generated.
 func addressOf(id string) uint64 {
 	digits, _ := strings.CutPrefix(id, "@addr=0x")
 	address, err := strconv.ParseUint(digits, 16, 64)
@@ -261,14 +261,14 @@ func addressOf(id string) uint64 {
 	return address
 }
 
-// dalvikThread is what Dalvik's Thread.join, park and sleep wait on: the object of the
-// thread itself in the latter two (dalvik/vm/interp/Stack.cpp, dumpFrames).
+// dalvikThread is the class that Dalvik's Thread.join, park and sleep wait on: in the latter two,
+// the thread's own object (dalvik/vm/interp/Stack.cpp, dumpFrames).
 const dalvikThread = "java.lang.VMThread"
 
-// nameOf is a process's name, or its number, where one is known.
+// nameOf returns a process's name, or else its id.
 func nameOf(p *anr.Process) string { return cmp.Or(p.Name, numberOf(p.PID)) }
 
-// numberOf names a process by its number; 0 is one whose number is not known.
+// numberOf names a process by its id; 0 is an unknown one.
 func numberOf(pid int) string {
 	if pid == 0 {
 		return "a process without a number"

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/trace/anr/waits"
 )
 
-// A dump may make one chain of all the threads that the reader keeps. It is followed to
-// its end, by steps that don't cost more where the dump is larger.
+// A dump may chain all the threads that the reader keeps. The chain is followed to its end in
+// linear time.
 func TestHugeChains(t *testing.T) {
 	for name, thread := range map[string]func(i int) string{
 		"locks": func(i int) string {
@@ -40,8 +40,8 @@ func TestHugeChains(t *testing.T) {
 	}
 }
 
-// Cycles and main threads of a dump of the most threads, processes and frames are found by
-// steps that don't cost more where it is larger.
+// Cycles and main threads of a dump with the maximum of threads, processes and frames are found in
+// linear time.
 func TestHugeCycles(t *testing.T) {
 	circle, many, named := &strings.Builder{}, &strings.Builder{}, &strings.Builder{}
 	fmt.Fprint(circle, "----- pid 9 at x -----\nCmd line: a\n")

@@ -14,26 +14,26 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// Details are what an inspection tells (docs/format/inspect.md).
+// Details are the details of an inspection (docs/format/inspect.md).
 type Details struct {
-	// Form is what wrote the file, Crash the crash that it is of, nil for none, and Cut says
-	// that it is cut off.
+	// Form is the writer of the file, Crash the crash that it is about, nil if none, and Cut is set
+	// if the file is cut off.
 	Form      string           `json:"form,omitempty"`
 	Crash     *CrashDetails    `json:"crash,omitempty"`
 	Cut       bool             `json:"cut,omitempty"`
 	Subject   string           `json:"subject,omitempty"`
 	Build     string           `json:"build,omitempty"`
 	Processes []ProcessDetails `json:"processes"`
-	// Threads are the chain of waiting as a record has it, Cycle that it is one.
+	// Threads is the wait chain as in a record, Cycle is set if it is a cycle.
 	Threads []run.ANRThread `json:"threads"`
 	Cycle   bool            `json:"cycle,omitempty"`
-	// Process and PID are those whose thread is the first of the chain.
+	// Process and PID identify the process of the chain's first thread.
 	Process string `json:"process,omitempty"`
 	PID     int    `json:"pid,omitempty"`
-	// Cycles are the threads that wait for each other, of all processes and whichever did not
-	// respond; each begins and ends with another one.
+	// Cycles are the threads that wait for each other, over all processes; each begins and ends
+	// with a different one.
 	Cycles [][]run.ANRThread `json:"cycles,omitempty"`
-	// Transactions counts the calls through binder that the file lists.
+	// Transactions counts the binder transactions that the file lists.
 	Transactions int             `json:"transactions,omitempty"`
 	CPU          []CPUDetails    `json:"cpu,omitempty"`
 	Load         []float64       `json:"load,omitempty"`
@@ -42,8 +42,8 @@ type Details struct {
 	Pressure     []PressureShare `json:"pressure,omitempty"`
 }
 
-// ProcessDetails is one process and how many of its threads were in which state; a
-// thread of no runtime has none, and counts as "unattached".
+// ProcessDetails is one process and the number of its threads in each state; a native thread has no
+// state and counts as "unattached".
 type ProcessDetails struct {
 	PID     int            `json:"pid"`
 	Name    string         `json:"name,omitempty"`
@@ -52,7 +52,7 @@ type ProcessDetails struct {
 	States  map[string]int `json:"states"`
 }
 
-// CrashDetails is how a process ended by itself.
+// CrashDetails is how a process ended itself.
 type CrashDetails struct {
 	Process string `json:"process,omitempty"`
 	PID     int    `json:"pid,omitempty"`
@@ -61,7 +61,7 @@ type CrashDetails struct {
 	Message string `json:"message,omitempty"`
 }
 
-// CPUDetails is the use of all CPUs over a time, in percent of them.
+// CPUDetails is the use of all CPUs over a period, in percent of them.
 type CPUDetails struct {
 	FromMS int64   `json:"from_ms"`
 	ToMS   int64   `json:"to_ms"`
@@ -78,8 +78,8 @@ type PressureShare struct {
 	Full float64 `json:"full_avg10"`
 }
 
-// Inspect reads a dump of threads and finds the chain of waiting. It measures nothing, so
-// there are no metrics.
+// Inspect reads a dump of threads and finds the wait chain. It measures nothing, so there are no
+// metrics.
 func Inspect(r io.Reader) (trace.Inspection, error) {
 	d, err := anr.Read(r)
 	if err != nil {
@@ -90,7 +90,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	}
 	var a run.ANR
 	var chain Chain
-	if d.Crash == nil { // which did respond
+	if d.Crash == nil { // a crashed process was not unresponsive
 		chain = Of(d, Subject{})
 		chain.Fill(&a)
 	}
@@ -114,7 +114,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	return trace.NewInspection("anr", nil, append(d.Warnings, chain.Warnings...), details), nil
 }
 
-// cyclesOf are the cycles of a dump as a record has them, each process named at its threads.
+// cyclesOf returns the cycles of a dump as in a record, each thread with its process.
 func cyclesOf(d anr.Dump) (out [][]run.ANRThread) {
 	for _, c := range Cycles(d) {
 		var a run.ANR
@@ -135,7 +135,7 @@ func processDetails(p anr.Process) ProcessDetails {
 	return out
 }
 
-// Summary says the same for people: what is there, and the chain.
+// Summary returns the details as lines for people: the processes, and the chain.
 func (d Details) Summary() []string {
 	const shown = 20
 	var lines []string
@@ -156,7 +156,7 @@ func (d Details) Summary() []string {
 		lines = append(lines, fmt.Sprintf("CPUs from %d to %d ms: %.1f%% used, %.1f%% waiting for I/O", c.FromMS, c.ToMS, c.Total, c.IOWait))
 	}
 	if c := d.Crash; c != nil {
-		lines = append(lines, fmt.Sprintf("a crash, and nothing that did not respond: %s ended %s in its thread %s", cmp.Or(c.Signal, "an exception"), cmp.Or(c.Process, "a process"), c.Thread))
+		lines = append(lines, fmt.Sprintf("a crash, not an ANR: %s ended %s in its thread %s", cmp.Or(c.Signal, "an exception"), cmp.Or(c.Process, "a process"), c.Thread))
 	}
 	for _, c := range d.Cycles {
 		var names []string
@@ -168,7 +168,7 @@ func (d Details) Summary() []string {
 	return append(lines, d.chain()...)
 }
 
-// stateList is how many threads were in which state, the most first.
+// stateList lists the number of threads in each state, the most first.
 func stateList(states map[string]int) string {
 	var list []string
 	for _, state := range slices.SortedFunc(maps.Keys(states), func(a, b string) int {
@@ -179,8 +179,7 @@ func stateList(states map[string]int) string {
 	return prose.Few(list, 8)
 }
 
-// chain is the chain of waiting as text, each thread with the frames nearest to what it
-// waits for.
+// chain prints the wait chain, each thread with the frames nearest to its wait.
 func (d Details) chain() []string {
 	if len(d.Threads) == 0 {
 		return nil

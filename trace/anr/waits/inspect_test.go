@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/trace/anr/waits"
 )
 
-// What an inspection says of a whole dump: totals, states, the chain, and the head.
+// An inspection of a whole dump: totals, states, the chain, and the head.
 func TestInspect(t *testing.T) {
 	text, err := os.ReadFile("testdata/cycle.txt")
 	if err != nil {
@@ -50,8 +50,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// A file without a process is one in which there is nothing to read.
-func TestInspectWhatIsNoDump(t *testing.T) {
+// A file without a process is reported as one without a dump.
+func TestInspectOfNoDump(t *testing.T) {
 	for _, text := range []string{"", "Subject: something\n", "hello\n"} {
 		if seen, err := waits.Inspect(strings.NewReader(text)); err != nil || !seen.Nothing {
 			t.Errorf("%q: nothing %v, %v", text, seen.Nothing, err)
@@ -59,8 +59,8 @@ func TestInspectWhatIsNoDump(t *testing.T) {
 	}
 }
 
-// The doubts of the file and those of the chain stand side by side.
-func TestInspectSaysItsDoubts(t *testing.T) {
+// The warnings of the file are followed by those of the chain.
+func TestInspectWarnings(t *testing.T) {
 	seen, err := waits.Inspect(strings.NewReader("----- pid 9 at x -----\nCmd line: a\n\"sync\" prio=5 tid=4 Native\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestInspectSaysItsDoubts(t *testing.T) {
 	}
 }
 
-// People see what is there, shortened where it is much.
+// The summary lists the details, shortened where there are many.
 func TestSummary(t *testing.T) {
 	d := waits.Details{
 		Subject: "Input dispatching timed out", Process: "com.example", PID: 9,
@@ -103,8 +103,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// FuzzInspect holds that no text makes the graph panic, run in circles, or give a chain
-// that no record can hold.
+// FuzzInspect tests that no text makes the graph panic, loop for ever, or return a chain that no
+// record can store.
 func FuzzInspect(f *testing.F) {
 	for _, name := range []string{"cycle.txt", "binder.txt", "dalvik.txt", "watchdog.txt"} {
 		text, err := os.ReadFile("testdata/" + name)

@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/trace/anr/waits"
 )
 
-// label is what a person reads in a dump (testdata/labels.tsv says what is what).
+// label is a person's reading of a dump (columns: testdata/labels.tsv).
 type label struct{ file, from, chain, cycle, kind, on string }
 
 func labels(t *testing.T) []label {
@@ -36,9 +36,9 @@ func labels(t *testing.T) []label {
 	return out
 }
 
-// In each real dump the chain is the one that a person reads there: the thread that did
-// not respond, those that it waits for, the critical one, and what that stands on.
-func TestChainsAreThoseThatAPersonReads(t *testing.T) {
+// In each real dump the chain is the one that a person read there: the unresponsive thread, those
+// that it waits for, the critical one, and the critical frame.
+func TestChainsAgreeWithLabels(t *testing.T) {
 	files := map[string]bool{}
 	for _, l := range labels(t) {
 		files[l.file] = true
@@ -76,7 +76,7 @@ func TestChainsAreThoseThatAPersonReads(t *testing.T) {
 	}
 }
 
-// names are the threads of a chain as testdata/labels.tsv has them.
+// names lists the threads of a chain as in testdata/labels.tsv.
 func names(steps []waits.Step) string {
 	var out []string
 	for _, s := range steps {

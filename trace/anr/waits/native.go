@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// byFunction decides by functions of native code: first by those that say what for, then
-// by those that say how.
+// byFunction classifies a thread by its native functions: first by those that state what it waits
+// for, then by those that state how.
 func byFunction(t *anr.Thread) (Step, bool) {
 	for _, functions := range []map[string]string{purposes, means} {
 		for i, f := range t.Frames[:min(len(t.Frames), near)] {
@@ -19,7 +19,7 @@ func byFunction(t *anr.Thread) (Step, bool) {
 			}
 			name := bare(f.Name)
 			if strings.HasSuffix(name, "IPCThreadState::executeCommand") {
-				break // further out is that it answers a call
+				break // further out it answers a call
 			}
 			kind, known := functions[name]
 			if !known || kind == run.WaitIdle && strings.HasSuffix(name, "Looper::pollInner") && !polls(t) {
@@ -38,11 +38,11 @@ func byFunction(t *anr.Thread) (Step, bool) {
 	return Step{}, false
 }
 
-// database is the lock of a file of SQLite, whose owner may be another process: who finds it
-// taken sleeps and tries again (sqliteDefaultBusyCallback).
+// database is the lock of a SQLite file, whose owner may be another process: a thread that finds it
+// taken sleeps and retries (sqliteDefaultBusyCallback).
 const database = "SQLite's database"
 
-// callerOf is the name of the library that called the C library's function at a frame.
+// callerOf returns the name of the library that called the C library's function at a frame.
 func callerOf(t *anr.Thread, at int) string {
 	for _, f := range t.Frames[at:min(len(t.Frames), at+near)] {
 		if _, library, _ := cutLast(f.Library, "/"); f.Kind != anr.Native || library != "libc.so" {
@@ -52,8 +52,8 @@ func callerOf(t *anr.Thread, at int) string {
 	return ""
 }
 
-// bare is a function without its arguments. Dumps of native processes have the names as
-// the linker knows them before Android 8.
+// bare returns a function without its arguments. Before Android 8, dumps of native processes have
+// mangled names.
 func bare(name string) string {
 	if strings.HasPrefix(name, "_Z") {
 		name = demangle.Filter(name, demangle.NoParams, demangle.MaxLength(12))
@@ -62,7 +62,7 @@ func bare(name string) string {
 	return name
 }
 
-// purposes are functions that say what a thread waits for.
+// purposes are functions that state what a thread waits for.
 var purposes = map[string]string{
 	"android::BpBinder::transact":                       run.WaitBinder,
 	"android::hardware::BpHwBinder::transact":           run.WaitBinder,
@@ -83,7 +83,7 @@ var purposes = map[string]string{
 	"pthread_join":                                      run.WaitJoin,
 }
 
-// means are functions of the C library that say how a thread waits.
+// means are functions of the C library that state how a thread waits.
 var means = map[string]string{
 	"android::IPCThreadState::waitForResponse":           run.WaitBinder,
 	"android::hardware::IPCThreadState::waitForResponse": run.WaitBinder,
@@ -119,10 +119,10 @@ var means = map[string]string{
 	"connect":       run.WaitPoll,
 }
 
-// byKernel decides by the kernel's functions: those on the stack, or the one in which
-// the thread waits. The innermost tells, and the outermost of its kind says what was
-// asked for: of io_schedule in vfs_fsync_range, that. Storage that is written so that
-// memory gets free is waited for as memory.
+// byKernel classifies a thread by the kernel's functions: those on the stack, or the one in which
+// it waits. The innermost one decides, and the outermost of the same kind names the request: for
+// io_schedule in vfs_fsync_range, the latter. A write-back that frees memory counts as a wait for
+// memory.
 func byKernel(t *anr.Thread, functions rules) (Step, bool) {
 	var found Step
 	for i, f := range t.Frames {
@@ -141,7 +141,7 @@ func byKernel(t *anr.Thread, functions rules) (Step, bool) {
 		found = Step{Kind: functions.of(t.Channel), At: innermost(t), What: t.Channel}
 	}
 	if found.Kind == run.WaitBinder {
-		found.What = "" // how it waits, and not for what
+		found.What = "" // it names how the thread waits, not for what
 		if inPool(t) {
 			found.Kind = run.WaitIdle
 		}
@@ -149,9 +149,8 @@ func byKernel(t *anr.Thread, functions rules) (Step, bool) {
 	return found, found.Kind != ""
 }
 
-// inPool reports whether a thread is one of those that answer calls through binder, of
-// which nothing but the kernel's functions is known: in the kernel it waits for a call as
-// others wait for an answer.
+// inPool reports whether a thread is in the pool that answers binder calls and has only kernel
+// frames: in the kernel, waiting for a call looks like waiting for a reply.
 func inPool(t *anr.Thread) bool {
 	for _, begins := range []string{"Binder:", "binder:", "HwBinder:", "Binder_", "Binder Thread"} {
 		if strings.HasPrefix(t.Name, begins) {
@@ -161,9 +160,9 @@ func inPool(t *anr.Thread) bool {
 	return false
 }
 
-// decisive are functions of the kernel that say what a thread waits for, whatever brought
-// it there: storage (block/, fs/jbd2, fs/ext4, fs/f2fs, fs/fuse, mm/filemap.c), memory
-// (mm/vmscan.c, mm/page_alloc.c, mm/memory.c), and what stops it.
+// decisive are functions of the kernel that state what a thread waits for, whatever the caller:
+// storage (block/, fs/jbd2, fs/ext4, fs/f2fs, fs/fuse, mm/filemap.c), memory (mm/vmscan.c,
+// mm/page_alloc.c, mm/memory.c), and what stops the thread.
 var decisive = rules{
 	{run.WaitMemory, "try_to_free_pages"},
 	{run.WaitMemory, "do_try_to_free_pages"},
@@ -206,7 +205,7 @@ var decisive = rules{
 	{run.WaitStopped, "ptrace_stop"},
 }
 
-// general are functions of the kernel that say how a thread waits.
+// general are functions of the kernel that state how a thread waits.
 var general = rules{
 	{run.WaitBinder, "binder_"},
 	{run.WaitFutex, "futex_"},

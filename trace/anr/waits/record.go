@@ -7,11 +7,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Fill writes the chain into the record of an ANR: its threads with how they stand, whom
-// they wait for and their stacks, the process and its number where the record does not
-// have them yet, and whether the chain is a cycle. A chain with more threads than a
-// record holds (run.MaxANRThreads) loses those in its middle; how many those are stands
-// at the last one before them.
+// Fill writes the chain into the record of an ANR: its threads with their waits and their stacks,
+// the process and its id if the record lacks them, and whether the chain is a cycle. A chain with
+// more threads than a record has room for (run.MaxANRThreads) loses those in its middle; the thread
+// before the gap states how many.
 func (c Chain) Fill(a *run.ANR) {
 	a.Threads, a.Cycle = nil, c.Cycle >= 0
 	if len(c.Steps) == 0 {
@@ -41,10 +40,10 @@ func (c Chain) Fill(a *run.ANR) {
 	}
 }
 
-// most bounds a text, in characters: a record's have 4,096 bytes.
+// most limits a text, in characters: a record's have at most 4,096 bytes.
 const most = 1_000
 
-// kept says which steps a record leaves out: from head, before tail.
+// kept returns the range of steps that a record leaves out: from head, before tail.
 func (c Chain) kept() (head, tail int) {
 	if len(c.Steps) <= run.MaxANRThreads {
 		return len(c.Steps), len(c.Steps)
@@ -53,7 +52,7 @@ func (c Chain) kept() (head, tail int) {
 	return head, len(c.Steps) - (run.MaxANRThreads - head)
 }
 
-// placed is the place of a step in the record, from 1.
+// placed returns the place of a step in the record, from 1.
 func placed(step, head, tail int) int {
 	if step < head {
 		return step + 1
@@ -61,7 +60,7 @@ func placed(step, head, tail int) int {
 	return step - (tail - head) + 1
 }
 
-// thread is a step as a record has it, without its stack.
+// thread returns a step as in a record, without its stack.
 func (c Chain) thread(i int, process string) run.ANRThread {
 	s := c.Steps[i]
 	t := run.ANRThread{
@@ -75,8 +74,8 @@ func (c Chain) thread(i int, process string) run.ANRThread {
 	return t
 }
 
-// nameOfThread is a thread's name; a list of waiting channels has none, and its main thread is
-// the one of the process's number.
+// nameOfThread returns a thread's name. In a list of waiting channels threads have no names; there
+// the main thread is the one with the process's id.
 func nameOfThread(s Step) string {
 	if s.Thread.Name == "" && s.Thread.TID != 0 && s.Thread.TID == s.Process.PID {
 		return "main"
@@ -84,9 +83,9 @@ func nameOfThread(s Step) string {
 	return s.Thread.Name
 }
 
-// stackOf is a thread's stack, as much of it as a record holds, and the place, from 1, of
-// the line that tells what it waits for, 0 where none does.
-func stackOf(s Step) (lines []string, tells int) {
+// stackOf returns as much of a thread's stack as a record has room for, and the place, from 1, of
+// the line that shows what it waits for, 0 if none does.
+func stackOf(s Step) (lines []string, place int) {
 	lines, at := s.Thread.Stack(run.MaxStack, s.At)
 	for i := range lines {
 		lines[i] = prose.Clip(lines[i], most)
@@ -94,9 +93,9 @@ func stackOf(s Step) (lines []string, tells int) {
 	return lines, at + 1
 }
 
-// waitsFor says what a step waits for, its kind first: "lock com.example.Store held by
-// sync", "binder android.app.IActivityManager::getTasks (system_server)", "join worker",
-// "io f2fs_sync_file"; "" for nothing.
+// waitsFor returns what a step waits for, its kind first: "lock com.example.Store held by sync",
+// "binder android.app.IActivityManager::getTasks (system_server)", "join worker", "io
+// f2fs_sync_file"; "" if nothing.
 func (c Chain) waitsFor(i int) string {
 	s := c.Steps[i]
 	next, has := c.next(i)
@@ -123,7 +122,7 @@ func (c Chain) waitsFor(i int) string {
 	return strings.Join(said, " ")
 }
 
-// next is the step for which another one waits.
+// next returns the step for which step i waits.
 func (c Chain) next(i int) (Step, bool) {
 	switch {
 	case i+1 < len(c.Steps):

@@ -8,13 +8,12 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// debugger is what a thread waits for that a debugger has stopped, or that waits for one to
+// debugger is what a thread waits for if a debugger has stopped it, or if it waits for one to
 // attach.
 const debugger = "debugger"
 
-// byDebugger decides for threads that a debugger stopped: the runtime counts who suspended a
-// thread for one, and android.os.Debug.waitForDebugger looks for one again and again, asleep
-// meanwhile.
+// byDebugger classifies threads that a debugger stopped: the runtime counts suspensions by
+// debuggers, and android.os.Debug.waitForDebugger polls for one and sleeps in between.
 func byDebugger(t *anr.Thread) (Step, bool) {
 	const most = 6 // methods: it calls sleep, and others of its own
 	seen := 0
@@ -35,15 +34,15 @@ func byDebugger(t *anr.Thread) (Step, bool) {
 	return Step{}, false
 }
 
-// crash is what a thread is at that has ended its process, or got a signal that does.
+// crash is the kind of a thread that has ended its process, or received a fatal signal.
 const crash = "crash"
 
-// crashing are functions in which a thread is once its process ends by itself: what raises the
-// signal (bionic/libc/bionic/abort.cpp, fortify.cpp), and handlers of it, that write the crash
-// down or wait for who does (debuggerd_handler.cpp, Breakpad, Crashpad, xCrash).
+// crashing are functions of a process that is ending itself: those that raise the signal
+// (bionic/libc/bionic/abort.cpp, fortify.cpp), and signal handlers that write the crash dump or
+// wait for the process that does (debuggerd_handler.cpp, Breakpad, Crashpad, xCrash).
 var crashing = []string{"abort", "__fortify_fatal", "HandleUsingDestroyedMutex", "art::Runtime::Abort", "debuggerd_signal_handler", "google_breakpad::ExceptionHandler::", "crashpad::", "xc_crash_signal_handler"}
 
-// byCrash decides for threads that crash: their process does not respond while that lasts.
+// byCrash classifies threads that crash: their process does not respond in the meantime.
 func byCrash(t *anr.Thread) (Step, bool) {
 	for i, f := range t.Frames[:min(len(t.Frames), near)] {
 		if f.Kind == anr.Java {
@@ -59,8 +58,8 @@ func byCrash(t *anr.Thread) (Step, bool) {
 	return Step{}, false
 }
 
-// byDriver decides for threads that wait inside a library of OpenGL ES, EGL or Vulkan: the
-// innermost frames are the C library's, and those that called it the driver's.
+// byDriver classifies threads that wait inside a library of OpenGL ES, EGL or Vulkan: the innermost
+// frames are the C library's, and their callers the driver's.
 func byDriver(t *anr.Thread) (Step, bool) {
 	waits, in := sleeps(t.Channel), -1
 	for i, f := range t.Frames[:min(len(t.Frames), near)] {
@@ -95,15 +94,14 @@ func byDriver(t *anr.Thread) (Step, bool) {
 	return Step{}, false
 }
 
-// sleeps reports whether a thread in a function of the kernel waits there, and not for
-// another process's answer.
+// sleeps reports whether a thread in a function of the kernel waits there, and not for another
+// process's reply.
 func sleeps(function string) bool {
 	kind := general.of(function)
 	return kind != "" && kind != run.WaitBinder
 }
 
-// waiting reports whether a native frame is of the C library, or of the kernel's own page,
-// where it waits for something.
+// waiting reports whether a native frame is a wait in the C library or the vDSO.
 func waiting(f anr.Frame) bool {
 	name := bare(f.Name)
 	if _, known := means[name]; known {
@@ -112,7 +110,7 @@ func waiting(f anr.Frame) bool {
 	return slices.Contains([]string{"syscall", "ioctl", "__ioctl", "__kernel_vsyscall", "sync_wait"}, name)
 }
 
-// isEntry reports whether a function is one of OpenGL ES, EGL or Vulkan: "glDrawArrays".
+// isEntry reports whether a function is an entry point of OpenGL ES, EGL or Vulkan: "glDrawArrays".
 func isEntry(name string) bool {
 	name = bare(name)
 	for _, begins := range []string{"gl", "egl", "vk", "qgl2DrvAPI_gl"} {
@@ -123,16 +121,16 @@ func isEntry(name string) bool {
 	return false
 }
 
-// drivers are parts of the names of the files of graphics drivers: Adreno, Mali, PowerVR,
-// Tegra, the emulator's, Mesa.
+// drivers are parts of the file names of graphics drivers: Adreno, Mali, PowerVR, Tegra, the
+// emulator's, Mesa.
 var drivers = []string{"/egl/lib", "libgsl.so", "libGLES_mali", "libGLESv1", "libGLESv2_", "libEGL_", "libOpenglSystemCommon", "lib_renderControl_enc", "libsrv_um", "libsrv_init", "libIMGegl", "libPVR", "libglslcompiler", "libnvgl", "libnvrm", "vulkan.", "libllvm-glnext", "libq3dtools", "libgallium"}
 
 func isDriver(library string) bool {
 	return slices.ContainsFunc(drivers, func(part string) bool { return strings.Contains(library, part) })
 }
 
-// systemCode reports whether a native frame between the driver and its entry says nothing of
-// its own.
+// systemCode reports whether a native frame between the driver and its entry point is
+// uninformative.
 func systemCode(f anr.Frame) bool {
 	return strings.HasSuffix(f.Library, "/libc.so") || strings.HasSuffix(f.Library, "/libc++.so") || strings.HasSuffix(f.Library, "/libcutils.so") || strings.HasSuffix(f.Library, "/libEGL.so")
 }
@@ -142,16 +140,16 @@ func graphics(method string) bool {
 	return slices.ContainsFunc([]string{"android.view.GLES20Canvas.n", "android.opengl.GLES", "android.opengl.EGL", "com.google.android.gles_jni."}, func(begins string) bool { return strings.HasPrefix(method, begins) })
 }
 
-// methodOf is a method with its class, without the package: "GLES20Canvas.nDrawDisplayList".
+// methodOf returns a method with its class but without the package:
+// "GLES20Canvas.nDrawDisplayList".
 func methodOf(name string) string {
 	class, method, _ := cutLast(name, ".")
 	_, short, _ := cutLast(class, ".")
 	return short + "." + method
 }
 
-// draws reports whether a thread waits for the render thread of its process: the native side
-// of a view's renderer waits for nobody else (libs/hwui/renderthread, DrawFrameTask and
-// RenderProxy).
+// draws reports whether a thread waits for its process's render thread: the native side of a view's
+// renderer waits for nothing else (libs/hwui/renderthread, DrawFrameTask and RenderProxy).
 func draws(t *anr.Thread) bool {
 	for _, f := range t.Frames[:min(len(t.Frames), near)] {
 		if f.Kind == anr.Java {
@@ -167,15 +165,15 @@ func draws(t *anr.Thread) bool {
 	return false
 }
 
-// polls reports whether a thread that is in MessageQueue.nativePollOnce waits for messages
-// there, and is not in what the native side calls as something arrives (Looper::pollInner).
+// polls reports whether a thread in MessageQueue.nativePollOnce waits for messages, rather than
+// being in a native callback (Looper::pollInner).
 func polls(t *anr.Thread) bool {
-	const few = 4 // frames of a runtime that lets the thread go on
+	const few = 4 // frames of a runtime that lets the thread continue
 	for i, f := range t.Frames {
 		name := bare(f.Name)
 		switch {
 		case f.Kind == anr.Java:
-			return true // nothing is known of what is inside
+			return true // the inner frames are unknown
 		case f.Kind == anr.Kernel, waiting(f):
 		case strings.HasSuffix(name, "Looper::pollInner"), strings.HasSuffix(name, "Looper::pollOnce"), strings.HasSuffix(f.Library, "/libutils.so") && name == "":
 			return true
@@ -187,10 +185,9 @@ func polls(t *anr.Thread) bool {
 	return true
 }
 
-// loops reports whether a thread is in its message loop between two messages: the methods
-// inside MessageQueue.next are the queue's own, and those by which it looks at the clock or
-// sends what it has to say to binder. A handler that is called when there is nothing to do
-// (MessageQueue.IdleHandler) is work.
+// loops reports whether a thread is in its message loop between two messages: the methods inside
+// MessageQueue.next are the queue's own, and those that read the clock or flush binder commands. An
+// idle handler (MessageQueue.IdleHandler) is work.
 func loops(t *anr.Thread) bool {
 	for _, f := range t.Frames {
 		switch {

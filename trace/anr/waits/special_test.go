@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/trace/anr/waits"
 )
 
-// Calls of Android's own that were written by hand until Android 7, and those of large
-// interfaces, are found at their other side.
-func TestTheOtherSideOfACall(t *testing.T) {
+// Calls of Android's own hand-written proxies until Android 7, and of large interfaces, are matched
+// with their servers.
+func TestOfFindsTheServerOfACall(t *testing.T) {
 	for name, c := range map[string]struct{ call, answer, want string }{
 		"by hand": {"android.app.ActivityManagerProxy.getTasks(ActivityManagerNative.java:1)", "  at android.app.ActivityManagerNative.onTransact(ActivityManagerNative.java:2)\n",
 			"main: binder android.app.ActivityManager::getTasks (system_server, likely)|system_server Binder_1: !"},
@@ -34,8 +34,8 @@ func TestTheOtherSideOfACall(t *testing.T) {
 	}
 }
 
-// A worker that waits in what it was given to run is not idle, though its loop is further out.
-func TestAWorkerThatWaitsInItsTask(t *testing.T) {
+// A worker that waits in its task is not idle, though its loop is further out.
+func TestOfWorkerWaitingInItsTask(t *testing.T) {
 	loop := "  at kotlinx.coroutines.scheduling.CoroutineScheduler.runSafely(C.kt:1)\n  at kotlinx.coroutines.scheduling.CoroutineScheduler$Worker.run(C.kt:2)\n"
 	for own, want := range map[string]string{"": "worker: idle !", "  at com.example.Task.run(Task.java:1)\n": "worker: signal com.example.Task.run !"} {
 		d, err := anr.Read(strings.NewReader("\"worker\" prio=5 tid=1 TimedWaiting\n  at sun.misc.Unsafe.park(Native method)\n  at java.util.concurrent.locks.LockSupport.parkNanos(LockSupport.java:1)\n" + own + loop))

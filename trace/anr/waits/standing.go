@@ -8,11 +8,11 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// near is how many frames of a stack, from the innermost, say how a thread stands:
-// further out is who called that.
+// near is how many frames of a stack, from the innermost, classify a thread: those further out are
+// its callers.
 const near = 24
 
-// standing is how a thread stands by its own part of the dump.
+// standing classifies a thread by its own part of the dump.
 func standing(t *anr.Thread) Step {
 	if s, decided := byDebugger(t); decided {
 		return s
@@ -51,11 +51,11 @@ func standing(t *anr.Thread) Step {
 	return Step{Kind: kind, At: innermost(t)}
 }
 
-// innermost is the index of the first frame, -1 where there is none.
+// innermost returns the index of the first frame, -1 if there is none.
 func innermost(t *anr.Thread) int { return min(len(t.Frames), 1) - 1 }
 
-// byState decides by the runtime's word, Dalvik's or ART's (art/runtime/thread_state.h,
-// dalvik/vm/Thread.h).
+// byState classifies a thread by the runtime's state, Dalvik's or ART's
+// (art/runtime/thread_state.h, dalvik/vm/Thread.h).
 func byState(t *anr.Thread) (Step, bool) {
 	kind := states[t.State]
 	switch {
@@ -79,7 +79,7 @@ func byState(t *anr.Thread) (Step, bool) {
 var states = map[string]string{
 	"Blocked": run.WaitLock, "MONITOR": run.WaitLock, "WaitingForLockInflation": run.WaitLock,
 	"Runnable": run.WaitRunning, "RUNNABLE": run.WaitRunning,
-	// The dump itself stops threads that run.
+	// The dump itself stops running threads.
 	"Suspended": run.WaitRunning, "SUSPENDED": run.WaitRunning,
 	"Sleeping":               run.WaitSleep,
 	"WaitingForGcToComplete": run.WaitGC, "WaitingPerformingGc": run.WaitGC, "WaitingForGcThreadFlip": run.WaitGC,
@@ -87,7 +87,7 @@ var states = map[string]string{
 	"WaitingInMainDebuggerLoop": run.WaitIdle, "WaitingInMainSignalCatcherLoop": run.WaitIdle, "WaitingForTaskProcessor": run.WaitIdle,
 }
 
-// firstOf is the index of the first frame of a kind, or another one where there is none.
+// firstOf returns the index of the first frame of a kind, or otherwise if there is none.
 func firstOf(t *anr.Thread, kind string, otherwise int) int {
 	if i := slices.IndexFunc(t.Frames, func(f anr.Frame) bool { return f.Kind == kind }); i >= 0 {
 		return i
@@ -95,13 +95,13 @@ func firstOf(t *anr.Thread, kind string, otherwise int) int {
 	return otherwise
 }
 
-// called is the index of the first frame of one of the methods, -1 where there is none.
+// called returns the index of the first frame of one of the methods, -1 if there is none.
 func called(t *anr.Thread, methods ...string) int {
 	return slices.IndexFunc(t.Frames[:min(len(t.Frames), near)], func(f anr.Frame) bool { return slices.Contains(methods, f.Name) })
 }
 
-// byMethod decides by methods of Java: where the thread is in native code by the
-// innermost alone, where the runtime says that it waits by those that led there.
+// byMethod classifies a thread by its Java methods: in native code by the innermost one alone;
+// where the runtime reports a wait, by those that led to it.
 func byMethod(t *anr.Thread) (Step, bool) {
 	first := firstOf(t, anr.Java, -1)
 	if first < 0 {
@@ -119,7 +119,7 @@ func byMethod(t *anr.Thread) (Step, bool) {
 		case t.Kernel == "D" && isFile(name):
 			kind, known = run.WaitIO, true
 		case t.Kernel == "S" && (name == "libcore.io.Linux.readBytes" || name == "libcore.io.Posix.readBytes"):
-			kind, known = run.WaitPoll, true // storage is waited for in a sleep that nothing ends
+			kind, known = run.WaitPoll, true // an uninterruptible sleep is a wait for storage
 		}
 		s := Step{Kind: kind, At: first}
 		if kind != run.WaitIdle && returns(t) {
@@ -129,7 +129,7 @@ func byMethod(t *anr.Thread) (Step, bool) {
 		}
 		return s, known
 	}
-	own := false // it waits in code that somebody gave it to run
+	own := false // it waits in code that it was given to run
 	for i := first; i < min(len(t.Frames), first+near); i++ {
 		s := Step{Kind: waiters.of(t.Frames[i].Name), At: i}
 		if s.Kind == run.WaitIdle && own {
@@ -146,13 +146,13 @@ func byMethod(t *anr.Thread) (Step, bool) {
 	return Step{Kind: run.WaitSignal, At: first, What: waiter(t, first)}, true
 }
 
-// returns reports whether a thread is on its way back from a native method: what it
-// waited for is over, and it goes on when the runtime lets it, which the dump has stopped.
+// returns reports whether a thread is returning from a native method: its wait is over, and it
+// continues when the runtime, stopped by the dump, lets it.
 func returns(t *anr.Thread) bool {
 	return slices.ContainsFunc(t.Frames[:min(len(t.Frames), near)], func(f anr.Frame) bool { return f.Kind == anr.Native && bare(f.Name) == "art::GoToRunnable" })
 }
 
-// natives are native methods, by name, with what a thread in them waits for.
+// natives maps native methods to what a thread in them waits for.
 var natives = map[string]string{
 	"android.os.MessageQueue.nativePollOnce":           run.WaitIdle,
 	"android.os.BinderProxy.transactNative":            run.WaitBinder,
@@ -181,15 +181,15 @@ var natives = map[string]string{
 	"dalvik.system.VMRuntime.runHeapTasks":             run.WaitIdle,
 }
 
-// isFile reports whether a native method works on files: in the kernel's deepest sleep it
-// waits for storage, while a read of a pipe can be woken.
+// isFile reports whether a native method works on files: in uninterruptible sleep it waits for
+// storage, whereas a read of a pipe is interruptible.
 func isFile(method string) bool {
 	return strings.HasPrefix(method, "libcore.io.Linux.") || strings.HasPrefix(method, "libcore.io.Posix.") ||
 		strings.HasPrefix(method, "android.database.sqlite.SQLiteConnection.native") || strings.HasPrefix(method, "java.io.UnixFileSystem.") ||
 		strings.HasPrefix(method, "android.os.FileUtils.")
 }
 
-// rules say by how a name begins what a thread in it waits for.
+// rules map prefixes of names to what a thread waits for in them.
 type rules []struct{ kind, begins string }
 
 func (r rules) of(name string) string {
@@ -201,7 +201,7 @@ func (r rules) of(name string) string {
 	return ""
 }
 
-// waiters are methods that lead to a wait, the innermost of which says for what.
+// waiters are methods that lead to a wait; the innermost one states for what.
 var waiters = rules{
 	{run.WaitJoin, "java.lang.Thread.join"},
 	{run.WaitSleep, "java.lang.Thread.sleep"},
@@ -221,12 +221,12 @@ var waiters = rules{
 	{run.WaitIdle, "android.os.MessageQueue.next"},
 }
 
-// runtime begins the methods of which a thread's own loop consists while it has nothing to do.
+// runtime begins the methods that an idle thread's own loop consists of.
 var runtime = rules{
 	{run.WaitIdle, "java."}, {run.WaitIdle, "sun.misc."}, {run.WaitIdle, "jdk.internal."}, {run.WaitIdle, "kotlinx.coroutines."}, {run.WaitIdle, "android.os."},
 }
 
-// lockClass is the class of a lock by a method of it or of a class inside it.
+// lockClass returns the class of a lock for one of its methods or of a nested class.
 func lockClass(method string) string {
 	class, _, _ := strings.Cut(method, "$")
 	if class == method {
@@ -235,7 +235,7 @@ func lockClass(method string) string {
 	return class
 }
 
-// waiter is the method that waits for another thread, behind those that only say how.
+// waiter returns the method that waits for another thread, skipping those that only show how.
 func waiter(t *anr.Thread, first int) string {
 	for _, f := range t.Frames[first:min(len(t.Frames), first+near)] {
 		if f.Kind == anr.Java && plumbing.of(f.Name) == "" {
@@ -245,7 +245,7 @@ func waiter(t *anr.Thread, first int) string {
 	return ""
 }
 
-// plumbing is how a thread waits, and not for what.
+// plumbing is methods that show how a thread waits, not for what.
 var plumbing = rules{
 	{run.WaitSignal, "java.lang.Object.wait"},
 	{run.WaitSignal, "java.lang.Thread.parkFor"},

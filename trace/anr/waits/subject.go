@@ -10,8 +10,7 @@ import (
 	"github.com/apkgate/apkgate/trace/anr"
 )
 
-// Subject is what is known of an ANR beside its dump; what is empty is taken from the
-// dump.
+// Subject is what is known of an ANR besides its dump; empty fields are taken from the dump.
 type Subject struct {
 	Process string
 	PID     int
@@ -19,7 +18,7 @@ type Subject struct {
 	Reason string
 }
 
-// watched is what Android's watchdog says of a thread that is stuck
+// watched matches the watchdog's description of a stuck thread
 // (services/core/java/com/android/server/Watchdog.java, describeBlockedStateLocked):
 //
 //	Blocked in handler on foreground thread (android.fg) for 62s
@@ -30,15 +29,15 @@ var watched = regexp.MustCompile(`Blocked in (?:handler|monitor \S+) on [^()]* \
 type subject struct {
 	process *anr.Process
 	thread  *anr.Thread
-	// placed says that the process is taken by its place in the file alone, untold that
-	// nothing says which one did not respond.
-	placed, untold bool
-	// missing is who did not respond where that is known and the dump does not show it.
+	// byOrder is set if the process is inferred from its place in the file alone, unidentified if nothing
+	// identifies the unresponsive process.
+	byOrder, unidentified bool
+	// missing is the unresponsive process or thread if it is known but not in the dump.
 	missing string
 }
 
-// blocked is the thread that did not respond: the one that Android's watchdog names, or
-// the main thread of the process.
+// blocked returns the unresponsive thread: the one that Android's watchdog names, or the main
+// thread of the process.
 func blocked(d *anr.Dump, about Subject, w *trace.Warnings) subject {
 	asked := about.Process != "" || about.PID != 0
 	if about.Reason == "" {
@@ -61,23 +60,23 @@ func blocked(d *anr.Dump, about Subject, w *trace.Warnings) subject {
 	switch {
 	case about.Process != "" || about.PID != 0:
 		s.process = processOf(d, about)
-		if s.process == nil && !asked && d.Form == anr.BugReport { // its log may be of another time
+		if s.process == nil && !asked && d.Form == anr.BugReport { // its log may be from another time
 			s = byPlace(d)
 		}
 	default:
 		s = byPlace(d)
 	}
 	if s.process == nil {
-		if s.untold {
-			w.Addf(0, "nothing in the file says which process did not respond")
+		if s.unidentified {
+			w.Addf(0, "nothing in the file identifies the process that did not respond")
 		} else {
 			w.Addf(0, "the dump does not show the process that did not respond")
 			s.missing = cmp.Or(s.missing, about.Process, numberOf(about.PID))
 		}
 		return s
 	}
-	if s.placed {
-		w.Addf(s.process.Line, "the file does not say which process did not respond: %s is taken for it, since Android writes that one first, before system_server", trace.Quote(nameOf(s.process)))
+	if s.byOrder {
+		w.Addf(s.process.Line, "the file does not name the process that did not respond: %s is assumed, since Android writes that one first, before system_server", trace.Quote(nameOf(s.process)))
 	}
 	if s.thread = mainOf(s.process); name != "" && name != "main" {
 		s.thread = threadNamed(s.process, name)
@@ -93,15 +92,15 @@ func blocked(d *anr.Dump, about Subject, w *trace.Warnings) subject {
 	return s
 }
 
-// byPlace is the process that did not respond where it is not named: the only one, the one
-// behind Android's reason, or the one that Android's order shows. Android writes first the
-// process that did not respond, then the one that started it, then its own
-// (ProcessErrorStateRecord.appNotResponding); who dumps all processes goes by their numbers.
+// byPlace returns the unresponsive process if it is not named: the only one, the one after
+// Android's reason, or the one inferred from Android's order. Android first writes the unresponsive
+// process, then its parent, then system_server (ProcessErrorStateRecord.appNotResponding); tools
+// that dump all processes go by their ids.
 func byPlace(d *anr.Dump) subject {
 	of := lastANR(d)
 	switch {
 	case len(of) == 0:
-		return subject{untold: len(d.Processes) > 0}
+		return subject{unidentified: len(d.Processes) > 0}
 	case d.Subject != "" && d.Form != anr.BugReport:
 		return byReason(d.Subject, of)
 	case sameProcess(d.Processes):
@@ -110,19 +109,19 @@ func byPlace(d *anr.Dump) subject {
 	const before = 3 // processes, of which system_server is one
 	for i, p := range of[:min(len(of), before)] {
 		if p.Name == systemServer && i > 0 && mainOf(of[0]) != nil && firstJava(of[0]) {
-			return subject{process: of[0], placed: true}
+			return subject{process: of[0], byOrder: true}
 		}
 	}
-	return subject{untold: true}
+	return subject{unidentified: true}
 }
 
-// component matches the package of what Android names as it waits for it: a window, a service,
-// a receiver ("com.example.mail/.Inbox").
+// component matches the package in Android's name for a component: a window, a service, a receiver
+// ("com.example.mail/.Inbox").
 var component = regexp.MustCompile(`\b([A-Za-z]\w*(?:\.\w+)+)/`)
 
-// byReason is the process that did not respond of a file that begins with Android's reason: the
-// first one, unless that has another name than what the reason is about. The dump of a process
-// that is frozen or busy ends may be missing, and an app may name its processes as it likes.
+// byReason returns the unresponsive process of a file that begins with Android's reason: the first
+// one, unless its name differs from the reason's component. The dump of a process that is frozen or
+// about to end may be missing, and an app may choose the names of its processes.
 func byReason(reason string, of []*anr.Process) subject {
 	packages := component.FindAllStringSubmatch(reason, 10)
 	about := func(p *anr.Process) bool {
@@ -137,13 +136,13 @@ func byReason(reason string, of []*anr.Process) subject {
 		return subject{missing: packages[0][1]}
 	}
 	alone := !slices.ContainsFunc(of, func(p *anr.Process) bool { return p.PID != of[0].PID })
-	return subject{process: of[0], placed: !alone}
+	return subject{process: of[0], byOrder: !alone}
 }
 
 const systemServer = "system_server"
 
-// lastANR are the processes that may have been written since one did not respond: of a bug
-// report those of the last ANR.
+// lastANR returns the processes that may have been dumped for the ANR: in a bug report those of the
+// last one.
 func lastANR(d *anr.Dump) (out []*anr.Process) {
 	part := 0
 	if d.Form == anr.BugReport {
@@ -160,22 +159,21 @@ func lastANR(d *anr.Dump) (out []*anr.Process) {
 	return out
 }
 
-// isLastANR reports whether a part is what a bug report has of the last ANR.
+// isLastANR reports whether a part of a bug report is about the last ANR.
 func isLastANR(part string) bool { return strings.Contains(part, "LAST ANR") }
 
-// sameProcess reports whether one process was dumped again and again.
+// sameProcess reports whether one process was dumped repeatedly.
 func sameProcess(all []anr.Process) bool {
 	return !slices.ContainsFunc(all, func(p anr.Process) bool { return p.PID != all[0].PID || p.Name != all[0].Name })
 }
 
-// firstJava reports whether a process has threads of Java.
+// firstJava reports whether a process has Java threads.
 func firstJava(p *anr.Process) bool {
 	return slices.ContainsFunc(p.Threads, func(t anr.Thread) bool { return t.VMTID != 0 })
 }
 
-// processOf is the process that did not respond. Where a number or a name is known, no
-// other one is taken for it. Of a file of several parts the one of the last ANR counts
-// first.
+// processOf returns the unresponsive process. If an id or a name is known, no other process is
+// substituted. In a file of several parts the last ANR takes precedence.
 func processOf(d *anr.Dump, about Subject) *anr.Process {
 	var byPID, byName []*anr.Process
 	for i := range d.Processes {
@@ -196,15 +194,14 @@ func processOf(d *anr.Dump, about Subject) *anr.Process {
 		}
 		return found[0]
 	}
-	// A part of a dump may have lost the process's number and name.
+	// A part of a dump may have lost the process's id and name.
 	if len(d.Processes) == 1 && d.Processes[0].Name == "" {
 		return &d.Processes[0]
 	}
 	return nil
 }
 
-// mainOf is the main thread: the runtime's first one, or the one that has the
-// process's number.
+// mainOf returns the main thread: the runtime's first one, or the one with the process's id.
 func mainOf(p *anr.Process) *anr.Thread {
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.VMTID == 1 || t.TID != 0 && t.TID == p.PID {
@@ -214,8 +211,8 @@ func mainOf(p *anr.Process) *anr.Thread {
 	return threadNamed(p, "main")
 }
 
-// threadNamed is the thread of a name; the kernel keeps 15 bytes of one, and native
-// dumps have no more.
+// threadNamed returns the thread with a name; the kernel keeps 15 bytes of one, and native dumps
+// have no more.
 func threadNamed(p *anr.Process, name string) *anr.Thread {
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.Name == name {

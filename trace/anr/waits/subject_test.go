@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/trace/anr/waits"
 )
 
-// processes is a dump of several processes, each "PID NAME THREAD…", whose threads do
-// nothing; a head stands before them.
+// processes is a dump of several processes after a head, each "PID NAME THREAD…", whose threads are
+// idle.
 func processes(t *testing.T, head string, list ...string) anr.Dump {
 	t.Helper()
 	var text strings.Builder
@@ -34,10 +34,10 @@ func processes(t *testing.T, head string, list ...string) anr.Dump {
 	return d
 }
 
-// Where the chain begins: with the thread that the watchdog names, or the main thread of
-// the process that is known not to have responded, and with no other.
-func TestTheThreadThatDidNotRespond(t *testing.T) {
-	const untold = "nothing in the file says which process did not respond"
+// The chain begins with the thread that the watchdog names, or the main thread of the process known
+// to be unresponsive, and with no other.
+func TestOfBeginsWithTheUnresponsiveThread(t *testing.T) {
+	const unidentified = "nothing in the file identifies the process that did not respond"
 	app, server := "9 com.example sync/tid=5 main/tid=1", "3 system_server main/tid=1 android.fg/tid=8 ActivityManager:procStart/sysTid=7"
 	for name, test := range map[string]struct {
 		head  string
@@ -47,10 +47,10 @@ func TestTheThreadThatDidNotRespond(t *testing.T) {
 	}{
 		"a guess, the first process":      {"", []string{app, server}, waits.Subject{}, "9/main"},
 		"a guess, behind its parent":      {"", []string{app, "4 com.example.parent main/tid=1", server}, waits.Subject{}, "9/main"},
-		"system_server first":             {"", []string{server, app}, waits.Subject{}, untold},
-		"two apps":                        {"", []string{app, "4 com.example.other main/tid=1"}, waits.Subject{}, untold},
-		"system_server far behind":        {"", []string{app, "4 a main/tid=1", "5 b main/tid=1", server}, waits.Subject{}, untold},
-		"a native process first":          {"", []string{"2 /system/bin/hal hal/sysTid=2", server, app}, waits.Subject{}, untold},
+		"system_server first":             {"", []string{server, app}, waits.Subject{}, unidentified},
+		"two apps":                        {"", []string{app, "4 com.example.other main/tid=1"}, waits.Subject{}, unidentified},
+		"system_server far behind":        {"", []string{app, "4 a main/tid=1", "5 b main/tid=1", server}, waits.Subject{}, unidentified},
+		"a native process first":          {"", []string{"2 /system/bin/hal hal/sysTid=2", server, app}, waits.Subject{}, unidentified},
 		"one again and again":             {"", []string{app, app}, waits.Subject{}, "9/main"},
 		"the first behind a subject":      {"Subject: Input dispatching timed out", []string{app, "4 com.example.other main/tid=1"}, waits.Subject{}, "9/main"},
 		"that of the head":                {"Process: com.example\nPID: 9", []string{server, app}, waits.Subject{}, "9/main"},
@@ -89,8 +89,8 @@ func TestTheThreadThatDidNotRespond(t *testing.T) {
 	}
 }
 
-// A thread of native code has at most 15 bytes of its name, of one end or the other.
-func TestNamesThatTheKernelCut(t *testing.T) {
+// A native thread's name is cut to 15 bytes, of its beginning or its end.
+func TestOfMatchesCutThreadNames(t *testing.T) {
 	for thread, there := range map[string]string{"ActivityManager:kill": "ActivityManager", "io.sentry.samples.android": "samples.android"} {
 		chain := waits.Of(processes(t, "Subject: Blocked in handler on it ("+thread+")", "3 system_server "+there+"/sysTid=7"), waits.Subject{})
 		if got := names(chain.Steps); got != "3/"+there {
@@ -98,12 +98,12 @@ func TestNamesThatTheKernelCut(t *testing.T) {
 		}
 	}
 	if chain := waits.Of(processes(t, "Subject: Blocked in handler on it (ActivityManager:kill)", "3 system_server Activity/sysTid=7"), waits.Subject{}); len(chain.Steps) > 0 {
-		t.Errorf("a shorter name is none that was cut: %s", names(chain.Steps))
+		t.Errorf("a shorter name was taken for a cut one: %s", names(chain.Steps))
 	}
 }
 
-// What nobody could read of the critical thread is said, and of no other.
-func TestStacksThatAreNotThere(t *testing.T) {
+// An unreadable stack is a warning for the critical thread alone.
+func TestOfWarnsOfUnreadableStacks(t *testing.T) {
 	none := "the dump has no stack of the critical thread \"sync\""
 	for stack, want := range map[string]string{
 		"": none, "\n  native: (backtrace::Unwind failed for thread 5)": none, "\n  at a.b.c(A.java:1)": "",
@@ -120,8 +120,8 @@ func TestStacksThatAreNotThere(t *testing.T) {
 	}
 }
 
-// queue is a dump in which each of n threads waits for the next one's lock, and the last
-// for that of thread back, or for none where that is 0.
+// queue is a dump in which each of n threads waits for the next one's lock, and the last for that
+// of thread back, or for none if back is 0.
 func queue(t *testing.T, n, back int) anr.Dump {
 	t.Helper()
 	var threads []string
@@ -139,9 +139,8 @@ func queue(t *testing.T, n, back int) anr.Dump {
 	return parse(t, threads...)
 }
 
-// A record holds the two ends of a chain that is longer than it may be, and says how much
-// is not there.
-func TestLongChainsInARecord(t *testing.T) {
+// A record keeps the two ends of a chain that is too long, and states how much is missing.
+func TestFillShortensLongChains(t *testing.T) {
 	for _, test := range []struct {
 		threads, back, next int
 		lost                string
@@ -171,7 +170,7 @@ func TestLongChainsInARecord(t *testing.T) {
 	}
 }
 
-// The record keeps what it had, takes what it lacks, and can be written.
+// Fill keeps the record's values and sets the missing ones, and the record can be written.
 func TestFill(t *testing.T) {
 	a := run.ANR{Kind: run.ANRInput, Repetition: 1, Process: "com.example.mail:remote", PID: 7, Threads: []run.ANRThread{{Name: "old"}}}
 	chain := waits.Of(read(t, "deadlock.txt"), waits.Subject{})
@@ -214,8 +213,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// What the kernel's list says of a call decides over what the stacks let one think, and
-// says where nobody of the dump answers it.
+// The kernel's list of transactions takes precedence over the stacks, and shows where no thread of
+// the dump answers a call.
 func TestCalls(t *testing.T) {
 	const call = "\"main\" prio=5 tid=1 Native\n  | sysTid=4100\n  at android.os.BinderProxy.transactNative(Native method)\n  at android.os.BinderProxy.transact(B.java:1)\n  at a.IFeed$Stub$Proxy.query(I.java:1)"
 	const answer = "\"%s\" prio=5 tid=%d Runnable\n  | sysTid=%d\n  at a.Feed.query(F.java:1)\n  at a.IFeed$Stub.onTransact(I.java:1)\n  at android.os.Binder.execTransact(B.java:1)"

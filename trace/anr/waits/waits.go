@@ -1,15 +1,13 @@
-// Package waits owns who waits for whom in a dump of threads: the wait-for graph
-// of one or several processes, the thread that did not respond and the critical
-// one, for which all others of the chain wait (section 2.3 of the paper on Android's
-// responsiveness, "Aging or Glitching?").
+// Package waits derives which thread waits for which in a dump of threads: the wait-for graph of
+// one or several processes, the unresponsive thread, and the critical one, for which all others of
+// the chain wait (section 2.3 of the paper on Android's responsiveness, "Aging or Glitching?").
 //
-// It says what was so when the dump was written, and no cause: on which frames the
-// critical thread stands is a fact, what to make of it is diagnose's.
+// It reports the state at the time of the dump, and no cause: the frames of the critical thread are
+// a fact, and interpreting them is package diagnose's job.
 //
-// It takes a stand: an edge is drawn where the dump tells whom a thread waits for,
-// and nowhere else, but for a call through binder that only one thread of the dump
-// answers: that one is named, as likely. A chain that ends in a wait for somebody whom
-// the dump does not show ends there, and says so.
+// An edge is drawn only where the dump shows which thread another waits for. The one exception is a
+// binder call that only one thread of the dump answers: that edge is marked as likely. A chain that
+// leads to a thread outside the dump ends there and states so.
 package waits
 
 import (
@@ -22,35 +20,35 @@ import (
 type Step struct {
 	Process *anr.Process
 	Thread  *anr.Thread
-	// Kind is what it waits for, as run.ANRThread has it, and At the index of the frame
-	// that tells, -1 where none does.
+	// Kind is what it waits for, as in run.ANRThread, and At the index of the frame that shows it,
+	// -1 if none does.
 	Kind string
 	At   int
-	// What names it: a lock's class, a binder call as INTERFACE::METHOD, a function of
-	// the kernel; "" where it has no name.
+	// What is the name of what it waits for: a lock's class, a binder call as INTERFACE::METHOD, a
+	// function of the kernel; "" if it has none.
 	What string
-	// Peer is whom it waits for where the dump shows no such thread, "" where it does,
-	// or does not tell.
+	// Peer is the thread or process that it waits for if the dump has no such thread, "" if it
+	// does, or if unknown.
 	Peer string
-	// Likely says that the next step is the only one of the dump that can be meant, and
-	// not one that the dump names.
+	// Likely is set if the next step is the only candidate in the dump, rather than stated by it.
 	Likely bool
 }
 
-// Chain is a chain of waiting, from the thread that did not respond.
+// Chain is a wait chain that begins with the unresponsive thread.
 type Chain struct {
 	Steps []Step
-	// Cycle is the index of the step for which the last one waits, -1 for none.
+	// Cycle is the index of the step for which the last one waits, -1 if none.
 	Cycle int
-	// Placed says that the first step's process is taken for the one that did not respond by
-	// its place in the file, Untold that there is no step since nothing says which one it is.
-	Placed, Untold bool
-	// Missing is who did not respond where the dump does not show it, so that there is no step.
+	// ByOrder is set if the first step's process is inferred from its place in the file, Unidentified if
+	// there is no step because nothing identifies the process.
+	ByOrder, Unidentified bool
+	// Missing is the unresponsive process or thread if it is not in the dump, so that there is no
+	// step.
 	Missing  string
 	Warnings []run.Warning
 }
 
-// Critical are the threads for which the others wait: the last one, or each of a cycle.
+// Critical returns the threads for which the others wait: the last one, or all of a cycle.
 func (c Chain) Critical() []Step {
 	switch {
 	case len(c.Steps) == 0:
@@ -61,8 +59,8 @@ func (c Chain) Critical() []Step {
 	return c.Steps[len(c.Steps)-1:]
 }
 
-// Of is the chain from the thread that a dump, and what else is known of it, says did
-// not respond. It is empty, with a warning, where the dump does not show that thread.
+// Of returns the chain from the thread that is unresponsive according to a dump and to about. It is
+// empty, with a warning, if the dump does not have that thread.
 func Of(d anr.Dump, about Subject) Chain {
 	var w trace.Warnings
 	c := Chain{Cycle: -1}
@@ -70,12 +68,12 @@ func Of(d anr.Dump, about Subject) Chain {
 	if s.thread != nil {
 		c = newGraph(&d, s.process.Part).from(s.process, s.thread)
 	}
-	c.Placed, c.Untold, c.Missing = s.placed, s.untold, s.missing
+	c.ByOrder, c.Unidentified, c.Missing = s.byOrder, s.unidentified, s.missing
 	for _, s := range c.Critical() {
 		if len(s.Thread.Frames) == 0 {
-			w.Addf(s.Thread.Line, "the dump has no stack of the critical thread %s: what it does is not known", trace.Quote(nameOfThread(s)))
+			w.Addf(s.Thread.Line, "the dump has no stack of the critical thread %s: its activity is unknown", trace.Quote(nameOfThread(s)))
 		} else if s.Thread.Unread {
-			w.Addf(s.Thread.Line, "the native part of the stack of the critical thread %s could not be read: what it does there is not known", trace.Quote(s.Thread.Name))
+			w.Addf(s.Thread.Line, "the native part of the stack of the critical thread %s could not be read: its activity there is unknown", trace.Quote(s.Thread.Name))
 		}
 	}
 	c.Warnings = w.List()

@@ -42,7 +42,7 @@ func parse(t *testing.T, threads ...string) anr.Dump {
 	return d
 }
 
-// said are the threads of a chain as a record has them.
+// said lists the threads of a chain as in a record.
 func said(c waits.Chain) (lines []string) {
 	var a run.ANR
 	c.Fill(&a)
@@ -59,7 +59,7 @@ func said(c waits.Chain) (lines []string) {
 	return lines
 }
 
-// Whole dumps: who waits for whom, from the thread that did not respond.
+// Which thread waits for which in whole dumps, from the unresponsive one.
 func TestChains(t *testing.T) {
 	for name, want := range map[string][]string{
 		"deadlock.txt": {"main: lock com.example.mail.Store held by sync !", "sync: lock com.example.mail.Inbox held by main -> 1 !"},
@@ -99,7 +99,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// Each of a cycle is critical, and none before it.
+// Each thread of a cycle is critical, and none before it.
 func TestCriticalThreadsOfACycle(t *testing.T) {
 	var got []string
 	for _, s := range waits.Of(read(t, "cycle.txt"), waits.Subject{}).Critical() {
@@ -115,7 +115,7 @@ func TestCriticalThreadsOfACycle(t *testing.T) {
 
 const wantsStore = "\"main\" prio=5 tid=1 Blocked\n  at com.example.Inbox.open(Inbox.java:12)\n  - waiting to lock <0x0a01> (a com.example.Store)"
 
-// Whom a thread waits for, where the dump tells it, and where it does not.
+// Which thread another waits for, where the dump shows it, and where it does not.
 func TestEdges(t *testing.T) {
 	holds := "\"sync\" prio=5 tid=14 Runnable\n  at com.example.Store.sync(Store.java:88)\n  - locked <0x0a01> (a com.example.Store)"
 	for name, test := range map[string]struct {
@@ -153,7 +153,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// How a thread stands in native code and in the kernel, and which frame tells.
+// How a thread waits in native code and in the kernel, and which frame shows it.
 func TestStanding(t *testing.T) {
 	native := func(frames ...string) string {
 		text := ""
@@ -211,8 +211,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// Where nothing but the kernel's function is known of a thread, that tells; where there is
-// more, it says no more than that.
+// A waiting channel classifies a thread only if nothing else is known of it.
 func TestWaitingChannels(t *testing.T) {
 	for name, test := range map[string]struct{ thread, channel, want string }{
 		"storage":                       {`"main" sysTid=9`, "f2fs_wait_on_page_writeback", "io f2fs_wait_on_page_writeback"},

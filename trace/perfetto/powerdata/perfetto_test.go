@@ -213,7 +213,7 @@ func TestCompressedPackets(t *testing.T) {
 		}
 	}
 	cut := deflate(t, plain)
-	if got := read(t, file(message(nil).in(50, cut[:len(cut)/2]))); !warned(got, "can't be unpacked whole") {
+	if got := read(t, file(message(nil).in(50, cut[:len(cut)/2]))); !warned(got, "can't be unpacked completely") {
 		t.Errorf("warnings of half a bundle: %v", got.Warnings)
 	}
 }
