@@ -44,8 +44,8 @@ func TestRowJanky(t *testing.T) {
 	}
 }
 
-// The constructor of JankTracker, worked out for offsets that devices print: at 60 Hz the
-// compositor begins 16.67 - (deadline - 1) ms after the vsync.
+// The constructor of JankTracker, computed for offsets that devices print: at 60 Hz the compositor
+// begins 16.67 - (deadline - 1) ms after the vsync.
 func TestForgiveness(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -100,7 +100,7 @@ func TestOnTimeline(t *testing.T) {
 	}
 }
 
-// A buffer that was ready when it should have been shown is late by the compositor.
+// A buffer that was ready when it should have been shown is late through the compositor.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	if !jank.Shown(1, false) || jank.Shown(1, true) || jank.Shown(0, false) {

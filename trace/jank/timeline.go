@@ -23,8 +23,8 @@ const (
 	ModeChange               Type = 16384
 	PowerModeChange          Type = 32768
 
-	// ByDisplay are the reasons that are the compositor's or the display's, ByApp those that are
-	// the app's.
+	// ByDisplay are the reasons that are the compositor's or the display's fault, ByApp those that
+	// are the app's.
 	ByDisplay = SurfaceFlingerScheduling | PredictionError | DisplayHAL | SurfaceFlingerCPU | SurfaceFlingerGPU
 	ByApp     = AppDeadlineMissed | AppResyncedJitter
 )
@@ -43,12 +43,12 @@ const (
 // Dropped reports whether a frame of the timeline was never shown.
 func Dropped(t Type, p Present) bool { return p == PresentedDropped || t&DroppedFrame != 0 }
 
-// OnTimeline reports whether a frame of the timeline was late by the app's fault, as Android
-// itself reports it: "App Deadline Missed", or "App Resynced Jitter". Where it can't know, as on a
-// device whose display does not report when it showed a frame ("Unknown Jank"), a frame is janky
-// that was done after its deadline; one that was shown too early all the same is not. What the
-// compositor, the display or buffers that wait ("Buffer Stuffing") make late is not the app's, nor
-// is a frame that was dropped (SurfaceFrame::getJankType, isSelfJanky).
+// OnTimeline reports whether a frame of the timeline was late through the app's fault, as Android
+// itself reports it: "App Deadline Missed", or "App Resynced Jitter". Where Android can't know, as
+// on a device whose display does not report when it showed a frame ("Unknown Jank"), a frame that
+// was done after its deadline is janky, unless it was shown too early. Frames made late by the
+// compositor, the display or waiting buffers ("Buffer Stuffing") are not the app's fault, and
+// neither are dropped frames (SurfaceFrame::getJankType, isSelfJanky).
 func OnTimeline(t Type, p Present, missed bool) bool {
 	switch {
 	case Dropped(t, p):
@@ -59,8 +59,8 @@ func OnTimeline(t Type, p Present, missed bool) bool {
 	return t&UnknownJank != 0 && p != PresentedEarly && missed
 }
 
-// LateByDisplay reports whether a frame of the timeline was shown late by the fault of the
-// compositor or the display, and not by the app's.
+// LateByDisplay reports whether a frame of the timeline was shown late through the fault of the
+// compositor or the display, rather than the app's.
 func LateByDisplay(t Type, p Present) bool {
 	return p == PresentedLate && t&ByApp == 0 && t&(ByDisplay|SurfaceFlingerStuffing) != 0
 }

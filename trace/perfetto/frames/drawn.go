@@ -85,7 +85,7 @@ type End int
 // A frame's end is told, or not since it is not in the trace, or since the compositor passed
 // the frame over for a newer one; or it is told, but not when the frame was due.
 const (
-	Told End = iota
+	Ended End = iota
 	Unended
 	Dropped
 	Forgotten
@@ -167,7 +167,7 @@ func (f *Frame) LateByDisplay() bool { return jank.LateByDisplay(f.Jank, f.Prese
 func (f *Frame) Stuffed() bool { return f.Jank&jank.BufferStuffing != 0 }
 
 // Untold reports that Android can't know whether the frame was late.
-func (f *Frame) Untold() bool { return f.Jank&jank.ByApp == 0 && f.Jank&jank.UnknownJank != 0 }
+func (f *Frame) Undecided() bool { return f.Jank&jank.ByApp == 0 && f.Jank&jank.UnknownJank != 0 }
 
 // expectation is the vsync that a frame was meant for, and when it had to be done; its
 // beginning, and false, where the trace does not tell. Later versions of Android have an

@@ -116,7 +116,7 @@ func TestRunsOfPerfettosOwnTests(t *testing.T) {
 
 // Threads and depths that no app has are bounded, and what has no room is counted. A
 // thread that has room keeps it.
-func TestWhatIsKeptIsBounded(t *testing.T) {
+func TestCollectorIsBounded(t *testing.T) {
 	t.Parallel()
 	const depth, threads = 512, 10_000
 	var deep, wide []line

@@ -8,15 +8,16 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
 )
 
-// maxBusy is how many states of a main thread are looked at to find since when it was busy.
+// maxBusy limits the states of a main thread that are searched for the beginning of its busy
+// period.
 const maxBusy = 2_000
 
-// asked is the vsync that a frame was meant for which only slices tell of: the first that came
-// while the main thread was at something else. Choreographer begins a frame once the thread
-// comes back to its queue of messages, and says no more than that it does (Choreographer.java,
+// asked returns the vsync that a frame was meant for if only slices show the frame: the first that
+// came while the main thread was busy with something else. Choreographer begins a frame once the
+// thread returns to its message queue, and reports nothing more (Choreographer.java,
 // FrameDisplayEventReceiver.onVsync).
 func (h *history) asked(d *drawing, vsyncs []time.Duration) time.Duration {
-	const passesOn = time.Millisecond // from the vsync to the thread that is woken for it
+	const passesOn = time.Millisecond // from the vsync to the wake-up of the thread
 	since := h.busySince(d.main, d.slices[0].at) - passesOn
 	since = max(since, h.lastFrame(d.main, d.slices[0].at))
 	if i, _ := slices.BinarySearch(vsyncs, since); i < len(vsyncs) && vsyncs[i] < d.At {
@@ -25,14 +26,14 @@ func (h *history) asked(d *drawing, vsyncs []time.Duration) time.Duration {
 	return d.At
 }
 
-// meantFor has the frame begin at a vsync.
+// meantFor sets the vsync at which the frame begins.
 func (d *drawing) meantFor(at time.Duration) {
 	d.At, d.Took = at, d.end-at
 }
 
-// lastFrame is when the frame of a thread ended that came before a time, 0 for none.
+// lastFrame returns when a thread's last frame before a time ended, 0 for none.
 func (h *history) lastFrame(thread int32, at time.Duration) time.Duration {
-	const near = 64 // slices that end since
+	const near = 64 // slices that ended since
 	list := h.spanRows.of(thread)
 	last := before(list, at, func(row int32) time.Duration { return h.spans[row].at })
 	for i := last; i >= 0 && last-i < near; i-- {
@@ -46,8 +47,8 @@ func (h *history) lastFrame(thread int32, at time.Duration) time.Duration {
 	return 0
 }
 
-// busySince is since when a thread had something to do without a pause, until a time at which it
-// did. One that sleeps within a slice, or for an answer, has.
+// busySince returns since when a thread had been busy without a pause at a time. One that sleeps
+// within a slice, or for a reply, counts as busy.
 func (h *history) busySince(thread int32, at time.Duration) time.Duration {
 	for range maxBusy {
 		*h.work++
@@ -60,7 +61,7 @@ func (h *history) busySince(thread int32, at time.Duration) time.Duration {
 	return at
 }
 
-// busy reports whether a thread in a state that lasts until a time has something to do.
+// busy reports whether a thread in a state that lasts until a time has work to do.
 func (h *history) busy(thread int32, s *sched.State, at time.Duration) bool {
 	name := h.sched.Names[s.Name]
 	return strings.HasPrefix(name, "R") || strings.HasPrefix(name, "D") || h.within(thread, at) != none || h.callAt(thread, at) != nil

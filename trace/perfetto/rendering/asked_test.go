@@ -9,8 +9,8 @@ import (
 )
 
 // Without a frame timeline, a frame that the main thread was too busy to begin was meant for the
-// vsync that came meanwhile; one that it had nothing to do before begins when it does.
-func TestAFrameThatTheMainThreadWasTooBusyToBegin(t *testing.T) {
+// vsync that came in the meantime; one before which it was idle begins when it begins.
+func TestAskedWhileTheMainThreadIsBusy(t *testing.T) {
 	t.Parallel()
 	const meant, begins = 908, 1001
 	for _, c := range []struct {
@@ -54,8 +54,8 @@ func TestAFrameThatTheMainThreadWasTooBusyToBegin(t *testing.T) {
 	}
 }
 
-// TestAskedSinceTheLastFrame: a main thread that went on from one frame to another without a pause
-// was asked for the second one by the first vsync after the end of the first: that of 908, and not
+// TestAskedSinceTheLastFrame: a main thread that went from one frame to another without a pause was
+// asked for the second one by the first vsync after the end of the first: that of 908 ms, and not
 // that of 860 ms.
 func TestAskedSinceTheLastFrame(t *testing.T) {
 	t.Parallel()

@@ -11,24 +11,24 @@ import (
 
 const (
 	maxLayers = 1_000
-	maxCounts = 200_000 // of one layer, that are kept at one time
+	maxCounts = 200_000 // of one layer, kept at one time
 )
 
-// buffers are how many buffers of each layer wait to be shown, over time.
+// buffers counts the buffers of each layer that wait to be shown, over time.
 //
-// Which counter tells that differs. Since Android 12 it is SurfaceFlinger's "BufferTX - LAYER"
+// The counter differs among versions. Since Android 12 it is SurfaceFlinger's "BufferTX - LAYER"
 // (frameserver BufferStateLayer.cpp, since Android 14 Layer.cpp: buffers that came with a
-// transaction and were not latched). Before, it is the counter of the consumer's queue, which
-// bears the layer's name alone (BufferQueueProducer.cpp and BufferQueueConsumer.cpp,
-// ATRACE_INT(mCore->mConsumerName, mCore->mQueue.size())); "TX - LAYER" counts transactions
-// then, and is not read. What the app itself counts ("QueuedBuffer - …") has buffers in it
-// that were shown and not given back yet, and is not read either.
+// transaction and were not latched). Before, it is the counter of the consumer's queue, named after
+// the layer alone (BufferQueueProducer.cpp and BufferQueueConsumer.cpp,
+// ATRACE_INT(mCore->mConsumerName, mCore->mQueue.size())); "TX - LAYER" counts transactions then,
+// and is ignored. The app's own counter ("QueuedBuffer - …") includes buffers that were shown and
+// not yet returned, and is ignored too.
 type buffers struct {
 	file     *packets.File
 	packages string
 	layers   map[string][]count // by the layer's name
 	names    []string           // of all layers, sorted
-	sent     map[string]bool    // those whose counter is SurfaceFlinger's
+	sent     map[string]bool    // layers with SurfaceFlinger's counter
 }
 
 type count struct {
@@ -42,7 +42,7 @@ func newBuffers(file *packets.File, packages string) *buffers {
 	return &buffers{file: file, packages: packages, layers: map[string][]count{}, sent: map[string]bool{}}
 }
 
-// count notes a counter's value.
+// count records a counter's value.
 func (b *buffers) count(at time.Duration, name string, n int64) {
 	layer, sent := strings.CutPrefix(name, transactions)
 	if !sent && !(isLayer(name) && strings.Contains(name, b.packages)) || b.sent[layer] && !sent {
@@ -62,26 +62,26 @@ func (b *buffers) count(at time.Duration, name string, n int64) {
 	b.layers[layer] = append(list, count{at, n})
 }
 
-// isLayer reports that a name is that of an app's window: "PACKAGE/ACTIVITY#NUMBER".
+// isLayer reports whether a name is that of an app's window: "PACKAGE/ACTIVITY#NUMBER".
 func isLayer(name string) bool {
 	window, number, found := strings.Cut(name, "#")
 	return found && strings.Contains(window, "/") && !strings.Contains(window, " ") && strings.Trim(number, "0123456789") == ""
 }
 
-// forget drops the counts before a time, but for the last of each layer.
+// forget drops the counts before a time, except the last of each layer.
 func (b *buffers) forget(before time.Duration) {
 	for layer, list := range b.layers {
 		b.layers[layer] = slices.Delete(list, 0, max(countBefore(list, before), 0))
 	}
 }
 
-// countBefore is the place of the last count that is not after a time, -1 for none.
+// countBefore returns the index of the last count not after a time, -1 for none.
 func countBefore(list []count, t time.Duration) int {
 	i, _ := slices.BinarySearchFunc(list, t+1, func(c count, t time.Duration) int { return cmp.Compare(c.at, t) })
 	return i - 1
 }
 
-// ready is how many buffers of a layer waited at a time, -1 where not told.
+// ready returns how many buffers of a layer waited at a time, -1 if unknown.
 func (b *buffers) ready(layer string, at time.Duration) int {
 	list := b.layers[layer]
 	i := countBefore(list, at)
@@ -91,8 +91,8 @@ func (b *buffers) ready(layer string, at time.Duration) int {
 	return int(min(max(list[i].n, 0), 1<<20))
 }
 
-// filled is the layer of an app that got a buffer first between two times, of several the
-// first by name, "" for none. It counts what it looks at as work.
+// filled returns the app's layer that first received a buffer between two times, of several the
+// first by name, "" for none. It adds the rows that it examines to work.
 func (b *buffers) filled(work *int, names []string, from, to time.Duration) string {
 	layer, first := "", to
 	for _, name := range b.names {
@@ -111,8 +111,8 @@ func (b *buffers) filled(work *int, names []string, from, to time.Duration) stri
 	return layer
 }
 
-// before is when the buffer was taken that waited before the one that a layer got at or before a
-// time, 0 where that is not told. They are taken in the order in which they came.
+// before returns when the buffer that preceded the one which a layer received at or before a time
+// was taken, 0 if unknown. Buffers are taken in the order in which they came.
 func (b *buffers) before(layer string, queued time.Duration) time.Duration {
 	list := b.layers[layer]
 	own := countBefore(list, queued)

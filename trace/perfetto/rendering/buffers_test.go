@@ -10,8 +10,8 @@ import (
 
 const at = time.Millisecond
 
-// counted are buffers of layers, by the values of their counters at 1 ms, 2 ms and so on; less
-// than 0 where a counter says nothing at that time.
+// counted are buffers of layers, by the values of their counters at 1 ms, 2 ms and so on; a
+// negative value means no count at that time.
 func counted(layers map[string][]int64) *buffers {
 	b := newBuffers(packets.New(), "com.example.app")
 	for layer, list := range layers {
@@ -24,8 +24,8 @@ func counted(layers map[string][]int64) *buffers {
 	return b
 }
 
-// TestBuffersFilled: the layer of a frame is the app's that got a buffer first while the frame was
-// drawn: more than before, or any where nothing was counted before.
+// TestBuffersFilled: the layer of a frame is the app's that first received a buffer while the frame
+// was drawn: more than before, or any if there was no count before.
 func TestBuffersFilled(t *testing.T) {
 	t.Parallel()
 	const app, popup, other = "com.example.app/.Main#7", "com.example.app/.Popup#8", "com.example.rival/.Main#9"
@@ -51,8 +51,8 @@ func TestBuffersFilled(t *testing.T) {
 	}
 }
 
-// TestBuffersTaken: the buffer that waited before a frame's own was taken when the count fell for
-// it; 0 where that is not told.
+// TestBuffersTaken: the buffer before a frame's own was taken when the count fell for it; 0 if
+// unknown.
 func TestBuffersTaken(t *testing.T) {
 	t.Parallel()
 	const layer = "com.example.app/.Main#7"
@@ -74,8 +74,8 @@ func TestBuffersTaken(t *testing.T) {
 	}
 }
 
-// TestBuffersOfLayers: a window's name has its package, activity and number; other counters are
-// of no buffers.
+// TestBuffersOfLayers: a window's name has its package, activity and number; other counters are not
+// of buffers.
 func TestBuffersOfLayers(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
@@ -93,8 +93,8 @@ func TestBuffersOfLayers(t *testing.T) {
 	}
 }
 
-// TestBuffersAreBounded: of more layers, and of more counts of one, than are kept the trace is said
-// to have too many.
+// TestBuffersAreBounded: layers, and counts of one layer, beyond the limits are reported as too
+// many.
 func TestBuffersAreBounded(t *testing.T) {
 	t.Parallel()
 	b := newBuffers(packets.New(), "com.example.app")
@@ -113,7 +113,7 @@ func TestBuffersAreBounded(t *testing.T) {
 }
 
 // TestCallsForgotten: a call is kept until it was answered before the time from which things are
-// kept, or was sent a minute before it and never answered.
+// kept, or was sent a minute before that and never answered.
 func TestCallsForgotten(t *testing.T) {
 	t.Parallel()
 	const now = 100 * time.Second

@@ -10,16 +10,16 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// call is a binder transaction whose client waits for the answer.
+// call is a binder transaction whose client waits for the reply.
 type call struct {
 	client, server int32         // in the tracker's Threads; no server: none
-	process        int32         // that it was sent to, by its number
+	process        int32         // the process that it was sent to, by id
 	sent           time.Duration // by the client
-	received       time.Duration // by the server, less than 0 until then
-	replied        time.Duration // when the client had the answer, less than 0 until then
+	received       time.Duration // by the server, negative until then
+	replied        time.Duration // when the client received the reply, negative until then
 }
 
-// answered is when the client had the answer, or a time that nothing reaches.
+// answered returns when the client received the reply, or an unreachable time.
 func (c *call) answered() time.Duration {
 	if c.replied < 0 {
 		return packets.MaxTime
@@ -27,24 +27,24 @@ func (c *call) answered() time.Duration {
 	return c.replied
 }
 
-// maxCalls is how many transactions are kept at one time.
+// maxCalls limits the transactions kept at one time.
 const maxCalls = 500_000
 
-// calls follows transactions by what the kernel says of them (drivers/android/binder.c:
-// binder_transaction in binder_transaction(), binder_transaction_received in
-// binder_thread_read()). An answer is a transaction of its own, back to the client.
+// calls tracks transactions by the kernel's events (drivers/android/binder.c: binder_transaction in
+// binder_transaction(), binder_transaction_received in binder_thread_read()). A reply is a
+// transaction itself, back to the client.
 type calls struct {
 	list []call
 
 	file     *packets.File
 	threads  *threads.Tracker
 	onTheWay map[int32]journey
-	waiting  map[int32][]int32 // by client, places in list of calls without an answer
+	waiting  map[int32][]int32 // by client, indices in list of calls without a reply
 }
 
-// journey is a transaction that was sent and not received.
+// journey is a transaction that was sent but not received.
 type journey struct {
-	row   int32 // of the call, none for an answer or for one that nobody waits for
+	row   int32 // of the call; none for a reply or a one-way call
 	reply bool
 }
 
@@ -52,7 +52,7 @@ func newCalls(file *packets.File, tracker *threads.Tracker) *calls {
 	return &calls{file: file, threads: tracker, onTheWay: map[int32]journey{}, waiting: map[int32][]int32{}}
 }
 
-// transaction reads what a thread sends.
+// transaction reads a transaction that a thread sends.
 func (c *calls) transaction(e *packets.Event) {
 	sent, reply := slices.CallOf(e.Data)
 	j := journey{row: none, reply: reply}
@@ -87,8 +87,8 @@ func (c *calls) received(e *packets.Event) {
 	}
 }
 
-// forget drops the calls that were answered before a time, or sent so long before it that no
-// answer will come.
+// forget drops the calls that were answered before a time, or sent so long before it that no reply
+// will come.
 func (c *calls) forget(before time.Duration) {
 	const longest = time.Minute
 	moved := make([]int32, len(c.list))
@@ -120,10 +120,10 @@ func (c *calls) forget(before time.Duration) {
 	}
 }
 
-// said is what a call is, as far as it is told: "PROCESS INTERFACE::METHOD". Since Android 12
-// the generated code of both ends says it in slices, "AIDL::java::IFeed::query::server"
+// callName returns the name of a call as far as it is known: "PROCESS INTERFACE::METHOD". Since Android
+// 12 the generated code of both ends reports it in slices, "AIDL::java::IFeed::query::server"
 // (system/tools/aidl/generate_java.cpp, generate_cpp.cpp).
-func (h *history) said(c *call) string {
+func (h *history) callName(c *call) string {
 	var process, method string
 	if c.server != none {
 		_, process = h.name(c.server)
@@ -142,7 +142,7 @@ func (h *history) said(c *call) string {
 	return strings.TrimSpace(process + " " + method)
 }
 
-// interfaceOf is "INTERFACE::METHOD" of a slice of generated code, "" for another.
+// interfaceOf returns "INTERFACE::METHOD" for a slice of generated code, "" for another.
 func interfaceOf(name string) string {
 	if !strings.HasPrefix(name, "AIDL::") && !strings.HasPrefix(name, "HIDL::") {
 		return ""

@@ -44,8 +44,8 @@ func real(t *testing.T, path string, of rendering.App) rendering.Trace {
 
 func anything(int) bool { return true }
 
-// TestEveryRealTraceIsRead reads the frames of all processes of every trace of the corpus.
-func TestEveryRealTraceIsRead(t *testing.T) {
+// TestReadEveryRealTrace reads the frames of all processes of every trace of the corpus.
+func TestReadEveryRealTrace(t *testing.T) {
 	t.Parallel()
 	files, drawn := 0, 0
 	for _, folder := range []string{"perfetto", "perfetto-expected", "systrace"} {
@@ -71,10 +71,10 @@ func TestEveryRealTraceIsRead(t *testing.T) {
 	}
 }
 
-// What docs/evaluation/causes.md says of real traces. The numbers beside are those of the tables of
-// slices, states and transactions (apkgate inspect perfetto --table), as a person reads them
-// in Perfetto's user interface.
-func TestWhatRealTracesShow(t *testing.T) {
+// The statements of docs/evaluation/causes.md about real traces. The numbers are from the tables of
+// slices, states and transactions (apkgate inspect perfetto --table), as shown in Perfetto's user
+// interface.
+func TestReadRealTraces(t *testing.T) {
 	t.Parallel()
 	start := corpustest.Path(t, "perfetto", "api32_startup_warm.perfetto-trace")
 	t.Run("an app's start waits for its window", func(t *testing.T) {
@@ -93,9 +93,9 @@ func TestWhatRealTracesShow(t *testing.T) {
 	t.Run("a splash screen is late by system_server and a buffer", func(t *testing.T) {
 		trace := real(t, start, rendering.App{Package: "com.android.systemui"})
 		f := &trace.Frames[0]
-		// It ends 0.197 ms after its deadline. The thread of the splash screen's window waits
-		// for a transaction of 7.168 ms, before its part of the frame begins, and the render
-		// thread 2.132 ms for its first buffer to be allocated.
+		// It ends 0.197 ms after its deadline. The thread of the splash screen's window waits for a
+		// transaction of 7.168 ms before its part of the frame begins, and the render thread waits
+		// 2.132 ms for its first buffer to be allocated.
 		if f.Token != 191058 || f.Class != run.SlowFrames || f.Jank != "App Deadline Missed" || (f.Took-f.Deadline).Microseconds() != 197 {
 			t.Errorf("%+v", f)
 		}
@@ -108,7 +108,8 @@ func TestWhatRealTracesShow(t *testing.T) {
 		for _, f := range trace.Frames {
 			classes[f.Class]++
 		}
-		// Of 739 frames, one without an end, Android calls 11 late, 5 late and stuffed, 45 stuffed.
+		// Of 739 frames, one without an end, Android reports 11 late, 5 late and stuffed, 45
+		// stuffed.
 		if classes[run.SlowFrames] != 16 || classes[run.BufferedFrames] != 45 || classes[run.NormalFrames] != 677 || trace.Lost != 1 {
 			t.Errorf("%v, %d lost", classes, trace.Lost)
 		}
@@ -151,7 +152,7 @@ func TestWhatRealTracesShow(t *testing.T) {
 	})
 }
 
-// about holds what the path of a frame has of a kind in a stage to some ms, give or take.
+// about checks the path's total of a kind in a stage to some ms.
 func about(t *testing.T, f *rendering.Frame, kind, stage string, ms, give float64) {
 	t.Helper()
 	got := took(f.Path, func(s rendering.Step) string { return s.Kind + " " + s.Stage })
@@ -160,11 +161,11 @@ func about(t *testing.T, f *rendering.Frame, kind, stage string, ms, give float6
 	}
 }
 
-// TestFramesAreThoseOfPerfettosTable compares with the frames by layer that Perfetto's own test
-// of android.frames.timeline expects: number, layer, process, beginning or what goes before it,
-// and end. Its last but one has no layer, since no buffer of it is in the trace; the one that
-// the compositor made late ends here when it was shown.
-func TestFramesAreThoseOfPerfettosTable(t *testing.T) {
+// TestFramesAgreeWithPerfettosTable compares with the frames by layer that Perfetto's own test of
+// android.frames.timeline expects: number, layer, process, beginning or what precedes it, and end.
+// Its last but one has no layer, since none of its buffers is in the trace; the one that the
+// compositor made late ends here when it was shown.
+func TestFramesAgreeWithPerfettosTable(t *testing.T) {
 	t.Parallel()
 	folder := corpustest.Path(t, "perfetto-expected")
 	trace := real(t, filepath.Join(folder, "Frames__android_frames_layers.pftrace"), rendering.App{Package: "com.android.systemui"})
@@ -202,9 +203,9 @@ func TestFramesAreThoseOfPerfettosTable(t *testing.T) {
 	}
 }
 
-// TestOverrunsAreThoseOfPerfettosTable compares by how much each frame missed its deadline, by
-// the first layer of each number.
-func TestOverrunsAreThoseOfPerfettosTable(t *testing.T) {
+// TestOverrunsAgreeWithPerfettosTable compares the overrun of each frame, by the first layer of
+// each number.
+func TestOverrunsAgreeWithPerfettosTable(t *testing.T) {
 	t.Parallel()
 	folder := corpustest.Path(t, "perfetto-expected")
 	trace := real(t, filepath.Join(folder, "Frames__android_frames_overrun.pftrace"), rendering.App{Package: "com.android.systemui"})

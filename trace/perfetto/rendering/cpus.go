@@ -11,13 +11,13 @@ import (
 
 const (
 	maxCPUs        = packets.MaxCPUs
-	maxFrequencies = 200_000 // changes of one CPU that are kept at one time
+	maxFrequencies = 200_000 // changes of one CPU kept at one time
 )
 
-// frequencies are those of a CPU over time.
+// frequencies is a CPU's frequency over time.
 type frequencies struct {
 	changes []change
-	most    int64 // kHz, of all that were seen
+	most    int64 // kHz, of all seen
 }
 
 type change struct {
@@ -25,9 +25,9 @@ type change struct {
 	khz int64
 }
 
-// set notes the frequency of a CPU from a time on.
+// set records the frequency of a CPU from a time on.
 func (r *reader) set(at time.Duration, cpu int64, khz int64) {
-	const most = 100_000_000 // kHz, of no CPU
+	const most = 100_000_000 // kHz, beyond any CPU
 	if cpu < 0 || cpu >= maxCPUs || khz <= 0 || khz > most {
 		return
 	}
@@ -47,13 +47,13 @@ func (r *reader) frequency(e *packets.Event) {
 	r.set(e.At, int64(m.CPUID), int64(m.State))
 }
 
-// forget drops the changes before a time, but for the last of them.
+// forget drops the changes before a time, except the last of them.
 func (f *frequencies) forget(before time.Duration) {
 	i, _ := slices.BinarySearchFunc(f.changes, before, func(c change, t time.Duration) int { return cmp.Compare(c.at, t) })
 	f.changes = slices.Delete(f.changes, 0, max(i-1, 0))
 }
 
-// mean is the mean frequency of a CPU between two times, 0 where not told.
+// mean returns the mean frequency of a CPU between two times, 0 if unknown.
 func (h *history) mean(cpu int16, from, to time.Duration) int64 {
 	if cpu < 0 || int(cpu) >= len(h.clocks) || to <= from {
 		return 0
@@ -75,9 +75,8 @@ func (h *history) mean(cpu int16, from, to time.Duration) int64 {
 	return int64(sum / float64(known))
 }
 
-// clusters are CPUs of the same highest frequency together, the slowest first. CPUs of one
-// frequency domain tell every change alike (cpufreq_notify_transition of the kernel's
-// drivers/cpufreq/cpufreq.c).
+// clusters groups CPUs by their highest frequency, the slowest first. CPUs of one frequency domain
+// report every change alike (cpufreq_notify_transition of the kernel's drivers/cpufreq/cpufreq.c).
 func (r *reader) clusters() []Cluster {
 	var out []Cluster
 	for cpu := range r.clocks {
@@ -96,21 +95,21 @@ func (r *reader) clusters() []Cluster {
 	return out
 }
 
-// use is how a frame used the CPUs, each that it did use, until the clusters are known.
+// use is how a frame used each CPU, until the clusters are known.
 type use []coreUse
 
 type coreUse struct {
 	path  float32 // ns that the path ran there
-	cycle float32 // ns × kHz of what is known of that
-	known float32 // ns of which the frequency is known
+	cycle float32 // ns × kHz where the frequency is known
+	known float32 // ns for which the frequency is known
 	busy  float32 // ns that anything ran there
 	cpu   int16
 }
 
-// maxUsed is how many CPUs of one frame are told of: phones have 8, laptops 16.
+// maxUsed limits the CPUs of one frame: phones have 8, laptops 16.
 const maxUsed = 32
 
-// of is the use of a CPU, nil where there are too many.
+// of returns the use of a CPU, nil if there are too many.
 func (u *use) of(cpu int16) *coreUse {
 	i := slices.IndexFunc(*u, func(one coreUse) bool { return one.cpu == cpu })
 	if i < 0 {
@@ -122,7 +121,7 @@ func (u *use) of(cpu int16) *coreUse {
 	return &(*u)[i]
 }
 
-// ran notes a time that the path ran on a CPU.
+// ran adds a period in which the path ran on a CPU.
 func (u *use) ran(cpu int16, took time.Duration, khz int32) {
 	if cpu < 0 || int(cpu) >= maxCPUs {
 		return
@@ -138,7 +137,7 @@ func (u *use) ran(cpu int16, took time.Duration, khz int32) {
 	}
 }
 
-// occupied notes how long each CPU ran anything between two times.
+// occupied adds how long each CPU ran anything between two times.
 func (u *use) occupied(h *history, cpus int, from, to time.Duration) {
 	*h.work += cpus
 	for cpu := range cpus {
@@ -153,8 +152,8 @@ func (u *use) occupied(h *history, cpus int, from, to time.Duration) {
 	}
 }
 
-// cores are the facts of a frame that took so long.
-// Whether CPUs were busy is known where their turns are.
+// cores returns the facts of a frame that took so long. Whether CPUs were busy is known if their
+// turns are.
 func (u use) cores(clusters []Cluster, took time.Duration, turns bool) Cores {
 	c := Cores{Little: -1, LittleBusy: -1, BigBusy: -1, Frequency: -1}
 	var path, little, at, known, most float64
@@ -188,7 +187,7 @@ func (u use) cores(clusters []Cluster, took time.Duration, turns bool) Cores {
 	return c
 }
 
-// add counts what a cluster was busy, in CPUs, to the share of the little or the big ones.
+// add adds the time that a cluster was busy, in CPUs, to the share of the little or the big ones.
 func (c *Cores) add(i int, busy float64, cpus int, clusters []Cluster) {
 	if i == 0 {
 		c.LittleBusy = busy / float64(cpus)

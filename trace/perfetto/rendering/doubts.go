@@ -6,23 +6,23 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// doubts count what makes the frames of a trace less than certain.
+// doubts counts what makes the frames of a trace uncertain.
 type doubts struct {
 	lostFrames int // places where packets of the frame timeline are missing
 	lostKernel int // places where events of the kernel are missing
 	unended    int
 	dropped    int
 	forgotten  int
-	beyond     int  // frames that are more than are kept
-	guessed    bool // the display's period, from how far frames begin apart
-	pathless   int  // that have no path, since there are too many
-	stageless  int  // likewise no stages
+	beyond     int  // frames beyond the limit
+	guessed    bool // the display's period was derived from the distance of frames
+	pathless   int  // without a path, since there are too many
+	stageless  int  // without stages, likewise
 }
 
-// lost is what may have hidden frames, or the ends of them.
+// lost returns the number of possibly missing frames or ends of frames.
 func (c *doubts) lost() int { return c.lostFrames + c.unended + c.forgotten + c.beyond }
 
-// say warns of all of it.
+// say adds the warnings.
 func (c *doubts) say(r *reader, monotonic bool) {
 	r.file.Doubts()
 	w := &r.file.Warnings
@@ -65,8 +65,8 @@ func (c *doubts) say(r *reader, monotonic bool) {
 	}
 }
 
-// rate is where the display's period comes from without a frame timeline, in the same
-// words for every trace of a device, so that a run says it once.
+// rate describes the source of the display's period without a frame timeline. The text is the same
+// for all traces of a device, so that a run reports it once.
 func (c *doubts) rate(period time.Duration) string {
 	switch {
 	case c.guessed:

@@ -11,37 +11,37 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/frames"
 )
 
-// drawing is a frame that is looked at, or will be. Its times are on the trace's own clock.
+// drawing is a frame that was analyzed, or will be. Its times are on the trace's own clock.
 type drawing struct {
 	Frame
 	end time.Duration // of the frame as it counts
 	app time.Duration // of the app's own part of it
 
-	told     told
-	display  int32         // the process of the display's frame that shows it, none where not told
-	composer int32         // SurfaceFlinger's main thread, none where not told
+	verdict     verdict
+	display  int32         // the process of the display's frame that shows it, none if unknown
+	composer int32         // SurfaceFlinger's main thread, none if unknown
 	composed time.Duration // when the display's frame began
-	shown    time.Duration // and ended, 0 where not told
+	shown    time.Duration // and ended, 0 if unknown
 	main     int32
-	do, draw int32 // slices of Choreographer and of the render thread, none where not found
+	do, draw int32 // slices of Choreographer and of the render thread, none if not found
 	gpu      int32 // the slice of the wait for the GPU
 	queued   time.Duration
-	behind   bool // it waited for the buffer before it, and was ready by when its own turn came
+	behind   bool // it waited for the buffer before it, and was ready when its own turn came
 	use      use
-	turns    bool     // use has what ran on the CPUs
+	turns    bool     // use includes what ran on the CPUs
 	slices   [2]slice // in traces without a frame timeline: doFrame and DrawFrame
 }
 
-// cpus are those that a frame used.
+// cpus is the CPUs that a frame used.
 type cpus struct {
 	use   use
-	turns bool // use has what ran on the CPUs
+	turns bool // use includes what ran on the CPUs
 }
 
-// told is what the frame timeline says of a frame, all false where that is not recorded.
-type told struct{ known, janky, byDisplay, stuffed, untold bool }
+// verdict is the frame timeline's verdict on a frame, all false if it was not recorded.
+type verdict struct{ known, janky, byDisplay, stuffed, unknown bool }
 
-// fromTimeline lists the frames that the frame timeline tells of.
+// fromTimeline lists the frames of the frame timeline.
 func (r *reader) fromTimeline(timeline *frames.Reader) {
 	by := r.byLayer(timeline)
 	drawn := timeline.Drawn(func(pid int) bool {
@@ -86,14 +86,14 @@ func (r *reader) fromTimeline(timeline *frames.Reader) {
 		}
 		f := &timeline.Frames.Rows[one.Place]
 		d.Layer = strings.TrimPrefix(timeline.Layers[f.Layer], "TX - ")
-		d.fromTold(one, f, display, due)
+		d.setVerdict(one, f, display, due)
 		r.pending = append(r.pending, d)
 	}
 	slices.SortStableFunc(r.pending, func(a, b *drawing) int { return cmp.Compare(a.end, b.end) })
 }
 
-// byLayer are the processes that draw into windows of the app: a trace may name no process,
-// and a window is called "TX - PACKAGE/ACTIVITY#NUMBER".
+// byLayer returns the processes that draw into windows of the app: a trace may have no names of
+// processes, and a window is called "TX - PACKAGE/ACTIVITY#NUMBER".
 func (r *reader) byLayer(timeline *frames.Reader) map[int32]bool {
 	out := map[int32]bool{}
 	for i := range timeline.Frames.Rows {
@@ -104,10 +104,10 @@ func (r *reader) byLayer(timeline *frames.Reader) map[int32]bool {
 	return out
 }
 
-// fromTold fills in what the frame timeline says of a frame and of the display's that shows
-// it, nil where that is not told, with when frames of the display were due.
-func (d *drawing) fromTold(drawn *frames.Drawing, f, s *frames.Frame, due map[int64]time.Duration) {
-	d.told = told{known: true, janky: drawn.Janky, byDisplay: f.LateByDisplay(), stuffed: f.Stuffed(), untold: f.Untold()}
+// setVerdict sets the verdict of the frame timeline on a frame and the display's frame that shows it,
+// nil if unknown; due has the deadlines of frames of the display.
+func (d *drawing) setVerdict(drawn *frames.Drawing, f, s *frames.Frame, due map[int64]time.Duration) {
+	d.verdict = verdict{known: true, janky: drawn.Janky, byDisplay: f.LateByDisplay(), stuffed: f.Stuffed(), unknown: f.Undecided()}
 	d.Token, d.PID = f.Token, f.PID
 	d.At, d.Took, d.Ready = drawn.At, drawn.Took, -1
 	d.app = d.At + d.Took
@@ -126,7 +126,7 @@ func (d *drawing) fromTold(drawn *frames.Drawing, f, s *frames.Frame, due map[in
 		return
 	}
 	d.composed, d.shown = s.At, s.At+s.For
-	if d.told.byDisplay && d.shown > d.app {
+	if d.verdict.byDisplay && d.shown > d.app {
 		d.end, d.Took = d.shown, d.shown-d.At
 		if at, known := due[s.Token]; known && at > d.At {
 			d.Deadline = at - d.At
@@ -134,17 +134,17 @@ func (d *drawing) fromTold(drawn *frames.Drawing, f, s *frames.Frame, due map[in
 	}
 }
 
-// class is the frame's, from what the trace says of it and of its buffers.
+// class returns the frame's class, from the trace's verdict and its buffers.
 func (d *drawing) class() string {
 	over := d.Deadline > 0 && d.Took > d.Deadline || d.Deadline == 0 && d.Took > jank.SlowLimit
 	late := over
-	if d.told.known {
-		late = d.told.janky || d.told.byDisplay
-		over = over || d.told.stuffed
+	if d.verdict.known {
+		late = d.verdict.janky || d.verdict.byDisplay
+		over = over || d.verdict.stuffed
 	}
-	// Android's own word, where it has one, goes before what counters tell: it knows when
-	// the frame was shown.
-	if late && (!d.told.known && d.behind || d.told.untold && d.Ready > 0) {
+	// Android's own verdict, if any, takes precedence over counters: it knows when the frame was
+	// shown.
+	if late && (!d.verdict.known && d.behind || d.verdict.unknown && d.Ready > 0) {
 		late = false
 	}
 	switch {
@@ -158,16 +158,16 @@ func (d *drawing) class() string {
 	return run.SlowFrames
 }
 
-// look fills in what the trace tells of a frame that is over.
+// look analyzes a frame that is over.
 func (r *reader) look(h *history, d *drawing) {
 	d.composer, d.main = none, h.main(d.PID)
 	if d.display != none {
 		d.composer = h.main(d.display)
 	}
-	if !d.told.known {
+	if !d.verdict.known {
 		d.Layer = r.buffers.filled(&r.work, []string{r.app.Package, processOf(r.threads, r.roster, d.PID)}, d.slices[1].at, d.end+settled)
 	}
-	if !d.told.known {
+	if !d.verdict.known {
 		d.meantFor(h.asked(d, r.vsyncs))
 	}
 	period := d.Deadline
@@ -175,11 +175,11 @@ func (r *reader) look(h *history, d *drawing) {
 		period = jank.SlowLimit
 	}
 	d.find(h)
-	// The compositor takes a buffer somewhere within each period. A quarter of one before the
-	// deadline it has taken that of the period before, and not yet the one that this frame
-	// was to be.
+	// The compositor takes a buffer at some time within each period. A quarter of a period before
+	// the deadline it has taken that of the period before, and not yet the one that this frame was
+	// to be.
 	d.Ready = d.ready(h, r.buffers, d.At+period-min(period, jank.SlowLimit)/4)
-	d.behind = !d.told.known && d.isBehind(r.buffers, period)
+	d.behind = !d.verdict.known && d.isBehind(r.buffers, period)
 	d.Class = d.class()
 	if r.work < maxWork {
 		if r.stages < allStages {
@@ -199,8 +199,8 @@ func (r *reader) look(h *history, d *drawing) {
 	}
 }
 
-// ready is how many buffers waited at a time, and could have been shown: none that the GPU
-// still draws into, and not the frame's own. -1 where that is not told, or was not looked for.
+// ready returns how many buffers waited at a time and could have been shown: not those that the GPU
+// still draws into, nor the frame's own. It returns -1 if unknown, or if it was not analyzed.
 func (d *drawing) ready(h *history, b *buffers, at time.Duration) int {
 	if *h.work >= maxWork {
 		return -1
@@ -212,15 +212,15 @@ func (d *drawing) ready(h *history, b *buffers, at time.Duration) int {
 	const longest = time.Second
 	for _, row := range h.amid(h.draws[d.PID], at-longest, d.queued) {
 		if s := &h.spans[row]; strings.HasPrefix(s.name, gpuWait) && s.end() > at {
-			return min(n, 0) // of a frame before it, and what was queued since then waits behind that
+			return min(n, 0) // of a frame before it, and later buffers wait behind that one
 		}
 	}
 	return n
 }
 
-// isBehind reports that the compositor took the buffer before the frame's own only after the
-// frame was due, and that its own was there by a period after that: what Android 12 and later
-// call stuffing, and no miss of the app (FrameTimeline.cpp, SurfaceFrame::classifyJankLocked).
+// isBehind reports whether the compositor took the buffer before the frame's own only after the
+// frame was due, and its own was ready a period after that: what Android 12 and later call
+// stuffing, and no miss of the app (FrameTimeline.cpp, SurfaceFrame::classifyJankLocked).
 func (d *drawing) isBehind(b *buffers, period time.Duration) bool {
 	taken := b.before(d.Layer, d.queued)
 	return taken >= d.At+period && d.end < taken+period
@@ -228,7 +228,7 @@ func (d *drawing) isBehind(b *buffers, period time.Duration) bool {
 
 // find finds the slices of the frame on the app's threads.
 func (d *drawing) find(h *history) {
-	const slack = time.Millisecond // the timeline's end and the slice's are not taken at once
+	const slack = time.Millisecond // the ends of the timeline and of the slice are not recorded at the same time
 	d.do, d.draw, d.gpu, d.queued = none, none, none, d.app
 	if *h.work >= maxWork {
 		return
@@ -237,7 +237,7 @@ func (d *drawing) find(h *history) {
 		s := &h.spans[row]
 		switch {
 		case strings.HasPrefix(s.name, doFrame) && d.is(tokenOf(s.name, doFrame), s.at):
-			d.do, d.main = row, s.thread // some have windows on other threads
+			d.do, d.main = row, s.thread // some apps have windows on other threads
 		case strings.HasPrefix(s.name, drawFrame) && d.is(tokenOf(s.name, drawFrame), s.at):
 			d.draw = row
 		case strings.HasPrefix(s.name, drawAlone) && d.alone(tokenOf(s.name, drawAlone), s.at) && (d.draw == none || strings.HasPrefix(h.spans[d.draw].name, drawAlone)):
@@ -256,14 +256,14 @@ func (d *drawing) find(h *history) {
 			d.queued = max(q.end(), s.at)
 		}
 	}
-	if !d.told.known {
+	if !d.verdict.known {
 		d.findGPU(h)
 	}
 }
 
-// findGPU finds the wait for the GPU of a frame whose end the trace does not tell otherwise:
-// the first that begins when its buffer is queued, or when the one before it is over. One
-// thread waits for all of them, one after the other (FenceMonitor of Android's Surface.cpp).
+// findGPU finds the wait for the GPU of a frame whose end is otherwise unknown: the first that
+// begins when its buffer is queued, or when the wait before it is over. One thread waits for all of
+// them in turn (FenceMonitor of Android's Surface.cpp).
 func (d *drawing) findGPU(h *history) {
 	const near, longest = time.Millisecond, time.Second
 	from := d.queued
@@ -283,15 +283,16 @@ func (d *drawing) findGPU(h *history) {
 	}
 }
 
-// alone reports that what the render thread draws by itself is the frame's: older versions
-// don't number it.
+// alone reports whether a slice drawn by the render thread alone belongs to the frame: older
+// versions do not number it.
 func (d *drawing) alone(token int64, at time.Duration) bool {
-	return d.told.known && (token == d.Token || token == 0 && at <= d.app)
+	return d.verdict.known && (token == d.Token || token == 0 && at <= d.app)
 }
 
-// is reports that a slice with a number, or without, that begins at a time is the frame's.
+// is reports whether a slice with or without a number, which begins at a time, belongs to the
+// frame.
 func (d *drawing) is(token int64, at time.Duration) bool {
-	if d.told.known {
+	if d.verdict.known {
 		return token == d.Token
 	}
 	return at == d.slices[0].at || at == d.slices[1].at
@@ -305,7 +306,7 @@ type slice struct {
 	draws   bool
 }
 
-// drew notes a slice that tells of a frame.
+// drew records a slice of a frame.
 func (r *reader) drew(s *span) {
 	one := slice{at: s.at, end: s.at + s.took, thread: s.thread}
 	switch {
@@ -321,11 +322,11 @@ func (r *reader) drew(s *span) {
 	}
 }
 
-// fromSlices lists the frames that slices tell of and that ended before a time: since the
-// frame timeline does not. The main thread waits in its part of a frame until the render
-// thread has begun with its own (libs/hwui/renderthread/DrawFrameTask.cpp, postAndWait).
+// fromSlices lists the frames that ended before a time by their slices, if there is no frame
+// timeline. The main thread waits in its part of a frame until the render thread has begun its own
+// (libs/hwui/renderthread/DrawFrameTask.cpp, postAndWait).
 func (r *reader) fromSlices(before time.Duration) {
-	if len(r.started) == 0 { // none are noted where the frame timeline tells
+	if len(r.started) == 0 { // none are recorded if there is a frame timeline
 		return
 	}
 	h := &history{threads: r.threads, roster: r.roster}
@@ -364,7 +365,7 @@ func (r *reader) fromSlices(before time.Duration) {
 	slices.SortStableFunc(r.pending, func(a, b *drawing) int { return cmp.Compare(a.end, b.end) })
 }
 
-// addSlices adds a frame of both of its slices.
+// addSlices adds a frame with both of its slices.
 func (r *reader) addSlices(pid int32, do, draw slice) {
 	if len(r.pending)+len(r.done) >= maxFrames {
 		r.counts.beyond++
@@ -381,16 +382,16 @@ func (r *reader) addSlices(pid int32, do, draw slice) {
 	r.pending = append(r.pending, d)
 }
 
-// leastPeriod is shorter than the time between two vsyncs of any display, longestPeriod that of
-// 24 Hz: what is longer only tells that apps drew less often.
+// leastPeriod is shorter than the time between two vsyncs of any display, longestPeriod is that of
+// 24 Hz: a longer one only means that apps drew less often.
 const (
 	leastPeriod   = 2 * time.Millisecond
 	longestPeriod = time.Second / 24
 )
 
-// findPeriod takes the display's period from the counter of the apps' vsync, which toggles
-// with each (DispSyncSource.cpp, later the tracers of Scheduler). Where that was not recorded,
-// it is how far frames begin apart, unless that is more than a period of 60 Hz: an app may
+// findPeriod derives the display's period from the counter of the apps' vsync, which toggles at
+// each (DispSyncSource.cpp, later the tracers of Scheduler). If that was not recorded, it is the
+// distance between beginnings of frames, unless that is more than a period of 60 Hz: an app may
 // draw less often.
 func (r *reader) findPeriod() {
 	const most = 10_000
@@ -415,8 +416,8 @@ func (r *reader) findPeriod() {
 	}
 }
 
-// usual is the period that distances are mostly a multiple of: what one in ten does not reach.
-// 0 where too few are there.
+// usual returns the period that most distances are a multiple of: the 10th percentile. It returns 0
+// if there are too few.
 func usual(apart []time.Duration) time.Duration {
 	const least = 10
 	apart = slices.DeleteFunc(slices.Clone(apart), func(d time.Duration) bool { return d < leastPeriod })

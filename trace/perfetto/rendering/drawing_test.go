@@ -17,15 +17,15 @@ import (
 	"github.com/apkgate/apkgate/trace/systrace"
 )
 
-// What Android says of a frame decides its class, since it knows when the frame was shown.
-func TestTheClassOfAFrame(t *testing.T) {
+// Android's verdict decides a frame's class, since Android knows when the frame was shown.
+func TestFrameClass(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		jank    int64
 		present int64
 		took    float64
-		ready   int // buffers that wait from before the vsync on, -1 for no counter
+		ready   int // buffers that wait since before the vsync, -1 for no counter
 		want    string
 	}{
 		{"in time", noJank, 1, 12, -1, run.NormalFrames},
@@ -59,17 +59,16 @@ func (p *phone) older(begin, main, rendering float64) {
 	p.slice(render, "DrawFrame", begin+main-1, begin+main+rendering)
 }
 
-// Where there is no frame timeline, frames are those of which both threads have written a
-// part, from the apps' vsync on, and late ones that a ready buffer hid are told by the count
-// of buffers.
-func TestFramesOfOlderAndroids(t *testing.T) {
+// Without a frame timeline, frames are those for which both threads have written a part, from the
+// apps' vsync on, and late ones that a ready buffer hid are recognized by the count of buffers.
+func TestReadFramesWithoutATimeline(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	for i := range 20 { // vsyncs 16 ms apart
 		p.count(float64(1000+16*i), "VSYNC-app", i%2)
 	}
 	p.older(1001, 5, 3)  // 0 to 9 ms after the vsync at 1000
-	p.older(1016, 15, 5) // 20 ms, and nothing to show meanwhile
+	p.older(1016, 15, 5) // 20 ms, and nothing to show in the meantime
 	p.older(1048, 15, 6) // 21 ms, while one buffer waits
 	p.older(1080, 3, 2)
 	p.slice(ui, "Choreographer#doFrame", 1096, 1099) // draws nothing
@@ -81,7 +80,7 @@ func TestFramesOfOlderAndroids(t *testing.T) {
 	slices.Sort(at)
 	for _, one := range at {
 		p.count(one, layer, counts[one])
-		p.count(one, "TX - "+layer, 5) // transactions, which are no buffers
+		p.count(one, "TX - "+layer, 5) // transactions, not buffers
 	}
 	trace := p.read(t)
 	var got []string
@@ -97,8 +96,8 @@ func TestFramesOfOlderAndroids(t *testing.T) {
 	}
 }
 
-// A trace in text that lists no processes has the end of an app's name for its main thread.
-func TestFramesOfATraceInText(t *testing.T) {
+// In a text trace that lists no processes, the main thread has the end of the app's name.
+func TestReadFramesOfATextTrace(t *testing.T) {
 	t.Parallel()
 	text := `# tracer: nop
  com.example.app-100   (  100) [000] ...1   10.001000: tracing_mark_write: B|100|Choreographer#doFrame
@@ -120,8 +119,8 @@ func TestFramesOfATraceInText(t *testing.T) {
 	}
 }
 
-// Without a word on the display's rate, a frame is slow beyond a period of 60 Hz.
-func TestFramesWithoutTheDisplaysRate(t *testing.T) {
+// Without the display's rate, a frame is slow beyond a period of 60 Hz.
+func TestReadWithoutTheDisplaysRate(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.older(1001, 10, 6.6)
@@ -132,8 +131,8 @@ func TestFramesWithoutTheDisplaysRate(t *testing.T) {
 	}
 }
 
-// Where the display's rate is not told, it is how far frames begin apart.
-func TestTheDisplaysRateFromFrames(t *testing.T) {
+// If the display's rate is unknown, it is derived from the distance of frames.
+func TestFindPeriodFromFrames(t *testing.T) {
 	t.Parallel()
 	for apart, want := range map[float64]time.Duration{11: 11 * time.Millisecond, 33: 0} {
 		p := newPhone()
@@ -153,8 +152,8 @@ func TestTheDisplaysRateFromFrames(t *testing.T) {
 	}
 }
 
-// Frames end with the GPU where the app's own slices tell of it.
-func TestFramesOfOlderAndroidsEndWithTheGPU(t *testing.T) {
+// Frames end with the GPU's work if the app's own slices show it.
+func TestFramesWithoutATimelineEndWithTheGPU(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.slice(ui, "Choreographer#doFrame", 1000, 1005)
@@ -169,10 +168,10 @@ func TestFramesOfOlderAndroidsEndWithTheGPU(t *testing.T) {
 	expect(t, "kinds", took(f.Path, kind), map[string]float64{run.WaitRunning: 8.5, run.WaitGPU: 21.5})
 }
 
-// A buffer that the GPU has not done with can't be shown: the frame's own, or one before it
-// and all behind that. A frame is late by itself where it is not there a period after the
-// compositor took the one before it; else that one was, and this one waited its turn.
-func TestBuffersThatTheGPUHasAreNotReady(t *testing.T) {
+// A buffer that the GPU has not finished can't be shown: the frame's own, or one before it and all
+// after that. A frame is itself late if its buffer is not ready a period after the compositor took
+// the one before it; otherwise that one was late, and this one waited its turn.
+func TestUndrawnBuffersAreNotReady(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
@@ -206,7 +205,7 @@ func TestBuffersThatTheGPUHasAreNotReady(t *testing.T) {
 		p.slice(gpuThread, "waiting for GPU completion 5", max(c.before, 1009), c.own)
 		f := only(t, p.read(t))
 		if c.taken < 1016 {
-			c.want-- // it is gone by then
+			c.want-- // it has been taken by then
 		}
 		if f.Ready != c.want || f.Class != c.class || f.Took != time.Duration(c.own-1000)*time.Millisecond {
 			t.Errorf("%s: %d ready, %s, took %v", c.name, f.Ready, f.Class, f.Took)
@@ -214,8 +213,8 @@ func TestBuffersThatTheGPUHasAreNotReady(t *testing.T) {
 	}
 }
 
-// Another app's frames, frames without an end, those that the compositor passed over.
-func TestWhichFramesAreLeftOut(t *testing.T) {
+// Another app's frames, frames without an end, and those that the compositor skipped.
+func TestReadLeavesOutFrames(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.shown(5, vsync, due, vsync, vsync+5, noJank, 1)
@@ -242,8 +241,8 @@ func TestWhichFramesAreLeftOut(t *testing.T) {
 	}
 }
 
-// A process is the app's by its window too, where the trace does not name it.
-func TestAnAppIsFoundByItsWindow(t *testing.T) {
+// A process is also recognized by its window if the trace does not name it.
+func TestAppIsFoundByItsWindow(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.packets = p.packets[:1] // the clocks
@@ -252,8 +251,8 @@ func TestAnAppIsFoundByItsWindow(t *testing.T) {
 	only(t, p.read(t))
 }
 
-// How a frame used the processors: 0 to 3 are little ones here, 4 and 5 big ones.
-func TestHowAFrameUsedTheProcessors(t *testing.T) {
+// How a frame used the processors: here 0 to 3 are little ones, 4 and 5 big ones.
+func TestFrameCores(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	for cpu := range int64(6) {
@@ -284,8 +283,8 @@ func TestHowAFrameUsedTheProcessors(t *testing.T) {
 	}
 }
 
-// What CPUs could run at, which the trace may say, tells big ones that never ran fast.
-func TestClustersByWhatCPUsCanDo(t *testing.T) {
+// Possible frequencies, which the trace may have, identify big CPUs that never ran fast.
+func TestClustersByPossibleFrequencies(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	info := message(nil)
@@ -305,8 +304,8 @@ func TestClustersByWhatCPUsCanDo(t *testing.T) {
 	}
 }
 
-// The process tree and the frame timeline may stand behind all else, in a buffer of their own.
-func TestWhatStandsAtTheEndOfTheFile(t *testing.T) {
+// The process tree and the frame timeline may come last, in a buffer of their own.
+func TestReadTimelineAtTheEndOfTheFile(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1004, waiting)
@@ -329,8 +328,8 @@ func TestWhatStandsAtTheEndOfTheFile(t *testing.T) {
 	}
 }
 
-// The same trace is read alike each time, though two windows get a buffer at once.
-func TestTwoWindowsThatAreFilledAtOnce(t *testing.T) {
+// A trace gives the same result each time, though two windows get a buffer at once.
+func TestReadTwoWindowsFilledAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.older(1000, 6, 6)
@@ -345,10 +344,10 @@ func TestTwoWindowsThatAreFilledAtOnce(t *testing.T) {
 	}
 }
 
-// TestWarningsOfTheDisplaysRate: a trace that does not tell it is said to, where it has frames.
+// TestWarningsOfTheDisplaysRate: a trace with frames but without the display's rate has a warning.
 func TestWarningsOfTheDisplaysRate(t *testing.T) {
 	t.Parallel()
-	const untold = "the display's rate is not told, and a frame is called slow above 16.67 ms"
+	const unknown = "the display's rate is not told, and a frame is called slow above 16.67 ms"
 	for name, c := range map[string]struct {
 		vsyncs, frames int
 		want           bool
@@ -362,13 +361,13 @@ func TestWarningsOfTheDisplaysRate(t *testing.T) {
 		}
 		p.run(0, rival, 1000, 1010, asleep)
 		trace := p.read(t)
-		if got := slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, untold) }); got != c.want || c.frames == 0 && len(trace.Warnings) > 0 {
+		if got := slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, unknown) }); got != c.want || c.frames == 0 && len(trace.Warnings) > 0 {
 			t.Errorf("%s: %v", name, trace.Warnings)
 		}
 	}
 }
 
-// TestBuffersReadyByTheDisplaysRate: what was ready is looked for shortly before the frame was due,
+// TestBuffersReadyByTheDisplaysRate: ready buffers are counted shortly before the frame was due,
 // which is later on a slow display: at 1028 of 1000 to 1032 ms.
 func TestBuffersReadyByTheDisplaysRate(t *testing.T) {
 	t.Parallel()
@@ -384,7 +383,7 @@ func TestBuffersReadyByTheDisplaysRate(t *testing.T) {
 	}
 }
 
-// TestFramesThatFollowAtOnce: what begins just as a frame ends is the next one's.
+// TestFramesThatFollowAtOnce: a slice that begins just as a frame ends belongs to the next one.
 func TestFramesThatFollowAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
@@ -417,8 +416,8 @@ func TestFramesThatFollowAtOnce(t *testing.T) {
 	}
 }
 
-// TestFramesOfTheirNumber: where slices have the frame's number, the render thread's part is the
-// one with it, though that of another frame begins meanwhile; one without a number will do.
+// TestFramesOfTheirNumber: if slices have the frame's number, the render thread's part is the one
+// with it, even if that of another frame begins in between; a slice without a number matches too.
 func TestFramesOfTheirNumber(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -439,8 +438,8 @@ func TestFramesOfTheirNumber(t *testing.T) {
 	}
 }
 
-// TestFramesBeginAtTheirVsync: a frame that begins 5 ms after the vsync was meant for that, and one
-// that begins more than a period after the last vsync begins by itself.
+// TestFramesBeginAtTheirVsync: a frame that begins 5 ms after the vsync was meant for it, and one
+// that begins more than a period after the last vsync begins at its own time.
 func TestFramesBeginAtTheirVsync(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
@@ -455,8 +454,8 @@ func TestFramesBeginAtTheirVsync(t *testing.T) {
 	}
 }
 
-// TestFramesDoNotEndWithTheGPUOfOthers: a wait for the GPU that begins long after the frame's buffer
-// was queued is of a later one.
+// TestFramesDoNotEndWithTheGPUOfOthers: a wait for the GPU that begins long after the frame's
+// buffer was queued belongs to a later frame.
 func TestFramesDoNotEndWithTheGPUOfOthers(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
@@ -467,7 +466,7 @@ func TestFramesDoNotEndWithTheGPUOfOthers(t *testing.T) {
 	}
 }
 
-// TestStageOfTheGPU: the GPU's stage is from where both its work has begun and the buffer is queued.
+// TestStageOfTheGPU: the GPU's stage begins when its work has begun and the buffer is queued.
 func TestStageOfTheGPU(t *testing.T) {
 	t.Parallel()
 	for waits, from := range map[float64]time.Duration{1007: 9, 1010: 10} {
@@ -484,9 +483,9 @@ func TestStageOfTheGPU(t *testing.T) {
 	}
 }
 
-// TestAnAppIsNotFoundByTheWindowsOfOthers: a process without a name is another app's where its windows
-// are, and one with a name goes by that.
-func TestAnAppIsNotFoundByTheWindowsOfOthers(t *testing.T) {
+// TestAppIsNotFoundByOtherWindows: a process without a name belongs to the app whose
+// windows it draws, and one with a name is recognized by that.
+func TestAppIsNotFoundByOtherWindows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		process, app string
@@ -509,8 +508,8 @@ func TestAnAppIsNotFoundByTheWindowsOfOthers(t *testing.T) {
 	}
 }
 
-// TestFramesOnTheTracesOwnClock: where nothing leads to CLOCK_MONOTONIC frames are told on the trace's
-// clock, 50 s ahead here, and the trace is said to; one without frames is not.
+// TestFramesOnTheTracesOwnClock: if nothing leads to CLOCK_MONOTONIC, frames are on the trace's
+// clock, 50 s ahead here, with a warning; a trace without frames has none.
 func TestFramesOnTheTracesOwnClock(t *testing.T) {
 	t.Parallel()
 	const own = "nothing in the trace leads to CLOCK_MONOTONIC"

@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// Whatever a trace holds, what is read of each frame is sound.
+// The frames of any trace are consistent.
 func FuzzRead(f *testing.F) {
 	whole := newPhone()
 	whole.run(0, ui, begun, 1003, asleep)
@@ -38,7 +38,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Whatever threads did, in whatever order a trace tells of it, each frame's path is whole.
+// Whatever threads did, in whatever order a trace reports it, each frame's path is complete.
 func FuzzPath(f *testing.F) {
 	f.Add([]byte("a call and an answer, a wake, turns"))
 	f.Add(bytes.Repeat([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 250, 128, 77}, 20))

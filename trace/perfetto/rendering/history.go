@@ -13,8 +13,7 @@ import (
 // none stands for no thread, row or state.
 const none = -1
 
-// history is what happened in the last moments that were read, put in order by thread and by
-// CPU so that it can be asked for.
+// history is the last moments that were read, indexed by thread and by CPU.
 type history struct {
 	sched   *sched.Reader
 	threads *threads.Tracker
@@ -25,20 +24,20 @@ type history struct {
 	disk    []request
 
 	processes map[int32][]int32 // threads by the number of their process
-	draws     map[int32][]int32 // slices of frames and of waits for the GPU, by the number of the process
+	draws     map[int32][]int32 // slices of frames and of waits for the GPU, by process id
 	renders   map[int32]bool    // threads that draw frames
-	work      *int              // rows that were looked at, of all frames
+	work      *int              // rows examined for all frames
 
 	stateRows, spanRows, callRows, turnRows rows // by thread, and turns by CPU
 }
 
-// rows are places in a list, by thread or by CPU, each in the order of time.
+// rows are indices in a list, by thread or by CPU, each in chronological order.
 type rows struct {
 	starts []int32
 	places []int32
 }
 
-// sorted puts n rows together by a number that each has, of so many.
+// sorted groups n rows by a number below numbers.
 func sorted(n, numbers int, of func(i int) int) rows {
 	r := rows{starts: make([]int32, numbers+1), places: make([]int32, n)}
 	for i := range n {
@@ -56,7 +55,7 @@ func sorted(n, numbers int, of func(i int) int) rows {
 	return r
 }
 
-// of are the rows of a number.
+// of returns the rows of a number.
 func (r *rows) of(number int32) []int32 {
 	if number < 0 || int(number)+1 >= len(r.starts) {
 		return nil
@@ -64,7 +63,7 @@ func (r *rows) of(number int32) []int32 {
 	return r.places[r.starts[number]:r.starts[number+1]]
 }
 
-// newHistory orders what the readers have kept.
+// newHistory indexes what the readers have kept.
 func newHistory(r *reader) *history {
 	h := &history{
 		sched: r.sched, threads: r.threads, roster: r.roster, spans: r.spans.list, calls: r.calls.list, clocks: r.clocks,
@@ -91,18 +90,18 @@ func newHistory(r *reader) *history {
 	return h
 }
 
-// maxWork is how many rows are looked at for all frames together. A made-up trace may have
-// frames that last as long as the trace, each.
+// maxWork limits the rows that are examined for all frames together. A made-up trace may have
+// frames that each last as long as the trace.
 const maxWork = 30_000_000
 
-// before is the place in list of the last row that begins before a time; -1 where none does.
+// before returns the index in list of the last row that begins before a time; -1 for none.
 func before(list []int32, t time.Duration, at func(row int32) time.Duration) int {
 	i, _ := slices.BinarySearchFunc(list, t, func(row int32, t time.Duration) int { return cmp.Compare(at(row), t) })
 	return i - 1
 }
 
-// stateBefore is the state that a thread was in just before a time; nil, and when the one
-// before ended, where the trace does not tell.
+// stateBefore returns a thread's state just before a time. It returns nil, and when the state
+// before ended, if the trace does not show it.
 func (h *history) stateBefore(thread int32, t time.Duration) (*sched.State, time.Duration) {
 	list := h.stateRows.of(thread)
 	i := before(list, t, func(row int32) time.Duration { return h.sched.States.Rows[row].At })
@@ -116,8 +115,8 @@ func (h *history) stateBefore(thread int32, t time.Duration) (*sched.State, time
 	return s, 0
 }
 
-// next is the state of a thread that follows one that ended at a time, nil where the trace
-// does not tell.
+// next returns the thread's state after one that ended at a time, nil if the trace does not show
+// it.
 func (h *history) next(thread int32, t time.Duration) *sched.State {
 	list := h.stateRows.of(thread)
 	i := before(list, t, func(row int32) time.Duration { return h.sched.States.Rows[row].At }) + 1
@@ -127,7 +126,7 @@ func (h *history) next(thread int32, t time.Duration) *sched.State {
 	return &h.sched.States.Rows[list[i]]
 }
 
-// within is the innermost slice that a thread was in just before a time, none for none.
+// within returns the innermost slice of a thread just before a time, none for none.
 func (h *history) within(thread int32, t time.Duration) int32 {
 	list := h.spanRows.of(thread)
 	i := before(list, t, func(row int32) time.Duration { return h.spans[row].at })
@@ -142,14 +141,13 @@ func (h *history) within(thread int32, t time.Duration) int32 {
 	return row
 }
 
-// between are a thread's slices that begin from one time on and before another.
+// between returns a thread's slices that begin at or after from and before to.
 func (h *history) between(thread int32, from, to time.Duration) []int32 {
 	list := h.spanRows.of(thread)
 	return h.amid(list, from, to)
 }
 
-// amid are those of a list of slices, in the order of time, that begin from one time on and
-// before another.
+// amid does so for a list of slices in chronological order.
 func (h *history) amid(list []int32, from, to time.Duration) []int32 {
 	if to <= from {
 		return nil
@@ -160,7 +158,7 @@ func (h *history) amid(list []int32, from, to time.Duration) []int32 {
 	return out
 }
 
-// callAt is the call that a thread waited for just before a time, nil for none.
+// callAt returns the call that a thread waited for just before a time, nil for none.
 func (h *history) callAt(thread int32, t time.Duration) *call {
 	const near = 8 // calls that may have begun later and ended, as when the thread answered one
 	list := h.callRows.of(thread)
@@ -173,8 +171,7 @@ func (h *history) callAt(thread int32, t time.Duration) *call {
 	return nil
 }
 
-// turns calls f with each time that a thread other than the idle one had on a CPU between two
-// times.
+// turns calls f with each turn of a thread other than the idle one on a CPU between two times.
 func (h *history) turns(cpu int32, from, to time.Duration, f func(thread int32, took time.Duration)) {
 	list := h.turnRows.of(cpu)
 	at := func(row int32) time.Duration { return h.sched.Turns.Rows[row].At }
@@ -197,12 +194,12 @@ func (h *history) turns(cpu int32, from, to time.Duration, f func(thread int32, 
 	}
 }
 
-// mainThread is how each process's main thread is called: the kernel has the end of the
-// process's name for it.
+// mainThread names each process's main thread, to which the kernel gives the end of the process's
+// name.
 const mainThread = "main"
 
-// name is a thread's name, and that of its process: "" where they are not known. The trace
-// may tell them later than it tells of the thread.
+// name returns a thread's name and that of its process: "" if unknown. The trace may name them
+// after their first events.
 func (h *history) name(thread int32) (own, process string) {
 	if thread < 0 || int(thread) >= len(h.threads.Threads) {
 		return "", ""
@@ -222,7 +219,7 @@ func (h *history) name(thread int32) (own, process string) {
 	return own, processOf(h.threads, h.roster, pid)
 }
 
-// pid is the number of a thread's process, 0 where not known.
+// pid returns the id of a thread's process, 0 if unknown.
 func (h *history) pid(thread int32) int32 {
 	if thread < 0 || int(thread) >= len(h.threads.Threads) {
 		return 0
@@ -240,7 +237,7 @@ func (h *history) pid(thread int32) int32 {
 	return 0
 }
 
-// main is the main thread of a process, none where the trace knows none.
+// main returns the main thread of a process, none if the trace does not have it.
 func (h *history) main(pid int32) int32 {
 	list := h.processes[pid]
 	for i := len(list) - 1; i >= 0; i-- {

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// A trace may say that it has a thousand CPUs: what a frame did not run on takes no memory.
-func TestProcessorsThatNothingRanOnTakeNoMemory(t *testing.T) {
+// A trace may claim a thousand CPUs: those on which a frame did not run take no memory.
+func TestUnusedCPUsTakeNoMemory(t *testing.T) {
 	const frames, most = 500, 1_000 // bytes of each
 	reading := func(cpu int64) int64 {
 		p := newPhone()
@@ -41,8 +41,8 @@ func TestProcessorsThatNothingRanOnTakeNoMemory(t *testing.T) {
 	}
 }
 
-// Frames that last as long as the trace, each, would be looked at for hours: those that there is
-// no more work for are told by the frame timeline alone.
+// Frames that each last as long as the trace would take hours to analyze: those beyond the limit of
+// work are described by the frame timeline alone.
 func TestWorkForFramesIsBounded(t *testing.T) {
 	t.Parallel()
 	p := newPhone()

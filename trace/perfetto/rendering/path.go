@@ -9,16 +9,16 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
 )
 
-// Limits on the path of one frame.
+// Limits of the path of one frame.
 const (
 	maxMoves  = 20_000 // steps back over threads' states
 	maxChain  = 8      // threads that wait for one another
 	mostSteps = 120    // of a late frame
 	fewSteps  = 40     // of another
-	maxCuts   = 4_000  // slices that a time of running is cut at
+	maxCuts   = 4_000  // slices at which a running period is split
 )
 
-// walker goes back over a frame.
+// walker walks back over a frame.
 type walker struct {
 	h     *history
 	d     *drawing
@@ -30,7 +30,7 @@ type walker struct {
 // why is what a thread of the frame waits for while others work for it.
 type why struct{ kind, what, stage string }
 
-// path is the critical path of a frame, in the order of time.
+// path returns the critical path of a frame in chronological order.
 func (r *reader) path(h *history, d *drawing) []Step {
 	most := fewSteps
 	if d.Class != run.NormalFrames {
@@ -55,7 +55,7 @@ func (r *reader) path(h *history, d *drawing) []Step {
 	return steps
 }
 
-// doing is what a step says, of which one copy is kept.
+// doing interns a step's Doing.
 func (r *reader) doing(d *Doing) *Doing {
 	one := *d
 	one.Thread, one.Process, one.What, one.Slice = r.share(one.Thread), r.share(one.Process), r.share(one.What), r.share(one.Slice)
@@ -70,11 +70,11 @@ func (r *reader) doing(d *Doing) *Doing {
 	return &one
 }
 
-// share is a text of which one copy is kept.
+// share interns a text.
 func (r *reader) share(text string) string { return r.spans.share(text) }
 
-// walk goes back from the frame's end: over the compositor where that was late, the GPU, the
-// render thread and the main thread.
+// walk walks back from the frame's end: over the compositor if it was late, the GPU, the render
+// thread and the main thread.
 func (w *walker) walk() {
 	d := w.d
 	at := d.end
@@ -102,7 +102,7 @@ func (w *walker) walk() {
 	w.back(thread, d.At, at, nil)
 }
 
-// compose goes back over the compositor, to the end of the app's part.
+// compose walks back over the compositor, to the end of the app's part.
 func (w *walker) compose(at time.Duration) time.Duration {
 	d := w.d
 	last := time.Duration(0)
@@ -111,7 +111,7 @@ func (w *walker) compose(at time.Duration) time.Duration {
 			last = max(last, s.end())
 		}
 	}
-	if last > d.app { // from then on it is the display's
+	if last > d.app { // from then on the time is the display's
 		w.add(Step{From: last, To: at, Doing: &Doing{Stage: run.StageComposition, Kind: run.WaitIdle, What: "the display"}}, none)
 		at = last
 	}
@@ -119,7 +119,7 @@ func (w *walker) compose(at time.Duration) time.Duration {
 	return d.app
 }
 
-// add adds a step before those that are there.
+// add adds a step before the existing ones.
 func (w *walker) add(s Step, thread int32) {
 	if s.To <= s.From {
 		return
@@ -137,13 +137,13 @@ func (w *walker) add(s Step, thread int32) {
 	w.steps = append(w.steps, s)
 }
 
-// back goes back over a thread from one time to another, and over those that it waited for.
-// for whom is what a thread of the frame waits for meanwhile, nil for one of the frame's own.
+// back walks back over a thread from one time to another, and over those that it waited for. reason
+// is what a thread of the frame waits for in the meantime, nil for the frame's own threads.
 func (w *walker) back(thread int32, from, to time.Duration, reason *why) {
 	w.chain = append(w.chain, thread)
 	defer func() { w.chain = w.chain[:len(w.chain)-1] }()
 	for to > from {
-		const rows = 8 // that one step back is as much work as
+		const rows = 8 // the work of one step back, in rows
 		*w.h.work += rows
 		if w.moves--; w.moves < 0 {
 			w.unknown(thread, from, to, reason)
@@ -173,15 +173,15 @@ func (w *walker) back(thread int32, from, to time.Duration, reason *why) {
 	}
 }
 
-// running is the state of a thread that runs.
+// running is the state of a running thread.
 const running = "Running"
 
-// unknown adds a time of which the trace tells nothing.
+// unknown adds a period that the trace does not explain.
 func (w *walker) unknown(thread int32, from, to time.Duration, reason *why) {
 	w.add(w.step(thread, from, to, run.WaitUnknown, "", reason), thread)
 }
 
-// step is a step of a thread. What it did is why others wait, where they do.
+// step returns a step of a thread. If others wait for it, its kind is the reason of their wait.
 func (w *walker) step(thread int32, from, to time.Duration, does, what string, reason *why) Step {
 	s := Step{From: from, To: to, CPU: none, Doing: &Doing{Kind: does, Does: does, What: what, Slice: w.sliceAt(thread, to)}}
 	if reason != nil {
@@ -192,7 +192,7 @@ func (w *walker) step(thread int32, from, to time.Duration, does, what string, r
 	return s
 }
 
-// stage is the one that one of the frame's own threads was in.
+// stage returns the stage that one of the frame's own threads was in.
 func (w *walker) stage(thread int32, at time.Duration) string {
 	if thread == w.d.composer && thread != none {
 		return run.StageComposition
@@ -200,7 +200,7 @@ func (w *walker) stage(thread int32, at time.Duration) string {
 	return w.h.stageAt(thread, at)
 }
 
-// sliceAt is the innermost slice of a thread just before a time that is neither a stage nor a
+// sliceAt returns the innermost slice of a thread just before a time that is neither a stage nor a
 // wait.
 func (w *walker) sliceAt(thread int32, at time.Duration) string {
 	for row := w.h.within(thread, at); row != none; row = w.h.spans[row].parent {
@@ -212,7 +212,7 @@ func (w *walker) sliceAt(thread int32, at time.Duration) string {
 	return ""
 }
 
-// queued adds a time that a thread waited for a CPU.
+// queued adds a period in which a thread waited for a CPU.
 func (w *walker) queued(thread int32, from, to time.Duration, reason *why) {
 	what := ""
 	if next := w.h.next(thread, to); next != nil && next.CPU >= 0 {
@@ -221,7 +221,7 @@ func (w *walker) queued(thread int32, from, to time.Duration, reason *why) {
 	w.add(w.step(thread, from, to, run.WaitRunnable, what, reason), thread)
 }
 
-// occupant is who ran on a CPU for the most time: "PROCESS: THREAD".
+// occupant returns the thread that ran on a CPU for the most time: "PROCESS: THREAD".
 func (w *walker) occupant(cpu, but int32, from, to time.Duration) string {
 	took := map[int32]time.Duration{}
 	w.h.turns(cpu, from, to, func(thread int32, t time.Duration) {
@@ -235,11 +235,11 @@ func (w *walker) occupant(cpu, but int32, from, to time.Duration) string {
 			most = thread
 		}
 	}
-	return w.called(most)
+	return w.displayName(most)
 }
 
-// called is a thread with its process, for people: "PROCESS: THREAD", "" for none.
-func (w *walker) called(thread int32) string {
+// displayName returns a thread with its process, for people: "PROCESS: THREAD", "" for none.
+func (w *walker) displayName(thread int32) string {
 	name, process := w.h.name(thread)
 	switch {
 	case process == "" || process == name:
@@ -250,7 +250,7 @@ func (w *walker) called(thread int32) string {
 	return process + ": " + name
 }
 
-// ran adds a time that a thread ran, cut where its slices begin and end.
+// ran adds a period in which a thread ran, split where its slices begin and end.
 func (w *walker) ran(thread int32, from, to time.Duration, cpu int16, reason *why) {
 	cuts := []time.Duration{from, to}
 	if rows := w.h.between(thread, from, to); len(rows) <= maxCuts {
@@ -265,7 +265,7 @@ func (w *walker) ran(thread int32, from, to time.Duration, cpu int16, reason *wh
 	cuts = slices.Compact(cuts)
 	for i := len(cuts) - 1; i > 0; i-- {
 		does := run.WaitRunning
-		if kind, _ := w.saysWhy(thread, cuts[i]); cpu < 0 && kind != "" {
+		if kind, _ := w.waitBySlices(thread, cuts[i]); cpu < 0 && kind != "" {
 			does = kind // of a thread whose states were not recorded
 		}
 		s := w.step(thread, cuts[i-1], cuts[i], does, "", reason)
@@ -277,19 +277,19 @@ func (w *walker) ran(thread int32, from, to time.Duration, cpu int16, reason *wh
 	}
 }
 
-// handed is the thread that a frame's work came from: one of the same process that woke this
-// one while it had nothing to do, which it may have had since before the trace began. none
-// where it has none, or where it is the window's thread, which has its work from the vsync.
+// handed returns the thread that passed the work of the frame to this one: one of the same process
+// that woke it while it was idle, which it may have been since before the trace began. It returns
+// none if there is none, or for the window's thread, whose work comes from the vsync.
 func (w *walker) handed(thread int32, s *sched.State, at time.Duration) int32 {
 	if s != nil && strings.HasPrefix(w.h.sched.Names[s.Name], "R") {
-		return none // it runs, or could
+		return none // it runs or is runnable
 	}
 	if thread == w.d.main || thread == w.d.composer || w.h.within(thread, at) != none || w.h.callAt(thread, at) != nil {
 		return none
 	}
 	waker := w.waker(thread, at)
 	if d := w.d; waker == none && d.do != none && d.draw != none && thread == w.h.spans[d.draw].thread && at <= w.h.spans[d.draw].at {
-		waker = d.main // which hands each frame to the render thread (DrawFrameTask::drawFrame)
+		waker = d.main // it passes each frame to the render thread (DrawFrameTask::drawFrame)
 	}
 	if slices.Contains(w.chain, waker) {
 		return none
@@ -300,8 +300,8 @@ func (w *walker) handed(thread int32, s *sched.State, at time.Duration) int32 {
 	return waker
 }
 
-// bySlices adds a time of which only slices tell, down to where one of another thread goes
-// on: which, and from when.
+// bySlices adds a period known only from slices, back to where another thread's slice continues it.
+// It returns that thread, and from when.
 func (w *walker) bySlices(thread int32, from, to time.Duration, reason *why) (int32, time.Duration) {
 	row := w.h.within(thread, to)
 	d := w.d
@@ -329,7 +329,7 @@ func (w *walker) bySlices(thread int32, from, to time.Duration, reason *why) (in
 	return thread, begin
 }
 
-// merged puts steps together that follow on one another and say the same.
+// merged joins consecutive steps that are equal.
 func merged(steps []Step) []Step {
 	var out []Step
 	for _, s := range steps {
@@ -342,12 +342,12 @@ func merged(steps []Step) []Step {
 	return out
 }
 
-// same reports that two steps differ in nothing but their time and CPU.
+// same reports whether two steps differ only in their time and CPU.
 func same(a, b *Step) bool {
 	return a.TID == b.TID && a.Thread == b.Thread && a.Kind == b.Kind && a.Does == b.Does && a.What == b.What && a.Slice == b.Slice && a.Stage == b.Stage
 }
 
-// joined is two steps as one. It says what the longer one does.
+// joined returns two steps as one with the longer one's Doing.
 func joined(a, b Step) Step {
 	long, short := a, b
 	if b.To-b.From > a.To-a.From {
@@ -361,9 +361,9 @@ func joined(a, b Step) Step {
 	return long
 }
 
-// bounded are at most so many steps. Short ones become part of a longer one beside them: of
-// the same thread and kind where possible, so that what each kind took stays what it is, and
-// of another only where they are much shorter.
+// bounded reduces steps to at most `most`. Short ones are merged into a longer neighbour: of the
+// same thread and kind if possible, so that the total of each kind stays, and of another only if
+// they are much shorter.
 func bounded(steps []Step, most int) []Step {
 	const shorter = 32
 	for limit := time.Duration(1000); len(steps) > most; limit *= 2 {

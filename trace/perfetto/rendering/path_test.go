@@ -11,12 +11,12 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// A frame of the made-up phone is due from 1000 to 1016 ms. Its main thread gets to run 1 ms
-// after the vsync; what it does until middle is the test's. Then it draws for 2 ms, the
-// render thread for 3, and the GPU for 2.
+// A frame of the made-up phone is due from 1000 to 1016 ms. Its main thread gets to run 1 ms after
+// the vsync; the test determines its activity until middle. Then it draws for 2 ms, the render
+// thread for 3, and the GPU for 2.
 const vsync, due, begun = 1000, 1016, 1001
 
-// drawnFrom writes the frame's end, from where the main thread's own part has come to.
+// drawnFrom writes the frame's end, from the time that the main thread's own part has reached.
 func (p *phone) drawnFrom(middle float64) (end float64) {
 	p.wake(begun, ui, flinger)
 	p.run(0, ui, middle, middle+2, asleep)
@@ -43,8 +43,8 @@ func only(t *testing.T, trace rendering.Trace) *rendering.Frame {
 	return &trace.Frames[0]
 }
 
-// A frame that nothing holds up goes from the vsync over both threads to the GPU.
-func TestTheUsualPath(t *testing.T) {
+// A frame without delays goes from the vsync over both threads to the GPU.
+func TestPathOfAUsualFrame(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1004, waiting)
@@ -76,8 +76,8 @@ func TestTheUsualPath(t *testing.T) {
 	}
 }
 
-// What goes on elsewhere is one step, at the mean of both frequencies.
-func TestAStepOnTwoProcessors(t *testing.T) {
+// Work of another kind on two CPUs is one step, at the mean of both frequencies.
+func TestPathStepOnTwoCPUs(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.clock(900, 0, 1_000_000)
@@ -95,8 +95,8 @@ func TestAStepOnTwoProcessors(t *testing.T) {
 	}
 }
 
-// The main thread waits for a peer's answer. What the peer did meanwhile is said beside.
-func TestAPathOverBinder(t *testing.T) {
+// The main thread waits for a peer's reply. The path shows the peer's activity in the meantime.
+func TestPathOverBinder(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1003, asleep)
@@ -132,8 +132,9 @@ func TestAPathOverBinder(t *testing.T) {
 	})
 }
 
-// A peer that calls another one is waited for as long, and the frame's own call is named.
-func TestAPathOverTwoProcesses(t *testing.T) {
+// A peer that calls another process makes the frame wait as long, and the frame's own call is
+// named.
+func TestPathOverTwoProcesses(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1003, asleep)
@@ -155,8 +156,8 @@ func TestAPathOverTwoProcesses(t *testing.T) {
 	}), map[string]float64{"other": 11, "com.example.peer com.example.peer": 3, "com.example.peer com.example.far": 14})
 }
 
-// ART says which thread holds a monitor, by its number for the kernel and by its name.
-func TestAPathOverALock(t *testing.T) {
+// ART states which thread holds a monitor, by its kernel id and by its name.
+func TestPathOverALock(t *testing.T) {
 	t.Parallel()
 	for name, slicesOf := range map[string][]string{
 		"by number and name": {"monitor contention with owner DefaultDispatcher-worker-1 (18) at void Store.write(int)(Store.java:12) waiters=0 blocking from int Store.read()(Store.java:30)", "Lock contention on a monitor lock (owner tid: 102)"},
@@ -189,8 +190,8 @@ func TestAPathOverALock(t *testing.T) {
 	}
 }
 
-// What the kernel says of a thread that can't be woken: for I/O, and for something else.
-func TestAPathOverTheKernel(t *testing.T) {
+// The kernel's reasons of uninterruptible sleep: I/O, and others.
+func TestPathOverTheKernel(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
@@ -231,15 +232,16 @@ func TestAPathOverTheKernel(t *testing.T) {
 	}
 }
 
-// A thread that could run and doesn't: who had its processor for the most time.
-func TestAPathOverAnOccupiedProcessor(t *testing.T) {
+// A thread that is runnable but does not run: the path names the thread that had its processor for
+// the most time.
+func TestPathOverAnOccupiedCPU(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1003, waiting)
 	p.run(0, rival, 1003, 1005, asleep)
 	p.run(0, rivalWorker, 1005, 1015, waiting)
 	p.run(0, ui, 1015, 1016, waiting)
-	p.run(4, worker, 1003, 1015, asleep) // elsewhere, which is nobody's fault
+	p.run(4, worker, 1003, 1015, asleep) // elsewhere, without an effect
 	p.drawnFrom(1016)
 	f := only(t, p.read(t))
 	expect(t, "kinds", took(f.Path, kind), map[string]float64{run.WaitIdle: 1, run.WaitRunning: 8, run.WaitRunnable: 12, run.WaitGPU: 2})
@@ -250,8 +252,8 @@ func TestAPathOverAnOccupiedProcessor(t *testing.T) {
 	}
 }
 
-// The render thread had the last frame to draw: the main thread waits for it.
-func TestAPathOverTheRenderThread(t *testing.T) {
+// The render thread still draws the last frame: the main thread waits for it.
+func TestPathOverTheRenderThread(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1004, asleep)
@@ -273,7 +275,7 @@ func TestAPathOverTheRenderThread(t *testing.T) {
 }
 
 // The render thread waits for a buffer to draw into, and for the GPU.
-func TestWhatTheRenderThreadWaitsFor(t *testing.T) {
+func TestPathWaitsOfTheRenderThread(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"dequeueBuffer": run.WaitBuffer, "waitForever": run.WaitGPU, "GC: Wait For Completion Alloc": run.WaitGC, "shader_compile": run.WaitSleep,
@@ -294,8 +296,8 @@ func TestWhatTheRenderThreadWaitsFor(t *testing.T) {
 	}
 }
 
-// What the render thread animates by itself, since Android 12 with the frame's number.
-func TestAFrameOfTheRenderThreadAlone(t *testing.T) {
+// An animation of the render thread alone, since Android 12 with the frame's number.
+func TestPathOfTheRenderThreadAlone(t *testing.T) {
 	t.Parallel()
 	for name, running := range map[string]float64{"prepareAndDraw 5": 8, "prepareAndDraw": 8, "prepareAndDraw 4": 0} {
 		p := newPhone()
@@ -310,8 +312,8 @@ func TestAFrameOfTheRenderThreadAlone(t *testing.T) {
 	}
 }
 
-// Of a buffer that the GPU still draws into, it is the GPU that is waited for.
-func TestABufferThatTheGPUHas(t *testing.T) {
+// A wait for a buffer that the GPU still draws into is a wait for the GPU.
+func TestPathOverAnUndrawnBuffer(t *testing.T) {
 	t.Parallel()
 	for until, want := range map[float64]string{1018: run.WaitGPU, 1010: run.WaitBuffer} {
 		p := newPhone()
@@ -329,7 +331,7 @@ func TestABufferThatTheGPUHas(t *testing.T) {
 }
 
 // A frame that the compositor makes late ends when the display shows it.
-func TestAPathOverTheCompositor(t *testing.T) {
+func TestPathOverTheCompositor(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1003, asleep)
@@ -361,8 +363,8 @@ func TestAPathOverTheCompositor(t *testing.T) {
 	}
 }
 
-// Without the scheduler's events slices have to do, and the trace is said to tell less.
-func TestAPathOfSlicesAlone(t *testing.T) {
+// Without the scheduler's events the path rests on slices, with a warning.
+func TestPathOfSlicesAlone(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.slice(ui, "animation", 1002, 1012)
@@ -381,8 +383,8 @@ func TestAPathOfSlicesAlone(t *testing.T) {
 	}
 }
 
-// Threads that wait in a circle, as far as the trace tells, end the search.
-func TestACircleOfWaitingThreadsEnds(t *testing.T) {
+// Threads that wait for each other in a circle, according to the trace, end the search.
+func TestPathOverACircleOfThreadsEnds(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1003, asleep)
@@ -398,8 +400,8 @@ func TestACircleOfWaitingThreadsEnds(t *testing.T) {
 	expect(t, "kinds", took(f.Path, kind), map[string]float64{run.WaitIdle: 1, run.WaitRunning: 8, run.WaitLock: 27, run.WaitGPU: 2})
 }
 
-// Of very many steps the short ones become parts of others, and what each kind took stays.
-func TestALongPathIsBounded(t *testing.T) {
+// Of very many steps the short ones are merged into others, and the total of each kind stays.
+func TestPathIsBounded(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	at := float64(begun)
@@ -423,9 +425,9 @@ func TestALongPathIsBounded(t *testing.T) {
 	}
 }
 
-// TestPathOverAnOccupiedProcessorByATie: of two threads that had the processor for as long, the one
-// that the trace tells of first is named each time; one of which no process is known by its name.
-func TestPathOverAnOccupiedProcessorByATie(t *testing.T) {
+// TestPathOverAnOccupiedCPUWithATie: of two threads that had the processor for the same time,
+// the first in the trace is named each time; one has no known process.
+func TestPathOverAnOccupiedCPUWithATie(t *testing.T) {
 	t.Parallel()
 	const kernel = 900
 	for other, want := range map[int64]string{rivalWorker: "com.example.rival: main", kernel: "kswapd0"} {
@@ -450,9 +452,9 @@ func TestPathOverAnOccupiedProcessorByATie(t *testing.T) {
 	}
 }
 
-// TestPathOverACompositorThatIsNotTold: where nothing tells of the compositor's thread, its part of
-// a late frame is not known; and where no slice tells when it was done, none of it is the display's.
-func TestPathOverACompositorThatIsNotTold(t *testing.T) {
+// TestPathOverAnUnknownCompositor: if the compositor's thread is unknown, so is its part of a
+// late frame; and if no slice shows when it was done, no part is the display's.
+func TestPathOverAnUnknownCompositor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		known bool
@@ -486,10 +488,10 @@ func TestPathOverACompositorThatIsNotTold(t *testing.T) {
 	}
 }
 
-// TestPathOverTheRenderThreadThatKeepsTheMainThread: the main thread waits for the render thread,
-// which still draws the frame before, and hands it the next one: that is the render thread's work,
-// and no sleep.
-func TestPathOverTheRenderThreadThatKeepsTheMainThread(t *testing.T) {
+// TestPathOverABusyRenderThread: the main thread waits for the render thread,
+// which still draws the frame before, and passes it the next one: that is the render thread's work,
+// not sleep.
+func TestPathOverABusyRenderThread(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.wake(begun, ui, flinger)
@@ -510,8 +512,8 @@ func TestPathOverTheRenderThreadThatKeepsTheMainThread(t *testing.T) {
 	})
 }
 
-// TestPathOfSlicesWithoutTheMainThreadsFrame: where the slice around the main thread's part of a
-// frame is missing the path goes on from the render thread to the main thread's own slices.
+// TestPathOfSlicesWithoutTheMainThreadsFrame: if the slice around the main thread's part of a frame
+// is missing, the path continues from the render thread to the main thread's own slices.
 func TestPathOfSlicesWithoutTheMainThreadsFrame(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
@@ -524,7 +526,7 @@ func TestPathOfSlicesWithoutTheMainThreadsFrame(t *testing.T) {
 	})
 }
 
-// TestPathsOfNormalFramesAreShorter: of a frame in time 40 steps are kept, and of a late one 120.
+// TestPathsOfNormalFramesAreShorter: 40 steps are kept for a frame in time, and 120 for a late one.
 // Each step is as long as the one before or 5 % longer, so that some are shorter than others.
 func TestPathsOfNormalFramesAreShorter(t *testing.T) {
 	t.Parallel()

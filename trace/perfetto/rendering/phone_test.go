@@ -18,7 +18,7 @@ import (
 
 type message = tracetest.Message
 
-// The threads of the made-up phone. A process has the number of its main thread.
+// The threads of the made-up phone. A process has the id of its main thread.
 const (
 	ui, render, worker, gpuThread = 100, 101, 102, 103 // com.example.app
 	peer, peerBinder              = 200, 201           // com.example.peer
@@ -34,11 +34,11 @@ var names = map[int64]string{
 	render: "RenderThread", worker: "DefaultDispatch", gpuThread: "GPU completion", peerBinder: "binder:200_1", rivalWorker: "crunch", farBinder: "binder:500_1",
 }
 
-const ahead = 50_000 // ms that CLOCK_BOOTTIME, the trace's own clock, is ahead of CLOCK_MONOTONIC
+const ahead = 50_000 // how far CLOCK_BOOTTIME, the trace's own clock, is ahead of CLOCK_MONOTONIC, in ms
 
-// phone is a trace in the making. Times are ms of CLOCK_MONOTONIC.
+// phone is a trace under construction. Times are ms of CLOCK_MONOTONIC.
 type phone struct {
-	packets []message // that stand at the beginning
+	packets []message // at the beginning
 	events  []event
 	turns   []turn
 	cookie  int64
@@ -52,12 +52,12 @@ type event struct {
 	data message
 }
 
-// turn is a time that a thread ran.
+// turn is a period in which a thread ran.
 type turn struct {
 	cpu      int
 	tid      int64
 	from, to float64
-	then     int64 // the state of the thread after it, as the kernel has it: 0 runnable, 1 S, 2 D
+	then     int64 // the kernel's state of the thread after it: 0 runnable, 1 S, 2 D
 }
 
 const asleep, blocked, waiting = 1, 2, 0
@@ -89,18 +89,18 @@ func (p *phone) event(at float64, tid int64, kind protowire.Number, data message
 	p.events = append(p.events, event{at: at, tid: tid, kind: kind, data: data})
 }
 
-// print writes a line into the kernel's trace.
+// print writes a line to the kernel's trace.
 func (p *phone) print(at float64, tid int64, line string) {
 	p.event(at, tid, field.EventPrint, message(nil).Text(field.PrintBuf, line+"\n"))
 }
 
-// slice writes a slice of a thread. Slices around others have to be written first.
+// slice writes a slice of a thread. An outer slice must be written before its inner ones.
 func (p *phone) slice(tid int64, name string, from, to float64) {
 	p.print(from, tid, fmt.Sprintf("B|%d|%s", process(tid), name))
 	p.print(to, tid, fmt.Sprintf("E|%d", process(tid)))
 }
 
-// around writes a slice around those that were written before.
+// around writes a slice around those written before.
 func (p *phone) around(tid int64, name string, from, to float64) {
 	inner := p.events
 	p.events = nil
@@ -115,24 +115,24 @@ func (p *phone) count(at float64, name string, n int) {
 	p.print(at, flinger, fmt.Sprintf("C|%d|%s|%d", flinger, name, n))
 }
 
-// run has a thread run on a CPU.
+// run runs a thread on a CPU.
 func (p *phone) run(cpu int, tid int64, from, to float64, then int64) {
 	p.turns = append(p.turns, turn{cpu, tid, from, to, then})
 }
 
-// wake has a thread wake another.
+// wake lets a thread wake another.
 func (p *phone) wake(at float64, tid, by int64) {
 	p.event(at, by, field.EventSchedWaking, message(nil).Num(field.SchedWakingPID, tid).Num(field.SchedWakingPrio, 120))
 }
 
-// queue has a CPU tell that a thread was put into its queue, in the name of whoever runs there,
-// or into that of another, in the name of the one that woke it.
+// queue reports that a thread was put into a CPU's queue, in the name of the thread running there,
+// or into that of another CPU, in the name of the waker.
 func (p *phone) queue(at float64, cpu, target int, tid, ran int64) {
 	p.event(at, ran, field.EventSchedWakeup, message(nil).Num(field.SchedWakingPID, tid).Num(field.SchedWakingPrio, 120).Num(field.SchedWakingTargetCPU, int64(target)))
 	p.events[len(p.events)-1].cpu = cpu
 }
 
-// call has a thread call another one, which answers.
+// call lets a thread call another one, which replies.
 func (p *phone) call(id int64, from, to int64, sent, received, replied float64) {
 	p.event(sent, from, field.EventBinderTransaction, message(nil).Num(field.BinderTransactionDebugID, id).Num(field.BinderTransactionToProc, process(to)))
 	p.event(received, to, field.EventBinderTransactionReceived, message(nil).Num(field.BinderReceivedDebugID, id))
@@ -141,7 +141,7 @@ func (p *phone) call(id int64, from, to int64, sent, received, replied float64) 
 	p.event(replied, from, field.EventBinderTransactionReceived, message(nil).Num(field.BinderReceivedDebugID, id+1))
 }
 
-// blockedIn says why a thread slept.
+// blockedIn writes why a thread slept.
 func (p *phone) blockedIn(at float64, tid int64, function int64, io bool) {
 	m := message(nil).Num(field.SchedBlockedPID, tid).Num(field.SchedBlockedCaller, function)
 	if io {
@@ -161,7 +161,8 @@ const (
 	noJank, appLate, stuffed, unknownJank, cpuLate = 1, 64, 128, 256, 16
 )
 
-// shown writes a frame of the app into the frame timeline: what was expected, and what was. present is 1 for in time, 2 for late.
+// shown writes a frame of the app to the frame timeline: the expected and the actual one. present
+// is 1 for in time, 2 for late.
 func (p *phone) shown(token int64, vsync, due, from, to float64, jank, present int64) {
 	timeline := func(at float64, m message) {
 		p.put(message(nil).Num(field.PacketTimestamp, ns(at)).Num(field.PacketTrustedPacketSequenceID, 7).In(field.PacketFrameTimelineEvent, m))
@@ -181,7 +182,7 @@ func (p *phone) shown(token int64, vsync, due, from, to float64, jank, present i
 	end(to)
 }
 
-// display writes the frame of the display that shows the app's frame of a token.
+// display writes the frame of the display that shows the app's frame with a token.
 func (p *phone) display(token int64, from, due, to float64) {
 	timeline := func(at float64, m message) {
 		p.put(message(nil).Num(field.PacketTimestamp, ns(at)).Num(field.PacketTrustedPacketSequenceID, 7).In(field.PacketFrameTimelineEvent, m))
@@ -199,7 +200,7 @@ func (p *phone) display(token int64, from, due, to float64) {
 	}
 }
 
-// bytes are the trace.
+// bytes returns the encoded trace.
 func (p *phone) bytes() []byte {
 	var trace message
 	for _, one := range p.packets {
@@ -227,7 +228,7 @@ func (p *phone) bytes() []byte {
 	return trace
 }
 
-// switches are the turns as the kernel writes them, with the idle thread in between.
+// switches returns the turns as the kernel's switches, with the idle thread in between.
 func (p *phone) switches() []event {
 	slices.SortStableFunc(p.turns, func(a, b turn) int { return cmp.Or(cmp.Compare(a.cpu, b.cpu), cmp.Compare(a.from, b.from)) })
 	var out []event
@@ -251,7 +252,7 @@ func (p *phone) switches() []event {
 
 var app = rendering.App{Package: "com.example.app"}
 
-// read reads the trace, and holds every frame to what is true of each.
+// read reads the trace, and checks the invariants of each frame.
 func (p *phone) read(t *testing.T) rendering.Trace {
 	t.Helper()
 	trace, err := rendering.Read(packets.Packets(bytes.NewReader(p.bytes())), app)
@@ -266,7 +267,7 @@ func (p *phone) read(t *testing.T) rendering.Trace {
 	return trace
 }
 
-// sound reports what can't be true of a frame: gaps in its path, more than 120 steps, stages
+// sound returns an error for an impossible frame: gaps in its path, more than 120 steps, stages
 // before themselves.
 func sound(f *rendering.Frame) error {
 	at := time.Duration(0)
@@ -293,7 +294,7 @@ func sound(f *rendering.Frame) error {
 	return nil
 }
 
-// took sums up a path in ms by what one says of its steps.
+// took sums up a path in ms by a property of its steps.
 func took(path []rendering.Step, of func(s rendering.Step) string) map[string]float64 {
 	out := map[string]float64{}
 	for _, s := range path {

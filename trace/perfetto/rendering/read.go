@@ -20,24 +20,24 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
-// Limits on what is kept, at one time and for good.
+// Limits of what is kept, at one time and in total.
 const (
-	maxRows   = 100_000 // turns, states or slices, before what is over is looked at and dropped
+	maxRows   = 100_000 // turns, states or slices, before finished frames are analyzed and dropped
 	maxFrames = 100_000
 	maxSteps  = 2_000_000       // of the paths of all frames
 	allStages = 1_000_000       // of all frames
-	behind    = time.Second     // that is kept before the first frame that is not over
-	settled   = time.Second / 5 // after its end, all that belongs to a frame has come
+	behind    = time.Second     // kept before the first unfinished frame
+	settled   = time.Second / 5 // after a frame's end, all its events have come
 )
 
-// Read reads an app's frames from a trace. The frame timeline may stand anywhere in the file,
-// and is read while that is gone through for its clocks. Readers beside are of the same pass.
-// The error is for reading alone.
+// Read reads an app's frames from a trace. The frame timeline may be anywhere in the file, and is
+// read in the first pass, for the clocks. The readers beside take part in the second pass. It
+// returns an error only where reading fails.
 func Read(in packets.Source, app App, beside ...packets.Reader) (Trace, error) {
 	return read(in, app, maxRows, 0, beside...)
 }
 
-// read is Read that keeps so many rows, and has done so much work before.
+// read is Read with limits of rows and of work.
 func read(in packets.Source, app App, rows, work int, beside ...packets.Reader) (Trace, error) {
 	r := newReader(app, rows)
 	r.work = work
@@ -49,12 +49,12 @@ func read(in packets.Source, app App, rows, work int, beside ...packets.Reader) 
 	return r.trace(r.survey.lost.Chunks(), kernel.Chunks()), nil
 }
 
-// survey is what is read first: frames, processes, and what CPUs can do.
+// survey is what is read first: frames, processes, and the frequencies of CPUs.
 type survey struct {
 	frames   *frames.Reader
 	lost     *packets.Losses
 	roster   *threads.Roster
-	machine  uint32         // the least that told of processes
+	machine  uint32         // the lowest with processes
 	possible [maxCPUs]int64 // kHz
 }
 
@@ -65,12 +65,12 @@ func newSurvey(f *packets.File) *survey {
 	}
 }
 
-// Wants are process trees and the CPUs.
+// Wants returns process trees and the CPUs.
 func (s *survey) Wants() packets.Wants {
 	return packets.Wants{Packets: []protowire.Number{field.PacketProcessTree, field.PacketCPUInfo}}
 }
 
-// Packet reads a packet. Of several machines the least counts.
+// Packet reads a packet. Of several machines the lowest counts.
 func (s *survey) Packet(p packets.Packet) {
 	if p.Machine < s.machine {
 		s.machine, s.possible = p.Machine, [maxCPUs]int64{}
@@ -102,7 +102,7 @@ func (s *survey) cpus(message []byte) {
 	}
 }
 
-// has reports that a process is the app's.
+// has reports whether a process is the app's.
 func (a App) has(pid int32, name string) bool {
 	if a.Process != nil && a.Process(int(pid)) {
 		return true
@@ -110,13 +110,13 @@ func (a App) has(pid int32, name string) bool {
 	if a.Package == "" || name == "" {
 		return false
 	}
-	// The kernel knows the last 15 bytes of a name alone (TASK_COMM_LEN, and
-	// set_process_name of Android's app_main.cpp).
+	// The kernel keeps only the last 15 bytes of a name (TASK_COMM_LEN, and set_process_name of
+	// Android's app_main.cpp).
 	const most = 15
 	return name == a.Package || strings.HasPrefix(name, a.Package+":") || len(name) == most && strings.HasSuffix(a.Package, name)
 }
 
-// reader follows what happened in a trace, and looks at frames as they are over.
+// reader tracks the events of a trace, and analyzes frames once they are over.
 type reader struct {
 	file     *packets.File
 	app      App
@@ -131,21 +131,21 @@ type reader struct {
 	possible [maxCPUs]int64
 	buffers  *buffers
 	vsyncs   []time.Duration // toggles of the counter of the apps' vsync
-	period   time.Duration   // of the display, 0 where not told
+	period   time.Duration   // of the display, 0 if unknown
 
 	apart []time.Duration // between the beginnings of frames
 
 	source  string
-	pending []*drawing // frames that were not looked at, by their end
-	done    []Frame    // those that were looked at
+	pending []*drawing // frames not analyzed yet, by their end
+	done    []Frame    // analyzed frames
 	used    []cpus     // of each of them
-	started []slice    // of Choreographer and of render threads, where these tell of frames
-	steps   int        // of all that were done
+	started []slice    // of Choreographer and of render threads, if frames are derived from these
+	steps   int        // of all analyzed frames
 	stages  int        // likewise
-	work    int        // rows that were looked at for them
+	work    int        // rows examined for them
 	now     time.Duration
-	rows    int // that are kept at one time, of each kind, unless a frame needs more
-	next    int // rows at which what is over is looked at
+	rows    int // kept at one time, of each kind, unless a frame needs more
+	next    int // the number of rows at which finished frames are analyzed
 	counts  doubts
 	doings  map[Doing]*Doing // of steps
 }
@@ -163,12 +163,12 @@ func newReader(app App, rows int) *reader {
 	return r
 }
 
-// First are the readers of what frames need before the first event.
+// First returns the readers of what frames need before the first event.
 func (r *reader) First() []packets.Reader {
 	return []packets.Reader{r.survey.frames, r.survey, r.survey.lost}
 }
 
-// Surveyed makes frames of the timeline, which is let go of then.
+// Surveyed converts the timeline's frames and releases them.
 func (r *reader) Surveyed() {
 	told := r.survey.frames
 	if r.file.HasClock() {
@@ -180,7 +180,7 @@ func (r *reader) Surveyed() {
 	r.survey.frames = nil
 }
 
-// Wants are the events that frames and what they wait for follow from.
+// Wants returns the events from which frames and their waits are derived.
 func (r *reader) Wants() packets.Wants {
 	events := []protowire.Number{
 		field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventCPUFrequency,
@@ -193,11 +193,10 @@ func (r *reader) Wants() packets.Wants {
 	}
 }
 
-// Packet reads an event of a track, or the description of one.
+// Packet reads an event of a track, or the description of a track.
 func (r *reader) Packet(p packets.Packet) { r.spans.packet(p) }
 
-// Event reads an event of the kernel. The tracker and the scheduler's reader have read it
-// before.
+// Event reads an event of the kernel. The tracker and the scheduler's reader have already read it.
 func (r *reader) Event(e *packets.Event) {
 	r.now = e.At
 	switch e.Kind {
@@ -250,8 +249,8 @@ func (r *reader) point(e *packets.Event, p atrace.Point) {
 	}
 }
 
-// forget drops what no frame that is still to be looked at can stand on. Where they need more
-// than is kept, the later half stays.
+// forget drops what no remaining frame can depend on. If they need more than the limit, the later
+// half stays.
 func (r *reader) forget() {
 	before := r.now
 	for _, d := range r.pending {
@@ -274,12 +273,13 @@ func (r *reader) forget() {
 	r.next = max(r.rows, left+left/2)
 }
 
-// kept is how many rows there are of the kind that has most.
+// kept returns the number of rows of the most frequent kind.
 func (r *reader) kept() int {
 	return max(len(r.sched.Turns.Rows), len(r.sched.States.Rows), r.spans.rows(), len(r.calls.list))
 }
 
-// halfway is when half of what there are most rows of had begun, where nearly all are needed.
+// halfway returns when half of the rows of the most frequent kind had begun, if nearly all are
+// needed.
 func (r *reader) halfway() time.Duration {
 	const most = 2 * maxRows
 	states, list := r.sched.States.Rows, r.spans.list
@@ -294,7 +294,7 @@ func (r *reader) halfway() time.Duration {
 	return 0
 }
 
-// settle looks at the frames that ended before a time.
+// settle analyzes the frames that ended before a time.
 func (r *reader) settle(before time.Duration) {
 	r.fromSlices(before)
 	over := slices.IndexFunc(r.pending, func(d *drawing) bool { return d.end >= before })
@@ -313,7 +313,7 @@ func (r *reader) settle(before time.Duration) {
 	r.pending = r.pending[over:]
 }
 
-// trace is what was read, with its doubts.
+// trace returns the result with its warnings.
 func (r *reader) trace(lostFrames, lostKernel int) Trace {
 	t := Trace{Source: r.source, Clusters: r.clusters(), Wakers: r.wakers()}
 	to, monotonic := r.file.Monotonic()
@@ -336,7 +336,7 @@ func (r *reader) trace(lostFrames, lostKernel int) Trace {
 	return t
 }
 
-// wakers is what tells who woke threads.
+// wakers returns the source of wake-ups.
 func (r *reader) wakers() string {
 	switch {
 	case len(r.sched.States.Rows) == 0:
@@ -349,8 +349,8 @@ func (r *reader) wakers() string {
 	return run.WakersNone
 }
 
-// processOf is the name of the process with a number, "" where it has none. Where the trace
-// lists no processes, as one that atrace wrote, it is what the kernel calls the main thread.
+// processOf returns the name of the process with an id, "" if it has none. If the trace lists no
+// processes, like one written by atrace, it is the kernel's name of the main thread.
 func processOf(t *threads.Tracker, roster *threads.Roster, pid int32) string {
 	if pid <= 0 {
 		return ""

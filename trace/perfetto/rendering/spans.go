@@ -11,13 +11,13 @@ import (
 
 // span is a slice of a thread.
 type span struct {
-	at, took time.Duration // took less than 0 while it has not ended
+	at, took time.Duration // took is negative until it has ended
 	name     string
 	thread   int32 // in the tracker's Threads
 	parent   int32 // in the list, none for the outermost
 }
 
-// end is when it ended, or a time that nothing reaches.
+// end returns when it ended, or an unreachable time.
 func (s *span) end() time.Duration {
 	if s.took < 0 {
 		return packets.MaxTime
@@ -27,18 +27,18 @@ func (s *span) end() time.Duration {
 
 func (s *span) endsBefore(t time.Duration) bool { return s.end() < t }
 
-// Limits on slices. What is beyond them is counted.
+// Limits of slices. What exceeds them is counted.
 const (
-	maxSpans = 1_000_000 // that are kept at one time
+	maxSpans = 1_000_000 // kept at one time
 	maxDepth = 512
-	maxNames = 100_000 // that are shared; then sharing begins anew
+	maxNames = 100_000 // interned; then the cache is cleared
 )
 
-// spans are the slices of threads, as atrace and Perfetto's SDK write them, nested by thread.
-// Those on tracks of another kind belong to no thread's path.
+// spans are the slices of threads, as written by atrace and Perfetto's SDK, nested by thread. Those
+// on tracks of another kind are not part of a thread's path.
 type spans struct {
 	list []span
-	open map[int32][]int32 // by thread, places in list, none for one that is not kept
+	open map[int32][]int32 // by thread, indices in list, none for one that is not kept
 
 	file    *packets.File
 	threads *threads.Tracker
@@ -51,7 +51,7 @@ func newSpans(file *packets.File, tracker *threads.Tracker) *spans {
 	return &spans{open: map[int32][]int32{}, file: file, threads: tracker, tracks: trackevent.New(file, tracker), names: map[string]string{}}
 }
 
-// share is a text of which one copy is kept, cut where it is too long.
+// share interns a text, cut if it is too long.
 func (s *spans) share(text string) string {
 	text = prose.Clip(text, packets.MaxName)
 	one, known := s.names[text]
@@ -65,7 +65,7 @@ func (s *spans) share(text string) string {
 	return text
 }
 
-// rows is how many slices there are, as far as memory goes: long names count for more.
+// rows returns the number of slices in terms of memory: long names count for more.
 func (s *spans) rows() int {
 	const usual = 256 // bytes of a slice and a long name
 	return max(len(s.list), s.held/usual)
@@ -90,7 +90,7 @@ func (s *spans) begin(at time.Duration, thread int32, name string) {
 	s.open[thread] = append(stack, row)
 }
 
-// end ends the innermost slice of a thread and gives its place, none where there is none.
+// end ends the innermost slice of a thread and returns its index, none if there is none.
 func (s *spans) end(at time.Duration, thread int32) int32 {
 	stack := s.open[thread]
 	if len(stack) == 0 {
@@ -106,7 +106,7 @@ func (s *spans) end(at time.Duration, thread int32) int32 {
 	return row
 }
 
-// innermost is the name of the slice that a thread is in, "" where it is in none.
+// innermost returns the name of the slice that a thread is in, "" for none.
 func (s *spans) innermost(thread int32) string {
 	stack := s.open[thread]
 	if len(stack) == 0 || stack[len(stack)-1] == none {
@@ -152,7 +152,7 @@ func (s *spans) place(at time.Duration, e *trackevent.Event) {
 	}
 }
 
-// forget drops the slices that ended before a time, and gives where the others went.
+// forget drops the slices that ended before a time, and returns where the others moved.
 func (s *spans) forget(before time.Duration) {
 	moved := make([]int32, len(s.list))
 	kept := s.list[:0]

@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// What Android calls the slices of a frame.
+// Android's names of the slices of a frame.
 const (
 	doFrame   = "Choreographer#doFrame" // Choreographer.java; since Android 12 with the vsync's number
 	drawFrame = "DrawFrame"             // CanvasContext.cpp, DrawFrameTask.cpp; since Android 12 "DrawFrames" with the number
@@ -20,9 +20,9 @@ const (
 )
 
 // stages are the slices that are stages of a frame: Choreographer.java (input, animation,
-// traversal, commit), View and ViewRootImpl.java (measure, layout, draw), ThreadedRenderer
-// and HardwareRenderer.java (Record View#draw()), libs/hwui (DrawFrameTask, CanvasContext),
-// Compose's AndroidComposeView, and SurfaceFlinger.cpp of all versions.
+// traversal, commit), View and ViewRootImpl.java (measure, layout, draw), ThreadedRenderer and
+// HardwareRenderer.java (Record View#draw()), libs/hwui (DrawFrameTask, CanvasContext), Compose's
+// AndroidComposeView, and SurfaceFlinger.cpp of all versions.
 var stages = map[string]string{
 	"input": run.StageInput, "animation": run.StageAnimation, "insets_animation": run.StageAnimation,
 	"traversal": run.StageTraversal, "performTraversals": run.StageTraversal, "commit": "",
@@ -31,14 +31,14 @@ var stages = map[string]string{
 	"syncFrameState": run.StageSync, "syncAndDrawFrame": run.StageSync, "prepareTree": run.StageSync, "postAndWait": run.StageSync,
 }
 
-// compositions are the slices of SurfaceFlinger's main thread; later versions have a number
-// behind the name, and more.
+// compositions are the slices of SurfaceFlinger's main thread; later versions append a number and
+// more.
 var compositions = map[string]bool{
 	"commit": true, "composite": true, "onMessageReceived": true, "onMessageInvalidate": true, "onMessageRefresh": true,
 	"handleMessageInvalidate": true, "handleMessageRefresh": true, "handleMessageTransaction": true,
 }
 
-// stageOf is the stage that a slice of an app's thread is, "" for another slice.
+// stageOf returns the stage of a slice of an app's thread, "" for another slice.
 func stageOf(name string) string {
 	switch stage, known := stages[name]; {
 	case known:
@@ -53,14 +53,14 @@ func stageOf(name string) string {
 	return ""
 }
 
-// isComposition reports that a slice is one of SurfaceFlinger's parts of a frame.
+// isComposition reports whether a slice is one of SurfaceFlinger's parts of a frame.
 func isComposition(name string) bool {
 	first, _, _ := strings.Cut(name, " ")
 	return compositions[first]
 }
 
-// tokenOf is the number behind the name of a slice, 0 where there is none. A frame that took
-// over the vsync of a later one says so in a slice within, whose number counts from there:
+// tokenOf returns the number after the name of a slice, 0 if there is none. A frame that takes over
+// the vsync of a later one has an inner slice whose number counts from there:
 // "Choreographer#doFrame - resynced to 11 in 3.1s".
 func tokenOf(name, before string) int64 {
 	rest, _ := strings.CutPrefix(strings.TrimPrefix(name, before), "s")
@@ -73,8 +73,8 @@ func tokenOf(name, before string) int64 {
 	return token
 }
 
-// stageAt is the stage that a thread was in just before a time, by its innermost slice that
-// is one.
+// stageAt returns the stage that a thread was in just before a time, by its innermost slice that is
+// a stage.
 func (h *history) stageAt(thread int32, t time.Duration) string {
 	for row := h.within(thread, t); row != none; row = h.spans[row].parent {
 		if stage := stageOf(h.spans[row].name); stage != "" {
@@ -84,10 +84,10 @@ func (h *history) stageAt(thread int32, t time.Duration) string {
 	return ""
 }
 
-// maxStages is how many stages a frame has at most; the shortest are left out.
+// maxStages limits the stages of a frame; the shortest are left out.
 const maxStages = 48
 
-// stagesOf are the stages of a frame, by their beginning.
+// stagesOf returns the stages of a frame, by their beginning.
 func (h *history) stagesOf(d *drawing) []Stage {
 	var out []Stage
 	add := func(name string, thread int32, from, to time.Duration) {

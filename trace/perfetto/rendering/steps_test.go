@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// TestStepsThatSayTheSame: two steps are one where they differ in nothing but their time and CPU.
-func TestStepsThatSayTheSame(t *testing.T) {
+// TestSameSteps: two steps are equal if they differ only in their time and CPU.
+func TestSameSteps(t *testing.T) {
 	t.Parallel()
 	is := Doing{Thread: "main", TID: 7, PID: 7, Stage: run.StageDraw, Kind: run.WaitBinder, Does: run.WaitIO, What: "feed", Slice: "load"}
 	a, b := is, is
@@ -29,8 +29,8 @@ func TestStepsThatSayTheSame(t *testing.T) {
 	}
 }
 
-// TestStepsJoined: two steps as one say what the longer one does. Their frequency is the mean over
-// both, and that of the longer one where the other's is not known: 3 ms of 1 GHz and 1 ms of 2 GHz
+// TestStepsJoined: two joined steps have the Doing of the longer one. Their frequency is the mean
+// over both, and that of the longer one if the other's is unknown: 3 ms of 1 GHz and 1 ms of 2 GHz
 // are 1.25 GHz.
 func TestStepsJoined(t *testing.T) {
 	t.Parallel()
@@ -48,8 +48,8 @@ func TestStepsJoined(t *testing.T) {
 	}
 }
 
-// TestStepsBounded: of too many the shortest become part of the one before them: first those of
-// the same thread that do the same, and of another only where they are much shorter.
+// TestStepsBounded: of too many steps the shortest are merged into the one before: first those of
+// the same thread and activity, and of another only if they are much shorter.
 func TestStepsBounded(t *testing.T) {
 	t.Parallel()
 	of := func(parts ...Step) (out []Step) {
@@ -76,7 +76,7 @@ func TestStepsBounded(t *testing.T) {
 			t.Errorf("%s: %v, want that of 10 µs kept, and c a part of b", name, got)
 		}
 	}
-	// Neither is like the one before it: that of 1 µs is gone, and that of 40 µs is not.
+	// Neither is like the one before it: that of 1 µs is merged, and that of 40 µs is not.
 	got := bounded(of(runs(1000*us, "a"), step(us, 8, run.WaitLock, run.WaitLock, "x"), runs(1000*us, "b"), step(40*us, 9, run.WaitLock, run.WaitLock, "y")), 3)
 	if len(got) != 3 || got[0].To != 1001*us || got[2].What != "y" {
 		t.Errorf("%v, want that of 1 µs a part of a", got)
@@ -86,8 +86,8 @@ func TestStepsBounded(t *testing.T) {
 	}
 }
 
-// TestStepsShareWhatTheySay: of what steps of several frames say one copy is kept.
-func TestStepsShareWhatTheySay(t *testing.T) {
+// TestStepsShareDoings: equal Doings of several frames are interned.
+func TestStepsShareDoings(t *testing.T) {
 	t.Parallel()
 	r := newReader(App{}, maxRows)
 	one := r.doing(&Doing{What: "feed"})
@@ -97,8 +97,8 @@ func TestStepsShareWhatTheySay(t *testing.T) {
 	}
 }
 
-// TestTurnsOfACPU: a turn whose end is not told lasts until the next one begins, or until the end
-// of what is looked at; the idle thread has none.
+// TestTurnsOfACPU: a turn without an end lasts until the next one begins, or until the end of the
+// interval; the idle thread has none.
 func TestTurnsOfACPU(t *testing.T) {
 	t.Parallel()
 	states := &sched.Reader{Names: []string{"", "S"}}
@@ -128,8 +128,8 @@ func TestTurnsOfACPU(t *testing.T) {
 	}
 }
 
-// TestFrequenciesThatNoCPUHas: what no CPU has is left out.
-func TestFrequenciesThatNoCPUHas(t *testing.T) {
+// TestSetRejectsImpossibleFrequencies: impossible frequencies are left out.
+func TestSetRejectsImpossibleFrequencies(t *testing.T) {
 	t.Parallel()
 	r := newReader(App{}, maxRows)
 	for _, c := range [][2]int64{{-1, 1000}, {maxCPUs, 1000}, {0, 0}, {0, -5}, {0, 100_000_001}} {
@@ -151,8 +151,8 @@ func TestFrequenciesThatNoCPUHas(t *testing.T) {
 	}
 }
 
-// TestCoresWithoutClusters: where CPUs are all alike nothing is little or big, and of a frame
-// without a length, or without turns, it is not known what was busy.
+// TestCoresWithoutClusters: if all CPUs are equal none is little or big, and for a frame without a
+// length, or without turns, the busy CPUs are unknown.
 func TestCoresWithoutClusters(t *testing.T) {
 	t.Parallel()
 	u := use{{cpu: 0, path: 6, known: 6, cycle: 6 * 1000, busy: 5}, {cpu: 1, path: 2, known: 2, cycle: 2 * 2000, busy: 8}}
@@ -173,8 +173,8 @@ func TestCoresWithoutClusters(t *testing.T) {
 	}
 }
 
-// TestAppHasProcesses: the app's processes are called as it is, or so with a colon; the kernel has
-// the last 15 bytes of a name. A process without a name is nobody's.
+// TestAppHasProcesses: the app's processes have its name, or that with a colon; the kernel keeps
+// the last 15 bytes of a name. A process without a name matches no app.
 func TestAppHasProcesses(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
@@ -189,7 +189,7 @@ func TestAppHasProcesses(t *testing.T) {
 	}
 }
 
-// TestPeriodOnceKnown: how far frames begin apart tells the display's period only where its own
+// TestPeriodOnceKnown: the distance of frames determines the display's period only if its own
 // counter did not.
 func TestPeriodOnceKnown(t *testing.T) {
 	t.Parallel()
@@ -213,8 +213,9 @@ func TestPeriodOnceKnown(t *testing.T) {
 	}
 }
 
-// TestNamesOfThreads: the main thread is called so whatever the kernel calls it, another by the name
-// that the trace tells at any time, and one without a name that draws frames is the render thread.
+// TestNamesOfThreads: the main thread is called so whatever its kernel name, another thread has the
+// name that the trace gives it at any time, and one without a name that draws frames is the render
+// thread.
 func TestNamesOfThreads(t *testing.T) {
 	t.Parallel()
 	tracker := &threads.Tracker{

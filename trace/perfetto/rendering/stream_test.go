@@ -13,8 +13,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// scroll writes frames 100 ms apart that wait for all kinds of things, and threads that run
-// and say something beside.
+// scroll writes frames 100 ms apart that wait for all kinds of things, and unrelated threads.
 func (p *phone) scroll(frames int, told bool) {
 	for i := range 20 { // the display's period is known before the first frame
 		p.count(500+16*float64(i), "VSYNC-app", i%2)
@@ -61,9 +60,9 @@ func (p *phone) scroll(frames int, told bool) {
 	}
 }
 
-// What is forgotten while a trace is read is what no frame needs: in many small parts it tells
-// the same as in one.
-func TestNothingIsForgottenThatAFrameNeeds(t *testing.T) {
+// What is dropped while a trace is read is not needed by any frame: reading in many small parts
+// gives the same result as in one.
+func TestForgetKeepsWhatFramesNeed(t *testing.T) {
 	t.Parallel()
 	for _, told := range []bool{true, false} {
 		p := newPhone()
@@ -97,8 +96,8 @@ func TestNothingIsForgottenThatAFrameNeeds(t *testing.T) {
 	}
 }
 
-// A frame that lasts for longer than what is usually kept has its path all the same.
-func TestALongFrameIsKept(t *testing.T) {
+// A frame that lasts for longer than what is usually kept has its full path.
+func TestForgetKeepsALongFrame(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1002, asleep)
@@ -122,7 +121,7 @@ func TestALongFrameIsKept(t *testing.T) {
 	expect(t, "kinds", took(f.Path, kind), map[string]float64{run.WaitIdle: 1, run.WaitRunning: 7, run.WaitBinder: 7997, run.WaitGPU: 2})
 }
 
-// Slices that an app writes with Perfetto's SDK count as those that it writes with atrace do.
+// Slices that an app writes with Perfetto's SDK count like those of atrace.
 func TestSlicesOfPerfettosSDK(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
@@ -141,10 +140,10 @@ func TestSlicesOfPerfettosSDK(t *testing.T) {
 	const begin, end = 1, 2
 	event(1002, begin, track, "AndroidOwner:measureAndLayout")
 	event(1003, begin, track, "Compose:recompose")
-	event(1004, begin, other, "a download") // on a track of its own below the thread's
+	event(1004, begin, other, "a download") // on a track below the thread's
 	event(1008, end, track, "")
 	event(1012, end, track, "")
-	complete := message(nil).Num(field.LegacyPhase, 'X').Num(field.LegacyDurationUS, 500) // an event that says itself how long it took
+	complete := message(nil).Num(field.LegacyPhase, 'X').Num(field.LegacyDurationUS, 500) // an event with its own duration
 	p.put(message(nil).Num(field.PacketTimestamp, ns(1012.25)).Num(field.PacketTrustedPacketSequenceID, 11).In(field.PacketTrackEvent, message(nil).
 		Num(field.TrackEventTrackUUID, track).Text(field.TrackEventName, "decode").In(field.TrackEventLegacyEvent, complete)))
 	p.run(0, ui, begun, 1013, waiting)

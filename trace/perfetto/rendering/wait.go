@@ -31,8 +31,8 @@ func (r *reader) request(e *packets.Event) {
 	}
 }
 
-// device is the one that a thread sent something to between two times, as "MAJOR:MINOR"; ""
-// for none. The kernel's dev_t has the minor number in 20 bits.
+// device returns the block device that a thread sent a request to between two times, as
+// "MAJOR:MINOR"; "" for none. The kernel's dev_t has the minor number in 20 bits.
 func (h *history) device(thread int32, from, to time.Duration) string {
 	first, _ := slices.BinarySearchFunc(h.disk, from, func(q request, t time.Duration) int { return cmp.Compare(q.at, t) })
 	at := first
@@ -46,12 +46,12 @@ func (h *history) device(thread int32, from, to time.Duration) string {
 	return fmt.Sprintf("device %d:%d", h.disk[at].device>>20, h.disk[at].device&(1<<20-1))
 }
 
-// isFrame reports that a slice is one around all of a thread's part of a frame.
+// isFrame reports whether a slice encloses all of a thread's part of a frame.
 func isFrame(name string) bool {
 	return strings.HasPrefix(name, doFrame) || strings.HasPrefix(name, drawFrame) || strings.HasPrefix(name, drawAlone)
 }
 
-// waits are what slices say that a thread waits for, by how their names begin.
+// waits maps prefixes of the names of slices to what a thread in them waits for.
 var waits = []struct{ name, kind string }{
 	{"Lock contention on ", run.WaitLock}, {"monitor contention with owner ", run.WaitLock}, // ART's mutex.cc, monitor.cc
 	{"GC: Wait For", run.WaitGC}, {"WaitForGcToComplete", run.WaitGC}, // ART's heap.cc
@@ -60,7 +60,7 @@ var waits = []struct{ name, kind string }{
 	{syncing, run.WaitIO},
 }
 
-// waitOf is what a slice says that its thread waits for, "" where it says nothing.
+// waitOf returns what a thread waits for according to a slice, "" for none.
 func waitOf(name string) string {
 	for _, one := range waits {
 		if strings.HasPrefix(name, one.name) {
@@ -70,12 +70,12 @@ func waitOf(name string) string {
 	return ""
 }
 
-// slept adds a time that a thread did not run and could not have: over whoever it waited for,
-// where the trace tells.
+// slept adds a period in which a thread was not runnable: over the thread that it waited for, if
+// known.
 func (w *walker) slept(thread int32, s *sched.State, from, to time.Duration, reason *why) {
 	function := w.h.sched.Functions[s.Blocked]
 	blocked := strings.HasPrefix(w.h.sched.Names[s.Name], "D")
-	kind, row := w.saysWhy(thread, to)
+	kind, row := w.waitBySlices(thread, to)
 	call := w.h.callAt(thread, to)
 	device := ""
 	if blocked {
@@ -87,7 +87,7 @@ func (w *walker) slept(thread int32, s *sched.State, from, to time.Duration, rea
 	case blocked:
 		w.add(w.step(thread, from, to, run.WaitBlocked, function, reason), thread)
 	case call != nil && call.sent < to:
-		w.aside(thread, call.server, from, to, run.WaitBinder, w.h.said(call), reason)
+		w.aside(thread, call.server, from, to, run.WaitBinder, w.h.callName(call), reason)
 	case kind == run.WaitLock:
 		owner, what := w.owner(thread, row, to)
 		w.aside(thread, owner, from, to, kind, what, reason)
@@ -100,16 +100,15 @@ func (w *walker) slept(thread int32, s *sched.State, from, to time.Duration, rea
 	case kind == run.WaitGPU:
 		w.add(w.step(thread, from, to, kind, "", reason), thread)
 	case w.h.within(thread, to) == none && (reason == nil || thread == w.d.main) && to-from < longestPeriod:
-		// The vsync had come: a thread that sleeps for longer all the same waits for something
-		// of which no slice tells.
+		// The vsync had come: a thread that sleeps for longer waits for something without a slice.
 		w.add(w.step(thread, from, to, run.WaitIdle, "", reason), thread)
 	default:
 		w.woken(thread, from, to, function, reason)
 	}
 }
 
-// drawing reports that the GPU drew for the app for most of a time, as the app's waits for it
-// tell: of buffers that are not drawn yet SurfaceFlinger gives none back.
+// drawing reports whether the GPU drew for the app for most of a period, according to the app's
+// waits for it: SurfaceFlinger returns no buffer before it is drawn.
 func (w *walker) drawing(from, to time.Duration) bool {
 	const longest = time.Second
 	var busy time.Duration
@@ -121,23 +120,23 @@ func (w *walker) drawing(from, to time.Duration) bool {
 	return busy > (to-from)/2
 }
 
-// woken adds a time that a thread slept until another one woke it.
+// woken adds a period in which a thread slept until another one woke it.
 func (w *walker) woken(thread int32, from, to time.Duration, function string, reason *why) {
 	waker := w.waker(thread, to)
 	if waker != none && w.own(waker) && reason == nil && !slices.Contains(w.chain, waker) {
 		w.back(waker, from, to, nil) // the main thread waits for the render thread, as in each frame
 		return
 	}
-	w.aside(thread, waker, from, to, run.WaitSleep, first(w.called(waker), function), reason)
+	w.aside(thread, waker, from, to, run.WaitSleep, first(w.displayName(waker), function), reason)
 }
 
-// own reports that a thread is the one that draws the frame.
+// own reports whether a thread is one that draws the frame.
 func (w *walker) own(thread int32) bool {
 	return w.d.draw != none && w.h.spans[w.d.draw].thread == thread
 }
 
-// aside goes over the thread that another waited for meanwhile, where it is known and does
-// not wait for that one itself.
+// aside walks over the thread that another one waited for in a period, if it is known and does not
+// wait for the other one itself.
 func (w *walker) aside(thread, other int32, from, to time.Duration, kind, what string, reason *why) {
 	if reason == nil {
 		reason = &why{kind: kind, what: what, stage: w.stage(thread, to)}
@@ -150,9 +149,8 @@ func (w *walker) aside(thread, other int32, from, to time.Duration, kind, what s
 	w.back(other, from, to, reason)
 }
 
-// waker is the thread that woke another at a time, none where it was an interrupt or is not
-// known. Of those that only a CPU's queue tells of, one of another process may have been
-// interrupted there.
+// waker returns the thread that woke another at a time, none if it was an interrupt or is unknown.
+// If only a CPU's queue is known, the thread of another process may have been interrupted there.
 func (w *walker) waker(thread int32, at time.Duration) int32 {
 	next := w.h.next(thread, at)
 	if next == nil || next.Waker <= 0 || next.IRQ == 1 {
@@ -164,9 +162,9 @@ func (w *walker) waker(thread int32, at time.Duration) int32 {
 	return next.Waker
 }
 
-// saysWhy is what the slices of a thread say that it waited for just before a time, and which
-// slice does.
-func (w *walker) saysWhy(thread int32, at time.Duration) (string, int32) {
+// waitBySlices returns what a thread waited for just before a time according to its slices, and the
+// slice.
+func (w *walker) waitBySlices(thread int32, at time.Duration) (string, int32) {
 	for row := w.h.within(thread, at); row != none; row = w.h.spans[row].parent {
 		if kind := waitOf(w.h.spans[row].name); kind != "" {
 			return kind, row
@@ -182,18 +180,17 @@ func (w *walker) nameOf(row int32) string {
 	return w.h.spans[row].name
 }
 
-// owner is the thread that holds the lock that another waits for, and what is said of both:
-// "NAME at METHOD". ART says the holder's number for the kernel in "Lock contention on a
-// monitor lock (owner tid: 7443)", and, around that, its name with a number of ART's own in
-// "monitor contention with owner NAME (18) at METHOD(FILE:LINE) waiters=0 blocking from …"
-// (runtime/base/mutex.cc, runtime/monitor.cc).
+// owner returns the owner of the lock that a thread waits for, and the description of both: "NAME
+// at METHOD". ART states the owner's kernel id in "Lock contention on a monitor lock (owner tid:
+// 7443)", and, around that, its name with ART's own id in "monitor contention with owner NAME (18)
+// at METHOD(FILE:LINE) waiters=0 blocking from …" (runtime/base/mutex.cc, runtime/monitor.cc).
 func (w *walker) owner(thread, row int32, at time.Duration) (int32, string) {
 	owner, name, where := int32(none), "", ""
 	for ; row != none; row = w.h.spans[row].parent {
 		text := w.h.spans[row].name
 		if _, rest, found := strings.Cut(text, "(owner tid: "); found && owner == none {
 			number, _, _ := strings.Cut(rest, ")")
-			if tid, _ := strconv.ParseInt(number, 10, 32); tid > 0 { // 0 is what is no number
+			if tid, _ := strconv.ParseInt(number, 10, 32); tid > 0 { // 0 is not an id
 				owner = w.numbered(int32(tid), thread)
 			}
 		}
@@ -208,7 +205,7 @@ func (w *walker) owner(thread, row int32, at time.Duration) (int32, string) {
 		owner = w.namesake(name, thread)
 	}
 	if name == "" {
-		name = w.called(owner)
+		name = w.displayName(owner)
 	}
 	if where != "" {
 		return owner, name + " at " + where
@@ -216,7 +213,7 @@ func (w *walker) owner(thread, row int32, at time.Duration) (int32, string) {
 	return owner, name
 }
 
-// numbered is the thread of a number in the process of another, none where there is none.
+// numbered returns the thread with an id in the process of another, none if there is none.
 func (w *walker) numbered(tid, beside int32) int32 {
 	for _, one := range w.h.beside(beside) {
 		if w.h.threads.Threads[one].TID == tid {
@@ -226,8 +223,8 @@ func (w *walker) numbered(tid, beside int32) int32 {
 	return none
 }
 
-// namesake is the thread of a name in the process of another; none where there is none, or
-// where there are several. The kernel's names have 15 bytes.
+// namesake returns the thread with a name in the process of another; none if there is none, or
+// several. The kernel's names have 15 bytes.
 func (w *walker) namesake(name string, beside int32) int32 {
 	found := int32(none)
 	for _, one := range w.h.beside(beside) {
@@ -243,14 +240,14 @@ func (w *walker) namesake(name string, beside int32) int32 {
 	return found
 }
 
-// beside are the threads of a thread's process.
+// beside returns the threads of a thread's process.
 func (h *history) beside(thread int32) []int32 {
 	list := h.processes[h.pid(thread)]
 	*h.work += len(list)
 	return list
 }
 
-// first is the first text that is not empty.
+// first returns the first text that is not empty.
 func first(texts ...string) string {
 	for _, one := range texts {
 		if one != "" {

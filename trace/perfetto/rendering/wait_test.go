@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// How a call is named, by what its ends say of it.
-func TestTheNameOfACall(t *testing.T) {
+// How a call is named, according to both ends.
+func TestCallName(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ client, server, want string }{
 		{"AIDL::java::IFeed::query::client", "AIDL::cpp::IFeed::query::cppServer", "com.example.peer IFeed::query"},
@@ -43,8 +43,8 @@ func TestTheNameOfACall(t *testing.T) {
 	}
 }
 
-// A call that nobody waits for is no wait, nor is one that was answered before.
-func TestCallsThatAreNotWaitedFor(t *testing.T) {
+// A one-way call is no wait, nor is one that was answered before.
+func TestCallsWithoutAWait(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1006, asleep)
@@ -62,13 +62,13 @@ func TestCallsThatAreNotWaitedFor(t *testing.T) {
 	})
 }
 
-// A thread that calls another while it answers waits for that one, and is waited for.
-func TestACallWithinAnAnswer(t *testing.T) {
+// A thread that calls another while it answers a call waits for that one, and is waited for.
+func TestCallWithinAnAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1003, asleep)
 	p.call(60, ui, peerBinder, 1003, 1003, 1018)
-	// The peer calls back: the thread that waits answers, and goes on to wait.
+	// The peer calls back: the waiting thread answers, and continues to wait.
 	p.run(2, peerBinder, 1003, 1005, asleep)
 	p.call(70, peerBinder, ui, 1005, 1005, 1007)
 	p.wake(1005, ui, peerBinder)
@@ -84,8 +84,8 @@ func TestACallWithinAnAnswer(t *testing.T) {
 	})
 }
 
-// Who holds a lock can't be told where two threads have the name; the wait is one all the same.
-func TestALockWhoseOwnerIsNotTold(t *testing.T) {
+// The owner of a lock is unknown if two threads have the name; the wait is still one for a lock.
+func TestLockWithUnknownOwner(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"Lock contention on InternTable lock (owner tid: 0)":                                                 "",
@@ -127,9 +127,9 @@ func TestRequestsOfOthers(t *testing.T) {
 	expect(t, "kinds", took(f.Path, kind), map[string]float64{run.WaitIdle: 1, run.WaitRunning: 8, run.WaitBlocked: 9, run.WaitGPU: 2})
 }
 
-// Work that a thread hands on while it has nothing to do comes from where it was made; a thread
-// of another process hands none on.
-func TestWorkThatIsHandedOn(t *testing.T) {
+// Work that a thread passes on while it is idle comes from where it was created; a thread of
+// another process passes none on.
+func TestPathOverHandedWork(t *testing.T) {
 	t.Parallel()
 	for by, want := range map[int64]map[string]float64{
 		worker: {"main idle": 1, "main running": 2, "DefaultDispatch running": 7, "RenderThread running": 4},
@@ -151,8 +151,8 @@ func TestWorkThatIsHandedOn(t *testing.T) {
 	}
 }
 
-// A step's frequency is the mean of its time, and that of its CPU.
-func TestTheFrequencyOfAStep(t *testing.T) {
+// A step's frequency is the mean over its time on its CPU.
+func TestStepFrequency(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.clock(900, 0, 1_000_000)
@@ -178,9 +178,9 @@ func TestTheFrequencyOfAStep(t *testing.T) {
 	}
 }
 
-// A thread that sleeps for long though the vsync has come has something to do, whether or not
-// a slice tells what.
-func TestALongSleepIsNotIdle(t *testing.T) {
+// A thread that sleeps for long though the vsync has come is not idle, whether or not a slice
+// explains it.
+func TestLongSleepIsNotIdle(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, 998, 999, asleep)
@@ -198,9 +198,9 @@ func TestALongSleepIsNotIdle(t *testing.T) {
 	})
 }
 
-// Android 10 and 11 open sched_wakeup alone. It is in the name of the one that wakes, unless
-// that is another CPU's interrupt: then of whoever runs on the CPU that is to run the thread.
-func TestWhoWokeAThreadByWakeupsAlone(t *testing.T) {
+// Android 10 and 11 offer only sched_wakeup. It is in the name of the waker, unless that is another
+// CPU's interrupt: then of the thread running on the CPU that is to run the woken thread.
+func TestWakerByWakeupsAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
@@ -234,9 +234,9 @@ func TestWhoWokeAThreadByWakeupsAlone(t *testing.T) {
 	}
 }
 
-// A trace that tells of nobody who woke a thread leaves open what a thread slept for, and says
-// so; the render thread has its frame from the main thread all the same.
-func TestNobodyIsToldToHaveWokenAnyone(t *testing.T) {
+// A trace without wake-ups leaves open what a thread slept for, with a warning; the render thread
+// still has its frame from the main thread.
+func TestWakersUnknown(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1003, asleep)
@@ -254,9 +254,9 @@ func TestNobodyIsToldToHaveWokenAnyone(t *testing.T) {
 	}
 }
 
-// TestNobodyIsToldToHaveWokenARenderThreadThatSlept: as where nothing is known of the render thread
-// before its part, the frame came from the main thread.
-func TestNobodyIsToldToHaveWokenARenderThreadThatSlept(t *testing.T) {
+// TestWakerOfASleepingRenderThreadUnknown: if the state of the render thread before its
+// part is unknown, the frame came from the main thread.
+func TestWakerOfASleepingRenderThreadUnknown(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1013, waiting)
@@ -268,9 +268,9 @@ func TestNobodyIsToldToHaveWokenARenderThreadThatSlept(t *testing.T) {
 	})
 }
 
-// TestCallThatNobodyReceives: a call whose other end the trace does not tell of is named by the
-// process that it was sent to; an answer to a call from before the trace is nobody's.
-func TestCallThatNobodyReceives(t *testing.T) {
+// TestCallWithoutAReceiver: a call whose other end is not in the trace is named after the process
+// that it was sent to; a reply to a call from before the trace is ignored.
+func TestCallWithoutAReceiver(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.event(1001.5, peerBinder, field.EventBinderTransaction, message(nil).Num(field.BinderTransactionDebugID, 60).Num(field.BinderTransactionToProc, ui).Num(field.BinderTransactionReply, 1))
@@ -285,9 +285,9 @@ func TestCallThatNobodyReceives(t *testing.T) {
 	}
 }
 
-// TestCallNamedByTheFirstSliceOfIt: of several slices of the thread that answers, the first that
-// names an interface names the call: what it calls itself stands within that.
-func TestCallNamedByTheFirstSliceOfIt(t *testing.T) {
+// TestCallNamedByItsFirstSlice: of several slices of the answering thread, the first that names
+// an interface names the call: its own calls are nested in that.
+func TestCallNamedByItsFirstSlice(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	p.run(0, ui, begun, 1003, asleep)
@@ -305,8 +305,8 @@ func TestCallNamedByTheFirstSliceOfIt(t *testing.T) {
 	}
 }
 
-// TestCallAnsweredWithinAnother: the answer to a call that a thread makes while it waits for
-// another ends the inner one alone; what it sleeps for after both is no call.
+// TestCallAnsweredWithinAnother: the reply to a call that a thread makes while it waits for another
+// ends only the inner one; a sleep after both is no call.
 func TestCallAnsweredWithinAnother(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
@@ -317,7 +317,7 @@ func TestCallAnsweredWithinAnother(t *testing.T) {
 	p.call(70, peerBinder, ui, 1005, 1005, 1012) // the peer calls back
 	p.wake(1005, ui, peerBinder)
 	p.run(0, ui, 1005, 1007, asleep)
-	p.call(80, ui, farBinder, 1007, 1007, 1011) // and for that another one is called
+	p.call(80, ui, farBinder, 1007, 1007, 1011) // and calls another one for that
 	p.run(3, farBinder, 1007, 1011, asleep)
 	p.wake(1011, ui, farBinder)
 	p.run(0, ui, 1011, 1012, asleep)
@@ -334,8 +334,8 @@ func TestCallAnsweredWithinAnother(t *testing.T) {
 	})
 }
 
-// TestLockWithinALock: the innermost slice tells who holds the lock, and a thread's number goes
-// before its name, which others may have too.
+// TestLockWithinALock: the innermost slice states the lock owner, and a thread's id takes
+// precedence over its name, which others may have too.
 func TestLockWithinALock(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
@@ -360,7 +360,7 @@ func TestLockWithinALock(t *testing.T) {
 }
 
 // TestFileThatIsWritten: a thread waits for storage until its file is written out, and not after
-// that; the end of what began before the trace is nothing.
+// that; the end of a write begun before the trace is ignored.
 func TestFileThatIsWritten(t *testing.T) {
 	t.Parallel()
 	p := newPhone()

@@ -9,24 +9,24 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// Limits on what is kept of a group.
+// Limits of what is kept of a group.
 const (
-	maxKeys   = 2_000 // that are told apart while frames are added
+	maxKeys   = 2_000 // distinguished while frames are added
 	minParts  = 16    // of its paths, and more where there are fewer groups
 	maxStages = 12
 )
 
-// Paper's rule for LITTLE cores ("Aging or Glitching?", section 2.3), made to bear what
-// a trace shows: a share that is all but whole, and one that is all but none.
+// The paper's rule for LITTLE cores ("Aging or Glitching?", section 2.3), with tolerances for what
+// a trace shows: nearly all, and nearly none.
 const (
 	allBut  = 0.9
 	noneBut = 0.25
 )
 
-// part names a piece of critical paths that is one from frame to frame.
+// part names a piece of critical paths that recurs from frame to frame.
 type part struct{ kind, stage, thread, what string }
 
-// group is like frames.
+// group is frames that are alike.
 type group struct {
 	frames int
 	each   [run.MaxApart]int // frames of each repetition
@@ -41,7 +41,7 @@ func newGroup() *group {
 	return &group{stages: map[part]*sample{}, kinds: map[part]*sample{}, path: map[part]*sample{}}
 }
 
-// add takes up a frame of the repetition that has this place.
+// add adds a frame of the repetition at this index.
 func (g *group) add(f rendering.Frame, place int) {
 	g.frames++
 	g.each[place]++
@@ -61,7 +61,7 @@ func (g *group) add(f rendering.Frame, place int) {
 	g.cores.add(f.Cores)
 }
 
-// take adds what one frame had of each part.
+// take adds one frame's time in each part.
 func take(to map[part]*sample, of map[part]float64, place int) {
 	for _, p := range slices.SortedFunc(maps.Keys(of), part.compare) {
 		key := p
@@ -79,8 +79,8 @@ func (p part) compare(o part) int {
 	return cmp.Or(cmp.Compare(p.kind, o.kind), cmp.Compare(p.stage, o.stage), cmp.Compare(p.thread, o.thread), cmp.Compare(p.what, o.what))
 }
 
-// group is what the record holds of it, with so many parts of its paths and so many
-// repetitions told apart.
+// group returns the group as in the record, with so many parts of its paths and so many separate
+// repetitions.
 func (g *group) group(event, class string, parts, apart int) run.FrameGroup {
 	return run.FrameGroup{
 		Event: event, Class: class, Frames: g.frames, Repetitions: slices.Clone(g.each[:apart]), Took: g.took.spread(11),
@@ -88,7 +88,7 @@ func (g *group) group(event, class string, parts, apart int) run.FrameGroup {
 	}
 }
 
-// most are the parts that took most of all frames together.
+// most returns the parts with the most time over all frames.
 func most(of map[part]*sample, n, apart int) []run.FramePart {
 	keys := slices.SortedFunc(maps.Keys(of), func(a, b part) int {
 		return cmp.Or(cmp.Compare(of[b].sum, of[a].sum), a.compare(b))
@@ -116,13 +116,13 @@ func (c *cores) add(f rendering.Cores) {
 	}
 }
 
-// saturated reports whether the frame ran on little cores without a rest while the big
-// ones had nothing to do.
+// saturated reports whether the frame ran on little cores without a rest while the big ones were
+// idle.
 func saturated(f rendering.Cores) bool {
 	return f.Little >= allBut && f.LittleBusy >= allBut && f.BigBusy >= 0 && f.BigBusy <= noneBut
 }
 
-// mean is nil where nothing is known.
+// mean returns nil if nothing is known.
 func (c *cores) mean() *run.FrameCPU {
 	out := run.FrameCPU{
 		LittleShare: c.little.value(), LittleBusy: c.littleBusy.value(), BigBusy: c.bigBusy.value(), FrequencyShare: c.frequency.value(), Saturated: c.saturated,

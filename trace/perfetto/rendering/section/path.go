@@ -13,10 +13,10 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// maxName is how many bytes of a name are kept: a slice may carry a whole query.
+// maxName limits a name in bytes: a slice may contain a whole query.
 const maxName = 200
 
-// single is what a record holds of one frame.
+// single returns the record of one frame.
 func single(r Repetition, f rendering.Frame, event string) run.LateFrame {
 	out := run.LateFrame{
 		Repetition: r.Number, Event: event, AtMS: ms(f.At), DurationMS: ms(f.Took), DeadlineMS: ms(f.Deadline), Token: f.Token, Jank: name(f.Jank),
@@ -39,7 +39,7 @@ func single(r Repetition, f rendering.Frame, event string) run.LateFrame {
 	return out
 }
 
-// times are the longest first.
+// times returns the longest first.
 func times(of map[part]float64, critical func(part, float64) float64) []run.FrameTime {
 	var out []run.FrameTime
 	for p, took := range of {
@@ -51,8 +51,8 @@ func times(of map[part]float64, critical func(part, float64) float64) []run.Fram
 	return out[:min(len(out), maxStages)]
 }
 
-// path is the critical path in few steps: like ones that follow each other are one, and
-// of too many the shortest are part of the one before.
+// path returns the critical path in few steps: consecutive steps that are alike are joined, and if
+// there are too many the shortest are merged into the one before.
 func path(f rendering.Frame) []run.PathStep {
 	var steps []run.PathStep
 	for _, s := range f.Path {
@@ -85,7 +85,7 @@ func path(f rendering.Frame) []run.PathStep {
 	return few
 }
 
-// follow puts a step behind others, or makes the last longer where it is like it.
+// follow appends a step, or extends the last one if it is alike.
 func follow(steps []run.PathStep, s run.PathStep) []run.PathStep {
 	if last := len(steps) - 1; last >= 0 {
 		longer := steps[last]
@@ -98,7 +98,7 @@ func follow(steps []run.PathStep, s run.PathStep) []run.PathStep {
 	return append(steps, s)
 }
 
-// does is what a step's thread did, "" where the step's kind says it.
+// does returns the activity of a step's thread, "" if the step's kind implies it.
 func does(s rendering.Step) string {
 	if s.Does == s.Kind {
 		return ""
@@ -106,7 +106,7 @@ func does(s rendering.Step) string {
 	return s.Does
 }
 
-// others is the name of a step's process where that is not the app's.
+// others returns the name of a step's process if it is not the app's.
 func others(s rendering.Step, app int32) string {
 	if s.PID == app {
 		return ""
@@ -114,9 +114,9 @@ func others(s rendering.Step, app int32) string {
 	return name(s.Process)
 }
 
-// partsOf names each step of a frame so that it is the same in other frames and runs:
-// by what the frame's own threads did or waited for, and which of them. Whoever worked
-// for them meanwhile stands in the paths of single frames.
+// partsOf names each step of a frame so that it is the same in other frames and runs: by the
+// activity or wait of the frame's own threads. The threads that worked for them are shown in the
+// paths of single frames.
 func partsOf(f rendering.Frame) []part {
 	out := make([]part, len(f.Path))
 	own := ""
@@ -136,12 +136,12 @@ func partsOf(f rendering.Frame) []part {
 	return out
 }
 
-// whatOf is what a step was about. Numbers that only count are no part of it.
+// whatOf returns what a step was about, without counters.
 func whatOf(s rendering.Step) string {
 	switch s.Kind {
 	case run.WaitRunnable, run.WaitLock:
 		return folded(s.What)
-	case run.WaitSleep, run.WaitBlocked: // in which slice tells where nobody is known
+	case run.WaitSleep, run.WaitBlocked: // if the waker is unknown, the slice identifies the wait
 		return uncounted(cmp.Or(s.What, s.Slice))
 	case run.WaitRunning:
 		return uncounted(s.What)
@@ -149,8 +149,8 @@ func whatOf(s rendering.Step) string {
 	return name(s.What)
 }
 
-// folded is a name with "#" for the numbers in it that count: threads of a pool are one.
-// A number behind a letter is part of a word, as in "dex2oat64".
+// folded returns a name with "#" in place of counters: threads of a pool become one. A number after
+// a letter is part of a word, as in "dex2oat64".
 func folded(s string) string {
 	return digits(name(s), func(before, _ string) bool {
 		last, _ := utf8.DecodeLastRuneInString(before)
@@ -158,15 +158,15 @@ func folded(s string) string {
 	})
 }
 
-// uncounted is the name of a slice without the numbers that count frames and buffers:
-// long ones, and those that stand by themselves. "type=3" stays.
+// uncounted returns the name of a slice without the numbers that count frames and buffers: long
+// ones, and those that stand alone. "type=3" stays.
 func uncounted(s string) string {
 	return digits(name(s), func(before, number string) bool {
 		return len(number) > 3 || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "#")
 	})
 }
 
-// digits puts "#" for numbers, of which it is said whether they go.
+// digits replaces numbers for which goes is true by "#".
 func digits(s string, goes func(before, number string) bool) string {
 	var out strings.Builder
 	for s != "" {
@@ -189,8 +189,8 @@ func digits(s string, goes func(before, number string) bool) string {
 	return out.String()
 }
 
-// name is a name from a trace within what is kept of one, as valid text.
+// name bounds a name from a trace, as valid text.
 func name(s string) string { return prose.Fit(s, maxName) }
 
-// at is a moment after the frame's own, which may lie before it.
+// at returns a time relative to the frame's own, which may be negative.
 func at(d time.Duration) float64 { return rounded(float64(d) / float64(time.Millisecond)) }

@@ -8,11 +8,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// maxKept is how many of like things are looked at where all of them would be too many.
+// maxKept limits how many of many values are examined.
 const maxKept = 512
 
-// thinned keeps some of many, at even distances: every one of the first maxKept, then
-// every second, every fourth.
+// thinned keeps some of many values, at even distances: every one of the first maxKept, then every
+// second, every fourth.
 type thinned[T any] struct {
 	kept         []T
 	stride, seen int
@@ -36,14 +36,14 @@ func (t *thinned[T]) add(v func() T) {
 	t.seen++
 }
 
-// sample is times in milliseconds: their sum is of all, quantiles are of those kept.
+// sample is times in milliseconds: their sum is over all, quantiles are over those kept.
 type sample struct {
 	thinned[float64]
 	sum, least, greatest float64
 	each                 [run.MaxApart]float64 // sums of repetitions
 }
 
-// add takes up a time of the repetition that has this place.
+// add adds a time of the repetition at this index.
 func (s *sample) add(ms float64, place int) {
 	if s.seen == 0 {
 		s.least, s.greatest = ms, ms
@@ -62,7 +62,7 @@ func (s *sample) median() float64 {
 	return q[len(q)/2]
 }
 
-// spread is what a record holds of the times, with n quantiles.
+// spread returns the record of the times, with n quantiles.
 func (s *sample) spread(n int) run.Spread {
 	if s.seen == 0 {
 		return run.Spread{}
@@ -81,7 +81,7 @@ func (s *sample) spread(n int) run.Spread {
 	return out
 }
 
-// repetitions are the sums of the first n repetitions, nil for none.
+// repetitions returns the sums of the first n repetitions, nil for none.
 func (s *sample) repetitions(n int) []float64 {
 	var out []float64
 	for _, sum := range s.each[:n] {
@@ -90,7 +90,7 @@ func (s *sample) repetitions(n int) []float64 {
 	return out
 }
 
-// mean is that of shares, of which one below 0 is not known.
+// mean is the mean of shares; negative ones are unknown.
 type mean struct {
 	sum float64
 	n   int
@@ -110,7 +110,7 @@ func (m mean) value() *float64 {
 	return new(rounded(m.sum / float64(m.n)))
 }
 
-// rounded is a number with as many places as a trace's times have any use for.
+// rounded rounds to the precision of a trace's times.
 func rounded(v float64) float64 { return math.Round(v*1000) / 1000 }
 
 func ms(d time.Duration) float64 { return rounded(max(float64(d)/float64(time.Millisecond), 0)) }

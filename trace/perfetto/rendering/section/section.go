@@ -1,13 +1,12 @@
-// Package section makes the section "frames" of a record out of what traces tell of
-// single frames: of like frames together, and of few one by one.
+// Package section builds the section "frames" of a record from the single frames of traces: totals
+// of frames that are alike, and a few frames one by one.
 //
-// It owns what is counted as alike, what is kept of how many frames, and how names
-// are made the same from run to run. It judges nothing: which of it explains a
-// regression is told from records alone, in package diagnose/jankcause.
+// It owns which frames count as alike, what is kept of how many frames, and how names are made the
+// same from run to run. It judges nothing: package diagnose/jankcause decides from records alone
+// which of it explains a regression.
 //
-// It takes a stand: what a record holds of frames does not grow with them. Counts and
-// means are of all frames; of everything else the largest is kept, and what is left out
-// is counted.
+// The size of the section does not grow with the frames. Counts and means are over all frames; of
+// everything else the largest is kept, and what is left out is counted.
 package section
 
 import (
@@ -20,42 +19,42 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// Limits on what is kept.
+// Limits of what is kept.
 const (
-	maxEvents = 40 // that are told apart; the frames of more are those of no event
-	maxWorst  = 40 // late frames that are listed one by one
-	eachWorst = 3  // of them at least of each event, which have their path as frozen ones do
+	maxEvents = 40 // distinguished events; the frames of others are those of no event
+	maxWorst  = 40 // late frames listed one by one
+	eachWorst = 3  // of them at least for each event, which keep their path as frozen ones do
 	maxSteps  = 80 // of a path
 	maxUsual  = run.MaxUsualFrames
 )
 
-// Start is the event of frames before the first one, as run.Bucket.Name has it.
+// Start is the event of frames before the first event, as in run.Bucket.Name.
 const Start = "start"
 
-// Event is a UI event of a repetition: frames from At on are its, until the next one.
+// Event is a UI event of a repetition: frames from At on belong to it, until the next one.
 type Event struct {
 	Name string
-	At   time.Duration // CLOCK_MONOTONIC, as the frames of the trace have it
+	At   time.Duration // CLOCK_MONOTONIC, like the frames of the trace
 }
 
-// Repetition is what one trace tells, and what went on in it.
+// Repetition is one trace and the events during it.
 type Repetition struct {
 	// Number is the iteration, from 1.
 	Number int
-	// Evidence is the digest of the file that is kept of the trace, "" where none is.
+	// Evidence is the digest of the file that is kept of the trace, "" if none is.
 	Evidence string
 	Trace    rendering.Trace
-	// Events are the UI events in the order of time. Without any, frames are of the
-	// whole run; with some, those before the first are Start's.
+	// Events are the UI events in chronological order. Without any, frames belong to the whole run;
+	// with some, those before the first belong to Start.
 	Events []Event
 }
 
-// Collector takes up the repetitions of a run. Its zero value has none.
+// Collector collects the repetitions of a run. Its zero value is empty.
 type Collector struct {
 	source string
-	wakers string // of the repetition that tells least
+	wakers string // of the repetition with the least information
 	events []*event
-	apart  int // repetitions that are told apart
+	apart  int // repetitions kept separately
 }
 
 // event is all frames of one event.
@@ -66,10 +65,10 @@ type event struct {
 	usual   thinned[run.LateFrame]
 }
 
-// Add takes up the frames of one repetition.
+// Add adds the frames of one repetition.
 func (c *Collector) Add(r Repetition) {
 	c.source = cmp.Or(c.source, r.Trace.Source)
-	c.wakers = lessTold(c.wakers, r.Trace.Wakers)
+	c.wakers = commonWakers(c.wakers, r.Trace.Wakers)
 	place := (max(r.Number, 1) - 1) % run.MaxApart
 	c.apart = max(c.apart, place+1)
 	for _, f := range r.Trace.Frames {
@@ -89,8 +88,8 @@ func (c *Collector) Add(r Repetition) {
 	}
 }
 
-// lessTold is what two repetitions both tell of who woke threads.
-func lessTold(a, b string) string {
+// commonWakers returns the wake-up information that two repetitions have in common.
+func commonWakers(a, b string) string {
 	for _, one := range []string{run.WakersNone, run.WakersWakeup} {
 		if a == one || b == one {
 			return one
@@ -99,7 +98,7 @@ func lessTold(a, b string) string {
 	return cmp.Or(a, b)
 }
 
-// eventAt is the name of the event that a moment is of.
+// eventAt returns the name of the event at a time.
 func eventAt(events []Event, at time.Duration) string {
 	if len(events) == 0 {
 		return ""
@@ -114,7 +113,7 @@ func eventAt(events []Event, at time.Duration) string {
 	return name
 }
 
-// event is the one of that name, or of none where there are too many.
+// event returns the event with that name, or that of no event if there are too many.
 func (c *Collector) event(name string) *event {
 	known := func(name string) int {
 		return slices.IndexFunc(c.events, func(e *event) bool { return e.name == name })
@@ -147,7 +146,7 @@ func byLateness(a, b run.LateFrame) int {
 	return cmp.Or(cmp.Compare(b.DurationMS-b.DeadlineMS, a.DurationMS-a.DeadlineMS), cmp.Compare(a.Repetition, b.Repetition), cmp.Compare(a.AtMS, b.AtMS))
 }
 
-// Frames is the section of all repetitions; nil where they had no frames.
+// Frames returns the section of all repetitions; nil if they had no frames.
 func (c *Collector) Frames() *run.Frames {
 	if len(c.events) == 0 {
 		return nil
@@ -176,8 +175,8 @@ func (c *Collector) Frames() *run.Frames {
 	return out
 }
 
-// worst are the worst frames of all events: some of each, then whichever is worst.
-// Those chosen of each event keep their paths.
+// worst returns the worst frames of all events: some of each, then the worst of the others. Those
+// chosen for each event keep their paths.
 func (c *Collector) worst() []run.LateFrame {
 	var first, others []run.LateFrame
 	for _, e := range c.events {
@@ -203,9 +202,9 @@ func (c *Collector) worst() []run.LateFrame {
 	return out
 }
 
-// telling are the places of the frames of an event, the worst first, that tell what made its
-// frames late: the worst whose longest step is like no other's, as many as there is room for,
-// and of each repetition its worst frozen one.
+// telling returns the indices of an event's frames, the worst first, that show what made its frames
+// late: the worst ones whose longest steps are all different, as many as there is room for, and the
+// worst frozen one of each repetition.
 func telling(worst []run.LateFrame) map[int]bool {
 	out, known := map[int]bool{}, map[string]bool{}
 	for _, anew := range []bool{true, false} {
@@ -224,10 +223,10 @@ func telling(worst []run.LateFrame) map[int]bool {
 	return out
 }
 
-// frozenMS is from when on a frame is frozen ("Aging or Glitching?", section 1).
+// frozenMS is the duration from which a frame is frozen ("Aging or Glitching?", section 1).
 const frozenMS = 700.0
 
-// longest is what the longest step of a frame's path is about.
+// longest returns what the longest step of a frame's path is about.
 func longest(f run.LateFrame) string {
 	var most run.PathStep
 	for _, s := range f.Path {
@@ -238,8 +237,7 @@ func longest(f run.LateFrame) string {
 	return most.Kind + " " + most.Stage + " " + strings.TrimRight(most.What, "0123456789")
 }
 
-// usualOne is a normal frame with a path that took about as long as half of the
-// normal ones did.
+// usualOne returns a normal frame with a path whose duration is about the median.
 func (e *event) usualOne() (run.LateFrame, bool) {
 	g := e.classes[run.NormalFrames]
 	if g == nil {

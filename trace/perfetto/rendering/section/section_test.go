@@ -15,7 +15,7 @@ import (
 
 const each = time.Millisecond
 
-// frame is one at that moment whose path is these steps, one after the other.
+// frame is a frame at a time whose path is these consecutive steps.
 func frame(at, took time.Duration, class string, steps ...rendering.Step) rendering.Frame {
 	from := time.Duration(0)
 	for i := range steps {
@@ -52,7 +52,7 @@ func repetition(n int, frames ...rendering.Frame) Repetition {
 	return Repetition{Number: n, Trace: rendering.Trace{Source: rendering.FrameTimeline, Frames: frames}}
 }
 
-func TestLikeFramesOfAllRepetitionsAreOneGroup(t *testing.T) {
+func TestCollectorGroupsLikeFrames(t *testing.T) {
 	tap := []Event{{Name: "tap", At: 100 * each}}
 	var all []Repetition
 	for n := 1; n <= 2; n++ {
@@ -86,8 +86,8 @@ func TestLikeFramesOfAllRepetitionsAreOneGroup(t *testing.T) {
 	}
 }
 
-// Of many repetitions some share an entry, and one without such frames has none.
-func TestRepetitionsAreToldApartUpToABound(t *testing.T) {
+// Many repetitions share entries, and one without such frames has none.
+func TestCollectorBoundsRepetitions(t *testing.T) {
 	var all []Repetition
 	for n := 1; n <= 20; n++ {
 		took := time.Duration(n) * each
@@ -105,9 +105,8 @@ func TestRepetitionsAreToldApartUpToABound(t *testing.T) {
 	}
 }
 
-// What an evidence file shows stands with the frame, worst first, with the path from
-// thread to thread.
-func TestTheWorstFramesAreListed(t *testing.T) {
+// The frames of an evidence file are listed worst first, with the path from thread to thread.
+func TestCollectorListsTheWorstFrames(t *testing.T) {
 	r := repetition(3,
 		frame(0, 20*each, run.SlowFrames, running(20*each, "layout")),
 		frame(100*each, 900*each, run.FrozenFrames, running(100*each, "layout"),
@@ -134,8 +133,8 @@ func TestTheWorstFramesAreListed(t *testing.T) {
 	}
 }
 
-// However many frames, events, names and steps a trace has, a record holds some.
-func TestWhatIsKeptIsBounded(t *testing.T) {
+// However many frames, events, names and steps a trace has, the record is bounded.
+func TestCollectorIsBounded(t *testing.T) {
 	var all []Repetition
 	for n := 1; n <= 2; n++ {
 		var frames []rendering.Frame
@@ -178,7 +177,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	}
 }
 
-func TestPartsHaveNamesThatLast(t *testing.T) {
+func TestPartNames(t *testing.T) {
 	for name, c := range map[string]struct {
 		step rendering.Step
 		want part
@@ -199,8 +198,8 @@ func TestPartsHaveNamesThatLast(t *testing.T) {
 	}
 }
 
-// What an app can change is whom it waits for, whatever goes on behind that.
-func TestAllThatACallTakesIsTheCalls(t *testing.T) {
+// A call's whole time is attributed to the call, since an app can only change what it waits for.
+func TestPartOfACall(t *testing.T) {
 	peer := func(pid int32, does string) rendering.Step {
 		return rendering.Step{
 			To: each, Doing: &rendering.Doing{PID: pid, Process: fmt.Sprint("process ", pid), Thread: "Binder", Stage: run.StageDraw, Kind: run.WaitBinder, Does: does, What: "feed IFeed::query"},
@@ -224,7 +223,7 @@ func TestAllThatACallTakesIsTheCalls(t *testing.T) {
 	}
 }
 
-func TestHowFramesRanOnProcessors(t *testing.T) {
+func TestGroupCores(t *testing.T) {
 	little := frame(0, 8*each, run.SlowFrames, running(8*each, "layout"))
 	little.Cores = rendering.Cores{Little: 1, LittleBusy: 1, BigBusy: 0, Frequency: 0.5}
 	beside := little
@@ -240,8 +239,8 @@ func TestHowFramesRanOnProcessors(t *testing.T) {
 	}
 }
 
-// Of many times those kept are as the others are, and sum and ends are of all.
-func TestQuantilesOfMany(t *testing.T) {
+// The kept values represent the others, and sum and extremes are over all.
+func TestSpreadOfManyTimes(t *testing.T) {
 	var s sample
 	for i := range 100_000 {
 		s.add(float64((i*7919)%100_000), 0)
@@ -257,14 +256,14 @@ func TestQuantilesOfMany(t *testing.T) {
 	}
 }
 
-func TestNoFramesAreNoSection(t *testing.T) {
+func TestCollectorWithoutFrames(t *testing.T) {
 	if got := collected(t, repetition(1)); got != nil {
 		t.Errorf("%+v", got)
 	}
 }
 
-// All of it must hold: on little cores, these without a rest, big ones idle.
-func TestWhatIsSaturated(t *testing.T) {
+// All conditions must hold: little cores without a rest, big ones idle.
+func TestSaturated(t *testing.T) {
 	for _, c := range []struct {
 		cores rendering.Cores
 		want  int
@@ -283,8 +282,8 @@ func TestWhatIsSaturated(t *testing.T) {
 	}
 }
 
-// Of too many steps the long ones stay as they are, and nothing of the time is lost.
-func TestLongStepsStayInALongPath(t *testing.T) {
+// Of too many steps the long ones stay, and no time is lost.
+func TestPathKeepsLongSteps(t *testing.T) {
 	var steps []rendering.Step
 	for i := range 200 {
 		took := each / 10
@@ -309,8 +308,8 @@ func TestLongStepsStayInALongPath(t *testing.T) {
 	}
 }
 
-// A stage's critical part is what of it lies on the path.
-func TestStagesAndTheirCriticalPart(t *testing.T) {
+// A stage's critical part is its part on the path.
+func TestStagesCriticalPart(t *testing.T) {
 	f := frame(0, 20*each, run.SlowFrames, running(20*each, "layout"))
 	f.Stages = []rendering.Stage{{Name: run.StageLayout, Thread: "main", To: 12 * each}, {Name: run.StageDraw, Thread: "main", From: 12 * each, To: 18 * each}}
 	got := collected(t, repetition(1, f))
@@ -323,8 +322,8 @@ func TestStagesAndTheirCriticalPart(t *testing.T) {
 	}
 }
 
-// Names beyond those that are told apart are one, and none of their time is lost.
-func TestManyNamesAreOne(t *testing.T) {
+// Names beyond the limit are merged, and none of their time is lost.
+func TestGroupMergesManyNames(t *testing.T) {
 	var frames []rendering.Frame
 	for i := range maxKeys + 100 {
 		name := "s"
@@ -339,9 +338,9 @@ func TestManyNamesAreOne(t *testing.T) {
 	}
 }
 
-// The frames that keep their paths show what is unlike before more of what is alike, and of
-// each repetition its worst frozen one.
-func TestWhichFramesKeepTheirPaths(t *testing.T) {
+// The frames that keep their paths are first those that differ from each other, then similar ones,
+// and the worst frozen one of each repetition.
+func TestTelling(t *testing.T) {
 	late := func(after, took time.Duration, on string) rendering.Frame {
 		return frame(after, took, run.SlowFrames, waiting(took, run.WaitLock, on))
 	}
@@ -368,9 +367,9 @@ func TestWhichFramesKeepTheirPaths(t *testing.T) {
 	}
 }
 
-// TestWhoWokeThreadsIsWhatIsToldLeast: of repetitions that tell different things of who woke threads
-// the one counts that tells least; one without scheduling says nothing of it.
-func TestWhoWokeThreadsIsWhatIsToldLeast(t *testing.T) {
+// TestCollectorKeepsTheLeastWakers: of repetitions with different wake-up information, the one
+// with the least counts; one without scheduling has no say.
+func TestCollectorKeepsTheLeastWakers(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{"", "", ""}, {"", run.WakersWaking, run.WakersWaking}, {run.WakersWaking, run.WakersWaking, run.WakersWaking}, {run.WakersWaking, run.WakersWakeup, run.WakersWakeup},
 		{run.WakersWakeup, run.WakersNone, run.WakersNone}, {run.WakersWaking, run.WakersNone, run.WakersNone}, {"", run.WakersNone, run.WakersNone},
@@ -385,7 +384,7 @@ func TestWhoWokeThreadsIsWhatIsToldLeast(t *testing.T) {
 	}
 }
 
-// TestEventsBeyondTheBoundAreOne: 40 events are told apart, and go on to be; the frames of others
+// TestEventsBeyondTheBoundAreOne: 40 events are distinguished, and stay so; the frames of others
 // are those of no event.
 func TestEventsBeyondTheBoundAreOne(t *testing.T) {
 	var r Repetition
@@ -435,8 +434,8 @@ func TestLateFramesFillTheList(t *testing.T) {
 	}
 }
 
-// TestLongPathsJoinStepsThatGoOn: where of 180 steps the short ones between like ones are left out
-// the like ones are one: 90 of 1 ms with 90 of 0.1 between them are one of 99 ms.
+// TestLongPathsJoinStepsThatGoOn: if the short ones of 180 steps are left out, like ones become
+// adjacent and are joined: 90 of 1 ms with 90 of 0.1 between them are one of 99 ms.
 func TestLongPathsJoinStepsThatGoOn(t *testing.T) {
 	var steps []rendering.Step
 	for range 90 {
