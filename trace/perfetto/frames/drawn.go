@@ -12,30 +12,29 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Timeline is what the frame timeline of a trace says of an app.
+// Timeline is the frame timeline of a trace for one app.
 type Timeline struct {
 	// Frames are those that the app drew, by the vsync that they were meant for.
 	Frames []jank.Frame
-	// Written says that the timeline was recorded at all, of whatever process.
+	// Written is set if the timeline was recorded at all, for any process.
 	Written bool
-	// Lost counts where packets of it are missing: frames may be.
+	// Lost counts gaps in its packets, where frames may be missing.
 	Lost int
-	// Forgotten are frames that took so long that the system no longer knew when they
-	// were due: their time is counted from the last vsync that it knew before.
+	// Forgotten counts frames that took so long that the system no longer knew when they were due:
+	// their time is counted from the last vsync that it knew before.
 	Forgotten int
-	// Unended are frames whose end is not in the trace, Dropped those that the compositor
-	// passed over for a newer one: how long they took is not told.
+	// Unended counts frames whose end is not in the trace, Dropped those that the compositor
+	// skipped for a newer one: their duration is unknown.
 	Unended, Dropped int
 }
 
-// ErrNoClock says that nothing in a trace leads to CLOCK_MONOTONIC.
+// ErrNoClock is returned if nothing in a trace leads to CLOCK_MONOTONIC.
 var ErrNoClock = errors.New("nothing in the trace leads to CLOCK_MONOTONIC")
 
 // ReadTimeline reads the frames of an app's processes from a trace.
 //
-// A frame is a buffer that a process drew for one of its layers (SurfaceFrame::trace of
-// Android's FrameTimeline.cpp): two windows that draw for one vsync have two. Moving a
-// layer draws nothing.
+// A frame is a buffer that a process drew for one of its layers (SurfaceFrame::trace of Android's
+// FrameTimeline.cpp): two windows that draw for one vsync have two. Moving a layer draws nothing.
 func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
 	f := packets.New()
 	r, kept := NewEarly(f), &packets.Losses{Source: "android.surfaceflinger.frametimeline"}
@@ -48,8 +47,8 @@ func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
 	return r.Timeline(kept.Chunks(), of)
 }
 
-// Timeline is what the frames that were read say of an app's processes, where so many pieces of
-// the record were lost beside them.
+// Timeline returns the frames read so far of an app's processes; chunks is the number of lost
+// pieces of the record.
 func (r *Reader) Timeline(chunks int, of func(pid int) bool) (Timeline, error) {
 	f := r.file
 	out := Timeline{Written: r.Frames.Len() > 0, Lost: r.Gaps + r.Malformed + chunks + f.TooMany["frames"]}
@@ -71,19 +70,18 @@ func (r *Reader) Timeline(chunks int, of func(pid int) bool) (Timeline, error) {
 	return out, nil
 }
 
-// Drawing is a frame that an app drew, with what follows from what was expected of it. Its
-// time is on the trace's own clock.
+// Drawing is a frame that an app drew, with its deadline. Its time is on the trace's own clock.
 type Drawing struct {
 	jank.Frame
-	Place int32 // in Reader.Frames
+	Place int32 // index in Reader.Frames
 	End   End
 }
 
-// End says how a frame's end is told.
+// End is what is known of a frame's end.
 type End int
 
-// A frame's end is told, or not since it is not in the trace, or since the compositor passed
-// the frame over for a newer one; or it is told, but not when the frame was due.
+// A frame's end is known; or not, because it is not in the trace, or because the compositor skipped
+// the frame for a newer one; or it is known, but not when the frame was due.
 const (
 	Ended End = iota
 	Unended
@@ -91,7 +89,7 @@ const (
 	Forgotten
 )
 
-// Drawn are the frames that an app's processes drew, in the trace's order.
+// Drawn returns the frames that an app's processes drew, in the trace's order.
 func (r *Reader) Drawn(of func(pid int) bool) []Drawing {
 	made := r.made()
 	seen := map[layer]bool{}
@@ -108,7 +106,7 @@ func (r *Reader) Drawn(of func(pid int) bool) []Drawing {
 	return out
 }
 
-// layer is one of a process's, by its name.
+// layer is a process's layer, by name.
 type layer struct {
 	pid  int32
 	name int32 // in Reader.Layers
@@ -159,19 +157,19 @@ func (t *Timeline) add(d Drawing, monotonic func(time.Duration) (time.Duration, 
 
 const predictionExpired = 2
 
-// LateByDisplay reports whether the frame was shown late by the compositor's fault or the
-// display's, and not by the app's.
+// LateByDisplay reports whether the frame was shown late through the fault of the compositor or the
+// display, rather than the app's.
 func (f *Frame) LateByDisplay() bool { return jank.LateByDisplay(f.Jank, f.Present) }
 
 // Stuffed reports whether the frame waited behind others of its app that were not shown yet.
 func (f *Frame) Stuffed() bool { return f.Jank&jank.BufferStuffing != 0 }
 
-// Untold reports that Android can't know whether the frame was late.
+// Undecided reports whether Android can't know if the frame was late.
 func (f *Frame) Undecided() bool { return f.Jank&jank.ByApp == 0 && f.Jank&jank.UnknownJank != 0 }
 
-// expectation is the vsync that a frame was meant for, and when it had to be done; its
-// beginning, and false, where the trace does not tell. Later versions of Android have an
-// actual frame begin when the app did, which may be late.
+// expectation returns the vsync that a frame was meant for, and its deadline. If the trace does not
+// have them it returns the frame's beginning and false. Later versions of Android have an actual
+// frame begin when the app did, which may be late.
 func (r *Reader) expectation(f *Frame) (vsync, deadline time.Duration, told bool) {
 	place, known := r.expected[token{f.PID, f.Token}]
 	if !known || r.Frames.Rows[place].For < 0 {
@@ -181,14 +179,14 @@ func (r *Reader) expectation(f *Frame) (vsync, deadline time.Duration, told bool
 	return e.At, e.At + e.For, true
 }
 
-// making is a token and the vsync that it was made for. The system numbers the vsyncs of
-// all apps and of its own in one row (TokenManager).
+// making is a token and the vsync that it was made for. The system numbers the vsyncs of all apps
+// and its own in one sequence (TokenManager).
 type making struct {
 	token int64
 	at    time.Duration
 }
 
-// made are the tokens of which the trace tells the vsync, in their order.
+// made returns the tokens whose vsync is in the trace, in order.
 func (r *Reader) made() []making {
 	var out []making
 	for i := range r.Frames.Rows {
@@ -200,8 +198,8 @@ func (r *Reader) made() []making {
 	return out
 }
 
-// before is the vsync of the last token that was made before one. The trace has a frame
-// whose own vsync was forgotten begin 2 ms before its end, however long it took
+// before returns the vsync of the last token made before one. In the trace, a frame whose own vsync
+// was forgotten begins 2 ms before its end, however long it took
 // (kPredictionExpiredStartTimeDelta).
 func before(made []making, token int64) (time.Duration, bool) {
 	i, _ := slices.BinarySearchFunc(made, token, func(m making, token int64) int { return cmp.Compare(m.token, token) })
@@ -214,8 +212,8 @@ func before(made []making, token int64) (time.Duration, bool) {
 // leastPeriod is shorter than the time between two vsyncs of any display.
 const leastPeriod = 2 * time.Millisecond
 
-// interval is the display's period at the highest rate at which frames were drawn: the
-// time between two frames that one in ten do not reach. 0 where too few are there.
+// interval returns the display's period at the highest rate at which frames were drawn: the 10th
+// percentile of the time between two frames. It returns 0 if there are too few.
 func interval(drawn []jank.Frame) time.Duration {
 	var apart []time.Duration
 	for i := 1; i < len(drawn); i++ {

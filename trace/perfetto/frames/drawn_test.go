@@ -49,7 +49,7 @@ func (t *timeline) end(ms int64) {
 	t.event(ms, message(nil).In(field.FrameFrameEnd, message(nil).Num(field.FrameEndCookie, t.cookie)))
 }
 
-// expect writes what a frame of the app was to keep to.
+// expect writes the expected times of a frame of the app.
 func (t *timeline) expect(token, from, to int64) {
 	t.cookie++
 	t.event(from, message(nil).In(field.FrameExpectedSurfaceFrameStart, message(nil).Num(field.ExpectedSurfaceCookie, t.cookie).
@@ -82,7 +82,7 @@ func (t *timeline) read(test *testing.T) frames.Timeline {
 	return out
 }
 
-// What a frame's fields say.
+// Values of a frame's fields.
 func jankType(types int64) func(message) message {
 	return func(m message) message {
 		return m.Num(field.ActualSurfaceJankType, types).Num(field.ActualSurfaceIsBuffer, 1)
@@ -96,8 +96,8 @@ const (
 // early marks a frame that was shown before it was due.
 const early = 1 << 40
 
-// A frame is janky where Android says that it is the app that made it late.
-func TestAFramesJankIsThePlatforms(t *testing.T) {
+// A frame is janky if Android states that the app made it late.
+func TestDrawnJank(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -135,14 +135,14 @@ func TestAFramesJankIsThePlatforms(t *testing.T) {
 	}
 }
 
-// Times are CLOCK_MONOTONIC's; a frame begins with the vsync that it was meant for,
-// however late the app began with it.
-func TestAFramesTimes(t *testing.T) {
+// Times are on CLOCK_MONOTONIC; a frame begins with the vsync that it was meant for, however late
+// the app began.
+func TestDrawnTimes(t *testing.T) {
 	t.Parallel()
 	trace := newTimeline()
 	trace.expect(5, 1000, 1016)
 	trace.draw(5, 1003, 1020, jankType(late))
-	trace.draw(6, 1030, 1040, jankType(none)) // nothing is said of what was expected
+	trace.draw(6, 1030, 1040, jankType(none)) // without an expectation
 	got := trace.read(t).Frames
 	want := []jank.Frame{
 		{At: time.Second, Took: 20 * time.Millisecond, Over: 4 * time.Millisecond, Due: true, Janky: true, First: true},
@@ -154,7 +154,7 @@ func TestAFramesTimes(t *testing.T) {
 }
 
 // Which frames of a trace an app drew.
-func TestWhichFramesAreTheApps(t *testing.T) {
+func TestDrawnFramesOfAnApp(t *testing.T) {
 	t.Parallel()
 	trace := newTimeline()
 	trace.expect(5, 0, 16)
@@ -179,9 +179,9 @@ func TestWhichFramesAreTheApps(t *testing.T) {
 	}
 }
 
-// A frame whose vsync the system has forgotten begins 2 ms before its end in the trace. It
-// was due after the last vsync that was numbered before it.
-func TestAForgottenFrameIsALongOne(t *testing.T) {
+// A frame whose vsync the system has forgotten begins 2 ms before its end in the trace. It was due
+// after the last vsync that was numbered before it.
+func TestDrawnForgottenFrame(t *testing.T) {
 	t.Parallel()
 	trace := newTimeline()
 	trace.expect(5, 0, 16)
@@ -199,8 +199,8 @@ func TestAForgottenFrameIsALongOne(t *testing.T) {
 	}
 }
 
-// The display's rate is told by the frames.
-func TestTheDisplaysPeriod(t *testing.T) {
+// The display's rate is derived from the frames.
+func TestDrawnInterval(t *testing.T) {
 	t.Parallel()
 	trace := newTimeline()
 	for i := range int64(40) {
@@ -218,8 +218,8 @@ func TestTheDisplaysPeriod(t *testing.T) {
 	}
 }
 
-// What is missing of the frame timeline is counted, what is missing of anything else isn't.
-func TestALossOfTheTimelineIsTold(t *testing.T) {
+// Gaps in the frame timeline are counted, other gaps are not.
+func TestTimelineCountsGaps(t *testing.T) {
 	t.Parallel()
 	config := func(buffer int64) message {
 		source := func(name string, target int64) message {
@@ -252,9 +252,9 @@ func TestALossOfTheTimelineIsTold(t *testing.T) {
 	}
 }
 
-// A trace without the timeline is told from one in which the app drew nothing, and one
-// whose times lead nowhere is an error.
-func TestATraceWithoutATimeline(t *testing.T) {
+// A trace without the timeline differs from one in which the app drew nothing, and one whose clock
+// leads nowhere is an error.
+func TestReadTimelineWithoutATimeline(t *testing.T) {
 	t.Parallel()
 	if got := newTimeline().read(t); got.Written || len(got.Frames) != 0 {
 		t.Errorf("an empty trace: %+v", got)
@@ -271,10 +271,10 @@ func TestATraceWithoutATimeline(t *testing.T) {
 	}
 }
 
-// What Perfetto's own tables (actual_frame_timeline_slice, expected_frame_timeline_slice)
-// say of an app on a phone of 120 Hz: 739 frames, 16 with "App Deadline Missed", 45 more
-// of "Buffer Stuffing" alone, and one without an end; 32 were done after their deadline.
-func TestARealTimeline(t *testing.T) {
+// Perfetto's own tables (actual_frame_timeline_slice, expected_frame_timeline_slice) of an app on a
+// phone of 120 Hz: 739 frames, 16 with "App Deadline Missed", 45 more of "Buffer Stuffing" alone,
+// and one without an end; 32 were done after their deadline.
+func TestReadTimelineOfARealTrace(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open(corpustest.Path(t, "perfetto", "nowinandroid_trace.perfetto-trace"))
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package frames reads Android's frame timeline from a Perfetto trace: when each frame of
-// an app and of the compositor was expected, when it came, and why it was late.
+// Package frames reads Android's frame timeline from a Perfetto trace: when each frame of an app
+// and of the compositor was expected, when it came, and why it was late.
 //
-// It takes a stand: frames are paired and their jank is named as in Perfetto's own trace
-// processor (importers/proto/frame_timeline_event_parser.cc), so that its tables can be
-// held against these. Which of them an app drew, and which it drew too late, is decided in
-// ReadTimeline as Android's own FrameTimeline decides it.
+// Frames are paired and their jank is named as in Perfetto's own trace processor
+// (importers/proto/frame_timeline_event_parser.cc), so that its tables can be compared with these.
+// ReadTimeline decides which of them an app drew, and package jank which were too late.
 //
 // Format: FrameTimelineEvent in frameworks_native_trace_packet.proto of google/perfetto.
 package frames
@@ -22,9 +21,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/spill"
 )
 
-// Limits on what is kept.
+// Limits of what is kept.
 const (
-	MaxRows   = 1_000_000 // frames, where their list does not spill
+	MaxRows   = 1_000_000 // frames, if their list does not spill
 	maxOpen   = 400_000   // frames whose ends are awaited, or that wait to be shown
 	maxLayers = 100_000   // names of layers
 )
@@ -32,26 +31,26 @@ const (
 // Frame is one frame of an app's layer, or of the display.
 type Frame struct {
 	At       time.Duration
-	For      time.Duration // less than 0 for one that did not end in the trace
-	Actual   bool          // else it is what was expected
+	For      time.Duration // negative if it did not end in the trace
+	Actual   bool          // otherwise expected
 	PID      int32
 	Token    int64
-	Display  int64 // the token of the frame of the display that it is shown in
-	Surface  bool  // of an app's layer, else of the display
+	Display  int64 // the token of the display's frame that shows it
+	Surface  bool  // of an app's layer, otherwise of the display
 	HasLayer bool
 	Layer    int32 // in Reader.Layers
 
-	// What follows is of actual frames alone.
+	// The following fields are of actual frames only.
 	Jank        jank.Type
 	Present     jank.Present
 	Prediction  int32
-	Severity    int32 // None where not told
+	Severity    int32 // None if unknown
 	OnTime, GPU bool
-	// NoBuffer says that nothing was drawn: a layer was moved, say.
+	// NoBuffer is set if nothing was drawn: a layer was moved, say.
 	NoBuffer bool
 }
 
-// None stands for what is not told.
+// None stands for an unknown value.
 const None = -1
 
 // Reader reads frames.
@@ -59,33 +58,33 @@ type Reader struct {
 	Frames spill.List[Frame]
 	// Layers are names of layers, the first is "".
 	Layers []string
-	// Again counts frames that may have been expected before: the list spills, and what was
-	// expected of so early a token is no longer known.
+	// Again counts frames that may have been expected before: the list spills, and the expectation
+	// of such an early token is no longer known.
 	Again int
-	// Malformed counts events without a number that each has, Unpaired the ends of
-	// frames of which no beginning is in the trace.
+	// Malformed counts events without a required number, Unpaired the ends of frames whose
+	// beginning is not in the trace.
 	Malformed, Unpaired int
-	// Gaps counts where packets of the frame timeline are missing.
+	// Gaps counts gaps in the packets of the frame timeline.
 	Gaps int
 
-	display  bool // some frame is the display's, and not what was expected of it
+	display  bool // some actual frame is the display's
 	file     *packets.File
-	writers  map[*packets.Sequence]bool // that wrote of frames
-	open     map[int64]int32            // by cookie, the place in Frames, None for one that is not listed
-	expected map[token]int32            // the place in Frames
-	before   map[token]int32            // likewise, of tokens before those, where the list spills
-	gone     int64                      // the last token of which no longer is known what was expected
+	writers  map[*packets.Sequence]bool // those that wrote frames
+	open     map[int64]int32            // by cookie, the index in Frames, None for one that is not listed
+	expected map[token]int32            // the index in Frames
+	before   map[token]int32            // likewise, of earlier tokens, if the list spills
+	gone     int64                      // the last token whose expectation is no longer known
 	layers   map[string]int32
 
-	early   bool // times are known in the end
+	early   bool // times are only known at the end
 	machine uint32
-	stamps  []stamps // of frames, where times are known in the end
+	stamps  []stamps // of frames, if times are only known at the end
 }
 
-// stamps are when a frame began and ended.
+// stamps are the times at which a frame began and ended.
 type stamps struct {
 	begin, end           int64 // ns
-	beginClock, endClock int32 // as packets.Stamp has it
+	beginClock, endClock int32 // as in packets.Stamp
 }
 
 type token struct {
@@ -93,7 +92,7 @@ type token struct {
 	token int64
 }
 
-// New is a reader of a file.
+// New returns a reader of a file.
 func New(file *packets.File) *Reader {
 	return &Reader{
 		file: file, open: map[int64]int32{}, writers: map[*packets.Sequence]bool{}, expected: map[token]int32{}, gone: math.MinInt64,
@@ -101,16 +100,15 @@ func New(file *packets.File) *Reader {
 	}
 }
 
-// NewEarly is a reader of the first pass over a file: its frames have their times once they
-// are resolved.
+// NewEarly returns a reader for the first pass over a file: its frames have times after Resolve.
 func NewEarly(file *packets.File) *Reader {
 	r := New(file)
 	r.early, r.machine = true, math.MaxUint32
 	return r
 }
 
-// Resolve brings all times to the file's own clock, which is known now. What can't be brought
-// there is left out.
+// Resolve converts all times to the file's own clock, which is known now. Times that can't be
+// converted are left out.
 func (r *Reader) Resolve() {
 	kept := r.Frames.Rows[:0]
 	clear(r.expected)
@@ -133,8 +131,8 @@ func (r *Reader) Resolve() {
 	r.Frames.Rows, r.stamps, r.open, r.early = kept, nil, nil, false
 }
 
-// fits reports that a packet of the first pass is of the machine that the trace is of, as far as
-// is known. One of a lesser number takes the place of those before it.
+// fits reports whether a packet of the first pass is of the machine that the trace is of, as far as
+// is known. A packet of a lower number replaces those before it.
 func (r *Reader) fits(p packets.Packet) bool {
 	if p.At == packets.NoStamp || p.Machine > r.machine {
 		return false
@@ -147,14 +145,14 @@ func (r *Reader) fits(p packets.Packet) bool {
 	return true
 }
 
-// Wants are events of the frame timeline.
+// Wants returns events of the frame timeline.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{Packets: []protowire.Number{field.PacketFrameTimelineEvent}}
 }
 
 // Packet reads a FrameTimelineEvent.
 func (r *Reader) Packet(p packets.Packet) {
-	if p.AfterGap() && r.writers[p.Seq] { // a sequence's first packet always says so
+	if p.AfterGap() && r.writers[p.Seq] { // a sequence's first packet always has a gap
 		r.Gaps++
 	}
 	r.writers[p.Seq] = true
@@ -198,7 +196,7 @@ func (r *Reader) begin(at time.Duration, stamp packets.Stamp, message []byte, ac
 	}
 	r.display = r.display || actual && !surface
 	key := token{frame.PID, frame.Token}
-	listed := !surface || actual || !r.expects(key) // what is expected of a token is the same for all its frames
+	listed := !surface || actual || !r.expects(key) // the expectation of a token is the same for all its frames
 	place := int32(None)
 	if listed {
 		frame.Layer = r.layer(layer)
@@ -215,8 +213,8 @@ func (r *Reader) begin(at time.Duration, stamp packets.Stamp, message []byte, ac
 	}
 }
 
-// expects reports that it is known what is expected of a token. Where the list spills, so many
-// tokens as it has rows in memory are known, and as many before these.
+// expects reports whether the expectation of a token is known. If the list spills, as many tokens
+// as it has rows in memory are known, and as many before these.
 func (r *Reader) expects(key token) bool {
 	if _, known := r.expected[key]; known {
 		return true
@@ -236,7 +234,7 @@ func (r *Reader) expects(key token) bool {
 	return false
 }
 
-// layer is the place of a layer's name, that of "" where there are too many.
+// layer returns the index of a layer's name, that of "" if there are too many.
 func (r *Reader) layer(name string) int32 {
 	one, known := r.layers[name]
 	if !known && r.file.Room("names of layers", len(r.Layers)-1, maxLayers) {

@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 )
 
-// TestNamesOfLayersAreBounded has a frame of each of 100,002 layers. A frame whose layer has
-// no room is there without its name, and counted.
+// TestNamesOfLayersAreBounded has a frame of each of 100,002 layers. A frame whose layer has no
+// room is kept without its name, and counted.
 func TestNamesOfLayersAreBounded(t *testing.T) {
 	t.Parallel()
 	const most, many = 100_000, 100_002

@@ -6,7 +6,7 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// jankNames are Perfetto's names of the reasons, in the order in which it lists them.
+// jankNames are Perfetto's names of the reasons, in its order.
 var jankNames = []struct {
 	bit  jank.Type
 	name string
@@ -20,7 +20,7 @@ var jankNames = []struct {
 	{jank.ModeChange, "ModeChange in progress"}, {jank.PowerModeChange, "PowerModeChange in progress"},
 }
 
-// JankType names the reasons for a frame's jank, with ", " between them.
+// JankType returns the names of the reasons for a frame's jank, separated by ", ".
 func (f *Frame) JankType() string {
 	switch f.Jank {
 	case 0:
@@ -37,7 +37,7 @@ func (f *Frame) JankType() string {
 	return strings.Join(out, ", ")
 }
 
-// JankTag says whose fault the jank is.
+// JankTag returns whose fault the jank is.
 func (f *Frame) JankTag() string {
 	none := f.Jank == jank.NoJank || f.Jank == jank.NonAnimating || f.Jank == jank.DisplayNotOn
 	switch {
@@ -62,17 +62,17 @@ func (f *Frame) JankTag() string {
 	return "No Jank"
 }
 
-// PresentType says when the frame came to the screen.
+// PresentType returns when the frame was shown.
 func (f *Frame) PresentType() string {
 	return pick(int32(f.Present), "Unspecified Present", "On-time Present", "Late Present", "Early Present", "Dropped Frame", "Unknown Present")
 }
 
-// PredictionType says what became of the time that was foretold.
+// PredictionType returns whether the predicted time was kept.
 func (f *Frame) PredictionType() string {
 	return pick(f.Prediction, "Unspecified Prediction", "Valid Prediction", "Expired Prediction", "Unknown Prediction")
 }
 
-// SeverityType says how much of the frame's time the jank took. Older traces don't tell.
+// SeverityType returns how much of the frame's time the jank took. Older traces do not have it.
 func (f *Frame) SeverityType() string {
 	if f.Severity == None && f.Jank == jank.NoJank {
 		return "None"
@@ -80,7 +80,7 @@ func (f *Frame) SeverityType() string {
 	return pick(f.Severity, "Unknown", "None", "Partial", "Full")
 }
 
-// pick is a name by its number, the first one for a number that has none.
+// pick returns a name by its number, the first one for an unknown number.
 func pick(number int32, names ...string) string {
 	if number < 0 || int(number) >= len(names) {
 		return names[0]

@@ -6,17 +6,17 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/spill"
 )
 
-// InOrder goes through the frames with their places in Frames, in the order of time.
+// InOrder returns the frames with their indices in Frames, in chronological order.
 func (r *Reader) InOrder() iter.Seq2[int, *Frame] {
 	return spill.InOrder(&r.Frames, func(f *Frame) int64 { return int64(f.At) })
 }
 
-// Shown tells of each app's frame the display's frame that shows it, by their places in Frames:
-// the first that begins after it with the token that it names. They come in the order in which
-// they were shown.
+// Shown reports for each app's frame the display's frame that shows it, by their indices in Frames:
+// the first that begins after it with the token that it names. They come in the order in which they
+// were shown.
 func (r *Reader) Shown(tell func(app, display int32)) {
 	if !r.display {
-		return // nothing is shown, and nothing need wait for it
+		return // nothing is shown, so nothing needs to wait for it
 	}
 	waiting := map[int64][]int32{}
 	waits := 0

@@ -11,12 +11,12 @@ import (
 // row is an event of a bundle, or a row of its columns.
 type row struct {
 	at   int64 // ns of the trace's own clock
-	tid  int32 // who ran; of columns the thread that they tell of
+	tid  int32 // the running thread; in columns, the thread concerned
 	prio int32
-	// from and size are where the block has what an event holds. A row of columns has the
-	// place of the name there, or noPlace, and the state or the flags.
+	// from and size locate the event's data in the block. For a row of columns they are the index
+	// of the name, or noPlace, and the state or the flags.
 	from, size uint32
-	kind       int16 // a field of FtraceEvent, 0 for who wrote
+	kind       int16 // a field of FtraceEvent, 0 for the writer
 	compact    bool
 	early      bool
 }
@@ -26,18 +26,18 @@ const (
 	noPlace = 1 << 31 // of a name
 )
 
-// block is what a bundle holds that readers ask for.
+// block is the wanted content of a bundle.
 type block struct {
 	seq   *Sequence
 	cpu   int32
 	data  []byte
 	names []string
 	rows  [lanesOfCPU][]row
-	left  int // rows that were not given away
+	left  int // rows not delivered yet
 }
 
-// The lanes of a CPU, in the order in which they go at one time: as Perfetto's trace
-// processor reads a bundle (FtraceTokenizer::TokenizeFtraceBundle).
+// The lanes of a CPU, in their order for equal times: as Perfetto's trace processor reads a bundle
+// (FtraceTokenizer::TokenizeFtraceBundle).
 const (
 	switches = iota
 	wakings
@@ -45,20 +45,20 @@ const (
 	lanesOfCPU
 )
 
-// lane is rows of one kind of a CPU, as runs of which each begins after the one before it,
-// unless they are mixed.
+// lane is rows of one kind on a CPU, as runs of which each begins after the one before it, unless
+// they are mixed.
 type lane struct {
 	runs, left []run
 	mixed      bool
 }
 
-// run is rows of one bundle in the order of time.
+// run is rows of one bundle in chronological order.
 type run struct {
 	of   *block
 	rows []row
 }
 
-// block is an empty one.
+// block returns an empty block.
 func (o *order) block(seq *Sequence, cpu int32) *block {
 	if n := len(o.free); n > 0 {
 		b := o.free[n-1]
@@ -69,7 +69,7 @@ func (o *order) block(seq *Sequence, cpu int32) *block {
 	return &block{seq: seq, cpu: cpu}
 }
 
-// release takes a block back.
+// release recycles a block.
 func (o *order) release(b *block) {
 	const most, large = 4_096, 1 << 20 // blocks, and bytes of one
 	if len(o.free) >= most || cap(b.data) > large {
@@ -84,7 +84,7 @@ func (o *order) release(b *block) {
 	o.free = append(o.free, b)
 }
 
-// put takes the rows of a block, and gives away the earliest where there are too many.
+// put adds the rows of a block, and delivers the earliest if there are too many.
 func (o *order) put(b *block, give func(*Event)) {
 	for kind, rows := range b.rows {
 		if len(rows) == 0 {
@@ -122,7 +122,7 @@ func (o *order) put(b *block, give func(*Event)) {
 
 func byTime(a, b row) int { return cmp.Compare(a.at, b.at) }
 
-// row gives away the first row of a head's runs; the time of the next, where there is one.
+// row delivers the first row of a head's runs; it returns the time of the next, if there is one.
 func (o *order) row(h *head, give func(*Event)) (int64, bool) {
 	now := &h.runs[h.taken]
 	r, b := &now.rows[0], now.of

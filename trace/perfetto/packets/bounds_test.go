@@ -21,9 +21,9 @@ func (h held) Wants() packets.Wants {
 
 func (h held) Packet(p packets.Packet) { h[p.Seq] = len(p.Seq.Defaults) }
 
-// TestDefaultsOfAllSequencesAreBounded has sequences whose defaults are 120 MB together:
-// compressed, a small file could have 2 GB of them.
-func TestDefaultsOfAllSequencesAreBounded(t *testing.T) {
+// TestSequenceDefaultsAreBounded has sequences whose defaults are 120 MB together: a small
+// compressed file could have 2 GB of them.
+func TestSequenceDefaultsAreBounded(t *testing.T) {
 	t.Parallel()
 	const each, many = 60_000, 2_000
 	var trace message
@@ -52,9 +52,9 @@ func TestDefaultsOfAllSequencesAreBounded(t *testing.T) {
 	}
 }
 
-// TestClocksManyStepsAwayLeadNowhere has clocks each of which only its neighbour leads to:
-// a time on the last would take a step for each.
-func TestClocksManyStepsAwayLeadNowhere(t *testing.T) {
+// TestConversionLimitsSteps has clocks each of which is only tied to its neighbour: a time
+// on the last would take a step for each.
+func TestConversionLimitsSteps(t *testing.T) {
 	t.Parallel()
 	clock := func(id, ns uint64) message { return message(nil).num(1, id).num(2, ns) }
 	var trace message

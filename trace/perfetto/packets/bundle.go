@@ -16,8 +16,8 @@ const (
 	maxSources = 8
 )
 
-// ftraceMonoRaw is a clock of the kernel's tracing (ftrace_event_bundle.proto). None
-// stated is CLOCK_BOOTTIME.
+// ftraceMonoRaw is a clock of the kernel's tracing (ftrace_event_bundle.proto). If none is stated
+// it is CLOCK_BOOTTIME.
 const ftraceMonoRaw = 4
 
 // Begins is when the record of a bundle's CPU begins, ns of the bundle's clock; 0 where not
@@ -45,20 +45,20 @@ func (f *File) FtraceClock(b *messages.Bundle, machine uint32, synced *int64) in
 	return at
 }
 
-// kernel reads bundles into the order of time.
+// kernel reads bundles in chronological order.
 type kernel struct {
 	file     *File
 	home     uint32
-	source   uint32 // the sequence that is read
+	source   uint32 // the sequence being read
 	sources  int
-	synced   int64 // ns, as for FtraceClock
+	synced   int64 // ns, as in FtraceClock
 	lost     int
-	early    int           // events that are left out
-	started  time.Duration // recording, and complete every CPU's
+	early    int           // events left out
+	started  time.Duration // recording, and the record of every CPU
 	complete time.Duration
 	asked    bool
 	byKind   [maxKind][]EventReader
-	writers  map[int32]bool // of this bundle; nil where nobody asks
+	writers  map[int32]bool // of this bundle; nil if no reader wants them
 	names    map[string]string
 }
 
@@ -77,7 +77,7 @@ func (k *kernel) subscribe(reader EventReader) {
 	}
 }
 
-// wanted reports that a reader asks for events of a kind.
+// wanted reports whether a reader wants events of a kind.
 func (k *kernel) wanted(kind protowire.Number) bool {
 	return kind > 0 && kind < maxKind && len(k.byKind[kind]) > 0
 }
@@ -104,7 +104,7 @@ func (k *kernel) Packet(p Packet) {
 	k.file.order.put(b, k.file.give)
 }
 
-// full gives the place of a block that holds much to another one of the same bundle.
+// full replaces a full block by another one for the same bundle.
 func (k *kernel) full(b *block, lane int) *block {
 	const rows, bytes = 100_000, 8 << 20
 	if len(b.rows[lane]) < rows && len(b.data) < bytes {
@@ -116,11 +116,11 @@ func (k *kernel) full(b *block, lane int) *block {
 	return next
 }
 
-// timing brings the times of a bundle to the trace's own clock.
+// timing converts the times of a bundle to the trace's own clock.
 type timing struct {
 	file  *File
 	clock int32
-	own   bool // it is that clock
+	own   bool // clock is the trace's own
 }
 
 func (t timing) at(ns int64) (time.Duration, bool) {
@@ -157,7 +157,7 @@ func (k *kernel) event(b *block, message []byte, t timing) {
 	b.rows[events] = append(b.rows[events], r)
 }
 
-// admit makes of an event before every CPU is recorded what is given of it; false for
+// admit reduces an event before the record of every CPU began to what readers get; false for
 // nothing.
 func (k *kernel) admit(r *row, at time.Duration) bool {
 	r.early = true
@@ -171,7 +171,7 @@ func (k *kernel) admit(r *row, at time.Duration) bool {
 	return !r.compact && r.tid >= 0 && k.writers != nil && at >= k.started
 }
 
-// compact keeps the rows of a CompactSched.
+// compact adds the rows of a CompactSched.
 func (k *kernel) compact(b *block, message []byte, t timing) *block {
 	on, woken := k.wanted(field.EventSchedSwitch), k.wanted(field.EventSchedWaking)
 	if !on && !woken {
@@ -193,7 +193,7 @@ func (k *kernel) compact(b *block, message []byte, t timing) *block {
 	return b
 }
 
-// name is a name of a thread, of which one copy is kept.
+// name interns a thread's name.
 func (k *kernel) name(raw []byte) string {
 	if one, known := k.names[string(raw)]; known {
 		return one

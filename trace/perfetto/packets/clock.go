@@ -14,8 +14,8 @@ const (
 	ClockMonotonic = 3
 	ClockMonoRaw   = 5
 	ClockBoottime  = 6
-	// ClockFtrace stands for the kernel's tracing clock where that is none of the
-	// above; the format has no number for it.
+	// ClockFtrace stands for the kernel's tracing clock if that is none of the above; the format
+	// has no number for it.
 	ClockFtrace = 1 << 31
 )
 
@@ -27,12 +27,12 @@ var clockNames = map[uint32]string{
 	ClockMonoRaw: "monotonic-raw", ClockBoottime: "boottime", 9: "tsc", 10: "perf", 11: "trace-file", ClockFtrace: "ftrace",
 }
 
-// Key tells clocks apart. A clock from 64 to 127 belongs to its sequence of
-// packets, all others to their machine.
+// Key identifies a clock. A clock from 64 to 127 belongs to its sequence of packets, all others to
+// their machine.
 type Key struct {
 	machine, sequence, id uint32
-	// early stands for a sequence's clock before the first snapshot of it, which
-	// tells its unit and what it counts from: nothing leads from there.
+	// early stands for a sequence's clock before its first snapshot, which states its unit and its
+	// start: nothing leads from there.
 	early bool
 }
 
@@ -59,7 +59,7 @@ func (k Key) String() string {
 	return name
 }
 
-// name is the clock's name on its own machine.
+// name returns the clock's name on its own machine.
 func (k Key) name() string {
 	k.machine = 0
 	return k.String()
@@ -67,11 +67,11 @@ func (k Key) name() string {
 
 // Stamp is a time on some clock, in nanoseconds.
 type Stamp struct {
-	Clock int32 // in Clocks.list, -1 for no time
+	Clock int32 // index in Clocks.list, -1 for no time
 	NS    int64
 }
 
-// NoStamp is the time of what bears none.
+// NoStamp is the time of a packet without one.
 var NoStamp = Stamp{Clock: -1}
 
 // MaxTime keeps sums of two times within an int64; it is 73 years.
@@ -82,8 +82,8 @@ type Clocks struct {
 	list      []*clock
 	places    map[Key]int32
 	snapshots []Snapshot
-	pairs     int               // of the snapshots that bundles of the kernel's events gave
-	primary   map[uint32]uint32 // by machine, as the trace states it
+	pairs     int               // of the snapshots in bundles of the kernel's events
+	primary   map[uint32]uint32 // by machine, as stated in the trace
 	complete  bool              // all snapshots are known, and times are read again
 	Dropped   int               // snapshots beyond the limit
 	Refused   int               // times on clocks beyond the limit
@@ -93,7 +93,7 @@ type Clocks struct {
 type clock struct {
 	key         Key
 	unit        int64 // ns
-	defined     bool  // a snapshot has told of it
+	defined     bool  // defined by a snapshot
 	incremental bool
 	last        int64 // ns, of an incremental clock
 	first, end  int64 // ns, the span of its stamps
@@ -103,8 +103,8 @@ type clock struct {
 // Snapshot is the readings of several clocks at one instant.
 type Snapshot []Stamp
 
-// Place finds or adds a clock; -1 where there are too many. The builtin clocks
-// of the traced device, few as they are, always have a place.
+// Place finds or adds a clock; -1 if there are too many. The builtin clocks of the traced device,
+// few as they are, always have a place.
 func (c *Clocks) Place(key Key) int32 {
 	if at, ok := c.places[key]; ok {
 		return at
@@ -122,8 +122,8 @@ func (c *Clocks) Place(key Key) int32 {
 	return at
 }
 
-// stamp is the time of a value that a clock shows. It moves an incremental
-// clock, so that it must be called once for each packet, in their order.
+// stamp returns the time of a clock's value. It advances an incremental clock, so it must be called
+// once for each packet, in their order.
 func (c *Clocks) stamp(key Key, value uint64) Stamp {
 	at := c.Place(key)
 	if at < 0 {
@@ -150,7 +150,7 @@ func (c *Clocks) stamp(key Key, value uint64) Stamp {
 	return c.Seen(Stamp{at, ns})
 }
 
-// Seen widens the span of a stamp's clock.
+// Seen extends the span of a stamp's clock.
 func (c *Clocks) Seen(s Stamp) Stamp {
 	if s.Clock < 0 || s.NS < 0 || s.NS > MaxTime {
 		return NoStamp
@@ -163,7 +163,7 @@ func (c *Clocks) Seen(s Stamp) Stamp {
 	return s
 }
 
-// Nanoseconds multiplies; -1 where the result is no time.
+// Nanoseconds multiplies; it returns -1 if the result is not a valid time.
 func Nanoseconds(value uint64, unit int64) int64 {
 	if value > MaxTime || value > uint64(MaxTime/unit) {
 		return -1
@@ -190,7 +190,7 @@ func (c *Clocks) Keep(s Snapshot) {
 	}
 }
 
-// pair keeps what a bundle of the kernel's events tells of two clocks.
+// pair records the relation of two clocks in a bundle of the kernel's events.
 func (c *Clocks) pair(a, b Stamp) {
 	switch {
 	case c.complete:
@@ -252,13 +252,13 @@ func (c *Clocks) readings(said *messages.ClockSnapshot, machine, sequence uint32
 	return out
 }
 
-// Of is a clock by its place.
+// Of returns a clock by its index.
 func (c *Clocks) Of(place int32) Key { return c.list[place].key }
 
-// Name is a clock's name on its own machine.
+// Name returns a clock's name on its own machine.
 func (c *Clocks) Name(place int32) string { return c.list[place].key.name() }
 
-// rewind goes back to the first packet, with all snapshots known.
+// rewind returns to the first packet, with all snapshots known.
 func (c *Clocks) rewind() {
 	c.complete = true
 	for _, k := range c.list {

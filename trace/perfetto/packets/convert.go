@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// trunk is the clock that a machine's packets are on where they don't say.
+// trunk returns the clock of a machine's packets that do not state one.
 func (c *Clocks) trunk(machine uint32) int32 {
 	id := c.primary[machine]
 	if id == ClockDefault {
@@ -16,7 +16,7 @@ func (c *Clocks) trunk(machine uint32) int32 {
 	return c.Place(KeyOf(machine, 0, id))
 }
 
-// resolve is the clock itself, or what the default clock stands for.
+// resolve returns the clock itself, or the one that the default clock stands for.
 func (c *Clocks) resolve(at int32) int32 {
 	if key := c.list[at].key; key.id == ClockDefault {
 		if trunk := c.trunk(key.machine); trunk >= 0 {
@@ -26,10 +26,10 @@ func (c *Clocks) resolve(at int32) int32 {
 	return at
 }
 
-// Target leads to CLOCK_MONOTONIC of a machine, or to its trunk clock where
-// nothing leads from that to CLOCK_MONOTONIC.
+// Target returns the conversion to CLOCK_MONOTONIC of a machine, or to its trunk clock if nothing
+// leads from that to CLOCK_MONOTONIC.
 func (c *Clocks) Target(machine uint32) *Conversion {
-	// All clocks must have their place before ways are looked for.
+	// All clocks must have their index before paths are searched.
 	for _, k := range c.list {
 		c.trunk(k.key.machine)
 	}
@@ -45,8 +45,8 @@ func (c *Clocks) Target(machine uint32) *Conversion {
 	return c.to(trunk)
 }
 
-// Own leads to a machine's own clock, that of packets which state none; nil where there
-// is no room for it.
+// Own returns the conversion to a machine's own clock, that of packets which state none; nil if
+// there is no room for it.
 func (c *Clocks) Own(machine uint32) *Conversion {
 	for _, k := range c.list {
 		c.trunk(k.key.machine)
@@ -57,7 +57,7 @@ func (c *Clocks) Own(machine uint32) *Conversion {
 	return nil
 }
 
-// Span is the first and the last time of all stamps that can be converted.
+// Span returns the first and the last time of all stamps that can be converted.
 func (c *Clocks) Span(v *Conversion) (start, end time.Duration) {
 	found := false
 	for i, k := range c.list {
@@ -77,8 +77,8 @@ func (c *Clocks) Span(v *Conversion) (start, end time.Duration) {
 	return start, end
 }
 
-// Suspended is what CLOCK_BOOTTIME of a machine gained on CLOCK_MONOTONIC from
-// the first snapshot that holds both to the last one.
+// Suspended returns the gain of a machine's CLOCK_BOOTTIME on its CLOCK_MONOTONIC from the first
+// snapshot with both to the last one.
 func (c *Clocks) Suspended(machine uint32) time.Duration {
 	boottime, monotonic := c.Place(KeyOf(machine, 0, ClockBoottime)), c.Place(KeyOf(machine, 0, ClockMonotonic))
 	var leads []int64
@@ -93,7 +93,7 @@ func (c *Clocks) Suspended(machine uint32) time.Duration {
 			leads = append(leads, b-m)
 		}
 	}
-	// The two clocks are read one after the other, some microseconds apart.
+	// The two clocks are read in succession, some microseconds apart.
 	const jitter = int64(time.Millisecond)
 	if len(leads) < 2 || leads[len(leads)-1]-leads[0] < jitter {
 		return 0
@@ -101,22 +101,22 @@ func (c *Clocks) Suspended(machine uint32) time.Duration {
 	return time.Duration(leads[len(leads)-1] - leads[0])
 }
 
-// Conversion leads from every clock to one.
+// Conversion converts every clock to one.
 type Conversion struct {
 	clocks *Clocks
 	Target int32
-	// next is the clock that a clock is led to, -1 for one that leads nowhere.
+	// next is the next clock on the path to the target, -1 for a clock without a path.
 	next []int32
-	// points are pairs of readings of a clock and its next, in the order of time.
+	// points are pairs of readings of a clock and its next, in chronological order.
 	points [][]point
 	Failed map[int32]int // stamps that could not be converted, by clock
 }
 
 type point struct{ from, to int64 }
 
-// to finds the shortest ways from every clock to one, over snapshots that hold
-// both ends of each step. A clock that is more than maxSteps away leads nowhere: each of
-// its times would be that much work.
+// to finds the shortest path from every clock to one, over snapshots that have both ends of each
+// step. A clock that is more than maxSteps away has no path: each of its times would take that many
+// steps.
 func (c *Clocks) to(target int32) *Conversion {
 	v := &Conversion{clocks: c, Target: target, next: make([]int32, len(c.list)), points: make([][]point, len(c.list)), Failed: map[int32]int{}}
 	beside := c.neighbours()
@@ -168,8 +168,8 @@ func (c *Clocks) neighbours() [][]int32 {
 	return out
 }
 
-// Time is a stamp on the target clock; false where nothing leads there. Each
-// step goes by the last snapshot that is not later, the first one before it.
+// Time converts a stamp to the target clock; false if there is no path. Each step uses the last
+// snapshot that is not later, or the first one.
 func (v *Conversion) Time(s Stamp) (time.Duration, bool) {
 	t, ok := v.try(s)
 	if !ok {
@@ -178,7 +178,7 @@ func (v *Conversion) Time(s Stamp) (time.Duration, bool) {
 	return t, ok
 }
 
-// try is time without counting what fails.
+// try is Time without counting failures.
 func (v *Conversion) try(s Stamp) (time.Duration, bool) {
 	if s.Clock < 0 || int(s.Clock) >= len(v.next) {
 		return 0, false
@@ -198,11 +198,10 @@ func (v *Conversion) try(s Stamp) (time.Duration, bool) {
 	return time.Duration(ns), true
 }
 
-// step goes from one clock to the next. Where the first clock gained on the
-// second until the next snapshot (CLOCK_BOOTTIME on CLOCK_MONOTONIC, when the
-// device was suspended), times don't run past that snapshot, so that their order
-// stays. The kernel's clock, which only drifts, does as in Perfetto's trace processor
-// (ClockSynchronizer::Convert).
+// step converts a time from one clock to the next. If the first clock gained on the second until
+// the next snapshot (CLOCK_BOOTTIME on CLOCK_MONOTONIC, when the device was suspended), times do
+// not exceed that snapshot, so that their order stays. The kernel's clock, which only drifts, is
+// handled as in Perfetto's trace processor (ClockSynchronizer::Convert).
 func step(points []point, ns int64, drifts bool) int64 {
 	i := max(sort.Search(len(points), func(i int) bool { return points[i].from > ns })-1, 0)
 	out := points[i].to + ns - points[i].from

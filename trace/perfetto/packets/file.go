@@ -19,16 +19,16 @@ import (
 // packetTag begins every packet of a file: field 1 of Trace, with a length.
 const packetTag = 1<<3 | 2
 
-// stream gives the packets of a file one by one (trace.proto).
+// stream returns the packets of a file one by one (trace.proto).
 type stream struct {
 	src    *bufio.Reader
-	offset int64 // of what is read next
+	offset int64 // of the next byte
 	buffer []byte
 
-	unpacked int64 // bytes that came out of compressed packets
+	unpacked int64 // bytes unpacked from compressed packets
 	zlib     io.ReadCloser
 	zstd     *zstd.Decoder
-	plain    bytes.Buffer // what came out of the last bundle
+	plain    bytes.Buffer // the content of the last bundle
 	warnings *trace.Warnings
 }
 
@@ -36,9 +36,8 @@ func newStream(r io.Reader, warnings *trace.Warnings) *stream {
 	return &stream{src: bufio.NewReaderSize(r, 256<<10), warnings: warnings}
 }
 
-// each calls f with every packet; the bytes are valid during the call. A file
-// that ends early or is no trace ends the stream with a warning; the error is
-// for reading alone.
+// each calls f with every packet; the bytes are valid during the call. A file that ends early or is
+// no trace ends the stream with a warning; it returns an error only where reading fails.
 func (s *stream) each(f func(packet []byte)) error {
 	if head, _ := s.src.Peek(8); len(head) > 0 && head[0] != packetTag {
 		s.warnings.Addf(0, "the file is no Perfetto trace: it begins with %s%s", trace.Quote(head), otherFormat(head))
@@ -71,7 +70,7 @@ func (s *stream) each(f func(packet []byte)) error {
 	}
 }
 
-// otherFormat names what a file is that people take for a Perfetto trace.
+// otherFormat names the format of a file that is often mistaken for a Perfetto trace.
 func otherFormat(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), bytes.HasPrefix(head, []byte("PK")):
@@ -89,7 +88,7 @@ var (
 	errTooLarge = errors.New("the packet is too large")
 )
 
-// next reads one packet. One that is too large is passed over: errTooLarge.
+// next reads one packet. It skips one that is too large and returns errTooLarge.
 func (s *stream) next() ([]byte, error) {
 	tag, err := s.varint()
 	if err != nil {
@@ -121,8 +120,7 @@ func (s *stream) varint() (uint64, error) {
 	return 0, errAstray
 }
 
-// take reads so many bytes. More than a packet may have are passed over. Memory
-// grows with what is really there.
+// take reads size bytes. It skips more than a packet may have. Memory grows with the actual data.
 func (s *stream) take(size uint64) ([]byte, error) {
 	if size > MaxPacket {
 		n, err := io.CopyN(io.Discard, s.src, int64(min(size, MaxFile+1)))
@@ -144,8 +142,8 @@ func (s *stream) take(size uint64) ([]byte, error) {
 	return s.buffer, err
 }
 
-// unpack calls f with every packet of a compressed bundle, which is itself a
-// list of packets as a file is.
+// unpack calls f with every packet of a compressed bundle, which is itself a list of packets like a
+// file.
 func (s *stream) unpack(kind protowire.Number, bundle []byte, f func(packet []byte)) {
 	room := min(MaxPacket, MaxUnpacked-s.unpacked)
 	plain, err := s.unpackOne(kind, bundle, room)
@@ -163,8 +161,8 @@ func (s *stream) unpack(kind protowire.Number, bundle []byte, f func(packet []by
 	})
 }
 
-// unpackOne unpacks as much as there is room for, and a byte more where there is more.
-// It is valid until the next one.
+// unpackOne unpacks as much as there is room for, and one byte more if there is more. The result is
+// valid until the next call.
 func (s *stream) unpackOne(kind protowire.Number, bundle []byte, room int64) ([]byte, error) {
 	decoder := s.zlibOf
 	if kind == field.PacketZstdCompressedPackets {

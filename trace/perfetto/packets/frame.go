@@ -15,25 +15,25 @@ const (
 
 // Packet is a packet of the trace.
 type Packet struct {
-	Kind    protowire.Number // of what it holds: a field of TracePacket, 0 where not known
-	Data    []byte           // what it holds
-	At      Stamp            // its time, or where it has none that of the one before
-	Machine uint32           // 0 for the device that was traced
+	Kind    protowire.Number // of its content: a field of TracePacket, 0 if unknown
+	Data    []byte           // its content
+	At      Stamp            // its time, or that of the packet before if it has none
+	Machine uint32           // 0 for the traced device
 	Seq     *Sequence
 
 	timestamp  uint64
-	clockID    uint32 // 0 where not told
+	clockID    uint32 // 0 if not stated
 	sequence   uint32
-	timed      bool // it bears a timestamp
-	cleared    bool // the sequence starts anew
+	timed      bool // it has a timestamp
+	cleared    bool // the sequence's state is cleared
 	dropped    bool // packets of the sequence are missing before it
 	needsState bool
 	defaults   []byte
 	interned   []byte
 }
 
-// AfterGap reports whether packets of the sequence are missing before it. The first one
-// of a sequence may say so too.
+// AfterGap reports whether packets of the sequence are missing before it. The first one of a
+// sequence may be marked so too.
 func (p Packet) AfterGap() bool { return p.dropped }
 
 // packetOf reads the frame of a packet, as far as it is whole. It is written by hand, since it

@@ -2,8 +2,8 @@ package packets
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// kindName is the format's name of what a packet holds, "" for a field that
-// belongs to the frame or is not known.
+// kindName returns the format's name of a packet's content, "" for a field of the frame or an
+// unknown one.
 func kindName(number protowire.Number) string {
 	if number > 0 && int(number) < len(kindNames) {
 		return kindNames[number]
@@ -11,8 +11,8 @@ func kindName(number protowire.Number) string {
 	return ""
 }
 
-// kindNames are the fields of TracePacket by number (trace_packet.proto), with those that
-// older and newer versions and Android's own extensions have. Nothing is read by them.
+// kindNames are the fields of TracePacket by number (trace_packet.proto), including those of older
+// and newer versions and Android's own extensions. They are only for display.
 var kindNames = [...]string{
 	1: "ftrace_events", 2: "process_tree", 4: "inode_file_map", 5: "chrome_events",
 	6: "clock_snapshot", 7: "sys_stats", 9: "process_stats", 11: "track_event",

@@ -7,21 +7,21 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
-// Losses reads what the service says of the buffer that a data source's packets went into:
-// what was written over before it was read stands nowhere else.
+// Losses reads the service's statistics about the buffer of a data source's packets: no other
+// packet reports what was overwritten before it was read.
 type Losses struct {
 	Source string // the data source's name
 
-	buffer int // its place among the buffers
+	buffer int // its index among the buffers
 	lost   []uint64
 }
 
-// Wants are the configuration and the statistics.
+// Wants returns the configuration and the statistics.
 func (l *Losses) Wants() Wants {
 	return Wants{Packets: []protowire.Number{field.PacketTraceConfig, field.PacketTraceStats}}
 }
 
-// Packet reads a TraceConfig or a TraceStats, of which the last counts.
+// Packet reads a TraceConfig or a TraceStats; the last one counts.
 func (l *Losses) Packet(p Packet) {
 	if p.Kind == field.PacketTraceConfig {
 		config := messages.ConfigOf(p.Data)

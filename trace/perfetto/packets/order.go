@@ -16,57 +16,57 @@ import (
 type Event struct {
 	At   time.Duration // on the trace's own clock
 	CPU  int32
-	TID  int32            // who ran, -1 where not told
+	TID  int32            // the running thread, -1 if unknown
 	Kind protowire.Number // a field of FtraceEvent
-	Seq  *Sequence        // that it was written in, as it is now
-	Data []byte           // what stands in that field; nil for a compact one
-	// Early says that not every CPU's record had begun: what ends on another CPU may be
-	// missing. Of such events readers get compact switches and who wrote, no others.
+	Seq  *Sequence        // the sequence in which it was written, in its current state
+	Data []byte           // the content of that field; nil for a compact one
+	// Early is set if not every CPU's record had begun: the end of something on another CPU may be
+	// missing. Of such events readers only get compact switches and writers.
 	Early bool
-	// Compact is a switch or a waking that was written as columns; nil for others.
+	// Compact is a switch or a wake-up that was written as columns; nil for others.
 	Compact *Compact
-	// Writer is what the trace says of the thread TID beside an event of kind 0; nil in
-	// traces of packets.
+	// Writer is the trace's description of the thread TID with an event of kind 0; nil in traces of
+	// packets.
 	Writer *Writer
 
-	reading any  // what a reader made of an event, see Reading
-	read    bool // it is of this one
+	reading any  // a reader's decoded event, see Reading
+	read    bool // reading is of this event
 }
 
-// Reading is what a reader made of this event before, and whether one did; else what was
-// made of an earlier one, which may be used again.
+// Reading returns the event as decoded by an earlier reader, and true; otherwise a previous event's
+// value, which may be reused, and false.
 func (e *Event) Reading() (any, bool) { return e.reading, e.read }
 
-// SetReading keeps what a reader made of the event for the others.
+// SetReading stores the decoded event for other readers.
 func (e *Event) SetReading(made any) { e.reading, e.read = made, true }
 
-// Compact is a row of a CompactSched: a switch to a thread, or a thread that is woken.
+// Compact is a row of a CompactSched: a switch to a thread, or the wake-up of a thread.
 type Compact struct {
 	TID, Prio int32
 	State     int64  // of the thread that ran before
-	Flags     uint32 // of a waking
+	Flags     uint32 // of a wake-up
 	Comm      string
 }
 
-// EventReader reads events of the kernel of the machine that the trace is of.
+// EventReader reads the kernel's events of the machine that the trace is of.
 type EventReader interface {
 	Reader
-	// Event reads an event, in the order of time. Its bytes are valid during the call.
+	// Event reads an event, in chronological order. Its bytes are valid during the call.
 	Event(e *Event)
 }
 
-// Surveyor is a reader that needs something of the whole trace before the first event.
+// Surveyor is a reader that needs information from the whole trace before the first event.
 type Surveyor interface {
 	Reader
-	// First are the readers of packets that go through the trace before. Times are stamps
-	// then, that File.Time does not know yet, and so is which machine the trace is of.
+	// First returns the readers for the first pass. There times are stamps that File.Time does not
+	// know yet, and the machine that the trace is of is unknown too.
 	First() []Reader
-	// Surveyed says that the clocks are known.
+	// Surveyed is called when the clocks are known.
 	Surveyed()
 }
 
-// Survey reads a trace for its clocks, and gives readers its packets. From then on Time
-// gives times on the trace's own clock.
+// Survey reads a trace for its clocks, and passes its packets to readers. Afterwards Time returns
+// times on the trace's own clock.
 func (f *File) Survey(src io.Reader, readers ...Reader) error {
 	_, err := f.survey(src, readers)
 	return err
@@ -84,7 +84,7 @@ func (f *File) survey(src io.Reader, readers []Reader) (*survey, error) {
 	return seen, nil
 }
 
-// First are the readers of the first pass of all that have some.
+// First returns the surveyors among the readers, and their readers for the first pass.
 func First(readers []Reader) (all []Surveyor, first []Reader) {
 	for _, one := range readers {
 		if s, ok := one.(Surveyor); ok {
@@ -94,9 +94,9 @@ func First(readers []Reader) (all []Surveyor, first []Reader) {
 	return all, first
 }
 
-// ReadInOrder reads a trace twice: for its clocks and for what surveyors need, without looking
-// at events, and then as Read does. Times are on the trace's own clock, which Time gives, and
-// events of the kernel and what is deferred come in the order of time.
+// ReadInOrder reads a trace twice: for its clocks and for surveyors, without events, and then as
+// Read does. Times are on the trace's own clock, as returned by Time, and events of the kernel and
+// deferred calls come in chronological order.
 func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
 	surveyors, first := First(readers)
 	seen, err := f.survey(src, first)
@@ -130,7 +130,7 @@ func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
 	return nil
 }
 
-// Doubts tells of what was lost or could not be used.
+// Doubts warns of what was lost or could not be used.
 func (f *File) Doubts() {
 	say := func(n int, one, many string) { f.Warnings.Counted(0, n, one, many) }
 	say(f.Broken,
@@ -168,8 +168,8 @@ func (f *File) Doubts() {
 	}
 }
 
-// KernelLost is how many times events of the kernel were lost, as far as the trace says, or
-// had no place in the order of time.
+// KernelLost returns how many times events of the kernel were lost, as far as the trace reports it,
+// or came too late to be ordered.
 func (f *File) KernelLost() int {
 	if f.kernel == nil {
 		return 0
@@ -177,14 +177,15 @@ func (f *File) KernelLost() int {
 	return f.kernel.lost + f.order.late
 }
 
-// HasClock reports that times can be told, on the trace's own clock.
+// HasClock reports whether times can be converted to the trace's own clock.
 func (f *File) HasClock() bool { return f.own != nil }
 
-// Time is a time on the trace's own clock; false where nothing leads there, which is
-// counted.
+// Time converts a stamp to the trace's own clock; it returns false, and counts the failure, if
+// there is no path.
 func (f *File) Time(s Stamp) (time.Duration, bool) { return f.own.Time(s) }
 
-// Monotonic leads from the trace's own clock to CLOCK_MONOTONIC; false where nothing does.
+// Monotonic returns the conversion from the trace's own clock to CLOCK_MONOTONIC; false if there is
+// none.
 func (f *File) Monotonic() (func(own time.Duration) (time.Duration, bool), bool) {
 	if f.own == nil {
 		return nil, false
@@ -198,9 +199,9 @@ func (f *File) Monotonic() (func(own time.Duration) (time.Duration, bool), bool)
 	}, true
 }
 
-// Defer calls run when everything before a time was read. size is what it holds.
+// Defer calls run when everything before a time was read. size is the memory that it holds.
 func (f *File) Defer(at time.Duration, size int, run func()) {
-	const closure = 128 // bytes that run has beside that, about
+	const closure = 128 // approximate size of the closure itself
 	f.order.add(0, item{at: int64(at), size: int32(min(size, MaxPacket) + closure), run: run}, f.give)
 }
 
@@ -210,10 +211,10 @@ func (f *File) give(e *Event) {
 	}
 }
 
-// survey is what must be known before events can be put in order.
+// survey is what must be known before events can be ordered.
 type survey struct {
 	file    *File
-	written map[uint32]int // bytes of events by sequence, of the machine of least number
+	written map[uint32]int // bytes of events by sequence, of the lowest machine
 	machine uint32
 	synced  int64
 	started Stamp            // when Perfetto says that recording began
@@ -224,7 +225,7 @@ func (s *survey) Wants() Wants {
 	return Wants{Packets: []protowire.Number{field.PacketFtraceEvents, field.PacketServiceEvent}}
 }
 
-// begins is when recording began, and from when on every CPU is recorded.
+// begins returns when recording began, and from when on every CPU is recorded.
 func (s *survey) begins(f *File) (started, complete time.Duration) {
 	if s.started != NoStamp {
 		started, _ = f.Time(s.started)
@@ -266,7 +267,7 @@ func (s *survey) Packet(p Packet) {
 	}
 }
 
-// source is the sequence of the data source that wrote the most.
+// source returns the sequence of the data source that wrote the most.
 func (s *survey) source() uint32 {
 	var best uint32
 	for id, n := range s.written {

@@ -40,7 +40,7 @@ func bundle(cpu uint64, size int, at ...uint64) message {
 	return message(nil).in(1, message(nil).num(10, 1).in(1, b))
 }
 
-func TestEventsOfAllCPUsComeInTheOrderOfTime(t *testing.T) {
+func TestReadInOrderSortsCPUs(t *testing.T) {
 	t.Parallel()
 	_, r := inOrder(t, slices.Concat(bundle(1, 1, 30, 40, 90), bundle(0, 1, 10, 35, 80), bundle(1, 1, 100), bundle(2, 1, 20, 95)))
 	if got := fmt.Sprint(r.got); got != "[10ns 20ns 30ns 35ns 40ns 80ns 90ns 95ns 100ns]" {
@@ -48,14 +48,14 @@ func TestEventsOfAllCPUsComeInTheOrderOfTime(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsIsBounded has more events than may wait for one another: what comes in time
-// is in order, and what comes too late is left out and said.
-func TestWhatWaitsIsBounded(t *testing.T) {
+// TestReadInOrderBoundsWaitingEvents has more events than may wait for one another: those that come in time are
+// in order, and those that come too late are left out, with a warning.
+func TestReadInOrderBoundsWaitingEvents(t *testing.T) {
 	t.Parallel()
 	var trace message
 	const each = 4 << 20
 	for i := uint64(1); i <= 30; i++ {
-		trace = append(trace, bundle(i%2, each, 1000*i+1500*(i%2))...) // each pair is turned round
+		trace = append(trace, bundle(i%2, each, 1000*i+1500*(i%2))...) // each pair is swapped
 	}
 	f, r := inOrder(t, append(trace, bundle(2, 1, 5)...))
 	if len(r.got) != 30 || !slices.IsSorted(r.got) {

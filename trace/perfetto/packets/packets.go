@@ -1,16 +1,16 @@
-// Package packets reads the packets of a Perfetto trace one after the other, and is
-// what all readers of such traces stand on: the file and what is compressed in it, the
-// sequences of packets with their state, interned data and losses, and the clocks.
+// Package packets reads the packets of a Perfetto trace in sequence, and is the basis of all
+// readers of such traces: the file and its compressed bundles, the sequences of packets with their
+// state, interned data and losses, and the clocks.
 //
-// It owns the format's frame and keeps no packet. What a packet holds is for the readers
-// that ask for its kind; nobody pays for a kind that nobody asked for.
+// It owns the format's frame and keeps no packet. The content of a packet is for the readers that
+// want its kind; an unwanted kind costs nothing.
 //
-// It takes a stand: a time stays on its own clock, a Stamp, until the trace's snapshots
-// of clocks are known. All times can then be brought to one clock, CLOCK_MONOTONIC where
-// the trace can tell it; one that can't be is for the reader to leave out and count.
+// A time stays on its own clock, as a Stamp, until the trace's snapshots of clocks are known. All
+// times can then be converted to one clock, CLOCK_MONOTONIC if the trace leads there; a reader
+// leaves out and counts those that can't be converted.
 //
-// Format: protos/perfetto/trace/trace_packet.proto of google/perfetto and what it
-// includes; the meaning of clocks is in clock_snapshot.proto.
+// Format: protos/perfetto/trace/trace_packet.proto of google/perfetto and its includes; the meaning
+// of clocks is in clock_snapshot.proto.
 //
 // The reasons are in docs/design/traces.md.
 package packets
@@ -26,17 +26,17 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
-// Limits on what a file may hold. Beyond them the rest is counted, not kept.
+// Limits of a file. What exceeds them is counted, not kept.
 const (
 	MaxFile      = 1 << 30  // bytes of the file
-	MaxUnpacked  = 2 << 30  // bytes of what is compressed in it
+	MaxUnpacked  = 2 << 30  // unpacked bytes of its compressed bundles
 	MaxPacket    = 64 << 20 // bytes of one packet
 	MaxList      = 100_000  // entries of one list in a packet
 	MaxName      = 300      // bytes
 	maxSequences = 100_000
 	MaxClocks    = 100_000
 	MaxSnapshots = 20_000
-	maxPairs     = 500_000  // snapshots of the kernel's clock, of which each bundle of events has one
+	maxPairs     = 500_000  // snapshots of the kernel's clock, one in each bundle of events
 	maxSnapshot  = 16       // clocks of one snapshot
 	maxInterned  = 64 << 20 // bytes of interned data and defaults at one time
 	maxDefaults  = 64 << 10 // bytes of the defaults of one sequence
@@ -50,7 +50,7 @@ type Reader interface {
 	Packet(p Packet)
 }
 
-// Wants are the kinds of packets that a reader asks for.
+// Wants are the kinds of packets that a reader wants.
 type Wants struct {
 	// Packets are field numbers of TracePacket.
 	Packets []protowire.Number
@@ -58,23 +58,23 @@ type Wants struct {
 	Interned []protowire.Number
 	// Events are field numbers of FtraceEvent, for an EventReader.
 	Events []protowire.Number
-	// Writers asks for an event of kind 0 for each thread that wrote events of other
-	// kinds, once in each bundle of them.
+	// Writers requests an event of kind 0 for each thread that wrote events of other kinds, once in
+	// each bundle of them.
 	Writers bool
 }
 
-// File is a trace that is being read.
+// File is a trace being read.
 type File struct {
 	Clocks   Clocks
 	Warnings trace.Warnings
-	// Home is the machine that the trace is of, the least that has packets.
+	// Home is the machine that the trace is of, the lowest one with packets.
 	Home uint32
-	// Broken counts packets that end in the middle of a field, Lost the gaps in
-	// sequences, Unusable the packets that need a state which was lost in one.
+	// Broken counts packets that end in the middle of a field, Lost the gaps in sequences, Unusable
+	// the packets that need a state which was lost in a gap.
 	Broken, Lost, Unusable int
 	// TooMany counts what was not kept, by kind.
 	TooMany map[string]int
-	// Nothing says that nothing of a trace was in what was read: it is of another kind.
+	// Nothing is set if the input had nothing of a trace: it is of another kind.
 	Nothing bool
 
 	kinds     [len(kindNames)]int
@@ -86,12 +86,12 @@ type File struct {
 	latest    Stamp
 	held      int // bytes of interned data and defaults
 
-	own    *Conversion // to the trace's own clock, where it is read in order
+	own    *Conversion // to the trace's own clock, if it is read in order
 	kernel *kernel
 	order  order
 }
 
-// New is a trace before its first packet.
+// New returns a trace before its first packet.
 func New() *File {
 	return &File{
 		Clocks: Clocks{primary: map[uint32]uint32{}}, Home: math.MaxUint32, TooMany: map[string]int{},
@@ -99,9 +99,9 @@ func New() *File {
 	}
 }
 
-// Read gives every packet of a trace to the readers that ask for its kind. A file that
-// is cut short gives what was whole, with a warning. The error is for reading r, or for
-// a file of more than MaxFile bytes.
+// Read passes every packet of a trace to the readers that want its kind. A truncated file yields
+// what was complete, with a warning. It returns an error if reading r fails, or for a file of more
+// than MaxFile bytes.
 func (f *File) Read(r io.Reader, readers ...Reader) error {
 	for _, one := range readers {
 		wants := one.Wants()
@@ -119,7 +119,7 @@ func (f *File) Read(r io.Reader, readers ...Reader) error {
 	return err
 }
 
-// Counts are the packets by the name of what they hold: "ftrace_events", "battery", ….
+// Counts returns the number of packets by the name of their content: "ftrace_events", "battery", ….
 func (f *File) Counts() map[string]int {
 	out := map[string]int{}
 	for kind, n := range f.kinds {
@@ -133,7 +133,7 @@ func (f *File) Counts() map[string]int {
 	return out
 }
 
-// bundle reads a packet of the file, which may hold compressed ones.
+// bundle reads a packet of the file, which may contain compressed ones.
 func (f *File) bundle(s *stream, message []byte) {
 	p := f.frame(message)
 	if p.Kind != field.PacketCompressedPackets && p.Kind != field.PacketZstdCompressedPackets {
@@ -166,8 +166,8 @@ func (f *File) frame(message []byte) Packet {
 	return p
 }
 
-// read brings a packet to its readers. The order is the format's: state first, then the
-// clocks, then the timestamp, then what it holds.
+// read passes a packet to its readers. The order is the format's: state first, then the clocks,
+// then the timestamp, then the content.
 func (f *File) read(p Packet) {
 	seq := f.sequence(p)
 	switch p.Kind {

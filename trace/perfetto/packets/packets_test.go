@@ -23,8 +23,7 @@ func (m message) in(field protowire.Number, v message) message {
 	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), v)
 }
 
-// names reads packets of the battery, which here hold the number of an entry of
-// interned data, field 2.
+// names reads packets of the battery, which here refer to an entry of interned data, by field 2.
 type names struct{ got []string }
 
 func (n *names) Wants() packets.Wants {
@@ -59,7 +58,7 @@ func uses(sequence, id uint64) message {
 	return message(nil).num(10, sequence).num(13, needs).in(38, message(nil).num(1, id))
 }
 
-func TestInternedDataBelongsToItsSequenceAndGeneration(t *testing.T) {
+func TestSequenceInterned(t *testing.T) {
 	t.Parallel()
 	start := func(sequence uint64, interned message) message {
 		return message(nil).num(10, sequence).num(13, cleared).in(12, interned)

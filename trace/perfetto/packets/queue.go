@@ -5,34 +5,33 @@ import (
 	"slices"
 )
 
-// window is how many bytes of events and packets wait for those that were before them.
-// CPUs are recorded apart, and each has its part of the file some ten times a second.
+// window is how many bytes of events and packets wait for earlier ones. CPUs are recorded
+// separately, and each has its part of the file some ten times a second.
 const window = 16 << 20
 
-// order brings what comes to it into the order of time. At the same time, packets go
-// first and then the CPUs.
+// order sorts its input chronologically. At equal times, packets come first and then the CPUs.
 type order struct {
-	queues  []queue // of packets, and of each CPU of a trace in text
+	queues  []queue // of packets, and of each CPU of a text trace
 	lanes   []lane  // of each CPU's bundles, several
 	waiting int     // items and rows
 	held    int     // bytes of them
-	done    int64   // ns of the last that was given away
-	late    int     // came after a later one was given away
+	done    int64   // ns of the last one delivered
+	late    int     // came after a later one was delivered
 
-	event   Event // that is given
+	event   Event // the event being delivered
 	compact Compact
 	free    []*block
 	heads   []head
 	heap    []top
 }
 
-// queue is what waits of one kind, mostly as it came in the order of time.
+// queue is the waiting items of one kind, usually in chronological order.
 type queue struct {
 	list  []item
 	mixed bool // out of order
 }
 
-// item is what waits: an event of a trace in text, or something of a packet.
+// item is a waiting item: an event of a text trace, or a deferred call of a packet.
 type item struct {
 	at    int64 // ns of the trace's own clock
 	size  int32 // bytes that it holds
@@ -40,9 +39,9 @@ type item struct {
 	run   func()
 }
 
-const itemSize = 160 // bytes of an item, without what it holds
+const itemSize = 160 // bytes of an item, without its content
 
-// add takes an item of a queue and gives away the earliest where there are too many.
+// add adds an item to a queue and delivers the earliest if there are too many.
 func (o *order) add(number int, i item, give func(*Event)) {
 	switch {
 	case i.at >= o.done:
@@ -65,21 +64,21 @@ func (o *order) add(number int, i item, give func(*Event)) {
 	}
 }
 
-// head is the earliest of what comes one after the other: items, or runs of rows.
+// head is the earliest of a sequence: of items, or of runs of rows.
 type head struct {
 	items []item
 	runs  []run
-	taken int // items or runs that were given away
+	taken int // items or runs already delivered
 	lane  int // of the runs
 }
 
-// top is a head by the time of its first.
+// top is a head with the time of its first element.
 type top struct {
 	at   int64
 	head int32
 }
 
-// give gives away the first n in the order of time. What is given away must add nothing.
+// give delivers the first n in chronological order. The receiver must not add any.
 func (o *order) give(n int, give func(*Event)) {
 	o.open()
 	for ; n > 0 && len(o.heap) > 0; n-- {
@@ -114,7 +113,7 @@ func (o *order) open() {
 		if len(q.list) > 0 {
 			put(head{items: q.list}, q.list[0].at)
 		} else {
-			o.heads = append(o.heads, head{}) // so that heads have the queues' places
+			o.heads = append(o.heads, head{}) // so that heads and queues have the same indices
 		}
 	}
 	for i := range o.lanes {
@@ -132,7 +131,7 @@ func (o *order) open() {
 	}
 }
 
-// sink brings an element of a heap to its place.
+// sink restores the heap order for an element.
 func sink(h []top, i int) {
 	for {
 		least := i
@@ -149,7 +148,7 @@ func sink(h []top, i int) {
 	}
 }
 
-// first gives away the first of a head; the time of the next, where there is one.
+// first delivers the first element of a head; it returns the time of the next, if there is one.
 func (o *order) first(h *head, give func(*Event)) (int64, bool) {
 	if h.runs != nil {
 		return o.row(h, give)
@@ -171,7 +170,7 @@ func (o *order) first(h *head, give func(*Event)) (int64, bool) {
 	return h.items[h.taken].at, true
 }
 
-// close drops what was given away.
+// close drops what was delivered.
 func (o *order) close() {
 	for i := range o.queues {
 		q, taken := &o.queues[i], o.heads[i].taken

@@ -12,14 +12,14 @@ type sequenceKey struct{ machine, sequence uint32 }
 // Sequence is the state of one writer's packets.
 type Sequence struct {
 	ID uint32
-	// Generation is another one after each time that the state was cleared.
+	// Generation changes each time that the state is cleared.
 	Generation int
-	// Defaults is what packets of this generation have where they don't say
-	// (TracePacketDefaults), nil where nothing was said.
+	// Defaults are the defaults for packets of this generation (TracePacketDefaults), nil if there
+	// are none.
 	Defaults []byte
 
 	key     sequenceKey
-	clockID uint32 // for packets that don't say
+	clockID uint32 // for packets that do not state one
 	known   bool   // a packet was seen
 	valid   bool   // no packet is missing since the state began
 	entries map[internedKey][]byte
@@ -31,21 +31,21 @@ type internedKey struct {
 	id   uint64
 }
 
-// Valid reports that no packet is missing since the sequence's state began.
+// Valid reports whether no packet is missing since the sequence's state began.
 func (s *Sequence) Valid() bool { return s.valid }
 
-// Interned is an entry of interned data by its field in InternedData and its number;
-// nil where this generation has none.
+// Interned returns an entry of interned data by its field in InternedData and its number; nil if
+// this generation has none.
 func (s *Sequence) Interned(kind protowire.Number, id uint64) []byte {
 	return s.entries[internedKey{kind, id}]
 }
 
-// sequence is the state of a packet's sequence, as it is for the packet.
+// sequence returns the state of a packet's sequence, updated for the packet.
 func (f *File) sequence(p Packet) *Sequence {
 	seq := f.find(sequenceKey{p.Machine, p.sequence})
 	if p.dropped {
 		seq.valid = false
-		if seq.known { // the first packet always says so
+		if seq.known { // the first packet always has a gap
 			f.Lost++
 		}
 	}
@@ -69,7 +69,7 @@ func (f *File) sequence(p Packet) *Sequence {
 	return seq
 }
 
-// keepDefaults keeps a TracePacketDefaults, which is read for each event of its sequence.
+// keepDefaults stores a TracePacketDefaults, which is read for each event of its sequence.
 func (f *File) keepDefaults(seq *Sequence, defaults []byte) {
 	f.held -= len(seq.Defaults)
 	seq.held -= len(seq.Defaults)
@@ -83,7 +83,7 @@ func (f *File) keepDefaults(seq *Sequence, defaults []byte) {
 	seq.held += len(defaults)
 }
 
-// find finds or adds a sequence. One that there is no room for has no memory.
+// find finds or adds a sequence. One that there is no room for is not remembered.
 func (f *File) find(key sequenceKey) *Sequence {
 	if f.last != nil && f.last.key == key {
 		return f.last
@@ -112,9 +112,9 @@ func (f *File) intern(seq *Sequence, message []byte) {
 	}
 }
 
-// enter keeps one entry.
+// enter stores one entry.
 func (f *File) enter(seq *Sequence, key internedKey, entry []byte) {
-	const each = 64 // bytes that a map has for an entry
+	const each = 64 // overhead of a map entry
 	if f.held+len(entry)+each > maxInterned {
 		f.TooMany["interned data"]++
 		return

@@ -6,21 +6,21 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// begins is when the records of the CPUs begin. Each CPU has a buffer of its own: in
-// a trace whose buffer went round, their records begin at different times, and times
-// on the CPUs are comparable from the latest on (ftrace_event_bundle.proto,
-// previous_bundle_end_timestamp; since Android 15's Perfetto, v44).
+// begins is when the records of the CPUs begin. Each CPU has a buffer of its own: in a trace whose
+// ring buffers wrapped, their records begin at different times, and times on the CPUs are
+// comparable from the latest on (ftrace_event_bundle.proto, previous_bundle_end_timestamp; since
+// Android 15's Perfetto, v44).
 type begins struct {
-	latest int64 // ns of the bundles' clock; 0 where not told
+	latest int64 // ns of the bundles' clock; 0 if unknown
 	told   bool
-	// early are the first turns on a CPU: what of them was before the latest beginning
-	// is known only when every CPU was seen.
+	// early are the first turns on a CPU: the part before the latest beginning is known only when
+	// every CPU has been seen.
 	early  []turn
 	missed int64 // the earliest beginning of a turn that is not among them
 	full   bool
 }
 
-// turn is a time that a thread had on a CPU, in ns of the bundles' clock.
+// turn is a thread's turn on a CPU, in ns of the bundles' clock.
 type turn struct {
 	tid      int32
 	from, to int64
@@ -29,14 +29,14 @@ type turn struct {
 // maxEarly is some seconds of a busy phone's switches.
 const maxEarly = 1 << 18
 
-// at notes when the record of one more CPU begins; 0 where that is not told.
+// at records when the record of another CPU begins; 0 if unknown.
 func (b *begins) at(ns uint64) {
 	if ns > 0 && ns <= packets.MaxTime {
 		b.latest, b.told = max(b.latest, int64(ns)), true
 	}
 }
 
-// took notes a turn.
+// took records a turn.
 func (b *begins) took(t turn) {
 	switch {
 	case !b.told:
@@ -47,10 +47,10 @@ func (b *begins) took(t turn) {
 	}
 }
 
-// uneven reports that turns before the latest beginning were not noted.
+// uneven reports whether turns before the latest beginning were not recorded.
 func (k *kernel) uneven() bool { return k.begins.full && k.begins.missed < k.begins.latest }
 
-// dropUneven takes the time before the latest beginning off.
+// dropUneven subtracts the time before the latest beginning.
 func (k *kernel) dropUneven() {
 	for _, t := range k.begins.early {
 		if r := k.ran[t.tid]; r != nil && t.from < k.begins.latest {

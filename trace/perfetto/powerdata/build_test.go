@@ -37,7 +37,7 @@ func (m message) packed(field protowire.Number, list ...int64) message {
 	return m.in(field, b)
 }
 
-// at gives a packet its timestamp, in ns of the trace's own clock.
+// at returns a packet with a timestamp, in ns of the trace's own clock.
 func at(ns int64) message { return message(nil).num(8, ns) }
 
 // on puts a packet on a sequence.

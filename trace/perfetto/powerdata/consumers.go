@@ -94,8 +94,7 @@ func (c *consumers) share(d *decoder, one *consumer, message []byte, at packets.
 	}
 }
 
-// consumer finds or adds a consumer; nil where there are too many. It is valid
-// until the next call.
+// consumer finds or adds a consumer; nil if there are too many. It is valid until the next call.
 func (c *consumers) consumer(d *decoder, key consumerKey) *consumer {
 	if place, ok := c.byID[key]; ok {
 		return &c.list[place]

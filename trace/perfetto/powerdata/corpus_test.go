@@ -21,7 +21,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
-// corpus returns a path among the real files that the repository does not hold.
+// corpus returns a path among the real files outside the repository.
 func corpus(t testing.TB, parts ...string) string {
 	t.Helper()
 	return corpustest.Path(t, parts...)
@@ -71,9 +71,9 @@ func TestCorpusIsRead(t *testing.T) {
 	}
 }
 
-// TestCorpusAgainstTraceProcessor compares with the tables that Perfetto's own
-// trace processor gives of the same traces. Where a trace has no snapshot that
-// leads to CLOCK_MONOTONIC, both are on CLOCK_BOOTTIME.
+// TestCorpusAgainstTraceProcessor compares with the tables of Perfetto's own trace processor for
+// the same traces. If a trace has no snapshot that leads to CLOCK_MONOTONIC, both are on
+// CLOCK_BOOTTIME.
 func TestCorpusAgainstTraceProcessor(t *testing.T) {
 	t.Parallel()
 	for name, table := range map[string]func(*powerdata.Trace) [][]string{
@@ -128,7 +128,7 @@ func whole[T int64 | uint64 | int32 | uint32 | int](v T) string {
 func real(v float64) string        { return strconv.FormatFloat(v, 'f', 6, 64) }
 func nanos(t time.Duration) string { return whole(int64(t)) }
 
-// friendly are the names that the trace processor gives to the two rails.
+// friendly are the trace processor's names of the two rails.
 var friendly = map[string]string{"S3M_VDD_CPUCL1": "cpu.mid", "S2S_VDD_G3D": "gpu"}
 
 func trackName(r powerdata.Rail) string {
@@ -138,8 +138,7 @@ func trackName(r powerdata.Rail) string {
 	return "power." + r.Name + "_uws"
 }
 
-// railTable has a row for each reading, or for each rail where no column is of
-// readings.
+// railTable has a row for each reading, or for each rail if no column is of readings.
 func railTable(columns ...string) func(*powerdata.Trace) [][]string {
 	return func(t *powerdata.Trace) [][]string {
 		var out [][]string
@@ -237,8 +236,8 @@ func batteryNames(t *powerdata.Trace) [][]string {
 	return out
 }
 
-// chargeFromEnergy is the charge as the trace processor works it out, which this
-// package leaves to its callers.
+// chargeFromEnergy computes the charge as the trace processor does, which this package leaves to
+// its callers.
 func chargeFromEnergy(t *powerdata.Trace) [][]string {
 	var out [][]string
 	for _, s := range t.Battery {
@@ -267,7 +266,7 @@ func stateTable(t *powerdata.Trace) [][]string {
 	return out
 }
 
-// uidTable leaves out what did not change, as the trace processor does.
+// uidTable leaves out unchanged values, as the trace processor does.
 func uidTable(t *powerdata.Trace) [][]string {
 	var out [][]string
 	for _, u := range t.UIDTimes {
@@ -280,8 +279,7 @@ func uidTable(t *powerdata.Trace) [][]string {
 	return out
 }
 
-// uidSums puts the UIDs of isolated processes together, as the trace processor
-// does.
+// uidSums groups the UIDs of isolated processes, as the trace processor does.
 func uidSums(t *powerdata.Trace) [][]string {
 	var out [][]string
 	for _, u := range t.UIDTimes {
@@ -294,7 +292,7 @@ func uidSums(t *powerdata.Trace) [][]string {
 	return out
 }
 
-// numbers are the values of a field in a text of trace processor's metrics.
+// numbers returns the values of a field in a text of trace processor's metrics.
 func numbers(t *testing.T, text, field string) []float64 {
 	t.Helper()
 	var out []float64
@@ -376,7 +374,7 @@ func TestCorpusAgainstSuspendPeriods(t *testing.T) {
 	if diff := cmp.Diff(numbers(t, want, "duration_ns"), lengths); diff != "" {
 		t.Errorf("lengths: %s", diff)
 	}
-	// The other trace's table holds each step; the sleep itself is one of them.
+	// The other trace's table has each step; the sleep itself is one of them.
 	other := readFile(t, corpus(t, "perfetto-expected", "PowerVoltageAndScaling__suspend_resume.pftrace")).Suspends
 	if len(other) != 1 || !strings.Contains(expected(t, "PowerVoltageAndScaling__suspend_resume"),
 		fmt.Sprintf("%d,%d,\"timekeeping_freeze(0)\"", other[0].Start, other[0].End-other[0].Start)) {
@@ -384,8 +382,8 @@ func TestCorpusAgainstSuspendPeriods(t *testing.T) {
 	}
 }
 
-// TestCorpusPixel6 compares a phone's recording with what a script of Python's,
-// which shares nothing with this package, took from the file.
+// TestCorpusPixel6 compares a phone's recording with the result of a Python script that shares
+// nothing with this package.
 func TestCorpusPixel6(t *testing.T) {
 	t.Parallel()
 	got := readFile(t, corpus(t, "perfetto", "api32_startup_warm.perfetto-trace"))
@@ -408,7 +406,7 @@ func TestCorpusPixel6(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
-	// The four LDOs are inside bucks.
+	// The four LDOs are fed by bucks.
 	sum := 0.0
 	apart, ok := got.Apart()
 	for _, r := range apart {

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
-// FuzzRead holds the reader to what it promises of any input: no panic, no
-// error, times in order, and details that JSON can carry.
+// FuzzRead tests that on any input there is no panic, no error, times in order, and details that
+// JSON can encode.
 func FuzzRead(f *testing.F) {
 	f.Add(file(clocks(second, second/2), at(2*second).in(38, battery(-1, 1).float(2, 50).text(5, "BAT0"))))
 	f.Add(file(at(second).in(40, append(rail(1, "S2M_VDD"), energy(1, 7)...)), at(3*second).on(4).num(98, 1).in(40, energy(1, 9))))

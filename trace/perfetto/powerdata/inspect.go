@@ -12,14 +12,14 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Limits on what an inspection lists.
+// Limits of the lists of an inspection.
 const (
 	topThreads   = 50
 	topProcesses = 50
 	topUIDs      = 50
 )
 
-// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
 type Details struct {
 	Clock string `json:"clock,omitempty"`
 	// First and Last are the span of the trace on Clock.
@@ -28,7 +28,7 @@ type Details struct {
 	Suspended float64        `json:"suspended_ms"`
 	Packets   map[string]int `json:"packets"`
 	Lost      int            `json:"lost"`
-	// Powered is nil where the trace does not tell whether a charger was connected.
+	// Powered is nil if the trace does not show whether a charger was connected.
 	Powered *bool   `json:"powered,omitempty"`
 	Energy  *Energy `json:"energy,omitempty"`
 
@@ -44,14 +44,14 @@ type Details struct {
 	Ftrace      FtraceDetails     `json:"ftrace"`
 }
 
-// Energy says how energy.total_j came about.
+// Energy is how energy.total_j was computed.
 type Energy struct {
 	// Source is "rails", or "battery".
 	Source string `json:"source"`
-	// Of are the rails that were added up, or the battery's name.
+	// Of lists the rails that were added up, or the battery's name.
 	Of     []string `json:"of"`
 	Joules float64  `json:"joules"`
-	// Seconds is the time that the joules were drawn in.
+	// Seconds is the time over which the joules were drawn.
 	Seconds float64 `json:"seconds"`
 }
 
@@ -112,7 +112,7 @@ type ThreadDetails struct {
 // ProcessDetails is one process that ran.
 type ProcessDetails struct {
 	PID   int     `json:"pid"`
-	UID   int     `json:"uid"` // -1 where not told
+	UID   int     `json:"uid"` // -1 if unknown
 	Name  string  `json:"name"`
 	CPUMS float64 `json:"cpu_ms"`
 }
@@ -127,13 +127,13 @@ type UIDTimeDetails struct {
 // FtraceDetails counts the kernel's events.
 type FtraceDetails struct {
 	Events int `json:"events"`
-	Unread int `json:"unread"` // of kinds that are passed over
-	Lost   int `json:"lost"`   // places at which events are missing
+	Unread int `json:"unread"` // of kinds that are not parsed
+	Lost   int `json:"lost"`   // gaps in the events
 }
 
-// Inspect reads a trace and sums it up: cpu.time_ms where the scheduler's events
-// are in it, and energy.total_j with power.mean_w where they can be told without
-// counting anything twice or guessing a unit.
+// Inspect reads a trace and returns its totals: cpu.time_ms if it has the scheduler's events, and
+// energy.total_j with power.mean_w if they can be computed without counting anything twice or
+// guessing a unit.
 func Inspect(r io.Reader) (trace.Inspection, error) {
 	t, err := Read(r)
 	if err != nil {
@@ -165,8 +165,8 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	return seen, nil
 }
 
-// energy is the device's energy by the best source of the trace that is sound,
-// nil where none is; the doubts say why one is not.
+// energy returns the device's energy from the best valid source of the trace, nil if there is none;
+// the doubts state why a source is not valid.
 func (t *Trace) energy() (*Energy, []string) {
 	var doubts []string
 	if apart, ok := t.Apart(); ok {
@@ -233,7 +233,7 @@ func (t *Trace) details() Details {
 	return d
 }
 
-// ran lists who used the CPUs.
+// ran lists the processes and threads that used the CPUs.
 func (d *Details) ran(t *Trace) {
 	processes := slices.Clone(t.Processes)
 	slices.SortStableFunc(processes, func(a, b Process) int { return cmp.Compare(b.CPU, a.CPU) })
@@ -278,7 +278,7 @@ func (c Consumer) details() ConsumerDetails {
 	return d
 }
 
-// Summary is what the details come to in a few lines for people.
+// Summary returns the details as a few lines for people.
 func (d Details) Summary() []string {
 	var lines []string
 	if d.Energy != nil && d.Energy.Source == "rails" {
@@ -302,7 +302,7 @@ func (d Details) Summary() []string {
 	return lines
 }
 
-// median is that of times, in milliseconds; 0 where there are none.
+// median returns the median of times, in milliseconds; 0 if there are none.
 func median(times []time.Duration) float64 {
 	if len(times) == 0 {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
-// TestBatteryEnergyOnlyWhereSound checks current × voltage over 10 s, and that
-// nothing is given where the readings contradict each other or the interface.
+// TestBatteryEnergyOnlyWhereSound checks current × voltage over 10 s, and that there is no energy
+// if the readings contradict each other or the interface.
 func TestBatteryEnergyOnlyWhereSound(t *testing.T) {
 	t.Parallel()
 	plugged := at(0).in(86, message(nil).in(1, message(nil).text(1, "debug.tracing.plug_type").text(2, "1")))
@@ -61,7 +61,7 @@ func TestBatteryEnergyOnlyWhereSound(t *testing.T) {
 	}
 }
 
-func TestInspectTellsUpdateIntervals(t *testing.T) {
+func TestInspectUpdateIntervals(t *testing.T) {
 	t.Parallel()
 	// The rail is read every 100 ms and changes every 200 ms; the battery is read
 	// every 250 ms and changes every 500 ms.

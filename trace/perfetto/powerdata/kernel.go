@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// kernel is what one data source's record of the kernel's events says.
+// kernel is one data source's record of the kernel's events.
 type kernel struct {
 	machine        *machine
 	events, unread int
@@ -24,13 +24,13 @@ type kernel struct {
 	tasks          threads.Tasks
 	frequencies    int
 	suspends       []stamped[suspend]
-	synced         int64 // ns of the last snapshot that a bundle gave
+	synced         int64 // ns of the last snapshot in a bundle
 	begins         begins
 }
 
-// ran is a thread by its time on a CPU.
+// ran is a thread and its CPU time.
 type ran struct {
-	comm  string // the latest
+	comm  string // ns of the bundle's clock, when it had that name
 	named int64  // ns of the bundle's clock, when it had that name
 	cpu   time.Duration
 }
@@ -38,8 +38,8 @@ type ran struct {
 // cpu is one CPU of the traced device.
 type cpu struct {
 	seen    bool  // a bundle of it was read
-	running bool  // it is known what runs
-	tid     int32 // that runs
+	running bool  // it is known which thread runs
+	tid     int32 // the running thread
 	since   int64 // ns of the bundle's clock
 	changes []stamped[FrequencyChange]
 }
@@ -79,7 +79,7 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 	b.close()
 }
 
-// bundle is a bundle that is being read.
+// bundle is a bundle being read.
 type bundle struct {
 	*kernel
 	d      *decoder
@@ -89,7 +89,7 @@ type bundle struct {
 	first  int64
 }
 
-// saw notes a time for the span of the trace, and reports whether it can be one.
+// saw extends the span of the trace by a time, and reports whether the time is valid.
 func (b *bundle) saw(ns uint64) bool {
 	if ns > packets.MaxTime {
 		return false
@@ -166,10 +166,9 @@ func (b *bundle) suspend(kind protowire.Number, message []byte, at packets.Stamp
 	}
 }
 
-// spans are the intervals in which the device slept: as Android's minimal event
-// tells it, which has no action, or else the two steps that hold the sleep on
-// different kernels. One that runs into the next lost its end and is left out
-// (perfetto's stdlib/android/suspend.sql).
+// spans returns the intervals in which the device slept: from Android's minimal event, which has no
+// action, or else from the two steps that include the sleep on different kernels. An interval that
+// overlaps the next one lost its end and is left out (perfetto's stdlib/android/suspend.sql).
 func spans(steps []suspend) []Span {
 	minimal := slices.ContainsFunc(steps, func(s suspend) bool { return s.action == "" })
 	open := map[string]time.Duration{}

@@ -17,9 +17,9 @@ func tree() message {
 		in(2, message(nil).num(1, 101).num(3, 100).text(2, "RenderThread")))
 }
 
-// wantThreads is what both ways to write the scheduler's events come to: CPU 0
-// runs 100 for 30 ms, the idle thread for 10 ms and 101 for 5 ms; CPU 1 runs 200
-// for 7 ms and 100 for 3 ms. Who ran last ran on to an unknown end.
+// wantThreads is the result of both encodings of the scheduler's events: CPU 0 runs 100 for 30 ms,
+// the idle thread for 10 ms and 101 for 5 ms; CPU 1 runs 200 for 7 ms and 100 for 3 ms. The last
+// thread runs until an unknown end.
 var (
 	wantThreads = []powerdata.Thread{
 		{TID: 100, PID: 100, Name: "com.example", CPU: 33 * time.Millisecond},
@@ -74,14 +74,14 @@ func TestLostKernelEventsEndATurn(t *testing.T) {
 	}
 	lossy := message(nil).in(1, message(nil).num(1, 0).num(3, 1).in(2, swap(5000, 7)).in(2, swap(5004, 0)))
 	got := read(t, file(bundle(0, swap(1000, 7)), lossy))
-	// What ran between 1,000 and 5,000 ms is not known.
+	// What ran between 1,000 and 5,000 ms is unknown.
 	want := []powerdata.Thread{{TID: 7, Name: "worker", CPU: 4 * time.Millisecond}}
 	if diff := cmp.Diff(want, got.Threads); diff != "" || got.CPULost != 1 || !warned(got, "CPU times are too low") {
 		t.Errorf("%s; lost %d; %v", diff, got.CPULost, got.Warnings)
 	}
 }
 
-func TestFrequenciesSuspensionsAndWhatIsNotRead(t *testing.T) {
+func TestReadFrequenciesAndSuspensions(t *testing.T) {
 	t.Parallel()
 	frequency := func(ms, cpu, khz int64) message {
 		return event(ms*millisecond, 11, message(nil).num(1, khz).num(2, cpu))
@@ -107,7 +107,7 @@ func TestFrequenciesSuspensionsAndWhatIsNotRead(t *testing.T) {
 	}
 }
 
-func TestMinimalSuspendEventsGoFirst(t *testing.T) {
+func TestReadPrefersMinimalSuspendEvents(t *testing.T) {
 	t.Parallel()
 	freeze := func(ms, start int64) message {
 		return event(ms*millisecond, 113, message(nil).text(1, "timekeeping_freeze").num(3, start))
@@ -222,8 +222,8 @@ func TestUIDTimes(t *testing.T) {
 		times(1, 2, []int64{1000, 10001}, []int64{500, 70, 9000, 800}),
 		times(2, 0, []int64{10001}, []int64{250, 0}),
 		times(3, 0, []int64{10001, 1000}, []int64{150, 30, 5}),     // the last UID lacks a time
-		times(4, 0, nil, []int64{7}),                               // nobody's
-		times(5, 2, []int64{10001}, []int64{9500, 900}).num(41, 1), // absolute anew
+		times(4, 0, nil, []int64{7}),                               // without a UID
+		times(5, 2, []int64{10001}, []int64{9500, 900}).num(41, 1), // absolute again
 	))
 	cpu := map[[2]int]time.Duration{}
 	for _, u := range got.UIDTimes {

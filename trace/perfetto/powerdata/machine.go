@@ -10,18 +10,18 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// machine is what the kernel of one machine says. Processes and threads are known by
-// their numbers on their own machine alone: a virtual machine has the same ones.
+// machine is the kernel's record of one machine. Processes and threads are identified by ids on
+// their own machine: a virtual machine uses the same ones.
 type machine struct {
 	roster *threads.Roster
 	states states
-	// sources are the data sources that recorded the kernel's events, in the order in
-	// which they came. Two that run side by side both tell of each event.
+	// sources are the data sources that recorded the kernel's events, in the order in which they
+	// came. Two that ran concurrently both report each event.
 	sources    []*kernel
 	bySequence map[uint32]*kernel
 }
 
-// machine finds or adds a machine; nil where there are too many.
+// machine finds or adds a machine; nil if there are too many.
 func (d *decoder) machine(number uint32) *machine {
 	m := d.machines[number]
 	if m == nil && d.Room("machines", len(d.machines), maxMachines) {
@@ -33,8 +33,8 @@ func (d *decoder) machine(number uint32) *machine {
 	return m
 }
 
-// source finds or adds the data source that writes a sequence of packets; nil where
-// there are too many.
+// source finds or adds the data source that writes a sequence of packets; nil if there are too
+// many.
 func (m *machine) source(d *decoder, sequence uint32) *kernel {
 	k := m.bySequence[sequence]
 	if k == nil && d.Room("data sources of the kernel's events", len(m.sources), maxSources) {
@@ -45,7 +45,7 @@ func (m *machine) source(d *decoder, sequence uint32) *kernel {
 	return k
 }
 
-// most is the data source that has the most of something, nil where none has any.
+// most returns the data source with the largest count, nil if none has any.
 func (m *machine) most(count func(*kernel) int) *kernel {
 	var best *kernel
 	for _, k := range m.sources {
@@ -81,7 +81,7 @@ func (m *machine) place(d *decoder, t *Trace, v *packets.Conversion) {
 	m.placeProcesses(t)
 }
 
-// placeThreads gives the threads that ran their names and processes, the busiest first.
+// placeThreads sets the names and processes of the threads that ran, the busiest first.
 func (m *machine) placeThreads(t *Trace, k *kernel) {
 	k.dropUneven()
 	for _, tid := range slices.Sorted(maps.Keys(k.ran)) {
@@ -110,7 +110,7 @@ func (m *machine) placeProcesses(t *Trace) {
 	}
 }
 
-// doubtMachines tells what of the kernel's events is not used.
+// doubtMachines warns of the kernel's events that are not used.
 func (d *decoder) doubtMachines() {
 	others := 0
 	for number, m := range d.machines {

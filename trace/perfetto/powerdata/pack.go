@@ -12,7 +12,7 @@ type pack struct {
 	samples []BatterySample
 }
 
-// BatteryDetails is one battery. What was never read is nil.
+// BatteryDetails is one battery. A counter that was never read is nil.
 type BatteryDetails struct {
 	Name     string `json:"name"`
 	Machine  uint32 `json:"machine,omitempty"`
@@ -27,7 +27,7 @@ type BatteryDetails struct {
 	LastPercent    *float64 `json:"last_percent,omitempty"`
 }
 
-// batteries are the readings of each battery, as they come in the trace.
+// batteries returns the readings of each battery, as they come in the trace.
 func (t *Trace) batteries() []pack {
 	type key struct {
 		name    string
@@ -76,7 +76,7 @@ func (p pack) details() BatteryDetails {
 	return d
 }
 
-// same reports whether two readings hold the same values.
+// same reports whether two readings have the same values.
 func (s BatterySample) same(o BatterySample) bool {
 	return equal(s.ChargeUAH, o.ChargeUAH) && equal(s.EnergyUWH, o.EnergyUWH) && equal(s.CurrentUA, o.CurrentUA) &&
 		equal(s.CurrentAverageUA, o.CurrentAverageUA) && equal(s.VoltageUV, o.VoltageUV) && equal(s.Percent, o.Percent)
@@ -86,7 +86,7 @@ func equal[T comparable](a, b *T) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// mean is that of the readings that there are; nil where there are none.
+// mean returns the mean of the existing readings; nil if there are none.
 func mean(samples []BatterySample, of func(BatterySample) *int64) *float64 {
 	sum, n := 0.0, 0
 	for _, s := range samples {
@@ -102,17 +102,16 @@ func mean(samples []BatterySample, of func(BatterySample) *int64) *float64 {
 	return &sum
 }
 
-// What a phone or a tablet that runs can draw and its battery can have. Readings
-// beyond are in another unit than the interface asks for.
+// The power that a running phone or tablet can draw and the voltage that its battery can have.
+// Readings beyond are in another unit than the interface specifies.
 const (
 	leastW, mostW   = 0.005, 50.0
 	leastUV, mostUV = 2_000_000, 20_000_000
 )
 
-// energy is what the battery gave: current × voltage, by the trapezoid between
-// readings. It is nil where the trace does not hold both, and with a doubt where
-// a charger, the sign or the unit of the current is in the way: this package
-// corrects nothing.
+// energy returns the battery's energy: current × voltage, by the trapezoid between readings. It
+// returns nil if the trace does not have both, and a doubt if a charger, the sign or the unit of
+// the current prevents it: this package corrects nothing.
 func (p pack) energy(t *Trace) (*Energy, string) {
 	var both []BatterySample
 	for _, s := range p.samples {
@@ -158,12 +157,12 @@ func (p pack) energy(t *Trace) (*Energy, string) {
 	return &Energy{Source: "battery", Of: []string{p.name}, Joules: joules, Seconds: seconds}, ""
 }
 
-// watts is current × voltage, below 0 while discharging.
+// watts returns current × voltage, negative while discharging.
 func (s BatterySample) watts() float64 {
 	return float64(*s.CurrentUA) * 1e-6 * float64(*s.VoltageUV) * 1e-6
 }
 
-// rise is what the battery's charge gained over the trace, µAh.
+// rise returns the increase of the battery's charge over the trace, µAh.
 func (p pack) rise() int64 {
 	d := p.details()
 	if d.FirstChargeUAH == nil {

@@ -29,8 +29,8 @@ func warned(t *powerdata.Trace, words string) bool {
 
 func TestSuspensionBetweenSnapshots(t *testing.T) {
 	t.Parallel()
-	// Between the snapshots CLOCK_BOOTTIME goes on for 100 s, CLOCK_MONOTONIC for
-	// 60 s: the device slept for 40 s.
+	// Between the snapshots CLOCK_BOOTTIME advances by 100 s, CLOCK_MONOTONIC by 60 s: the device
+	// slept for 40 s.
 	got := read(t, file(
 		clocks(100*second, 90*second),
 		at(95*second).in(38, battery(-1, 1)),
@@ -42,8 +42,8 @@ func TestSuspensionBetweenSnapshots(t *testing.T) {
 	if got.Clock != "monotonic" || got.Suspended != 40*time.Second {
 		t.Errorf("clock %q, suspended for %v", got.Clock, got.Suspended)
 	}
-	// The third reading came while the clock stood still, or after: it is not put
-	// behind the next snapshot.
+	// The third reading came while the clock stood still, or after: it is not placed after the next
+	// snapshot.
 	want := []time.Duration{85 * time.Second, 100 * time.Second, 150 * time.Second, 160 * time.Second}
 	var times []time.Duration
 	for _, s := range got.Battery {
@@ -68,15 +68,15 @@ func TestClocksOfASequence(t *testing.T) {
 		clocks(second, second/2),
 		own,
 		append(onOwn, at(3000).in(38, battery(-1, 1))...),         // 2.003 s
-		at(2000).on(7).in(11, nil),                                // 2.005 s, of no use itself
+		at(2000).on(7).in(11, nil),                                // 2.005 s, itself unused
 		at(1000).on(7).in(38, battery(-2, 1)),                     // 2.006 s
-		at(9*second).on(7).num(58, 6).in(38, battery(-3, 1)),      // says its clock: 9 s
+		at(9*second).on(7).num(58, 6).in(38, battery(-3, 1)),      // states its clock: 9 s
 		at(1).on(8).num(58, 64).in(38, battery(-4, 1)),            // another sequence's clock 64
-		at(10*second).on(7).num(41, 1).in(38, battery(-5, 1)),     // the default went with the state
+		at(10*second).on(7).num(41, 1).in(38, battery(-5, 1)),     // the default was cleared with the state
 		at(11*second).on(7).num(58, 3).in(38, battery(-6, 1)),     // CLOCK_MONOTONIC
 		at(12*second).on(7).num(58, 1).in(38, battery(-7, 1)),     // the wall's clock, not tied to any
-		at(1<<62).on(7).num(58, 3).in(38, battery(-8, 1)),         // no time
-		at(1).on(7).num(58, 1<<31+5).in(38, battery(-9, 1)),       // a clock of no meaning
+		at(1<<62).on(7).num(58, 3).in(38, battery(-8, 1)),         // invalid
+		at(1).on(7).num(58, 1<<31+5).in(38, battery(-9, 1)),       // an undefined clock
 		at(3*second+millisecond).on(9).in(38, battery(-10, 1000)), // the trace's own
 	))
 	want := map[int64]time.Duration{
@@ -97,7 +97,7 @@ func TestClocksOfASequence(t *testing.T) {
 	}
 }
 
-func TestWithoutSnapshotTimesStayOnBoottime(t *testing.T) {
+func TestReadWithoutSnapshots(t *testing.T) {
 	t.Parallel()
 	got := read(t, file(at(7*second).in(38, battery(-1, 1))))
 	if got.Clock != "boottime" || got.Battery[0].Time != 7*time.Second || !warned(got, "times are on boottime") {
@@ -105,7 +105,7 @@ func TestWithoutSnapshotTimesStayOnBoottime(t *testing.T) {
 	}
 }
 
-func TestKernelClockIsTiedByItsBundle(t *testing.T) {
+func TestReadKernelClockOfABundle(t *testing.T) {
 	t.Parallel()
 	// ftrace's global clock (2) shows 5 s where CLOCK_BOOTTIME shows 105 s.
 	inner := message(nil).num(1, 0).in(2, event(4*second, 11, message(nil).num(1, 300_000).num(2, 3))).
@@ -138,7 +138,7 @@ func TestRails(t *testing.T) {
 	if len(got.Rails) != 2 {
 		t.Fatalf("%d rails", len(got.Rails))
 	}
-	// A reading's own time is CLOCK_BOOTTIME, whatever its packet is on.
+	// A reading's own time is on CLOCK_BOOTTIME, whatever its packet's clock.
 	want := []powerdata.RailSample{{Time: 10 * time.Second, MicroWattSeconds: 1_000_000}, {Time: 11 * time.Second, MicroWattSeconds: 2_000_000}}
 	if diff := cmp.Diff(want, got.Rails[0].Samples); diff != "" {
 		t.Error(diff)
@@ -157,7 +157,7 @@ func TestRails(t *testing.T) {
 	}
 }
 
-func TestRailsAreAddedUpOnlyWhereApart(t *testing.T) {
+func TestApart(t *testing.T) {
 	t.Parallel()
 	trace := func(sessions int64, names ...string) []byte {
 		var packets []message
@@ -249,7 +249,7 @@ func zstandard(t *testing.T, b []byte) message {
 	return w.EncodeAll(b, nil)
 }
 
-func TestTruncatedFileGivesWhatWasWhole(t *testing.T) {
+func TestReadTruncatedFile(t *testing.T) {
 	t.Parallel()
 	first := file(clocks(second, second), at(second).in(38, battery(-1, 1)))
 	whole := append(first, file(at(2*second).in(38, battery(-2, 1)))...)
@@ -272,7 +272,7 @@ func TestTruncatedFileGivesWhatWasWhole(t *testing.T) {
 	}
 }
 
-func TestLargePacketIsPassedOver(t *testing.T) {
+func TestReadSkipsALargePacket(t *testing.T) {
 	t.Parallel()
 	head := file(clocks(second, second))
 	large := []byte{0x0a, 0x81, 0x80, 0x80, 0x20} // a packet of MaxPacket + 1 bytes
@@ -319,7 +319,7 @@ func TestReadReportsTheError(t *testing.T) {
 func TestLostPackets(t *testing.T) {
 	t.Parallel()
 	got := read(t, file(
-		at(second).on(1).num(42, 1).in(38, battery(-1, 1)),              // the first one always says so
+		at(second).on(1).num(42, 1).in(38, battery(-1, 1)),              // the first one always has it
 		at(2*second).on(1).num(13, 2).in(38, battery(-2, 1)),            // needs a state that never began
 		at(3*second).on(1).num(13, 3).in(38, battery(-3, 1)),            // begins it
 		at(4*second).on(1).num(13, 2).in(38, battery(-4, 1)),            // has it

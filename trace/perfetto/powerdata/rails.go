@@ -13,7 +13,7 @@ type rails struct {
 	list      []rail
 	byIndex   map[railKey]int
 	samples   int
-	unknown   int // readings of no known rail
+	unknown   int // readings of undescribed rails
 	malformed int
 }
 
@@ -99,9 +99,9 @@ func placeSamples(v *packets.Conversion, readings []stamped[RailSample]) []RailS
 	return placed(v, readings, func(s *RailSample, at time.Duration) { s.Time = at })
 }
 
-// Energy is what the rail's counter gained from its first reading to its last,
-// in joules, and the time between them. A counter that goes back was reset: what
-// it gained across that is not known and counts nothing, nor does its time.
+// Energy returns the increase of the rail's counter from its first reading to its last, in joules,
+// and the time between them. A counter that decreases was reset: its increase across the reset is
+// unknown and not counted, and neither is the time.
 func (r Rail) Energy() (joules float64, over time.Duration) { return gained(r.Samples) }
 
 // Energy is as that of a Rail.
@@ -123,8 +123,8 @@ func gained(samples []RailSample) (joules float64, over time.Duration) {
 	return sum / 1e6, over
 }
 
-// updates are the times between two readings of which the second is new: the
-// monitor may be asked more often than it updates.
+// updates returns the times between two readings of which the second is new: the monitor may be
+// read more often than it updates.
 func updates(samples []RailSample) []time.Duration {
 	var out []time.Duration
 	last := 0

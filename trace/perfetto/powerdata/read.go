@@ -13,9 +13,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Read reads a trace packet by packet. A file that is cut short gives what was
-// whole, one that is no trace gives an empty Trace, both with a warning. The
-// error is for reading r, or for a file of more than MaxFile bytes.
+// Read reads a trace packet by packet. For a truncated file it returns what was complete, for a
+// file that is no trace an empty Trace, both with a warning. It returns an error if reading r
+// fails, or for a file of more than MaxFile bytes.
 func Read(r io.Reader) (*Trace, error) {
 	d := &decoder{
 		File:      packets.New(),
@@ -31,7 +31,7 @@ func Read(r io.Reader) (*Trace, error) {
 	return d.trace(), nil
 }
 
-// decoder reads one trace for what it says of energy.
+// decoder reads the energy data of one trace.
 type decoder struct {
 	*packets.File
 
@@ -43,13 +43,13 @@ type decoder struct {
 	machines  map[uint32]*machine
 }
 
-// stamped is a reading with its time, before that is brought to one clock.
+// stamped is a reading with its time before the conversion to one clock.
 type stamped[T any] struct {
 	at    packets.Stamp
 	value T
 }
 
-// Wants are the packets that say something of energy, or of who used the CPUs.
+// Wants returns the packets about energy or CPU use.
 func (d *decoder) Wants() packets.Wants {
 	return packets.Wants{Packets: []protowire.Number{
 		field.PacketFtraceEvents, field.PacketProcessTree, field.PacketBattery, field.PacketPowerRails,
@@ -57,7 +57,7 @@ func (d *decoder) Wants() packets.Wants {
 	}}
 }
 
-// Packet takes from a packet what is of use.
+// Packet reads the useful parts of a packet.
 func (d *decoder) Packet(p packets.Packet) {
 	switch p.Kind {
 	case field.PacketFtraceEvents:
@@ -87,7 +87,7 @@ func (d *decoder) Packet(p packets.Packet) {
 	}
 }
 
-// trace puts together what was read, on one clock.
+// trace assembles the result on one clock.
 func (d *decoder) trace() *Trace {
 	t := &Trace{Packets: d.Counts(), Lost: d.Lost}
 	switch v := d.Clocks.Target(d.Home); {
@@ -117,8 +117,8 @@ func (d *decoder) place(t *Trace, v *packets.Conversion) {
 	}
 }
 
-// placed brings readings to the clock of the conversion, in the order of time.
-// Those that can't be brought there are left out. It uses in up.
+// placed converts readings to the target clock, in chronological order. Those that can't be
+// converted are left out. It reuses in.
 func placed[T any](v *packets.Conversion, in []stamped[T], set func(*T, time.Duration)) []T {
 	if len(in) == 0 {
 		return nil
@@ -138,7 +138,7 @@ func placed[T any](v *packets.Conversion, in []stamped[T], set func(*T, time.Dur
 	return out
 }
 
-// doubtClocks tells of times that could not be brought to one clock.
+// doubtClocks warns of times that could not be converted.
 func (d *decoder) doubtClocks(t *Trace, v *packets.Conversion) {
 	const most = 10
 	if n := v.Failed[-1]; n > 0 {
@@ -173,12 +173,12 @@ func (d *decoder) doubtClocks(t *Trace, v *packets.Conversion) {
 	}
 }
 
-// measured reports whether the trace holds readings whose times matter.
+// measured reports whether the trace has readings whose times matter.
 func (d *decoder) measured() bool {
 	return len(d.rails.list) > 0 || len(d.battery) > 0 || len(d.consumers.list) > 0
 }
 
-// doubts tells of what was lost or left out.
+// doubts warns of what was lost or left out.
 func (d *decoder) doubts() {
 	say := func(n int, one, many string) { d.Warnings.Counted(0, n, one, many) }
 	say(d.Broken,

@@ -45,8 +45,8 @@ func (b *bundle) switched(ns int64, next int32, comm []byte) {
 	b.named(next, ns, comm)
 }
 
-// named notes the name that a thread has from a time on. CPUs are recorded apart, so that
-// an older name may come later.
+// named records the name that a thread has from a time on. CPUs are recorded separately, so an
+// older name may come later.
 func (b *bundle) named(tid int32, ns int64, name []byte) {
 	if tid == 0 {
 		return
@@ -61,7 +61,7 @@ func (b *bundle) named(tid int32, ns int64, name []byte) {
 	}
 }
 
-// called is a thread's last name, "" where there were too many threads to keep it.
+// called returns a thread's last name, "" if there were too many threads to keep it.
 func (r *ran) called() string {
 	if r == nil {
 		return ""
@@ -69,10 +69,10 @@ func (r *ran) called() string {
 	return r.comm
 }
 
-// plus adds times up, to what a duration can hold.
+// plus adds times, up to the range of a duration.
 func plus(a, b time.Duration) time.Duration { return a + min(b, math.MaxInt64-a) }
 
-// thread finds or adds a thread that ran; nil where there are too many.
+// thread finds or adds a thread that ran; nil if there are too many.
 func (k *kernel) thread(d *decoder, tid int32) *ran {
 	r := k.ran[tid]
 	if r == nil && d.Room("threads", len(k.ran), maxThreads) {

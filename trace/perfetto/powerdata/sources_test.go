@@ -22,9 +22,9 @@ func named(pid, uid int64, name string) message {
 	return message(nil).in(2, message(nil).in(1, message(nil).num(1, pid).text(3, name).num(5, uid)))
 }
 
-// A virtual machine on the device has the same numbers of processes; whichever of
-// the two comes first in the file, the device's are told.
-func TestTheKernelOfAVirtualMachineIsNotTheDevices(t *testing.T) {
+// A virtual machine on the device uses the same process ids; whichever of the two comes first in
+// the file, those of the device are returned.
+func TestReadIgnoresAVirtualMachinesKernel(t *testing.T) {
 	t.Parallel()
 	guest := []message{
 		bundle(0, swap(1, 42), swap(2, 0)).on(3).of(7), named(42, 0, "guest.daemon").on(4).of(7),
@@ -46,9 +46,9 @@ func TestTheKernelOfAVirtualMachineIsNotTheDevices(t *testing.T) {
 	}
 }
 
-func TestTheUIDsOfAVirtualMachineAreNotTheDevices(t *testing.T) {
+func TestReadIgnoresAVirtualMachinesUIDs(t *testing.T) {
 	t.Parallel()
-	// UID 1000 on one cluster: a first time in ms, and what it gained since.
+	// UID 1000 on one cluster: a first time in ms, and its increase since.
 	reading := func(s, ms int64) message {
 		return at(s*second).in(119, message(nil).num(1, 1).packed(2, 1000).packed(3, ms))
 	}
@@ -61,8 +61,8 @@ func TestTheUIDsOfAVirtualMachineAreNotTheDevices(t *testing.T) {
 	}
 }
 
-// Android Studio's recording runs beside ours: each tells of every switch.
-func TestTwoRecordsOfTheSchedulerCountOnce(t *testing.T) {
+// Android Studio's recording runs beside ours: each reports every switch.
+func TestReadCountsTwoSchedulerRecordsOnce(t *testing.T) {
 	t.Parallel()
 	whole := []message{bundle(0, swap(1, 42), swap(11, 0), swap(12, 42), swap(15, 0)).on(1), bundle(1, swap(1, 43), swap(3, 0)).on(1)}
 	part := bundle(0, swap(12, 42), swap(15, 0)).on(2)
@@ -78,9 +78,9 @@ func TestTwoRecordsOfTheSchedulerCountOnce(t *testing.T) {
 	}
 }
 
-// In a buffer that went round, CPU 0 is whole from 10 ms on and CPU 1 from 20 ms on:
-// of both, times from 20 ms on count.
-func TestCPUsWhoseRecordsBeginAtDifferentTimes(t *testing.T) {
+// In a wrapped ring buffer, CPU 0 is complete from 10 ms on and CPU 1 from 20 ms on: for both,
+// times from 20 ms on count.
+func TestReadUnevenCPURecords(t *testing.T) {
 	t.Parallel()
 	from := func(cpu, since int64, events ...message) message {
 		b := message(nil).num(1, cpu).num(9, since*millisecond).num(10, since*millisecond)
@@ -105,9 +105,8 @@ func TestCPUsWhoseRecordsBeginAtDifferentTimes(t *testing.T) {
 	}
 }
 
-// What a sequence's own clock shows means nothing before the snapshot that tells its
-// unit and its beginning.
-func TestATimeBeforeItsClockIsKnownIsLeftOut(t *testing.T) {
+// A sequence's own clock is meaningless before the snapshot that states its unit and its start.
+func TestReadLeavesOutTimesBeforeTheirClock(t *testing.T) {
 	t.Parallel()
 	reading := message(nil).num(58, 64).num(8, 1000).in(38, message(nil).num(1, 1000)).on(5)
 	snapshot := message(nil).num(13, 1).in(6, message(nil).
@@ -124,7 +123,7 @@ func TestATimeBeforeItsClockIsKnownIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestAnEmptyPacketIsNone(t *testing.T) {
+func TestReadIgnoresEmptyPackets(t *testing.T) {
 	t.Parallel()
 	got := read(t, []byte{0x0a, 0, 0x0a, 0})
 	if len(got.Warnings) != 0 {
@@ -132,8 +131,8 @@ func TestAnEmptyPacketIsNone(t *testing.T) {
 	}
 }
 
-// Times that no device has must not turn into less than none.
-func TestTimesBeyondADurationStayPositive(t *testing.T) {
+// Impossible times must not become negative.
+func TestReadSaturatesLargeTimes(t *testing.T) {
 	t.Parallel()
 	var packets []message
 	for cpu := range int64(8) {

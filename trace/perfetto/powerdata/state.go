@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// States that say whether a charger is connected.
+// States that show whether a charger is connected.
 const (
 	statePlugged       = "battery_stats.plugged"
 	stateCharging      = "battery_stats.charging"
@@ -17,14 +17,14 @@ const (
 	stateBatteryStatus = "battery_status"
 )
 
-// statePrefix begins the names of the battery service's counters, in the
-// kernel's trace and, behind propertyPrefix, in system properties.
+// statePrefix begins the names of the battery service's counters, in the kernel's trace and, after
+// propertyPrefix, in system properties.
 const (
 	statePrefix    = "battery_stats."
 	propertyPrefix = "debug.tracing."
 )
 
-// states are the counters of a trace that are about power.
+// states are the power-related counters of a trace.
 type states struct {
 	list    []state
 	byName  map[string]int
@@ -52,8 +52,8 @@ func (s *states) properties(d *decoder, message []byte, at packets.Stamp) {
 	}
 }
 
-// print reads a line that user space wrote into the kernel's trace: a counter is
-// "C|PID|NAME|VALUE". at is called where the line is of use.
+// print reads a line that user space wrote to the kernel's trace: a counter is "C|PID|NAME|VALUE".
+// at is called if the line is used.
 func (s *states) print(d *decoder, line []byte, at func() packets.Stamp) {
 	rest, counter := bytes.CutPrefix(line, []byte("C|"))
 	if !counter {
@@ -67,7 +67,7 @@ func (s *states) print(d *decoder, line []byte, at func() packets.Stamp) {
 	s.change(d, short, bytes.TrimRight(value, "\n\x00"), at())
 }
 
-// change keeps a new value of a state; one that is no number is passed over.
+// change records a new value of a state; one that is not a number is ignored.
 func (s *states) change(d *decoder, short, value []byte, at packets.Stamp) {
 	v, err := strconv.ParseInt(string(value), 10, 64)
 	if err != nil {
@@ -98,9 +98,9 @@ func (s *states) place(v *packets.Conversion) []State {
 	return out
 }
 
-// Powered reports whether a charger was connected at any time of the trace;
-// known is false where the trace does not tell. Battery status 4, "not charging",
-// is that of a device on a charger too (android.os.BatteryManager).
+// Powered reports whether a charger was connected at any time of the trace; known is false if the
+// trace does not show it. Battery status 4, "not charging", also means a device on a charger
+// (android.os.BatteryManager).
 func (t *Trace) Powered() (powered, known bool) {
 	for _, s := range t.States {
 		for _, c := range s.Changes {

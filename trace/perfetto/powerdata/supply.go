@@ -2,27 +2,26 @@ package powerdata
 
 import "regexp"
 
-// Supply is the place of a rail in the device's power supply, which says whether
-// it can be inside another. A rail is measured where it leaves the power
-// management chip: a switching regulator ("buck") takes from the system's
-// voltage, a linear one (LDO) mostly from a buck, so that what the LDO gives is
-// in the buck's energy too.
+// Supply is the place of a rail in the device's power supply, which determines whether another rail
+// can include it. A rail is measured where it leaves the power management chip: a switching
+// regulator ("buck") is fed by the system's voltage, a linear one (LDO) usually by a buck, so that
+// the LDO's energy is included in the buck's.
 //
 // Source: the names of rails on Pixels (MapToFriendlyPowerRailName in perfetto's
-// android_probes_parser.cc), and Linux' gs101-pixel-common.dtsi (Pixel 6), where
-// each LDO takes from a buck and no numbered buck from another.
+// android_probes_parser.cc), and Linux' gs101-pixel-common.dtsi (Pixel 6), where each LDO is fed by
+// a buck and no numbered buck by another.
 type Supply string
 
 // The places in the supply.
 const (
 	// UnknownSupply is the place of a rail whose name tells nothing.
 	UnknownSupply Supply = ""
-	// SystemSupply is a rail that takes from the battery or the system's voltage,
-	// alone or through a buck. No such rail is inside another.
+	// SystemSupply is a rail fed by the battery or the system's voltage, directly or through a
+	// buck. No other such rail includes it.
 	SystemSupply Supply = "system"
-	// DerivedSupply is the rail of an LDO; it may be inside a SystemSupply rail.
+	// DerivedSupply is the rail of an LDO; a SystemSupply rail may include it.
 	DerivedSupply Supply = "derived"
-	// BatterySupply is the battery itself: all others are inside it.
+	// BatterySupply is the battery itself, which includes all others.
 	BatterySupply Supply = "battery"
 )
 
@@ -45,10 +44,9 @@ func supplyOf(name string) Supply {
 	return UnknownSupply
 }
 
-// Apart are the rails of the traced device whose energies may be added up, since
-// none is inside another. ok is false where a rail's place is not known, or the
-// rails have no readings: then no sum is honest. The sum is of what is measured;
-// parts of the device without a rail are not in it.
+// Apart returns the rails of the traced device whose energies may be added up, since none includes
+// another. ok is false if a rail's place is unknown, or the rails have no readings: then no sum is
+// valid. The sum is of what is measured; it does not include components without a rail.
 func (t *Trace) Apart() (apart []Rail, ok bool) {
 	type source struct {
 		machine uint32
@@ -67,8 +65,7 @@ func (t *Trace) Apart() (apart []Rail, ok bool) {
 			return nil, false
 		}
 	}
-	// Two data sources that ran side by side read the same rails, and two
-	// machines are not one device.
+	// Two concurrent data sources read the same rails, and two machines are not one device.
 	if len(sources) > 1 {
 		return nil, false
 	}

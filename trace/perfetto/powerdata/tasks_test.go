@@ -22,12 +22,12 @@ func turn(ms, next int64, comm string) message {
 	return event(ms*millisecond, 4, message(nil).text(5, comm).num(6, next))
 }
 
-// by is an event that a thread itself gives rise to.
+// by is an event that a thread itself causes.
 func by(tid, ms int64, kind protowire.Number, data message) message {
 	return message(nil).num(1, ms*millisecond).num(2, tid).in(kind, data)
 }
 
-// clone is the birth of a thread of the same process, or of another's first one.
+// clone is the creation of a thread of the same process, or of another's first one.
 func clone(parent, ms, child int64, comm string, thread bool) message {
 	flags := int64(0x00000100) // CLONE_VM
 	if thread {
@@ -45,10 +45,10 @@ func rename(tid, ms int64, to string) message {
 	return by(tid, ms, 236, message(nil).num(1, tid).text(2, "old").text(3, to))
 }
 
-func TestThreadsThatBeginInTheTraceBelongToTheirProcess(t *testing.T) {
+func TestReadThreadsThatBeginInTheTrace(t *testing.T) {
 	t.Parallel()
-	// CPU 1 stands before CPU 0 in the file, though what it tells of came later. The
-	// threads are gone before a process tree could tell of them.
+	// CPU 1 precedes CPU 0 in the file, though its events are later. The threads have ended before
+	// a process tree could list them.
 	got := read(t, file(
 		bundle(1, turn(20, 102, "com.example"), rename(102, 21, "RenderThread"), turn(25, 103, "Thread-9"), turn(27, 0, "swapper")),
 		tree(),
@@ -68,7 +68,7 @@ func TestThreadsThatBeginInTheTraceBelongToTheirProcess(t *testing.T) {
 	}
 }
 
-func TestThreadOfBeforeTheTraceIsKnownByItsEnd(t *testing.T) {
+func TestReadThreadKnownByItsEnd(t *testing.T) {
 	t.Parallel()
 	got := read(t, file(tree(), bundle(0, turn(10, 150, "Thread-3"), exit(150, 12, 100), turn(13, 0, "swapper"))))
 	want := []powerdata.Thread{{TID: 150, PID: 100, Name: "Thread-3", CPU: 3 * time.Millisecond}}
@@ -77,7 +77,7 @@ func TestThreadOfBeforeTheTraceIsKnownByItsEnd(t *testing.T) {
 	}
 }
 
-func TestForkedProcessIsItsOwnUnderItsOwnName(t *testing.T) {
+func TestReadForkedProcess(t *testing.T) {
 	t.Parallel()
 	got := read(t, file(
 		tree(),
@@ -102,9 +102,9 @@ func TestForkedProcessIsItsOwnUnderItsOwnName(t *testing.T) {
 	}
 }
 
-// TestCPUTimeOfARealStartUp holds CPU time by process against Perfetto's own table of
-// turns on the CPUs. That leaves out the first turn of each CPU's record, and believes
-// thread 7774, which ended before a process tree told of it, whose it says it is.
+// TestCPUTimeOfARealStartUp compares CPU time by process with Perfetto's own table of turns on the
+// CPUs. That leaves out the first turn of each CPU's record, and accepts the stated process of
+// thread 7774, which ended before a process tree listed it.
 func TestCPUTimeOfARealStartUp(t *testing.T) {
 	t.Parallel()
 	pids := map[string]string{}
@@ -130,7 +130,7 @@ func TestCPUTimeOfARealStartUp(t *testing.T) {
 	var more time.Duration
 	differ := 0
 	for pid, cpu := range want {
-		if pid == "" { // threads of which nothing tells the process
+		if pid == "" { // threads of unknown processes
 			continue
 		}
 		if got[pid] != cpu {
@@ -154,8 +154,7 @@ func TestCPUTimeOfARealStartUp(t *testing.T) {
 	}
 }
 
-// tableOf is a table that Perfetto's own trace processor gives of a trace, by row and
-// column.
+// tableOf returns a table of Perfetto's own trace processor for a trace, by row and column.
 func tableOf(t *testing.T, trace, table string) []map[string]string {
 	t.Helper()
 	folder := corpus(t, "perfetto-tables", trace)
@@ -177,7 +176,7 @@ func tableOf(t *testing.T, trace, table string) []map[string]string {
 	return out
 }
 
-// readTable reads a file of a table, which is packed with xz where it is large.
+// readTable reads a file of a table, which is packed with xz if it is large.
 func readTable(path string) ([]byte, error) {
 	if plain, err := os.ReadFile(path); err == nil {
 		return plain, nil

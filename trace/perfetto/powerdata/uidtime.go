@@ -15,7 +15,7 @@ type uidTimes struct {
 	places  map[uidKey]int
 	last    map[sequenceKey]*uidState
 	samples int
-	states  int // times that sequences start from, of all of them
+	states  int // starting times of all sequences
 }
 
 type uidTime struct {
@@ -30,7 +30,7 @@ type uidKey struct {
 
 type sequenceKey struct{ machine, sequence uint32 }
 
-// uidState is what later packets of a sequence are differences from.
+// uidState is what later packets of a sequence are relative to.
 type uidState struct {
 	generation int // of the sequence
 	clusters   uint64
@@ -62,14 +62,14 @@ func (u *uidTimes) read(d *decoder, p packets.Packet, at packets.Stamp) {
 			}
 			u.states++
 		}
-		// A difference of 0 is a reading too: that the UID did not run.
+		// A difference of 0 is a reading too: the UID did not run.
 		total := min(state.last[key]+min(ms, math.MaxInt64/2), math.MaxInt64/uint64(time.Millisecond))
 		state.last[key] = total
 		u.add(d, key, stamped[CPUSample]{at, CPUSample{Total: time.Duration(total) * time.Millisecond}})
 	}
 }
 
-// state is that of a packet's sequence, anew in each of its generations.
+// state returns the state of a packet's sequence, new in each of its generations.
 func (u *uidTimes) state(d *decoder, p packets.Packet) *uidState {
 	key := sequenceKey{p.Machine, p.Seq.ID}
 	state := u.last[key]
@@ -99,7 +99,7 @@ func (u *uidTimes) add(d *decoder, key uidKey, reading stamped[CPUSample]) {
 	}
 }
 
-// place gives the times of one machine: another's UIDs are others.
+// place returns the times of one machine: another machine's UIDs differ.
 func (u *uidTimes) place(v *packets.Conversion, machine uint32) []UIDTime {
 	var out []UIDTime
 	for _, one := range u.list {
@@ -118,8 +118,7 @@ func (u *uidTimes) place(v *packets.Conversion, machine uint32) []UIDTime {
 	return out
 }
 
-// CPU is the time that the UID ran within the trace, from its first reading to
-// its last.
+// CPU returns the time that the UID ran within the trace, from its first reading to its last.
 func (u UIDTime) CPU() time.Duration {
 	if len(u.Samples) == 0 {
 		return 0

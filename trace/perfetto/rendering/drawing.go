@@ -17,7 +17,7 @@ type drawing struct {
 	end time.Duration // of the frame as it counts
 	app time.Duration // of the app's own part of it
 
-	verdict     verdict
+	verdict  verdict
 	display  int32         // the process of the display's frame that shows it, none if unknown
 	composer int32         // SurfaceFlinger's main thread, none if unknown
 	composed time.Duration // when the display's frame began

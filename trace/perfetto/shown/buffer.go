@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// maker makes a layer's buffers of its events, which come by time.
+// maker builds a layer's buffers from its events, which come in chronological order.
 type maker struct {
 	buffers []Buffer
-	latest  map[uint32]int // by number, the last one that bore it
-	taken   int            // the last that was taken, -1 for none
+	latest  map[uint32]int // the last taken, -1 for none
+	taken   int            // the last taken, -1 for none
 }
 
-// add takes an event. A number that comes back after it was taken, or shown, is of a new layer
-// of the same name, which counts from 1 again, unless it is that of the last one taken: a
-// layer that refreshes by itself is taken again with the buffer that it has.
+// add adds an event. A number that recurs after it was taken, or shown, is of a new layer with the
+// same name, which counts from 1 again, unless it is that of the last one taken: a layer that
+// refreshes by itself is taken again with the buffer that it has.
 func (m *maker) add(e timed) {
 	if m.latest == nil {
 		m.latest, m.taken = map[uint32]int{}, -1
@@ -52,10 +52,9 @@ func first(at *time.Duration, told time.Duration) {
 	}
 }
 
-// layer is what became of the buffers. One that was taken and of which nothing tells when it
-// was shown was so after as long as the others of the layer are, in the middle; where nothing
-// tells it of any, as where the display has no fences, the times at which they were taken
-// stand for it, which are as far apart.
+// layer returns the layer. For a buffer that was taken without a known time of display, the median
+// delay of the layer's other buffers is assumed; if no buffer has one, as on a display without
+// fences, the times at which they were taken are used, which are as far apart.
 func (m *maker) layer(name string) Layer {
 	var takes []time.Duration
 	for _, b := range m.buffers {

@@ -9,34 +9,34 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Of reports whether a layer of that name is one that a package draws: a window of one of its
+// Of reports whether a layer with that name is drawn by a package: a window of one of its
 // activities, whose title is PACKAGE/CLASS, or a surface in it. Names are "PACKAGE/CLASS#0",
 // "SurfaceView - PACKAGE/CLASS#0" (to Android 11) and "SurfaceView[PACKAGE/CLASS](BLAST)#0". The
-// splash screen of an app is the system's, and a popup or a toast bears no package.
+// splash screen of an app is the system's, and a popup or a toast has no package.
 func Of(name, pkg string) bool {
 	at := strings.Index(name, pkg+"/")
 	return pkg != "" && (at == 0 || at > 0 && (name[at-1] == ' ' || name[at-1] == '[')) && !strings.HasPrefix(name, "Splash Screen")
 }
 
-// IsSurface reports whether the layer is that of a SurfaceView, which an app draws when it
-// likes; all others are windows, drawn at vsyncs.
+// IsSurface reports whether the layer is that of a SurfaceView, which an app draws at any time; all
+// others are windows, drawn at vsyncs.
 func (l Layer) IsSurface() bool { return strings.HasPrefix(l.Name, "SurfaceView") }
 
-// Still is for how long nothing new may be shown of something that moves. After a longer time
-// it can't be told whether the app stood still or had nothing to show.
+// Still is the longest time without a new frame for something that moves. After a longer time it is
+// unknown whether the app hung or had nothing to show.
 const Still = jank.FrozenLimit
 
-// Frames are a layer's frames on a display of a period, by when they were handed over.
+// Frames returns a layer's frames on a display with a period, by when they were queued.
 //
-// A frame took as long as the one before it stood, in whole periods. It is late that comes
-// half a period and more after it was due: one period after the one before it in a window,
-// which is drawn at each vsync while it moves; in a surface as long as all but the fastest
-// tenth of its frames are apart, and a period more where that is two or more, as films have
-// it that are shown at another rate. It is janky too unless it was ready when the compositor
-// should have taken it.
+// The duration of a frame is how long the one before it stayed on the screen, in whole periods. A
+// frame is late if it comes half a period or more after it was due: in a window, which is drawn at
+// each vsync while it moves, it is due one period after the one before; in a surface, after the
+// distance of all but the fastest tenth of its frames, plus a period if that is two or more, as for
+// films shown at another rate. It is also janky unless it was ready when the compositor should have
+// taken it.
 //
-// The first frame after a pause took no time that anybody could tell: after Still, and after
-// one of the events, at which the layer had come to rest.
+// The duration of the first frame after a pause is unknown: after Still, and after one of the
+// events at which the layer was at rest.
 func (l Layer) Frames(period time.Duration, events []time.Duration) []jank.Frame {
 	period = steady(period)
 	shown, out := l.split()
@@ -66,9 +66,9 @@ func (l Layer) Frames(period time.Duration, events []time.Duration) []jank.Frame
 	return out
 }
 
-// Period is that of the display while the layers were drawn, which is said to have a period: on
-// an adaptive one it may be shorter than when it was asked. All but the fastest tenth of a
-// layer's frames are as far apart, where that is much less.
+// Period returns the display's period while the layers were drawn, given its stated period: an
+// adaptive display may have had a shorter one than when it was queried. It is the distance of all
+// but the fastest tenth of a layer's frames, if that is much less.
 func (t Trace) Period(stated time.Duration) time.Duration {
 	const least, few, shorter = 2 * time.Millisecond, 10, 4 // periods of less than 3/4
 	out := stated
@@ -83,7 +83,7 @@ func (t Trace) Period(stated time.Duration) time.Duration {
 	return out
 }
 
-// steady is a period without what makes one of 1/60 s a little longer: a frame that took one
+// steady removes the excess that makes a period slightly longer than 1/60 s: a frame of one period
 // is not slow.
 func steady(period time.Duration) time.Duration {
 	if d := period - jank.SlowLimit; d > -jank.SlowLimit/100 && d < jank.SlowLimit/100 {
@@ -92,8 +92,8 @@ func steady(period time.Duration) time.Duration {
 	return period
 }
 
-// split are the buffers that were shown, by when, and the frames that were not: passed over,
-// or not there yet when the trace ended. They count, and took no time that is told.
+// split returns the buffers that were shown, by when, and the frames that were not: skipped, or not
+// shown yet when the trace ended. The latter count, with an unknown duration.
 func (l Layer) split() (shown []Buffer, others []jank.Frame) {
 	for _, b := range l.Buffers {
 		if b.Shown == None {
@@ -106,8 +106,8 @@ func (l Layer) split() (shown []Buffer, others []jank.Frame) {
 	return shown, others
 }
 
-// pace is how many periods the frames of a surface are apart: all but the fastest tenth of
-// those of something that moves, so that it takes nine late ones in ten to hide them.
+// pace returns the distance of a surface's frames in periods: that of all but the fastest tenth for
+// something that moves, so that only nine late ones in ten can hide.
 func (l Layer) pace(shown []Buffer, period time.Duration) time.Duration {
 	apart := apart(shown)
 	if len(apart) == 0 {
@@ -116,7 +116,7 @@ func (l Layer) pace(shown []Buffer, period time.Duration) time.Duration {
 	return max((apart[len(apart)/10]+period/2)/period, 1)
 }
 
-// apart is how far the buffers of something that moves were shown apart, the shortest first.
+// apart returns the distances between shown buffers of something that moves, the shortest first.
 func apart(shown []Buffer) (out []time.Duration) {
 	for i := 1; i < len(shown); i++ {
 		if d := shown[i].Shown - shown[i-1].Shown; d <= Still {
@@ -127,14 +127,14 @@ func apart(shown []Buffer) (out []time.Duration) {
 	return out
 }
 
-// rested reports whether one of the events came when nothing had been due for a while, and
-// before a frame was begun: what it answers was not awaited before.
+// rested reports whether one of the events came when nothing had been due for a while, and before a
+// frame was begun: the frame that follows was not awaited before.
 func rested(since, until time.Duration, events []time.Duration) bool {
 	i, _ := slices.BinarySearch(events, since)
 	return i < len(events) && events[i] <= until
 }
 
-// began is the first that is told of a buffer: when it was handed over, as a rule.
+// began returns the first known time of a buffer: usually when it was queued.
 func (b Buffer) began() time.Duration {
 	for _, at := range []time.Duration{b.Queued, b.Taken, b.Drawn} {
 		if at != None {
@@ -144,8 +144,8 @@ func (b Buffer) began() time.Duration {
 	return b.Shown
 }
 
-// ready reports whether the buffer was handed over and drawn by when the compositor should have
-// taken it: so long after it took the one before.
+// ready reports whether the buffer was queued and drawn when the compositor should have taken it:
+// after the interval since it took the one before.
 func (b Buffer) ready(before Buffer, after time.Duration) bool {
 	return b.Queued != None && before.Taken != None && max(b.Queued, b.Drawn) <= before.Taken+after
 }

@@ -1,17 +1,16 @@
-// Package shown reads what Android's compositor tells of each buffer of each layer (Perfetto's
-// data source android.surfaceflinger.frame, Android 11 and later): when it was handed over,
-// drawn, taken and shown. It is what tells of frames that are drawn without the number of a
-// vsync, by Flutter, games and video.
+// Package shown reads the reports of Android's compositor on each buffer of each layer (Perfetto's
+// data source android.surfaceflinger.frame, Android 11 and later): when it was queued, drawn, taken
+// and shown. It is the only source for frames that are drawn without a vsync's number, by Flutter,
+// games and video.
 //
-// It owns which buffers there were and what became of each, and when one was late. Whose a
-// layer is follows from its name alone (Of), since nothing tells its process.
+// It owns which buffers there were and the times of each, and when one was late. The owner of a
+// layer is derived from its name alone (Of), since no process is reported.
 //
-// It takes a stand. An event may be missing, be there twice or come in any order, and a number
-// may begin again (FrameTracer.cpp tells of a fence when the same buffer is next heard of, so
-// of the last ones never; Perfetto's own reader reckons with lost QUEUEs too): each buffer's
-// first event of a kind counts, and a time that is not told is guessed, and counted as
-// guessed, or unknown. When the app began a frame is not told: DEQUEUE is when whatever draws
-// it took a buffer, behind all that the UI thread does, and is not read.
+// Events may be missing, repeated or out of order, and numbers may restart (FrameTracer.cpp reports
+// a fence when the same buffer is next used, so never for the last ones; Perfetto's own reader
+// expects lost QUEUEs too): each buffer's first event of a kind counts, and a missing time is
+// estimated, and counted as such, or unknown. When the app began a frame is not reported: DEQUEUE
+// is when the renderer took a buffer, after all work of the UI thread, and is ignored.
 //
 // Format: GraphicsFrameEvent in graphics_frame_event.proto of google/perfetto.
 package shown
@@ -35,46 +34,46 @@ import (
 // Source is the data source's name.
 const Source = "android.surfaceflinger.frame"
 
-// Limits on what is kept.
+// Limits of what is kept.
 const (
 	MaxEvents = 1_000_000
 	MaxLayers = 10_000
 )
 
-// ErrNoClock says that nothing in a trace leads to CLOCK_MONOTONIC.
+// ErrNoClock is returned if nothing in a trace leads to CLOCK_MONOTONIC.
 var ErrNoClock = errors.New("nothing in the trace leads to CLOCK_MONOTONIC")
 
-// None stands for a time that is not told.
+// None stands for an unknown time.
 const None time.Duration = -1
 
 // Buffer is a frame of a layer, with its times on CLOCK_MONOTONIC.
 type Buffer struct {
 	Number uint32
-	Queued time.Duration // the app handed it over
-	Drawn  time.Duration // the GPU was done with it (its acquire fence)
+	Queued time.Duration // the app queued it
+	Drawn  time.Duration // the GPU finished it (its acquire fence)
 	Taken  time.Duration // the compositor took it (latched)
 	Shown  time.Duration // it was on the screen (the present fence)
-	// Guessed says that when it was shown is reckoned from when it was taken, Passed that it
-	// was never taken, since a newer one was.
+	// Guessed is set if Shown is estimated from Taken, Passed if the buffer was never taken because
+	// a newer one was.
 	Guessed, Passed bool
 }
 
-// Layer is what was drawn for one layer, in the order in which buffers were heard of.
+// Layer is the buffers of one layer, in the order of their first events.
 type Layer struct {
 	Name    string
 	Buffers []Buffer
 }
 
-// Trace is what a trace tells of some layers.
+// Trace is the layers of a trace.
 type Trace struct {
-	Layers []Layer // that have a buffer, by name
-	// Written says that the data source told anything, of whatever layer.
+	Layers []Layer // those with a buffer, by name
+	// Written is set if the data source recorded anything, of any layer.
 	Written bool
-	// Lost counts where events are missing: frames may be.
+	// Lost counts gaps in the events, where frames may be missing.
 	Lost int
 }
 
-// Read reads the buffers of the layers that of is true of.
+// Read reads the buffers of the layers for which of is true.
 func Read(src io.Reader, of func(layer string) bool) (Trace, error) {
 	f := packets.New()
 	r, kept := New(f, of), &packets.Losses{Source: Source}
@@ -90,7 +89,7 @@ type Reader struct {
 	of      func(layer string) bool
 	events  []event
 	names   []string
-	layers  map[string]int32 // the place in names, other for one that nobody asks for
+	layers  map[string]int32 // the index in names, other for an unwanted layer
 	writers map[*packets.Sequence]bool
 	machine uint32
 	written bool
@@ -108,7 +107,7 @@ const (
 	present  = 8
 )
 
-// event is one of those.
+// event is such an event.
 type event struct {
 	at     packets.Stamp
 	number uint32
@@ -116,26 +115,26 @@ type event struct {
 	kind   uint8
 }
 
-// New is a reader of a file.
+// New returns a reader of a file.
 func New(file *packets.File, of func(layer string) bool) *Reader {
 	return &Reader{file: file, of: of, layers: map[string]int32{}, writers: map[*packets.Sequence]bool{}, machine: math.MaxUint32}
 }
 
-// Wants are GraphicsFrameEvents.
+// Wants returns GraphicsFrameEvents.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{Packets: []protowire.Number{field.PacketGraphicsFrameEvent}}
 }
 
 // Packet reads a GraphicsFrameEvent.
 func (r *Reader) Packet(p packets.Packet) {
-	if p.AfterGap() && r.writers[p.Seq] { // a sequence's first packet always says so
+	if p.AfterGap() && r.writers[p.Seq] { // a sequence's first packet always has a gap
 		r.gaps++
 	}
 	r.writers[p.Seq] = true
 	switch {
 	case p.At == packets.NoStamp || p.Machine > r.machine:
 		return
-	case p.Machine < r.machine: // the trace is of the least
+	case p.Machine < r.machine: // the trace is that of the lowest machine
 		r.machine, r.events, r.malformed = p.Machine, nil, 0
 	}
 	r.written = true
@@ -158,8 +157,7 @@ func (r *Reader) event(at packets.Stamp, m messages.Buffer) {
 	}
 }
 
-// layer is the place of a layer's name; other for one that nobody asks for, or for which there
-// is no room.
+// layer returns the index of a layer's name; other for an unwanted one, or if there is no room.
 func (r *Reader) layer(raw []byte) int32 {
 	if place, known := r.layers[string(raw)]; known {
 		return place
@@ -183,7 +181,7 @@ func (r *Reader) layer(raw []byte) int32 {
 	return place
 }
 
-// trace is what was read, where so many pieces of the record were lost beside it.
+// trace returns the result; chunks is the number of lost pieces of the record.
 func (r *Reader) trace(chunks int) (Trace, error) {
 	out := Trace{Written: r.written, Lost: r.gaps + r.malformed + chunks + r.file.TooMany["events of buffers"] + r.file.TooMany["layers"]}
 	if !out.Written {
@@ -215,7 +213,7 @@ type timed struct {
 	event
 }
 
-// inTime are the events in the order of time; one that can't be told is lost.
+// inTime returns the events in chronological order; one without a time counts as lost.
 func (r *Reader) inTime(monotonic func(time.Duration) (time.Duration, bool), lost *int) []timed {
 	out := make([]timed, 0, len(r.events))
 	for _, e := range r.events {

@@ -33,8 +33,8 @@ const (
 	video  = "SurfaceView[" + app + "/" + app + ".MainActivity](BLAST)#7"
 )
 
-// phone is a trace of a device whose CLOCK_BOOTTIME is 100 s ahead of CLOCK_MONOTONIC, on which
-// the compositor tells of buffers.
+// phone is a trace of a device whose CLOCK_BOOTTIME is 100 s ahead of CLOCK_MONOTONIC, with the
+// compositor's reports on buffers.
 type phone struct{ trace message }
 
 func newPhone() *phone {
@@ -59,8 +59,8 @@ func (p *phone) packet(at float64, event, more message) {
 		In(field.PacketGraphicsFrameEvent, message(nil).In(field.GraphicsFrameBufferEvent, event)), more...))
 }
 
-// draw writes a buffer that was handed over and drawn at a time, taken at the next and shown at
-// the last; what is below 0 is not told.
+// draw writes a buffer that was queued and drawn at ready, taken at taken and shown at seen;
+// negative times are not reported.
 func (p *phone) draw(layer string, number int64, ready, taken, seen float64) {
 	for i, at := range []float64{ready, ready, taken, seen} {
 		if at >= 0 {
@@ -80,8 +80,8 @@ func (p *phone) read(t *testing.T) shown.Trace {
 
 func ms(f float64) time.Duration { return time.Duration(f * 1e6) }
 
-// told is a layer's buffers in short: number:queued/drawn/taken/shown in a unit, - for what is not
-// told, ~ for a guess, and x for one that was passed over.
+// told prints a layer's buffers in short: number:queued/drawn/taken/shown in a unit, - for an
+// unknown time, ~ for an estimate, and x for a skipped buffer.
 func told(l shown.Layer, unit time.Duration) string {
 	var out []string
 	for _, b := range l.Buffers {
@@ -105,7 +105,7 @@ func told(l shown.Layer, unit time.Duration) string {
 	return strings.Join(out, " ")
 }
 
-// What real traces lack and have twice does not make other frames of them.
+// Missing and repeated events of real traces do not lead to other frames.
 func TestBuffersOfALayer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -113,7 +113,7 @@ func TestBuffersOfALayer(t *testing.T) {
 		want  string
 	}{
 		"whole": {func(p *phone) {
-			p.tell(window, 0, dequeue, 95) // bears no number that means anything
+			p.tell(window, 0, dequeue, 95) // has no meaningful number
 			p.draw(window, 1, 100, 108, 124)
 			p.draw(window, 2, 117, 125, 141)
 		}, "1:100/100/108/124 2:117/117/125/141"},
@@ -177,7 +177,7 @@ func TestBuffersOfALayer(t *testing.T) {
 	}
 }
 
-func TestWhoseALayerIs(t *testing.T) {
+func TestOfLayerNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
 		"com.example.demo/com.example.demo.MainActivity#0":                     true,
@@ -202,8 +202,8 @@ func TestWhoseALayerIs(t *testing.T) {
 	}
 }
 
-// frames are a layer's in short: the time each took in ms, - for none, ! where it was late, !!
-// where that was the app's fault.
+// short prints a layer's frames: the duration of each in ms, - for none, ! if it was late, !! if
+// that was the app's fault.
 func short(list []jank.Frame) string {
 	var out []string
 	for _, f := range list {
@@ -222,7 +222,7 @@ func short(list []jank.Frame) string {
 	return strings.Join(out, " ")
 }
 
-// vsync is the time of the n-th, of a display of 60 Hz, in ms.
+// vsync returns the time of the n-th vsync, on a display of 60 Hz, in ms.
 func vsync(n float64) float64 { return 1000 + n*1000/60 }
 
 // at draws a buffer that is shown at a vsync, taken one before, and ready some ms before that.
@@ -300,8 +300,8 @@ func TestLateFrames(t *testing.T) {
 	}
 }
 
-// A display that was said to have 60 Hz, at rest, and on which frames were drawn for 120.
-func TestThePeriodIsThatOfTheFrames(t *testing.T) {
+// A display that reported 60 Hz at rest, on which frames were drawn for 120 Hz.
+func TestPeriodOfTheFrames(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
 	for i := range 20 {
@@ -320,7 +320,7 @@ func TestThePeriodIsThatOfTheFrames(t *testing.T) {
 	}
 }
 
-// What is missing of the record is counted, and nothing of it is taken for all.
+// Gaps in the record are counted.
 func TestLossesAreCounted(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
@@ -343,7 +343,7 @@ func TestLossesAreCounted(t *testing.T) {
 	}
 }
 
-// TestLayersAreBounded has more layers than are kept: the rest is counted.
+// TestLayersAreBounded has more layers than the limit: the rest is counted.
 func TestLayersAreBounded(t *testing.T) {
 	t.Parallel()
 	p := newPhone()
@@ -356,8 +356,8 @@ func TestLayersAreBounded(t *testing.T) {
 	}
 }
 
-// TestPerfettosOwnTest reads what the authors of Perfetto wrote to test theirs, in which much is
-// missing. The times, in ns, are those of frame_slice, which their engine makes of it.
+// TestPerfettosOwnTest reads the input of a test of Perfetto's authors, in which much is missing.
+// The times, in ns, are those of frame_slice in Perfetto's own result.
 func TestPerfettosOwnTest(t *testing.T) {
 	t.Parallel()
 	path := corpustest.Path(t, "perfetto", "diff_tests_generated", "parser-graphics__graphics_frame_events.pftrace")
@@ -383,7 +383,7 @@ func TestPerfettosOwnTest(t *testing.T) {
 	}
 }
 
-// Whatever a trace holds, what is read of it is sound.
+// The buffers of any trace are consistent.
 func FuzzRead(f *testing.F) {
 	p := newPhone()
 	for i := range 5 {
