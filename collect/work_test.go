@@ -17,7 +17,7 @@ import (
 
 // Page faults and waits are counted on every phone, what a trace tells where one is
 // recorded: as many draws, frames and transactions as the phone made.
-func TestWorkIsCounted(t *testing.T) {
+func TestReaderCountsWork(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		profile, keep string

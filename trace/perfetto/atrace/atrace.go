@@ -1,5 +1,5 @@
-// Package atrace reads the lines that user space writes into the kernel's trace: slices,
-// instants and counters, as "B|PID|NAME".
+// Package atrace reads the lines that user space writes to the kernel's trace: slices, instants and
+// counters, as "B|PID|NAME".
 //
 // Format: as Perfetto's trace processor reads it (importers/systrace/systrace_parser.h).
 package atrace
@@ -10,21 +10,21 @@ import (
 	"strconv"
 )
 
-// Point is what a line says. The letters of Phase: B and E begin and end a slice of the
-// thread, I is an instant of it; S and F begin and end a slice of the process by its name
-// and Value, G and H one on a Track; N is an instant on a Track; C is a counter's Value.
+// Point is the content of a line. The letters of Phase: B and E begin and end a slice of the
+// thread, I is an instant of it; S and F begin and end a slice of the process by its name and
+// Value, G and H one on a Track; N is an instant on a Track; C is a counter's Value.
 type Point struct {
 	Phase       byte
-	PID         int32 // 0 where not told
+	PID         int32 // 0 if unknown
 	Name, Track string
 	Value       int64
 }
 
-// maxName bounds a name, as Android's own limit on a line does.
+// maxName limits a name, as Android's own limit on a line does.
 const maxName = 1024
 
-// parse reads a line, whose texts it makes of bytes; false for one that is of no such kind, or
-// lacks what its kind has.
+// parse parses a line, converting bytes by text; false for a line of another kind, or an incomplete
+// one.
 func parse(line []byte, text func([]byte) string) (Point, bool) {
 	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == 0) {
 		line = line[:len(line)-1]
@@ -53,7 +53,7 @@ func cut(b []byte) (before, after []byte, found bool) {
 	return b, nil, false
 }
 
-// numbered is the number of a process; 0 and false for what is none.
+// numbered parses the id of a process; 0 and false if it is none.
 func numbered(digits []byte) (int32, bool) {
 	const most = 10 // digits of a number of 31 bits
 	var v int64
@@ -70,7 +70,7 @@ func numbered(digits []byte) (int32, bool) {
 	return int32(v), true
 }
 
-// read reads what stands behind the process.
+// read reads the text after the process.
 func (p *Point) read(rest []byte, text func([]byte) string) bool {
 	next := func(rest []byte) (string, []byte) {
 		field, rest, _ := cut(rest)
@@ -109,7 +109,7 @@ func (p *Point) read(rest []byte, text func([]byte) string) bool {
 }
 
 func (p *Point) number(digits []byte) bool {
-	const quick = 18 // digits of a number that an int64 always has room for
+	const quick = 18 // digits that always fit into an int64
 	var v int64
 	for _, d := range digits {
 		if d < '0' || d > '9' || len(digits) > quick {

@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Events are all of them.
+// Events returns all of them.
 var Events = []protowire.Number{field.EventPrint, field.EventZero, field.EventSdeTracingMarkWrite, field.EventDpuTracingMarkWrite, field.EventG2dTracingMarkWrite, field.EventMaliTracingMarkWrite}
 
 // reading is what an event said, and names of which one copy is kept.
@@ -20,8 +20,8 @@ type reading struct {
 	names map[string]string
 }
 
-// Of is what an event of the kernel says; false for one that is of no such kind. Several may
-// ask for the same event, which is read once.
+// Of returns the content of an event of the kernel; false for other events. Several readers may ask
+// for the same event, which is parsed once.
 func Of(e *packets.Event) (Point, bool) {
 	made, now := e.Reading()
 	r, known := made.(*reading)
@@ -35,7 +35,7 @@ func Of(e *packets.Event) (Point, bool) {
 	return r.point, r.ok
 }
 
-// text is a name, of which one copy is kept.
+// text interns a name.
 func (r *reading) text(b []byte) string {
 	const most, short = 10_000, 100 // names, and bytes of one
 	b = b[:min(len(b), maxName)]

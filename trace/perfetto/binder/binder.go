@@ -1,9 +1,9 @@
-// Package binder reads the transactions between processes of a Perfetto trace: who called,
-// who answered on which thread and when, and what was called.
+// Package binder reads the transactions between processes in a Perfetto trace: the caller, the
+// thread that answered and when, and the called method.
 //
-// It takes a stand: transactions are paired, and interfaces named, as in Perfetto's
-// standard library (android.binder), so that its table can be held against this. A
-// transaction that has no other end in the trace is not listed.
+// Transactions are paired, and interfaces named, as in Perfetto's standard library
+// (android.binder), so that its table can be compared with this. A transaction whose other end is
+// not in the trace is not listed.
 package binder
 
 import (
@@ -23,28 +23,27 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// Transaction is a call of a thread that another answers, or takes where nobody waits for
-// an answer.
+// Transaction is a thread's call that another thread answers, or receives if it is one-way.
 type Transaction struct {
 	Client, Server End
-	// Interface is the name that the server says of what is called, as
-	// "AIDL::java::IActivityManager::startService::server"; "" where it says none.
+	// Interface is the server's name of the called method, as
+	// "AIDL::java::IActivityManager::startService::server"; "" if unknown.
 	Interface string
-	// Waits says that the client waits for an answer.
+	// Waits is set if the client waits for a reply.
 	Waits bool
 }
 
-// End is the part of one thread in a transaction.
+// End is one thread's part of a transaction.
 type End struct {
 	Slice  int32 // in Reader.Slices
 	Thread int   // in the tracker's Threads
 	At     time.Duration
-	For    time.Duration // 0 where nobody waits
-	// OOMScore is how soon the kernel would end the process then, nil where not told.
+	For    time.Duration // 0 for a one-way call
+	// OOMScore is how soon the kernel would kill the process at the time, nil if unknown.
 	OOMScore *int64
 }
 
-// Parts are the interface and the method of a transaction, as far as its name has them.
+// Parts returns the interface and the method of a transaction, as far as its name has them.
 func (t *Transaction) Parts() (named, method string) {
 	parts := strings.Split(t.Interface, "::")
 	if len(parts) > 2 {
@@ -56,13 +55,13 @@ func (t *Transaction) Parts() (named, method string) {
 	return named, method
 }
 
-// Reader reads transactions. It is a reader of slices, since they are where calls, answers
-// and interfaces stand.
+// Reader reads transactions. It embeds a reader of slices, since calls, replies and interfaces are
+// slices.
 type Reader struct {
 	*reader.Reader
 	// Memory has the scores of processes among its values.
 	Memory *counters.Reader
-	// Interfaces are by slice what a server says there that it does, in Names: 0 for nothing.
+	// Interfaces are by slice the method that a server names in it, in Names: 0 for none.
 	// Transactions fills them.
 	Interfaces spill.List[int32]
 
@@ -70,12 +69,12 @@ type Reader struct {
 	threads *threads.Tracker
 }
 
-// New is a reader of a file whose threads the tracker reads in the same pass.
+// New returns a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{Reader: reader.New(file, tracker), Memory: counters.New(file, tracker), file: file, threads: tracker}
 }
 
-// Wants are what slices follow from, and scores of processes.
+// Wants returns the inputs of slices, and scores of processes.
 func (r *Reader) Wants() packets.Wants {
 	wants := r.Reader.Wants()
 	wants.Packets = append(slices.Clone(wants.Packets), field.PacketProcessStats)
@@ -92,7 +91,7 @@ func (r *Reader) Packet(p packets.Packet) {
 	r.Reader.Packet(p)
 }
 
-// Event reads an event. The tracker has read it before.
+// Event reads an event. The tracker has already read it.
 func (r *Reader) Event(e *packets.Event) {
 	if e.Kind == field.EventOOMScoreAdjUpdate {
 		r.Memory.Event(e)
@@ -101,8 +100,8 @@ func (r *Reader) Event(e *packets.Event) {
 	r.Reader.Event(e)
 }
 
-// Transactions are all that have both ends, in the order in which they were sent. One is
-// valid until the next.
+// Transactions returns all transactions with both ends, in the order in which they were sent. One
+// is valid until the next.
 func (r *Reader) Transactions() iter.Seq[*Transaction] {
 	r.interfaces()
 	j := joining{Reader: r, scores: r.scores(), sent: r.Slices.Cursor(together), got: r.Slices.Cursor(together), named: r.Interfaces.Cursor(together)}
@@ -115,10 +114,10 @@ func (r *Reader) Transactions() iter.Seq[*Transaction] {
 	}
 }
 
-// together is how many rows that are near each other are read at once.
+// together is the number of neighbouring rows that are read at once.
 const together = 256
 
-// joining brings together what is known of both ends of a transaction.
+// joining joins what is known of both ends of a transaction.
 type joining struct {
 	*Reader
 	scores    map[int][]score
@@ -126,8 +125,8 @@ type joining struct {
 	named     *spill.Cursor[int32]
 }
 
-// transaction is the one that a flow leads from the client to the server; false where a
-// flow is of something else, or one of the ends is not known whole.
+// transaction returns the transaction of a flow from the client to the server; false if the flow is
+// something else, or one of the ends is incomplete.
 func (j *joining) transaction(flow reader.Flow) (Transaction, bool) {
 	from, to, name := j.sent.At(flow.Out), j.got.At(flow.In), j.named.At(flow.In)
 	if from == nil || to == nil || name == nil {
@@ -146,7 +145,7 @@ func (j *joining) transaction(flow reader.Flow) (Transaction, bool) {
 	return Transaction{Client: client, Server: server, Waits: waits, Interface: j.Names[*name]}, known && knownToo
 }
 
-// end is the one of a slice; false where that is of no thread, or its process is not known.
+// end returns the end of a slice; false if it is of no thread, or its process is unknown.
 func (j *joining) end(slice int32, s *reader.Slice) (End, bool) {
 	e := End{Slice: slice, Thread: j.Tracks[s.Track].Thread, At: s.At, For: s.For}
 	if e.Thread < 0 || j.threads.Threads[e.Thread].Process < 0 {

@@ -25,7 +25,7 @@ func event(ns, tid uint64, kind protowire.Number, data []byte) []byte {
 	return in(num(num(nil, field.EventTimestamp, ns), field.EventPID, tid), kind, data)
 }
 
-// TestEndsOfATransaction has one that nobody waits for.
+// TestEndsOfATransaction has a one-way transaction.
 func TestEndsOfATransaction(t *testing.T) {
 	t.Parallel()
 	sent := num(num(num(nil, field.BinderTransactionDebugID, 7), field.BinderTransactionToProc, 300), field.BinderTransactionFlags, 0x11)

@@ -13,10 +13,10 @@ type score struct {
 	value int64
 }
 
-// maxScores is how many changes of scores are kept.
+// maxScores limits the changes of scores that are kept.
 const maxScores = 1_000_000
 
-// scores are those of each process from when they change, in the order of time.
+// scores returns the scores of each process from their changes on, in chronological order.
 func (r *Reader) scores() map[int][]score {
 	out := map[int][]score{}
 	changes := 0
@@ -41,9 +41,8 @@ func (r *Reader) scores() map[int][]score {
 	return out
 }
 
-// interfaces finds the names of what a server says that it does, by the slice in which it
-// got the transaction: of an answer what stands in it, of one that nobody waits for what
-// comes next on its thread.
+// interfaces finds the methods that servers name, by the slice in which each received the
+// transaction: within it for a reply, the next slice on its thread for a one-way call.
 func (r *Reader) interfaces() {
 	server := make([]bool, len(r.Names))
 	for i, name := range r.Names {
@@ -77,7 +76,7 @@ func (r *Reader) interfaces() {
 	}
 }
 
-// isServer reports that a slice's name is one with which generated code says what it
+// isServer reports whether a slice's name is one by which generated code names the method that it
 // answers.
 func isServer(name string) bool {
 	aidl := strings.HasPrefix(name, "AIDL::") && (strings.HasSuffix(name, "Server") || strings.HasSuffix(name, "server"))

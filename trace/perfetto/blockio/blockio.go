@@ -1,10 +1,10 @@
-// Package blockio reads from a Perfetto trace what block devices, a phone's flash, were
-// asked to read and to write, how long each took, and who asked.
+// Package blockio reads from a Perfetto trace the requests to block devices, such as a phone's
+// flash: reads and writes, how long each took, and the requesting thread.
 //
-// It takes a stand: a request ends with what the kernel says of the same device and
-// sector, so that requests that a device has at one time are told apart, where Perfetto's
-// own slices of a device are nested. The kernel tells of one piece of work at up to three
-// levels, and each is listed as what it is: nothing is added up.
+// A request ends with the kernel's event for the same device and sector, so that concurrent
+// requests of a device are separate, whereas Perfetto's own slices of a device are nested. The
+// kernel reports one request at up to three levels, and each is listed separately: nothing is added
+// up.
 package blockio
 
 import (
@@ -18,26 +18,26 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// Limits on what is kept.
+// Limits of what is kept.
 const (
-	MaxRows  = 1_000_000 // where the list does not spill
+	MaxRows  = 1_000_000 // if the list does not spill
 	maxOpen  = 100_000   // that have not ended
 	maxNames = 100_000
 )
 
-// Level is which of the kernel's layers tells of a request.
+// Level is the layer of the kernel that reports a request.
 type Level uint8
 
 // The levels, from the file system to the device: block_bio_queue to block_bio_complete;
-// block_io_start to block_io_done, the time in the queue and in the device; block_rq_issue
-// to block_rq_complete, the time in the device.
+// block_io_start to block_io_done, the time in the queue and in the device; block_rq_issue to
+// block_rq_complete, the time in the device.
 const (
 	Bio Level = iota
 	IO
 	Request
 )
 
-// String is the event with which the kernel tells of one.
+// String returns the event with which the kernel reports a request.
 func (l Level) String() string {
 	return [...]string{"block_bio_queue", "block_io_start", "block_rq_issue"}[l]
 }
@@ -45,14 +45,14 @@ func (l Level) String() string {
 // Work is a request of one level.
 type Work struct {
 	At      time.Duration
-	For     time.Duration // less than 0 for one that did not end in the trace
+	For     time.Duration // negative if it did not end in the trace
 	Sector  uint64        // of 512 bytes
-	Device  uint32        // as stat has it: major and minor number
+	Device  uint32        // as in stat: major and minor number
 	Sectors uint32
 	Bytes   uint32
 	Kind    int32 // in Reader.Names: R or W, with letters for more (the kernel's rwbs)
-	Command int32 // in Reader.Names: who asked
-	Thread  int32 // in the tracker's Threads: who ran then, which may be a kernel's worker
+	Command int32 // in Reader.Names: the requesting thread's name
+	Thread  int32 // in the tracker's Threads: the running thread, which may be a kernel's worker
 	Error   int32 // the kernel's number, 0 for none
 	Level   Level
 }
@@ -77,15 +77,15 @@ type key struct {
 // begun is a request that has not ended.
 type begun struct {
 	place int32  // in Reader.Work
-	end   uint64 // the sector behind it
+	end   uint64 // the sector after it
 }
 
-// New is a reader of a file whose threads the tracker reads in the same pass.
+// New returns a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{file: file, threads: tracker, open: map[key]begun{}, names: map[string]int32{"": 0}, Names: []string{""}}
 }
 
-// Wants are the kernel's events of block devices.
+// Wants returns the kernel's events of block devices.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{Events: []protowire.Number{
 		field.EventBlockBioQueue, field.EventBlockBioComplete, field.EventBlockIOStart, field.EventBlockIODone,
@@ -93,7 +93,7 @@ func (r *Reader) Wants() packets.Wants {
 	}}
 }
 
-// Packet reads nothing: what is read are events.
+// Packet ignores packets: only events are read.
 func (r *Reader) Packet(packets.Packet) {}
 
 // intern is the place of a name, that of "" where there are too many.

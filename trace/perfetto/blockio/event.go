@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// sectorBytes is what a sector has, whatever the device's own are.
+// sectorBytes is the size of a sector, whatever the device's own.
 const sectorBytes = 512
 
 // Event reads an event (block.proto). The tracker has read it before.

@@ -35,7 +35,7 @@ func (r *Reader) battery(at time.Duration, message []byte) {
 	put("power_mw", math.Abs(float64(milliwatts)), b.HasCurrentUa && b.HasVoltageUv)
 }
 
-// device is a counter of the whole device.
+// device returns a counter of the whole device.
 func device(kind, name string) Track {
 	return Track{Type: kind, Name: name, Thread: None, Process: None, CPU: None}
 }

@@ -1,10 +1,9 @@
-// Package counters reads values over time from a Perfetto trace: counters that apps,
-// Android, drivers and track events write; frequencies, times and loads of CPUs, clocks and
-// GPUs; memory; and what is counted of energy.
+// Package counters reads values over time from a Perfetto trace: counters of apps, Android, drivers
+// and track events; frequencies, times and loads of CPUs, clocks and GPUs; memory; and counters of
+// energy.
 //
-// It takes a stand: tracks are named as in Perfetto's own trace processor
-// (importers/common/tracks_common.h), so that its tables can be held against these. What
-// joules follow from these values is for package powerdata.
+// Tracks are named as in Perfetto's own trace processor (importers/common/tracks_common.h), so that
+// its tables can be compared with these. Package powerdata derives joules from these values.
 package counters
 
 import (
@@ -21,9 +20,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
-// Limits on what is kept.
+// Limits of what is kept.
 const (
-	MaxRows   = 1_000_000 // values, where their list does not spill
+	MaxRows   = 1_000_000 // values, if their list does not spill
 	maxTracks = 100_000
 )
 
@@ -34,22 +33,22 @@ const None = -1
 type Value struct {
 	At    time.Duration
 	Value float64
-	Track int32 // in Reader.Tracks
+	Track int32 // index in Reader.Tracks
 }
 
 // Track is one counter.
 type Track struct {
-	Type    string // as Perfetto names it: atrace_counter, cpu_frequency, …
+	Type    string // Perfetto's name of it: atrace_counter, cpu_frequency, …
 	Name    string
-	Unit    string // "" where not told
+	Unit    string // "" if unknown
 	Thread  int    // in the tracker's Threads, of a counter that stands for its process; None for others
 	Process int    // in the tracker's Processes, None for others
 	CPU     int    // None for others
-	// Own says that it is the thread's own, and does not stand for its process.
+	// Own is set if it is the thread's own, rather than its process's.
 	Own bool
-	// Which tells it from others of its name; 0 where the name does.
+	// Which distinguishes it from others with its name; 0 if the name is unique.
 	Which uint64
-	// Raw is the device's own name of a power rail, which may not be Name.
+	// Raw is the device's own name of a power rail, which may differ from Name.
 	Raw string
 }
 
@@ -57,9 +56,9 @@ type Track struct {
 type Reader struct {
 	Values spill.List[Value]
 	Tracks []Track
-	// Unread counts events of tracks whose values are of no counter that is described.
+	// Unread counts events of tracks whose values are of no described counter.
 	Unread int
-	// LeftOut counts values of the system that are not read, by what they are of.
+	// LeftOut counts system values that are not read, by kind.
 	LeftOut map[string]int
 
 	file    *packets.File
@@ -75,7 +74,7 @@ type Reader struct {
 	sent      map[virtioKey]time.Duration // commands to a virtual GPU
 }
 
-// New is a reader of a file whose threads the tracker reads in the same pass.
+// New returns a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	r := &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[uint32]int{}, events: trackevent.New(file, tracker),
@@ -93,7 +92,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return r
 }
 
-// Wants are the kernel's events of counters, and what Perfetto reads of processes in /proc.
+// Wants returns the kernel's events of counters, and what Perfetto reads about processes in /proc.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
 		Packets: []protowire.Number{
@@ -112,7 +111,7 @@ func (r *Reader) Wants() packets.Wants {
 	}
 }
 
-// Event reads an event. The tracker has read it before.
+// Event reads an event. The tracker has already read it.
 func (r *Reader) Event(e *packets.Event) {
 	switch e.Kind {
 	case field.EventCPUFrequency:
@@ -161,7 +160,8 @@ func (r *Reader) clock(e *packets.Event, kind, suffix string) {
 	r.put(e.At, float64(m.State), device(kind, packets.Name(m.Name)+suffix))
 }
 
-// point reads a counter of user space or of a driver. It is its process's, whoever writes.
+// point reads a counter of user space or of a driver. It belongs to its process, whichever thread
+// writes it.
 func (r *Reader) point(e *packets.Event, p atrace.Point) {
 	t := Track{Type: "atrace_counter", Name: p.Name, Thread: None, Process: None, CPU: None}
 	switch {
@@ -177,7 +177,7 @@ func (r *Reader) point(e *packets.Event, p atrace.Point) {
 
 const batteryStats = "battery_stats."
 
-// put keeps a value of a track. It gives its row, None where it has none.
+// put adds a value of a track. It returns its row, None if it has none.
 func (r *Reader) put(at time.Duration, value float64, t Track) int32 {
 	place, known := r.tracks[t]
 	if !known {

@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// ofCPU keeps a value of a CPU's counter.
+// ofCPU adds a value of a CPU's counter.
 func (r *Reader) ofCPU(at time.Duration, value float64, cpu uint64, kind, name string) {
 	if cpu < packets.MaxCPUs {
 		r.put(at, value, Track{Type: kind, Name: name, Thread: None, Process: None, CPU: int(cpu)})

@@ -8,10 +8,10 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// maxRail is the highest number of a power rail.
+// maxRail is the highest id of a power rail.
 const maxRail = 256
 
-// energy is what packets say once of what later ones count.
+// energy is the descriptions that later packets refer to.
 type energy struct {
 	rails     map[railKey]rail
 	consumers map[int32]string
@@ -37,8 +37,8 @@ func (r *Reader) describeRails(m *messages.PowerRails) {
 // rail is a power rail by its own name and by that of its track.
 type rail struct{ name, track string }
 
-// parts are the parts of a device that trace_processor has for the names of rails, by how
-// these end (MapToFriendlyPowerRailName in importers/proto/android_probes_module.cc).
+// parts are trace_processor's names of components by the suffixes of rails' names
+// (MapToFriendlyPowerRailName in importers/proto/android_probes_module.cc).
 var parts = []struct{ suffix, part string }{
 	{"M_VDD_CPUCL0", "cpu.little"}, {"M_VDD_CPUCL0_M", "cpu.little.mem"}, {"M_VDD_CPUCL1", "cpu.mid"}, {"M_VDD_CPUCL1_M", "cpu.mid.mem"},
 	{"M_VDD_CPUCL2", "cpu.big"}, {"M_VDD_INT", "system.fabric"}, {"M_VDD_TPU", "tpu"}, {"VSYS_PWR_DISP", "display"},
@@ -50,7 +50,7 @@ var parts = []struct{ suffix, part string }{
 	{"S_LLDO1", "ldo.sub"},
 }
 
-// railTrack is what trace_processor calls the track of a rail.
+// railTrack returns trace_processor's name of the track of a rail.
 func railTrack(name string) string {
 	for _, one := range parts {
 		if strings.HasSuffix(name, one.suffix) {

@@ -9,15 +9,15 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// gpu is what packets say of counters of GPUs.
+// gpu is the descriptions of GPU counters.
 type gpu struct {
 	specs map[specKey]gpuCounter
-	known map[specKey]bool // interned descriptions that were read, of number 0
+	known map[specKey]bool // interned descriptions that were read, with the number 0
 	last  map[Track]int32  // the row of a counter's last value
 }
 
-// specKey is a counter by its number, which means something within a description: one of a
-// sequence's interned ones, or else all others of the trace.
+// specKey identifies a counter within a description: one of a sequence's interned ones, or else all
+// others of the trace.
 type specKey struct {
 	seq        *packets.Sequence
 	generation int
@@ -27,8 +27,8 @@ type specKey struct {
 
 type gpuCounter struct {
 	track Track
-	// forward says that a value is of the time after it. Others are of the time before: a
-	// row is then known when the next value comes.
+	// forward is set if a value is of the time after it. Others are of the time before: a row is
+	// then known when the next value comes.
 	forward bool
 }
 
@@ -85,10 +85,10 @@ func (r *Reader) specs(key specKey, descriptor []byte, gpu int32) {
 	}
 }
 
-// maxUnits is how many units one may be made of.
+// maxUnits limits the units that one may consist of.
 const maxUnits = 8
 
-// unit is a unit as a fraction of others, as "Pixel/s".
+// unit returns a unit as a fraction of others, as "Pixel/s".
 func unit(over, under []uint64) string {
 	var top, bottom []string
 	for _, u := range over {

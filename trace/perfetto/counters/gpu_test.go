@@ -12,9 +12,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 )
 
-// TestADescriptionOfGPUCountersIsReadOnce has 1,000 samples that refer to one description of
-// 1,000 counters. Read for each, it would take a million names.
-func TestADescriptionOfGPUCountersIsReadOnce(t *testing.T) {
+// TestGPUCounterDescriptionIsReadOnce has 1,000 samples that refer to one description of 1,000
+// counters. Reading it for each would take a million names.
+func TestGPUCounterDescriptionIsReadOnce(t *testing.T) {
 	const many = 1_000
 	message := tracetest.Message(nil)
 	var described, trace tracetest.Message

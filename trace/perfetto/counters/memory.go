@@ -63,7 +63,7 @@ func (r *Reader) oomScore(e *packets.Event) {
 	r.ofThread(e.At, float64(score), "oom_score_adj", "oom_score_adj", r.threads.Of(m.PID))
 }
 
-// ofThread keeps a value that is of the process of a thread, which may not be known yet.
+// ofThread adds a value of the process of a thread, which may not be known yet.
 func (r *Reader) ofThread(at time.Duration, value float64, kind, name string, thread int) {
 	r.put(at, value, Track{Type: kind, Name: name, Thread: thread, Process: None, CPU: None})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Packet reads a packet when its time has come.
+// Packet reads a packet once earlier events were read.
 func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
 		return
@@ -35,8 +35,8 @@ func (r *Reader) Packet(p packets.Packet) {
 	r.file.Defer(at, len(message), func() { r.packet(at, p.Kind, message) })
 }
 
-// describe reads what a packet says of others, or at times of its own; true where it says
-// nothing else.
+// describe reads a packet's descriptions, or values with times of their own; it returns true if the
+// packet has nothing else.
 func (r *Reader) describe(p packets.Packet) bool {
 	if r.events.Describe(p) {
 		return true
@@ -91,7 +91,7 @@ func (r *Reader) packet(at time.Duration, kind protowire.Number, message []byte)
 	}
 }
 
-// trackEvent reads what a TrackEvent says of counters.
+// trackEvent reads the counters of a TrackEvent.
 func (r *Reader) trackEvent(p packets.Packet) {
 	stamp, timed := r.events.Stamp(p)
 	values, ok := r.events.Values(p)

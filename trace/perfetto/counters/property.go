@@ -12,7 +12,7 @@ import (
 // traced begins the names of the system's properties that Perfetto reads.
 const traced = "debug.tracing."
 
-// properties are counters that are named otherwise than their property, or as it.
+// properties maps properties to the names of their counters.
 var properties = map[string]string{
 	"mcc": "mcc", "mnc": "mnc", "desktop_mode_visible_tasks": "desktop_mode_visible_tasks",
 	"battery_status": "BatteryStatus", "plug_type": "PlugType",

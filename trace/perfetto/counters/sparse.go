@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// sparse keeps the values of counters that are told all at once, and only where one is
-// another than before: then also the last time at which it was the same. What a packet
-// does not mention stays as it was.
+// sparse keeps only changes of counters that are all reported at once: the last time of the
+// previous value, and the first of the new. A counter that a packet does not mention is unchanged.
 type sparse struct {
 	reader  *Reader
 	packets int
@@ -20,7 +19,7 @@ type sparse struct {
 
 type sparseValue struct {
 	value   float64
-	written int // the packet in which a value was kept last
+	written int // the packet in which a value was last kept
 }
 
 // next begins a packet.
@@ -29,7 +28,7 @@ func (s *sparse) next(at time.Duration) {
 	s.before, s.at = s.at, at
 }
 
-// all puts the values of a packet.
+// all adds the values of a packet.
 func (s *sparse) all(values map[Track]uint64) {
 	for _, t := range slices.SortedFunc(maps.Keys(values), func(a, b Track) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Which, b.Which))

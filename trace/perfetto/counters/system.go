@@ -64,13 +64,13 @@ func (r *Reader) timesOfCPU(at time.Duration, m messages.CPUTimes) {
 	}
 }
 
-// gpuMemory reads a GpuMemTotalEvent (gpu_mem_event.proto): what the GPU holds in all, or
-// for a process.
+// gpuMemory reads a GpuMemTotalEvent (gpu_mem_event.proto): the GPU memory in total, or of a
+// process.
 func (r *Reader) gpuMemory(at time.Duration, gpu uint64, pid int32, bytes uint64, add bool) {
 	t := device("gpu_memory", "GPU Memory")
 	t.Unit, t.Which = "bytes", gpu
 	if pid != 0 {
-		// The kernel may tell of a process that has gone.
+		// The kernel may report a process that has ended.
 		if _, known := r.threads.Known(pid); !known && !add {
 			return
 		}

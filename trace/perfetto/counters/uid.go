@@ -8,14 +8,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// uids are the times that the kernel counts for each UID and cluster of CPUs. They are
-// told as differences, all but the first of a sequence's state.
+// uids are the times that the kernel counts for each UID and cluster of CPUs. They are reported as
+// differences, except for the first of a sequence's state.
 type uids struct {
 	sparse   sparse
 	clusters map[*packets.Sequence]uint64
 	told     map[uidOf]generationValue
 	latest   map[uidKey]uint64 // whatever the sequence's state
-	sums     map[uidKey]uint64 // what was gained since the trace began, of groups of UIDs
+	sums     map[uidKey]uint64 // increase since the trace began, of groups of UIDs
 	totals   map[totalKey]uint64
 }
 
@@ -39,8 +39,8 @@ type totalKey struct {
 	cluster uint64
 }
 
-// UIDs of Android (android_filesystem_config.h): those of a user have these distances, and
-// those of processes that are isolated, or share one, no name of their own.
+// UIDs of Android (android_filesystem_config.h): those of a user have this distance, and those of
+// isolated processes, or shared by several, have no name of their own.
 const (
 	perUser       = 100_000
 	firstApp      = 10_000
@@ -49,7 +49,7 @@ const (
 	firstIsolated = 90_000
 )
 
-// group is the UID that stands for those of a range without names.
+// group returns the UID that represents a range without names.
 func group(uid uint32) (uint32, bool) {
 	of := uid % perUser
 	if firstShared <= of && of < lastShared || firstIsolated <= of {

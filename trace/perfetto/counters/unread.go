@@ -6,8 +6,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
-// passedOver are the fields of SysStats that are not read, as people know them. Each value
-// of one is a counter's in Perfetto's trace processor.
+// passedOver are the fields of SysStats that are not read, with display names. Each value of one is
+// a counter's in Perfetto's trace processor.
 var passedOver = map[protowire.Number]string{
 	field.SysStatsVmstat: "/proc/vmstat", field.SysStatsNumForks: "forks", field.SysStatsNumIrqTotal: "interrupts", field.SysStatsNumIrq: "interrupts",
 	field.SysStatsNumSoftirqTotal: "soft interrupts", field.SysStatsNumSoftirq: "soft interrupts", field.SysStatsBuddyInfo: "/proc/buddyinfo",

@@ -14,7 +14,7 @@ type virtioKey struct {
 	number uint64
 }
 
-// Queues of a virtual GPU, as the kernel and as Perfetto names them.
+// Queues of a virtual GPU, by the kernel's and Perfetto's names.
 var virtioQueues = map[string]string{"control": "Control", "cursor": "Cursor"}
 
 // virtio reads a VirtioGpuCmdQueueFtraceEvent, or a VirtioGpuCmdResponseFtraceEvent, which

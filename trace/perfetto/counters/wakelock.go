@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// wakelocks are the times for which the kernel's wakelocks were held. They are told as
-// differences, all but the first of a sequence's state.
+// wakelocks are the times for which the kernel's wakelocks were held. They are reported as
+// differences, except for the first of a sequence's state.
 type wakelocks struct {
 	sparse sparse
 	names  map[wakelockOf]wakelock

@@ -1,10 +1,9 @@
 // Package gc reads from a Perfetto trace when the garbage collector of an app ran.
 //
-// It owns what counts as such a run: the slice that ART writes around it ("Background
-// concurrent copying GC", GarbageCollector::Run in garbage_collector.cc) on whatever
-// thread collects, most often HeapTaskDaemon. It takes a stand: a thread that waits for
-// the collector runs none, and of a trace that has lost some, nobody can say how many
-// there were.
+// It owns what counts as such a run: the slice that ART writes around it ("Background concurrent
+// copying GC", GarbageCollector::Run in garbage_collector.cc) on the collecting thread, usually
+// HeapTaskDaemon. A thread that waits for the collector does not run it. If a trace has lost
+// events, the number of runs is unknown.
 package gc
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Limits on what is kept.
+// Limits of what is kept.
 const (
 	maxRuns    = 100_000
 	maxThreads = 10_000 // with open slices
@@ -32,30 +31,30 @@ type Run struct {
 	PID  int
 	Name string        // "Background concurrent copying GC"
 	At   time.Duration // on the trace's own clock
-	For  time.Duration // to the trace's last event, where it did not end
+	For  time.Duration // to the trace's last event if it did not end
 }
 
 // Collections are the runs of the collector in a trace.
 type Collections struct {
 	Runs []Run // by time
-	// Traced says that the app wrote about its work at all: without, it may have
-	// collected as it likes.
+	// Traced is set if the app wrote slices at all: otherwise its collections are unknown.
 	Traced bool
-	// Lost counts what the trace has lost of the kernel's events. There may be more runs.
+	// Lost counts gaps in the kernel's events. There may be more runs.
 	Lost int
 }
 
-// kinds are how ART's collectors are called, in every version.
+// kinds are the names of ART's collectors, in all versions.
 var kinds = []string{"mark sweep GC", "mark compact GC", "concurrent copying GC", "semispace GC"}
 
 func isRun(name string) bool {
 	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasSuffix(name, kind) })
 }
 
-// New is a reader of the runs in the processes that are the app's, beside others of a pass.
+// New returns a reader of the runs in the processes for which of is true, together with others of a
+// pass.
 func New(of func(pid int) bool) *Reader { return &Reader{of: of, open: map[int32][]Run{}} }
 
-// Collections are the runs of a trace that was read, which lost so much of the kernel's events.
+// Collections returns the runs of a trace that was read, with lost gaps in the kernel's events.
 func (r *Reader) Collections(lost int) Collections {
 	r.finish()
 	out := Collections{Runs: r.runs, Traced: r.traced, Lost: lost + r.cut}
@@ -63,8 +62,8 @@ func (r *Reader) Collections(lost int) Collections {
 	return out
 }
 
-// Metrics are the runs by metric, of a trace that has lost so much of the kernel's events; none
-// where the app wrote nothing about its work, or where a part is lost, which doubt says.
+// Metrics returns the metrics of the runs; lost is the number of gaps in the kernel's events. It
+// returns none if the app wrote no slices, or if there are gaps, which doubt then states.
 func (r *Reader) Metrics(lost int) (metrics map[string]float64, doubt string) {
 	found := r.Collections(lost)
 	switch {
@@ -80,23 +79,22 @@ func (r *Reader) Metrics(lost int) (metrics map[string]float64, doubt string) {
 	return map[string]float64{"gc.count": float64(len(found.Runs)), "gc.time_ms": float64(took) / float64(time.Millisecond)}, ""
 }
 
-// Reader follows the slices that threads have open. One that is no run of the collector
-// has no name.
+// Reader tracks the open slices of threads. A slice that is not a run of the collector has no name.
 type Reader struct {
 	of     func(pid int) bool
 	open   map[int32][]Run // by thread, the innermost last
 	runs   []Run
 	traced bool
 	last   time.Duration // of the events
-	cut    int           // what there was no room for
+	cut    int           // runs without room
 }
 
-// Wants are what threads write into the kernel's trace.
+// Wants returns the lines that threads write to the kernel's trace.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{Events: []protowire.Number{field.EventPrint}}
 }
 
-// Packet is of nobody's interest.
+// Packet ignores packets.
 func (r *Reader) Packet(packets.Packet) {}
 
 // Event reads the beginning or the end of a slice.
@@ -127,7 +125,7 @@ func (r *Reader) Event(e *packets.Event) {
 	}
 }
 
-// close ends the innermost slice of a thread. A run within another is a part of it.
+// close ends the innermost slice of a thread. A run nested in another is a part of it.
 func (r *Reader) close(stack []Run, at time.Duration) {
 	run, outer := stack[len(stack)-1], stack[:len(stack)-1]
 	if run.Name == "" || slices.ContainsFunc(outer, func(o Run) bool { return o.Name != "" }) {
@@ -141,7 +139,7 @@ func (r *Reader) close(stack []Run, at time.Duration) {
 	r.runs = append(r.runs, run)
 }
 
-// finish ends what did not end in the trace.
+// finish ends the runs that did not end in the trace.
 func (r *Reader) finish() {
 	for _, stack := range r.open {
 		for ; len(stack) > 0; stack = stack[:len(stack)-1] {

@@ -15,14 +15,14 @@ import (
 
 type message = tracetest.Message
 
-// read reads the runs of a trace in the processes that are the app's.
+// read reads the runs of a trace in the app's processes.
 func read(src io.ReadSeeker, of func(pid int) bool) (gc.Collections, error) {
 	r := gc.New(of)
 	lost, err := tracetest.Kernel(src, r)
 	return r.Collections(lost), err
 }
 
-// line is what a thread writes at a time, in ms of CLOCK_BOOTTIME.
+// line is a line that a thread writes at a time, in ms of CLOCK_BOOTTIME.
 type line struct {
 	ms   int64
 	tid  int64
@@ -42,9 +42,9 @@ func traced(lost bool, lines ...line) []byte {
 	return message(nil).In(field.TracePacket, message(nil).Num(field.PacketTrustedPacketSequenceID, 1).In(field.PacketFtraceEvents, bundle))
 }
 
-// What ART writes around a run of its collector is one, on any thread of the app, once;
-// a wait for it, its phases and other apps' runs are none.
-func TestRunsOfTheCollector(t *testing.T) {
+// The slice that ART writes around a run of its collector counts once, on any thread of the app; a
+// wait for it, its phases and other apps' runs do not count.
+func TestReadRuns(t *testing.T) {
 	t.Parallel()
 	const app, other = 40, 50
 	text := traced(false,
@@ -73,7 +73,7 @@ func TestRunsOfTheCollector(t *testing.T) {
 	for i, want := range []gc.Run{
 		{PID: app, Name: "Background concurrent copying GC", At: 1001 * time.Millisecond, For: 20 * time.Millisecond},
 		{PID: app, Name: "Alloc concurrent mark compact GC", At: 1030 * time.Millisecond, For: 10 * time.Millisecond},
-		{PID: app, Name: "semispace GC", At: 1050 * time.Millisecond, For: 8 * time.Millisecond}, // still at it
+		{PID: app, Name: "semispace GC", At: 1050 * time.Millisecond, For: 8 * time.Millisecond}, // still running
 	} {
 		if got.Runs[i] != want {
 			t.Errorf("%+v, want %+v", got.Runs[i], want)
@@ -87,7 +87,7 @@ func TestRunsOfTheCollector(t *testing.T) {
 	}
 }
 
-// A trace that lost events of the kernel does not say how many runs there were.
+// In a trace that lost events of the kernel the number of runs is unknown.
 func TestLostEventsAreTold(t *testing.T) {
 	t.Parallel()
 	got, err := read(bytes.NewReader(traced(true, line{1000, 40, "B|40|x"}, line{1001, 40, "E|40"})), func(int) bool { return true })
@@ -96,9 +96,9 @@ func TestLostEventsAreTold(t *testing.T) {
 	}
 }
 
-// A trace of Perfetto's own tests has three runs, of 30, 50 and 50 ns, by its trace
+// A trace of Perfetto's own tests has three runs, of 30, 50 and 50 ns, according to its trace
 // processor.
-func TestRunsOfPerfettosOwnTests(t *testing.T) {
+func TestReadRunsOfPerfettosTests(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(corpustest.Path(t, "perfetto", "diff_tests_generated", "metrics-startup__android_startup_attribution.pftrace"))
 	if err != nil {
@@ -114,8 +114,8 @@ func TestRunsOfPerfettosOwnTests(t *testing.T) {
 	}
 }
 
-// Threads and depths that no app has are bounded, and what has no room is counted. A
-// thread that has room keeps it.
+// Threads and depths beyond an app's are limited, and what has no room is counted. A thread that
+// has room keeps it.
 func TestCollectorIsBounded(t *testing.T) {
 	t.Parallel()
 	const depth, threads = 512, 10_000

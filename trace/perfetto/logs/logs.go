@@ -1,10 +1,9 @@
-// Package logs reads what apps and the system wrote to Android's log from a Perfetto trace
+// Package logs reads the entries of Android's log, from apps and the system, in a Perfetto trace
 // (android_log packets).
 //
-// It takes a stand: an entry is at the time that it says itself, on the device's wall
-// clock, which the trace's snapshots lead to the trace's own; where nothing leads there it
-// is left out and counted. Structured values of the events buffer are written behind the
-// message, as Perfetto's own trace processor does (importers/proto/
+// An entry has its own time, on the device's wall clock, which the trace's snapshots convert to the
+// trace's own; if that fails it is left out and counted. Structured values of the events buffer are
+// appended to the message, as Perfetto's own trace processor does (importers/proto/
 // android_probes_parser.cc). Package logcat reads the text that `logcat` prints.
 package logs
 
@@ -24,16 +23,16 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// Limits on what is kept.
+// Limits of what is kept.
 const (
-	MaxRows  = 1_000_000 // where the list does not spill
-	maxText  = 4 << 10   // bytes of a message, as many as Android's log has
-	maxBytes = 64 << 20  // of all messages, where they do not spill
+	MaxRows  = 1_000_000 // if the list does not spill
+	maxText  = 4 << 10   // bytes of a message, the limit of Android's log
+	maxBytes = 64 << 20  // of all messages, if they do not spill
 	maxTags  = 100_000
 	maxArgs  = 100 // of an entry
 )
 
-// info is the priority of an entry that says none (android_log_constants.proto).
+// info is the priority of an entry that states none (android_log_constants.proto).
 const info = 4
 
 // Entry is an entry of the log.
@@ -41,7 +40,7 @@ type Entry struct {
 	At       time.Duration
 	Thread   int32      // in the tracker's Threads
 	Tag      int32      // in Reader.Tags
-	UID      int32      // -1 where not told
+	UID      int32      // -1 if unknown
 	Buffer   uint8      // 0 main, 1 radio, 2 events, 3 system, 4 crash, 5 stats, 6 security, 7 kernel
 	Priority uint8      // 2 verbose, 3 debug, 4 info, 5 warning, 6 error, 7 fatal
 	Message  spill.Text // in Reader.Messages
@@ -49,11 +48,11 @@ type Entry struct {
 
 // Reader reads entries.
 type Reader struct {
-	// Entries are in the order of time, but for those that stand far behind later ones.
+	// Entries are in chronological order, except for those that come far too late.
 	Entries  spill.List[Entry]
 	Messages spill.Texts
 	Tags     []string // the first is ""
-	// Failed and Skipped are entries that Perfetto could not read, or left out.
+	// Failed and Skipped count entries that Perfetto could not read, or left out.
 	Failed, Skipped uint64
 
 	file    *packets.File
@@ -62,17 +61,17 @@ type Reader struct {
 	tags    map[string]int32
 }
 
-// New is a reader of a file whose threads the tracker reads in the same pass.
+// New returns a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{file: file, threads: tracker, clock: -1, tags: map[string]int32{"": 0}, Tags: []string{""}}
 }
 
-// Wants are packets of the log.
+// Wants returns packets of the log.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{Packets: []protowire.Number{field.PacketAndroidLog}}
 }
 
-// Packet reads an AndroidLogPacket, whose entries come when their time has come.
+// Packet reads an AndroidLogPacket, whose entries are added in chronological order.
 func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
 		return
@@ -152,7 +151,7 @@ func value(out *strings.Builder, m messages.LogArg) {
 	out.WriteString(name + "=" + said)
 }
 
-// tag is the place of a tag, that of "" where there are too many.
+// tag returns the index of a tag, that of "" if there are too many.
 func (r *Reader) tag(name string) int32 {
 	one, known := r.tags[name]
 	if !known && r.file.Room("tags of the log", len(r.Tags), maxTags) {

@@ -150,7 +150,7 @@ func (s *stream) unpack(kind protowire.Number, bundle []byte, f func(packet []by
 	s.unpacked += int64(len(plain))
 	switch {
 	case err != nil:
-		s.warnings.Addf(0, "a bundle of compressed packets before byte %d can't be unpacked whole: %v", s.offset, err)
+		s.warnings.Addf(0, "a bundle of compressed packets before byte %d can't be unpacked completely: %v", s.offset, err)
 	case int64(len(plain)) > room:
 		s.warnings.Addf(0, "a bundle of compressed packets before byte %d is larger than %d bytes: the rest of it is not read", s.offset, room)
 	}

@@ -2,8 +2,8 @@ package sched
 
 import "time"
 
-// Forget drops the turns and states that ended before a time, so that a reader that has used
-// them can go on without bound. The places of those that stay change.
+// Forget drops the turns and states that ended before a time, so that a reader can run without
+// bound after using them. The indices of the others change.
 func (r *Reader) Forget(before time.Duration) {
 	meant := map[int32]bool{}
 	for _, c := range r.cpus {
@@ -49,7 +49,7 @@ func (r *Reader) Forget(before time.Duration) {
 	}
 }
 
-// places are where rows go when those that stay move together, None for the others.
+// places returns the new indices of rows after those that stay move together, None for the others.
 func places(n int, stays func(int) bool) []int32 {
 	out := make([]int32, n)
 	next := int32(0)

@@ -8,11 +8,11 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Kernels other than Linux tell the new state of one task at a time
-// (protos/perfetto/trace/generic_kernel/generic_task.proto). Turns and states follow as in
+// Kernels other than Linux report the new state of one task at a time
+// (protos/perfetto/trace/generic_kernel/generic_task.proto). Turns and states are derived as in
 // Perfetto's trace processor (importers/generic_kernel/generic_kernel_parser.cc).
 
-// The places in taskStates of those that mean something of their own.
+// The indices in taskStates of those with a special meaning.
 const (
 	taskUnknown   = 0
 	taskCreated   = 1
@@ -24,14 +24,14 @@ const (
 // taskStates are the names of TaskStateEnum.
 var taskStates = []string{taskUnknown: "", taskCreated: "Created", 2: runnable, taskRunning: running, 4: "S", 5: "D", 6: "T", taskDead: "Z", taskDestroyed: "X"}
 
-// generic is what is known of the tasks of such a kernel.
+// generic is the state of the tasks of such a kernel.
 type generic struct {
 	running map[int32]turn // by CPU
-	cut     map[int32]turn // by thread: that another's turn ended
+	cut     map[int32]turn // by thread: ended by another's turn
 	states  map[int32]uint16
 }
 
-// turn is one that has not ended, or whose end another task's turn told.
+// turn is one that has not ended, or that ended with another task's turn.
 type turn struct {
 	row    int32 // in Reader.Turns, None for one that is not listed
 	thread int32
@@ -135,7 +135,7 @@ func (r *Reader) push(e *packets.Event, thread int32, state uint16) {
 	}
 }
 
-// restate says what a state was that has begun.
+// restate changes a state that has begun.
 func (r *Reader) restate(thread int32, state uint16) {
 	if last := r.latest(thread); last.state != None {
 		last.name = state

@@ -1,11 +1,11 @@
-// Package sched reads who ran on which CPU, and in what state each thread was, from the
+// Package sched reads which thread ran on which CPU, and the state of each thread, from the
 // scheduler's events of a Perfetto trace.
 //
-// It takes a stand: states follow from the events as in Perfetto's own trace processor
+// States are derived from the events as in Perfetto's own trace processor
 // (src/trace_processor/importers/common/thread_state_tracker.cc and
-// importers/ftrace/ftrace_sched_event_tracker.cc), so that its tables can be held against
-// these. The first switch of a CPU's record that is written as columns does not say who
-// ran before: its turn is not listed.
+// importers/ftrace/ftrace_sched_event_tracker.cc), so that its tables can be compared with these.
+// The first switch of a CPU's record that is written as columns does not state which thread ran
+// before: its turn is not listed.
 package sched
 
 import (
@@ -20,92 +20,90 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// MaxRows is how many turns, and how many states, are kept where their lists do not spill.
+// MaxRows limits the turns, and the states, if their lists do not spill.
 const MaxRows = 1_000_000
 
-// Turn is a time that a thread had on a CPU.
+// Turn is a thread's turn on a CPU.
 type Turn struct {
 	At       time.Duration
-	For      time.Duration // less than 0 for one that did not end in the trace
+	For      time.Duration // negative if it did not end in the trace
 	CPU      int16
 	End      uint16 // the state of the thread after it, in Reader.Names
 	Thread   int32  // in the tracker's Threads
 	Priority int32
 }
 
-// State is a time of a thread in one state.
+// State is a period of a thread in one state.
 type State struct {
 	At     time.Duration
-	For    time.Duration // less than 0 where the end is not known
+	For    time.Duration // negative if the end is unknown
 	Thread int32
 	Waker  int32 // the thread that woke it, else None
-	// Blocked is the kernel's function that it slept in, in Reader.Functions.
+	// Blocked is the kernel function that it slept in, in Reader.Functions.
 	Blocked int32
 	Name    uint16 // in Reader.Names
 	CPU     int16  // where it ran, else None
-	IRQ     int8   // 1 where it was woken from an interrupt, 0 where not, None if not told
-	// IOWait is 1 where it slept for I/O, 0 where not, None if not told.
+	IRQ     int8   // 1 if it was woken from an interrupt, 0 if not, None if unknown
+	// IOWait is 1 if it slept for I/O, 0 if not, None if unknown.
 	IOWait int8
-	// Queued says that the CPU that was to run it told that it was woken. Waker is then who
-	// ran there: the one that woke it, or one that was interrupted by another CPU to do so
-	// (ttwu_queue of the kernel's kernel/sched/core.c).
+	// Queued is set if the CPU that was to run it reported the wake-up. Waker is then the thread
+	// running there: the waker, or one interrupted by another CPU (ttwu_queue of the kernel's
+	// kernel/sched/core.c).
 	Queued bool
 }
 
-// None stands for what is not told.
+// None stands for an unknown value.
 const None = -1
 
 // Reader reads turns and states.
 type Reader struct {
 	Turns  spill.List[Turn]
 	States spill.List[State]
-	// Names are the states' names: Running, R, R+, S, D, …; the first is "", for what is
-	// not told.
+	// Names are the states' names: Running, R, R+, S, D, …; the first is "", for an unknown state.
 	Names []string
 	// Functions are names of the kernel's functions; the first is "".
 	Functions []string
-	// Wakings and Wakeups count the events that say who woke a thread: as it did so, and once
-	// the thread was put into a CPU's queue.
+	// Wakings and Wakeups count the events that report the waker of a thread: at the wake-up, and
+	// once the thread was put into a CPU's queue.
 	Wakings, Wakeups int
 	// Disordered counts states that can't follow the one before them.
 	Disordered int
 
 	keep      Keep
-	letters   map[uint16]uint16 // places of names by the state's bits
+	letters   map[uint16]uint16 // indices of names by the state's bits
 	tasks     generic
 	names     map[string]uint16
 	functions map[string]int32
 	file      *packets.File
 	threads   *threads.Tracker
-	kernel    [2]int // the kernel's version, 0.0 where not told
+	kernel    [2]int // the kernel's version, 0.0 if unknown
 	cpus      []cpu
 	last      []latest // by thread
 }
 
-// cpu is what is known of a CPU.
+// cpu is the state of a CPU.
 type cpu struct {
-	known  bool // who runs there
+	known  bool // the running thread is known
 	thread int32
-	turn   int32 // that runs, None if it is not listed
+	turn   int32 // the current one, None if it is not listed
 }
 
-// latest are a thread's last states, in Reader.States; None where it has none.
+// latest is a thread's last states, in Reader.States; None if it has none.
 type latest struct {
 	state, blocked int32
 	name           uint16 // of state
 }
 
-// Keep is what a reader keeps. Whatever it is, threads get the names that the scheduler
-// tells.
+// Keep selects what a reader keeps. In any case, threads are named by the scheduler's events.
 type Keep struct {
 	Turns, States bool
-	// Wakeups has sched_wakeup begin the state of a thread that no sched_waking began:
-	// Android 10 and 11 close the latter (private/genfs_contexts of system/sepolicy).
-	// Perfetto's trace processor does not.
+	// Wakeups lets sched_wakeup begin the state of a thread that no sched_waking began: Android 10
+	// and 11 deny access to the latter (private/genfs_contexts of system/sepolicy). Perfetto's
+	// trace processor does not.
 	Wakeups bool
 }
 
-// New is a reader of a file whose threads the tracker reads in the same pass.
+// New returns a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker, keep Keep) *Reader {
 	r := &Reader{file: file, threads: tracker, keep: keep, names: map[string]uint16{}, letters: map[uint16]uint16{}, functions: map[string]int32{}}
 	for place, name := range []string{"", running, runnable} {
@@ -118,13 +116,13 @@ func New(file *packets.File, tracker *threads.Tracker, keep Keep) *Reader {
 	return r
 }
 
-// The places of names in Reader.Names.
+// The indices of names in Reader.Names.
 const (
 	isRunning  = 1
 	isRunnable = 2
 )
 
-// named is the place of a state's name.
+// named returns the index of a state's name.
 func (r *Reader) named(name string) uint16 {
 	place, known := r.names[name]
 	if !known {
@@ -135,7 +133,7 @@ func (r *Reader) named(name string) uint16 {
 	return place
 }
 
-// lettered is the place of the name of a state in sched_switch.
+// lettered returns the index of the name of a state in sched_switch.
 func (r *Reader) lettered(state uint16) uint16 {
 	place, known := r.letters[state]
 	if !known {
@@ -145,7 +143,7 @@ func (r *Reader) lettered(state uint16) uint16 {
 	return place
 }
 
-// Wants are the scheduler's events.
+// Wants returns the scheduler's events.
 func (r *Reader) Wants() packets.Wants {
 	events := []protowire.Number{field.EventSchedSwitch, field.EventSchedBlockedReason, field.EventSchedWaking, field.EventTaskNewtask}
 	if r.keep.Wakeups {
@@ -178,7 +176,7 @@ func (r *Reader) Event(e *packets.Event) {
 	}
 }
 
-// on is a CPU, added where it is new.
+// on returns a CPU, and adds it if it is new.
 func (r *Reader) on(number int32) *cpu {
 	for len(r.cpus) <= int(number) {
 		r.cpus = append(r.cpus, cpu{turn: None})
@@ -234,8 +232,7 @@ func (r *Reader) ended(turn int32, at time.Duration, state uint16) {
 	r.Turns.Edit(turn, func(t *Turn) { t.For, t.End = at-t.At, state })
 }
 
-// Packet reads the kernel's version from SystemInfo (system_info.proto), or the state of a
-// task.
+// Packet reads the kernel's version from SystemInfo (system_info.proto), or the state of a task.
 func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
 		return

@@ -14,8 +14,8 @@ const (
 	runnable = "R"
 )
 
-// leave begins the state of a thread that left a CPU. A thread that was not known to run
-// has lost events: when its last state ended is not known.
+// leave begins the state of a thread that left a CPU. A thread that was not known to run has lost
+// events: the end of its last state is unknown.
 func (r *Reader) leave(e *packets.Event, thread int32, state uint16) {
 	if last := r.latest(thread); last.state == None || last.name == isRunning {
 		r.close(e, thread)
@@ -29,8 +29,7 @@ func (r *Reader) run(e *packets.Event, thread int32) {
 	r.open(e, thread, State{Name: isRunning, CPU: int16(e.CPU), Waker: None, IRQ: None})
 }
 
-// wake begins the state of a thread that another woke. One that did not sleep stays as it
-// is.
+// wake begins the state of a thread that another woke. One that did not sleep keeps its state.
 func (r *Reader) wake(e *packets.Event, thread, waker int32, irq int8, queued bool) {
 	if last := r.latest(thread); last.state != None {
 		if last.name == isRunning || last.name == isRunnable {
@@ -45,7 +44,7 @@ func (r *Reader) compactWaking(e *packets.Event) {
 	r.Wakings++
 	c := r.on(e.CPU)
 	if !c.known {
-		return // who wakes is not known
+		return // the waker is unknown
 	}
 	r.wake(e, int32(r.threads.Of(e.Compact.TID)), c.thread, irqOf(e.Compact.Flags), false)
 }
@@ -56,7 +55,7 @@ func (r *Reader) fullWaking(e *packets.Event) {
 	r.wake(e, thread, int32(r.threads.Of(e.TID)), None, false)
 }
 
-// wakeup reads that a thread was put into a CPU's queue, once it was woken.
+// wakeup reads that a thread was put into a CPU's queue after it was woken.
 func (r *Reader) wakeup(e *packets.Event) {
 	r.Wakeups++
 	thread, target := r.woken(e)
@@ -102,7 +101,7 @@ func (r *Reader) blocked(e *packets.Event) {
 	})
 }
 
-// function is the place of the name of a function, that of "" where there are too many.
+// function returns the index of a function's name, that of "" if there are too many.
 func (r *Reader) function(name string) int32 {
 	place, known := r.functions[name]
 	if !known && r.file.Room("functions of the kernel", len(r.Functions), maxFunctions) {
@@ -115,7 +114,7 @@ func (r *Reader) function(name string) int32 {
 
 const maxFunctions = 100_000
 
-// latest are a thread's last states.
+// latest returns a thread's last states.
 func (r *Reader) latest(thread int32) *latest {
 	for len(r.last) <= int(thread) {
 		r.last = append(r.last, latest{None, None, 0})
@@ -157,8 +156,8 @@ func (r *Reader) open(e *packets.Event, thread int32, s State) {
 	}
 }
 
-// irqOf tells from a waking's flags whether it came from an interrupt: TRACE_FLAG_HARDIRQ
-// or TRACE_FLAG_SOFTIRQ (the kernel's trace_events.h).
+// irqOf derives from a wake-up's flags whether it came from an interrupt: TRACE_FLAG_HARDIRQ or
+// TRACE_FLAG_SOFTIRQ (the kernel's trace_events.h).
 func irqOf(flags uint32) int8 {
 	if flags&(0x08|0x10) != 0 {
 		return 1
@@ -174,9 +173,8 @@ func versionOf(release string) [2]int {
 	return v
 }
 
-// stateName is the letters of a thread's state in sched_switch, whose bits changed with
-// the kernel's versions (src/trace_processor/types/task_state.cc). "" is for bits that no
-// state has.
+// stateName returns the letters of a thread's state in sched_switch, whose bits changed with the
+// kernel's versions (src/trace_processor/types/task_state.cc). "" is for impossible bits.
 func stateName(raw uint16, kernel [2]int) string {
 	letters := []struct {
 		bit    uint16

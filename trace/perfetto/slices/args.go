@@ -12,32 +12,32 @@ import (
 
 // Arg is an argument of a slice.
 type Arg struct {
-	Slice int32 // in Reader.Slices
-	Key   int32 // in Reader.Names: its path, as "debug.queue[2].length"
+	Slice int32 // index in Reader.Slices
+	Key   int32 // index in Reader.Names: its path, as "debug.queue[2].length"
 	Type  trackevent.Type
-	// Bits are the value: an integer, the bits of a real number, or of a text its place in
-	// Reader.ArgTexts, where it has so many bytes.
+	// Bits are the value: an integer, the bits of a real number, or for a text its index in
+	// Reader.ArgTexts, where it has Bytes bytes.
 	Bits  int64
 	Bytes int32
 }
 
-// Real is the value of an argument of type real.
+// Real returns the value of an argument of type real.
 func (a Arg) Real() float64 { return math.Float64frombits(uint64(a.Bits)) }
 
-// Text is where the value of an argument of type string or JSON is.
+// Text returns the place of the value of an argument of type string or JSON.
 func (a Arg) Text() spill.Text { return spill.Text{At: a.Bits, Size: a.Bytes} }
 
-// span are the arguments of a slice that it began with, in Reader.Args.
+// span is the arguments with which a slice began, in Reader.Args.
 type span struct{ from, n int32 }
 
-// maxSpans is of how many slices arguments may be added to.
+// maxSpans limits the slices that arguments may be added to.
 const maxSpans = 400_000
 
-// KeepArgs asks for the arguments of slices, before anything is read.
+// KeepArgs requests the arguments of slices, before anything is read.
 func (r *Reader) KeepArgs() { r.args, r.shared = map[int32]span{}, map[string]spill.Text{} }
 
-// addArgs gives arguments to a slice, which may have some from its beginning: one with the
-// same path counts as it is said last, and lists go on.
+// addArgs adds arguments to a slice, which may have some from its beginning: of a repeated path the
+// last value counts, and lists continue.
 func (r *Reader) addArgs(slice int32, args []trackevent.Arg, done bool) {
 	if r.args == nil || slice == None {
 		return
@@ -57,7 +57,7 @@ func (r *Reader) addArgs(slice int32, args []trackevent.Arg, done bool) {
 	}
 }
 
-// had are the places in Args of the arguments that a slice began with, by their paths.
+// had returns the indices in Args of the arguments with which a slice began, by their paths.
 func (r *Reader) had(slice int32) map[int32]int32 {
 	of := r.args[slice]
 	if of.n == 0 {
@@ -94,9 +94,9 @@ func (r *Reader) addArg(slice int32, had map[int32]int32, one trackevent.Arg) {
 	}
 }
 
-// text keeps a text, and finds again those of late: many are said over and over.
+// text stores a text, and reuses recent ones: many are repeated.
 func (r *Reader) text(said string) spill.Text {
-	const most, each = 4 << 20, 64 // bytes of all, and that a map has for one
+	const most, each = 4 << 20, 64 // bytes of all, and overhead of a map entry
 	place, known := r.shared[said]
 	if !known {
 		if r.sharing += len(said) + each; r.sharing > most {
@@ -109,8 +109,8 @@ func (r *Reader) text(said string) spill.Text {
 	return place
 }
 
-// goOn moves the places of lists behind those that a slice has already. Only the outermost
-// list goes on: what is in a new entry of it is new.
+// goOn renumbers the list entries of args after those that a slice already has. Only the outermost
+// list continues: a new entry's content is new.
 func (r *Reader) goOn(had map[int32]int32, args []trackevent.Arg) []trackevent.Arg {
 	if len(had) == 0 {
 		return args
@@ -131,7 +131,7 @@ func (r *Reader) goOn(had map[int32]int32, args []trackevent.Arg) []trackevent.A
 	return out
 }
 
-// inList takes a path apart at the first list in it; false where there is none.
+// inList splits a path at its first list; false if there is none.
 func inList(key string) (list string, at int, rest string, ok bool) {
 	list, rest, _ = strings.Cut(key, "[")
 	number, rest, ok := strings.Cut(rest, "]")

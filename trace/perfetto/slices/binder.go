@@ -17,19 +17,19 @@ const (
 	lockHeld    = "binder lock held"
 )
 
-// oneWay is TF_ONE_WAY of the kernel's binder.h: nobody waits for an answer.
+// oneWay is TF_ONE_WAY of the kernel's binder.h: the caller does not wait for a reply.
 const oneWay = 1
 
-// Call is what the kernel says of a transaction that a thread sends.
+// Call is the kernel's description of a transaction that a thread sends.
 type Call struct {
-	ID      int32 // the kernel's number of it
-	Process int32 // that it is sent to, by its number
+	ID      int32 // the kernel's id
+	Process int32 // the receiving process, by id
 	Flags   uint32
 }
 
 // call is a transaction on its way.
 type call struct {
-	slice         int32 // that sent it, None where not kept
+	slice         int32 // that sent it, None if not kept
 	reply, oneWay bool
 }
 
@@ -40,7 +40,7 @@ func CallOf(message []byte) (c Call, reply bool) {
 	return Call{ID: m.DebugID, Process: m.ToProc, Flags: m.Flags}, m.Reply == 1
 }
 
-// OneWay says that nobody waits for an answer.
+// OneWay reports whether the caller does not wait for a reply.
 func (c Call) OneWay() bool { return c.Flags&oneWay != 0 }
 
 // transaction reads what a thread sends.
@@ -100,7 +100,7 @@ func (r *Reader) lock(e *packets.Event) {
 	}
 }
 
-// inside reports that a slice of a name has not ended.
+// inside reports whether a slice with a name is still open.
 func (r *Reader) inside(track int32, name string) bool {
 	if track == None {
 		return false

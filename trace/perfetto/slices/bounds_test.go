@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 )
 
-// TestNamesOfTracksAreBounded has 40,000 tracks with names of 1,000 bytes each: those that
-// there is no room for are one without a name, so that their own are kept nowhere.
+// TestNamesOfTracksAreBounded has 40,000 tracks with names of 1,000 bytes each: those beyond the
+// limit share one track without a name, so that their own are not stored.
 func TestNamesOfTracksAreBounded(t *testing.T) {
 	t.Parallel()
 	const many, room = 40_000, 32 << 20

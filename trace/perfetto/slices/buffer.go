@@ -24,21 +24,21 @@ var bufferEvents = []string{
 	"FallbackComposition", "PresentFenceSignaled", "ReleaseFenceSignaled", "Modify", "Detach", "Attach", "Cancel",
 }
 
-// bufferKey is a buffer of a layer: several layers may use one.
+// bufferKey identifies a buffer of a layer: several layers may use one.
 type bufferKey struct {
 	id    uint32
 	layer string
 }
 
-// buffer is what happens to a buffer: an app draws into it from dequeue to queue, the GPU
-// works until its fence is signaled, SurfaceFlinger has it from latch to present.
+// buffer is the state of a buffer: an app draws into it from dequeue to queue, the GPU works until
+// its fence is signaled, SurfaceFlinger has it from latch to present.
 type buffer struct {
-	last     uint64 // the type of the event that its phase began with, 0 for none
+	last     uint64 // the type of the event that began its phase, 0 for none
 	track    int32  // of that phase
 	slice    int32  // of an app's phase
 	since    time.Duration
-	acquired time.Duration // when its fence was signaled last, -1 for never
-	dequeued int32         // the instant at which it was, None where something came after it
+	acquired time.Duration // when its fence was last signaled, -1 for never
+	dequeued int32         // the instant of its dequeue, None after another event
 }
 
 // bufferOf is a BufferEvent.
@@ -90,7 +90,7 @@ func (r *Reader) bufferSlices(at time.Duration, b bufferOf) {
 	r.phase(at, b, one)
 }
 
-// phase ends the phase that a buffer is in, and begins the next.
+// phase ends the current phase of a buffer, and begins the next.
 func (r *Reader) phase(at time.Duration, b bufferOf, one *buffer) {
 	switch b.kind {
 	case bufferDequeued:
@@ -149,7 +149,7 @@ func (r *Reader) beginPhase(at time.Duration, b bufferOf, one *buffer, track str
 	r.frameArgs(one.slice, b)
 }
 
-// unqueued names the phase of an app that never handed its frame over.
+// unqueued names the phase of an app that never queued its frame.
 func (r *Reader) unqueued(one *buffer) {
 	if one.last == bufferDequeued {
 		r.rename(one.slice, "0")
@@ -157,7 +157,7 @@ func (r *Reader) unqueued(one *buffer) {
 	}
 }
 
-// phaseName is a frame's number, or where that is not known yet the time.
+// phaseName returns a frame's number, or the time if that is not known yet.
 func phaseName(at time.Duration, b bufferOf) string {
 	if b.frame != 0 {
 		return strconv.Itoa(int(b.frame))
@@ -176,7 +176,7 @@ func (r *Reader) rename(slice int32, name string) {
 	}
 }
 
-// frameArgs gives a slice the number and the layer of its frame. Where its buffer is dequeued the
+// frameArgs sets the number and the layer of a slice's frame. When its buffer is dequeued the
 // number may come later.
 func (r *Reader) frameArgs(slice int32, b bufferOf) {
 	if r.args == nil {
@@ -191,7 +191,7 @@ func (r *Reader) frameArgs(slice int32, b bufferOf) {
 	}, b.kind != bufferDequeued)
 }
 
-// frameNumber tells the number of a slice's frame that was not known when it began.
+// frameNumber sets the number of a slice's frame that was not known when it began.
 func (r *Reader) frameNumber(slice int32, frame uint32) {
 	if r.args != nil {
 		r.addArgs(slice, []trackevent.Arg{{Key: "frame_number", Type: trackevent.TypeInt, Int: int64(frame)}}, true)

@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
-// trackEvent reads a TrackEvent, whose slice begins or ends when its time has come.
+// trackEvent reads a TrackEvent; its slice begins or ends once earlier events were read.
 func (r *Reader) trackEvent(p packets.Packet) {
 	stamp, timed := r.events.Stamp(p)
 	e, ok := r.events.Read(p)
@@ -42,15 +42,15 @@ func (r *Reader) place(at time.Duration, e trackevent.Event, args []trackevent.A
 		slice = r.endOf(at, track, e.Category, e.Name)
 	case trackevent.Begin:
 		slice = r.begin(at, -1, track, e.Category, e.Name)
-	default: // an instant, or one that says how long it took
+	default: // an instant, or one with its own duration
 		slice = r.begin(at, e.For, track, e.Category, e.Name)
 	}
 	r.flow(slice, e)
 	r.addArgs(slice, args, e.Kind != trackevent.Begin)
 }
 
-// described is the track that a number stands for; None where there are too many. One
-// without a name has that of the first event on it.
+// described returns the track of an id; None if there are too many. One without a name gets that of
+// the first event on it.
 func (r *Reader) described(uuid uint64, event string) int32 {
 	if track, known := r.byUUID[uuid]; known {
 		return track
@@ -78,7 +78,7 @@ func (r *Reader) described(uuid uint64, event string) int32 {
 	return track
 }
 
-// flow leads flows from the slices where they were last to one.
+// flow adds flows from their last slices to one.
 func (r *Reader) flow(slice int32, e trackevent.Event) {
 	if slice == None {
 		return
@@ -102,7 +102,7 @@ func (r *Reader) lead(id uint64, slice int32) {
 	}
 }
 
-// cause leads a flow from one slice to another that it caused.
+// cause adds a flow from one slice to another that it caused.
 func (r *Reader) cause(from, to int32) {
 	if r.file.Room("flows", r.Flows.Len(), r.Flows.Most(MaxRows)) {
 		r.Flows.Add(Flow{Out: from, In: to})

@@ -8,14 +8,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// maxFences is how many fences may wait on one timeline.
+// maxFences limits the fences that wait on one timeline.
 const maxFences = 10_000
 
-// fences are those of a timeline that are not signaled yet: the first one is a slice.
+// fences are the unsignaled fences of a timeline: the first one is a slice.
 type fences struct {
 	track   int32
 	pending []uint32
-	emits   bool // it tells when work is handed over, not only when it is made
+	emits   bool // it reports when work is submitted, not only when it is created
 }
 
 // fence reads an event of a fence.

@@ -8,19 +8,18 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// jobID tells a job of the GPU from others: by its fence's context and number since Linux
-// 6.17. Before that, the second is its number where it is queued, and its fence's address
-// where it is done.
+// jobID identifies a job of the GPU: by its fence's context and number since Linux 6.17. Before
+// that, the second is its number when it is queued, and its fence's address when it is done.
 type jobID [2]uint64
 
-// ring is what the GPU works on, one job after the other: the first one is a slice.
+// ring is the jobs of a GPU ring, in turn: the first one is a slice.
 type ring struct {
 	track  int32
 	jobs   []jobID         // by the number that they were queued with
-	queued map[jobID]int32 // slices of threads that handed jobs over
+	queued map[jobID]int32 // slices of threads that submitted jobs
 }
 
-// maxJobs is how many jobs may wait in one ring, and be handed over to it.
+// maxJobs limits the jobs that wait in one ring, or are submitted to it.
 const maxJobs = 10_000
 
 // job reads an event of the GPU's scheduler (gpu_scheduler.proto).
@@ -47,7 +46,7 @@ func (r *Reader) job(e *packets.Event) {
 	}
 }
 
-// ring finds or adds the ring of a name; nil where there are too many.
+// ring finds or adds the ring with a name; nil if there are too many.
 func (r *Reader) ring(name string) *ring {
 	one := r.rings[name]
 	if one == nil && r.file.Room("rings of the GPU's scheduler", len(r.rings), maxLanes) {
@@ -90,8 +89,7 @@ func (r *Reader) jobDone(e *packets.Event, done jobID) {
 	}
 }
 
-// beginJob begins the slice of the first job, with a flow from the thread that handed it
-// over.
+// beginJob begins the slice of the first job, with a flow from the thread that submitted it.
 func (r *Reader) beginJob(e *packets.Event, one *ring) {
 	slice := r.begin(e.At, -1, one.track, "", "job")
 	from, known := one.queued[one.jobs[0]]

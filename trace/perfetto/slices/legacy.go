@@ -4,14 +4,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
-// rootKey is a number of Chrome's older events that are on no described track: the first
-// name that it comes with is its track's.
+// rootKey is the id of Chrome's older events that are on no described track: the first name that it
+// comes with is its track's.
 type rootKey struct {
 	process int
 	id      uint64
 }
 
-// writerOf is the thread and the process that an event is of, None where it is of none.
+// writerOf returns the thread and the process of an event, None if there is none.
 func (r *Reader) writerOf(e *trackevent.Event) (thread, process int) {
 	if e.Writer {
 		thread = r.threads.Belongs(e.TID, e.PID)
@@ -27,7 +27,7 @@ func (r *Reader) writerOf(e *trackevent.Event) (thread, process int) {
 	return None, place.Process
 }
 
-// trackOf is the track of an event; false where it is of none that there is.
+// trackOf returns the track of an event; false if there is none.
 func (r *Reader) trackOf(e *trackevent.Event) (int32, bool) {
 	if !e.Writer && !e.OnThread && e.Async == nil && e.Scope == 0 {
 		return r.described(e.Track, e.Name), true
@@ -53,7 +53,7 @@ func (r *Reader) trackOf(e *trackevent.Event) (int32, bool) {
 	return r.described(e.Track, e.Name), true
 }
 
-// asyncTrack is the track of an event that has its own, by its number.
+// asyncTrack returns the track of an event that has its own, by its id.
 func (r *Reader) asyncTrack(e *trackevent.Event, process int) (int32, bool) {
 	t := Track{Type: "legacy_async_global_slice", Thread: None, Process: None, Number: uint64(r.intern(e.Async.Scope))}
 	root := rootKey{None, e.Async.ID}
@@ -82,7 +82,7 @@ func (r *Reader) asyncTrack(e *trackevent.Event, process int) (int32, bool) {
 	return one.track, true
 }
 
-// bind leads the flow that an older event is bound to.
+// bind adds the flow that an older event is bound to.
 func (r *Reader) bind(slice int32, e trackevent.Event) {
 	_, known := r.steps[e.Bound]
 	switch e.Direction {

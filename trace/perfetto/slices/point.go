@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// lanes are the tracks of slices of a process that may overlap: each that is open has its
-// own, and one that is free is used again.
+// lanes are the tracks of overlapping slices of a process: each open slice has its own, and a free
+// one is reused.
 type lanes struct {
 	list     []lane
 	byCookie map[int64]int
@@ -21,7 +21,7 @@ type lane struct {
 	track  int32
 }
 
-// point reads what user space or a driver says.
+// point reads a line of user space or a driver.
 func (r *Reader) point(e *packets.Event, p atrace.Point) {
 	switch p.Phase {
 	case 'B':
@@ -43,7 +43,7 @@ func (r *Reader) point(e *packets.Event, p atrace.Point) {
 	}
 }
 
-// deviceState is the track of how a device is folded.
+// deviceState is the track of the device's folding state.
 var deviceState = Track{Type: "android_device_state", Name: "DeviceStateChanged", Thread: None, Process: None}
 
 // property reads from an AndroidSystemProperty (android_system_property.proto) how the
@@ -71,16 +71,16 @@ func (r *Reader) async(e *packets.Event, p atrace.Point, t Track) {
 		r.end(e.At, one.track, "")
 	default:
 		one.open++
-		// Some parts of Android begin a slice anew that they have not ended: the first
-		// beginning counts.
+		// Some parts of Android begin a slice again that they have not ended: the first beginning
+		// counts.
 		if p.Phase == 'G' || len(r.stacks[one.track]) == 0 {
 			r.begin(e.At, -1, one.track, "", p.Name)
 		}
 	}
 }
 
-// lane is the one of a cookie, or else the first that is free, or else a new one; nil
-// where there are too many.
+// lane returns the lane of a cookie, or else the first free one, or else a new one; nil if there
+// are too many.
 func (r *Reader) lane(cookie int64, t Track) *lane {
 	all := r.lanes[t]
 	if all == nil {

@@ -1,12 +1,12 @@
-// Package slices reads what threads and processes did over time from a Perfetto trace: the
-// slices that apps and Android write into the kernel's trace (atrace), track events, binder
-// transactions, what GPUs, displays and block devices do, and suspension, with the flows
-// that lead from one slice to another.
+// Package slices reads from a Perfetto trace what threads and processes did over time: the slices
+// that apps and Android write to the kernel's trace (atrace), track events, binder transactions,
+// the work of GPUs, displays and block devices, and suspension, with the flows that lead from one
+// slice to another.
 //
-// It takes a stand: slices are nested and paired as in Perfetto's own trace processor
+// Slices are nested and paired as in Perfetto's own trace processor
 // (importers/common/slice_tracker.cc, track_compressor.cc, importers/systrace,
-// importers/ftrace/binder_tracker.cc and drm_tracker.cc, importers/proto/
-// track_event_tracker.cc), so that its tables can be held against these.
+// importers/ftrace/binder_tracker.cc and drm_tracker.cc, importers/proto/ track_event_tracker.cc),
+// so that its tables can be compared with these.
 package slices
 
 import (
@@ -23,24 +23,24 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
-// Limits on what is kept.
+// Limits of what is kept.
 const (
-	MaxRows   = 1_000_000 // slices, and flows, where their lists do not spill
-	maxNames  = 32 << 20  // bytes of different names
-	maxTexts  = 32 << 20  // bytes of texts of arguments, where they do not spill
+	MaxRows   = 1_000_000 // slices, and flows, if their lists do not spill
+	maxNames  = 32 << 20  // bytes of distinct names
+	maxTexts  = 32 << 20  // bytes of texts of arguments, if they do not spill
 	maxDepth  = 512
 	maxTracks = 100_000 // of events, and of buffers
-	// maxLanes is how many slices of a process may be open at one time under one name.
+	// maxLanes limits the slices of a process that are open at one time under one name.
 	maxLanes = 1_000
 )
 
 // None stands for no slice, thread or process.
 const None = -1
 
-// Slice is something that took time, or where For is 0 an instant.
+// Slice is an activity with a duration, or an instant if For is 0.
 type Slice struct {
 	At       time.Duration
-	For      time.Duration // less than 0 for one that did not end in the trace
+	For      time.Duration // negative if it did not end in the trace
 	Name     int32         // in Reader.Names
 	Track    int32         // in Reader.Tracks
 	Parent   int32         // in Reader.Slices, None at depth 0
@@ -48,13 +48,13 @@ type Slice struct {
 	Depth    int16
 }
 
-// Track is what slices are nested on.
+// Track is a sequence of nested slices.
 type Track struct {
-	Type    string // as Perfetto names it: thread_execution, atrace_async_slice, …
+	Type    string // Perfetto's name of it: thread_execution, atrace_async_slice, …
 	Name    string
-	Thread  int // in the tracker's Threads, None for one of another kind
-	Process int // in the tracker's Processes, None for one of another kind
-	// Number tells it from others of its name; 0 where the name does.
+	Thread  int // in the tracker's Threads, None for another kind
+	Process int // in the tracker's Processes, None for another kind
+	// Number distinguishes it from others with its name; 0 if the name is unique.
 	Number uint64
 }
 
@@ -67,10 +67,10 @@ type Reader struct {
 	Tracks []Track
 	Flows  spill.List[Flow]
 	Names  []string
-	// Args are arguments of slices, where KeepArgs asked for them, and ArgTexts their texts.
+	// Args are arguments of slices, if KeepArgs requested them, and ArgTexts their texts.
 	Args     spill.List[Arg]
 	ArgTexts spill.Texts
-	// Unread counts events of tracks of a kind that is not read, CutArgs arguments.
+	// Unread counts events of tracks of unsupported kinds, CutArgs arguments.
 	Unread, CutArgs int
 
 	file    *packets.File
@@ -86,20 +86,20 @@ type Reader struct {
 	suspend suspend
 	stages  stages
 	rings   map[string]*ring
-	busy    map[jobID]*ring // by job that runs
+	busy    map[jobID]*ring // by running job
 	buffers map[bufferKey]*buffer
 	shown   map[string]int32 // the track of what a layer shows
 
 	events  *trackevent.Tracks
-	args    map[int32]span        // of slices that have not ended; nil where nobody asked
-	shared  map[string]spill.Text // texts of arguments of late
+	args    map[int32]span        // of slices that have not ended; nil if not requested
+	shared  map[string]spill.Text // recent texts of arguments
 	sharing int                   // bytes of them
 	byUUID  map[uint64]int32
-	roots   map[rootKey]string // names of tracks by numbers of events
-	steps   map[uint64]int32   // the slices that flows led to last
+	roots   map[rootKey]string // names of tracks by ids of events
+	steps   map[uint64]int32   // the last slices of flows
 }
 
-// New is a reader of a file whose threads the tracker reads in the same pass.
+// New returns a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]int32{"": 0}, Names: []string{""},
@@ -110,7 +110,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	}
 }
 
-// Wants are the kernel's events that slices follow from.
+// Wants returns the kernel's events from which slices are derived.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
 		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketThreadDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty, field.PacketGPURenderStageEvent, field.PacketVulkanApiEvent},
@@ -124,7 +124,7 @@ func (r *Reader) Wants() packets.Wants {
 		}, atrace.Events...)}
 }
 
-// Packet reads an event of a track, the description of one, or what happened to a buffer.
+// Packet reads an event of a track, the description of one, or an event of a buffer.
 func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
 		return
@@ -154,7 +154,7 @@ func (r *Reader) Packet(p packets.Packet) {
 	}
 }
 
-// Event reads an event. The tracker has read it before.
+// Event reads an event. The tracker has already read it.
 func (r *Reader) Event(e *packets.Event) {
 	switch e.Kind {
 	case field.EventBinderTransaction:
@@ -192,12 +192,12 @@ func (r *Reader) Event(e *packets.Event) {
 	}
 }
 
-// own is the track of the thread that has a number now.
+// own returns the track of the thread that has an id now.
 func (r *Reader) own(tid int32) int32 {
 	return r.track(Track{Type: "thread_execution", Thread: r.threads.Of(tid), Process: None})
 }
 
-// track finds or adds a track; None where there are too many.
+// track finds or adds a track; None if there are too many.
 func (r *Reader) track(t Track) int32 {
 	if at, known := r.tracks[t]; known {
 		return at
@@ -214,8 +214,8 @@ func (r *Reader) track(t Track) int32 {
 	return at
 }
 
-// bounded is a track whose name is among those that are kept: all that find no room have
-// none, and are one.
+// bounded returns a track whose name is among those that are kept: all without room share one
+// without a name.
 func (r *Reader) bounded(t Track) Track {
 	t.Name = r.Names[r.intern(t.Name)]
 	return t
@@ -227,11 +227,11 @@ func (r *Reader) newTrack(t Track) int32 {
 	return int32(len(r.Tracks) - 1)
 }
 
-// intern is the place of a name, that of "" where there are too many.
+// intern returns the index of a name, that of "" if there are too many.
 func (r *Reader) intern(name string) int32 {
 	one, known := r.names[name]
 	if !known {
-		const each = 64 // bytes that a map has for an entry
+		const each = 64 // overhead of a map entry
 		if !r.file.Room("names of slices", r.named+len(name)+each, maxNames) {
 			return 0
 		}

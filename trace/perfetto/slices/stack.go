@@ -2,17 +2,16 @@ package slices
 
 import "time"
 
-// open is a slice on its track's stack. It may have ended, and stay until a later one
-// begins.
+// open is a slice on its track's stack. It may have ended, and stays until a later one begins.
 type open struct {
-	row     int32 // in Reader.Slices, None for one that is not kept
-	name    int32 // in Reader.Names
+	row     int32 // index in Reader.Slices, None for one that is not kept
+	name    int32 // index in Reader.Names
 	of      int32 // its category, likewise
 	at, dur time.Duration
 }
 
-// begin begins a slice on a track; dur is less than 0 until it ends. It gives the slice's
-// place, None where it has none.
+// begin begins a slice on a track; dur is negative until it ends. It returns the slice's index,
+// None if it has none.
 func (r *Reader) begin(at, dur time.Duration, track int32, category, name string) int32 {
 	if track == None || !r.settle(track, at, dur) {
 		return None
@@ -34,13 +33,13 @@ func (r *Reader) begin(at, dur time.Duration, track int32, category, name string
 	return one.row
 }
 
-// end ends the innermost slice on a track that has not ended, of a name where that is
-// not "". It gives the slice's place, None where it has none.
+// end ends the innermost open slice on a track, with a name if that is not "". It returns the
+// slice's index, None if it has none.
 func (r *Reader) end(at time.Duration, track int32, name string) int32 {
 	return r.endOf(at, track, "", name)
 }
 
-// endOf is end for a slice of a category, where that is not "".
+// endOf is end for a slice with a category, if that is not "".
 func (r *Reader) endOf(at time.Duration, track int32, category, name string) int32 {
 	if track == None || !r.settle(track, at, -1) {
 		return None
@@ -60,8 +59,8 @@ func (r *Reader) endOf(at time.Duration, track int32, category, name string) int
 	return None
 }
 
-// is reports that a slice is of a category and a name, as far as they are not "". One
-// without a name has any.
+// is reports whether a slice has a category and a name, as far as these are not "". One without a
+// name matches any.
 func (r *Reader) is(one *open, category, name string) bool {
 	own := r.Names[one.name]
 	if name != "" && own != "" && own != name {
@@ -70,7 +69,7 @@ func (r *Reader) is(one *open, category, name string) bool {
 	return category == "" || one.row != None && r.Names[one.of] == category
 }
 
-// last notes how long a slice took.
+// last records the duration of a slice.
 func (r *Reader) last(one *open, dur time.Duration) {
 	one.dur = dur
 	if one.row != None {
@@ -82,9 +81,9 @@ func (r *Reader) last(one *open, dur time.Duration) {
 	}
 }
 
-// settle takes from a track's stack what ended before something of this time begins or
-// ends there. A slice that would outlast the one around it is cut. It is false for a slice
-// that begins in one and ends after it.
+// settle removes from a track's stack what ended before something begins or ends there at this
+// time. A slice that would outlast the enclosing one is cut. It returns false for a slice that
+// begins in one and ends after it.
 func (r *Reader) settle(track int32, at, dur time.Duration) bool {
 	stack := r.stacks[track]
 	running := false // a slice further in has not ended

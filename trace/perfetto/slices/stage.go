@@ -9,26 +9,25 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// maxStages is how many stages, and queues, of GPUs have names, and how many stages one
-// waits for.
+// maxStages limits the named stages and queues of GPUs, and the stages that one waits for.
 const maxStages = 10_000
 
-// stages are what GPUs work on, one queue each.
+// stages are the stages of GPUs, by queue.
 type stages struct {
-	queues, names []string // by number, of producers that don't intern names
+	queues, names []string // by number, of producers that do not intern names
 	lanes         map[Track][]stageLane
-	slices        map[uint64]int32   // of stages, by their event's number
+	slices        map[uint64]int32   // of stages, by their event's id
 	waiting       map[uint64][]int32 // slices that wait for a stage that has not come
 	waits         int                // of all that waited
 }
 
-// stageLane is a track of a queue: stages that overlap have several.
+// stageLane is a track of a queue: overlapping stages have several.
 type stageLane struct {
 	end   time.Duration
 	track int32
 }
 
-// stage is a GpuRenderStageEvent (gpu_render_stage_event.proto) whose names are resolved.
+// stage is a GpuRenderStageEvent (gpu_render_stage_event.proto) with resolved names.
 type stage struct {
 	id       uint64
 	duration time.Duration
@@ -37,8 +36,8 @@ type stage struct {
 	waits    []uint64
 }
 
-// stageEvent reads a GpuRenderStageEvent, whose slice begins when its time has come. One
-// that only names others may have no time.
+// stageEvent reads a GpuRenderStageEvent; its slice begins once earlier events were read. One that
+// only defines names may have no time.
 func (r *Reader) stageEvent(p packets.Packet) {
 	s, ok := r.stage(p)
 	if !ok {
@@ -123,7 +122,7 @@ func (r *Reader) placeStage(at time.Duration, s stage) {
 	}
 }
 
-// laneOf is the first track of a queue on which nothing runs.
+// laneOf returns the first free track of a queue.
 func (r *Reader) laneOf(t Track, at, end time.Duration) int32 {
 	lanes := r.stages.lanes[t]
 	for i := range lanes {

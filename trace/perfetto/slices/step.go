@@ -5,8 +5,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// What threads tell the kernel's binder, and are told by it (the kernel's binder.h). Where
-// a trace has it, transactions that fail can be ended.
+// Codes that threads send to the kernel's binder, and that it returns (the kernel's binder.h). If a
+// trace has them, failed transactions can be ended.
 const (
 	commandTransaction       = 0x40406300
 	commandTransactionSG     = 0x40486311
@@ -23,7 +23,7 @@ const (
 	returnPendingFrozenReply = 0x7214
 )
 
-// step is how far a thread is with a transaction that it sends or answers.
+// step is a thread's progress with a transaction that it sends or answers.
 type step int8
 
 const (
@@ -37,14 +37,14 @@ const (
 	replied
 )
 
-// frame is a transaction that a thread is with. Transactions may be nested.
+// frame is a transaction that a thread is working on. Transactions may be nested.
 type frame struct {
 	step          step
 	known         bool // what follows is
 	oneWay, reply bool
 }
 
-// maxFrames is how deep transactions of one thread may be nested.
+// maxFrames limits the nesting of transactions in one thread.
 const maxFrames = 100
 
 func (r *Reader) frame(tid int32) *frame {
@@ -75,7 +75,7 @@ func (r *Reader) popFrame(tid int32) {
 	}
 }
 
-// sent notes that a thread's transaction left it.
+// sent records that a thread's transaction left it.
 func (r *Reader) sent(tid int32, c call) {
 	one := r.frame(tid)
 	switch {
@@ -89,7 +89,7 @@ func (r *Reader) sent(tid int32, c call) {
 	}
 }
 
-// arrived notes that a transaction reached a thread.
+// arrived records that a transaction reached a thread.
 func (r *Reader) arrived(tid int32, c call) {
 	switch {
 	case c.oneWay:
@@ -141,7 +141,7 @@ func (r *Reader) returned(e *packets.Event) {
 	}
 }
 
-// failed ends the slice of a transaction that gets no answer.
+// failed ends the slice of a transaction without a reply.
 func (r *Reader) failed(e *packets.Event, one *frame) {
 	switch one.step {
 	case sends:

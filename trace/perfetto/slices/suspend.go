@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// How far into suspension the kernel is.
+// The kernel's progress into suspension.
 const (
 	awake = iota
 	entering
@@ -18,7 +18,7 @@ const (
 // suspend is a suspension that has begun.
 type suspend struct {
 	step  int
-	enter string // the slice that it began with
+	enter string // the slice with which it began
 }
 
 // suspension reads a SuspendResumeFtraceEvent (power.proto). Its steps may overlap.
@@ -38,8 +38,8 @@ func (r *Reader) suspension(e *packets.Event) {
 		r.suspend.step = awake
 	}
 	r.step(e, begins, name)
-	// Where the kernel can't suspend, it does not say that it left: processes go on from
-	// within the step that stops them.
+	// If the kernel can't suspend, it does not report the end: processes continue from within the
+	// step that stops them.
 	if !begins && action == "thaw_processes" && r.suspend.step == freezing {
 		r.step(e, false, r.suspend.enter)
 		r.suspend.step = awake

@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Commands of a virtual machine to its GPU, by their numbers from the first of each kind on
-// (the kernel's virtio_gpu.h).
+// Commands of a virtual machine to its GPU, by number from the first of each kind (the kernel's
+// virtio_gpu.h).
 var (
 	virtio2D = []string{
 		"GET_DISPLAY_INFO", "RESOURCE_CREATE_2D", "RESOURCE_UNREF", "SET_SCANOUT", "RESOURCE_FLUSH", "TRANSFER_TO_HOST_2D",
@@ -23,7 +23,7 @@ var (
 	virtioByKind = map[uint32][]string{1: virtio2D, 2: virtio3D, 3: virtioCursor}
 )
 
-// Queues of a virtual GPU, as the kernel and as Perfetto names them.
+// Queues of a virtual GPU, by the kernel's and Perfetto's names.
 var virtioQueues = map[string]string{"control": "Control", "cursor": "Cursor"}
 
 // virtio reads a VirtioGpuCmdQueueFtraceEvent, or a VirtioGpuCmdResponseFtraceEvent, which

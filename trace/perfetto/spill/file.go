@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// ErrKeep says that rows or texts could not be kept in a temporary file, or read from there.
+// ErrKeep is returned if rows or texts could not be written to or read from a temporary file.
 var ErrKeep = errors.New("keep rows of a table in a temporary file")
 
-// file is a temporary file, which is made when something is first written to it. Once something
-// was wrong with it, nothing is written or read any more.
+// file is a temporary file, which is created at the first write. After an error, nothing more is
+// written or read.
 type file struct {
 	open *os.File
 	err  error
@@ -20,7 +20,7 @@ func (f *file) write(bytes []byte, at int64) {
 	if f.open == nil && f.err == nil {
 		f.open, f.err = os.CreateTemp("", "apkgate-rows-*")
 		if f.err == nil {
-			_ = os.Remove(f.open.Name()) // where an open file can be removed, nothing is left of it
+			_ = os.Remove(f.open.Name()) // where an open file can be removed, nothing is left behind
 		}
 	}
 	if f.err == nil {
@@ -28,7 +28,7 @@ func (f *file) write(bytes []byte, at int64) {
 	}
 }
 
-// read fills bytes with what stands at a place; false where that does not work.
+// read fills bytes from a place; it returns false on failure.
 func (f *file) read(bytes []byte, at int64) bool {
 	if f.err == nil {
 		_, f.err = f.open.ReadAt(bytes, at)
@@ -36,7 +36,7 @@ func (f *file) read(bytes []byte, at int64) bool {
 	return f.err == nil
 }
 
-// Err is what was wrong with the file, an ErrKeep.
+// Err returns the file's error, an ErrKeep.
 func (f *file) Err() error {
 	if f.err != nil {
 		return fmt.Errorf("%w: %w", ErrKeep, f.err)

@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/spill"
 )
 
-// TestNoFolderForFiles has no place where files could be: what is wrong is told, and whoever
-// reads on gets no rows.
-func TestNoFolderForFiles(t *testing.T) {
+// TestListWithoutAFolder has no folder for files: the error is reported, and no more rows are
+// returned.
+func TestListWithoutAFolder(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
 		t.Setenv(name, missing)
@@ -46,8 +46,8 @@ func TestNoFolderForFiles(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftBehind counts the files in the folder for temporary ones.
-func TestNothingIsLeftBehind(t *testing.T) {
+// TestCloseRemovesFiles counts the files in the folder for temporary ones.
+func TestCloseRemovesFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
 		t.Setenv(name, dir)

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// InOrder goes through a list's rows with their places by a key, those with the same one in the
-// order of their places. A row is valid until the next one.
+// InOrder iterates over a list's rows with their indices by a key, equal ones in the order of their
+// indices. A row is valid until the next one.
 //
-// Rows that are in memory are sorted there. Where some are in the file, parts of the list that
-// memory has room for are sorted one by one into another file, and read from there side by side.
+// Rows in memory are sorted there. If some are in the file, parts of the list that fit into memory
+// are sorted one by one into another file, and merged from there.
 func InOrder[T any](l *List[T], key func(*T) int64) iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {
 		if l.Base == 0 {
@@ -31,7 +31,7 @@ func InOrder[T any](l *List[T], key func(*T) int64) iter.Seq2[int, *T] {
 	}
 }
 
-// inMemory are the places of rows that are all in memory.
+// inMemory returns the sorted indices of rows that are all in memory.
 func inMemory[T any](rows []T, key func(*T) int64) []int32 {
 	places := make([]int32, len(rows))
 	for i := range places {
@@ -41,7 +41,7 @@ func inMemory[T any](rows []T, key func(*T) int64) []int32 {
 	return places
 }
 
-// keyed is a row with what it is sorted by.
+// keyed is a row with its sort key.
 type keyed[T any] struct {
 	Key   int64
 	Place int32
@@ -52,14 +52,14 @@ func (k *keyed[T]) compare(o *keyed[T]) int {
 	return cmp.Or(cmp.Compare(k.Key, o.Key), cmp.Compare(k.Place, o.Place))
 }
 
-// part is a part of a list of sorted rows that is in order in itself.
+// part is a sorted part of a list.
 type part[T any] struct {
 	next, end int // places in the list
 	cursor    *Cursor[keyed[T]]
 	row       *keyed[T] // the next
 }
 
-// step goes to a part's next row; false where there is none.
+// step advances to a part's next row; false if there is none.
 func (p *part[T]) step() bool {
 	if p.next == p.end {
 		return false
@@ -71,7 +71,7 @@ func (p *part[T]) step() bool {
 
 // parts sorts parts of a list into another one.
 func parts[T any](l *List[T], into *List[keyed[T]], key func(*T) int64) []*part[T] {
-	most := max(l.keep/4, 1) // since what is sorted is in memory beside the latest rows
+	most := max(l.keep/4, 1) // since the rows being sorted are in memory together with the latest ones
 	into.Spill(most)
 	rows := make([]keyed[T], 0, most)
 	var out []*part[T]
@@ -95,7 +95,7 @@ func parts[T any](l *List[T], into *List[keyed[T]], key func(*T) int64) []*part[
 	return out
 }
 
-// merge gives the rows of all parts in order, until that is enough.
+// merge yields the rows of all parts in order, until give returns false.
 func merge[T any](parts []*part[T], give func(*keyed[T]) bool) {
 	var first heads[T]
 	for _, p := range parts {
@@ -113,7 +113,7 @@ func merge[T any](parts []*part[T], give func(*keyed[T]) bool) {
 	}
 }
 
-// heads are parts by their next rows, the first of all on top.
+// heads are parts by their next rows, a heap.
 type heads[T any] []*part[T]
 
 func (h heads[T]) Len() int           { return len(h) }
@@ -123,7 +123,7 @@ func (h heads[T]) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 // Push adds a part.
 func (h *heads[T]) Push(x any) { *h = append(*h, x.(*part[T])) }
 
-// Pop takes the last part away.
+// Pop removes the last part.
 func (h *heads[T]) Pop() any {
 	old := *h
 	last := old[len(old)-1]

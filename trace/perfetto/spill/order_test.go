@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/spill"
 )
 
-// TestRowsInOrder has rows of which each is up to 300 places from where it belongs, five of one
-// time each; sorted in memory they are the same.
-func TestRowsInOrder(t *testing.T) {
+// TestInOrder has rows each of which is up to 300 places from where it belongs, five with the
+// same time; sorted in memory they are the same.
+func TestInOrder(t *testing.T) {
 	t.Parallel()
 	const many = 5_003
 	random := rand.New(rand.NewSource(1))
@@ -47,8 +47,8 @@ func TestRowsInOrder(t *testing.T) {
 	}
 }
 
-// TestSomeRowsInOrder stops before the end.
-func TestSomeRowsInOrder(t *testing.T) {
+// TestInOrderStopsEarly stops before the end.
+func TestInOrderStopsEarly(t *testing.T) {
 	t.Parallel()
 	var l spill.List[row]
 	l.Spill(10)
@@ -96,9 +96,8 @@ func TestCursorGoesAnywhere(t *testing.T) {
 	_ = l.Close()
 }
 
-// TestTextsWithoutEnd has texts of up to 100,000 bytes and some without any, read in an order
-// that is not theirs.
-func TestTextsWithoutEnd(t *testing.T) {
+// TestTextsSpill has texts of up to 100,000 bytes and some empty ones, read in another order.
+func TestTextsSpill(t *testing.T) {
 	t.Parallel()
 	const many = 2_000
 	var texts spill.Texts

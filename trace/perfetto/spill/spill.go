@@ -1,9 +1,9 @@
-// Package spill keeps rows and texts without end: the latest in memory, those before them in
+// Package spill keeps any number of rows and texts: the latest in memory, those before them in
 // temporary files.
 //
-// It owns where rows are, and knows nothing of what they tell. It takes a stand: rows have a
-// fixed size, and what has not, texts, is kept apart in the order in which it comes. So a row is
-// found by its place alone, and what is held in memory does not grow with their number.
+// It owns where rows are, and does not know their meaning. Rows have a fixed size, and texts, which
+// have not, are kept separately in the order in which they come. So a row is found by its index
+// alone, and memory does not grow with their number.
 package spill
 
 import (
@@ -11,12 +11,12 @@ import (
 	"iter"
 )
 
-// Most is how many rows a list that spills has at most: 1 to 7 GB of a file, and as much again
-// while they are brought in order.
+// Most limits the rows of a list that spills: 1 to 7 GB of a file, and as much again while they are
+// sorted.
 const Most = 100_000_000
 
-// List is a list of rows of a fixed size: structs of numbers (encoding/binary). Its zero value
-// is one that does not spill.
+// List is a list of rows of a fixed size: structs of numbers (encoding/binary). The zero value does
+// not spill.
 type List[T any] struct {
 	// Rows are those in memory, from Base on.
 	Rows []T
@@ -26,13 +26,13 @@ type List[T any] struct {
 	file file
 }
 
-// Spill has a list keep no more than so many rows in memory.
+// Spill limits the rows of a list in memory.
 func (l *List[T]) Spill(keep int) { l.keep = keep }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (l *List[T]) Len() int { return l.Base + len(l.Rows) }
 
-// Most is how many rows the list may have, where one that does not spill may have so many.
+// Most returns the limit of rows: inMemory if the list does not spill.
 func (l *List[T]) Most(inMemory int) int {
 	if l.keep > 0 {
 		return Most
@@ -40,8 +40,7 @@ func (l *List[T]) Most(inMemory int) int {
 	return inMemory
 }
 
-// Held is how many rows the list may have in memory, where one that does not spill may have so
-// many.
+// Held returns the limit of rows in memory: inMemory if the list does not spill.
 func (l *List[T]) Held(inMemory int) int {
 	if l.keep > 0 {
 		return l.keep
@@ -49,7 +48,7 @@ func (l *List[T]) Held(inMemory int) int {
 	return inMemory
 }
 
-// Add adds a row and gives its place.
+// Add adds a row and returns its index.
 func (l *List[T]) Add(row T) int32 {
 	if l.keep > 0 && len(l.Rows) >= l.keep {
 		l.spill((len(l.Rows) + 1) / 2)
@@ -58,7 +57,7 @@ func (l *List[T]) Add(row T) int32 {
 	return int32(l.Len() - 1)
 }
 
-// Row is a row that is in memory, nil for another.
+// Row returns a row in memory, nil for another.
 func (l *List[T]) Row(place int32) *T {
 	if at := int(place) - l.Base; at >= 0 {
 		return &l.Rows[at]
@@ -79,17 +78,17 @@ func (l *List[T]) Edit(place int32, change func(*T)) {
 	}
 }
 
-// spill moves the first n rows into the file.
+// spill moves the first n rows to the file.
 func (l *List[T]) spill(n int) {
 	l.write(l.Rows[:n], l.Base)
 	l.Base += n
 	l.Rows = l.Rows[:copy(l.Rows, l.Rows[n:])]
 }
 
-// write writes rows into the file, from a place on.
+// write writes rows to the file, from an index on.
 func (l *List[T]) write(rows []T, place int) {
 	bytes, err := binary.Append(nil, binary.LittleEndian, rows)
-	if err != nil { // rows that are of no fixed size
+	if err != nil { // rows without a fixed size
 		l.file.err = err
 		return
 	}
@@ -100,7 +99,7 @@ func (l *List[T]) size() int { return binary.Size(make([]T, 1)) }
 
 func (l *List[T]) offset(place int) int64 { return int64(place) * int64(l.size()) }
 
-// read reads rows from a place in the file on, by way of as many bytes as they have there.
+// read reads rows from an index in the file on, using bytes as a buffer of their size.
 func (l *List[T]) read(rows []T, bytes []byte, place int) bool {
 	if l.file.read(bytes, l.offset(place)) {
 		_, l.file.err = binary.Decode(bytes, binary.LittleEndian, rows)
@@ -108,13 +107,13 @@ func (l *List[T]) read(rows []T, bytes []byte, place int) bool {
 	return l.file.err == nil
 }
 
-// Err is what was wrong with the file, an ErrKeep.
+// Err returns the file's error, an ErrKeep.
 func (l *List[T]) Err() error { return l.file.Err() }
 
 // Close removes the file.
 func (l *List[T]) Close() error { return l.file.Close() }
 
-// All goes through the rows with their places. A row is valid until the next one.
+// All iterates over the rows with their indices. A row is valid until the next one.
 func (l *List[T]) All() iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {
 		const together = 1_024
@@ -130,17 +129,17 @@ func (l *List[T]) All() iter.Seq2[int, *T] {
 // Cursor reads rows of a list that are mostly near each other.
 type Cursor[T any] struct {
 	list     *List[T]
-	from     int // the place of the first row of part
+	from     int // the index of the first row of part
 	part     []T
 	bytes    []byte
 	together int
 }
 
-// Cursor is one that reads so many rows together.
+// Cursor returns a cursor that reads this many rows together.
 func (l *List[T]) Cursor(together int) *Cursor[T] { return &Cursor[T]{list: l, together: together} }
 
-// At is a row, valid until the next one: as it was when the cursor came to its part, where it is
-// in the file; nil where that can't be read.
+// At returns a row, valid until the next call: for one in the file, as of when the cursor read its
+// part; nil if it can't be read.
 func (c *Cursor[T]) At(place int32) *T {
 	if row := c.list.Row(place); row != nil {
 		return row
@@ -150,7 +149,7 @@ func (c *Cursor[T]) At(place int32) *T {
 		if c.part == nil {
 			c.part, c.bytes = make([]T, c.together), make([]byte, c.together*c.list.size())
 		}
-		if at != len(c.part) { // what is asked for next may be a little before this
+		if at != len(c.part) { // the next one requested may be slightly before this
 			place = max(place-int32(c.together/4), 0)
 		}
 		n := min(c.together, c.list.Base-int(place))

@@ -12,9 +12,9 @@ type row struct {
 	Open bool
 }
 
-// TestRowsWithoutEnd has more rows than are kept in memory, some of which are changed when
-// they are long gone from there.
-func TestRowsWithoutEnd(t *testing.T) {
+// TestListSpills has more rows than are kept in memory, some of which are changed long after
+// they were spilled.
+func TestListSpills(t *testing.T) {
 	t.Parallel()
 	const many, keep = 5_001, 100
 	var l spill.List[row]

@@ -1,16 +1,15 @@
 package spill
 
-// MostTexts is how many bytes texts that spill have at most.
+// MostTexts limits the bytes of texts that spill.
 const MostTexts = 2_000_000_000
 
-// Text is where a text is among others.
+// Text is the place of a text among others.
 type Text struct {
 	At   int64
 	Size int32
 }
 
-// Texts are texts of any size, one behind the other. The zero value is of those that do not
-// spill.
+// Texts are concatenated texts of any size. The zero value does not spill.
 type Texts struct {
 	latest []byte // from base on
 	base   int64
@@ -18,17 +17,17 @@ type Texts struct {
 	keep int // bytes that are kept in memory, 0 for all
 	file file
 
-	part []byte // that was read last, from there on
+	part []byte // the part that was last read, from there on
 	from int64
 }
 
-// Spill has no more than so many bytes kept in memory.
+// Spill limits the bytes in memory.
 func (t *Texts) Spill(keep int) { t.keep = keep }
 
-// Len is how many bytes there are.
+// Len returns the number of bytes.
 func (t *Texts) Len() int { return int(t.base) + len(t.latest) }
 
-// Most is how many bytes there may be, where those that do not spill may be so many.
+// Most returns the limit of bytes: inMemory if the texts do not spill.
 func (t *Texts) Most(inMemory int) int {
 	if t.keep > 0 {
 		return MostTexts
@@ -36,7 +35,7 @@ func (t *Texts) Most(inMemory int) int {
 	return inMemory
 }
 
-// Add adds a text and tells where it is.
+// Add adds a text and returns its place.
 func (t *Texts) Add(text string) Text {
 	if t.keep > 0 && len(t.latest) > 0 && len(t.latest)+len(text) > t.keep {
 		t.file.write(t.latest, t.base)
@@ -48,14 +47,14 @@ func (t *Texts) Add(text string) Text {
 	return place
 }
 
-// Of is the text at a place; "" where it can't be read.
+// Of returns the text at a place; "" if it can't be read.
 func (t *Texts) Of(place Text) string {
 	if at := place.At - t.base; at >= 0 {
 		return string(t.latest[at : at+int64(place.Size)])
 	}
 	end := place.At + int64(place.Size)
 	if place.At < t.from || end > t.from+int64(len(t.part)) {
-		// What is asked for next may be a little before this.
+		// The next one requested may be slightly before this.
 		const together, before = 64 << 10, 16 << 10
 		t.from = max(place.At-before, 0)
 		n := int(max(min(t.from+together, t.base), end) - t.from)
@@ -70,7 +69,7 @@ func (t *Texts) Of(place Text) string {
 	return string(t.part[place.At-t.from : end-t.from])
 }
 
-// Err is what was wrong with the file, an ErrKeep.
+// Err returns the file's error, an ErrKeep.
 func (t *Texts) Err() error { return t.file.Err() }
 
 // Close removes the file.

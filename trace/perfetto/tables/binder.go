@@ -63,7 +63,7 @@ func readBinder(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*bind
 	spilling(keep, &r.Flows)
 	spilling(keep, &r.Interfaces)
 	spilling(keep, &r.Memory.Values)
-	// The scheduler tells the names of threads.
+	// The scheduler's events name threads.
 	if err := in(f, t, sched.New(f, t, sched.Keep{}), r); err != nil {
 		return nil, err
 	}

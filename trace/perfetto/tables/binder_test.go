@@ -2,7 +2,7 @@ package tables_test
 
 import "testing"
 
-// sends is a binder_transaction of a thread: to a process, as an answer or not, with flags.
+// sends is a binder_transaction of a thread: to a process, as a reply or not, with flags.
 func sends(ns, tid, id, process, reply, flags int64) message {
 	return event(ns, tid, 50, message(nil).num(1, id).num(2, 9).num(3, process).num(5, reply).num(6, 3).num(7, flags))
 }
@@ -10,7 +10,8 @@ func sends(ns, tid, id, process, reply, flags int64) message {
 // takes is a binder_transaction_received.
 func takes(ns, tid, id int64) message { return event(ns, tid, 51, message(nil).num(1, id)) }
 
-// returns is what the kernel tells a thread of binder, commands what it tells the kernel.
+// returns is a BR_ code that the kernel returns to a thread, commands a BC_ code that the thread
+// sends.
 func returns(ns, tid, code int64) message  { return event(ns, tid, 486, message(nil).num(1, code)) }
 func commands(ns, tid, code int64) message { return event(ns, tid, 485, message(nil).num(1, code)) }
 
@@ -29,7 +30,7 @@ func TestBinderTable(t *testing.T) {
 		said(22, 301, "B|300|AIDL::java::IActivityManager::startService::server"), said(28, 301, "E|300"),
 		sends(30, 301, 2, 100, 1, 0), takes(40, 101, 2),
 		sends(50, 100, 3, 300, 0, 1), takes(60, 301, 3), said(62, 301, "B|300|AIDL::cpp::IFoo::bar::cppServer"), said(64, 301, "E|300"),
-		sends(70, 101, 4, 300, 0, 0), // nobody takes it
+		sends(70, 101, 4, 300, 0, 0), // never received
 	))
 	check(t, trace, "binder",
 		"AIDL::java::IActivityManager::startService::server|IActivityManager|startService|0|com.example|100|worker|101|10|30|"+
@@ -37,8 +38,8 @@ func TestBinderTable(t *testing.T) {
 		"AIDL::cpp::IFoo::bar::cppServer|IFoo|bar|3|com.example|100||100|50|0|4|system_server|300|binder:300_1|301|60|0|0|1|900|")
 }
 
-// TestFailedTransactionEnds has calls that get no answer: of a thread whose process died, of
-// one that fails in the kernel before it is sent, and of one inside another.
+// TestFailedTransactionEnds has calls without a reply: of a thread whose process died, of one that
+// fails in the kernel before it is sent, and of one nested in another.
 func TestFailedTransactionEnds(t *testing.T) {
 	t.Parallel()
 	const transaction, deadReply, failedReply, complete = 0x40406300, 0x7205, 0x7211, 0x7206

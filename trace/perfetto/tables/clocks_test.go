@@ -2,10 +2,10 @@ package tables_test
 
 import "testing"
 
-// TestEachBundleTellsItsClock has bundles of a kernel that records on a clock of its own
-// ("global"), of which each says what CLOCK_BOOTTIME was when it was read: an event goes by
-// the last pair that is not later than itself, the first one before that, whatever follows.
-func TestEachBundleTellsItsClock(t *testing.T) {
+// TestKernelClockOfEachBundle has bundles of a kernel that records on a clock of its own
+// ("global"), each with the value of CLOCK_BOOTTIME when it was read: an event uses the last pair
+// that is not later than itself, or the first one, whatever follows.
+func TestKernelClockOfEachBundle(t *testing.T) {
 	t.Parallel()
 	const global = 2
 	read := func(ftrace, boot int64, events ...message) message {
@@ -21,8 +21,8 @@ func TestEachBundleTellsItsClock(t *testing.T) {
 		message(nil).in(6, message(nil).in(1, clock(6)).in(1, clock(3))),
 		read(1_000, 5_000, frequency(900, 1)),
 		read(2_000, 5_900, frequency(1_001, 2), frequency(1_990, 3)), // the clocks have drifted by 100 ns
-		read(2_000, 5_900, frequency(2_000, 4)),                      // what is said again counts once
-		read(3_000, 7_400, frequency(2_999, 5)),                      // and here by 500 the other way
+		read(2_000, 5_900, frequency(2_000, 4)),                      // repeated, counts once
+		read(3_000, 7_400, frequency(2_999, 5)),                      // and by 500 in the other direction
 		read(4_000, 8_400, frequency(3_500, 6)),
 	), "counters",
 		"4900|1|0|cpufreq|cpu_frequency||||0", "5001|2|0|cpufreq|cpu_frequency||||0", "5900|4|0|cpufreq|cpu_frequency||||0",

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 )
 
-// rows are a table's, each as its cells of some columns with "|" between them.
+// rows formats a table's rows, each as its cells in some columns separated by "|".
 func rows(t *testing.T, columns []string, all [][]string, keep func(map[string]string) bool) []string {
 	t.Helper()
 	var out []string
@@ -62,7 +62,7 @@ func ours(t *testing.T, path, table string) [][]string {
 	return out
 }
 
-// theirs is a table as trace_processor prints it.
+// theirs is a table as printed by trace_processor.
 func theirs(t *testing.T, folder, table string) [][]string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(folder, table+".csv"))
@@ -91,7 +91,7 @@ func compare(t *testing.T, name string, want, got []string) {
 	}
 }
 
-// less is what a has more than b.
+// less returns the entries of a that are not in b.
 func less(a, b []string) []string {
 	count := map[string]int{}
 	for _, line := range b {
@@ -106,7 +106,7 @@ func less(a, b []string) []string {
 	return out
 }
 
-// trace is one that trace_processor's tables are of.
+// trace is a trace with trace_processor's tables.
 type trace struct{ name, path, folder string }
 
 // traces are the two real ones and those of Perfetto's own tests.
@@ -139,10 +139,10 @@ var known = map[string]string{
 	"parser-android-android_framework_track_event": "the process is named in an extension of a track event",
 }
 
-// theirNames are what trace_processor calls the tables.
+// theirNames are trace_processor's names of the tables.
 var theirNames = map[string]string{"threads": "thread", "processes": "process", "sched": "sched", "thread-states": "thread_state"}
 
-func TestTablesEqualTraceProcessors(t *testing.T) {
+func TestTablesAgreeWithTraceProcessor(t *testing.T) {
 	t.Parallel()
 	for _, tr := range traces(t) {
 		for table, theirName := range theirNames {
@@ -152,7 +152,7 @@ func TestTablesEqualTraceProcessors(t *testing.T) {
 			want := theirs(t, tr.folder, theirName)
 			var columns []string
 			for _, column := range want[0] {
-				if column != "utid" && column != "upid" { // trace_processor's own numbers
+				if column != "utid" && column != "upid" { // trace_processor's own ids
 					columns = append(columns, column)
 				}
 			}

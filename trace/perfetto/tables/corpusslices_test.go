@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// unreadNames are slices of threads that are not read: of the GPU's scheduler, and of
-// Android's own track events.
+// unreadNames are slices of threads that are not parsed: of the GPU's scheduler, and of Android's
+// own track events.
 var unreadNames = map[string]bool{
 	"process_start": true, "process_start_again": true, "binder_died": true,
 }
 
-// sliceKeys are the slices of a table by their numbers, each told by what does not depend
-// on how slices are numbered, and what stands around it.
+// sliceKeys maps the slices of a table by id to keys that do not depend on their numbering,
+// including the enclosing slices.
 func sliceKeys(all [][]string) (keys map[string]string, whole []string) {
 	keys = map[string]string{}
 	parents := map[string]string{}
@@ -39,7 +39,7 @@ func sliceKeys(all [][]string) (keys map[string]string, whole []string) {
 	return keys, whole
 }
 
-func TestCountersEqualTraceProcessors(t *testing.T) {
+func TestCountersAgreeWithTraceProcessor(t *testing.T) {
 	t.Parallel()
 	for _, tr := range traces(t) {
 		value := func(all [][]string) [][]string {
@@ -58,7 +58,7 @@ func TestCountersEqualTraceProcessors(t *testing.T) {
 	}
 }
 
-func TestSlicesAndFlowsEqualTraceProcessors(t *testing.T) {
+func TestSlicesAgreeWithTraceProcessor(t *testing.T) {
 	t.Parallel()
 	for _, tr := range traces(t) {
 		theirKeys, want := sliceKeys(theirs(t, tr.folder, "slice"))
@@ -75,13 +75,13 @@ func TestSlicesAndFlowsEqualTraceProcessors(t *testing.T) {
 			return out
 		}
 		if tr.name == "parser-graphics-gpu_render_stages_flow" {
-			continue // some lead from a track event, which names a stage in an extension
+			continue // some begin at a track event, which names a stage in an extension
 		}
 		compare(t, tr.name+" flows", flows(theirKeys, theirs(t, tr.folder, "flow")), flows(ourKeys, ours(t, tr.path, "flows")))
 	}
 }
 
-func TestBinderTransactionsEqualTraceProcessors(t *testing.T) {
+func TestBinderAgreesWithTraceProcessor(t *testing.T) {
 	t.Parallel()
 	columns := []string{
 		"aidl_name", "interface", "method_name", "client_process", "client_pid", "client_tid", "client_ts", "client_dur",

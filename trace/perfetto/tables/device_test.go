@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// TestStepsOfSuspensionAreSlices has one that the kernel gives up, without saying that it
-// left it.
+// TestStepsOfSuspensionAreSlices has a suspension that the kernel aborts, without reporting its
+// end.
 func TestStepsOfSuspensionAreSlices(t *testing.T) {
 	t.Parallel()
 	step := func(ns int64, action string, value, begins int64) message {
@@ -67,7 +67,7 @@ func TestPhasesOfABufferAreSlices(t *testing.T) {
 		"5|30|0|Latch||0||0"+of("Buffer: 4 Main"), "6|30|10|7||0||3"+of("SF_4 Main"),
 		"7|40|0|PresentFenceSignaled||0||0"+of("Buffer: 4 Main"), "8|40|16|7||0||4"+of("Display_Main"),
 		"9|56|0|PresentFenceSignaled||0||0"+of("Buffer: 4 Main"), "10|56|-1|8||0||4"+of("Display_Main"))
-	// The frame has no number when its buffer is dequeued: it gets it when that is queued.
+	// The frame has no number when its buffer is dequeued, and gets one when it is queued.
 	var args []string
 	for id, number := range []int{7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 8} {
 		args = append(args, fmt.Sprintf("%d|frame_number|frame_number|%d|||int", id, number), fmt.Sprintf("%d|layer_name|layer_name||Main||string", id))
@@ -75,8 +75,7 @@ func TestPhasesOfABufferAreSlices(t *testing.T) {
 	check(t, trace, "args", args...)
 }
 
-// TestPropertiesAreCountersBeforeTheyChange has counters that the trace tells of once, as
-// they were when it began.
+// TestPropertiesAreCountersBeforeTheyChange has counters whose initial values are reported once.
 func TestPropertiesAreCountersBeforeTheyChange(t *testing.T) {
 	t.Parallel()
 	property := func(name, value string) message {
@@ -101,7 +100,7 @@ func TestCountersOfPower(t *testing.T) {
 	check(t, file(
 		battery(10, message(nil).num(1, 3000).num(3, -250_000).num(7, 4_000_000)),
 		battery(20, message(nil).text(5, "BAT1").num(6, 8).num(7, 4_000_000)),
-		battery(30, message(nil).num(6, 8).num(7, 0)), // no charge follows from that
+		battery(30, message(nil).num(6, 8).num(7, 0)), // no charge is derived from that
 		message(nil).num(8, 2_000_000).in(40, rails),
 		message(nil).in(77, consumers), message(nil).num(8, 3_000_000).in(77, message(nil).num(2, 3).num(3, 77).in(4, message(nil).num(1, 10001).num(2, 7))),
 		message(nil).num(8, 4_000_000).in(91, append(states, message(nil).in(2, message(nil).num(1, 1).num(2, 2).num(3, 900))...)),
@@ -123,8 +122,8 @@ func (m message) list(field protowire.Number, values ...uint64) message {
 	return m.in(field, packed)
 }
 
-// TestTimesOfWakelocksAreAddedUp has differences, of which only the first and the last of
-// equal values are kept.
+// TestTimesOfWakelocksAreAddedUp has differences; of equal values only the first and the last are
+// kept.
 func TestTimesOfWakelocksAreAddedUp(t *testing.T) {
 	t.Parallel()
 	held := func(ns int64, first bool, of message) message {
@@ -180,8 +179,8 @@ func TestCountersOfMemoryAndOfTheSystem(t *testing.T) {
 		"20|999|11|GPU Memory|gpu_memory|bytes|||", "30|50|12|GPU Memory|process_gpu_memory|bytes|100||") // 555 is no process that is there
 }
 
-// TestStagesOfTheGPUAreSlices has two stages of one queue that overlap, and one of another
-// that waits for the first; the last queue and its stage have no names.
+// TestStagesOfTheGPUAreSlices has two overlapping stages of one queue, and one of another that
+// waits for the first; the last queue and its stage have no names.
 func TestStagesOfTheGPUAreSlices(t *testing.T) {
 	t.Parallel()
 	names := message(nil).in(24, message(nil).num(1, 1).text(2, "vertex")).in(24, message(nil).num(1, 2).text(2, "binning")).
@@ -202,8 +201,8 @@ func TestStagesOfTheGPUAreSlices(t *testing.T) {
 	check(t, trace, "flows", "0|2")
 }
 
-// TestCountersOfTheGPU has one whose values are of the time before each, as most are, and
-// one whose values are of the time after.
+// TestCountersOfTheGPU has one counter whose values are of the time before each, as usual, and one
+// whose values are of the time after.
 func TestCountersOfTheGPU(t *testing.T) {
 	t.Parallel()
 	spec := func(id int64, name string, direction int64) message {
@@ -226,8 +225,8 @@ func TestCountersOfTheGPU(t *testing.T) {
 		"30|0|0|Fragments|gpu_counter|Pixel/s|||", "30|0|1|Busy|gpu_counter|Pixel/s|||")
 }
 
-// TestCommandsToAVirtualGPU has two that overlap, of which one has a fence: its answer says
-// nothing of how long the queue takes.
+// TestCommandsToAVirtualGPU has two that overlap, of which one has a fence: its answer does not
+// show how long the queue takes.
 func TestCommandsToAVirtualGPU(t *testing.T) {
 	t.Parallel()
 	command := func(ns, kind, number, free, fence int64) message {

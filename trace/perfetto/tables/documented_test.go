@@ -12,10 +12,10 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
-// TestThePageTellsWhichExpectedTablesAreEqual holds what docs/format/inspect.md says of the
-// tables that Perfetto's own tests expect against those that our tests name: each is compared,
-// or the page says why not.
-func TestThePageTellsWhichExpectedTablesAreEqual(t *testing.T) {
+// TestPageListsEqualTables compares the statements of docs/format/inspect.md
+// about the tables expected by Perfetto's own tests with those that our tests name: each is
+// compared, or the page states why not.
+func TestPageListsEqualTables(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(corpustest.Path(t, "perfetto-expected"), "*.out"))
 	if err != nil {
@@ -62,7 +62,7 @@ func TestThePageTellsWhichExpectedTablesAreEqual(t *testing.T) {
 	}
 }
 
-// named are the expected tables that a package's tests name.
+// named returns the expected tables that a package's tests name.
 func named(t *testing.T, folder string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
@@ -82,8 +82,8 @@ func named(t *testing.T, folder string) []string {
 	return out
 }
 
-// excused reports that the page's table of those that are not compared has a name: whole, or
-// "…" and its end behind the beginning of the one before.
+// excused reports whether the page's table of those that are not compared has a name: in full, or
+// as "…" and its end after the beginning of the one before.
 func excused(page, name string) bool {
 	_, rest, _ := strings.Cut(page, "| expected | why it is not compared |")
 	rest, _, _ = strings.Cut(rest, "\n\n")

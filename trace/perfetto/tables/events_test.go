@@ -9,12 +9,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// trackEvent is an event of a type on a sequence that has said its state.
+// trackEvent is an event of a type on a sequence with a valid state.
 func trackEvent(ns, kind int64, data message) message {
 	return message(nil).num(8, ns).num(10, 1).num(13, 2).in(11, data.num(9, kind))
 }
 
-// flowing adds numbers of flows to an event.
+// flowing adds ids of flows to an event.
 func (m message) flowing(field protowire.Number, ids ...uint64) message {
 	for _, id := range ids {
 		m = protowire.AppendFixed64(protowire.AppendTag(m, field, protowire.Fixed64Type), id)
@@ -22,8 +22,8 @@ func (m message) flowing(field protowire.Number, ids ...uint64) message {
 	return m
 }
 
-// described has the tracks 1, of thread 101 of process 100; 2, of process 100; and below it
-// 3, "Queue"; and 5, which belongs to nothing.
+// described has the tracks 1, of thread 101 of process 100; 2, of process 100; and below it 3,
+// "Queue"; and 5, which belongs to nothing.
 func described() message {
 	track := func(uuid int64, more message) message {
 		return message(nil).num(10, 1).in(60, append(message(nil).num(1, uuid), more...))
@@ -56,7 +56,7 @@ func TestTrackEventsAreSlices(t *testing.T) {
 		trackEvent(50, 1, message(nil).num(11, 2).text(23, "again").flowing(47, 900)), // the flow has ended
 		trackEvent(60, 3, message(nil).num(11, 8).text(23, "unknown")),
 		trackEvent(70, 0, message(nil).text(23, "old")),
-		// The state begins anew: 7 means nothing any more.
+		// The state is cleared: 7 is no longer defined.
 		message(nil).num(10, 1).num(13, 1),
 		trackEvent(80, 3, message(nil).num(10, 7).num(11, 1)),
 	)...)
@@ -73,8 +73,8 @@ func TestTrackEventsAreSlices(t *testing.T) {
 	}
 }
 
-// TestTracksThatAreAboveThemselves has a ring of descriptions.
-func TestTracksThatAreAboveThemselves(t *testing.T) {
+// TestTracksInACycle has a cycle of descriptions.
+func TestTracksInACycle(t *testing.T) {
 	t.Parallel()
 	track := func(uuid, parent int64) message {
 		return message(nil).num(10, 1).in(60, message(nil).num(1, uuid).num(5, parent))
@@ -89,8 +89,8 @@ func (m message) double(field protowire.Number, v float64) message {
 	return protowire.AppendFixed64(protowire.AppendTag(m, field, protowire.Fixed64Type), math.Float64bits(v))
 }
 
-// counting describes counters: 10, of thread 101, in µs and as increments; 11, of process
-// 100; and 12, of nothing.
+// counting describes counters: 10, of thread 101, in µs and as increments; 11, of process 100; and
+// 12, of nothing.
 func counting() []message {
 	counter := func(uuid, parent int64, name string, data message) message {
 		return message(nil).num(10, 1).in(60, message(nil).num(1, uuid).num(5, parent).text(2, name).in(8, data))
@@ -104,16 +104,16 @@ func counting() []message {
 
 func TestTrackEventsAreValuesOfCounters(t *testing.T) {
 	t.Parallel()
-	// Values beside events are of counter 10, by the sequence's defaults.
+	// Values with events are of counter 10, by the sequence's defaults.
 	state := message(nil).num(10, 1).num(13, 1).in(59, message(nil).in(11, message(nil).num(11, 1).num(31, 10)))
 	trace := append(described(), file(append(counting(), state,
 		trackEvent(100, 1, message(nil).text(23, "work").num(12, 7)), trackEvent(110, 2, message(nil).num(12, 2)),
 		trackEvent(120, 4, message(nil).num(11, 11).num(30, -5)), trackEvent(130, 4, message(nil).num(11, 12).double(44, 36.5)),
 		trackEvent(140, 3, message(nil).text(23, "both").num(31, 10).num(31, 11).num(12, 1).num(12, 64)),
 		trackEvent(150, 3, message(nil).text(23, "warm").num(45, 12).double(46, 37.25)),
-		trackEvent(160, 4, message(nil).num(11, 99).num(30, 1)), // described nowhere
+		trackEvent(160, 4, message(nil).num(11, 99).num(30, 1)), // not described
 		trackEvent(170, 4, message(nil).num(11, 12)),            // without a value
-		state, trackEvent(180, 3, message(nil).text(23, "anew").num(12, 4)), // increments begin anew
+		state, trackEvent(180, 3, message(nil).text(23, "anew").num(12, 4)), // increments restart
 	)...)...)
 	read := check(t, trace, "counters",
 		"100|7000|0|thread_time|thread_counter_track_event|ns|100|101|", "110|9000|0|thread_time|thread_counter_track_event|ns|100|101|",
@@ -128,8 +128,8 @@ func TestTrackEventsAreValuesOfCounters(t *testing.T) {
 		"2|150|0|warm||0||0|thread_execution||101|100", "3|180|0|anew||0||0|thread_execution||101|100")
 }
 
-// TestTracksNameThreadsAndProcesses has a second track of a thread's number, which is of a
-// later thread.
+// TestTracksNameThreadsAndProcesses has a second track with a thread's id, which is of a later
+// thread.
 func TestTracksNameThreadsAndProcesses(t *testing.T) {
 	t.Parallel()
 	again := message(nil).num(10, 1).in(60, message(nil).num(1, 7).in(4, message(nil).num(1, 100).num(2, 101).text(5, "next")))
@@ -138,8 +138,8 @@ func TestTracksNameThreadsAndProcesses(t *testing.T) {
 	check(t, trace, "processes", "0|0||||||", "1|100|com.example|||||")
 }
 
-// TestArgumentsOfSlices has those that a slice begins with, and those that it ends with:
-// what is said again counts as it is said last, and lists go on.
+// TestArgumentsOfSlices has arguments at the begin and the end of a slice: of a repeated argument
+// the last value counts, and lists continue.
 func TestArgumentsOfSlices(t *testing.T) {
 	t.Parallel()
 	names := message(nil).
@@ -174,8 +174,7 @@ func TestArgumentsOfSlices(t *testing.T) {
 	}
 }
 
-// TestArgumentsInThousandsOfLevels has one that would take a reader that follows it out of
-// memory.
+// TestArgumentsInThousandsOfLevels has one that would exhaust the memory of a recursive reader.
 func TestArgumentsInThousandsOfLevels(t *testing.T) {
 	t.Parallel()
 	deep := message(nil).num(4, 1)
@@ -190,9 +189,9 @@ func TestArgumentsInThousandsOfLevels(t *testing.T) {
 	}
 }
 
-// TestEndsOfTrackEventsFitWhatTheyEnd has ends that say what they end, of which one fits
+// TestTrackEventEnds has ends that name what they end, of which one matches
 // nothing; flows may lead to ends too.
-func TestEndsOfTrackEventsFitWhatTheyEnd(t *testing.T) {
+func TestTrackEventEnds(t *testing.T) {
 	t.Parallel()
 	on := func(kind int64, name string) message { return message(nil).num(11, 1).text(23, name).text(22, "cat") }
 	trace := append(described(), file(message(nil).num(10, 1).num(13, 1),
@@ -205,8 +204,8 @@ func TestEndsOfTrackEventsFitWhatTheyEnd(t *testing.T) {
 	check(t, trace, "flows", "0|2")
 }
 
-// TestOlderEventsOfChrome has events with phases in the place of types, on the thread that
-// the sequence says it is of, and times as differences.
+// TestOlderEventsOfChrome has events with phases instead of types, on the sequence's stated thread,
+// and times as differences.
 func TestOlderEventsOfChrome(t *testing.T) {
 	t.Parallel()
 	clocks := message(nil).in(6, message(nil).in(1, message(nil).num(1, 6).num(2, 0)).in(1, message(nil).num(1, 3).num(2, 0)))

@@ -12,9 +12,9 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
-// TestTablesEqualWhatPerfettosTestsExpect compares with what Perfetto's own tests say of
-// their traces, as far as that is rows of these tables.
-func TestTablesEqualWhatPerfettosTestsExpect(t *testing.T) {
+// TestTablesAgreeWithPerfettosTests compares with the expectations of Perfetto's own tests,
+// as far as they are rows of these tables.
+func TestTablesAgreeWithPerfettosTests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]expected{
 		"Parsing__sched_blocked_proto_sched_blocked_reason":         {table: "thread-states", keep: is("state", "D")},
@@ -50,8 +50,8 @@ func TestTablesEqualWhatPerfettosTestsExpect(t *testing.T) {
 		"PowerEnergyBreakdown__energy_breakdown_event":                {table: "counters"},
 		"PowerPowerRails__power_rails_event_power_rails_custom_clock": {table: "counters", keep: is("track_type", "power_rails")},
 
-		// Results of SQL that are rows of ours, with what a line of it adds to them. Numbers of
-		// slices, threads and processes are each one's own.
+		// Results of SQL that are rows of ours, with the cells that it adds. Ids of slices, threads
+		// and processes differ.
 		"Frames__android_frames_get_frame_table_with_id": {table: "slices", keep: numbered("Choreographer#doFrame "), edit: frameID, drop: "id"},
 		"Frames__android_frames_choreographer_do_frame":  {table: "slices", keep: numbered("Choreographer#doFrame "), edit: frameID, drop: "id ui_thread_utid upid"},
 		"Frames__android_frames_draw_frame":              {table: "slices", keep: numbered("DrawFrames "), edit: frameID, drop: "id render_thread_utid upid"},
@@ -63,18 +63,18 @@ func TestTablesEqualWhatPerfettosTestsExpect(t *testing.T) {
 	}
 }
 
-// expected is a table that one of Perfetto's own tests expects.
+// expected is a table expected by one of Perfetto's own tests.
 type expected struct {
-	table string // of ours, that it is rows of
-	// theirs and keep are the rows of both that are compared, all where nil.
+	table string // the table of ours with these rows
+	// theirs and keep select the rows of both that are compared, all if nil.
 	theirs, keep func(cells map[string]string) bool
 	edit         func(cells map[string]string) // adds cells to ours
 	drop         string                        // columns that are not compared
 	args         bool                          // columns of theirs are arguments
 }
 
-// numbered are slices with a frame's number behind a name; others bear the name for what
-// else happens to frames.
+// numbered selects slices with a frame's number after a name; others have the name for other events
+// of frames.
 func numbered(name string) func(map[string]string) bool {
 	return func(cells map[string]string) bool {
 		_, number, found := strings.Cut(cells["name"], name)
@@ -82,15 +82,15 @@ func numbered(name string) func(map[string]string) bool {
 	}
 }
 
-// frameID is the number in the name of a slice, as the SQL takes it from there.
+// frameID is the number in the name of a slice, as the SQL extracts it.
 func frameID(cells map[string]string) {
 	if words := strings.Fields(cells["name"]); len(words) > 1 {
 		cells["frame_id"] = words[1]
 	}
 }
 
-// untilNext is how long a value was its counter's: a value's cells get their dur when the
-// next one comes. The last of these traces is at their end.
+// untilNext is how long a value was its counter's: a value's cells get their dur when the next one
+// comes. The last of these traces is at their end.
 func untilNext() func(map[string]string) {
 	last := map[string]map[string]string{}
 	return func(cells map[string]string) {
@@ -108,15 +108,15 @@ func is(column, value string) func(map[string]string) bool {
 	return func(cells map[string]string) bool { return cells[column] == value }
 }
 
-// limitNames are a counter's names as the test's query shortens them.
+// limitNames shortens a counter's names as the test's query does.
 func limitNames(cells map[string]string) {
 	cells["cpu"] = strings.TrimSuffix(cells["track_name"], " Freq Limit")
 }
 
-// theirColumns are columns of the tests that ours have under another name.
+// theirColumns are columns of the tests that have another name in ours.
 var theirColumns = map[string]string{"ucpu": "cpu", "utid": "utid", "name": "track_name", "type": "track_type", "slice_name": "name", "action": "name"}
 
-// leftOut are columns that ours do not have: numbers of machines, of which ours have one.
+// leftOut are columns that ours do not have: ids of machines, of which ours have one.
 const leftOut = "machine_id raw_machine_id"
 
 func (c expected) compare(t *testing.T, name string) {
@@ -187,7 +187,7 @@ func cellsOf(rows [][]string) []map[string]string {
 	return out
 }
 
-// plain is a cell without what only its writer cares for: 1 for 1.000000, "" for [NULL].
+// plain normalizes a cell: 1 for 1.000000, "" for [NULL].
 func plain(cell string) string {
 	if cell == "[NULL]" {
 		return ""
@@ -198,8 +198,8 @@ func plain(cell string) string {
 	return cell
 }
 
-// TestBinderSlicesByProcessEqualWhatPerfettosTestExpects counts slices as the metric does.
-func TestBinderSlicesByProcessEqualWhatPerfettosTestExpects(t *testing.T) {
+// TestBinderSlicesAgreeWithPerfettosTest counts slices as the metric does.
+func TestBinderSlicesAgreeWithPerfettosTest(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(corpustest.Path(t, "perfetto-expected", "Parsing__android_binder.out"))
 	if err != nil {

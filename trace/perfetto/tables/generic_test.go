@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// task is a task of a kernel other than Linux that goes into a state.
+// task is a state change of a task on a kernel other than Linux.
 func task(ns, cpu, tid, state int64, name string) message {
 	return message(nil).num(8, ns).in(117, message(nil).num(1, cpu).text(2, name).num(3, tid).num(4, state).num(5, 100))
 }

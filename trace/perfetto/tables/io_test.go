@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBlockIOTable has two requests of one device at one time, of which the second ends
-// first; one that a device does in two parts; one that fails; and one that does not end.
+// TestBlockIOTable has two concurrent requests of one device, of which the second ends first; one
+// that a device does in two parts; one that fails; and one that does not end.
 func TestBlockIOTable(t *testing.T) {
 	t.Parallel()
 	issue := func(ns, sector, sectors int64, kind string) message {
@@ -34,8 +34,8 @@ func TestBlockIOTable(t *testing.T) {
 	check(t, trace, "slices", "0|100|140|block_io||0||0|block_io|||")
 }
 
-// TestLogTable has entries on the wall clock, which is 1,000 ahead of the trace's own, the
-// later one first.
+// TestLogTable has entries on the wall clock, which is 1,000 ahead of the trace's own, the later
+// one first.
 func TestLogTable(t *testing.T) {
 	t.Parallel()
 	entry := func(ns, prio int64, tag string, more message) message {

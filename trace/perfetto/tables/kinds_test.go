@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// everyKind is a trace with something of each kind that the tables are read from.
+// everyKind is a trace with every kind of input of the tables.
 func everyKind() []byte {
 	state := message(nil).num(8, 5).num(10, 1).num(13, 1).in(12, message(nil).in(2, message(nil).num(1, 7).text(2, "dispatch")).
 		in(3, message(nil).num(1, 5).text(2, "queue"))).in(59, message(nil).in(11, message(nil).num(11, 1).num(31, 10)))
@@ -38,8 +38,8 @@ func everyKind() []byte {
 	)...)
 }
 
-// TestWhatNoTableTellsOfIsCounted has values of /proc/vmstat and a heap profile.
-func TestWhatNoTableTellsOfIsCounted(t *testing.T) {
+// TestTableCountsUncoveredContent has values of /proc/vmstat and a heap profile.
+func TestTableCountsUncoveredContent(t *testing.T) {
 	t.Parallel()
 	vmstat := message(nil).num(1, 3).num(2, 7)
 	read := check(t, file(

@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 )
 
-// TestTablesEqualTheOracles has every table of real traces, and of a made-up one with an app
-// that scrolls, read by Perfetto's own engine beside.
-func TestTablesEqualTheOracles(t *testing.T) {
+// TestTablesAgreeWithTheOracle compares every table of real traces, and of a made-up one with an app
+// that scrolls, with Perfetto's own engine.
+func TestTablesAgreeWithTheOracle(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]func(t *testing.T) string{
 		"a start":   func(t *testing.T) string { return corpustest.Path(t, "perfetto", "api32_startup_warm.perfetto-trace") },

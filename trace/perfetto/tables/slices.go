@@ -80,7 +80,7 @@ func readSliceTable(f *packets.File, in packets.Source, args bool, keep *lists) 
 	return t, nil
 }
 
-// frame is the number of a frame, by its place.
+// frame returns the slice id of a frame, by its index.
 func (t *sliceTable) frame(place int) int64 { return int64(t.slices.Slices.Len() + place) }
 
 // readSlices reads slices in the order in which they were told of, and each frame before the first

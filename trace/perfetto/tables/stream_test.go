@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 )
 
-// rowsOf are what the tables of a made-up trace hold, row by row. Thread 11 is number 301, behind the
-// idle one, the main threads of 299 processes and that of their parent.
+// rowsOf are the rows of the tables of a made-up trace. Thread 11 has the id 301, after the idle
+// one, the main threads of 299 processes and that of their parent.
 var rowsOf = map[string]func(made tracetest.Rows, i int) string{
 	"frames": func(made tracetest.Rows, i int) string {
 		return fmt.Sprintf("android_actual_frame_timeline|%d|%d|10|%d|layer %d|%d|%d|None|0|On-time Present|Unspecified Prediction|0|No Jank|None",
@@ -46,12 +46,12 @@ var rowsOf = map[string]func(made tracetest.Rows, i int) string{
 
 func at(step int) int { return tracetest.RowsBegin + step*tracetest.RowsStep }
 
-// sent is the number of the slice that is sent in a step. Each step of the first ones has two
-// slices, what is sent and a track event; the others have two more, what is taken and called.
+// sent is the id of the slice that is sent in a step. Each of the first steps has two slices, the
+// sent one and a track event; the others have two more, the received one and the call.
 func sent(made tracetest.Rows, i int) int { return 2*i + 2*max(i-made.Lag, 0) }
 
-// taken is the number of the slice that takes what was sent in step i: it comes behind what is
-// sent in its own step, as long as something is.
+// taken is the id of the slice that receives what was sent in step i: it follows the one sent in
+// its own step, as long as there is one.
 func taken(made tracetest.Rows, i int) int {
 	step := i + made.Lag
 	if step < made.Number {
@@ -60,10 +60,10 @@ func taken(made tracetest.Rows, i int) int {
 	return sent(made, made.Number) + 2*(step-made.Number)
 }
 
-// TestTablesHaveNoEnd has 60 times as many rows as are held in memory, half of them ending
-// when they are no longer there. With APKGATE_FULL it is 1,200,000 rows and as many as else, whose
-// memory is measured in package tracetest.
-func TestTablesHaveNoEnd(t *testing.T) {
+// TestTablesSpill has 60 times as many rows as are held in memory, half of them ending when
+// they are no longer there. With APKGATE_FULL it is 1,200,000 rows and as many as usual in memory;
+// package tracetest measures that.
+func TestTablesSpill(t *testing.T) {
 	t.Parallel()
 	made, read := tracetest.Rows{Number: 3_000, Lag: 200}, func(in *bytes.Reader, name string) (*tables.Table, error) {
 		return tables.ReadHolding(in, name, 50)
@@ -105,7 +105,7 @@ func TestTablesHaveNoEnd(t *testing.T) {
 	}
 }
 
-// joined is a row's cells with "|" between them.
+// joined returns a row's cells separated by "|".
 func joined(row []any) string {
 	cells := make([]string, len(row))
 	for i, cell := range row {
@@ -117,8 +117,8 @@ func joined(row []any) string {
 }
 
 // TestTablesAreTheSameFromFiles reads real traces with 100 rows of each list in memory and all
-// others in files: the tables are those of which everything is in memory, which others compare
-// with trace_processor's.
+// others in files: the tables equal those read in memory, which other tests compare with
+// trace_processor's.
 func TestTablesAreTheSameFromFiles(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{
@@ -160,9 +160,9 @@ func TestTablesAreTheSameFromFiles(t *testing.T) {
 	}
 }
 
-// TestExpectedFrameThatComesBack has what is expected of a token told again: at once, and when 30
-// other tokens came between, where so many are not remembered.
-func TestExpectedFrameThatComesBack(t *testing.T) {
+// TestRepeatedExpectedFrame repeats the expectation of a token: at once, and after 30 other
+// tokens, with fewer remembered.
+func TestRepeatedExpectedFrame(t *testing.T) {
 	t.Parallel()
 	expected := func(ns, token int64) message {
 		return frame(ns, 3, message(nil).num(1, ns).num(2, token).num(3, token).num(4, 100))
@@ -188,8 +188,8 @@ func TestExpectedFrameThatComesBack(t *testing.T) {
 	}
 }
 
-// TestSlicesThatOnlyLookLikeBinder has track events with the names of a transaction and its answer
-// and a flow between them, on tracks that are of no thread.
+// TestSlicesThatOnlyLookLikeBinder has track events with the names of a transaction and its reply
+// and a flow between them, on tracks of no thread.
 func TestSlicesThatOnlyLookLikeBinder(t *testing.T) {
 	t.Parallel()
 	on := func(ns, track int64, name string) message {

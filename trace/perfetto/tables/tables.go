@@ -1,9 +1,9 @@
-// Package tables prints what a Perfetto trace holds as the rows of Perfetto's own tables,
-// under the names of their columns, so that anyone can hold them against what
-// trace_processor prints of the same trace (docs/format/inspect.md).
+// Package tables prints the content of a Perfetto trace as the rows of Perfetto's own tables, with
+// their column names, so that anyone can compare them with trace_processor's output for the same
+// trace (docs/format/inspect.md).
 //
-// It owns which tables there are and their columns; the packages beside it read what is in
-// them. Times are ns on the trace's own clock, as trace_processor's are.
+// It owns which tables there are and their columns; the packages beside it read their content.
+// Times are ns on the trace's own clock, as in trace_processor.
 package tables
 
 import (
@@ -26,16 +26,16 @@ type Table struct {
 	// valid until the next row.
 	Rows     iter.Seq[[]any]
 	Warnings []run.Warning
-	// Nothing says that nothing of a trace was in the file, which is of another kind.
+	// Nothing is set if the file had nothing of a trace: it is of another kind.
 	Nothing bool
 
 	lists lists
 }
 
-// ErrKeep says that rows could not be kept in a temporary file, or read from there.
+// ErrKeep is returned if rows could not be written to or read from a temporary file.
 var ErrKeep = spill.ErrKeep
 
-// lists are those of a table that have a part in a file.
+// lists are the lists of a table that may spill to a file.
 type lists struct {
 	keep int // rows of each that are kept in memory
 	all  []list
@@ -46,23 +46,23 @@ type list interface {
 	Close() error
 }
 
-// inMemory is how many rows of a list are kept in memory.
+// inMemory is the number of rows of a list that are kept in memory.
 const inMemory = 400_000
 
-// spilling has a list keep in a file what memory has no room for.
+// spilling lets a list spill to a file.
 func spilling[T any](to *lists, one *spill.List[T]) {
 	one.Spill(to.keep)
 	to.all = append(to.all, one)
 }
 
-// texts has texts kept in a file likewise.
+// texts lets texts spill likewise.
 func (l *lists) texts(one *spill.Texts) {
 	const each = 20 // bytes
 	one.Spill(each * l.keep)
 	l.all = append(l.all, one)
 }
 
-// Err is what was wrong with the files of rows, which ends them early.
+// Err returns the error of the files of rows, which ends them early.
 func (t *Table) Err() error {
 	for _, one := range t.lists.all {
 		if err := one.Err(); err != nil {
@@ -97,17 +97,17 @@ var readers = map[string]reader{
 	"threads":       table(threadColumns, readThreads),
 }
 
-// Names are the tables that there are.
+// Names returns the names of all tables.
 func Names() []string { return slices.Sorted(maps.Keys(readers)) }
 
-// Read reads a table of a trace of packets. The error is for reading src, or for a name
-// that no table has.
+// Read reads a table of a trace of packets. It returns an error if reading src fails, or for an
+// unknown name.
 func Read(src io.ReadSeeker, name string) (*Table, error) { return Of(packets.Packets(src), name) }
 
 // Of reads a table of a trace of any kind.
 func Of(in packets.Source, name string) (*Table, error) { return of(in, name, inMemory) }
 
-// of is Of with so many rows of each list in memory.
+// of is Of with a limit of rows of each list in memory.
 func of(in packets.Source, name string, keep int) (*Table, error) {
 	reader, known := readers[name]
 	if !known {

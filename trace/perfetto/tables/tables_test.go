@@ -50,7 +50,7 @@ func event(ns, tid int64, kind protowire.Number, data message) message {
 	return message(nil).num(1, ns).num(2, tid).in(kind, data)
 }
 
-// swap is a sched_switch from a thread, which is in a state then, to another.
+// swap is a sched_switch from a thread, which is left in a state, to another.
 func swap(ns, from, state, to int64) message {
 	return event(ns, from, 4, message(nil).text(1, fmt.Sprint("t", from)).num(2, from).num(4, state).text(5, fmt.Sprint("t", to)).num(6, to).num(7, 120))
 }
@@ -62,7 +62,7 @@ func tree() message {
 		in(2, message(nil).num(1, 101).text(2, "RenderThread").num(3, 100)))
 }
 
-// lines are a table's rows, with "|" between the cells.
+// lines returns a table's rows, with "|" between the cells.
 func lines(t *testing.T, trace []byte, table string) ([]string, *tables.Table) {
 	t.Helper()
 	read, err := tables.Read(bytes.NewReader(trace), table)
@@ -91,8 +91,8 @@ func check(t *testing.T, trace []byte, table string, want ...string) *tables.Tab
 	return read
 }
 
-// work is a trace of two CPUs: 101 sleeps for I/O and is woken by 200 on the other CPU,
-// whose part of the file comes first.
+// work is a trace of two CPUs: 101 sleeps for I/O and is woken by 200 on the other CPU, whose part
+// of the file comes first.
 func work() []byte {
 	return file(
 		bundle(1, swap(1000, 0, 0, 200), event(2500, 200, 20, message(nil).text(1, "t101").num(2, 101)), swap(4000, 200, 0x800, 0)),
@@ -117,9 +117,8 @@ func TestThreadAndProcessTables(t *testing.T) {
 	check(t, work(), "processes", "0|0||||||", "1|1||||||", "2|100|com.example|10001|||1|com.example --flag")
 }
 
-// TestNumberOfAThreadThatIsUsedAgain has two threads 102 one after the other, of different
-// processes.
-func TestNumberOfAThreadThatIsUsedAgain(t *testing.T) {
+// TestReusedThreadID has two successive threads 102, of different processes.
+func TestReusedThreadID(t *testing.T) {
 	t.Parallel()
 	clone := func(ns, parent, child, flags int64, name string) message {
 		return event(ns, parent, 235, message(nil).num(1, child).text(2, name).num(3, flags))
@@ -151,7 +150,7 @@ func TestFrameTable(t *testing.T) {
 	}
 	ends := func(ns, cookie int64) message { return frame(ns, 5, message(nil).num(1, cookie)) }
 	trace := file(
-		frame(10, 3, surface(1, 7)), frame(10, 3, surface(2, 7)), ends(26, 1), // expected of a token once
+		frame(10, 3, surface(1, 7)), frame(10, 3, surface(2, 7)), ends(26, 1), // expected once for a token
 		frame(12, 4, surface(3, 7).num(6, 2).num(9, 64|128).num(10, 1).num(12, 3)),
 		frame(20, 2, message(nil).num(1, 4).num(2, 77).num(3, 458).num(4, 1).num(5, 1).num(7, 1).num(8, 1)),
 		ends(31, 3), ends(40, 4), ends(41, 99), frame(42, 4, message(nil).num(1, 5)),
@@ -170,8 +169,8 @@ func TestFrameTable(t *testing.T) {
 	}
 }
 
-// FuzzRead holds every table to no panic, no error, and rows as wide as the columns, whether its
-// rows are in memory or in files.
+// FuzzRead tests that every table reads without panic or error, with rows as wide as the columns,
+// whether its rows are in memory or in files.
 func FuzzRead(f *testing.F) {
 	f.Add(work())
 	f.Add(file(frame(1, 4, message(nil).num(1, 5)), tree()))
@@ -196,7 +195,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// said is what a thread writes into the kernel's trace.
+// said is a line that a thread writes to the kernel's trace.
 func said(ns, tid int64, line string) message {
 	return event(ns, tid, 3, message(nil).text(2, line))
 }
@@ -230,7 +229,7 @@ func TestFlowOfAFrameLeadsToTheDisplays(t *testing.T) {
 	t.Parallel()
 	app := message(nil).num(1, 1).num(2, 7).num(3, 77).num(4, 100)
 	display := func(cookie int64) message { return message(nil).num(1, cookie).num(2, 77).num(3, 458) }
-	// The display's frame stands before the app's in the file, though it begins later.
+	// The display's frame precedes the app's in the file, though it begins later.
 	trace := file(frame(50, 2, display(2)), frame(20, 4, app), frame(90, 2, display(3)), tree(), bundle(0, said(30, 101, "I|100|between")))
 	check(t, trace, "flows", "2|1")
 	got, _ := lines(t, trace, "slices")
@@ -265,9 +264,9 @@ func TestCounterTable(t *testing.T) {
 		"200|5120|8|mem.rss|process_memory||100||", "200|-800|9|oom_score_adj|oom_score_adj||100||")
 }
 
-// TestWhatIsBeforeEveryCPUIsRecordedIsLeftOut has a ring buffer in which CPU 1's record
-// begins at 500, and a trace in which Perfetto says that it began at 500.
-func TestWhatIsBeforeEveryCPUIsRecordedIsLeftOut(t *testing.T) {
+// TestTableStartsWhenEveryCPUIsRecorded has a ring buffer in which CPU 1's record begins at
+// 500, and a trace whose stated beginning is 500.
+func TestTableStartsWhenEveryCPUIsRecorded(t *testing.T) {
 	t.Parallel()
 	begins := func(p message, at int64) message { // last_read_event_timestamp of its bundle
 		var inner message
@@ -292,7 +291,7 @@ func TestWhatIsBeforeEveryCPUIsRecordedIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestThrottledMemory has rss_stat_throttled, which says the same as rss_stat under other
+// TestThrottledMemory has rss_stat_throttled, which reports the same as rss_stat under other
 // numbers.
 func TestThrottledMemory(t *testing.T) {
 	t.Parallel()
@@ -303,9 +302,9 @@ func TestThrottledMemory(t *testing.T) {
 		"50|4096|0|mem.rss.anon|process_memory||100||", "60|8192|1|mem.swap|process_memory||100||")
 }
 
-// TestThreadsThatPacketsNameByTheWay has some that only the log, the memory of processes,
-// the GPU's memory and its work name.
-func TestThreadsThatPacketsNameByTheWay(t *testing.T) {
+// TestMentionedThreads has threads that are only mentioned by the log, the memory of
+// processes, the GPU's memory and its work.
+func TestMentionedThreads(t *testing.T) {
 	t.Parallel()
 	clocks := message(nil).in(6, message(nil).in(1, message(nil).num(1, 6).num(2, 500)).in(1, message(nil).num(1, 1).num(2, 500)))
 	context := message(nil).num(10, 1).num(13, 1).in(12, message(nil).in(23, message(nil).num(1, 9).num(2, 40)))
@@ -314,7 +313,7 @@ func TestThreadsThatPacketsNameByTheWay(t *testing.T) {
 		message(nil).num(8, 520).in(9, message(nil).in(1, message(nil).num(1, 20).num(3, 5))),
 		message(nil).num(8, 530).in(71, message(nil).num(2, 30).num(3, 5)),
 		message(nil).num(8, 540).num(10, 1).in(53, message(nil).num(1, 1).num(5, 9)),
-		bundle(0, event(550, 0, 340, message(nil).num(2, 50).num(3, 5)))) // it may have gone
+		bundle(0, event(550, 0, 340, message(nil).num(2, 50).num(3, 5)))) // it may have ended
 	check(t, trace, "threads", "0|0|swapper|0|0|1||",
 		"1|10||1|10|1||", "2|11||1|10|0||", "3|20||2|20|1||", "4|30||3|30|1||", "5|40||4|40|1||")
 	check(t, trace, "processes", "0|0||||||", "1|10||||||", "2|20||||||", "3|30||||||", "4|40||||||")

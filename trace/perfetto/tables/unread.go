@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// told are the kinds of packets that some table tells of, and those that hold nothing but
-// what others need or what the recording was: the names that packets.File.Counts has.
-var told = []string{
+// covered are the kinds of packets that some table covers, and those that only support others or
+// describe the recording: the names of packets.File.Counts.
+var covered = []string{
 	"ftrace_events", "process_tree", "process_stats", "clock_snapshot", "sys_stats", "track_event", "trace_config", "ftrace_stats", "trace_stats",
 	"synchronization_marker", "battery", "android_log", "power_rails", "process_descriptor", "thread_descriptor", "system_info", "trigger",
 	"compressed_packets", "zstd_compressed_packets", "gpu_counter_event", "gpu_render_stage_event", "graphics_frame_event", "track_descriptor",
@@ -22,10 +22,10 @@ var told = []string{
 	"generic_gpu_frequency_event", "concurrent_session_event", "packages_list", "ui_state", "other",
 }
 
-// unread warns of what a trace holds that no table tells of.
+// unread warns of content that no table covers.
 func unread(f *packets.File) {
 	counts := f.Counts()
-	for _, kind := range told {
+	for _, kind := range covered {
 		delete(counts, kind)
 	}
 	if len(counts) > 0 {
@@ -33,7 +33,7 @@ func unread(f *packets.File) {
 	}
 }
 
-// listed are counts by name, the greatest first.
+// listed lists counts by name, the largest first.
 func listed(counts map[string]int) string {
 	const most = 10
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {

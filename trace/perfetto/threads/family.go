@@ -2,7 +2,7 @@ package threads
 
 import "time"
 
-// join gives a thread to a process.
+// join adds a thread to a process.
 func (t *Tracker) join(thread, process int, main bool) {
 	one := &t.Threads[thread]
 	one.Process, one.Main = process, main
@@ -18,7 +18,7 @@ func (t *Tracker) fork(at *time.Duration, pid int32, name string) int {
 	thread := t.start(at, pid)
 	t.call(thread, name, byKernel)
 	process := t.OfProcess(pid)
-	if one := &t.Processes[process]; one.PID == pid { // there is room for it
+	if one := &t.Processes[process]; one.PID == pid { // unless there was no room for it
 		one.Start = at
 		if name != "" {
 			one.Name = name
@@ -30,14 +30,14 @@ func (t *Tracker) fork(at *time.Duration, pid int32, name string) int {
 	return process
 }
 
-// forget finds anew what the numbers of a process's threads mean.
+// forget resolves the ids of a process's threads again.
 func (t *Tracker) forget(process int) {
 	for _, thread := range t.members[process] {
 		t.refresh(t.Threads[thread].TID)
 	}
 }
 
-// end ends the thread that has a number now, and with a main thread its process.
+// end ends the thread that has an id now, and with a main thread its process.
 func (t *Tracker) end(at time.Duration, tid int32) {
 	thread, ok := t.live.of(tid)
 	if !ok || thread == 0 {
@@ -55,7 +55,7 @@ func (t *Tracker) end(at time.Duration, tid int32) {
 	t.forget(one.Process)
 }
 
-// begun notes the process that a thread began.
+// begun records the process that a thread began.
 func (t *Tracker) begun(process, by int) {
 	if parent := t.Threads[by].Process; parent != None {
 		t.Processes[process].Parent = parent
@@ -64,7 +64,7 @@ func (t *Tracker) begun(process, by int) {
 	}
 }
 
-// tie notes that two threads are of one process.
+// tie records that two threads are of one process.
 func (t *Tracker) tie(a, b int) {
 	ofA, ofB := t.Threads[a].Process, t.Threads[b].Process
 	switch {
@@ -82,7 +82,7 @@ func (t *Tracker) adopt(thread, process int) {
 	t.resolve(thread)
 }
 
-// resolve gives a thread's process to all that waited for it.
+// resolve sets the process of all threads that waited for a thread's process.
 func (t *Tracker) resolve(thread int) {
 	process := t.Threads[thread].Process
 	for queue := []int{thread}; len(queue) > 0 && len(t.together)+len(t.children) > 0; queue = queue[1:] {

@@ -9,14 +9,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Kernels other than Linux write what they know of tasks as packets, with numbers of 64
-// bits (protos/perfetto/trace/generic_kernel/generic_task.proto).
+// Kernels other than Linux write tasks as packets, with ids of 64 bits
+// (protos/perfetto/trace/generic_kernel/generic_task.proto).
 
-// maxWide is how many numbers of more than 31 bits are told apart.
+// maxWide limits the distinct ids of more than 31 bits.
 const maxWide = 10_000
 
-// Number is a thread's or process's number as the tracker has it: one of more than 31 bits
-// has another in its place, which ID leads back.
+// Number returns the tracker's id of a thread or process: one of more than 31 bits is replaced by
+// another, which ID maps back.
 func (t *Tracker) Number(id int64) int32 {
 	if id >= 0 && id <= math.MaxInt32 {
 		return int32(id)
@@ -33,7 +33,7 @@ func (t *Tracker) Number(id int64) int32 {
 	return number
 }
 
-// ID is a thread's or process's number as the trace has it.
+// ID returns a thread's or process's id in the trace.
 func (t *Tracker) ID(number int32) int64 {
 	if id, known := t.ids[number]; known {
 		return id
@@ -41,16 +41,16 @@ func (t *Tracker) ID(number int32) int64 {
 	return int64(number)
 }
 
-// Known is the thread that has a number now, if there is one.
+// Known returns the thread that has an id now, if there is one.
 func (t *Tracker) Known(tid int32) (int, bool) {
 	thread, known := t.live.of(tid)
 	return thread, known
 }
 
-// Start begins a thread that has a number from now on.
+// Start begins a thread with an id.
 func (t *Tracker) Start(at time.Duration, tid int32) int { return t.start(&at, tid) }
 
-// End ends the thread that has a number now.
+// End ends the thread that has an id now.
 func (t *Tracker) End(at time.Duration, tid int32) { t.end(at, tid) }
 
 // genericRename reads a GenericKernelTaskRenameEvent.

@@ -10,15 +10,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Mentions reads the threads and processes that packets name by the way which are of
-// something else: of the log, of memory and of the GPU's work. It is for who lists all
-// that there are.
+// Mentions reads the threads and processes that other packets mention: the log's, memory's and
+// those of the GPU's work. It is for lists of all threads.
 type Mentions struct{ tracker *Tracker }
 
-// NewMentions is a reader that tells a tracker of the same pass.
+// NewMentions returns a reader that reports to a tracker of the same pass.
 func NewMentions(tracker *Tracker) Mentions { return Mentions{tracker} }
 
-// Wants are those packets.
+// Wants returns those packets.
 func (m Mentions) Wants() packets.Wants {
 	return packets.Wants{
 		Packets:  []protowire.Number{field.PacketAndroidLog, field.PacketProcessStats, field.PacketGPUMemTotalEvent, field.PacketGPURenderStageEvent},
@@ -39,7 +38,7 @@ func (m Mentions) memory(pid int32, add bool) {
 	}
 }
 
-// Packet reads a packet when its time has come.
+// Packet reads a packet once earlier events were read.
 func (m Mentions) Packet(p packets.Packet) {
 	file := m.tracker.file
 	if p.Machine != file.Home {
@@ -72,7 +71,7 @@ func (m Mentions) Packet(p packets.Packet) {
 	})
 }
 
-// log reads who wrote the entries of an AndroidLogPacket, at the entries' times.
+// log reads the writers of the entries of an AndroidLogPacket, at the entries' times.
 func (m Mentions) log(message []byte, machine uint32) {
 	file := m.tracker.file
 	clock := file.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockRealtime))

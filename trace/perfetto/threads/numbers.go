@@ -1,17 +1,16 @@
 package threads
 
-// meant leads from numbers of threads or processes to those that bear them now. Numbers that
-// a kernel gives are small as a rule (/proc/sys/kernel/pid_max), and are asked for with each
-// event.
+// meant maps ids of threads or processes to their current owners. Ids from a kernel are usually
+// small (/proc/sys/kernel/pid_max), and are looked up for each event.
 type meant struct {
-	near []int32 // by number, 1 more than whom it means
+	near []int32 // by id, 1 more than the owner
 	far  map[int32]int
 }
 
-// maxNear is above the numbers that are in a list.
+// maxNear is above the ids that are in the list.
 const maxNear = 1 << 16
 
-// of is whom a number means, false for nobody.
+// of returns the owner of an id, false if there is none.
 func (m *meant) of(number int32) (int, bool) {
 	if uint32(number) < uint32(len(m.near)) {
 		one := m.near[number]
@@ -24,7 +23,7 @@ func (m *meant) of(number int32) (int, bool) {
 	return one, known
 }
 
-// set has a number mean somebody.
+// set sets the owner of an id.
 func (m *meant) set(number int32, one int) {
 	if uint32(number) >= maxNear {
 		if m.far == nil {
@@ -39,7 +38,7 @@ func (m *meant) set(number int32, one int) {
 	m.near[number] = int32(one) + 1
 }
 
-// drop has a number mean nobody.
+// drop removes the owner of an id.
 func (m *meant) drop(number int32) {
 	if uint32(number) < uint32(len(m.near)) {
 		m.near[number] = 0

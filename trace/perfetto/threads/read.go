@@ -14,7 +14,7 @@ import (
 // kthreadd is the process that begins the kernel's own.
 const kthreadd = 2
 
-// Packet reads a process tree, or a new name, when its time has come.
+// Packet reads a process tree, or a new name, once earlier events were read.
 func (t *Tracker) Packet(p packets.Packet) {
 	if p.Machine != t.file.Home {
 		return
@@ -64,7 +64,7 @@ func (t *Tracker) frameOf(at time.Duration, pid int32) {
 	}
 }
 
-// print finds whose a line is that a thread or a driver wrote into the kernel's trace.
+// print finds the process of a line that a thread or a driver wrote to the kernel's trace.
 func (t *Tracker) print(e *packets.Event) {
 	p, ok := atrace.Of(e)
 	switch {
@@ -76,7 +76,7 @@ func (t *Tracker) print(e *packets.Event) {
 	}
 }
 
-// Event reads what the kernel says of a task.
+// Event reads the kernel's events of a task.
 func (t *Tracker) Event(e *packets.Event) {
 	if e.Kind != field.EventSchedProcessFree && e.TID >= 0 {
 		t.Of(e.TID)
@@ -95,7 +95,7 @@ func (t *Tracker) Event(e *packets.Event) {
 	}
 }
 
-// writer reads what a trace in text says of a thread beside each of its events.
+// writer reads a text trace's description of the thread of each event.
 func (t *Tracker) writer(e *packets.Event) {
 	if e.Writer == nil || e.TID < 0 {
 		return
@@ -182,7 +182,7 @@ func (t *Tracker) process(p messages.TreeProcess, kernels map[int32]bool) {
 	}
 }
 
-// command gives a process its command line and the name in it, where there is room.
+// command sets a process's command line and its name from it, if there is room.
 func (t *Tracker) command(one *Process, name, cmdline string) {
 	held := t.commands - len(one.Cmdline) + len(cmdline)
 	if t.file.Room("command lines of processes", held, maxCommands) {
@@ -190,7 +190,7 @@ func (t *Tracker) command(one *Process, name, cmdline string) {
 	}
 }
 
-// began notes when a process began, in ns of CLOCK_BOOTTIME.
+// began records when a process began, in ns of CLOCK_BOOTTIME.
 func (t *Tracker) began(one *Process, ns int64) {
 	clock := t.file.Clocks.Place(packets.KeyOf(t.file.Home, 0, packets.ClockBoottime))
 	if at, ok := t.file.Time(packets.Stamp{Clock: clock, NS: ns}); ok && ns >= 0 {
@@ -208,8 +208,8 @@ func (t *Tracker) thread(m messages.TreeThread, kernels map[int32]bool) {
 	t.call(t.Of(tid), name, byTree)
 }
 
-// worker is the name of a kernel's worker without the queue that it worked on last:
-// kworker/45:2-mm_percpu_wq is kworker/45:2.
+// worker returns the name of a kernel's worker without the queue that it last worked on:
+// kworker/45:2 for kworker/45:2-mm_percpu_wq.
 func worker(name string) string {
 	if !strings.HasPrefix(name, "kworker/") {
 		return name

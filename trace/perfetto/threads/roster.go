@@ -9,30 +9,29 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Roster tells, when a trace ends, which threads and processes there were and who belongs
-// to whom. It takes packets and events in any order, which a Tracker can't, so that a
-// trace need be read only once; it does not tell a thread from an earlier one of the same
-// number.
+// Roster lists, at the end of a trace, its threads and processes and which belong together. It
+// accepts packets and events in any order, which a Tracker can't, so that one pass over a trace is
+// enough; it does not distinguish a thread from an earlier one with the same id.
 type Roster struct {
-	Processes map[int32]*Listed // by number
-	Threads   map[int32]*Member // by number
+	Processes map[int32]*Listed // by id
+	Threads   map[int32]*Member // by id
 
 	file *packets.File
 }
 
 // Listed is a process.
 type Listed struct {
-	UID  int    // -1 where not told
+	UID  int    // -1 if unknown
 	Name string // the command line's first word
 }
 
 // Member is a thread.
 type Member struct {
-	PID  int32  // 0 where not told
-	Name string // "" where not told
+	PID  int32  // 0 if unknown
+	Name string // "" if unknown
 }
 
-// NewRoster is a roster of what is read from a file.
+// NewRoster returns an empty roster of a file.
 func NewRoster(file *packets.File) *Roster {
 	return &Roster{file: file, Processes: map[int32]*Listed{}, Threads: map[int32]*Member{}}
 }
@@ -65,7 +64,7 @@ func (r *Roster) process(p messages.TreeProcess) {
 	}
 }
 
-// member finds or adds a thread; nil where there are too many.
+// member finds or adds a thread; nil if there are too many.
 func (r *Roster) member(tid int32) *Member {
 	m := r.Threads[tid]
 	if m == nil && r.file.Room("threads", len(r.Threads), most) {
@@ -75,10 +74,10 @@ func (r *Roster) member(tid int32) *Member {
 	return m
 }
 
-// Tasks are what the kernel tells of threads that begin and end, in any order.
+// Tasks are the kernel's events of threads that begin and end, in any order.
 type Tasks struct {
 	births []birth
-	owners map[int32]int32 // processes of threads, as their ends tell them
+	owners map[int32]int32 // processes of threads, from their ends
 }
 
 // birth is the beginning of a thread, or of a process with its main thread.
@@ -108,9 +107,9 @@ func (k *Tasks) Exit(file *packets.File, message []byte) {
 	}
 }
 
-// Settle gives the threads that began or ended while the kernel was recorded to their
-// processes, and adds the processes that began, under the names that their main threads
-// are called. What process trees say goes first: they are read from the device later.
+// Settle assigns the threads that began or ended while the kernel was recorded to their processes,
+// and adds the processes that began, named after their main threads. Process trees take precedence:
+// they are read from the device later.
 func (r *Roster) Settle(k *Tasks, called func(tid int32) string) {
 	slices.SortStableFunc(k.births, func(a, b birth) int { return cmp.Compare(a.ns, b.ns) })
 	for _, one := range k.births {

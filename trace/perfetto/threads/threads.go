@@ -1,12 +1,12 @@
-// Package threads knows the threads and processes of a Perfetto trace over its time: a
-// number can belong to one thread and later to another. It reads process trees and what
-// the kernel says of tasks, and gives each its own number, which other readers of the
-// same pass ask for: a Tracker. A Roster tells the same at the trace's end alone, without
-// the order of time that a Tracker needs; what both read is read in one place.
+// Package threads tracks the threads and processes of a Perfetto trace over its time: an id can
+// belong to one thread and later to another. A Tracker reads process trees and the kernel's events
+// of tasks, and gives each thread its own number, which other readers of the same pass look up. A
+// Roster has the same information only at the trace's end, without the chronological order that a
+// Tracker needs; both share the code that reads the input.
 //
-// It takes a stand: who belongs to whom is decided as Perfetto's own trace processor does
-// (src/trace_processor/importers/common/process_tracker.cc), so that its tables can be
-// held against these.
+// Threads are assigned to processes as in Perfetto's own trace processor
+// (src/trace_processor/importers/common/process_tracker.cc), so that its tables can be compared
+// with these.
 package threads
 
 import (
@@ -22,11 +22,11 @@ import (
 // None is the number of no thread or process.
 const None = -1
 
-// maxNamesakes is how many threads may have one number at one time, as far as the trace
-// tells: it may not tell of an end.
+// maxNamesakes limits the threads with one id at one time, according to the trace: it may lack
+// their ends.
 const maxNamesakes = 50
 
-// Limits on what is kept.
+// Limits of what is kept.
 const (
 	most        = 200_000  // threads, and processes
 	maxCommands = 32 << 20 // bytes of the command lines of all processes
@@ -36,9 +36,9 @@ const (
 type Thread struct {
 	TID        int32
 	Name       string
-	Process    int // in Tracker.Processes, None where not known
+	Process    int // in Tracker.Processes, None if unknown
 	Main       bool
-	Start, End *time.Duration // nil where not in the trace
+	Start, End *time.Duration // nil if not in the trace
 
 	named priority
 }
@@ -48,12 +48,12 @@ type Process struct {
 	PID        int32
 	Name       string
 	Cmdline    string
-	UID        int // -1 where not told
-	Parent     int // None where not told
+	UID        int // -1 if unknown
+	Parent     int // None if unknown
 	Start, End *time.Duration
 }
 
-// priority says which source of a thread's name goes first.
+// priority is the precedence of a source of a thread's name.
 type priority int
 
 const (
@@ -63,28 +63,28 @@ const (
 	byFormat
 )
 
-// Tracker reads threads and processes. The first of both is the idle one, 0.
+// Tracker tracks threads and processes. The first of both is the idle one, 0.
 type Tracker struct {
 	Threads   []Thread
 	Processes []Process
 
 	file *packets.File
-	// tids are the threads of a number that have not ended, the latest last.
+	// tids are the threads with an id that have not ended, the latest last.
 	tids map[int32][]int
 	live meant // the one of them
 	pids meant // processes
 	// members are the threads of a process.
 	members map[int][]int
-	// together are, by thread, those of the same process, which is not known yet; children
-	// the processes that such a thread began.
+	// together are, by thread, those of the same, still unknown process; children the processes
+	// that such a thread began.
 	together, children map[int][]int
 	framed             map[int32]bool  // processes with frames
-	wide               map[int64]int32 // numbers that stand for those of more than 31 bits
-	ids                map[int32]int64 // and what they stand for
+	wide               map[int64]int32 // replacements of ids of more than 31 bits
+	ids                map[int32]int64 // and what they replace
 	commands           int             // bytes of command lines
 }
 
-// New is a tracker of what is read from a file.
+// New returns a tracker of a file.
 func New(file *packets.File) *Tracker {
 	t := &Tracker{
 		file: file, tids: map[int32][]int{0: {0}}, members: map[int][]int{}, framed: map[int32]bool{},
@@ -97,7 +97,7 @@ func New(file *packets.File) *Tracker {
 	return t
 }
 
-// Of finds or adds the thread that has a number now.
+// Of finds or adds the thread that has an id now.
 func (t *Tracker) Of(tid int32) int {
 	if thread, ok := t.live.of(tid); ok {
 		return thread
@@ -105,7 +105,7 @@ func (t *Tracker) Of(tid int32) int {
 	return t.start(nil, tid)
 }
 
-// OfProcess finds or adds the process that has a number now, with its main thread.
+// OfProcess finds or adds the process that has an id now, with its main thread.
 func (t *Tracker) OfProcess(pid int32) int {
 	if process, ok := t.pids.of(pid); ok {
 		return process
@@ -117,13 +117,13 @@ func (t *Tracker) OfProcess(pid int32) int {
 	return process
 }
 
-// Running is the process that has a number now; false where there is none.
+// Running returns the process that has an id now; false if there is none.
 func (t *Tracker) Running(pid int32) (process int, known bool) {
 	process, known = t.pids.of(pid)
 	return process, known
 }
 
-// Called is the name of the thread that has a number now, "" where there is none.
+// Called returns the name of the thread that has an id now, "" if there is none.
 func (t *Tracker) Called(tid int32) string {
 	if thread, ok := t.live.of(tid); ok {
 		return t.Threads[thread].Name
@@ -131,8 +131,8 @@ func (t *Tracker) Called(tid int32) string {
 	return ""
 }
 
-// bare finds or adds the process that has a number now, without a main thread; where there
-// are too many, it is the idle one.
+// bare finds or adds the process that has an id now, without a main thread; if there are too many,
+// it is the idle one.
 func (t *Tracker) bare(pid int32) int {
 	if process, ok := t.pids.of(pid); ok {
 		return process
@@ -147,7 +147,7 @@ func (t *Tracker) bare(pid int32) int {
 	return process
 }
 
-// Belongs finds or adds the thread of a number in the process of a number.
+// Belongs finds or adds the thread with an id in the process with an id.
 func (t *Tracker) Belongs(tid, pid int32) int {
 	if thread, known := t.live.of(tid); known && t.at(thread, pid) {
 		return thread
@@ -155,8 +155,8 @@ func (t *Tracker) Belongs(tid, pid int32) int {
 	return t.belongs(tid, pid, t.OfProcess(pid), tid == pid)
 }
 
-// at reports that a thread, which its number means now, is known to be in the process that a
-// number means now.
+// at reports whether a thread, the current owner of its id, is known to be in the process that has
+// an id now.
 func (t *Tracker) at(thread int, pid int32) bool {
 	one := &t.Threads[thread]
 	if one.Process == None || one.End != nil {
@@ -180,22 +180,22 @@ func (t *Tracker) belongs(tid, pid int32, process int, main bool) int {
 	return thread
 }
 
-// Again adds another thread of a number, in the process of a number.
+// Again adds another thread with an id, in the process with an id.
 func (t *Tracker) Again(tid, pid int32) int {
 	t.start(nil, tid)
 	return t.Belongs(tid, pid)
 }
 
-// ProcessAgain adds another process of a number.
+// ProcessAgain adds another process with an id.
 func (t *Tracker) ProcessAgain(pid int32) int { return t.fork(nil, pid, "") }
 
-// Call gives a thread a name from what the kernel says.
+// Call names a thread from the kernel's events.
 func (t *Tracker) Call(thread int, name string) { t.call(thread, name, byKernel) }
 
-// Describe gives a thread the name that its own process tells.
+// Describe names a thread as stated by its own process.
 func (t *Tracker) Describe(thread int, name string) { t.call(thread, name, byItself) }
 
-// DescribeProcess gives a process the name that it tells itself, where nothing else does.
+// DescribeProcess names a process as stated by itself, if no other source does.
 func (t *Tracker) DescribeProcess(process int, name string) {
 	if one := &t.Processes[process]; process > 0 && name != "" && one.Name == "" {
 		one.Name = name
@@ -208,7 +208,7 @@ func (t *Tracker) call(thread int, name string, by priority) {
 	}
 }
 
-// start begins a thread; where there are too many, it is the idle one.
+// start begins a thread; if there are too many, it is the idle one.
 func (t *Tracker) start(at *time.Duration, tid int32) int {
 	if !t.file.Room("threads", len(t.Threads), most) {
 		return 0
@@ -221,7 +221,7 @@ func (t *Tracker) start(at *time.Duration, tid int32) int {
 	return thread
 }
 
-// within is the live thread of a number that is, or may be, in a process.
+// within returns the live thread with an id that is, or may be, in a process.
 func (t *Tracker) within(tid, pid int32) int {
 	list := t.tids[tid]
 	for i := len(list) - 1; i >= 0; i-- {
@@ -235,7 +235,7 @@ func (t *Tracker) within(tid, pid int32) int {
 	return None
 }
 
-// Alive reports that neither a thread nor its process ended or was replaced.
+// Alive reports whether neither a thread nor its process ended or was replaced.
 func (t *Tracker) Alive(thread int) bool {
 	one := t.Threads[thread]
 	if one.End != nil {
@@ -249,7 +249,7 @@ func (t *Tracker) Alive(thread int) bool {
 	return process.End == nil && (!known || now == one.Process)
 }
 
-// prefer makes a thread the one that its number means.
+// prefer makes a thread the owner of its id.
 func (t *Tracker) prefer(tid int32, thread int) {
 	t.live.set(tid, thread)
 	list := t.tids[tid]
@@ -258,7 +258,7 @@ func (t *Tracker) prefer(tid int32, thread int) {
 	}
 }
 
-// refresh finds anew the thread that a number means.
+// refresh resolves the owner of an id again.
 func (t *Tracker) refresh(tid int32) {
 	list := t.tids[tid]
 	for i := len(list) - 1; i >= 0; i-- {
@@ -280,8 +280,8 @@ func without(list []int, one int) []int {
 	return kept
 }
 
-// Wants are process trees, the kernel's events of tasks, and what names a thread or a
-// process by the way.
+// Wants returns process trees, the kernel's events of tasks, and packets that also name a thread or
+// a process.
 func (t *Tracker) Wants() packets.Wants {
 	return packets.Wants{
 		Packets: []protowire.Number{field.PacketProcessTree, field.PacketFrameTimelineEvent, field.PacketGenericKernelTaskRenameEvent, field.PacketGenericKernelProcessTree},

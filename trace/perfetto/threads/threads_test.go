@@ -43,9 +43,9 @@ func line(ns, tid int64, text string) message {
 	return message(nil).num(1, ns).num(2, tid).in(3, message(nil).in(2, []byte(text)))
 }
 
-// TestProcessOfAFamilyIsKnownFromOneOfIt has threads that began one another before one of
-// them says whose it is.
-func TestProcessOfAFamilyIsKnownFromOneOfIt(t *testing.T) {
+// TestProcessOfAFamily has threads that began one another before one of them
+// states its process.
+func TestProcessOfAFamily(t *testing.T) {
 	t.Parallel()
 	got := read(t, message(nil).in(2, clone(1, 10, 11)).in(2, clone(2, 11, 12)).in(2, clone(3, 20, 21)).in(2, line(4, 12, "B|10|x")))
 	for tid, pid := range map[int32]int32{10: 10, 11: 10, 12: 10, 20: 0, 21: 0} {
@@ -60,9 +60,8 @@ func TestProcessOfAFamilyIsKnownFromOneOfIt(t *testing.T) {
 	}
 }
 
-// TestManyThreadsWithoutAProcess is of a trace that could take hours: threads whose process
-// nothing tells, lines of threads whose process is known, and a number that two processes
-// claim in turn.
+// TestManyThreadsWithoutAProcess has traces that could take hours: threads of unknown processes,
+// lines of threads with a known process, and an id that two processes claim in turn.
 func TestManyThreadsWithoutAProcess(t *testing.T) {
 	t.Parallel()
 	var events message
@@ -83,8 +82,8 @@ func TestManyThreadsWithoutAProcess(t *testing.T) {
 	}
 }
 
-// TestCommandLinesAreBounded has processes whose command lines are 40 MB together. One that
-// is told again takes the place of what it was.
+// TestCommandLinesAreBounded has processes whose command lines are 40 MB together. A repeated one
+// replaces the previous one.
 func TestCommandLinesAreBounded(t *testing.T) {
 	t.Parallel()
 	const many, each = 5_000, 8_000
@@ -117,9 +116,9 @@ func TestCommandLinesAreBounded(t *testing.T) {
 	}
 }
 
-// TestProcessesBeyondTheMostAreNotTheIdleOne has more processes than are kept: what is told of
-// one without room is nobody's.
-func TestProcessesBeyondTheMostAreNotTheIdleOne(t *testing.T) {
+// TestProcessesBeyondTheLimit has more processes than are kept: what is reported of
+// one without room is ignored.
+func TestProcessesBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	const many = 200_010
 	var events, trace message

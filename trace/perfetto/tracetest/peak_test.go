@@ -17,15 +17,15 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 )
 
-// readers are what is measured: power alone, slices, an app's frames, all tables one after the
-// other, and five tables of a trace that has millions of rows of each of them.
+// readers are the measured readers: power alone, slices, an app's frames, all tables in turn, and
+// five tables of a trace that has millions of rows of each of them.
 var readers = map[string][]string{
 	"power": {"power"}, "slices": {"slices"}, "rendering": {"rendering"}, "all": append([]string{"power"}, tables.Names()...),
 	"frames": {"frames"}, "logs": {"logs"}, "args": {"args"}, "binder": {"binder"}, "block-io": {"block-io"},
 }
 
-// TestMain reads a trace and says what it took, where the test below asks for it in a
-// process of its own.
+// TestMain reads a trace and prints the cost, if the test below requests it in a process of its
+// own.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "read" {
 		if err := read(os.Args[2], os.Args[3]); err != nil {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// read reads a trace for what is asked, and prints the MiB that it took.
+// read reads a trace with a reader, and prints the MiB used.
 func read(what, path string) error {
 	for _, one := range readers[what] {
 		f, err := os.Open(path)
@@ -58,7 +58,7 @@ func read(what, path string) error {
 		if err := f.Close(); err != nil {
 			return err
 		}
-		runtime.GC() // what one reader kept is not the next one's
+		runtime.GC() // garbage of one reader must not count for the next
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -66,13 +66,13 @@ func read(what, path string) error {
 	return err
 }
 
-// table goes through the rows of a table.
+// table iterates over the rows of a table.
 func table(f *os.File, name string) error {
 	read, err := tables.Read(f, name)
 	if err != nil {
 		return err
 	}
-	for range read.Rows { // that is what it is for
+	for range read.Rows { // the rows must be iterated over
 	}
 	for _, w := range read.Warnings {
 		if strings.Contains(w.Text, "than are kept") {
@@ -99,10 +99,10 @@ func drawn(f *os.File) error {
 	return nil
 }
 
-// TestMemoryIsBounded reads made-up traces, each reader in a process of its own, and says
-// how fast each was by the time of processors, which other work on the machine changes
-// little. Memory is what Go ever had of the system: a trace of 1 GB must be read in
-// 256 MiB. All tables of it take minutes and 1 GB of disk (APKGATE_FULL=1).
+// TestMemoryIsBounded reads made-up traces, each reader in a process of its own, and reports its
+// speed by CPU time, which other work on the machine hardly affects. Memory is what Go obtained
+// from the system: a trace of 1 GB must be read in 256 MiB. All of its tables take minutes and 1 GB
+// of disk (APKGATE_FULL=1).
 func TestMemoryIsBounded(t *testing.T) {
 	sizes, most := []int64{48_000_000}, map[string]uint64{"power": 112, "slices": 192, "rendering": 128} // MiB
 	if os.Getenv("APKGATE_FULL") != "" {
@@ -138,7 +138,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// measured reads a trace in a process of its own: the MiB and the time of processors.
+// measured reads a trace in a process of its own, and returns the MiB and the CPU time.
 func measured(t *testing.T, what, path string) (mib uint64, took time.Duration) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "read", what, path)

@@ -11,14 +11,13 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
-// Rows makes up a trace with so many rows of each kind that tables have one by one: frames, entries
+// Rows generates a trace with Number rows of each kind that tables list one by one: frames, entries
 // of the log, transactions of binder, requests of a block device, and slices with two arguments.
-// Row i begins in step i, and ends in step i + Lag; of frames and of the log each second one stands
-// before the one that it comes after. Number is even, and more than Lag.
+// Row i begins in step i, and ends in step i + Lag; every second frame and log entry precedes the
+// one that it comes after. Number is even, and more than Lag.
 type Rows struct{ Number, Lag int }
 
-// The times of rows, in ns: step i is at RowsBegin + i*RowsStep, and what is of each kind so
-// long after it.
+// The times of rows, in ns: step i is at RowsBegin + i*RowsStep, and each kind so long after it.
 const (
 	RowsBegin = second
 	RowsStep  = 10_000
@@ -29,9 +28,9 @@ const (
 	rowWall                       int64 = 1_700_000_000 * second
 )
 
-// RowsOf writes a trace of about so many bytes, whose rows end 20,000 steps after they begin.
+// RowsOf writes a trace of about size bytes, whose rows end 20,000 steps after they begin.
 func RowsOf(w io.Writer, size int64) error {
-	const lag, bytes = 20_000, 350 // a step
+	const lag, bytes = 20_000, 350 // per step
 	return Rows{Number: max(int(size/bytes)&^1, lag+2), Lag: lag}.Write(w)
 }
 
@@ -68,8 +67,8 @@ func (r Rows) Write(w io.Writer) error {
 
 func rowAt(step int) int64 { return RowsBegin + int64(step)*RowsStep }
 
-// kernel adds what the kernel tells in a step: thread 11 sends, and 21 takes what it does; 11 reads
-// from a device. The score of their process rises each 100 steps.
+// kernel adds the kernel's events of a step: thread 11 sends, and 21 receives; 11 reads from a
+// device. The score of their process rises every 100 steps.
 func (r Rows) kernel(events Message, step int) Message {
 	at := rowAt(step)
 	event := func(ns, tid int64, kind protowire.Number, data Message) {
@@ -103,14 +102,14 @@ func (r Rows) kernel(events Message, step int) Message {
 // argument is a debug annotation.
 func argument(name string) Message { return Message(nil).Text(field.AnnotationName, name) }
 
-// on is a track event, on a track on which no other slice is open then.
+// on writes a track event, on a track without an open slice.
 func (p *phone) on(ns int64, one, lag int, event Message) {
 	p.put(Message(nil).Num(field.PacketTimestamp, ns).Num(field.PacketTrustedPacketSequenceID, 7).Num(field.PacketSequenceFlags, 2).
 		In(field.PacketTrackEvent, event.Num(field.TrackEventTrackUUID, 1000+int64(one%(lag+1)))))
 }
 
-// rowBegins writes the beginnings of a step's slice, and of the frame and the entry of the log of the
-// step before or behind it.
+// rowBegins writes the beginnings of a step's slice, and of the frame and the log entry of the step
+// before or after it.
 func (p *phone) rowBegins(step, lag int) {
 	p.on(rowAt(step)+RowSlice, step, lag, Message(nil).Num(field.TrackEventType, 1).Text(field.TrackEventName, "work").
 		In(field.TrackEventDebugAnnotations, argument("n").Num(field.AnnotationIntValue, int64(step))).
@@ -126,7 +125,7 @@ func (p *phone) rowBegins(step, lag int) {
 	p.put(Message(nil).Num(field.PacketTimestamp, rowAt(step)).In(field.PacketAndroidLog, Message(nil).In(field.AndroidLogEvents, entry)))
 }
 
-// rowEnds writes the ends of a row's frame and slice; the slice says its number anew.
+// rowEnds writes the ends of a row's frame and slice; the slice repeats its number.
 func (p *phone) rowEnds(one, step, lag int) {
 	p.put(Message(nil).Num(field.PacketTimestamp, rowAt(step)).In(field.PacketFrameTimelineEvent, Message(nil).
 		In(field.FrameFrameEnd, Message(nil).Num(field.FrameEndCookie, int64(one)))))

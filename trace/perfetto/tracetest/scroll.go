@@ -11,9 +11,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
-// App is the process that draws in Scrolling, by its name and number. Each of its frames takes
-// 8 ms from its vsync on: 1 ms until the main thread runs, 4 ms there, 1 ms of which it sleeps
-// until the render thread wakes it, and 3 ms on the render thread.
+// App is the process that draws in Scrolling, by its name and id. Each of its frames takes 8 ms
+// from its vsync on: 1 ms until the main thread runs, 4 ms there, 1 ms of which it sleeps until the
+// render thread wakes it, and 3 ms on the render thread.
 const (
 	App    = "com.example.p10"
 	AppPID = 10
@@ -66,7 +66,7 @@ func (p *phone) scroll(at int64, cpu int) {
 	p.put(Message(nil).In(field.PacketFtraceEvents, bundle))
 }
 
-// due is when a frame is, after its vsync: at the next one, or for Scroll at that of a screen
+// due is when a frame is due, after its vsync: at the next one, or for Scroll at that of a screen
 // of 60 Hz.
 func (p *phone) due() int64 {
 	if p.apart {
@@ -75,9 +75,9 @@ func (p *phone) due() int64 {
 	return second / p.rate
 }
 
-// Scroll is a second in which App draws 40 frames on a screen of 60 Hz, which nothing else is
-// in the way of, each as in Scrolling but that its main thread measures for so much longer, up
-// to 15 ms: from 9 ms on it is late.
+// Scroll is a second in which App draws 40 frames on a screen of 60 Hz without interference, each
+// as in Scrolling except that its main thread measures for longer, up to 15 ms: from 9 ms on it is
+// late.
 type Scroll struct{ Longer time.Duration }
 
 // Write writes the trace.
@@ -93,7 +93,7 @@ func (s Scroll) Write(w io.Writer) error {
 	return p.out.Flush()
 }
 
-// timeline writes what was expected of a frame of the app, and what was.
+// timeline writes the expected and the actual frame of the app.
 func (p *phone) timeline(vsync, due, done int64) {
 	put := func(at int64, m Message) {
 		p.put(Message(nil).Num(field.PacketTimestamp, at).Num(field.PacketTrustedPacketSequenceID, 7).In(field.PacketFrameTimelineEvent, m))

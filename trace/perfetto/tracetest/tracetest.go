@@ -1,7 +1,6 @@
-// Package tracetest makes up Perfetto traces of any size, for tests and benchmarks: a phone
-// with eight busy CPUs whose scheduler, slices, counters, frames and power rails are
-// recorded. The same size gives the same bytes. It holds nothing that a real trace said,
-// and no other code than tests imports it.
+// Package tracetest generates Perfetto traces of any size, for tests and benchmarks: a phone with
+// eight busy CPUs whose scheduler, slices, counters, frames and power rails are recorded. The same
+// size gives the same bytes. It contains no data of real traces, and is for tests alone.
 package tracetest
 
 import (
@@ -46,8 +45,8 @@ func (m Message) Packed(number protowire.Number, list []int64) Message {
 	return m.In(number, b)
 }
 
-// File is a trace of so many bytes or a little more, as write makes it (Busy, or Scrolling's), in a
-// folder that goes with the test.
+// File returns a trace of at least size bytes, written by write (Busy, or Scrolling's), in a folder
+// that is removed with the test.
 func File(t testing.TB, size int64, write func(w io.Writer, size int64) error) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "busy.pftrace")
@@ -64,17 +63,16 @@ func File(t testing.TB, size int64, write func(w io.Writer, size int64) error) s
 	return path
 }
 
-// Busy writes a trace of so many bytes or a little more.
+// Busy writes a trace of at least size bytes.
 func Busy(w io.Writer, size int64) error { return write(w, size, len(phone{}.runs), 0) }
 
-// Scrolling is what writes a trace as Busy does, in which the process App draws so many
-// frames in a second, a multiple of 4 and at most 120, on a CPU of its own, which nothing
-// else runs on.
+// Scrolling returns a function that writes a trace like Busy, in which the process App draws rate
+// frames in a second, a multiple of 4 and at most 120, on a CPU of its own.
 func Scrolling(rate int) func(w io.Writer, size int64) error {
 	return func(w io.Writer, size int64) error { return write(w, size, len(phone{}.runs)-1, rate) }
 }
 
-// write writes a trace of so many bytes in which so many CPUs are busy with anything.
+// write writes a trace of at least size bytes in which busy CPUs are busy.
 func write(w io.Writer, size int64, busy, rate int) error {
 	p := &phone{out: bufio.NewWriterSize(w, 1<<20), random: rand.New(rand.NewSource(1)), least: 10, rate: int64(rate)}
 	if busy < len(p.runs) {
@@ -98,20 +96,20 @@ func write(w io.Writer, size int64, busy, rate int) error {
 
 const second = 1_000_000_000 // ns
 
-// phone is what is written.
+// phone is the state of the written trace.
 type phone struct {
 	out     *bufio.Writer
 	random  *rand.Rand
 	written int64
 	err     error
 	runs    [8]int64 // the thread that runs on each CPU
-	joules  [4]int64 // of each rail, µWs
+	joules  [4]int64 // µWs of each rail
 	frames  int64
 	token   int64 // of the app's last frame
 	rate    int64 // of the app's frames, in a second
-	longer  int64 // that the app measures in each frame, ns
+	longer  int64 // additional measuring of the app in each frame, ns
 	apart   bool  // whether its frames are due before the next one's vsync
-	least   int64 // the number of the first thread that runs just anywhere
+	least   int64 // the id of the first thread that may run on any CPU
 }
 
 func (p *phone) put(packet Message) {
@@ -122,7 +120,7 @@ func (p *phone) put(packet Message) {
 	}
 }
 
-// begin writes what stands at the beginning: clocks, rails, processes with threads.
+// begin writes the beginning: clocks, rails, processes with threads.
 func (p *phone) begin() {
 	clock := func(id, ns int64) Message {
 		return Message(nil).Num(field.ClockClockID, id).Num(field.ClockTimestamp, ns)
@@ -147,11 +145,11 @@ func (p *phone) begin() {
 	p.put(Message(nil).Num(field.PacketTimestamp, second).In(field.PacketProcessTree, processes))
 }
 
-// lastThread is above the numbers of all threads.
+// lastThread is above the ids of all threads.
 const lastThread = 3_000
 
-// record writes what the kernel recorded of a CPU in a quarter of a second: 2,000 events,
-// and as many switches and wakings in columns.
+// record writes the kernel's record of a CPU for a quarter of a second: 2,000 events, and as many
+// switches and wake-ups in columns.
 func (p *phone) record(at int64, cpu int) {
 	bundle := Message(nil).Num(field.BundleCPU, int64(cpu))
 	ns, last := at, int64(0)
@@ -172,7 +170,7 @@ func (p *phone) record(at int64, cpu int) {
 		event(6_000, int64(field.EventCPUFrequency), Message(nil).Num(field.CPUFrequencyState, 300_000+next).Num(field.CPUFrequencyCPUID, int64(cpu)))
 	}
 	woken := slices.Clone(times)
-	woken[0]++ // no two events of a CPU are of one time
+	woken[0]++ // no two events of a CPU have the same time
 	compact := Message(nil).Packed(field.CompactSchedSwitchTimestamp, times).Packed(field.CompactSchedSwitchPrevState, states).
 		Packed(field.CompactSchedSwitchNextPID, tids).Packed(field.CompactSchedSwitchNextPrio, prios).Packed(field.CompactSchedSwitchNextCommIndex, comms).
 		Packed(field.CompactSchedWakingTimestamp, woken).Packed(field.CompactSchedWakingPID, tids).Packed(field.CompactSchedWakingTargetCPU, comms).

@@ -8,10 +8,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 )
 
-// TestWriteTrace writes a trace of an app that scrolls, for other programs to read:
-// APKGATE_TRACE is the file, APKGATE_TRACE_MB its size, and APKGATE_TRACE_HZ how many frames
-// the app draws in a second (scripts/compare-trace-processor); without that it has rows of each kind,
-// as RowsOf writes them.
+// TestWriteTrace writes a trace of an app that scrolls, for other programs: APKGATE_TRACE is the
+// file, APKGATE_TRACE_MB its size, and APKGATE_TRACE_HZ how many frames the app draws in a second
+// (scripts/compare-trace-processor); without that it has rows of each kind, as written by RowsOf.
 func TestWriteTrace(t *testing.T) {
 	t.Parallel()
 	path := os.Getenv("APKGATE_TRACE")

@@ -11,8 +11,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Limits on the arguments of one event. What is beyond them is left out, and Args.Cut says
-// so.
+// Limits of the arguments of one event. Arguments beyond them are left out and counted in Args.Cut.
 const (
 	maxArgs     = 1_000
 	maxArgDepth = 16
@@ -20,7 +19,7 @@ const (
 	maxArgBytes = 64 << 10 // bytes of all keys and values
 )
 
-// Type is what kind of value an argument has.
+// Type is the type of an argument's value.
 type Type uint8
 
 // Types of arguments.
@@ -31,10 +30,10 @@ const (
 	TypePointer
 	TypeReal
 	TypeString
-	TypeJSON // text that is not taken apart
+	TypeJSON // text that is not parsed
 )
 
-// String is the type as Perfetto names it.
+// String returns Perfetto's name of the type.
 func (t Type) String() string {
 	return [...]string{"int", "uint", "bool", "pointer", "real", "string", "json"}[t]
 }
@@ -48,7 +47,7 @@ type Arg struct {
 	Text string
 }
 
-// Flat is an argument's path without places in lists.
+// Flat returns an argument's path without indices of lists.
 func Flat(key string) string {
 	var out strings.Builder
 	for {
@@ -64,15 +63,15 @@ func Flat(key string) string {
 // Args are the arguments of an event, its debug annotations.
 type Args struct {
 	List []Arg
-	// Cut counts arguments that are not in the list: beyond a limit, of a kind that is not
-	// read (messages of a program's own), or named by what the trace lost.
+	// Cut counts arguments that are not in the list: beyond a limit, of an unsupported kind (a
+	// program's own messages), or whose names were lost.
 	Cut int
 
 	seq   *packets.Sequence
 	bytes int
 }
 
-// Size is how many bytes the list holds, about.
+// Size returns the approximate number of bytes in the list.
 func (a *Args) Size() int { return a.bytes + 80*len(a.List) }
 
 // ReadArgs reads the debug annotations of a TrackEvent (debug_annotation.proto).
@@ -85,7 +84,7 @@ func ReadArgs(p packets.Packet) Args {
 	return a
 }
 
-// add keeps an argument, where there is room.
+// add adds an argument, if there is room.
 func (a *Args) add(one Arg) {
 	size := len(one.Key) + len(one.Text)
 	if len(a.List) >= maxArgs || a.bytes+size > maxArgBytes {
@@ -109,7 +108,7 @@ func (a *Args) entry(above string, m messages.Annotation, depth int) {
 	a.value(above+"."+argName(name), m, depth)
 }
 
-// argName is a part of a path: what parts a path is not in it.
+// argName returns a part of a path without the path's separators.
 func argName(raw []byte) string { return parts.Replace(packets.Name(raw)) }
 
 var parts = strings.NewReplacer(".", "_", "[", "_", "]", "_")
@@ -177,7 +176,7 @@ func (a *Args) truth(key string, value bool) {
 	a.add(one)
 }
 
-// nested reads a NestedValue, the older form of lists and parts.
+// nested reads a NestedValue, the older form of lists and dictionaries.
 func (a *Args) nested(key string, message []byte, depth int) {
 	if depth >= maxArgDepth || len(a.List) >= maxArgs {
 		a.Cut++

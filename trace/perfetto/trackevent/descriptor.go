@@ -12,22 +12,22 @@ type descriptor struct {
 	pid, tid    int32
 	process     bool // it is the track of a process
 	thread      bool // it is the track of a thread
-	separate    bool // not the one that the kernel's events of the thread are on
-	alone       bool // it is never one with others of its name
+	separate    bool // not the track of the thread's kernel events
+	alone       bool // it is never merged with others of its name
 	processName string
 	threadName  string
 	counter     *Counter
 }
 
-// Counter is what a description says of a counter (counter_descriptor.proto).
+// Counter is the description of a counter (counter_descriptor.proto).
 type Counter struct {
-	Unit string // "" where not told
+	Unit string // "" if unknown
 
 	multiplier  float64
 	incremental bool
 }
 
-// sibling_merge_behavior of a track that stands alone.
+// sibling_merge_behavior of a track that is never merged.
 const mergeNone = 2
 
 // describe reads a TrackDescriptor, and gives its number. The first one counts; only a

@@ -18,42 +18,42 @@ const (
 	End       = 2
 	Instant   = 3
 	OfCounter = 4
-	// Complete is of no type: an event that says itself how long it took.
+	// Complete is no type: an event with its own duration.
 	Complete = 100
 )
 
-// Event is a TrackEvent whose names are resolved.
+// Event is a TrackEvent with resolved names.
 type Event struct {
 	Kind           uint64
 	Track          uint64 // for Tracks.Place
 	Name, Category string
-	// Flows lead through it, and Ends end in it.
+	// Flows pass through it, and Ends end in it.
 	Flows, Ends []uint64
 
-	// For is how long one took that is Complete.
+	// For is the duration of a Complete event.
 	For time.Duration
-	// Async is the track of one that is on none that is described; nil for others.
+	// Async is the track of an event on no described track; nil for others.
 	Async *Async
-	// Scope says of an instant that it is not a thread's.
+	// Scope is the scope of an instant that is not a thread's.
 	Scope uint64
-	// OnThread says that it means something on a thread alone.
+	// OnThread is set if it is only meaningful on a thread.
 	OnThread bool
-	// Bound is a flow that it is bound to, in a Direction; none where that is 0.
+	// Bound is a flow that it is bound to, in a Direction; none if that is 0.
 	Bound, Direction uint64
-	// TID and PID are the thread that it is of where it is on no track; Writer says so.
+	// TID and PID are its thread if it is on no track, as stated by Writer.
 	PID, TID int32
 	Writer   bool
 
-	pid, tid int32 // that it says itself, 0 for none
+	pid, tid int32 // stated by the event itself, 0 for none
 }
 
-// MaxFlows is how many flows lead through one event.
+// MaxFlows limits the flows through one event.
 const MaxFlows = 1_000
 
-// maxCategories is how many categories of an event are named.
+// maxCategories limits the named categories of an event.
 const maxCategories = 100
 
-// defaults are TrackEventDefaults, for events that don't say.
+// defaults are TrackEventDefaults, for events that leave out a field.
 type defaults struct {
 	track          uint64
 	extra, doubles []uint64 // tracks of extra values
@@ -96,8 +96,8 @@ func (t *Tracks) Read(p packets.Packet) (Event, bool) {
 	return e, e.Track != 0 || t.written(&e, p.Seq, m.HasTrackUUID && typed)
 }
 
-// written finds the thread of an event that is on no track: the writer's, unless it says
-// another. It is false where it says another process, but not which thread.
+// written finds the thread of an event that is on no track: the writer's, unless it states another.
+// It returns false if the event states another process but no thread.
 func (t *Tracks) written(e *Event, seq *packets.Sequence, onDefault bool) bool {
 	w := t.writer(seq)
 	switch {

@@ -8,14 +8,14 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Chrome, and with it WebView, writes events of older kinds: a phase, which is a letter,
-// instead of a type and a track (LegacyEvent of track_event.proto).
+// Chrome, and with it WebView, writes events of older kinds: a phase, which is a letter, instead of
+// a type and a track (LegacyEvent of track_event.proto).
 
-// Async tells an event that is on a track of its own from others: by a number, which is of
-// a process or of the whole trace, and by what it is one of.
+// Async identifies the own track of an event: by an id, which is of a process or of the whole
+// trace, and a scope.
 type Async struct {
 	ID    uint64
-	Local bool // the number is of a process
+	Local bool // the id is of a process
 	Scope string
 }
 
@@ -32,15 +32,14 @@ const (
 	FlowInOut = 3
 )
 
-// writer is the thread that a sequence says it is of, with the time that differences count
-// from.
+// writer is the stated thread of a sequence, with the time that differences count from.
 type writer struct {
 	generation int
 	pid, tid   int32
 	at         time.Duration // of CLOCK_MONOTONIC
 }
 
-// writes reads a ThreadDescriptor: whose the events of a sequence are that don't say.
+// writes reads a ThreadDescriptor: the thread of a sequence's events that do not state one.
 func (t *Tracks) writes(seq *packets.Sequence, message []byte) {
 	if !seq.Valid() {
 		return
@@ -56,7 +55,7 @@ func microseconds(v int64) time.Duration {
 	return time.Duration(min(uint64(v), packets.MaxTime/uint64(time.Microsecond))) * time.Microsecond
 }
 
-// writer is the thread of a sequence; nil where it has said none since its state began.
+// writer returns the thread of a sequence; nil if it has stated none since its state began.
 func (t *Tracks) writer(seq *packets.Sequence) *writer {
 	if w := t.writers[seq]; w != nil && w.generation == seq.Generation {
 		return w
@@ -111,7 +110,7 @@ func (e *Event) legacy(seq *packets.Sequence, m messages.Legacy) bool {
 	return e.phase(phase, uint64(m.InstantEventScope)) && e.async(phase, a, told)
 }
 
-// phase is what a letter means; false for one that is not read.
+// phase sets the meaning of a letter; false for an unsupported one.
 func (e *Event) phase(phase byte, scope uint64) bool {
 	switch phase {
 	case 'B', 'b', 'S':
@@ -131,7 +130,7 @@ func (e *Event) phase(phase byte, scope uint64) bool {
 	return true
 }
 
-// async notes the track of an event that has its own; false where its number is missing.
+// async sets the own track of an event; false if its id is missing.
 func (e *Event) async(phase byte, a Async, told bool) bool {
 	switch phase {
 	case 'b', 'e', 'n':

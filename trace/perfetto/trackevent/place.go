@@ -1,21 +1,21 @@
 package trackevent
 
-// Place is what a track is: of a thread, of a process, or of neither.
+// Place is what a track represents: a thread, a process, or neither.
 type Place struct {
-	Thread  int // in the tracker's Threads, None for one of another kind
-	Process int // in the tracker's Processes, None for one of another kind
-	// Own says that it is the thread's or the process's track itself, and not one of several
+	Thread  int // in the tracker's Threads, None for another kind
+	Process int // in the tracker's Processes, None for another kind
+	// Own is set if it is the thread's or the process's track itself, rather than one of several
 	// below it.
 	Own bool
-	// Separate says that a thread's own track is not the one of the kernel's events.
+	// Separate is set if a thread's own track is not that of the kernel's events.
 	Separate bool
-	// Alone says that the track is never one with others of its name.
+	// Alone is set if the track is never merged with others of its name.
 	Alone   bool
-	Name    string // "" where not told
+	Name    string // "" if unknown
 	Counter *Counter
 }
 
-// Scope is thread, process or global, as in Perfetto's names of types of tracks.
+// Scope returns thread, process or global, as in Perfetto's names of types of tracks.
 func (p *Place) Scope() string {
 	switch {
 	case p.Thread != None:
@@ -26,10 +26,10 @@ func (p *Place) Scope() string {
 	return "global"
 }
 
-// maxAbove is how many tracks may be above one another.
+// maxAbove limits the depth of tracks.
 const maxAbove = 100
 
-// Place is the track that a number stands for; nil where there are too many.
+// Place returns the track of an id; nil if there are too many.
 func (t *Tracks) Place(uuid uint64) *Place {
 	if place, known := t.places[uuid]; known {
 		if d := t.descriptors[uuid]; d != nil {
@@ -68,7 +68,7 @@ func (t *Tracks) resolve(uuid uint64, d *descriptor) *Place {
 	return p
 }
 
-// thread is the thread that a track stands for.
+// thread returns the thread that a track represents.
 func (t *Tracks) thread(uuid uint64, d *descriptor) int {
 	thread := t.threads.Belongs(d.tid, d.pid)
 	if before, known := t.ofThread[thread]; known && before != uuid {
@@ -79,7 +79,7 @@ func (t *Tracks) thread(uuid uint64, d *descriptor) int {
 	return thread
 }
 
-// process is the process that a track stands for.
+// process returns the process that a track represents.
 func (t *Tracks) process(uuid uint64, d *descriptor) int {
 	process := t.threads.OfProcess(d.pid)
 	if before, known := t.ofProcess[process]; known && before != uuid {

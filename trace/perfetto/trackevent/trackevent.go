@@ -1,13 +1,12 @@
-// Package trackevent reads the events that programs write with Perfetto's SDK
-// (track_event packets), and what the tracks are that they are on.
+// Package trackevent reads the events that programs write with Perfetto's SDK (track_event
+// packets), and the tracks that they are on.
 //
-// It owns descriptions of tracks, which thread or process each is of, and what an event
-// says; what becomes of events, slices or values of counters, is for the readers that ask
-// for them.
+// It owns descriptions of tracks, the thread or process of each, and the content of an event;
+// readers decide what becomes of it: slices or values of counters.
 //
-// It takes a stand: tracks are resolved as in Perfetto's own trace processor
-// (importers/proto/track_event_tracker.cc), so that tables can be held against its own.
-// Of the older events of Chrome, flows that are events of their own are not read.
+// Tracks are resolved as in Perfetto's own trace processor
+// (importers/proto/track_event_tracker.cc), so that its tables can be compared with ours. Of
+// Chrome's older events, separate flow events are not read.
 package trackevent
 
 import (
@@ -22,24 +21,24 @@ import (
 // None stands for no thread or process.
 const None = -1
 
-// maxTracks is how many tracks packets may describe.
+// maxTracks limits the tracks that packets may describe.
 const maxTracks = 100_000
 
-// Tracks knows the tracks that packets describe. As a reader of its own it names the
-// threads and processes that they are of.
+// Tracks is the tracks that packets describe. As a reader of its own it names their threads and
+// processes.
 type Tracks struct {
 	file        *packets.File
 	threads     *threads.Tracker
 	descriptors map[uint64]*descriptor
 	places      map[uint64]*Place
-	// The tracks that stand for a thread, and for a process: another one is of a later
-	// thread or process with the same number.
+	// The tracks that represent a thread, and a process: another one is of a later thread or
+	// process with the same id.
 	ofThread, ofProcess map[int]uint64
 	values              map[valueKey]*value
 	writers             map[*packets.Sequence]*writer
 }
 
-// New is a reader of a file whose threads the tracker reads in the same pass.
+// New returns a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Tracks {
 	return &Tracks{
 		file: file, threads: tracker, descriptors: map[uint64]*descriptor{}, places: map[uint64]*Place{},
@@ -47,16 +46,16 @@ func New(file *packets.File, tracker *threads.Tracker) *Tracks {
 	}
 }
 
-// Wants are Descriptions.
+// Wants returns Descriptions.
 func (t *Tracks) Wants() packets.Wants { return packets.Wants{Packets: Descriptions()} }
 
-// Descriptions are the packets that tell of tracks and of who writes.
+// Descriptions returns the packets that describe tracks and writers.
 func Descriptions() []protowire.Number {
 	return []protowire.Number{field.PacketTrackDescriptor, field.PacketThreadDescriptor}
 }
 
-// Interned are the fields of InternedData that events refer to, with what their arguments
-// do where these are asked for.
+// Interned returns the fields of InternedData that events refer to, including those of arguments if
+// requested.
 func Interned(args bool) []protowire.Number {
 	out := []protowire.Number{field.InternedEventCategories, field.InternedEventNames}
 	if args {
@@ -65,11 +64,11 @@ func Interned(args bool) []protowire.Number {
 	return out
 }
 
-// Packet is Describe, as of a reader of its own.
+// Packet calls Describe, for use as a separate reader.
 func (t *Tracks) Packet(p packets.Packet) { t.Describe(p) }
 
-// Describe reads a TrackDescriptor, whose thread or process is known when its time has
-// come, or a ThreadDescriptor. It is false for another packet.
+// Describe reads a TrackDescriptor, whose thread or process is resolved once earlier events were
+// read, or a ThreadDescriptor. It returns false for another packet.
 func (t *Tracks) Describe(p packets.Packet) bool {
 	switch {
 	case p.Kind != field.PacketTrackDescriptor && p.Kind != field.PacketThreadDescriptor:

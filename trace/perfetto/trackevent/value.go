@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// maxExtra is how many values of counters an event may bear beside its own.
+// maxExtra limits the additional values of counters in an event.
 const maxExtra = 8
 
 // Value is a counter's new value.
@@ -16,13 +16,13 @@ type Value struct {
 	Value float64
 }
 
-// valueKey is a counter in what a sequence tells of it: increments are of one sequence.
+// valueKey identifies a counter within a sequence: increments are of one sequence.
 type valueKey struct {
 	seq   *packets.Sequence
 	track uint64
 }
 
-// value is what the increments of a generation of a sequence add up to.
+// value is the sum of the increments in a generation of a sequence.
 type value struct {
 	generation int
 	sum        float64
@@ -79,8 +79,8 @@ func ownValue(m *messages.TrackEvent, track uint64) (Value, bool) {
 	return v, m.HasCounterValue || m.HasDoubleCounterValue
 }
 
-// absolute makes of a value what its counter is described to have: in its unit, and not an
-// increment. It is false where the track is no counter's.
+// absolute converts a value according to its counter's description: to its unit, and from an
+// increment. It returns false if the track is no counter's.
 func (t *Tracks) absolute(seq *packets.Sequence, v *Value) bool {
 	d := t.descriptors[v.Track]
 	if d == nil || d.counter == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
-// benchmarks is what Macrobenchmark and Microbenchmark write, as far as counts go.
+// benchmarks is the counts in the output of Macrobenchmark and Microbenchmark.
 type benchmarks struct {
 	Context    struct{ Build struct{ Model string } }
 	Benchmarks []struct {
@@ -44,8 +44,8 @@ func readBenchmarks(t *testing.T, pattern string) (out []benchmarks) {
 	return out
 }
 
-// row is a row of docs/evaluation/long-series.md: how far counts and times of like repetitions differ, in
-// the middle and in nine of ten cases, as shares.
+// row is a row of docs/evaluation/long-series.md: the relative differences of counts and times
+// between like repetitions, the median and the 90th percentile.
 func row(label string, counts, times []float64) string {
 	at := func(values []float64, p float64) string {
 		return fmt.Sprintf("%.2g %%", 100*stat.Quantile(p, stat.Empirical, slices.Sorted(slices.Values(values)), nil))
@@ -53,8 +53,8 @@ func row(label string, counts, times []float64) string {
 	return fmt.Sprintf("| %s | %d | %s, %s | %s, %s |", label, len(counts), at(counts, 0.5), at(counts, 0.9), at(times, 0.5), at(times, 0.9))
 }
 
-// The table of docs/evaluation/long-series.md: how much counts waver between repetitions of one build on
-// one phone, beside the times of the same repetitions.
+// The table of docs/evaluation/long-series.md: how much counts vary between repetitions of one
+// build on one phone, compared with the times of the same repetitions.
 func TestHowMuchCountsWaver(t *testing.T) {
 	apart := func(a, b float64) float64 { return math.Abs(math.Log(a / b)) }
 	counts, times := map[string][]float64{}, map[string][]float64{}

@@ -1,10 +1,9 @@
-// Package work counts in a Perfetto trace what an app has done, whatever time it took:
-// frames begun, passes of measure and layout, draws, inflations, recompositions, the
-// binder transactions that its main thread sent, and the files that it had synced to storage.
+// Package work counts in a Perfetto trace what an app has done, whatever time it took: frames
+// begun, passes of measure and layout, draws, inflations, recompositions, the binder transactions
+// that its main thread sent, and the files that it synced to storage.
 //
-// It owns which slice or event is counted by which metric (work.*): a new one is a line in
-// one of two tables. It takes a stand: of a trace that has lost some of the kernel's events,
-// nobody can say how many there were.
+// It owns which slice or event is counted by which metric (work.*): a new one is a line in one of
+// two tables. If a trace has lost some of the kernel's events, the true counts are unknown.
 package work
 
 import (
@@ -21,9 +20,9 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// sections are the metrics that count slices of the app, with what a slice is called:
-// Choreographer.java, ViewRootImpl.java (performMeasure, performLayout, performDraw),
-// LayoutInflater.java, and Compose's Recomposer.kt. A slice counts for the first that has it.
+// sections are the metrics that count slices of the app, with the slices' names: Choreographer.java,
+// ViewRootImpl.java (performMeasure, performLayout, performDraw), LayoutInflater.java, and Compose's
+// Recomposer.kt. A slice counts for the first metric that matches.
 var sections = []struct {
 	metric string
 	has    func(name string) bool
@@ -36,14 +35,14 @@ var sections = []struct {
 	{"work.frames", isFrame},
 }
 
-// kernels are the metrics that count the kernel's events. One is known where an event of
-// its kinds was recorded, whoever's it is: there is no other sign that the kernel tells of them.
+// kernels are the metrics that count the kernel's events. A metric is known if an event of its kinds
+// was recorded, of any process: nothing else shows that they were enabled.
 var kernels = []struct {
 	metric string
-	events map[protowire.Number]string // by what a trace is asked for (ftrace_config.proto)
-	// threads says that those of all of the app's threads count, and not the main thread's alone.
+	events map[protowire.Number]string // names for the trace's configuration (ftrace_config.proto)
+	// threads is set if the events of all of the app's threads count, rather than the main thread's.
 	threads bool
-	// counts reports whether an event is one; nil where each is.
+	// counts reports whether an event counts; nil if all do.
 	counts func(e *packets.Event) bool
 }{
 	{metric: "work.transactions", events: map[protowire.Number]string{field.EventBinderTransaction: "binder/binder_transaction"}, counts: isSent},
@@ -52,7 +51,7 @@ var kernels = []struct {
 	}},
 }
 
-// Events are what a trace has to be asked for of the kernel's events.
+// Events returns the kernel's events that a trace must record.
 func Events() (out []string) {
 	for _, k := range kernels {
 		for _, name := range k.events {
@@ -65,9 +64,9 @@ func Events() (out []string) {
 
 func isNamed(name string) func(string) bool { return func(other string) bool { return other == name } }
 
-// isFrame reports whether a slice is a frame of the Choreographer: "Choreographer#doFrame",
-// since Android 12 with the vsync's number. One that says which vsync it took over instead
-// lies within ("Choreographer#doFrame - resynced to 11 in 3.1s").
+// isFrame reports whether a slice is a frame of the Choreographer: "Choreographer#doFrame", since
+// Android 12 with the vsync's number. One that names the vsync that it took over is nested in it
+// ("Choreographer#doFrame - resynced to 11 in 3.1s").
 func isFrame(name string) bool {
 	rest, ok := strings.CutPrefix(name, "Choreographer#doFrame")
 	return ok && strings.Trim(rest, " 0123456789") == ""

@@ -23,7 +23,7 @@ type message = tracetest.Message
 
 const app = 40
 
-// done is an event of a thread: what it writes, or, where that is empty, a transaction.
+// done is an event of a thread: a line that it writes, or, if that is empty, a transaction.
 type done struct {
 	tid   int64
 	text  string
@@ -47,7 +47,7 @@ func traced(lost bool, all ...done) []byte {
 	return message(nil).In(field.TracePacket, message(nil).Num(field.PacketTrustedPacketSequenceID, 1).In(field.PacketFtraceEvents, bundle))
 }
 
-// count counts what the app's processes did in a trace.
+// count counts the work of the app's processes in a trace.
 func count(src io.ReadSeeker, of func(pid int) bool) (counts map[string]float64, doubt string, err error) {
 	r := work.New(of)
 	lost, err := tracetest.Kernel(src, r)
@@ -69,9 +69,9 @@ func read(t *testing.T, text []byte, pid int) (counts map[string]float64, doubt 
 	return counts, doubt
 }
 
-// Each kind of work counts once under any version's name; what lies within it, answers,
-// other threads' transactions and other apps' work don't.
-func TestWorkIsCounted(t *testing.T) {
+// Each kind of work counts once under any version's name; nested slices, replies, other threads'
+// transactions and other apps' work do not.
+func TestReaderCountsWork(t *testing.T) {
 	t.Parallel()
 	text := traced(false,
 		done{tid: app, text: "B|40|Choreographer#doFrame"},

@@ -1,5 +1,5 @@
-// Package tablestest holds the tables of a trace against those of Perfetto's own
-// trace_processor, which reads the same file. No other code than tests imports it.
+// Package tablestest compares the tables of a trace with those of Perfetto's own trace_processor,
+// which reads the same file. It is for tests alone.
 package tablestest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 )
 
-// program is the oracle's, or a skipped test where it is not installed.
+// program returns the oracle's program, and skips the test if it is not installed.
 func program(t testing.TB) (node, script string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -41,8 +41,8 @@ func program(t testing.TB) (node, script string) {
 	return node, filepath.Join(folder, "tables.mjs")
 }
 
-// Same compares every table that both have of a trace in a file, but for the rows that are
-// left out of both by their cells.
+// Same compares every table that both sides have for a trace in a file, apart from the rows for
+// which leave is true on either side.
 func Same(t testing.TB, path string, leave func(table string, cells map[string]string) bool) {
 	t.Helper()
 	node, script := program(t)
@@ -62,7 +62,7 @@ func Same(t testing.TB, path string, leave func(table string, cells map[string]s
 	}
 }
 
-// Query is what trace_processor answers to a query on a trace in a file, by column.
+// Query returns trace_processor's result for a query on a trace in a file, by column.
 func Query(t testing.TB, path, query string) []map[string]string {
 	t.Helper()
 	node, script := program(t)
@@ -78,7 +78,7 @@ func Query(t testing.TB, path, query string) []map[string]string {
 	return rows
 }
 
-// Counts are the rows of each table that trace_processor has.
+// Counts returns the number of rows of each of trace_processor's tables.
 func Counts(t testing.TB, path string) map[string]int {
 	t.Helper()
 	node, script := program(t)
@@ -114,7 +114,7 @@ func theirs(t testing.TB, path string) (columns []string, rows []map[string]stri
 	return all[0], rows
 }
 
-// ours is a table of ours. Flows name the slices that they lead from and to.
+// ours returns a table of ours. Flows are described by the slices at both ends.
 func ours(t testing.TB, path, name string) []map[string]string {
 	t.Helper()
 	if name != "flows" {
@@ -157,7 +157,7 @@ func read(t testing.TB, path, name string) []map[string]string {
 	return out
 }
 
-// lines are rows as texts, of which many may be the same.
+// lines formats rows as texts with their counts, since many may be equal.
 func lines(columns []string, rows []map[string]string, table string, leave func(string, map[string]string) bool) map[string]int {
 	out := map[string]int{}
 	for _, cells := range rows {
