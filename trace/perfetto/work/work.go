@@ -72,37 +72,37 @@ func isFrame(name string) bool {
 	return ok && strings.Trim(rest, " 0123456789") == ""
 }
 
-// isSent reports whether a transaction is no answer.
+// isSent reports whether a transaction is not a reply.
 func isSent(e *packets.Event) bool {
 	_, reply := calls.CallOf(e.Data)
 	return !reply
 }
 
-// New is a reader that counts what the processes did that are the app's, beside others of a
-// pass.
+// New returns a reader that counts the work of processes for which of is true, together with others
+// of a pass.
 func New(of func(pid int) bool) *Reader {
 	r := &Reader{of: of, begun: make([]int, len(sections)), told: make([]map[int32]int, len(kernels)), file: packets.New()}
 	r.roster = threads.NewRoster(r.file)
 	return r
 }
 
-// maxThreads bounds the threads of which events of one kind are counted.
+// maxThreads limits the threads whose events of one kind are counted.
 const maxThreads = 10_000
 
 // Reader counts.
 type Reader struct {
 	of     func(pid int) bool
 	begun  []int           // slices, as in sections
-	told   []map[int32]int // events by thread, as in kernels; nil where nobody's were recorded
-	cut    int             // events of threads that there was no room for
-	traced bool            // the app wrote about its work: without, the counts say nothing
+	told   []map[int32]int // events by thread, as in kernels; nil if none were recorded
+	cut    int             // events of threads beyond maxThreads
+	traced bool            // the app wrote slices: otherwise the counts are meaningless
 	file   *packets.File
-	roster *threads.Roster // whose threads are whose
+	roster *threads.Roster // the processes of threads
 	tasks  threads.Tasks
 }
 
-// Metrics are the counts by metric, of a trace that has lost so much of the kernel's events;
-// none where the app wrote nothing about its work, or where a part is lost, which doubt says.
+// Metrics returns the counts by metric; lost is the number of gaps in the kernel's events. It returns
+// none if the app wrote no slices, or if there are gaps, which doubt then states.
 func (r *Reader) Metrics(lost int) (metrics map[string]float64, doubt string) {
 	switch {
 	case lost+r.cut > 0:
@@ -123,8 +123,8 @@ func (r *Reader) Metrics(lost int) (metrics map[string]float64, doubt string) {
 	return metrics, ""
 }
 
-// ofApp is how many events are of the app's main threads, which have their processes' numbers,
-// or of all its threads.
+// ofApp returns how many events are of the app's main threads, which have their processes' ids, or
+// of all its threads.
 func (r *Reader) ofApp(told map[int32]int, threads bool) (n int) {
 	for tid, events := range told {
 		member := r.roster.Threads[tid]
@@ -135,8 +135,8 @@ func (r *Reader) ofApp(told map[int32]int, threads bool) (n int) {
 	return n
 }
 
-// Wants are what threads write into the kernel's trace, what the kernel tells of them, and
-// whose they are.
+// Wants returns the lines that threads write to the kernel's trace, the kernel's events, and the
+// processes of threads.
 func (r *Reader) Wants() packets.Wants {
 	events := []protowire.Number{field.EventPrint, field.EventTaskNewtask, field.EventSchedProcessExit}
 	for _, k := range kernels {
