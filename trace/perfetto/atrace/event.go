@@ -13,7 +13,7 @@ import (
 // Events returns all of them.
 var Events = []protowire.Number{field.EventPrint, field.EventZero, field.EventSdeTracingMarkWrite, field.EventDpuTracingMarkWrite, field.EventG2dTracingMarkWrite, field.EventMaliTracingMarkWrite}
 
-// reading is what an event said, and names of which one copy is kept.
+// reading is the content of an event, and interned names.
 type reading struct {
 	point Point
 	ok    bool
@@ -89,8 +89,8 @@ func (r *reading) of(e *packets.Event) (Point, bool) {
 	return p, p.Phase != 0
 }
 
-// phaseOf is the letter that a driver's event means, 0 for none. Vendors' kernels have bits or
-// a letter.
+// phaseOf returns the letter of a driver's event, 0 for none. Vendors' kernels have bits or a
+// letter.
 func phaseOf(kind protowire.Number, phase uint32) byte {
 	switch {
 	case kind == field.EventZero:

@@ -96,7 +96,7 @@ func (r *Reader) Wants() packets.Wants {
 // Packet ignores packets: only events are read.
 func (r *Reader) Packet(packets.Packet) {}
 
-// intern is the place of a name, that of "" where there are too many.
+// intern returns the index of a name, that of "" if there are too many.
 func (r *Reader) intern(raw []byte) int32 {
 	name := packets.Name(raw)
 	one, known := r.names[name]

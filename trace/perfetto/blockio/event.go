@@ -30,7 +30,7 @@ func (r *Reader) Event(e *packets.Event) {
 	case field.EventBlockBioComplete:
 		m := messages.BlockBioCompleteOf(e.Data)
 		r.end(e, Work{Level: Bio, Device: uint32(m.Dev), Sector: m.Sector, Sectors: m.NrSector, Error: m.Error})
-	case field.EventBlockIODone: // of a request that is done nothing remains, so that it says 0 sectors
+	case field.EventBlockIODone: // a completed request has no rest, so it reports 0 sectors
 		m := messages.BlockIODoneOf(e.Data)
 		r.end(e, Work{Level: IO, Device: uint32(m.Dev), Sector: m.Sector})
 	case field.EventBlockRqComplete:
@@ -53,8 +53,8 @@ func (r *Reader) begin(e *packets.Event, w Work) {
 	}
 }
 
-// end ends what began at a sector. A device may do a request in parts, from its beginning
-// on: the rest is then found at the sector behind the part.
+// end ends the request that began at a sector. A device may complete a request in parts, from its
+// beginning on: the rest is then found at the sector after the part.
 func (r *Reader) end(e *packets.Event, done Work) {
 	k := key{done.Level, done.Device, done.Sector}
 	one, known := r.open[k]

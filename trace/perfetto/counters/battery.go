@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// battery reads a BatteryCounters. What a battery does not say itself follows from what it
-// says: its charge from its energy, and its power.
+// battery reads a BatteryCounters. Values that a battery does not report are derived from others:
+// its charge from its energy, and its power.
 func (r *Reader) battery(at time.Duration, message []byte) {
 	b := messages.BatteryOf(message)
 	prefix := "batt."

@@ -41,7 +41,7 @@ type Track struct {
 	Type    string // Perfetto's name of it: atrace_counter, cpu_frequency, …
 	Name    string
 	Unit    string // "" if unknown
-	Thread  int    // in the tracker's Threads, of a counter that stands for its process; None for others
+	Thread  int    // in the tracker's Threads, of a counter of its process; None for others
 	Process int    // in the tracker's Processes, None for others
 	CPU     int    // None for others
 	// Own is set if it is the thread's own, rather than its process's.
@@ -136,7 +136,7 @@ func (r *Reader) Event(e *packets.Event) {
 		m := messages.RSSOf(e.Data)
 		r.memory(e, memory{uint32(m.Member), m.Size, m.MmID, m.Curr != 0, m.HasCurr && m.HasMmID})
 	case field.EventRSSStatThrottled:
-		m := messages.RSSThrottledOf(e.Data) // it always says whose memory it is
+		m := messages.RSSThrottledOf(e.Data) // it always states the process
 		r.memory(e, memory{uint32(m.Member), m.Size, m.MmID, m.Curr != 0, true})
 	case field.EventOOMScoreAdjUpdate:
 		r.oomScore(e)

@@ -84,7 +84,7 @@ func (r *Reader) rails(p packets.Packet, m *messages.PowerRails) {
 }
 
 // describeConsumers reads the names in an AndroidEnergyEstimationBreakdown
-// (android_energy_estimation_breakdown.proto); true where there are some.
+// (android_energy_estimation_breakdown.proto); true if there are any.
 func (r *Reader) describeConsumers(message []byte) bool {
 	said := messages.ConsumersOf(message).EnergyConsumerDescriptor
 	list := messages.ConsumerDescriptorOf(said)

@@ -13,7 +13,7 @@ import (
 // members are the names of rss_stat's kinds of memory (the kernel's mm_types_task.h).
 var members = []string{"rss.file", "rss.anon", "swap", "rss.shmem", "unreclaimable"}
 
-// memory is what an event says of a process's memory.
+// memory is an event about a process's memory.
 type memory struct {
 	member  uint32
 	size    int64  // bytes
@@ -36,8 +36,8 @@ func (r *Reader) memory(e *packets.Event, m memory) {
 	}
 }
 
-// user is a thread that uses a memory: who writes where it is the writer's own, or else
-// who was seen to. None where that is not known or gone.
+// user returns a thread that uses a memory: the writer if it is the writer's own, or else a thread
+// seen to use it. None if that is unknown or has ended.
 func (r *Reader) user(space uint32, current bool, writer int) int {
 	if current {
 		if _, known := r.spaces[space]; known || r.file.Room("address spaces", len(r.spaces), maxTracks) {
@@ -76,8 +76,8 @@ var stats = map[protowire.Number]string{
 	field.StatsProcessVMLockedKb: "locked", field.StatsProcessVMHwmKb: "rss.watermark",
 }
 
-// process reads what /proc says of a process. Tracks are numbered in the order of its fields, as
-// in Perfetto's trace processor.
+// process reads /proc's numbers of a process. Tracks are numbered in the order of its fields, as in
+// Perfetto's trace processor.
 func (r *Reader) process(at time.Duration, message []byte) {
 	track := Track{Thread: None, Process: r.threads.OfProcess(messages.StatsProcessOf(message).PID), CPU: None}
 	for f := messages.FieldsOf(message); f.Next(); {

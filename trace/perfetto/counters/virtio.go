@@ -17,10 +17,9 @@ type virtioKey struct {
 // Queues of a virtual GPU, by the kernel's and Perfetto's names.
 var virtioQueues = map[string]string{"control": "Control", "cursor": "Cursor"}
 
-// virtio reads a VirtioGpuCmdQueueFtraceEvent, or a VirtioGpuCmdResponseFtraceEvent, which
-// has the same fields (virtio_gpu.proto): the room in a queue, and how long an answer took.
-// A command with a fence gets its answer when the GPU is done, which tells nothing of the
-// queue.
+// virtio reads a VirtioGpuCmdQueueFtraceEvent, or a VirtioGpuCmdResponseFtraceEvent, which has the
+// same fields (virtio_gpu.proto): the room in a queue, and how long an answer took. A command with
+// a fence is answered when the GPU is done, which does not show the queue's delay.
 func (r *Reader) virtio(e *packets.Event) {
 	m := messages.VirtioGPUOf(e.Data)
 	key := virtioKey{virtioQueues[packets.Name(m.Name)], uint64(m.Seqno)}

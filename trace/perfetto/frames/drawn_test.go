@@ -244,7 +244,7 @@ func TestTimelineCountsGaps(t *testing.T) {
 		trace.put(message(nil).Num(field.PacketTimestamp, ahead*1_000_000).Num(field.PacketTrustedPacketSequenceID, sequence).
 			Num(field.PacketPreviousPacketDropped, 1).In(field.PacketFrameTimelineEvent, event))
 	}
-	gap(7, nil) // the first of a sequence always says so
+	gap(7, nil) // the first of a sequence always has it
 	trace.draw(5, 0, 10, jankType(none))
 	gap(7, message(nil).In(field.FrameFrameEnd, message(nil).Num(field.FrameEndCookie, 99)))
 	if got := trace.read(t).Lost; got != 1 {

@@ -262,9 +262,9 @@ func (r *Reader) end(at time.Duration, stamp packets.Stamp, message []byte) {
 	delete(r.open, m.Cookie)
 }
 
-// read reads the message of a frame and gives its cookie and its layer's name. A frame of the
-// display has no token of another one and no layer. What is expected has the same fields as what
-// was, as far as it goes.
+// read reads the message of a frame and returns its cookie and its layer's name. A frame of the
+// display has no token of another one and no layer. An expected frame has the same fields as an
+// actual one, as far as they apply.
 func (f *Frame) read(message []byte) (cookie int64, layer string, whole bool) {
 	if !f.Surface {
 		m := messages.ActualDisplayOf(message)

@@ -145,8 +145,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Runs are counted with the time that they took; of a trace that lost a part nothing is known,
-// which is said, nor of one in which the app wrote nothing.
+// Runs are counted with their duration. If a trace lost a part, the counts are unknown, with a
+// doubt; also if the app wrote no slices.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	lines := []line{{1000, 41, "B|40|Background concurrent copying GC"}, {1020, 41, "E|40"}, {1100, 41, "B|40|young concurrent mark compact GC"}, {1105, 41, "E|40"}}

@@ -131,7 +131,7 @@ func (r *Reader) entry(at time.Duration, message []byte) {
 	}
 }
 
-// value writes a structured value behind others, as name=value.
+// value appends a structured value, as name=value.
 func value(out *strings.Builder, m messages.LogArg) {
 	name, said := packets.Name(m.Name), ""
 	switch {

@@ -20,7 +20,7 @@ type Rows struct {
 	NS   uint64 // of the bundle's clock
 	TID  int32
 	Prio int32
-	Name uint64 // its place in CompactSched.InternTable, where there is one
+	Name uint64 // its index in CompactSched.InternTable, if there is one
 	Last uint64 // the state of the thread before, or the flags of the waking
 
 	times, tids, prios, comms, last []byte
@@ -45,10 +45,10 @@ func (r *Rows) Next() bool {
 	return true
 }
 
-// noName is the place of no name.
+// noName is the index of no name.
 const noName = 1 << 63
 
-// shift takes the first value of a column; 0 where it is too short.
+// shift removes the first value of a column; it returns 0 if the column is too short.
 func shift(column *[]byte) uint64 {
 	c := *column
 	if len(c) > 0 && c[0] < 0x80 {

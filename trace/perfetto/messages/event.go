@@ -6,9 +6,9 @@ import "google.golang.org/protobuf/encoding/protowire"
 // fields the event has: a declaration of each would be slower.
 type Event struct {
 	NS   uint64           // of the bundle's clock
-	TID  int32            // the thread that ran, -1 where it is missing
+	TID  int32            // the thread that ran, -1 if missing
 	Kind protowire.Number // a field of FtraceEvent, 0 for none
-	Data []byte           // what stands in that field
+	Data []byte           // the content of that field
 }
 
 // EventOf decodes an FtraceEvent.

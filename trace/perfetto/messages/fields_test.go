@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/messages"
 )
 
-// TestFieldsAreProtobufs holds the fields of random bytes, most of which end in the middle
-// of one, against what the format's own package finds.
+// TestFieldsAreProtobufs compares the fields of random bytes, most of which end in the middle of
+// one, with the result of the format's own package.
 func TestFieldsAreProtobufs(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewSource(1))

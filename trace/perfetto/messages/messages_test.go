@@ -87,7 +87,7 @@ func TestRepeatedFields(t *testing.T) {
 	}
 }
 
-// switched is a SchedSwitchFtraceEvent as the kernel's record has it.
+// switched is a SchedSwitchFtraceEvent as in the kernel's record.
 var switched = message(nil).in(1, message("RenderThread")).num(2, 12345).num(3, 120).num(4, 1).
 	in(5, message("com.example.app")).num(6, 6789).num(7, 120)
 

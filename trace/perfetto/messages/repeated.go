@@ -13,7 +13,7 @@ type Parts struct {
 	number uint32
 }
 
-// Len is the number of parts.
+// Len returns the number of parts.
 func (p *Parts) Len() int { return int(p.count) }
 
 // Each iterates over the parts in their order.
@@ -73,7 +73,7 @@ func (n *Numbers) Each(yield func(uint64) bool) {
 	}
 }
 
-// List is the first numbers, at most so many.
+// List returns the first numbers, at most `most`.
 func (n *Numbers) List(most int) []uint64 {
 	var out []uint64
 	for v := range n.Each {
@@ -93,7 +93,7 @@ func (n *Numbers) found(from []byte, number uint16, kind uint8) {
 	n.count++
 }
 
-// one reads the first number of a packed list and returns its size, 0 or less where it is cut.
+// one reads the first number of a packed list and returns its size, 0 or less if it is cut.
 func one(packed []byte, kind uint8) (uint64, int) {
 	switch {
 	case kind == uint8(protowire.Fixed64Type) && len(packed) >= 8:

@@ -20,15 +20,14 @@ const (
 // it is CLOCK_BOOTTIME.
 const ftraceMonoRaw = 4
 
-// Begins is when the record of a bundle's CPU begins, ns of the bundle's clock; 0 where not
-// told.
+// Begins is when the record of a bundle's CPU begins, ns of the bundle's clock; 0 if unknown.
 func Begins(b *messages.Bundle) uint64 {
 	return cmp.Or(b.PreviousBundleEndTimestamp, b.LastReadEventTimestamp)
 }
 
-// FtraceClock is the clock of a bundle's events. One that no packet's timestamp can be
-// on is tied to CLOCK_BOOTTIME by the bundles themselves, of which several in a row may
-// say the same: synced holds what the last one said.
+// FtraceClock returns the clock of a bundle's events. One that no packet's timestamp can be on is
+// tied to CLOCK_BOOTTIME by the bundles themselves, several of which in a row may repeat it: synced
+// is the last value.
 func (f *File) FtraceClock(b *messages.Bundle, machine uint32, synced *int64) int32 {
 	switch b.FtraceClock {
 	case 0:

@@ -77,7 +77,7 @@ var NoStamp = Stamp{Clock: -1}
 // MaxTime keeps sums of two times within an int64; it is 73 years.
 const MaxTime = messages.MaxTime
 
-// Clocks holds what the trace says of its clocks.
+// Clocks is the trace's clocks and their snapshots.
 type Clocks struct {
 	list      []*clock
 	places    map[Key]int32
@@ -220,8 +220,8 @@ func (c *Clocks) reading(message []byte, machine, sequence uint32) Stamp {
 	return Stamp{at, ns}
 }
 
-// addRemote reads a RemoteClockSync: readings of a machine's clocks beside those
-// of the host's, taken one after the other.
+// addRemote reads a RemoteClockSync: readings of a machine's clocks and of the host's, taken in
+// succession.
 func (c *Clocks) addRemote(message []byte, machine uint32) {
 	sync := messages.RemoteClockSyncOf(message)
 	for pair := range sync.SyncedClocks.Each {
@@ -238,7 +238,7 @@ func (c *Clocks) addRemote(message []byte, machine uint32) {
 	}
 }
 
-// readings are those of a snapshot that have a place.
+// readings returns the readings of a snapshot whose clocks have a place.
 func (c *Clocks) readings(said *messages.ClockSnapshot, machine, sequence uint32) Snapshot {
 	var out Snapshot
 	for clock := range said.Clocks.Each {

@@ -53,7 +53,7 @@ func (s *stream) each(f func(packet []byte)) error {
 			}
 			return nil
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			s.warnings.Addf(0, "byte %d: the file ends in the middle of a packet; what stands before it is read", start)
+			s.warnings.Addf(0, "byte %d: the file ends in the middle of a packet; the packets before it are read", start)
 			return nil
 		case errors.Is(err, errAstray):
 			s.warnings.Addf(0, "byte %d: there is no packet where one should begin; what follows is not read", start)
@@ -63,7 +63,7 @@ func (s *stream) each(f func(packet []byte)) error {
 		case s.offset > MaxFile:
 			return fmt.Errorf("read a Perfetto trace: it is larger than %d MiB", MaxFile>>20)
 		case err != nil:
-			s.warnings.Addf(0, "byte %d: a packet of %d bytes is passed over, at most %d are read", start, s.offset-start, MaxPacket)
+			s.warnings.Addf(0, "byte %d: a packet of %d bytes is skipped, at most %d are read", start, s.offset-start, MaxPacket)
 		default:
 			f(whole)
 		}

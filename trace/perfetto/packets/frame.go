@@ -36,8 +36,8 @@ type Packet struct {
 // sequence may be marked so too.
 func (p Packet) AfterGap() bool { return p.dropped }
 
-// packetOf reads the frame of a packet, as far as it is whole. It is written by hand, since it
-// finds which of the many fields there is that say what a packet holds.
+// packetOf reads the frame of a packet, as far as it is complete. It is written by hand, since it
+// finds which of the many fields for a packet's content is present.
 func packetOf(message []byte) (Packet, bool) {
 	var p Packet
 	f := messages.FieldsOf(message)

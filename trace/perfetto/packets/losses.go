@@ -43,7 +43,7 @@ func (l *Losses) Packet(p Packet) {
 	}
 }
 
-// Chunks is how many pieces were lost in the buffer, of all that shares it.
+// Chunks returns how many pieces were lost in the buffer, by all that share it.
 func (l *Losses) Chunks() int {
 	if l.buffer >= len(l.lost) {
 		return 0

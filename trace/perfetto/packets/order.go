@@ -134,11 +134,11 @@ func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
 func (f *File) Doubts() {
 	say := func(n int, one, many string) { f.Warnings.Counted(0, n, one, many) }
 	say(f.Broken,
-		"%d packet ends in the middle of a field: what stands before that is read",
-		"%d packets end in the middle of a field: what stands before that is read")
+		"%d packet ends in the middle of a field: the fields before it are read",
+		"%d packets end in the middle of a field: the fields before it are read")
 	say(f.Unusable,
-		"%d packet needs what stood in a lost one: it is passed over",
-		"%d packets need what stood in a lost one: they are passed over")
+		"%d packet needs the state in a lost one: it is skipped",
+		"%d packets need the state in a lost one: they are skipped")
 	say(f.Lost,
 		"packets were lost in %d place: a buffer of the trace was too small",
 		"packets were lost in %d places: a buffer of the trace was too small")
@@ -149,18 +149,18 @@ func (f *File) Doubts() {
 		}
 	}
 	say(unplaced,
-		"%d time is on a clock from which nothing leads to the trace's own: what bears it is left out",
-		"%d times are on clocks from which nothing leads to the trace's own: what bears them is left out")
+		"%d time is on a clock from which nothing leads to the trace's own: its events are left out",
+		"%d times are on clocks from which nothing leads to the trace's own: their events are left out")
 	if k := f.kernel; k != nil {
 		say(k.lost, "events of the kernel were lost in %d place", "events of the kernel were lost in %d places")
 		say(k.early,
 			"%d event of the kernel is of before recording began, or before every CPU's record did: it is left out",
 			"%d events of the kernel are of before recording began, or before every CPU's record did: they are left out")
 		say(f.order.late,
-			"%d event of the kernel stands too far behind those that came after it: it is left out",
-			"%d events of the kernel stand too far behind those that came after them: they are left out")
+			"%d event of the kernel comes too long after later ones: it is left out",
+			"%d events of the kernel come too long after later ones: they are left out")
 		if k.sources > 1 {
-			f.Warnings.Addf(0, "%d data sources recorded the kernel's events side by side: those of the largest record are used", k.sources)
+			f.Warnings.Addf(0, "%d data sources recorded the kernel's events concurrently: those of the largest record are used", k.sources)
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(f.TooMany)) {
@@ -217,7 +217,7 @@ type survey struct {
 	written map[uint32]int // bytes of events by sequence, of the lowest machine
 	machine uint32
 	synced  int64
-	started Stamp            // when Perfetto says that recording began
+	started Stamp            // the beginning of recording, as stated by Perfetto
 	records map[uint32]Stamp // when the record of each CPU begins
 }
 

@@ -205,7 +205,7 @@ func (f *File) Room(kind string, have, most int) bool {
 	return false
 }
 
-// Name is a name of the trace, made valid and short.
+// Name returns a name of the trace, made valid and short.
 func Name(b []byte) string {
 	return strings.ToValidUTF8(string(b[:min(len(b), MaxName)]), "�")
 }

@@ -24,7 +24,7 @@ func (d *decoder) readBattery(p packets.Packet, at packets.Stamp) {
 	}
 }
 
-// told is a value of a message, nil where the message does not have it.
+// told returns a pointer to a value of a message, nil if the message does not have it.
 func told[T any](value T, has bool) *T {
 	if !has {
 		return nil

@@ -51,8 +51,7 @@ type suspend struct {
 	at     time.Duration
 }
 
-// bundle reads an FtraceEventBundle: events of one CPU. Its clock stands behind
-// its events.
+// bundle reads an FtraceEventBundle: events of one CPU. Its clock comes after its events.
 func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 	m := messages.BundleOf(message)
 	number := m.CPU

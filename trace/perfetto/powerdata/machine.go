@@ -121,8 +121,8 @@ func (d *decoder) doubtMachines() {
 		}
 	}
 	d.Warnings.Counted(0, others,
-		"%d event of the kernel of another machine is passed over",
-		"%d events of the kernels of other machines are passed over")
+		"%d event of the kernel of another machine is ignored",
+		"%d events of the kernels of other machines are ignored")
 	m := d.machines[d.Home]
 	if m == nil {
 		return
@@ -135,12 +135,12 @@ func (d *decoder) doubtMachines() {
 		}
 	}
 	if recorded > 1 {
-		d.Warnings.Addf(0, "%d data sources recorded the scheduler's events side by side: CPU times are of the one that has the most", recorded)
+		d.Warnings.Addf(0, "%d data sources recorded the scheduler's events concurrently: CPU times are of the one with the most events", recorded)
 	}
 	d.Warnings.Counted(0, lost,
 		"events of the kernel were lost in %d place: CPU times are too low",
 		"events of the kernel were lost in %d places: CPU times are too low")
 	if k := m.most(func(k *kernel) int { return k.switches }); k != nil && k.uneven() {
-		d.Warnings.Addf(0, "the records of the CPUs begin at different times, further apart than can be put right: CPU times are not of one interval")
+		d.Warnings.Addf(0, "the records of the CPUs begin at different times, further apart than can be corrected: CPU times are not of one interval")
 	}
 }

@@ -148,11 +148,11 @@ func (p pack) energy(t *Trace) (*Energy, string) {
 	case positive > 0 && negative > 0:
 		return nil, "the battery's current changes its direction" + no
 	case positive > 0:
-		return nil, "the battery's current is above 0, which means charging, or the device states it with the other sign" + no
+		return nil, "the battery's current is above 0, which means charging, or the device reports it with the opposite sign" + no
 	case rise > 0:
-		return nil, fmt.Sprintf("the battery's charge rose by %d µAh while its current says that it fell", rise) + no
+		return nil, fmt.Sprintf("the battery's charge rose by %d µAh while its current indicates that it fell", rise) + no
 	case w < leastW || w > mostW:
-		return nil, fmt.Sprintf("the battery's current and voltage come to %.3g W, which no such device draws", w) + no
+		return nil, fmt.Sprintf("the battery's current and voltage amount to %.3g W, which no such device draws", w) + no
 	}
 	return &Energy{Source: "battery", Of: []string{p.name}, Joules: joules, Seconds: seconds}, ""
 }

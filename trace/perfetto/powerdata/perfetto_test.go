@@ -90,7 +90,7 @@ func TestClocksOfASequence(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
-	for _, words := range []string{"clock 64 of sequence 8", "on realtime, from which nothing leads to monotonic", "1 reading bears no time"} {
+	for _, words := range []string{"clock 64 of sequence 8", "on realtime, from which nothing leads to monotonic", "1 reading has no valid time"} {
 		if !warned(got, words) {
 			t.Errorf("no warning says %q: %v", words, got.Warnings)
 		}
@@ -150,7 +150,7 @@ func TestRails(t *testing.T) {
 	if j, over := got.Rails[1].Energy(); j != 50e-6 || over != 2*time.Second {
 		t.Errorf("%v J in %v, want 50 µJ in 2 s", j, over)
 	}
-	for _, words := range []string{"1 reading is of a power rail that the trace does not describe", "2 readings of energy say not whose or how much"} {
+	for _, words := range []string{"1 reading is of a power rail that the trace does not describe", "2 readings of energy have no rail or no value"} {
 		if !warned(got, words) {
 			t.Errorf("no warning says %q: %v", words, got.Warnings)
 		}
@@ -333,7 +333,7 @@ func TestLostPackets(t *testing.T) {
 	if diff := cmp.Diff([]int64{-1, -3, -4, -6}, have); diff != "" {
 		t.Error(diff)
 	}
-	if got.Lost != 1 || !warned(got, "2 packets need what stood in a lost one") || !warned(got, "packets were lost in 1 place:") {
+	if got.Lost != 1 || !warned(got, "2 packets need the state in a lost one") || !warned(got, "packets were lost in 1 place:") {
 		t.Errorf("lost %d, warnings %v", got.Lost, got.Warnings)
 	}
 }

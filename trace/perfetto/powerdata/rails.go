@@ -61,8 +61,8 @@ func (r *rails) describe(d *decoder, message []byte, key railKey) {
 	r.list = append(r.list, one)
 }
 
-// reading reads an EnergyData. Its own time is CLOCK_BOOTTIME whatever clock the
-// packet is on; without one, the packet's time holds.
+// reading reads an EnergyData. Its own time is on CLOCK_BOOTTIME whatever the packet's clock;
+// without one, the packet's time counts.
 func (r *rails) reading(d *decoder, message []byte, key railKey, at packets.Stamp) {
 	m := messages.RailEnergyOf(message)
 	key.index = m.Index

@@ -143,8 +143,8 @@ func (d *decoder) doubtClocks(t *Trace, v *packets.Conversion) {
 	const most = 10
 	if n := v.Failed[-1]; n > 0 {
 		d.Warnings.Counted(0, n,
-			"%d reading bears no time that can be read: it is left out",
-			"%d readings bear no time that can be read: they are left out")
+			"%d reading has no valid time: it is left out",
+			"%d readings have no valid time: they are left out")
 		delete(v.Failed, -1)
 	}
 	others := 0
@@ -182,11 +182,11 @@ func (d *decoder) measured() bool {
 func (d *decoder) doubts() {
 	say := func(n int, one, many string) { d.Warnings.Counted(0, n, one, many) }
 	say(d.Broken,
-		"%d packet ends in the middle of a field: what stands before that is read",
-		"%d packets end in the middle of a field: what stands before that is read")
+		"%d packet ends in the middle of a field: the fields before it are read",
+		"%d packets end in the middle of a field: the fields before it are read")
 	say(d.Unusable,
-		"%d packet needs what stood in a lost one: it is passed over",
-		"%d packets need what stood in a lost one: they are passed over")
+		"%d packet needs the state in a lost one: it is skipped",
+		"%d packets need the state in a lost one: they are skipped")
 	say(d.Lost,
 		"packets were lost in %d place: a buffer of the trace was too small",
 		"packets were lost in %d places: a buffer of the trace was too small")
@@ -195,8 +195,8 @@ func (d *decoder) doubts() {
 		"%d reading is of a power rail that the trace does not describe: it is left out",
 		"%d readings are of a power rail that the trace does not describe: they are left out")
 	say(d.rails.malformed+d.consumers.malformed,
-		"%d reading of energy says not whose or how much: it is left out",
-		"%d readings of energy say not whose or how much: they are left out")
+		"%d reading of energy has no rail or no value: it is left out",
+		"%d readings of energy have no rail or no value: they are left out")
 	say(d.residency.unknown,
 		"%d time in a power state is of a state that the trace does not describe: it is left out",
 		"%d times in a power state are of a state that the trace does not describe: they are left out")

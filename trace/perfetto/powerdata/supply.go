@@ -14,7 +14,7 @@ type Supply string
 
 // The places in the supply.
 const (
-	// UnknownSupply is the place of a rail whose name tells nothing.
+	// UnknownSupply is the place of a rail whose name does not show it.
 	UnknownSupply Supply = ""
 	// SystemSupply is a rail fed by the battery or the system's voltage, directly or through a
 	// buck. No other such rail includes it.

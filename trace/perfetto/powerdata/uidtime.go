@@ -37,9 +37,9 @@ type uidState struct {
 	last       map[uidKey]uint64 // ms
 }
 
-// read reads a CpuPerUidData: for each UID, a time for each cluster of CPUs. The
-// first time of a UID is since the start of the device, later ones are since the
-// packet before. Times without a UID, and UIDs without times, are passed over.
+// read reads a CpuPerUidData: for each UID, a time for each cluster of CPUs. The first time of a
+// UID is since the start of the device, later ones are since the packet before. Times without a
+// UID, and UIDs without times, are ignored.
 func (u *uidTimes) read(d *decoder, p packets.Packet, at packets.Stamp) {
 	state := u.state(d, p)
 	m := messages.UIDTimesOf(p.Data)

@@ -100,7 +100,7 @@ type use []coreUse
 
 type coreUse struct {
 	path  float32 // ns that the path ran there
-	cycle float32 // ns × kHz where the frequency is known
+	cycle float32 // ns × kHz for which the frequency is known
 	known float32 // ns for which the frequency is known
 	busy  float32 // ns that anything ran there
 	cpu   int16

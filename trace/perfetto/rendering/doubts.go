@@ -8,8 +8,8 @@ import (
 
 // doubts counts what makes the frames of a trace uncertain.
 type doubts struct {
-	lostFrames int // places where packets of the frame timeline are missing
-	lostKernel int // places where events of the kernel are missing
+	lostFrames int // gaps in the packets of the frame timeline
+	lostKernel int // gaps in the kernel's events
 	unended    int
 	dropped    int
 	forgotten  int
@@ -28,13 +28,13 @@ func (c *doubts) say(r *reader, monotonic bool) {
 	w := &r.file.Warnings
 	count := func(n int, one, many string) { w.Counted(0, n, one, many) }
 	if r.source == DoFrame {
-		w.Addf(0, "the trace has no frame timeline (Android 12 and later have one): frames are told by the slices of Choreographer and of the render thread, and whether one was late by its time and by the buffers that were ready%s", c.rate(r.period))
+		w.Addf(0, "the trace has no frame timeline (Android 12 and later have one): frames are derived from the slices of Choreographer and of the render thread, and whether one was late by its time and by the buffers that were ready%s", c.rate(r.period))
 	}
 	if len(r.done) > 0 && len(r.sched.States.Rows) == 0 {
-		w.Addf(0, "scheduling was not recorded (sched_switch, sched_waking): what threads waited for is told by slices alone, and a thread within a slice is taken to run")
+		w.Addf(0, "scheduling was not recorded (sched_switch, sched_waking): what threads waited for is only known from slices, and a thread within a slice is assumed to run")
 	}
 	if len(r.done) > 0 && r.wakers() == run.WakersNone {
-		w.Addf(0, "who woke threads was not recorded (sched_waking, or sched_wakeup): what a thread waited for as it slept is not known")
+		w.Addf(0, "wake-ups were not recorded (sched_waking, or sched_wakeup): what a sleeping thread waited for is unknown")
 	}
 	count(c.lostFrames,
 		"packets of the frame timeline are missing in %d place: frames may be",
@@ -46,8 +46,8 @@ func (c *doubts) say(r *reader, monotonic bool) {
 		"the end of %d frame is not in the trace: it is left out",
 		"the ends of %d frames are not in the trace: they are left out")
 	count(c.dropped,
-		"%d frame was passed over by the compositor for a newer one: it is left out",
-		"%d frames were passed over by the compositor for newer ones: they are left out")
+		"%d frame was skipped by the compositor for a newer one: it is left out",
+		"%d frames were skipped by the compositor for newer ones: they are left out")
 	count(c.forgotten,
 		"when %d frame was due is not in the trace: it is left out",
 		"when %d frames were due is not in the trace: they are left out")
@@ -70,9 +70,9 @@ func (c *doubts) say(r *reader, monotonic bool) {
 func (c *doubts) rate(period time.Duration) string {
 	switch {
 	case c.guessed:
-		return "; the display's rate (the counter VSYNC-app, of the category gfx) is not told, and taken from how far frames begin apart"
+		return "; the display's rate (the counter VSYNC-app, of the category gfx) is unknown, and derived from the distance of frames"
 	case period == 0:
-		return "; the display's rate is not told, and a frame is called slow above 16.67 ms"
+		return "; the display's rate is unknown, and a frame counts as slow above 16.67 ms"
 	}
 	return ""
 }

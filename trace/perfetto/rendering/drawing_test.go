@@ -226,7 +226,7 @@ func TestReadLeavesOutFrames(t *testing.T) {
 	if len(trace.Frames) != 1 || trace.Lost != 1 || trace.Source != rendering.FrameTimeline {
 		t.Errorf("%+v", trace)
 	}
-	for _, want := range []string{"the end of 1 frame is not in the trace: it is left out", "1 frame was passed over by the compositor for a newer one: it is left out"} {
+	for _, want := range []string{"the end of 1 frame is not in the trace: it is left out", "1 frame was skipped by the compositor for a newer one: it is left out"} {
 		if !slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool { return w.Text == want }) {
 			t.Errorf("no warning %q: %v", want, trace.Warnings)
 		}
@@ -347,7 +347,7 @@ func TestReadTwoWindowsFilledAtOnce(t *testing.T) {
 // TestWarningsOfTheDisplaysRate: a trace with frames but without the display's rate has a warning.
 func TestWarningsOfTheDisplaysRate(t *testing.T) {
 	t.Parallel()
-	const unknown = "the display's rate is not told, and a frame is called slow above 16.67 ms"
+	const unknown = "the display's rate is unknown, and a frame counts as slow above 16.67 ms"
 	for name, c := range map[string]struct {
 		vsyncs, frames int
 		want           bool

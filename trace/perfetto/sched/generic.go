@@ -80,8 +80,7 @@ func (r *Reader) task(e *packets.Event, m messages.TaskState, tid int32) {
 	r.push(e, thread, state)
 }
 
-// taskThread is the thread that goes into a state; false where it can't after the state
-// before it.
+// taskThread returns the thread that enters a state; false if it can't after the state before it.
 func (r *Reader) taskThread(at time.Duration, m messages.TaskState, tid int32) (int32, bool) {
 	thread, known := r.threads.Known(tid)
 	switch {

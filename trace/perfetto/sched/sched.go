@@ -42,7 +42,7 @@ type State struct {
 	// Blocked is the kernel function that it slept in, in Reader.Functions.
 	Blocked int32
 	Name    uint16 // in Reader.Names
-	CPU     int16  // where it ran, else None
+	CPU     int16  // where it ran, None if it did not run
 	IRQ     int8   // 1 if it was woken from an interrupt, 0 if not, None if unknown
 	// IOWait is 1 if it slept for I/O, 0 if not, None if unknown.
 	IOWait int8

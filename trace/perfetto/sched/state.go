@@ -62,8 +62,8 @@ func (r *Reader) wakeup(e *packets.Event) {
 	r.wake(e, thread, int32(r.threads.Of(e.TID)), None, target == e.CPU)
 }
 
-// woken is the thread that a SchedWakingFtraceEvent or SchedWakeupFtraceEvent tells of, and the
-// CPU that it is for; None where that is not told. Their fields have the same numbers.
+// woken returns the thread of a SchedWakingFtraceEvent or SchedWakeupFtraceEvent, and the CPU that
+// it is for; None if unknown. Their fields have the same numbers.
 func (r *Reader) woken(e *packets.Event) (thread, target int32) {
 	m := messages.SchedWakingOf(e.Data)
 	one := r.threads.Of(m.PID)
@@ -82,7 +82,7 @@ func (r *Reader) newTask(e *packets.Event) {
 	}
 }
 
-// blocked notes why a thread slept last.
+// blocked records why a thread last slept.
 func (r *Reader) blocked(e *packets.Event) {
 	m := messages.SchedBlockedOf(e.Data)
 	last := r.latest(int32(r.threads.Of(m.PID)))

@@ -33,8 +33,8 @@ type call struct {
 	reply, oneWay bool
 }
 
-// CallOf reads a BinderTransactionFtraceEvent, which the thread that sends writes: what
-// it sends, and whether that is an answer.
+// CallOf reads a BinderTransactionFtraceEvent, which the sending thread writes: the transaction,
+// and whether it is a reply.
 func CallOf(message []byte) (c Call, reply bool) {
 	m := messages.BinderTransactionOf(message)
 	return Call{ID: m.DebugID, Process: m.ToProc, Flags: m.Flags}, m.Reply == 1

@@ -7,8 +7,8 @@ import (
 )
 
 // blockIO reads a BlockIoStartFtraceEvent, or a BlockIoDoneFtraceEvent (block.proto). As in
-// Perfetto's trace processor, what a device does at one time is nested by when it begins;
-// package blockio tells requests apart.
+// Perfetto's trace processor, concurrent requests of a device are nested by their beginnings;
+// package blockio separates them.
 func (r *Reader) blockIO(e *packets.Event) {
 	// Both have the device in the same field.
 	t := Track{Type: "block_io", Thread: None, Process: None, Number: messages.BlockIOStartOf(e.Data).Dev}

@@ -58,7 +58,7 @@ func (r *Reader) signaled(e *packets.Event, line *fences, number uint32) {
 	}
 }
 
-// timeline finds or adds the fences of a context; nil where there are too many.
+// timeline finds or adds the fences of a context; nil if there are too many.
 func (r *Reader) timeline(context uint32, name string) *fences {
 	line := r.fences[context]
 	if line == nil && r.file.Room("timelines of fences", len(r.fences), MaxRows) {

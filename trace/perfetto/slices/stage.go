@@ -69,7 +69,7 @@ func (r *Reader) stage(p packets.Packet) (stage, bool) {
 	return s, m.HasEventID && s.track.Name != ""
 }
 
-// stageName is the name of a stage, however it is told.
+// stageName returns the name of a stage, in whichever form it is given.
 func (r *Reader) stageName(seq *packets.Sequence, m *messages.GPUStage) string {
 	name := packets.Name(m.Name)
 	if m.NameIID != 0 {
@@ -84,8 +84,7 @@ func (r *Reader) stageName(seq *packets.Sequence, m *messages.GPUStage) string {
 	return name
 }
 
-// specified is the name of an interned description of a queue or a stage; "" where it is not
-// known.
+// specified returns the name of an interned description of a queue or a stage; "" if unknown.
 func specified(seq *packets.Sequence, id uint64) string {
 	return packets.Name(messages.GPUSpecificationOf(seq.Interned(field.InternedGPUSpecifications, id)).Name)
 }
@@ -147,7 +146,7 @@ func (r *Reader) submission(at time.Duration, message []byte) {
 	}
 }
 
-// entry is the entry of a list, or else something else.
+// entry returns the entry of a list, or else otherwise.
 func entry(list []string, at uint64, otherwise string) string {
 	if at < uint64(len(list)) {
 		return list[at]

@@ -27,13 +27,13 @@ const (
 type step int8
 
 const (
-	sends step = iota // it told the kernel to send
+	sends step = iota // it asked the kernel to send
 	sent
 	sentComplete
 	answered // its answer has come
 	receives // it got a transaction
 	works
-	replies // it told the kernel to reply
+	replies // it asked the kernel to reply
 	replied
 )
 

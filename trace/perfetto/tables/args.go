@@ -17,7 +17,7 @@ type argRow struct {
 
 func (r *argRow) key() string { return r.slices.Names[r.Key] }
 
-// argColumns are those of args. arg_set_id is the id of the slice in the table of slices.
+// argColumns are the columns of args. arg_set_id is the id of the slice in the table of slices.
 var argColumns = []column[*argRow]{
 	always("arg_set_id", func(r *argRow) int64 { return int64(r.Slice) }),
 	always("flat_key", func(r *argRow) string { return trackevent.Flat(r.key()) }),
@@ -44,8 +44,8 @@ func readArgs(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*argRow
 	}
 	if t.slices.CutArgs > 0 {
 		f.Warnings.Counted(0, t.slices.CutArgs,
-			"%d argument of a slice is left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a message of the program's own, or named by what the trace lost",
-			"%d arguments of slices are left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a message of the program's own, or named by what the trace lost")
+			"%d argument of a slice is left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a program's own type, or with a lost name",
+			"%d arguments of slices are left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a program's own type, or with a lost name")
 	}
 	row := &argRow{slices: t.slices}
 	all := spill.InOrder(&t.slices.Args, func(a *slices.Arg) int64 { return int64(a.Slice) })

@@ -16,8 +16,8 @@ type binderRow struct {
 	threads *threads.Tracker
 }
 
-// binderColumns are those of android_binder_txns. binder_txn_id and binder_reply_id are the ids of
-// its slices in the table of slices.
+// binderColumns are the columns of android_binder_txns. binder_txn_id and binder_reply_id are the
+// ids of its slices in the table of slices.
 var binderColumns = slices.Concat(
 	[]column[*binderRow]{
 		word("aidl_name", func(r *binderRow) string { return r.Interface }),

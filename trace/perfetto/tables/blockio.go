@@ -16,7 +16,7 @@ type blockRow struct {
 	thread threadOf
 }
 
-// blockColumns are, behind event, those of the arguments of the kernel's events.
+// blockColumns are, after event, the arguments of the kernel's events.
 var blockColumns = slices.Concat(
 	[]column[*blockRow]{
 		always("ts", func(r *blockRow) int64 { return int64(r.At) }),

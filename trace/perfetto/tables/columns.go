@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// column is a column of a table whose rows are made of R: its name, and the cell of a row. always,
+// column is a column of a table whose rows are made of R: its name, and its cell in a row. always,
 // some and word declare a column; the type of their getter is the type of the cells.
 type column[R any] struct {
 	name string
@@ -18,12 +18,12 @@ type column[R any] struct {
 // cell is the types of cells that are not empty.
 type cell interface{ int64 | float64 | string }
 
-// always is a column with a value in each row.
+// always declares a column with a value in each row.
 func always[R any, T cell](name string, of func(R) T) column[R] {
 	return column[R]{name, func(row R) any { return of(row) }}
 }
 
-// some is a column whose cell is empty where the getter says false.
+// some declares a column whose cell is empty if the getter returns false.
 func some[R any, T cell](name string, of func(R) (T, bool)) column[R] {
 	return column[R]{name, func(row R) any {
 		if v, told := of(row); told {
@@ -33,7 +33,7 @@ func some[R any, T cell](name string, of func(R) (T, bool)) column[R] {
 	}}
 }
 
-// word is a column of texts whose cell is empty where the text is.
+// word declares a column of texts whose cell is empty if the text is.
 func word[R any](name string, of func(R) string) column[R] {
 	return some(name, func(row R) (string, bool) {
 		v := of(row)
@@ -81,10 +81,10 @@ func each[R, T any](all iter.Seq2[int, T], row *R, fill func(place int, one T)) 
 	}
 }
 
-// known is a number, and false where it is less than 0 since it is not known.
+// known returns a number, and false if it is negative, which means unknown.
 func known[T ~int | ~int8 | ~int16 | ~int32](n T) (int64, bool) { return int64(n), n >= 0 }
 
-// when is a time, and false where there is none.
+// when returns a time, and false if there is none.
 func when(t *time.Duration) (int64, bool) {
 	if t == nil {
 		return 0, false
@@ -99,16 +99,16 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// open is a duration, -1 for one whose end is not in the trace.
+// open returns a duration, -1 for one whose end is not in the trace.
 func open(d time.Duration) int64 { return int64(max(d, -1)) }
 
-// threadOf is the thread of a row.
+// threadOf returns the thread of a row.
 type threadOf struct {
 	*threads.Tracker
 	number int // in Tracker.Threads
 }
 
-// process is the thread's, nil where it is not known.
+// process returns the thread's process, nil if unknown.
 func (t threadOf) process() *threads.Process {
 	if at := t.Threads[t.number].Process; at >= 0 {
 		return &t.Processes[at]

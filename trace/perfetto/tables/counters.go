@@ -15,7 +15,7 @@ type counterRow struct {
 	threads *threads.Tracker
 }
 
-// process is the place of the track's process, or of its thread's; less than 0 for none.
+// process returns the index of the track's process, or of its thread's; negative for none.
 func (r *counterRow) process() int {
 	if r.track.Thread >= 0 {
 		return r.threads.Threads[r.track.Thread].Process
@@ -23,10 +23,10 @@ func (r *counterRow) process() int {
 	return r.track.Process
 }
 
-// stray reports that the track stands for the process of a thread, which is not known.
+// stray reports whether the track belongs to the unknown process of a thread.
 func (r *counterRow) stray() bool { return r.track.Thread >= 0 && !r.track.Own && r.process() < 0 }
 
-// counterColumns are those of counter. track_name, track_type, unit, pid, tid and cpu are
+// counterColumns are the columns of counter. track_name, track_type, unit, pid, tid and cpu are
 // those of the track that track_id refers to.
 var counterColumns = []column[*counterRow]{
 	always("ts", func(r *counterRow) int64 { return int64(r.At) }),
@@ -60,8 +60,8 @@ func readCounters(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*co
 	r := counters.New(f, t)
 	spilling(keep, &r.Values)
 	err := in(f, t, r)
-	f.Warnings.Counted(0, r.Unread, "%d track event bears a value of no counter that the trace describes: it is left out",
-		"%d track events bear values of no counter that the trace describes: they are left out")
+	f.Warnings.Counted(0, r.Unread, "%d track event has a value of a counter that the trace does not describe: it is left out",
+		"%d track events have values of counters that the trace does not describe: they are left out")
 	if len(r.LeftOut) > 0 {
 		f.Warnings.Addf(0, "values of the system that are not read: %s", listed(r.LeftOut))
 	}

@@ -14,9 +14,9 @@ type frameRow struct {
 	layers []string
 }
 
-// frameColumns are those of expected_frame_timeline_slice and
-// actual_frame_timeline_slice. track_type tells which of both a row is of; the columns
-// behind surface_frame_token are of actual frames alone.
+// frameColumns are the columns of expected_frame_timeline_slice and actual_frame_timeline_slice.
+// track_type shows which of the two a row is of; the columns after surface_frame_token are of
+// actual frames only.
 var frameColumns = []column[*frameRow]{
 	always("track_type", func(r *frameRow) string { kind, _ := frameTrack(r.Frame); return kind }),
 	always("ts", func(r *frameRow) int64 { return int64(r.At) }),
@@ -35,7 +35,7 @@ var frameColumns = []column[*frameRow]{
 	some("jank_severity_type", func(r *frameRow) (string, bool) { return actual(r, r.SeverityType) }),
 }
 
-// actual is what is said of actual frames alone.
+// actual declares a column of actual frames only.
 func actual(r *frameRow, of func() string) (string, bool) {
 	if !r.Actual {
 		return "", false
@@ -43,7 +43,7 @@ func actual(r *frameRow, of func() string) (string, bool) {
 	return of(), true
 }
 
-// frameTrack is the type and the name of a frame's track.
+// frameTrack returns the type and the name of a frame's track.
 func frameTrack(f *frames.Frame) (kind, name string) {
 	if f.Actual {
 		return "android_actual_frame_timeline", "Actual Timeline"
@@ -60,8 +60,8 @@ func readFrames(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*fram
 	again(f, r)
 	if r.Malformed > 0 {
 		f.Warnings.Counted(0, r.Malformed,
-			"%d event of the frame timeline lacks a number that each has: it is left out",
-			"%d events of the frame timeline lack a number that each has: they are left out")
+			"%d event of the frame timeline lacks a required number: it is left out",
+			"%d events of the frame timeline lack a required number: they are left out")
 	}
 	if r.Unpaired > 0 {
 		f.Warnings.Counted(0, r.Unpaired,
@@ -76,7 +76,7 @@ func readFrames(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*fram
 func again(f *packets.File, r *frames.Reader) {
 	if r.Again > 0 {
 		f.Warnings.Counted(0, r.Again,
-			"what is expected of %d frame is told long after that of later ones: it may be listed twice",
-			"what is expected of %d frames is told long after that of later ones: they may be listed twice")
+			"the expectation of %d frame comes long after later ones: it may be listed twice",
+			"the expectations of %d frames come long after later ones: they may be listed twice")
 	}
 }

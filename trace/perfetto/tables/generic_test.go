@@ -19,8 +19,8 @@ func TestTasksOfOtherKernels(t *testing.T) {
 		in(2, message(nil).num(1, 101).num(2, 10).text(3, "main").num(4, 1))
 	trace := file(
 		message(nil).num(8, 1).in(122, tree),
-		task(10, 0, 101, 3, "main"), task(30, 0, wide, 3, "wide"), task(30, 0, 101, 4, "main"), // the state stands behind the switch
-		task(40, 0, wide, 8, "wide"), task(50, 1, 7, 1, "new"), task(55, 1, 7, 7, "new"), task(60, 1, 7, 2, "new"), // none but the end comes behind death
+		task(10, 0, 101, 3, "main"), task(30, 0, wide, 3, "wide"), task(30, 0, 101, 4, "main"), // the state comes after the switch
+		task(40, 0, wide, 8, "wide"), task(50, 1, 7, 1, "new"), task(55, 1, 7, 7, "new"), task(60, 1, 7, 2, "new"), // after death only the end counts
 		message(nil).num(8, 70).in(120, message(nil).num(1, 101).text(2, "later")),
 	)
 	check(t, trace, "sched", "10|20|0|101|S|100|1", "30|10|0|1099511627776|X|100|2")

@@ -50,7 +50,7 @@ func TestTableCountsUncoveredContent(t *testing.T) {
 	for _, w := range read.Warnings {
 		got = append(got, w.Text)
 	}
-	want := []string{"values of the system that are not read: 2 of /proc/vmstat, 1 of /proc/pressure", "no table tells of these packets: 1 of profile_packet"}
+	want := []string{"values of the system that are not read: 2 of /proc/vmstat, 1 of /proc/pressure", "no table covers these packets: 1 of profile_packet"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

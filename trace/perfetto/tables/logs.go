@@ -18,8 +18,8 @@ type logRow struct {
 	thread threadOf
 }
 
-// logColumns are those of android_logs. tid and pid are those of the thread that utid
-// refers to.
+// logColumns are the columns of android_logs. tid and pid are those of the thread that utid refers
+// to.
 var logColumns = slices.Concat(
 	[]column[*logRow]{
 		always("ts", func(r *logRow) int64 { return int64(r.At) }),

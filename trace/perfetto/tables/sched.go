@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
-// tasks reads threads, processes and what the scheduler says of them.
+// tasks reads threads, processes and the scheduler's events of them.
 func tasks(f *packets.File, in packets.Source, keep sched.Keep, to *lists) (*threads.Tracker, *sched.Reader, error) {
 	tracker := threads.New(f)
 	r := sched.New(f, tracker, keep)
@@ -28,14 +28,14 @@ func tasks(f *packets.File, in packets.Source, keep sched.Keep, to *lists) (*thr
 	return tracker, r, err
 }
 
-// turnRow is a time that a thread had on a CPU.
+// turnRow is a thread's turn on a CPU.
 type turnRow struct {
 	*sched.Turn
 	threads *threads.Tracker
 	sched   *sched.Reader
 }
 
-// schedColumns are those of sched. tid is that of the row of thread that utid refers to.
+// schedColumns are the columns of sched. tid is that of the row of thread that utid refers to.
 var schedColumns = []column[*turnRow]{
 	always("ts", func(r *turnRow) int64 { return int64(r.At) }),
 	always("dur", func(r *turnRow) int64 { return open(r.For) }),
@@ -52,14 +52,14 @@ func readSched(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*turnR
 	return each(r.Turns.All(), row, func(_ int, one *sched.Turn) { row.Turn = one }), err
 }
 
-// stateRow is a time of a thread in one state.
+// stateRow is a period of a thread in one state.
 type stateRow struct {
 	*sched.State
 	threads *threads.Tracker
 	sched   *sched.Reader
 }
 
-// stateColumns are those of thread_state. tid and waker_tid are those of rows of thread.
+// stateColumns are the columns of thread_state. tid and waker_tid are those of rows of thread.
 var stateColumns = []column[*stateRow]{
 	always("ts", func(r *stateRow) int64 { return int64(r.At) }),
 	always("dur", func(r *stateRow) int64 { return open(r.For) }),

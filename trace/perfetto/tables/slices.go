@@ -13,16 +13,16 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// sliceRow is a slice, or a frame as one.
+// sliceRow is a slice, or a frame in the form of one.
 type sliceRow struct {
 	id, ts, dur, depth int64
 	name, category     string
 	parent, track      int32 // less than 0 for none
 	kind, trackName    string
-	tid, pid           int64 // none where not known
+	tid, pid           int64 // none if unknown
 }
 
-// sliceColumns are those of slice. track_type and track_name are those of the track that
+// sliceColumns are the columns of slice. track_type and track_name are those of the track that
 // track_id refers to, tid and pid those of its thread or process.
 var sliceColumns = []column[*sliceRow]{
 	always("id", func(r *sliceRow) int64 { return r.id }),
@@ -39,17 +39,17 @@ var sliceColumns = []column[*sliceRow]{
 	some("pid", func(r *sliceRow) (int64, bool) { return r.pid, r.pid != none }),
 }
 
-// none is what no thread or process has as its number: those are of 32 bits.
+// none is no thread's or process's id: those have 32 bits.
 const none = math.MinInt64
 
-// flowColumns are those of flow: ids of slices.
+// flowColumns are the columns of flow: ids of slices.
 var flowColumns = []column[*slices.Flow]{
 	always("slice_out", func(r *slices.Flow) int64 { return int64(r.Out) }),
 	always("slice_in", func(r *slices.Flow) int64 { return int64(r.In) }),
 }
 
-// sliceTable has slices and frames. Both are numbered as they were told of: first all slices,
-// then all frames.
+// sliceTable has slices and frames. Both are numbered in the order of their events: first all
+// slices, then all frames.
 type sliceTable struct {
 	threads *threads.Tracker
 	slices  *slices.Reader
@@ -83,8 +83,8 @@ func readSliceTable(f *packets.File, in packets.Source, args bool, keep *lists) 
 // frame returns the slice id of a frame, by its index.
 func (t *sliceTable) frame(place int) int64 { return int64(t.slices.Slices.Len() + place) }
 
-// readSlices reads slices in the order in which they were told of, and each frame before the first
-// of them that is later.
+// readSlices yields slices in the order of their events, and each frame before the first slice that
+// is later.
 func readSlices(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*sliceRow], error) {
 	t, err := readSliceTable(f, in, false, keep)
 	return func(yield func(*sliceRow) bool) {
@@ -109,7 +109,7 @@ func readSlices(f *packets.File, in packets.Source, keep *lists) (iter.Seq[*slic
 	}, err
 }
 
-// row is a slice as the table has it, which is valid until the next.
+// row returns a slice as a row, valid until the next call.
 func (t *sliceTable) row(place int, s *slices.Slice) *sliceRow {
 	track := &t.slices.Tracks[s.Track]
 	t.one = sliceRow{
@@ -127,7 +127,7 @@ func (t *sliceTable) row(place int, s *slices.Slice) *sliceRow {
 	return &t.one
 }
 
-// frameRow is a frame as a slice. Its track is not among those of slices and has no number.
+// frameRow returns a frame as a slice. Its track is not among those of slices and has no id.
 func (t *sliceTable) frameRow(place int, f *frames.Frame) *sliceRow {
 	t.one = sliceRow{
 		id: t.frame(place), ts: int64(f.At), dur: open(f.For), name: strconv.FormatInt(f.Token, 10),

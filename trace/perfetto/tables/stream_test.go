@@ -181,7 +181,7 @@ func TestRepeatedExpectedFrame(t *testing.T) {
 		for range table.Rows {
 			n++
 		}
-		if said := fmt.Sprint(table.Warnings); n != want || strings.Contains(said, "of 1 frame is told long after") != (want == 32) {
+		if said := fmt.Sprint(table.Warnings); n != want || strings.Contains(said, "of 1 frame comes long after") != (want == 32) {
 			t.Errorf("%d are held: %d rows, want %d; %s", keep, n, want, said)
 		}
 		_ = table.Close()

@@ -15,7 +15,7 @@ type threadRow struct {
 	threads.Thread
 }
 
-// threadColumns are those of thread. pid is that of the row of process that upid refers to.
+// threadColumns are the columns of thread. pid is that of the row of process that upid refers to.
 var threadColumns = []column[*threadRow]{
 	always("utid", func(r *threadRow) int64 { return int64(r.number) }),
 	always("tid", func(r *threadRow) int64 { return r.ID(r.TID) }),
@@ -45,7 +45,8 @@ type processRow struct {
 	threads *threads.Tracker
 }
 
-// processColumns are those of process. parent_pid is that of the row of the process that began it.
+// processColumns are the columns of process. parent_pid is that of the row of the process that
+// began it.
 var processColumns = []column[*processRow]{
 	always("upid", func(r *processRow) int64 { return int64(r.number) }),
 	always("pid", func(r *processRow) int64 { return r.threads.ID(r.PID) }),

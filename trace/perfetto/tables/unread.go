@@ -29,7 +29,7 @@ func unread(f *packets.File) {
 		delete(counts, kind)
 	}
 	if len(counts) > 0 {
-		f.Warnings.Addf(0, "no table tells of these packets: %s", listed(counts))
+		f.Warnings.Addf(0, "no table covers these packets: %s", listed(counts))
 	}
 }
 

@@ -19,7 +19,7 @@ const (
 	maxWords = 1_000
 )
 
-// firstWord is the first word of a command line that is not empty, as it stands in the message.
+// firstWord returns the first word of a command line that is not empty, as a part of the message.
 func firstWord(p *messages.TreeProcess) []byte {
 	for word := range p.Cmdline.Each {
 		if len(word) > 0 {
@@ -29,7 +29,7 @@ func firstWord(p *messages.TreeProcess) []byte {
 	return nil
 }
 
-// words are those of a command line, made valid and bounded.
+// words returns the words of a command line, made valid and bounded.
 func words(p *messages.TreeProcess) []string {
 	var list []string
 	for word := range p.Cmdline.Each {

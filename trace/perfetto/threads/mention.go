@@ -31,7 +31,7 @@ func (m Mentions) Event(e *packets.Event) {
 	m.memory(int32(messages.GPUMemoryEventOf(e.Data).PID), false)
 }
 
-// memory notes the process that memory of the GPU is of.
+// memory records the process of GPU memory.
 func (m Mentions) memory(pid int32, add bool) {
 	if _, known := m.tracker.Known(pid); (known || add) && pid != 0 {
 		m.tracker.Belongs(pid, pid)
@@ -85,8 +85,7 @@ func (m Mentions) log(message []byte, machine uint32) {
 	}
 }
 
-// stageOf is the process that a GpuRenderStageEvent is of; false for one that only names
-// others.
+// stageOf returns the process of a GpuRenderStageEvent; false for one that only defines names.
 func stageOf(p packets.Packet) (pid int32, event bool) {
 	stage := messages.GPUStageOf(p.Data)
 	pid = messages.GraphicsContextOf(p.Seq.Interned(field.InternedGraphicsContexts, stage.Context)).PID

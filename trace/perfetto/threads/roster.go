@@ -87,7 +87,7 @@ type birth struct {
 	process     bool
 }
 
-// Begin notes that a parent began a task.
+// Begin records that a parent began a task.
 func (k *Tasks) Begin(file *packets.File, ns int64, parent int32, task messages.NewTask) bool {
 	if task.PID == 0 || !file.Room("threads", len(k.births), most) {
 		return false
@@ -96,7 +96,7 @@ func (k *Tasks) Begin(file *packets.File, ns int64, parent int32, task messages.
 	return true
 }
 
-// Exit reads a SchedProcessExitFtraceEvent, which tells whose a thread was.
+// Exit reads a SchedProcessExitFtraceEvent, which states the process of a thread.
 func (k *Tasks) Exit(file *packets.File, message []byte) {
 	task := messages.SchedExitOf(message)
 	if task.TGID != 0 && file.Room("threads", len(k.owners), most) {

@@ -117,7 +117,7 @@ func text(raw []byte) string {
 	return strings.ToValidUTF8(string(raw[:min(len(raw), maxArgText)]), "�")
 }
 
-// value reads what a DebugAnnotation holds.
+// value reads the value of a DebugAnnotation.
 func (a *Args) value(key string, m messages.Annotation, depth int) {
 	if depth >= maxArgDepth || len(a.List) >= maxArgs {
 		a.Cut++
@@ -216,7 +216,7 @@ func (a *Args) nested(key string, message []byte, depth int) {
 	}
 }
 
-// interned is the text of an entry of interned data; nil where it is not known.
+// interned returns the text of an entry of interned data; nil if unknown.
 func (a *Args) interned(kind protowire.Number, id uint64) []byte {
 	return messages.InternedStringOf(a.seq.Interned(kind, id)).Str
 }

@@ -30,8 +30,8 @@ type Counter struct {
 // sibling_merge_behavior of a track that is never merged.
 const mergeNone = 2
 
-// describe reads a TrackDescriptor, and gives its number. The first one counts; only a
-// name may come later.
+// describe reads a TrackDescriptor, and returns its id. The first one counts; only a name may come
+// later.
 func (t *Tracks) describe(message []byte) uint64 {
 	m := messages.TrackOf(message)
 	process, thread := messages.ProcessDescriptorOf(m.Process), messages.ThreadDescriptorOf(m.Thread)
@@ -64,12 +64,12 @@ func (t *Tracks) describe(message []byte) uint64 {
 	return uuid
 }
 
-// Builtin types of counters, and the names and units that they stand for.
+// Builtin types of counters, with their names and units.
 var builtin = []struct{ name, unit string }{1: {"thread_time", "ns"}, 2: {"thread_instruction_count", "count"}}
 
 var units = []string{"", "ns", "count", "bytes"}
 
-// counterOf reads a CounterDescriptor. name is that of the track, where it has one.
+// counterOf reads a CounterDescriptor. name is that of the track, if it has one.
 func counterOf(m messages.CounterDescriptor, name string) (*Counter, string) {
 	c := Counter{Unit: packets.Name(m.UnitName), multiplier: float64(max(m.UnitMultiplier, 1)), incremental: m.IsIncremental}
 	kind, unit := int(m.Type), int(m.Unit)

@@ -114,12 +114,12 @@ func (t *Tracks) written(e *Event, seq *packets.Sequence, onDefault bool) bool {
 	return true
 }
 
-// interned is the name of an entry of interned data.
+// interned returns the name of an entry of interned data.
 func interned(seq *packets.Sequence, kind protowire.Number, id uint64) string {
 	return packets.Name(messages.InternedStringOf(seq.Interned(kind, id)).Str)
 }
 
-// finite is a value; 0 where it is no number.
+// finite returns a value; 0 if it is not a number.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

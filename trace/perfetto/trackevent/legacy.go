@@ -63,9 +63,9 @@ func (t *Tracks) writer(seq *packets.Sequence) *writer {
 	return nil
 }
 
-// Stamp is the time of an event: the packet's, or its own of CLOCK_MONOTONIC, which may be
-// a difference to the event before. It is false where the one before is not known. Each
-// event must be asked once.
+// Stamp returns the time of an event: the packet's, or its own on CLOCK_MONOTONIC, which may be a
+// difference to the event before. It returns false if the one before is unknown. It must be called
+// once for each event.
 func (t *Tracks) Stamp(p packets.Packet) (packets.Stamp, bool) {
 	m := messages.TrackEventOf(p.Data)
 	var at time.Duration

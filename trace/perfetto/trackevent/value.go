@@ -28,9 +28,9 @@ type value struct {
 	sum        float64
 }
 
-// Values are the values of counters that an event bears: its own, where it is of that
-// type, and those beside it. It is false for an event that can't be used, because it
-// bears a value of no counter. Each event must be read once, in the file's order.
+// Values returns the values of counters in an event: its own, if it is of that type, and the
+// additional ones. It returns false for an event that can't be used, because one of its values is
+// of no counter. Each event must be read once, in the file's order.
 func (t *Tracks) Values(p packets.Packet) ([]Value, bool) {
 	m, of := messages.TrackEventOf(p.Data), defaultsOf(p.Seq.Defaults)
 	extra, doubles := m.ExtraCounterValues.List(maxExtra+1), m.ExtraDoubleCounterValues.List(maxExtra+1)
@@ -66,8 +66,8 @@ func (t *Tracks) Values(p packets.Packet) ([]Value, bool) {
 	return out, true
 }
 
-// ownValue is that of an event of a counter's, which is of a track where it says none; false
-// where it has none.
+// ownValue returns the value of a counter's event, which is on the default track if it names none;
+// false if it has none.
 func ownValue(m *messages.TrackEvent, track uint64) (Value, bool) {
 	v := Value{track, float64(m.CounterValue)}
 	if m.HasTrackUUID {

@@ -107,7 +107,7 @@ func TestReaderCountsWork(t *testing.T) {
 	}
 }
 
-// What the kernel tells of nobody is not known, and counts as none where it tells of others.
+// A count that the kernel reports for no process is unknown, and 0 if it reports others.
 func TestWhatTheKernelTellsOfNobodyIsUnknown(t *testing.T) {
 	t.Parallel()
 	draws := done{tid: app, text: "B|40|draw"}
@@ -129,9 +129,9 @@ func TestLostEventsAreTold(t *testing.T) {
 	}
 }
 
-// Files are counted that any thread of the app has synced, of each file system, whether its
-// process is told by a list, by its beginning or by its end; other apps' are not. Perfetto's
-// trace_processor counts the same but for what an end tells.
+// Syncs by any thread of the app count, on each file system, whether the thread's process is known
+// from a list, from its beginning or from its end; other apps' do not. Perfetto's trace_processor
+// counts the same except for threads known by their end.
 func TestSyncsOfAllThreadsAreCounted(t *testing.T) {
 	t.Parallel()
 	const listed, born, ended, other = 41, 42, 43, 51

@@ -161,7 +161,7 @@ func compare(t *testing.T, m message, written *dynamicpb.Message, read reflect.V
 	}
 }
 
-// bits is the form of a value in which it is compared: a text, or a number's bits.
+// bits returns a value in a comparable form: a text, or a number's bits.
 func bits(v protoreflect.Value) any {
 	switch one := v.Interface().(type) {
 	case int32:
@@ -186,7 +186,7 @@ func bits(v protoreflect.Value) any {
 	}
 }
 
-// values is the values of a repeated field.
+// values returns the values of a repeated field.
 func values(f declared, got reflect.Value) []any {
 	var out []any
 	switch list := got.Addr().Interface().(type) {
@@ -207,7 +207,7 @@ func values(f declared, got reflect.Value) []any {
 	return out
 }
 
-// narrowed is a number of a list within the range of its type.
+// narrowed returns a number of a list within the range of its type.
 func narrowed(kind string, v uint64) uint64 {
 	switch kind {
 	case "uint32":
@@ -264,7 +264,7 @@ func FuzzDecoders(f *testing.F) {
 	})
 }
 
-// plain is the values of a field of a message, in its order.
+// plain returns the values of a field of a message, in its order.
 func plain(f declared, raw []byte) []any {
 	var out []any
 	for len(raw) > 0 {
@@ -296,7 +296,7 @@ func plain(f declared, raw []byte) []any {
 	return out
 }
 
-// firstNumber is the first number of some bytes, and its size.
+// firstNumber returns the first number of some bytes, and its size.
 func firstNumber(kind string, b []byte) (uint64, int) {
 	switch {
 	case wire(kind) == 1 && len(b) >= 8:

@@ -93,7 +93,7 @@ func (m *message) field(words []string) error {
 	return nil
 }
 
-// how reads the word behind a field's type.
+// how parses the word after a field's type.
 func (f *declared) how(word string) error {
 	number := wire(f.kind) != 2
 	switch {
@@ -121,7 +121,7 @@ var kinds = map[string]struct{ goes, from string }{
 	"string": {"[]byte", "data"}, "bytes": {"[]byte", "data"}, "message": {"[]byte", "data"},
 }
 
-// wire is the wire type of one value.
+// wire returns the wire type of one value.
 func wire(kind string) int {
 	switch kind {
 	case "string", "bytes", "message":

@@ -21,7 +21,7 @@ func TestDeclarationsArePerfettos(t *testing.T) {
 	if folder == "" || exec.Command("git", "-C", folder, "rev-parse", "--git-dir").Run() != nil {
 		t.Skip("Perfetto's sources are not there: git clone --filter=blob:none --no-checkout https://github.com/google/perfetto, and set APKGATE_PERFETTO to the folder's absolute path")
 	}
-	// An extension says in a file of its own what a packet may hold beside.
+	// An extension is a separate file with more fields of a packet.
 	files := []string{"protos/perfetto/trace/trace.proto", "protos/third_party/android/frameworks/native/tracing/frameworks_native_trace_packet.proto"}
 	if _, err := show(files[0]); err != nil {
 		t.Skipf("there is no %s in %s: git fetch --tags", at, folder)

@@ -12,7 +12,7 @@ import (
 // Limits of what is kept of a group.
 const (
 	maxKeys   = 2_000 // distinguished while frames are added
-	minParts  = 16    // of its paths, and more where there are fewer groups
+	minParts  = 16    // of its paths, and more if there are fewer groups
 	maxStages = 12
 )
 
