@@ -29,10 +29,7 @@ type Options struct {
 // Attribute computes the CPU time and energy of every method from the traces of a run's iterations,
 // which must be of one event (EDATA, section 3.5.2):
 //
-//	p̂ = n_method
-//
-// n                  (3.5)
-//
+//	p̂ = n_method / n                  (3.5)
 //	t̂ = p̂ · t_exec                    (3.6)
 //	pow = mean of the samples' power  (3.7)
 //	ê = pow · t̂                       (3.8)

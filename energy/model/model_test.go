@@ -302,9 +302,8 @@ func TestEstimateOfOtherCPULayouts(t *testing.T) {
 
 // TestEstimateOfTheModemsController has profiles without radio.active and radio.on. The mean of the
 // controller's receive and transmit currents counts while it is active: (100 + 150 + 200 + 250 +
-// 300 + 500)
-// 6 = 250 mA; while it waits 25/180 of its idle current without a signal, 1/256 with one, at least
-// 1.
+// 300 + 500) / 6 = 250 mA; while it waits 25/180 of its idle current without a signal, 1/256 with
+// one, at least 1.
 func TestEstimateOfTheModemsController(t *testing.T) {
 	t.Parallel()
 	cpu := array("cpu.speeds", "1000") + array("cpu.active", "100")

@@ -82,7 +82,7 @@ type Process struct {
 	Name    string // its command line
 	Time    string // as in the dump, "2019-04-11 14:10:57"
 	Line    int
-	Heap    *Heap // nil where not stated
+	Heap    *Heap // nil if not stated
 	Threads []Thread
 	// Stated is the number of threads that the dump states, 0 if it states none.
 	Stated int
@@ -188,7 +188,7 @@ type Transaction struct {
 	Code                           uint64 // the number of the method in its interface
 	// OneWay is set if the caller does not wait for a reply.
 	OneWay    bool
-	ElapsedMS int64 // -1 where not stated
+	ElapsedMS int64 // -1 if not stated
 	Line      int
 }
 

@@ -143,9 +143,7 @@ func (m *Memory) set(key, value string) {
 	}
 }
 
-// load parses "11.2
-// 9.87
-// 8.6".
+// load parses "11.2 / 9.87 / 8.6".
 func (r *reader) load(text string) {
 	if r.dump.Load != nil {
 		return

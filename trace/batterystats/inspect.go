@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
+// Details are the details of an inspection besides its metrics (docs/format/inspect.md).
 type Details struct {
 	// Contents names what was found: checkin, text, history, battery.
 	Contents []string `json:"contents"`

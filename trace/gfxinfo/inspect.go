@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
+// Details are the details of an inspection besides its metrics (docs/format/inspect.md).
 type Details struct {
 	// Source is the source of the totals.
 	Source Source `json:"source"`

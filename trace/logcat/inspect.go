@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/trace"
 )
 
-// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
+// Details are the details of an inspection besides its metrics (docs/format/inspect.md).
 type Details struct {
 	Entries int   `json:"entries"`
 	Clock   Clock `json:"clock"` // of the first entry

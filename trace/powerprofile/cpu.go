@@ -25,7 +25,7 @@ const (
 // Cluster is a group of CPU cores that share one speed.
 type Cluster struct {
 	Index int `json:"index"`
-	Cores int `json:"cores,omitempty"` // 0 where not stated
+	Cores int `json:"cores,omitempty"` // 0 if not stated
 	// SpeedsKHz lists the speeds, PowerMA the current at each.
 	SpeedsKHz []float64 `json:"speeds_khz"`
 	PowerMA   []float64 `json:"power_ma"`

@@ -35,9 +35,9 @@ type Header struct {
 type Frame struct {
 	Class  string // "com.example.mail.Inbox"
 	Method string // "open"
-	Args   string // "(int,java.lang.String)", "" where not known
+	Args   string // "(int,java.lang.String)", "" if unknown
 	File   string // "Inbox.kt", "" if the mapping does not state it
-	Line   int    // in File, 0 where not known
+	Line   int    // in File, 0 if unknown
 	// Synthesized is set if the compiler generated the method; Outline, if it did so from code that
 	// several methods shared.
 	Synthesized, Outline bool

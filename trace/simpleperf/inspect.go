@@ -19,7 +19,7 @@ const (
 	maxValue   = 1000 // bytes of one text: a symbol, a value of meta info
 )
 
-// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
+// Details are the details of an inspection besides its metrics (docs/format/inspect.md).
 type Details struct {
 	Source   Source            `json:"source"`
 	Recorder string            `json:"recorder,omitempty"`
@@ -57,7 +57,7 @@ type EventDetails struct {
 
 // SymbolDetails is one function.
 type SymbolDetails struct {
-	Symbol string `json:"symbol"` // "" where the file names none
+	Symbol string `json:"symbol"` // "" if the file names none
 	File   string `json:"file"`
 	Kind   Kind   `json:"kind"`
 	// Self adds up the samples in the function itself, Total also those in its callees; a function

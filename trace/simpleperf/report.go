@@ -37,7 +37,7 @@ type reportFile struct {
 type reportFrame struct {
 	address uint64 // in the file
 	file    uint32
-	symbol  int32 // -1 where unknown
+	symbol  int32 // -1 if unknown
 	kind    uint32
 }
 

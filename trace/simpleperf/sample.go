@@ -99,7 +99,7 @@ func eachReading(c *cursor, format uint64, f func(id, value uint64)) {
 	if format&group != 0 {
 		n = c.u64()
 		c.words(times)
-		times = 0 // are told once
+		times = 0 // reported once
 	}
 	if each := 1 + times + uint64(bits.OnesCount64(format&(id|lost))); n > uint64(len(c.b))/8/each {
 		c.b, c.short = nil, true

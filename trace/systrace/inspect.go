@@ -25,7 +25,7 @@ const (
 	topProcesses = 50
 )
 
-// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
+// Details are the details of an inspection besides its metrics (docs/format/inspect.md).
 type Details struct {
 	// First and Last are the span of the events on the trace's clock, which it does not name.
 	First     time.Duration  `json:"first_ns"`

@@ -241,7 +241,7 @@ func TestVector(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the vector (-want +got):\n%s", d)
 	}
-	a.Threads[1].Process = a.Process // its own, told by name
+	a.Threads[1].Process = a.Process // its own, by name
 	if got := new(Vectors).Of(a)[0]; slices.Contains(got.Specific, "process com.example.mail") {
 		t.Errorf("the ANR's own process is %q", got.Specific)
 	}

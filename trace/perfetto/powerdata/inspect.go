@@ -19,7 +19,7 @@ const (
 	topUIDs      = 50
 )
 
-// Details are the details of an inspection beside its metrics (docs/format/inspect.md).
+// Details are the details of an inspection besides its metrics (docs/format/inspect.md).
 type Details struct {
 	Clock string `json:"clock,omitempty"`
 	// First and Last are the span of the trace on Clock.
