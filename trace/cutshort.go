@@ -45,9 +45,9 @@ func CutShort(line []byte, services ...string) bool {
 // the service.
 var expired = regexp.MustCompile(`(?m)^[ \t]*\*\*\* SERVICE (?:'([\w./-]{1,100})' )?DUMP TIMEOUT\b`)
 
-// GivenUp returns the services whose dumps the device aborted according to the text, each once,
+// AbortedServices returns the services whose dumps the device aborted according to the text, each once,
 // "unknown" where the line names none.
-func GivenUp(text []byte) (services []string) {
+func AbortedServices(text []byte) (services []string) {
 	if !bytes.Contains(text, []byte("DUMP TIMEOUT")) {
 		return nil
 	}
@@ -73,5 +73,5 @@ func ClosesService(line []byte) bool {
 		bytes.HasPrefix(line, []byte("[")) && bytes.HasSuffix(line, []byte("s elapsed]"))
 }
 
-// NotClosed is the warning about a service's section that no such line ends.
-const NotClosed = "the text ends without the line that ends a service's dump since Android 7: it may have been cut, and totals may be too low"
+// UnclosedWarning is the warning about a service's section that no such line ends.
+const UnclosedWarning = "the text ends without the line that ends a service's dump since Android 7: it may have been cut, and totals may be too low"

@@ -39,7 +39,7 @@ func TestGivenUpNamesServices(t *testing.T) {
 		"I apkgate: *** SERVICE 'meminfo' DUMP TIMEOUT (10000ms) EXPIRED ***\n":                                              nil,
 		"no dump, and no time-out\n":                                                                                         nil,
 	} {
-		if got := trace.GivenUp([]byte(text)); !slices.Equal(got, want) {
+		if got := trace.AbortedServices([]byte(text)); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}

@@ -130,7 +130,7 @@ func (a *attended) run(ctx context.Context, command string, exec func(context.Co
 	if err != nil {
 		return out, err
 	}
-	given := trace.GivenUp(out.Stdout)
+	given := trace.AbortedServices(out.Stdout)
 	if len(given) == 0 && strings.Contains(command, "dumpsys ") {
 		a.hear(&a.system)
 	}

@@ -226,8 +226,8 @@ func (r *reader) unknownLine(text []byte) {
 	if r.dump.Form == Play && bytes.Contains(text, []byte("ANR")) {
 		return // Google Play's note on the frame above, in the user's language
 	}
-	const told = 20
-	if r.odd++; r.odd <= told {
+	const reported = 20
+	if r.odd++; r.odd <= reported {
 		r.warnings.Addf(r.number, "a line of thread %q is not understood: %q", r.thread.Name, short(text))
 	}
 }

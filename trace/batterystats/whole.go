@@ -34,7 +34,7 @@ func (r *reader) doubtEnd(unended bool) {
 			}
 		}
 		if r.framed {
-			r.warnings.Addf(r.line, "%s", trace.NotClosed)
+			r.warnings.Addf(r.line, "%s", trace.UnclosedWarning)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (p *parser) checkEnd(unended bool) {
 	case p.hasPkg && p.lacksHistogram():
 		p.cutf("the text ends within the summary of a package: it may have been cut")
 	case p.framed:
-		p.warnings.Addf(p.line, "%s", trace.NotClosed)
+		p.warnings.Addf(p.line, "%s", trace.UnclosedWarning)
 	}
 }
 

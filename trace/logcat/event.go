@@ -212,9 +212,9 @@ func davey(e Entry) (Event, bool) {
 	}
 	ms, rest, ok := strings.Cut(about, "ms;")
 	took, err := strconv.ParseInt(ms, 10, 32)
-	_, vsync, told := strings.Cut(rest, " IntendedVsync=")
+	_, vsync, hasVsync := strings.Cut(rest, " IntendedVsync=")
 	vsync, _, _ = strings.Cut(vsync, ",")
-	if _, notNumber := strconv.ParseInt(vsync, 10, 62); !ok || err != nil || took <= 0 || !told || notNumber != nil {
+	if _, notNumber := strconv.ParseInt(vsync, 10, 62); !ok || err != nil || took <= 0 || !hasVsync || notNumber != nil {
 		return Event{}, false
 	}
 	return Event{Kind: LongFrame, PID: e.PID, Name: vsync, Duration: time.Duration(took) * time.Millisecond}, true

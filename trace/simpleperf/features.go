@@ -165,13 +165,13 @@ func (d *decoder) readFiles(f feature, parse func(entry []byte, most int) (file,
 			d.warn(at, "the list of files ends in the middle of an entry")
 			return
 		}
-		told, err := parse(entry, MaxSymbols-d.symbols)
+		parsed, err := parse(entry, MaxSymbols-d.symbols)
 		if err != nil {
 			d.warn(at, "the symbols of a file can't be read: %v", err)
 			continue
 		}
-		d.symbols += len(told.symbols)
-		d.files.describe(told)
+		d.symbols += len(parsed.symbols)
+		d.files.describe(parsed)
 	}
 }
 

@@ -12,7 +12,7 @@ func (p *Profile) Visible(chain []uint32) []uint32 {
 		if hidden[i] {
 			continue
 		}
-		if n := len(out) - 1; n >= 0 && carriesOn(p.Frames[out[n]], p.Frames[at]) {
+		if n := len(out) - 1; n >= 0 && continues(p.Frames[out[n]], p.Frames[at]) {
 			out = out[:n]
 		}
 		out = append(out, at)
@@ -20,8 +20,8 @@ func (p *Profile) Visible(chain []uint32) []uint32 {
 	return out
 }
 
-// carriesOn reports whether a frame is the compiled form of the interpreted method that called it.
-func carriesOn(f, caller Frame) bool {
+// continues reports whether a frame is the compiled form of the interpreted method that called it.
+func continues(f, caller Frame) bool {
 	return f.Kind == JIT && caller.Kind == Interpreted && methodName(f.Symbol) == methodName(caller.Symbol)
 }
 

@@ -195,8 +195,8 @@ func wantedOf(t *anr.Thread) *anr.Lock {
 
 // answers returns the thread that answers a thread's call.
 func (g *graph) answers(p *anr.Process, t *anr.Thread, step *Step) server {
-	call, told := g.calls[thread{p.PID, t.TID}]
-	if !told {
+	call, listed := g.calls[thread{p.PID, t.TID}]
+	if !listed {
 		return g.onlyServer(t, step)
 	}
 	to := g.processes[call.ToPID]

@@ -55,16 +55,16 @@ func (r *reading) text(b []byte) string {
 
 func (r *reading) of(e *packets.Event) (Point, bool) {
 	var p Point
-	phase, told := uint32(0), false
+	phase, hasPhase := uint32(0), false
 	switch e.Kind {
 	case field.EventPrint:
 		return parse(messages.PrintOf(e.Data).Buf, r.text)
 	case field.EventZero:
 		m := messages.ZeroOf(e.Data)
-		p, phase, told = Point{PID: m.PID, Name: r.text(m.Name), Value: m.Value}, uint32(m.Flag), m.HasFlag
+		p, phase, hasPhase = Point{PID: m.PID, Name: r.text(m.Name), Value: m.Value}, uint32(m.Flag), m.HasFlag
 	case field.EventSdeTracingMarkWrite:
 		m := messages.SDEOf(e.Data)
-		p, phase, told = Point{PID: m.PID, Name: r.text(m.TraceName), Value: int64(m.Value)}, m.TraceType, m.HasTraceType || m.HasTraceBegin
+		p, phase, hasPhase = Point{PID: m.PID, Name: r.text(m.TraceName), Value: int64(m.Value)}, m.TraceType, m.HasTraceType || m.HasTraceBegin
 		if phase == 0 && m.TraceBegin != 0 {
 			phase = 'B'
 		} else if phase == 0 {
@@ -72,18 +72,18 @@ func (r *reading) of(e *packets.Event) (Point, bool) {
 		}
 	case field.EventDpuTracingMarkWrite:
 		m := messages.DPUOf(e.Data)
-		p, phase, told = Point{PID: m.PID, Name: r.text(m.Name), Value: int64(m.Value)}, m.Type, m.HasType
+		p, phase, hasPhase = Point{PID: m.PID, Name: r.text(m.Name), Value: int64(m.Value)}, m.Type, m.HasType
 		if phase != 'C' {
 			p.PID = 0 // some drivers name a process that the thread is not of
 		}
 	case field.EventG2dTracingMarkWrite:
 		m := messages.G2DOf(e.Data)
-		p, phase, told = Point{PID: m.PID, Name: r.text(m.Name), Value: int64(m.Value)}, m.Type, m.HasType
+		p, phase, hasPhase = Point{PID: m.PID, Name: r.text(m.Name), Value: int64(m.Value)}, m.Type, m.HasType
 	case field.EventMaliTracingMarkWrite:
 		m := messages.MaliOf(e.Data)
-		p, phase, told = Point{PID: m.PID, Name: r.text(m.Name), Value: int64(m.Value)}, m.Type, m.HasType
+		p, phase, hasPhase = Point{PID: m.PID, Name: r.text(m.Name), Value: int64(m.Value)}, m.Type, m.HasType
 	}
-	if told {
+	if hasPhase {
 		p.Phase = phaseOf(e.Kind, phase)
 	}
 	return p, p.Phase != 0

@@ -16,8 +16,8 @@ func (r *Reader) battery(at time.Duration, message []byte) {
 	if name := packets.Name(b.Name); name != "" {
 		prefix += name + "."
 	}
-	put := func(counter string, value float64, told bool) {
-		if told {
+	put := func(counter string, value float64, has bool) {
+		if has {
 			r.put(at, value, device("battery_counter", prefix+counter))
 		}
 	}

@@ -83,7 +83,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 		gpu:       gpu{specs: map[specKey]gpuCounter{}, known: map[specKey]bool{}, last: map[Track]int32{}},
 		wakelocks: wakelocks{names: map[wakelockOf]wakelock{}, sums: map[wakelockSum]generationValue{}},
 		uids: uids{
-			clusters: map[*packets.Sequence]uint64{}, told: map[uidOf]generationValue{}, latest: map[uidKey]uint64{},
+			clusters: map[*packets.Sequence]uint64{}, last: map[uidOf]generationValue{}, latest: map[uidKey]uint64{},
 			sums: map[uidKey]uint64{}, totals: map[totalKey]uint64{},
 		},
 	}

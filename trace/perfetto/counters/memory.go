@@ -15,11 +15,11 @@ var members = []string{"rss.file", "rss.anon", "swap", "rss.shmem", "unreclaimab
 
 // memory is an event about a process's memory.
 type memory struct {
-	member  uint32
-	size    int64  // bytes
-	space   uint32 // whose it is, see user
-	current bool   // it is the writer's own
-	told    bool   // space and current are told
+	member   uint32
+	size     int64  // bytes
+	space    uint32 // whose it is, see user
+	current  bool   // it is the writer's own
+	reported bool   // space and current are reported
 }
 
 func (r *Reader) memory(e *packets.Event, m memory) {
@@ -28,7 +28,7 @@ func (r *Reader) memory(e *packets.Event, m memory) {
 		name = members[m.member]
 	}
 	thread := r.threads.Of(e.TID)
-	if m.told {
+	if m.reported {
 		thread = r.user(m.space, m.current, thread)
 	}
 	if m.size >= 0 && thread != None {

@@ -13,7 +13,7 @@ import (
 type uids struct {
 	sparse   sparse
 	clusters map[*packets.Sequence]uint64
-	told     map[uidOf]generationValue
+	last     map[uidOf]generationValue
 	latest   map[uidKey]uint64 // whatever the sequence's state
 	sums     map[uidKey]uint64 // increase since the trace began, of groups of UIDs
 	totals   map[totalKey]uint64
@@ -85,14 +85,14 @@ func (r *Reader) uidTimes(p packets.Packet, at time.Duration) {
 func (r *Reader) uidTime(values map[Track]uint64, seq *packets.Sequence, key uidKey, ms uint64) {
 	u := &r.uids
 	of := uidOf{seq, key}
-	told, known := u.told[of]
-	if !known && !r.file.Room("times of UIDs", len(u.told), maxTracks) {
+	previous, known := u.last[of]
+	if !known && !r.file.Room("times of UIDs", len(u.last), maxTracks) {
 		return
 	}
-	if known && told.generation == seq.Generation {
-		ms += told.value
+	if known && previous.generation == seq.Generation {
+		ms += previous.value
 	}
-	u.told[of] = generationValue{seq.Generation, ms}
+	u.last[of] = generationValue{seq.Generation, ms}
 	gained := uint64(0)
 	if before, known := u.latest[key]; known && ms > before {
 		gained = ms - before

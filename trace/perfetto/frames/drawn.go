@@ -113,7 +113,7 @@ type layer struct {
 }
 
 func (r *Reader) drawn(f *Frame, made []making) Drawing {
-	vsync, deadline, told := r.expectation(f)
+	vsync, deadline, known := r.expectation(f)
 	d := Drawing{Frame: jank.Frame{At: min(f.At, vsync), Took: jank.Unknown}}
 	switch {
 	case jank.Dropped(f.Jank, f.Present): // it ends when it is dropped
@@ -128,7 +128,7 @@ func (r *Reader) drawn(f *Frame, made []making) Drawing {
 	default:
 		end := f.At + f.For
 		d.Took = end - d.At
-		if told {
+		if known {
 			d.Due, d.Over = true, end-deadline
 		}
 	}
@@ -170,7 +170,7 @@ func (f *Frame) Undecided() bool { return f.Jank&jank.ByApp == 0 && f.Jank&jank.
 // expectation returns the vsync that a frame was meant for, and its deadline. If the trace does not
 // have them it returns the frame's beginning and false. Later versions of Android have an actual
 // frame begin when the app did, which may be late.
-func (r *Reader) expectation(f *Frame) (vsync, deadline time.Duration, told bool) {
+func (r *Reader) expectation(f *Frame) (vsync, deadline time.Duration, known bool) {
 	place, known := r.expected[token{f.PID, f.Token}]
 	if !known || r.Frames.Rows[place].For < 0 {
 		return f.At, 0, false

@@ -61,7 +61,7 @@ func TestReadInOrderBoundsWaitingEvents(t *testing.T) {
 	if len(r.got) != 30 || !slices.IsSorted(r.got) {
 		t.Errorf("%d events, want 30 in order: %v", len(r.got), r.got)
 	}
-	if said := fmt.Sprint(f.Warnings.List()); !strings.Contains(said, "1 event of the kernel stands too far behind") {
+	if said := fmt.Sprint(f.Warnings.List()); !strings.Contains(said, "1 event of the kernel comes too long after") {
 		t.Error(said)
 	}
 }

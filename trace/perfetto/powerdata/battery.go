@@ -12,20 +12,20 @@ import (
 func (d *decoder) readBattery(p packets.Packet, at packets.Stamp) {
 	b := messages.BatteryOf(p.Data)
 	sample := BatterySample{
-		Machine: p.Machine, Name: packets.Name(b.Name), ChargeUAH: told(b.ChargeCounterUah, b.HasChargeCounterUah),
-		EnergyUWH: told(b.EnergyCounterUwh, b.HasEnergyCounterUwh), CurrentUA: told(b.CurrentUa, b.HasCurrentUa),
-		CurrentAverageUA: told(b.CurrentAvgUa, b.HasCurrentAvgUa), VoltageUV: told(b.VoltageUv, b.HasVoltageUv),
+		Machine: p.Machine, Name: packets.Name(b.Name), ChargeUAH: optional(b.ChargeCounterUah, b.HasChargeCounterUah),
+		EnergyUWH: optional(b.EnergyCounterUwh, b.HasEnergyCounterUwh), CurrentUA: optional(b.CurrentUa, b.HasCurrentUa),
+		CurrentAverageUA: optional(b.CurrentAvgUa, b.HasCurrentAvgUa), VoltageUV: optional(b.VoltageUv, b.HasVoltageUv),
 	}
 	if percent := float64(b.CapacityPercent); !math.IsNaN(percent) && !math.IsInf(percent, 0) {
-		sample.Percent = told(percent, b.HasCapacityPercent)
+		sample.Percent = optional(percent, b.HasCapacityPercent)
 	}
 	if d.Room("readings of the battery", len(d.battery), maxSamples) {
 		d.battery = append(d.battery, stamped[BatterySample]{at, sample})
 	}
 }
 
-// told returns a pointer to a value of a message, nil if the message does not have it.
-func told[T any](value T, has bool) *T {
+// optional returns a pointer to a value of a message, nil if the message does not have it.
+func optional[T any](value T, has bool) *T {
 	if !has {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 // Android 15's Perfetto, v44).
 type begins struct {
 	latest int64 // ns of the bundles' clock; 0 if unknown
-	told   bool
+	known  bool
 	// early are the first turns on a CPU: the part before the latest beginning is known only when
 	// every CPU has been seen.
 	early  []turn
@@ -32,14 +32,14 @@ const maxEarly = 1 << 18
 // at records when the record of another CPU begins; 0 if unknown.
 func (b *begins) at(ns uint64) {
 	if ns > 0 && ns <= packets.MaxTime {
-		b.latest, b.told = max(b.latest, int64(ns)), true
+		b.latest, b.known = max(b.latest, int64(ns)), true
 	}
 }
 
 // took records a turn.
 func (b *begins) took(t turn) {
 	switch {
-	case !b.told:
+	case !b.known:
 	case len(b.early) < maxEarly:
 		b.early = append(b.early, t)
 	case !b.full || t.from < b.missed:

@@ -90,8 +90,8 @@ func (m *machine) placeThreads(t *Trace, k *kernel) {
 			continue
 		}
 		thread := Thread{TID: int(tid), Name: r.comm, CPU: r.cpu}
-		if told := m.roster.Threads[tid]; told != nil {
-			thread.PID, thread.Name = int(told.PID), cmp.Or(told.Name, r.comm)
+		if listed := m.roster.Threads[tid]; listed != nil {
+			thread.PID, thread.Name = int(listed.PID), cmp.Or(listed.Name, r.comm)
 		}
 		t.Threads = append(t.Threads, thread)
 	}

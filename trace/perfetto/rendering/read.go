@@ -170,13 +170,13 @@ func (r *reader) First() []packets.Reader {
 
 // Surveyed converts the timeline's frames and releases them.
 func (r *reader) Surveyed() {
-	told := r.survey.frames
+	timeline := r.survey.frames
 	if r.file.HasClock() {
-		told.Resolve()
+		timeline.Resolve()
 	}
 	r.possible = r.survey.possible
-	r.counts.lostFrames = told.Gaps + told.Malformed + r.file.TooMany["frames"]
-	r.fromTimeline(told)
+	r.counts.lostFrames = timeline.Gaps + timeline.Malformed + r.file.TooMany["frames"]
+	r.fromTimeline(timeline)
 	r.survey.frames = nil
 }
 

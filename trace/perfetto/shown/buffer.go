@@ -46,9 +46,9 @@ func (m *maker) add(e timed) {
 	}
 }
 
-func first(at *time.Duration, told time.Duration) {
+func first(at *time.Duration, value time.Duration) {
 	if *at == None {
-		*at = told
+		*at = value
 	}
 }
 

@@ -80,9 +80,9 @@ func (p *phone) read(t *testing.T) shown.Trace {
 
 func ms(f float64) time.Duration { return time.Duration(f * 1e6) }
 
-// told prints a layer's buffers in short: number:queued/drawn/taken/shown in a unit, - for an
+// describe prints a layer's buffers in short: number:queued/drawn/taken/shown in a unit, - for an
 // unknown time, ~ for an estimate, and x for a skipped buffer.
-func told(l shown.Layer, unit time.Duration) string {
+func describe(l shown.Layer, unit time.Duration) string {
 	var out []string
 	for _, b := range l.Buffers {
 		var times []string
@@ -171,8 +171,8 @@ func TestBuffersOfALayer(t *testing.T) {
 		p.draw("StatusBar#75", 1, 100, 108, 124)
 		p.draw("com.example.demo.other/.Main#0", 1, 100, 108, 124)
 		got := p.read(t)
-		if len(got.Layers) != 1 || told(got.Layers[0], time.Millisecond) != c.want || got.Lost > 0 || !got.Written {
-			t.Errorf("%s: %d layers, %d lost\n%s\nwant\n%s", name, len(got.Layers), got.Lost, told(got.Layers[0], time.Millisecond), c.want)
+		if len(got.Layers) != 1 || describe(got.Layers[0], time.Millisecond) != c.want || got.Lost > 0 || !got.Written {
+			t.Errorf("%s: %d layers, %d lost\n%s\nwant\n%s", name, len(got.Layers), got.Lost, describe(got.Layers[0], time.Millisecond), c.want)
 		}
 	}
 }
@@ -329,8 +329,8 @@ func TestLossesAreCounted(t *testing.T) {
 	p.packet(131, message(nil).Num(field.BufferType, dequeue).Text(field.BufferLayerName, window), nil)
 	p.packet(140, message(nil).Num(field.BufferType, latch).Num(field.BufferFrameNumber, 2).Text(field.BufferLayerName, window),
 		message(nil).Num(field.PacketPreviousPacketDropped, 1))
-	if got := p.read(t); got.Lost != 2 || told(got.Layers[0], time.Millisecond) != "1:100/100/108/124 2:-/-/140/156~" {
-		t.Errorf("%d lost; %s", got.Lost, told(got.Layers[0], time.Millisecond))
+	if got := p.read(t); got.Lost != 2 || describe(got.Layers[0], time.Millisecond) != "1:100/100/108/124 2:-/-/140/156~" {
+		t.Errorf("%d lost; %s", got.Lost, describe(got.Layers[0], time.Millisecond))
 	}
 	if got := newPhone().read(t); got.Written || len(got.Layers) > 0 {
 		t.Errorf("%+v of a trace without a word of buffers", got)
@@ -377,8 +377,8 @@ func TestPerfettosOwnTest(t *testing.T) {
 		t.Errorf("%d layers", len(got.Layers))
 	}
 	for _, l := range got.Layers {
-		if told(l, time.Nanosecond) != want[l.Name] {
-			t.Errorf("%s: %s, want %s", l.Name, told(l, time.Nanosecond), want[l.Name])
+		if describe(l, time.Nanosecond) != want[l.Name] {
+			t.Errorf("%s: %s, want %s", l.Name, describe(l, time.Nanosecond), want[l.Name])
 		}
 	}
 }

@@ -26,7 +26,7 @@ func always[R any, T cell](name string, of func(R) T) column[R] {
 // some declares a column whose cell is empty if the getter returns false.
 func some[R any, T cell](name string, of func(R) (T, bool)) column[R] {
 	return column[R]{name, func(row R) any {
-		if v, told := of(row); told {
+		if v, has := of(row); has {
 			return v
 		}
 		return nil

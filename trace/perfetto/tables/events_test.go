@@ -120,7 +120,7 @@ func TestTrackEventsAreValuesOfCounters(t *testing.T) {
 		"120|-5|1|Heap|process_counter_track_event|bytes|100||", "130|36.5|2|Temperature|global_counter_track_event|°C|||",
 		"140|10000|0|thread_time|thread_counter_track_event|ns|100|101|", "140|64|1|Heap|process_counter_track_event|bytes|100||",
 		"150|37.25|2|Temperature|global_counter_track_event|°C|||", "180|4000|0|thread_time|thread_counter_track_event|ns|100|101|")
-	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "2 track events bear values of no counter") {
+	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "2 track events have values of counters") {
 		t.Error(said)
 	}
 	check(t, trace, "slices",

@@ -106,8 +106,8 @@ func (e *Event) legacy(seq *packets.Sequence, m messages.Legacy) bool {
 	if m.IDScope != nil {
 		a.Scope = ":" + packets.Name(m.IDScope)
 	}
-	told := m.HasUnscopedID || m.HasGlobalID || m.HasLocalID
-	return e.phase(phase, uint64(m.InstantEventScope)) && e.async(phase, a, told)
+	hasID := m.HasUnscopedID || m.HasGlobalID || m.HasLocalID
+	return e.phase(phase, uint64(m.InstantEventScope)) && e.async(phase, a, hasID)
 }
 
 // phase sets the meaning of a letter; false for an unsupported one.
@@ -131,7 +131,7 @@ func (e *Event) phase(phase byte, scope uint64) bool {
 }
 
 // async sets the own track of an event; false if its id is missing.
-func (e *Event) async(phase byte, a Async, told bool) bool {
+func (e *Event) async(phase byte, a Async, known bool) bool {
 	switch phase {
 	case 'b', 'e', 'n':
 		a.Scope = e.Category + a.Scope
@@ -145,5 +145,5 @@ func (e *Event) async(phase byte, a Async, told bool) bool {
 		return true
 	}
 	e.Async = &a
-	return told
+	return known
 }

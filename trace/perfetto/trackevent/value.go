@@ -46,8 +46,8 @@ func (t *Tracks) Values(p packets.Packet) ([]Value, bool) {
 	}
 	var out []Value
 	if m.Type == OfCounter {
-		own, told := ownValue(&m, of.track)
-		if !told {
+		own, has := ownValue(&m, of.track)
+		if !has {
 			return nil, false
 		}
 		out = append(out, own)

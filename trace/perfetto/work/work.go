@@ -81,7 +81,7 @@ func isSent(e *packets.Event) bool {
 // New returns a reader that counts the work of processes for which of is true, together with others
 // of a pass.
 func New(of func(pid int) bool) *Reader {
-	r := &Reader{of: of, begun: make([]int, len(sections)), told: make([]map[int32]int, len(kernels)), file: packets.New()}
+	r := &Reader{of: of, begun: make([]int, len(sections)), events: make([]map[int32]int, len(kernels)), file: packets.New()}
 	r.roster = threads.NewRoster(r.file)
 	return r
 }
@@ -93,7 +93,7 @@ const maxThreads = 10_000
 type Reader struct {
 	of     func(pid int) bool
 	begun  []int           // slices, as in sections
-	told   []map[int32]int // events by thread, as in kernels; nil if none were recorded
+	events []map[int32]int // events by thread, as in kernels; nil if none were recorded
 	cut    int             // events of threads beyond maxThreads
 	traced bool            // the app wrote slices: otherwise the counts are meaningless
 	file   *packets.File
@@ -116,8 +116,8 @@ func (r *Reader) Metrics(lost int) (metrics map[string]float64, doubt string) {
 	}
 	r.roster.Settle(&r.tasks, func(int32) string { return "" })
 	for i, k := range kernels {
-		if r.told[i] != nil {
-			metrics[k.metric] = float64(r.ofApp(r.told[i], k.threads))
+		if r.events[i] != nil {
+			metrics[k.metric] = float64(r.ofApp(r.events[i], k.threads))
 		}
 	}
 	return metrics, ""
@@ -125,8 +125,8 @@ func (r *Reader) Metrics(lost int) (metrics map[string]float64, doubt string) {
 
 // ofApp returns how many events are of the app's main threads, which have their processes' ids, or
 // of all its threads.
-func (r *Reader) ofApp(told map[int32]int, threads bool) (n int) {
-	for tid, events := range told {
+func (r *Reader) ofApp(counts map[int32]int, threads bool) (n int) {
+	for tid, events := range counts {
 		member := r.roster.Threads[tid]
 		if r.of(int(tid)) || threads && member != nil && r.of(int(member.PID)) {
 			n += events
@@ -174,16 +174,16 @@ func (r *Reader) kernel(e *packets.Event) {
 		if k.events[e.Kind] == "" {
 			continue
 		}
-		if r.told[i] == nil {
-			r.told[i] = map[int32]int{}
+		if r.events[i] == nil {
+			r.events[i] = map[int32]int{}
 		}
-		_, known := r.told[i][e.TID]
+		_, known := r.events[i][e.TID]
 		switch {
 		case k.counts != nil && !k.counts(e):
-		case !known && len(r.told[i]) >= maxThreads:
+		case !known && len(r.events[i]) >= maxThreads:
 			r.cut++
 		default:
-			r.told[i][e.TID]++
+			r.events[i][e.TID]++
 		}
 	}
 }
