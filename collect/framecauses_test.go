@@ -28,7 +28,7 @@ func TestTheViewsOfAWindowAreRead(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	}
-	if !warnedOf(r.Run, "whether a view is opaque is not told") {
+	if !warnedOf(r.Run, "do not report whether a view is opaque") {
 		t.Errorf("%v", r.Run.Warnings)
 	}
 	_, job, folder, quiet := watched(t, "pixel-7-android-14", config.KeepWorst, simulator.Options{})

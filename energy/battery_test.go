@@ -214,7 +214,7 @@ func TestCorrectMisreportingDevices(t *testing.T) {
 			none := float64(math.MinInt32)
 			s.spoil = func(_ int, r *energy.BatteryReading) { r.Current = &none }
 		}), known, 5, energy.ErrNoCurrent},
-		{"a reading of nonsense a minute", with(func(s *sensor) { s.spoil = garbage(0, math.MaxInt32, -1, 65_535_000) }), known, 0, nil},
+		{"an outlier a minute", with(func(s *sensor) { s.spoil = garbage(0, math.MaxInt32, -1, 65_535_000) }), known, 0, nil},
 		{"voltage 0 now and then", with(func(s *sensor) {
 			none := 0.0
 			s.spoil = func(i int, r *energy.BatteryReading) {
@@ -223,8 +223,8 @@ func TestCorrectMisreportingDevices(t *testing.T) {
 				}
 			}
 		}), known, 0, nil},
-		{"charging, and it says so", with(func(s *sensor) { s.power = energy.External }), known, 5, energy.ErrCharging},
-		{"plugged in for a second, and it says so", with(func(s *sensor) {
+		{"charging, and it reports it", with(func(s *sensor) { s.power = energy.External }), known, 5, energy.ErrCharging},
+		{"plugged in for a second, and it reports it", with(func(s *sensor) {
 			s.spoil = func(i int, r *energy.BatteryReading) {
 				if i/4 == 60 {
 					r.Power = energy.External
@@ -238,16 +238,16 @@ func TestCorrectMisreportingDevices(t *testing.T) {
 				}
 			}
 		}), known, 5, energy.ErrDirection},
-		{"charging all along, states no charger", with(func(s *sensor) {
+		{"charging throughout, reports no charger", with(func(s *sensor) {
 			s.power, s.ah = energy.PowerUnknown, 0
 			s.spoil = func(_ int, r *energy.BatteryReading) { *r.Current = -*r.Current }
 		}), known, 5, energy.ErrPowerUnknown},
-		{"states no charger", with(func(s *sensor) { s.power = energy.PowerUnknown }), known, 1, energy.ErrPowerUnknown},
-		{"states no charger, counter rises", with(func(s *sensor) {
+		{"reports no charger", with(func(s *sensor) { s.power = energy.PowerUnknown }), known, 1, energy.ErrPowerUnknown},
+		{"reports no charger, counter rises", with(func(s *sensor) {
 			s.power = energy.PowerUnknown
 			s.spoil = func(_ int, r *energy.BatteryReading) { *r.Charge = 4_800_000 - *r.Charge }
 		}), known, 5, nil},
-		{"says it is on battery, counter rises", with(func(s *sensor) {
+		{"reports being on battery, counter rises", with(func(s *sensor) {
 			s.spoil = func(_ int, r *energy.BatteryReading) { *r.Charge = 4_800_000 - *r.Charge }
 		}), known, 4, energy.ErrCharging},
 		{"a fifth of the readings are 0", with(func(s *sensor) {
@@ -258,7 +258,7 @@ func TestCorrectMisreportingDevices(t *testing.T) {
 				}
 			}
 		}), known, 5, energy.ErrUnsteady},
-		{"counter set anew now and then", with(func(s *sensor) {
+		{"counter reset now and then", with(func(s *sensor) {
 			s.spoil = func(i int, r *energy.BatteryReading) { *r.Charge += 30_000 * float64(i/60) }
 		}), known, 2, nil},
 		{"counter jitters by three steps", with(func(s *sensor) {

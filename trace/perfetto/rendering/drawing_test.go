@@ -144,7 +144,7 @@ func TestFindPeriodFromFrames(t *testing.T) {
 			t.Errorf("%v ms apart: %d frames, %+v", apart, len(trace.Frames), trace.Frames[5])
 		}
 		guessed := slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool {
-			return strings.Contains(w.Text, "taken from how far frames begin apart")
+			return strings.Contains(w.Text, "derived from the distance of frames")
 		})
 		if guessed != (want > 0) {
 			t.Errorf("warnings: %v", trace.Warnings)

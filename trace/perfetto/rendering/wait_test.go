@@ -249,7 +249,7 @@ func TestWakersUnknown(t *testing.T) {
 	expect(t, "threads", took(only(t, trace).Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), map[string]float64{
 		"main idle": 1, "main running": 5, "main sleep": 9, "RenderThread running": 3, "GPU completion gpu": 2,
 	})
-	if trace.Wakers != run.WakersNone || len(trace.Warnings) != 1 || !strings.Contains(trace.Warnings[0].Text, "who woke threads was not recorded") {
+	if trace.Wakers != run.WakersNone || len(trace.Warnings) != 1 || !strings.Contains(trace.Warnings[0].Text, "wake-ups were not recorded") {
 		t.Errorf("by %q: %+v", trace.Wakers, trace.Warnings)
 	}
 }
