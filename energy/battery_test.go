@@ -343,10 +343,10 @@ func randomPhone(rng *rand.Rand) (sensor, load, energy.BatteryFacts) {
 	return s, l, facts
 }
 
-// TestCorrectCountsShortBursts has a phone that draws 9 W for a second and a half once in twenty, and next
-// to nothing else: its bursts are not outliers. A current that is reported a second late is
-// multiplied by a voltage that has recovered from the burst, 3.85 V instead of 3.58 V: the energy
-// is up to 7.5 % too high.
+// TestCorrectCountsShortBursts has a phone that draws 9 W for a second and a half once in twenty,
+// and next to nothing else: its bursts are not outliers. A current that is reported a second late
+// is multiplied by a voltage that has recovered from the burst, 3.85 V instead of 3.58 V: the
+// energy is up to 7.5 % too high.
 func TestCorrectCountsShortBursts(t *testing.T) {
 	t.Parallel()
 	l := load{"short bursts", func(t time.Duration) float64 {
@@ -489,9 +489,9 @@ func TestCurveReadingsShareUpdates(t *testing.T) {
 	}
 }
 
-// TestCorrectReadsTheCounterToAStep begins in the middle of a step of 1 mAh: 1.2 A move it every three
-// seconds, and the charge lost between its first and its last change is that of the current to a
-// few percent.
+// TestCorrectReadsTheCounterToAStep begins in the middle of a step of 1 mAh: 1.2 A move it every
+// three seconds, and the charge lost between its first and its last change is that of the current
+// to a few percent.
 func TestCorrectReadsTheCounterToAStep(t *testing.T) {
 	t.Parallel()
 	var currents []float64

@@ -117,8 +117,8 @@ func TestOfRailsNestedTwice(t *testing.T) {
 	energytest.Near(t, "the rail that feeds both", joules, 5)
 }
 
-// TestOfRailsWithTheBatterysRail uses it while the device is on battery. With a charger it counts next to
-// nothing, and the single rails are all that is known.
+// TestOfRailsWithTheBatterysRail uses it while the device is on battery. With a charger it counts
+// next to nothing, and the single rails are all that is known.
 func TestOfRailsWithTheBatterysRail(t *testing.T) {
 	t.Parallel()
 	parts := []energy.Rail{rail("S2M_VDD_CPUCL2", "cpu", 0.5), rail("VSYS_PWR_DISPLAY", "display", 0.9), rail("VSYS_PWR_VBATT_CHARGE", "", 5)}

@@ -19,8 +19,8 @@ func varied(milliamperes float64, seconds int) []float64 {
 	return out
 }
 
-// TestCorrectDoesNotBridgeImpossibleCurrents has ten seconds of two minutes in which the battery reports
-// no current, or an impossible one: the power is unknown then, whatever else was read.
+// TestCorrectDoesNotBridgeImpossibleCurrents has ten seconds of two minutes in which the battery
+// reports no current, or an impossible one: the power is unknown then, whatever else was read.
 func TestCorrectDoesNotBridgeImpossibleCurrents(t *testing.T) {
 	t.Parallel()
 	for name, current := range map[string]*float64{"none": nil, "0": ptr(0.0), "the smallest integer": ptr(float64(math.MinInt32))} {
@@ -74,8 +74,8 @@ func TestCorrectUsesTheFirstLevel(t *testing.T) {
 	}
 }
 
-// TestCorrectPrefersTheReadingsLevel has 40 % of 4 Ah left when the measurement begins, and had 90 % when
-// the phone was queried long before.
+// TestCorrectPrefersTheReadingsLevel has 40 % of 4 Ah left when the measurement begins, and had 90
+// % when the phone was queried long before.
 func TestCorrectPrefersTheReadingsLevel(t *testing.T) {
 	t.Parallel()
 	readings := steadily(varied(1200, 30)...)

@@ -136,11 +136,11 @@ func TestEstimateOfAnAmbientDisplay(t *testing.T) {
 	energytest.Near(t, "the screen", e.Device[i].EnergyJ, 0.36)
 }
 
-// TestEstimateOfSensorsByHand has a minute on battery, at 4 V. Sensor 5 (2 mA) was on throughout, for the app
-// and for the system, half of it each: 2 × 60 = 120 mA × s, so 0.48 J, and the app's half 0.24 J.
-// Sensor 0 (0.5 mA) was on for the app for 10 s: 5, so 0.02 J. For sensor 9 (1 mA) more than the
-// minute is stated: it counts with 60, so 0.24 J. Sensor 7 states no current, and GPS is another
-// component.
+// TestEstimateOfSensorsByHand has a minute on battery, at 4 V. Sensor 5 (2 mA) was on throughout,
+// for the app and for the system, half of it each: 2 × 60 = 120 mA × s, so 0.48 J, and the app's
+// half 0.24 J. Sensor 0 (0.5 mA) was on for the app for 10 s: 5, so 0.02 J. For sensor 9 (1 mA)
+// more than the minute is stated: it counts with 60, so 0.24 J. Sensor 7 states no current, and GPS
+// is another component.
 func TestEstimateOfSensorsByHand(t *testing.T) {
 	t.Parallel()
 	p := energytest.Read(t, `9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0
@@ -402,8 +402,8 @@ func TestEstimateOfUnorderedSnapshots(t *testing.T) {
 	energytest.Near(t, "25 mA for 2 s at 4 V", e.TotalJ, 0.2)
 }
 
-// TestEstimateOfDecreasingCounters has a core that was switched off in between, and an app that is restarted:
-// neither returns energy.
+// TestEstimateOfDecreasingCounters has a core that was switched off in between, and an app that is
+// restarted: neither returns energy.
 func TestEstimateOfDecreasingCounters(t *testing.T) {
 	t.Parallel()
 	snapshots := []model.Snapshot{

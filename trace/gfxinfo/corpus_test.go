@@ -172,8 +172,8 @@ func TestCorpusRows(t *testing.T) {
 }
 
 // TestWindowsCountAsAndroidStates compares our count and janky frames of every real window that
-// states its own with the table in docs/collection/frames.md. They must be equal where all of the window's
-// frames are listed.
+// states its own with the table in docs/collection/frames.md. They must be equal where all of the
+// window's frames are listed.
 func TestWindowsCountAsAndroidStates(t *testing.T) {
 	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(filepath.Dir(corpus(t, "")), "gfxinfo", "*.txt"))

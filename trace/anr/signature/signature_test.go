@@ -188,8 +188,8 @@ func TestSameFaultSameSignature(t *testing.T) {
 	}
 }
 
-// TestOfIgnoresLibraryFramesOfRunningThreads: the library frames of a running thread do not count, those of a waiting
-// one do.
+// TestOfIgnoresLibraryFramesOfRunningThreads: the library frames of a running thread do not count,
+// those of a waiting one do.
 func TestOfIgnoresLibraryFramesOfRunningThreads(t *testing.T) {
 	at := func(kind string, innermost ...string) run.ANR {
 		return run.ANR{Threads: []run.ANRThread{{Name: "main", Kind: kind, Stack: append(innermost, "com.example.Feed.parse(Feed.java:3)", "android.os.Looper.loop(Looper.java:1)")}}}
@@ -359,8 +359,8 @@ func TestFillRetraces(t *testing.T) {
 	}
 }
 
-// TestFillKeepsTheWaitingFrame: the line that shows what a thread waits for is found again after the lines
-// before it have become more or fewer.
+// TestFillKeepsTheWaitingFrame: the line that shows what a thread waits for is found again after
+// the lines before it have become more or fewer.
 func TestFillKeepsTheWaitingFrame(t *testing.T) {
 	names, err := r8map.Read(strings.NewReader(mapping))
 	if err != nil {

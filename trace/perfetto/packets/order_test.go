@@ -48,8 +48,8 @@ func TestReadInOrderSortsCPUs(t *testing.T) {
 	}
 }
 
-// TestReadInOrderBoundsWaitingEvents has more events than may wait for one another: those that come in time are
-// in order, and those that come too late are left out, with a warning.
+// TestReadInOrderBoundsWaitingEvents has more events than may wait for one another: those that come
+// in time are in order, and those that come too late are left out, with a warning.
 func TestReadInOrderBoundsWaitingEvents(t *testing.T) {
 	t.Parallel()
 	var trace message
