@@ -1,15 +1,12 @@
-// Package cli is apkgate's command line: it puts the commands together and runs
-// one. Each group of commands is a package below it, named for what one looks for:
-// measure (run, collect, compare), show (check, noise, report, inspect), history
-// (baseline), why, setup (init, doctor, devices), evaluate, energy, diagnosis (diagnose), demo,
-// and action for the workflow on GitHub. What several of them need has packages of its
-// own: console, arguments, settings, input, output, files and places; stores, judging
-// and lab; exit, secrets and version; kept and viewer for the files that were kept with runs.
+// Package cli is apkgate's command line: it assembles the commands and runs one. Each group of
+// commands is a package below it: measure (run, collect, compare), show (check, noise, report,
+// inspect), baselinecmd (baseline), why, setup (init, doctor, devices), evaluate, energycmd
+// (energy), diagnosecmd (diagnose), recorddevice, demo, and action for the workflow on GitHub. What
+// several of them need is in packages of its own: arguments, flagset, output and viewer.
 //
-// It owns no decision about runs: verdicts come from package gate, and the exit
-// status follows from the verdict or from the kind of the error (package exit). It
-// takes a stand: a command line is a value with its streams, environment and clock
-// injected, so that a test can drive every command as a user would.
+// It decides nothing about runs: verdicts come from package gate, and the exit status follows from
+// the verdict or from the kind of the error (package exit). A command line is a value with its
+// streams, environment and clock injected, so that a test can drive every command as a user would.
 package cli
 
 import (
@@ -45,7 +42,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/version"
 )
 
-// Process is the command of this process.
+// Process returns the console of this process.
 func Process() terminal.Console {
 	limitMemory(os.Getenv, os.DirFS("/"))
 	c := terminal.Console{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, Process: true}
@@ -60,9 +57,9 @@ func Process() terminal.Console {
 	return c
 }
 
-// Main runs one command line, without the program's name, and returns the exit
-// status. An interrupt, or the SIGTERM by which a build server ends a job, cancels
-// what is under way: devices are left as they were found.
+// Main runs one command line, without the program's name, and returns the exit status. An
+// interrupt, or the SIGTERM by which a build server ends a job, cancels what is under way: devices
+// are left as they were found.
 func Main(c terminal.Console, args []string) int {
 	if err := secrets.Take(&c, args); err != nil {
 		fmt.Fprintf(c.Stderr, "warning: a workload on this computer could read the workflow's secrets: %s\n", terminal.Plain(err.Error()))
@@ -74,7 +71,7 @@ func Main(c terminal.Console, args []string) int {
 	root := commands(c)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err == nil && out.err != nil { // whatever was printed is not all there
+	if err == nil && out.err != nil { // some of the output is missing
 		err = exit.Infrastructure(fmt.Errorf("print the result: %w", out.err))
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
@@ -83,10 +80,10 @@ func Main(c terminal.Console, args []string) int {
 	return exit.Finish(c.Stderr, err)
 }
 
-// interruptible is a context that the first signal cancels. Another of the same kind ends
-// the process at once: who presses Ctrl-C twice means it. A runner that cancels a job
-// sends SIGINT, SIGTERM after 7.5 seconds and SIGKILL after 10 (GitHub, "Workflow
-// cancellation reference"): its SIGTERM hurries nobody who is at it already.
+// interruptible returns a context that the first signal cancels. A second signal of the same kind
+// ends the process at once, so that pressing Ctrl-C twice does. A runner that cancels a job sends
+// SIGINT, SIGTERM after 7.5 seconds and SIGKILL after 10 (GitHub, "Workflow cancellation
+// reference"): its SIGTERM does not end a process that is shutting down already.
 func interruptible() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -102,7 +99,7 @@ func interruptible() (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(); signal.Stop(signals) }
 }
 
-// noted is a stream that remembers the first error of writing to it.
+// noted is a stream that records its first write error.
 type noted struct {
 	w   io.Writer
 	err error
@@ -114,7 +111,7 @@ func (n *noted) Write(p []byte) (int, error) {
 	return k, err
 }
 
-// commands is the command apkgate with all that it can be told to do.
+// commands returns the command apkgate with its subcommands.
 func commands(c terminal.Console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "apkgate",

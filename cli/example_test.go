@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// What the README says to type with the example in testdata works as it stands: its
-// comment tells the verdict.
-func TestTheReadmesExample(t *testing.T) {
+// The README's commands with the example in testdata work as written, with the verdict in their
+// comments.
+func TestReadmeExample(t *testing.T) {
 	t.Chdir("..") // where a newcomer types it
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// waitingForSignals is the variable by which a test starts its own binary as a process
-// that does nothing but wait for signals as apkgate does.
+// waitingForSignals is the variable by which a test starts its own binary as a process that only
+// waits for signals as apkgate does.
 const waitingForSignals = "APKGATE_TEST_WAITING"
 
 func init() {
@@ -25,14 +25,13 @@ func init() {
 	fmt.Println("waiting")
 	<-ctx.Done()
 	fmt.Println("interrupted")
-	_, _ = io.Copy(os.Stdout, os.Stdin) // says that it is there
+	_, _ = io.Copy(os.Stdout, os.Stdin) // signals that it is ready
 	select {}                           // busy with devices that don't answer
 }
 
-// A second signal of the same kind ends the process at once, as the system does by
-// itself. The SIGTERM of a runner, after its SIGINT, leaves it the time that the runner
-// gives it until SIGKILL.
-func TestASecondSignalEndsAtOnce(t *testing.T) {
+// A second signal of the same kind ends the process at once, as the system does by default. The
+// SIGTERM of a runner, after its SIGINT, leaves the process the time until SIGKILL.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ first, between, last syscall.Signal }{
 		"Ctrl-C twice":              {syscall.SIGINT, 0, syscall.SIGINT},

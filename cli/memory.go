@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// limitMemory tells Go's collector what memory there is, so that it collects
-// sooner rather than be ended by the system. Who sets GOMEMLIMIT decides it. Where
-// nothing can be told (not on Linux) it does nothing.
+// limitMemory sets the garbage collector's limit to the available memory, so that it collects
+// sooner rather than be killed by the system. GOMEMLIMIT takes precedence. It does nothing if the
+// memory is unknown (not on Linux).
 func limitMemory(getenv func(string) string, root fs.FS) {
 	if getenv("GOMEMLIMIT") != "" {
 		return
@@ -21,9 +21,8 @@ func limitMemory(getenv func(string) string, root fs.FS) {
 	}
 }
 
-// memoryOf is the least of the machine's memory and of the limits of the control
-// groups that this process is in, in bytes (proc(5), cgroups(7)); MaxInt64 where
-// none can be told.
+// memoryOf returns the least of the machine's memory and of the limits of the control groups that
+// this process is in, in bytes (proc(5), cgroups(7)); MaxInt64 if unknown.
 func memoryOf(root fs.FS) int64 {
 	least := int64(math.MaxInt64)
 	for _, line := range linesOf(root, "proc/meminfo") {
@@ -58,8 +57,7 @@ func memoryOf(root fs.FS) int64 {
 	return least
 }
 
-// lesser is the lesser of n and of a number of units as text, if it is one:
-// "max" is none.
+// lesser returns the lesser of n and a number of units as text, if it is one: "max" is none.
 func lesser(n int64, text string, unit int64) int64 {
 	m, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || m <= 0 || m > math.MaxInt64/unit {

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-func TestMemoryIsTheLeastOfTheMachineAndItsGroups(t *testing.T) {
+func TestMemoryOf(t *testing.T) {
 	const meminfo = "MemTotal:       16384 kB\nMemFree:         1000 kB\n"
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -32,7 +32,7 @@ func TestMemoryIsTheLeastOfTheMachineAndItsGroups(t *testing.T) {
 	}
 }
 
-func TestWhoSetsGOMEMLIMITDecides(t *testing.T) {
+func TestLimitMemoryKeepsGOMEMLIMIT(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
 	root := fstest.MapFS{"proc/meminfo": {Data: []byte("MemTotal: 1000000 kB\n")}}

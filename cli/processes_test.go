@@ -14,14 +14,14 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// computer is a folder with a configuration and a home of its own, on which apkgate runs
-// as a process.
+// computer is a folder with a configuration and a home of its own, in which apkgate runs as a
+// process.
 type computer struct {
 	t   *testing.T
 	dir string
 }
 
-// quietApp draws so little that nobody has to look in time.
+// quietApp draws so little that dumps need not be timely.
 const quietApp = "apkgate-simulated-app/1\npackage com.example.demo\ncost 4ms\nscenario read-mail 2s\n  start 30\n  1s scroll 20\n"
 
 // computerAt is a computer that measures on the phone.
@@ -56,7 +56,7 @@ func (c computer) apkgate(args ...string) (*exec.Cmd, io.Reader) {
 	return cmd, r
 }
 
-// says reads on until a line has the text, and returns what was read.
+// says reads until a line contains the text, and returns what was read.
 func says(r *bufio.Reader, text string) (read string, said bool) {
 	for {
 		line, err := r.ReadString('\n')
@@ -70,7 +70,7 @@ func says(r *bufio.Reader, text string) (read string, said bool) {
 	}
 }
 
-// asked is what the phone answers to whoever has it in hand.
+// asked is the phone's answer to a direct connection.
 func asked(t *testing.T, phone *simulator.Simulated, line string) string {
 	t.Helper()
 	var out strings.Builder
@@ -91,8 +91,8 @@ func until(t *testing.T, phone *simulator.Simulated, line string) {
 
 const phonesState = "settings list system; settings list global; pm path com.example.demo; ls /data/local/tmp"
 
-// A process that is killed leaves a phone that another makes what it was.
-func TestAKilledProcessIsCleanedUpAfter(t *testing.T) {
+// A killed process leaves a phone that another process restores.
+func TestRestoreAfterAKilledProcess(t *testing.T) {
 	t.Parallel()
 	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{Rate: 10})
 	if err != nil {
@@ -120,8 +120,8 @@ func TestAKilledProcessIsCleanedUpAfter(t *testing.T) {
 	}
 }
 
-// Two processes with two homes, as on two computers, both finish on one phone, and
-// whoever comes second knows who the first is.
+// Two processes with two homes, as on two computers, both finish on one phone, and the second
+// reports who the first is.
 func TestTwoProcessesTakeTurnsOnAPhone(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// sarifResults are the results of a SARIF file. Each has what code scanning asks
-// of it: a rule, a message, and at least one location.
+// sarifResults counts the results of a SARIF file and checks that each has what code scanning
+// requires: a rule, a message, and at least one location.
 func sarifResults(t *testing.T, text string) int {
 	t.Helper()
 	var log struct {
@@ -42,7 +42,7 @@ func sarifResults(t *testing.T, text string) int {
 }
 
 // Fifteen nights at 8 ms a frame, and one at 16 ms.
-func TestEachCommandThatJudgesWritesSARIF(t *testing.T) {
+func TestJudgingCommandsWriteSARIF(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

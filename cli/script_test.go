@@ -26,8 +26,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// The transcripts drive apkgate as a user does: a process with files, streams
-// and an exit status.
+// The transcripts drive apkgate as a user does: a process with files, streams and an exit status.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) < 10 {
@@ -57,7 +56,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// writeApp leaves simulated apps as APK files: app NAME ….
+// writeApp writes simulated apps as APK files: app NAME ….
 func writeApp(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: app NAME …")
@@ -69,8 +68,8 @@ func writeApp(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// spoilRecord makes the record of a run unreadable, as a bad disk does, or, for the id
-// "summaries", changes the numbers of one: spoil FILE ID.
+// spoilRecord makes the record of a run unreadable, as a bad disk does, or, for the id "summaries",
+// changes the numbers of one: spoil FILE ID.
 func spoilRecord(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: spoil FILE ID")
@@ -107,9 +106,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// refused is exits for input that is refused: it also asserts that nothing is on
-// the standard output, and on the standard error one line with the error and at
-// most one with a hint.
+// refused is exits for input that is refused: it also asserts an empty standard output, and on the
+// standard error one line with the error and at most one with a hint.
 func refused(ts *testscript.TestScript, neg bool, args []string) {
 	exits(ts, neg, args)
 	if out := ts.ReadFile("stdout"); out != "" {
@@ -120,10 +118,10 @@ func refused(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// jsonIs asserts a value in a JSON file: json FILE PATH VALUE, where PATH is
-// keys and indices joined by dots ("runs.0.id"), and ends with length for that
-// of a list. A number is compared to as many decimals as VALUE has.
-// VALUE "absent" asserts that there is nothing. A key may hold dots itself.
+// jsonIs asserts a value in a JSON file: json FILE PATH VALUE, where PATH is keys and indices
+// joined by dots ("runs.0.id"), and ends with length for that of a list. A number is compared to as
+// many decimals as VALUE has. VALUE "absent" asserts that there is nothing. A key may contain dots
+// itself.
 func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: json FILE PATH VALUE")
@@ -140,7 +138,7 @@ func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// at finds the value at a path; the longest key that fits is taken.
+// at finds the value at a path; the longest matching key is taken.
 func at(v any, path []string) (any, bool) {
 	if len(path) == 0 {
 		return v, true
@@ -178,8 +176,8 @@ func asWritten(v any, want string) string {
 	return string(text)
 }
 
-// rulesAre asserts which rules a verdict holds, each by its only condition and in
-// any order: rules FILE NAME=VALUE …
+// rulesAre asserts which rules a verdict contains, each by its only condition and in any order:
+// rules FILE NAME=VALUE …
 func rulesAre(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: rules FILE [NAME=VALUE …]")

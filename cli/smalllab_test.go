@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// labRun is a run of the small lab, of which only these things differ.
+// labRun is a run of the small lab, with the properties in which runs differ.
 type labRun struct {
 	id, manufacturer, model, sdk, api, network string
 	frames, smooth, durationMS                 float64
@@ -24,13 +24,12 @@ func (r labRun) line() string {
 		r.id, context, r.frames, r.smooth, r.durationMS)
 }
 
-// smallLab is experiment B of the paper in small (sections 7.4 and 8.2), with
-// numbers that we made up: as the history 20 devices on two networks, which are
-// four models with five versions of Android each, and five devices with newer
-// versions on which the app is far slower. Four of the five are models that the
-// history has too; the Nexus 5X is new, and the only one with 6.0.0. Of each
-// model the history has five runs on a network, the least that the paper's
-// fences need to see an outlier among.
+// smallLab is a small version of experiment B of the paper (sections 7.4 and 8.2), with made-up
+// numbers. The history has 20 devices on two networks, which are four models with five versions of
+// Android each; the new runs are of five devices with newer versions on which the app is far
+// slower. Four of the five are models of the history; the Nexus 5X is new, and the only one with
+// 6.0.0. For each model the history has five runs on a network, the fewest with which the paper's
+// fences detect an outlier.
 func smallLab() (history, upgraded []labRun) {
 	models := [][2]string{{"Google", "Nexus 4"}, {"Google", "Nexus 7"}, {"Samsung", "Galaxy S4"}, {"Sony", "Xperia Z"}}
 	versions := [][2]string{{"4.1.1", "16"}, {"4.2.2", "17"}, {"4.3", "18"}, {"4.4.2", "19"}, {"4.4.4", "19"}}
@@ -54,7 +53,7 @@ func smallLab() (history, upgraded []labRun) {
 	return history, upgraded
 }
 
-// good is a run of the app as it should be. The wobble, 0 to 10, is its noise.
+// good is a run of the unchanged app. The wobble, 0 to 10, is its noise.
 func good(model, version [2]string, network string, wobble float64) labRun {
 	return labRun{
 		id: model[1] + " " + version[0] + " " + network, manufacturer: model[0], model: model[1],

@@ -58,9 +58,9 @@ func (m *memory) Keep(_ context.Context, r io.Reader, limit int64) (string, int6
 	return strings.Repeat("0", 63) + string("0123456789abcdef"[len(m.files)%16]), int64(len(data)), err
 }
 
-// What a Macrobenchmark has measured becomes the run: its iterations, with its times,
-// and its traces as evidence.
-func TestAMacrobenchmarksResultsAreTheRuns(t *testing.T) {
+// A Macrobenchmark's results become the run: its iterations, with its times, and its traces as
+// evidence.
+func TestMacrobenchmarkResults(t *testing.T) {
 	t.Parallel()
 	s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simulator.Options{})
 	job.Scenario.Repetitions = 2
@@ -113,9 +113,8 @@ func TestSeveralBenchmarks(t *testing.T) {
 	}
 }
 
-// What Macrobenchmark refuses to measure on comes with what to do about it, and can be
-// measured all the same.
-func TestWhatAMacrobenchmarkRefuses(t *testing.T) {
+// Where Macrobenchmark refuses to measure, the error has advice, and the refusal can be suppressed.
+func TestMacrobenchmarkRefusalHasAdvice(t *testing.T) {
 	t.Parallel()
 	_, job := benchmark(t, "sdk-gphone64-x86-android-14", "StartupBenchmark", simulator.Options{})
 	r := collect.Collect(t.Context(), job, collect.Options{})
@@ -128,10 +127,10 @@ func TestWhatAMacrobenchmarkRefuses(t *testing.T) {
 	wantComplete(t, collect.Collect(t.Context(), job, collect.Options{}), 5)
 }
 
-// spoiled is a device on which what a Macrobenchmark left is not what it should be.
+// spoiled is a device on which the results of a Macrobenchmark are wrong.
 type spoiled struct {
 	device.Device
-	names string // that ls prints; "": those that are there
+	names string // printed by ls; "": the real ones
 	text  func(pulled []byte) []byte
 }
 
@@ -153,8 +152,8 @@ func (s spoiled) Pull(ctx context.Context, path string, dst io.Writer) error {
 	return errors.Join(err, wrote)
 }
 
-// What the device says of results may be anything.
-func TestResultsThatCantBeTaken(t *testing.T) {
+// Results of any content and number are an error or are skipped.
+func TestUnusableMacrobenchmarkResults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil spoiled
@@ -182,8 +181,8 @@ func TestResultsThatCantBeTaken(t *testing.T) {
 	}
 }
 
-// A test that measures by itself, and is not said to, is told of.
-func TestAMacrobenchmarkThatIsNotNamedOneIsToldOf(t *testing.T) {
+// A test that measures by itself without being configured as a Macrobenchmark is reported.
+func TestUnconfiguredMacrobenchmarkIsReported(t *testing.T) {
 	t.Parallel()
 	_, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark", simulator.Options{})
 	job.Scenario.Workload.Instrumentation.Macrobenchmark = false
@@ -207,9 +206,8 @@ func (p *peeping) Sleep(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// A phone is its owner's for as long as a Macrobenchmark takes, which measures for
-// minutes without being asked anything.
-func TestAPhoneIsOwnedAsLongAsAMacrobenchmarkTakes(t *testing.T) {
+// A phone stays owned while a Macrobenchmark runs, which takes minutes without any command.
+func TestPhoneStaysOwnedDuringAMacrobenchmark(t *testing.T) {
 	t.Parallel()
 	s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simulator.Options{})
 	rewrite(t, job.App.TestAPK, "cold 5", "cold 100")
@@ -232,8 +230,8 @@ func TestAPhoneIsOwnedAsLongAsAMacrobenchmarkTakes(t *testing.T) {
 	}
 }
 
-// One that takes too long is told what can be done about it.
-func TestAMacrobenchmarkThatTakesTooLong(t *testing.T) {
+// A timeout comes with advice.
+func TestMacrobenchmarkTimeout(t *testing.T) {
 	t.Parallel()
 	_, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simulator.Options{})
 	job.Scenario.Timeout = 10 * time.Second
@@ -243,8 +241,8 @@ func TestAMacrobenchmarkThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// What takes minutes says so all the time, as some CI systems take silence for the end.
-func TestALongWorkloadSaysThatItRuns(t *testing.T) {
+// A workload that takes minutes reports progress, since some CI systems end silent jobs.
+func TestLongWorkloadReportsProgress(t *testing.T) {
 	t.Parallel()
 	_, macro := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simulator.Options{})
 	rewrite(t, macro.App.TestAPK, "cold 5", "cold 40")
@@ -269,9 +267,9 @@ func TestALongWorkloadSaysThatItRuns(t *testing.T) {
 	}
 }
 
-// Where builds are measured in turns, a turn is one observation of a build, and not as
-// many as the benchmark has iterations: those have what happened in that turn in common.
-func TestATurnOfAMacrobenchmarkIsOneIteration(t *testing.T) {
+// Where builds are measured in turns, a turn is one observation of a build, and not as many as the
+// benchmark has iterations, which share the conditions of that turn.
+func TestMacrobenchmarkTurnIsOneIteration(t *testing.T) {
 	t.Parallel()
 	_, job := benchmark(t, "pixel-7-android-14", "WarmBenchmark", simulator.Options{})
 	job.Scenario.Repetitions = 4

@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// parted takes the job's app into parts: a base that is no app alone, and splits.
-// It returns their contents by name.
+// parted splits the job's app into parts: a base that is incomplete alone, and splits. It returns
+// their contents by name.
 func parted(t *testing.T, job *collect.Job) map[string]string {
 	t.Helper()
 	rewrite(t, job.App.APK, "version ", "incomplete\nversion ")
@@ -31,9 +31,9 @@ func parted(t *testing.T, job *collect.Job) map[string]string {
 	return parts
 }
 
-// A bundle's parts are given as a list, as a folder, and as an archive; of the latter
-// two those for the device are installed.
-func TestAnAppInPartsIsMeasured(t *testing.T) {
+// A bundle's parts are given as a list, as a folder, and as an archive; of the latter only those
+// for the device are installed.
+func TestSplitAppIsMeasured(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{"list", "folder", "archive"} {
 		t.Run(given, func(t *testing.T) {
@@ -77,8 +77,8 @@ func TestAnAppInPartsIsMeasured(t *testing.T) {
 	}
 }
 
-// A base alone is refused by the device, with advice that names the key.
-func TestABaseAloneIsRefusedWithAdvice(t *testing.T) {
+// The device refuses a base alone, and the advice names the key.
+func TestCollectRefusesABaseAlone(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	parted(t, &job)
@@ -88,8 +88,8 @@ func TestABaseAloneIsRefusedWithAdvice(t *testing.T) {
 	}
 }
 
-// APKs that are whole apps each, as Gradle makes them for one ABI each, are no parts.
-func TestSeveralWholeAppsAreRefusedWithAdvice(t *testing.T) {
+// APKs that are complete apps, such as Gradle's one per ABI, are not parts.
+func TestSeveralCompleteAppsAreRefused(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	text, err := os.ReadFile(job.App.APK)
@@ -108,9 +108,8 @@ func TestSeveralWholeAppsAreRefusedWithAdvice(t *testing.T) {
 	}
 }
 
-// What is wrong with a part of an archive is told of the part, and not of where it was
-// unpacked to.
-func TestWhatIsWrongWithAPartNamesItInItsArchive(t *testing.T) {
+// An error in a part of an archive names the part, and not where it was unpacked.
+func TestErrorInAPartNamesItsArchive(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	parts, zipped := parted(t, &job), map[string]string{}
@@ -167,9 +166,9 @@ func dexHeader(methods byte) string {
 	return string(header)
 }
 
-// The size of a build is a metric of its run, in each repetition the same: what is
-// downloaded, what it takes on the device, and its code.
-func TestTheSizeOfABuildIsMeasured(t *testing.T) {
+// The size of a build is a metric of its run, the same in each repetition: the download, the
+// installed size, and the code.
+func TestSizeOfABuildIsMeasured(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-7-android-14", "nexus-4-android-5.0.0"} {
 		t.Run(profile, func(t *testing.T) {
@@ -208,7 +207,7 @@ func TestTheSizeOfABuildIsMeasured(t *testing.T) {
 	}
 }
 
-// What is no APK has no size that would mean anything.
+// A file that is no APK has no size metrics.
 func TestASimulatedAppHasNoSize(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})

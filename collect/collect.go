@@ -1,21 +1,19 @@
-// Package collect measures: it drives a device through a scenario and makes a
-// run of what it saw. Set-up, warm-up, then repetition by repetition: prepare,
-// start the workload, read frames while it runs, read the log, sort the frames
-// into a bucket for each UI event; at the end, leave the device as it was. Where
-// energy is asked for, the device's power is recorded beside it, and each bucket
-// gets its joules.
+// Package collect measures: it drives a device through a scenario and makes a run of the
+// observations. It sets the device up and warms up; then, for each repetition, it prepares, starts
+// the workload, reads frames while it runs, reads the log, and sorts the frames into a bucket for
+// each UI event. At the end it leaves the device as it was. If energy is configured, the device's
+// power is recorded at the same time, and each bucket gets its joules.
 //
-// It owns the order of things and what follows from a lost repetition. Package preparation
-// does what is done to a device beforehand, repetition what is done while the app is measured,
-// and record says what of it goes into a run's record. Package target speaks with the device,
-// workload makes the app do something, recorders record meanwhile, and framesource,
-// energymeter and applog read frames, energy and the log. Package loss has the ways in which a
-// repetition is lost, and journal the progress and the warnings. It does not know how a device
-// is reached (package device), what a dump means (package trace), what power a reading stands
-// for (package energy), or whether the numbers are good (package gate).
+// It owns the order of these steps and what follows from a lost repetition. Preparing the device
+// belongs to package preparation, one repetition to repetition, and the run's record to record.
+// Below those, target talks to the device, workload drives the app, recorders records, framesource
+// reads frames, energymeter energy and applog the log; loss defines the failures, and journal the
+// progress. It does not know how a device is reached (package device), how dumps are parsed
+// (package trace), what power a reading stands for (package energy), or whether the numbers are
+// good (package gate).
 //
-// It takes a stand: a repetition is measured whole or it is lost, said so, and made
-// again. Nothing is filled in.
+// A repetition is measured completely, or it is lost, reported as lost, and repeated. Nothing is
+// filled in.
 //
 // The reasons are in docs/design/collection.md.
 package collect
@@ -27,16 +25,16 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 )
 
-// Collect makes one run. However it ends, the device is left as it was found,
-// as far as it can still be reached.
+// Collect makes one run. However it ends, the device is left as it was found, as far as it can
+// conditions be reached.
 func Collect(ctx context.Context, job Job, options Options) Result {
 	c := newCollector(job, options, newStation(job, options))
 	err := c.collect(ctx)
 	return c.result(context.WithoutCancel(ctx), err)
 }
 
-// NotMade is the result of a job that was not begun, because of err.
-func NotMade(job Job, options Options, err error) Result {
+// NotStarted returns the result of a job that was not started because of err.
+func NotStarted(job Job, options Options, err error) Result {
 	c := newCollector(job, options, newStation(job, options))
 	return c.result(context.Background(), c.fail(loss.Infrastructure, journal.SetUp, 0, err))
 }

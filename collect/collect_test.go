@@ -57,7 +57,7 @@ func wantComplete(t *testing.T, r collect.Result, repetitions int) {
 	}
 }
 
-func TestFramesGoIntoABucketForEachEvent(t *testing.T) {
+func TestFramesAreSortedIntoBuckets(t *testing.T) {
 	t.Parallel()
 	r := collectOn(t, newPhone(30), nil)
 	wantComplete(t, r, 3)
@@ -98,7 +98,7 @@ func TestFramesGoIntoABucketForEachEvent(t *testing.T) {
 	}
 }
 
-func TestTheContextIsReadFromTheDevice(t *testing.T) {
+func TestContextIsReadFromTheDevice(t *testing.T) {
 	t.Parallel()
 	r := collectOn(t, newPhone(30), func(j *collect.Job) { j.Extra = map[string]string{"room": "warm", "model": "mine"} })
 	for name, want := range map[string]string{
@@ -114,9 +114,9 @@ func TestTheContextIsReadFromTheDevice(t *testing.T) {
 	}
 }
 
-// A phone of 120 Hz shows a still screen at 60: the run has the rate at which its frames
-// were drawn, unless the user says another.
-func TestTheRefreshRateIsThatOfTheFrames(t *testing.T) {
+// A 120 Hz phone shows a still screen at 60 Hz: the run has the rate at which its frames were
+// drawn, unless the user sets another.
+func TestRefreshRateIsThatOfTheFrames(t *testing.T) {
 	t.Parallel()
 	for want, extra := range map[string]map[string]string{"120": nil, "90": {"refresh_hz": "90"}} {
 		p := newPhone(34)
@@ -128,9 +128,9 @@ func TestTheRefreshRateIsThatOfTheFrames(t *testing.T) {
 	}
 }
 
-// Where there are more properties than a run holds, the user's own are kept, the same
-// in each run, and the run says what it lacks.
-func TestAFullContextKeepsTheUsersOwn(t *testing.T) {
+// If there are more properties than a run may have, the user's own are kept, the same in each run,
+// and a warning lists the missing ones.
+func TestFullContextKeepsTheUsersOwn(t *testing.T) {
 	t.Parallel()
 	extra := map[string]string{"model": "mine"}
 	for i := range run.MaxContext - 3 {
@@ -154,20 +154,20 @@ func TestAFullContextKeepsTheUsersOwn(t *testing.T) {
 	}
 }
 
-func TestFramesWithoutTimesAreLaidOutBetweenDumps(t *testing.T) {
+func TestFramesWithoutTimesAreSpread(t *testing.T) {
 	t.Parallel()
 	p := newPhone(16)
 	r := collectOn(t, p, nil)
 	wantComplete(t, r, 3)
-	if !warnedOf(r.Run, "tells no times of frames", "250ms") {
+	if !warnedOf(r.Run, "reports no times of frames", "250ms") {
 		t.Errorf("the run does not say that its frames are laid out: %v", r.Run.Warnings)
 	}
 	for _, it := range r.Run.Iterations {
 		if it.Metrics["frames.count"] != 500 {
 			t.Errorf("%g frames, want all 500", it.Metrics["frames.count"])
 		}
-		// A frame can be misplaced by less than the 250 ms between two dumps;
-		// here frames are regular, so that the two at the borders are all.
+		// A frame can be misplaced by less than the 250 ms between two dumps; here frames are
+		// regular, so that only the two at the borders are.
 		for j, want := range []float64{101, 150, 249} {
 			if got := it.Events[j].Metrics["frames.count"]; math.Abs(got-want) > 2 {
 				t.Errorf("bucket %s: %g frames, want %g within 2", it.Events[j].Name, got, want)
@@ -179,7 +179,7 @@ func TestFramesWithoutTimesAreLaidOutBetweenDumps(t *testing.T) {
 	}
 }
 
-func TestInputEventsStandInForUIEvents(t *testing.T) {
+func TestInputEventsReplaceUIEvents(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	p.fail = func(int) fault { return fault{noEvents: true} }
@@ -193,7 +193,7 @@ func TestInputEventsStandInForUIEvents(t *testing.T) {
 	}
 }
 
-func TestALostRepetitionIsMadeAgain(t *testing.T) {
+func TestLostRepetitionIsRepeated(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fault fault
@@ -228,7 +228,7 @@ func TestALostRepetitionIsMadeAgain(t *testing.T) {
 	}
 }
 
-func TestARunThatIsNotWholeSaysSo(t *testing.T) {
+func TestIncompleteRunIsReported(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	p.fail = func(n int) fault { return fault{crash: n > 2} }
@@ -241,7 +241,7 @@ func TestARunThatIsNotWholeSaysSo(t *testing.T) {
 	}
 }
 
-func TestAnANRThatTheAppSurvivesIsMeasured(t *testing.T) {
+func TestSurvivedANRIsMeasured(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	p.fail = func(n int) fault { return fault{anr: n == 1} }
@@ -252,7 +252,7 @@ func TestAnANRThatTheAppSurvivesIsMeasured(t *testing.T) {
 	}
 }
 
-func TestGarbageIsAskedForAgain(t *testing.T) {
+func TestGarbledDumpIsReadAgain(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	p.fail = func(n int) fault { return fault{garbage: n == 2} }
@@ -263,8 +263,8 @@ func TestGarbageIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// A store that takes long to keep one device's run holds up no other device.
-func TestAnotherDeviceIsNotHeldUp(t *testing.T) {
+// Slowly storing one device's run does not delay another device.
+func TestSlowStoreDelaysNoOtherDevice(t *testing.T) {
 	t.Parallel()
 	quick, other := newPhone(30), newPhone(30)
 	keeping := make(chan struct{})
@@ -303,7 +303,7 @@ func TestAnotherDeviceIsNotHeldUp(t *testing.T) {
 	wantComplete(t, results[1], 3)
 }
 
-func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
+func TestDeviceThatStaysAwayEndsOnlyItsRun(t *testing.T) {
 	t.Parallel()
 	lost, good := newPhone(30), newPhone(30)
 	lost.fail = func(n int) fault {
@@ -336,8 +336,8 @@ func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
 	}
 }
 
-// Restarts come in twos, in the morning of a lab.
-func TestADeviceThatIsLostAgainIsWaitedFor(t *testing.T) {
+// Restarts come in twos.
+func TestDeviceThatIsLostTwice(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	p.fail = func(n int) fault { return fault{gone: n == 2} }
@@ -374,7 +374,7 @@ func TestEveryConnectionIsClosed(t *testing.T) {
 	}
 }
 
-func TestTheDeviceIsLeftAsItWas(t *testing.T) {
+func TestDeviceIsLeftAsItWas(t *testing.T) {
 	t.Parallel()
 	p := newPhone(22)
 	p.installed = map[string]bool{testPkg: true}
@@ -394,18 +394,18 @@ func TestTheDeviceIsLeftAsItWas(t *testing.T) {
 	}
 }
 
-func TestAnAPKOfAnotherPackageIsRefused(t *testing.T) {
+func TestAPKOfAnotherPackageIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	p.installed = map[string]bool{testPkg: true}
 	r := collectOn(t, p, func(j *collect.Job) { j.App.APK = "debug.apk" })
-	if !loss.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "install debug.apk: it holds another package than com.example, which apkgate.yml names") {
+	if !loss.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "install debug.apk: it contains another package than com.example, which apkgate.yml names") {
 		t.Error(r.Err)
 	}
 }
 
-// The screen stays on with the chargers with which it did before.
-func TestTheScreenStaysOnAsItDid(t *testing.T) {
+// The screen stays on with the same chargers as before.
+func TestStayOnSettingIsRestored(t *testing.T) {
 	t.Parallel()
 	const setting = "stay_on_while_plugged_in"
 	for _, before := range []string{"2", "0"} {
@@ -418,9 +418,8 @@ func TestTheScreenStaysOnAsItDid(t *testing.T) {
 	}
 }
 
-// Where adb itself comes over the device's Wi-Fi, that is not turned off: nobody
-// could turn it on again.
-func TestTheWayToTheDeviceIsNotCut(t *testing.T) {
+// Wi-Fi is not turned off if adb uses it: nobody could turn it on again.
+func TestWiFiOfTheConnectionStaysOn(t *testing.T) {
 	t.Parallel()
 	const addresses = "1: lo    inet 127.0.0.1/8 scope host lo\n30: wlan0    inet 10.0.0.7/24 brd 10.0.0.255 scope global wlan0\n31: eth0    inet 10.0.1.7/24 brd 10.0.1.255 scope global eth0\n"
 	for serial, wireless := range map[string]bool{
@@ -443,7 +442,7 @@ func TestTheWayToTheDeviceIsNotCut(t *testing.T) {
 	}
 }
 
-func TestTheWorkloadIsQuoted(t *testing.T) {
+func TestWorkloadIsQuoted(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	collectOn(t, p, nil)
@@ -452,7 +451,7 @@ func TestTheWorkloadIsQuoted(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSetUpFailsAtOnce(t *testing.T) {
+func TestSetUpFailuresAreFinal(t *testing.T) {
 	t.Parallel()
 	full := newPhone(30)
 	r := collectOn(t, full, func(j *collect.Job) { j.App.APK = "huge.apk" })
@@ -473,7 +472,7 @@ func TestWhatCannotBeSetUpFailsAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnInterruptEndsTheRunAndCleansUp(t *testing.T) {
+func TestInterruptEndsTheRunAndCleansUp(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -489,7 +488,7 @@ func TestAnInterruptEndsTheRunAndCleansUp(t *testing.T) {
 	}
 }
 
-func TestAMaestroFlowRunsOnThisComputer(t *testing.T) {
+func TestMaestroFlowRunsOnTheHost(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	job := p.job("fake")
@@ -526,8 +525,8 @@ func TestAMaestroFlowRunsOnThisComputer(t *testing.T) {
 	}
 }
 
-// startedClock stands still until the workload has begun, which one that runs on
-// this computer does on a goroutine of its own.
+// startedClock stands still until the workload has begun, which a workload on this computer does in
+// its own goroutine.
 type startedClock struct{ *phone }
 
 func (c startedClock) Sleep(ctx context.Context, d time.Duration) error {
@@ -537,7 +536,7 @@ func (c startedClock) Sleep(ctx context.Context, d time.Duration) error {
 	return c.phone.Sleep(ctx, d)
 }
 
-func TestAShellScriptIsPushedAndRemoved(t *testing.T) {
+func TestShellScriptIsPushedAndRemoved(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	script := filepath.Join(t.TempDir(), "work.sh")

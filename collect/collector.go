@@ -26,7 +26,7 @@ type collector struct {
 	journal *journal.Journal
 	plan    *workload.Plan
 	build   *energymeter.Build
-	// prepared is what is done to the device beforehand, and what is known by that.
+	// prepared prepares the device, and holds what it learned about it.
 	prepared *preparation.Preparation
 	context  *properties.Noted
 	work     repetition.Work
@@ -36,7 +36,7 @@ type collector struct {
 	run      run.Run
 	measured []record.Measurement
 	taking   taking
-	retries  int // how many lost repetitions may still be made again
+	retries  int // how many more lost repetitions may be repeated
 	losses   []error
 }
 
@@ -54,7 +54,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 	c.context = &properties.Noted{Values: c.run.Context, Journal: c.journal}
 	c.build = &energymeter.Build{App: job.App, Note: c.context.Set}
 	c.prepared = &preparation.Preparation{
-		Target: s.target, Conditions: s.still, Context: c.context,
+		Target: s.target, Conditions: s.conditions, Context: c.context,
 		Installer: &install.Installer{Target: s.target, App: job.App, Scenario: job.Scenario, Clean: s.clean, Keep: job.KeepInstalled, Sizes: s.sizes},
 		Rate:      &conditions.Rate{Target: s.target, Hz: job.Scenario.RefreshHz},
 		App:       job.App, Scenario: job.Scenario, Network: job.Network, Extra: job.Extra, Energy: job.Energy,
@@ -82,11 +82,10 @@ func (c *collector) fail(cause loss.Cause, phase journal.Phase, repetition int, 
 	return loss.Of(c.job.name(), cause, phase, repetition, err)
 }
 
-// benchmarks reports whether the workload is a Macrobenchmark, which measures by
-// itself.
+// benchmarks reports whether the workload is a Macrobenchmark, which measures by itself.
 func (c *collector) benchmarks() bool { return c.job.Scenario.Workload.Benchmark() != nil }
 
-// records reports whether anything is asked for that records on the device.
+// records reports whether the job needs a recorder on the device.
 func (c *collector) records() bool {
 	return c.job.Energy.Measured() || c.watcher != nil || c.phone.Frames.Records()
 }

@@ -28,8 +28,8 @@ func demoWith(t *testing.T, lines string) string {
 	return path
 }
 
-// The app runs as the scenario says, in every run; what is compiled draws faster than
-// what is interpreted, and the context and a warning say how it stood.
+// The app is compiled as the scenario says, in every run; compiled code draws faster than
+// interpreted code, and the context and a warning report its state.
 func TestCodeIsCompiledAsTheScenarioSays(t *testing.T) {
 	t.Parallel()
 	const pixel7, pixel3, moto = "pixel-7-android-14", "pixel-3-android-9", "moto-g5-android-7.0"
@@ -83,7 +83,7 @@ func TestCodeIsCompiledAsTheScenarioSays(t *testing.T) {
 }
 
 // A run with energy is compiled as its section says, unless its scenario says otherwise.
-func TestTheScenarioWinsOverEnergy(t *testing.T) {
+func TestScenarioOverridesEnergysCompilation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ scenario, energy, compiled string }{
 		{"", config.CompileSpeed, "speed"},
@@ -101,8 +101,8 @@ func TestTheScenarioWinsOverEnergy(t *testing.T) {
 	}
 }
 
-// A compilation that is refused is told, and what is measured counts.
-func TestACompilationThatIsRefusedIsTold(t *testing.T) {
+// A refused compilation is a warning, and the measurement counts.
+func TestRefusedCompilationIsAWarning(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
 	p.power = newPower()
@@ -114,7 +114,7 @@ func TestACompilationThatIsRefusedIsTold(t *testing.T) {
 	}
 }
 
-// Of two builds in turns, each is compiled when its turn comes.
+// Each of two builds in turns is compiled when its turn comes.
 func TestBuildsInTurnsAreCompiledAlike(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})

@@ -15,9 +15,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A phone that is slowed down for heat rests until it no longer is, ten minutes at
-// most; that it was hot in a repetition is told.
-func TestAHotDeviceCoolsDown(t *testing.T) {
+// A throttled phone rests until it no longer is, ten minutes at most; if it was hot in a
+// repetition, a warning says so.
+func TestHotDeviceCoolsDown(t *testing.T) {
 	t.Parallel()
 	const start = 1000 * time.Second // of the phone's clock
 	for name, c := range map[string]struct {
@@ -65,7 +65,7 @@ func TestAHotDeviceCoolsDown(t *testing.T) {
 	}
 }
 
-func TestTheBatterySaverIsTold(t *testing.T) {
+func TestBatterySaverIsReported(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
 	p.power = newPower()
@@ -78,9 +78,9 @@ func TestTheBatterySaverIsTold(t *testing.T) {
 	}
 }
 
-// How the app's code truly stands is part of the context: Android says "Success" and
-// leaves debug builds uncompiled.
-func TestHowTheCodeStands(t *testing.T) {
+// The actual state of the app's code is part of the context: Android says "Success" and leaves
+// debug builds uncompiled.
+func TestCompileState(t *testing.T) {
 	t.Parallel()
 	const (
 		split = "    path: /data/app/com.example-1/split.apk\n      arm64: [status=verify] [reason=install] [primary-abi]\n"
@@ -106,9 +106,8 @@ func TestHowTheCodeStands(t *testing.T) {
 	}
 }
 
-// The light of the room does not change the screen's brightness between two
-// repetitions.
-func TestTheBrightnessIsHeld(t *testing.T) {
+// Ambient light does not change the screen's brightness between two repetitions.
+func TestBrightnessIsHeld(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"1", "0", "null"} {
 		p, r := measured(t, 33, config.EnergyModel, func(w *power) { w.settings["screen_brightness_mode"] = mode }, nil)
@@ -120,7 +119,7 @@ func TestTheBrightnessIsHeld(t *testing.T) {
 	}
 }
 
-// A time-out of the screen that nobody has set is Android's default of a minute.
+// A screen timeout that was never set is Android's default of a minute.
 func TestAScreenWithoutATimeoutStaysOn(t *testing.T) {
 	t.Parallel()
 	for before, after := range map[string]string{"null": "60000", "15000": "15000", "": ""} {
@@ -132,9 +131,9 @@ func TestAScreenWithoutATimeoutStaysOn(t *testing.T) {
 	}
 }
 
-// An event that is shorter than an update of the sensor has its even share of it,
-// and that is told. All events together have what the whole took.
-func TestAnEventShorterThanAnUpdateHasAShare(t *testing.T) {
+// An event that is shorter than an update of the sensor gets its even share of the energy, with a
+// warning. The events add up to the whole.
+func TestEventShorterThanAnUpdateHasAShare(t *testing.T) {
 	t.Parallel()
 	for _, tap := range []bool{false, true} {
 		p := newPhone(34)
@@ -159,7 +158,7 @@ func TestAnEventShorterThanAnUpdateHasAShare(t *testing.T) {
 }
 
 // CLOCK_MONOTONIC stands still while the phone sleeps, and the battery's sensor too.
-func TestAPhoneThatSleptIsTold(t *testing.T) {
+func TestSleepOfThePhoneIsReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rails  bool
@@ -173,13 +172,13 @@ func TestAPhoneThatSleptIsTold(t *testing.T) {
 	}
 }
 
-// What works without a window, or draws by itself, has its joules all the same. An
-// app that has drawn before should draw again.
+// An app without a window, or one that renders by itself, has its energy measured. An app that drew
+// frames before should do so again.
 func TestEnergyOfAnAppThatDrawsNothing(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{config.EnergyRails, config.EnergyNone} {
 		for _, drawsAtFirst := range []bool{false, true} {
-			p := newPhone(30) // by dumps: in the frame timeline all frames are seen that there are
+			p := newPhone(30) // by dumps: the frame timeline has all frames
 			p.power = newPower()
 			p.power.rails = true
 			p.fail = func(n int) fault { return fault{noFrames: n > 1 || !drawsAtFirst} }
@@ -205,8 +204,8 @@ func TestEnergyOfAnAppThatDrawsNothing(t *testing.T) {
 	}
 }
 
-// What batterystats has counted since who knows when is not of a repetition.
-func TestStatisticsThatCannotBeReset(t *testing.T) {
+// Counts of batterystats since an unknown time are not a repetition's.
+func TestStatisticsWithoutReset(t *testing.T) {
 	t.Parallel()
 	_, r := measured(t, 34, config.EnergyAuto, func(w *power) { w.rails, w.noReset = true, true }, nil)
 	wantComplete(t, r, 3)
@@ -221,7 +220,7 @@ func TestStatisticsThatCannotBeReset(t *testing.T) {
 }
 
 // dumpsys gives a service up after 10 s, prints so, and ends with status 0.
-func TestStatisticsThatAreCutShort(t *testing.T) {
+func TestTruncatedStatistics(t *testing.T) {
 	t.Parallel()
 	_, r := measured(t, 34, config.EnergyAuto, func(w *power) {
 		w.rails, w.estimate = true, "\n*** SERVICE 'batterystats' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n"
@@ -237,9 +236,9 @@ func TestStatisticsThatAreCutShort(t *testing.T) {
 	}
 }
 
-// Joules that are made of batterystats would be too low without what it lacks: the
-// repetition is lost, and another may do.
-func TestStatisticsThatAreCutShortLoseTheirRepetition(t *testing.T) {
+// Joules from truncated batterystats would be too low: the repetition is lost, and a retry may
+// succeed.
+func TestTruncatedStatisticsLoseTheRepetition(t *testing.T) {
 	t.Parallel()
 	const (
 		estimate = "9,0,l,pws,3000,100,100,100\n9,10123,l,pwi,uid,25,0,25,0\n9,h,0,Bl=83,Bs=d,Bp=n,Bv=4000\n9,h,10000,Bl=82,Bv=4000\n"
@@ -258,8 +257,8 @@ func TestStatisticsThatAreCutShortLoseTheirRepetition(t *testing.T) {
 	}
 }
 
-// 500 mAh of a battery of 3,000 whose level fell by one step of 30 can't be.
-func TestAnEstimateThatIsContradictedLosesItsRepetition(t *testing.T) {
+// 500 mAh of a battery of 3,000 mAh whose level fell by one step of 30 mAh is impossible.
+func TestImpossibleEstimateLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 34, config.EnergyPlatform, func(w *power) {
 		w.estimate = "9,0,l,pws,3000,500,0,30\n9,h,0,Bl=83,Bs=d,Bp=n,Bv=4000\n9,h,10000,Bl=82,Bv=4000\n"

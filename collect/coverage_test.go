@@ -22,7 +22,7 @@ import (
 // scroll is an app that draws for 12 s without a pause.
 const scroll = "cost 5ms\nscenario read-mail 13s\n  start 30\n  600ms scroll 720\n"
 
-// visits is one whose list opens a window and closes it again after a while, for 12 s.
+// visits is an app whose list opens a window and closes it after a while, for 12 s.
 func visits(lives time.Duration) string {
 	var b strings.Builder
 	b.WriteString("cost 5ms\nscenario read-mail 13s\n  start 30\n")
@@ -34,14 +34,14 @@ func visits(lives time.Duration) string {
 	return b.String()
 }
 
-// coverage is how frames of a run were seen.
+// coverage is how many frames of a run were seen.
 type coverage struct {
 	drawn      []int // by the phone, in each repetition
 	iterations []run.Iteration
 	stalled    time.Duration
 }
 
-// counts are the frames of each repetition, by the run.
+// counts returns the run's frame count of each repetition.
 func (c coverage) counts() (out []int) {
 	for _, it := range c.iterations {
 		out = append(out, int(it.Metrics["frames.count"]))
@@ -49,8 +49,8 @@ func (c coverage) counts() (out []int) {
 	return out
 }
 
-// covers measures an app on a phone that is as slow as real ones, the frames of which come
-// by its frame timeline or by dumps.
+// covers measures an app on a phone that is as slow as real ones, with frames from its frame
+// timeline or from dumps.
 func covers(t *testing.T, by string, o simulator.Options, app string, repetitions int) coverage {
 	t.Helper()
 	profile := map[string]string{"timeline": "galaxy-s21-android-13", "gfxinfo": "pixel-5-android-11"}[by]
@@ -60,7 +60,7 @@ func covers(t *testing.T, by string, o simulator.Options, app string, repetition
 	byPID := map[int32]int{}
 	look := func() {
 		for pid, n := range drawnBy(s, by) {
-			byPID[pid] = max(byPID[pid], n) // the phone forgets what is long ago
+			byPID[pid] = max(byPID[pid], n) // the phone forgets old frames
 		}
 	}
 	r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(journal.Event) { look() })})
@@ -76,8 +76,8 @@ func covers(t *testing.T, by string, o simulator.Options, app string, repetition
 	return c
 }
 
-// drawnBy are the frames of each process of the demo app: those that came to the screen,
-// of which the compositor tells, or those that the process counted itself.
+// drawnBy counts the frames of each process of the demo app: those on the screen, which the
+// compositor reports, or those that the process counted itself.
 func drawnBy(s *simulator.Simulated, by string) map[int32]int {
 	out := map[int32]int{}
 	for _, l := range s.Phone.Timeline().Layers {
@@ -90,8 +90,8 @@ func drawnBy(s *simulator.Simulated, by string) map[int32]int {
 	return out
 }
 
-// documented are the rows of a table of docs/collection/frames.md, without what stands in their
-// first column, by that.
+// documented returns the rows of a table of docs/collection/frames.md, without the first column, by that
+// column.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "collection", "frames.md"))
@@ -107,18 +107,18 @@ func documented(t *testing.T) map[string][]string {
 	return rows
 }
 
-// isAbout reports whether a number stands in a cell, "1234 ms", to within so much.
+// isAbout reports whether a cell has a number such as "1234 ms", within a tolerance.
 func isAbout(cell string, n, within float64) bool {
 	number, _, _ := strings.Cut(strings.TrimSpace(cell), " ")
 	stated, err := strconv.ParseFloat(number, 64)
 	return err == nil && math.Abs(stated-n) <= within
 }
 
-// TestFramesThatAreSeen is the table in docs/collection/frames.md: how many of an app's frames are
-// counted and seen, at each rate of the display and for windows that live for a while, and
-// for how long the app could not draw since it was asked. The document holds to within 1 %
-// of the frames, 3 points of the share and 10 % of that time.
-func TestFramesThatAreSeen(t *testing.T) {
+// TestFrameCoverage checks the table in docs/collection/frames.md: how many of an app's frames are counted
+// and seen, at each rate of the display and for short-lived windows, and for how long reading kept
+// the app from drawing. The document must be within 1 % of the frames, 3 points of the share and 10
+// % of that time.
+func TestFrameCoverage(t *testing.T) {
 	t.Parallel()
 	table := documented(t)
 	check := func(by string, hz int, what, app string) {
@@ -150,10 +150,9 @@ func TestFramesThatAreSeen(t *testing.T) {
 	}
 }
 
-// TestFramesCountHoweverLateTheyAreKept has phones take their time to keep what a process
-// counted that ended, with its test or before the next repetition: what was drawn in one
-// repetition is never counted in the next.
-func TestFramesCountHoweverLateTheyAreKept(t *testing.T) {
+// TestFramesCountWithLateStatistics has phones store the counts of an ended process late, at the
+// test's end or before the next repetition: frames of one repetition are never counted in the next.
+func TestFramesCountWithLateStatistics(t *testing.T) {
 	t.Parallel()
 	const brief = "cost 4ms\nscenario read-mail 3s\n  start 30\n  600ms scroll 60\n"
 	for _, takes := range []time.Duration{1, 250, 350, 700, 1200, 1700} {
@@ -176,11 +175,11 @@ func TestFramesCountHoweverLateTheyAreKept(t *testing.T) {
 	}
 }
 
-// TestTheSameBuildTenTimes has ten repetitions of one build count alike: of the frame
-// timeline all that the phone showed, of dumps nearly the same, since each keeps the app
-// from drawing for a while. A phone whose app and compositor do the same each time shows
-// the same number in all ten: what is asked of it meanwhile costs no frame.
-func TestTheSameBuildTenTimes(t *testing.T) {
+// TestRepetitionsOfABuildCountAlike measures ten repetitions of one build: the frame timeline has
+// all frames that the phone showed, and dumps have nearly the same number, since each dump blocks
+// the app's drawing for a while. A phone whose app and compositor do the same each time shows the
+// same number in all ten: the queries cost no frame.
+func TestRepetitionsOfABuildCountAlike(t *testing.T) {
 	t.Parallel()
 	const steady = "cost 4ms\nnoise session 0% repetition 0% frame 0% tail 0%x1\nscenario read-mail 14s\n  start 30\n  600ms scroll 720\n"
 	for _, c := range []struct {

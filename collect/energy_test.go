@@ -27,7 +27,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// measured collects with energy on a phone that was changed.
+// measured collects with energy on a modified phone.
 func measured(t *testing.T, api int, source string, change func(*power), changeJob func(*collect.Job)) (*phone, collect.Result) {
 	t.Helper()
 	p := newPhone(api)
@@ -46,9 +46,9 @@ func measured(t *testing.T, api int, source string, change func(*power), changeJ
 	return p, r
 }
 
-// The phone draws 2 W for 10 s, and 2 W more in the 3 s between a and b: 26 J in
-// all, of which 2 × 2.005, 4 × 3 and 2 × 4.995 in the buckets. Readings are 250 ms
-// apart, so that a step may be seen up to so much early or late.
+// The phone draws 2 W for 10 s, and 2 W more in the 3 s between a and b: 26 J in all, of which 2 ×
+// 2.005, 4 × 3 and 2 × 4.995 in the buckets. Readings are 250 ms apart, so that a step may be seen
+// up to that much early or late.
 func wantTrueJoules(t *testing.T, r collect.Result) {
 	t.Helper()
 	wantComplete(t, r, 3)
@@ -107,7 +107,7 @@ func (s *slowStart) Sleep(ctx context.Context, d time.Duration) (err error) {
 	return err
 }
 
-// What Maestro takes to start is no energy of the scenario's.
+// The energy used while Maestro starts is not the scenario's.
 func TestEnergyOfAFlowBeginsWithTheApp(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
@@ -143,9 +143,8 @@ func TestEnergyByRails(t *testing.T) {
 	}
 }
 
-// However long the device takes to tell its clock, the joules of the workload are
-// all of its own.
-func TestEnergyCountsFromTheWorkloadsOwnBeginning(t *testing.T) {
+// The workload's joules are right however long the device takes to report its clock.
+func TestEnergyBeginsWithTheWorkload(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
 	p.power, p.slowDump = newPower(), time.Second
@@ -161,7 +160,7 @@ func TestEnergyCountsFromTheWorkloadsOwnBeginning(t *testing.T) {
 	}
 }
 
-// wantUndone holds the phone to be as it was found.
+// wantUndone checks that the phone is as it was found.
 func wantUndone(t *testing.T, p *phone) {
 	t.Helper()
 	w := p.power
@@ -210,9 +209,9 @@ func TestEnergyByTheBattery(t *testing.T) {
 	}
 }
 
-// 8 W could be 8 mW in another unit, where no charge counter tells. What the
-// sensors were tried with at set-up, when little went on, settles it.
-func TestTheUnitFoundAtSetUpHoldsForTheRun(t *testing.T) {
+// 8 W could be 8 mW in another unit if there is no charge counter. The idle readings of the sensors
+// during set-up settle it.
+func TestCurrentUnitIsKeptFromSetUp(t *testing.T) {
 	t.Parallel()
 	_, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.current, w.hungry = true, true }, nil)
 	wantComplete(t, r, 3)
@@ -234,7 +233,7 @@ func TestEnergyOfAnEmulatorIsModelled(t *testing.T) {
 		for _, b := range it.Events {
 			parts += b.Metrics["energy.total_j"]
 		}
-		// What batterystats tells of the whole run alone is in no bucket.
+		// What batterystats reports only of the whole run is in no bucket.
 		if !(total > 1 && total < 100) || parts > total || parts < 0.99*total {
 			t.Errorf("%.2f J in all, %.2f J in the buckets", total, parts)
 		}
@@ -248,9 +247,9 @@ func TestEnergyOfAnEmulatorIsModelled(t *testing.T) {
 	wantUndone(t, p)
 }
 
-// The app had sensor 11 of 20 mA on for 8 s of each repetition: at 3.85 V that is
-// 0.616 J. What a device states that can't be believed, or can't be read, costs the
-// sensors alone; one that states nothing is not even worth a word.
+// The app had sensor 11 of 20 mA on for 8 s of each repetition: at 3.85 V that is 0.616 J. If the
+// device's statement is implausible or unreadable, only the sensors' energy is missing, with a
+// warning; without a statement there is no warning.
 func TestEnergyOfSensorsIsModelled(t *testing.T) {
 	t.Parallel()
 	const on = "9,10123,l,sr,11,8000,1,0,8000,0\n"
@@ -293,8 +292,8 @@ func TestEnergyOfSensorsIsModelled(t *testing.T) {
 	}
 }
 
-// Without an energy section not a command more is sent than there ever was.
-func TestNothingMoreIsSentWithoutEnergy(t *testing.T) {
+// Without an energy section no extra command is sent.
+func TestNoExtraCommandsWithoutEnergy(t *testing.T) {
 	t.Parallel()
 	plain, none := newPhone(30), newPhone(30)
 	plain.power, none.power = newPower(), newPower()
@@ -314,7 +313,7 @@ func TestNothingMoreIsSentWithoutEnergy(t *testing.T) {
 
 var digits = regexp.MustCompile(`[0-9]+|mywpi\w+`)
 
-// kinds are the commands that were sent, each once, without their numbers.
+// kinds returns the commands that were sent, without duplicates and numbers.
 func (p *phone) kinds() []string {
 	seen := map[string]bool{}
 	for _, c := range p.commands {
@@ -336,8 +335,8 @@ func TestChargingLosesTheRepetition(t *testing.T) {
 	wantUndone(t, p)
 }
 
-// A charger that nobody could have asked about in time is in the trace.
-func TestAChargerForAMomentLosesTheRepetition(t *testing.T) {
+// A charger that was connected too briefly to be queried is in the trace.
+func TestBriefChargerLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	for _, noProps := range []bool{false, true} {
 		_, r := measured(t, 34, config.EnergyAuto, func(w *power) { w.current, w.plugAt, w.noVolts, w.noProps = true, 2, true, noProps }, nil)
@@ -348,8 +347,8 @@ func TestAChargerForAMomentLosesTheRepetition(t *testing.T) {
 	}
 }
 
-// What rails tell stays true with a charger, but is not what it was without.
-func TestAChargerBesideRailsIsTold(t *testing.T) {
+// Rails stay true with a charger, but differ from a run without.
+func TestChargerWarnsWithRails(t *testing.T) {
 	t.Parallel()
 	for _, plugAt := range []int{0, 2} {
 		_, r := measured(t, 34, config.EnergyAuto, func(w *power) { w.rails, w.noVolts, w.plugAt = true, true, plugAt }, nil)
@@ -360,7 +359,7 @@ func TestAChargerBesideRailsIsTold(t *testing.T) {
 	}
 }
 
-func TestALostTraceLosesTheRepetition(t *testing.T) {
+func TestLostTraceLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.rails, w.loseTrace = true, 2 }, nil)
 	wantTrueJoules(t, r)
@@ -370,7 +369,7 @@ func TestALostTraceLosesTheRepetition(t *testing.T) {
 	wantUndone(t, p)
 }
 
-func TestASourceThatIsAskedForMustBeThere(t *testing.T) {
+func TestMissingEnergySourceIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{config.EnergyRails, config.EnergyBattery} {
 		p, r := measured(t, 33, source, nil, nil)
@@ -386,7 +385,7 @@ func TestASourceThatIsAskedForMustBeThere(t *testing.T) {
 	}
 }
 
-func TestACompilationThatIsRefusedEndsTheRun(t *testing.T) {
+func TestRefusedCompilationEndsARunWithEnergy(t *testing.T) {
 	t.Parallel()
 	_, r := measured(t, 33, config.EnergyModel, func(w *power) { w.refuse = "Failure: package not found" }, nil)
 	if !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "package not found") || r.Run.Status != run.Failed {
@@ -399,7 +398,7 @@ func TestACompilationThatIsRefusedEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestTheDeviceSettlesBeforeItIsMeasured(t *testing.T) {
+func TestDeviceSettlesBeforeEnergyIsMeasured(t *testing.T) {
 	t.Parallel()
 	ninety := 90 * time.Second
 	for _, c := range []struct {
@@ -436,7 +435,7 @@ func TestTheDeviceSettlesBeforeItIsMeasured(t *testing.T) {
 }
 
 // An interrupt at any time ends the run at once, and everything is undone.
-func TestAnInterruptUndoesWhatEnergyNeeded(t *testing.T) {
+func TestInterruptUndoesEnergySetUp(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"set-up: trying the power sensors", "set-up: compiling the app", "settle: 2m0s left", "measure: ", "recording"} {
 		p := newPhone(33)
@@ -461,7 +460,7 @@ func TestAnInterruptUndoesWhatEnergyNeeded(t *testing.T) {
 	}
 }
 
-// cancelling is a clock on which the user interrupts when something is so.
+// cancelling is a clock on which the user interrupts when a condition holds.
 type cancelling struct {
 	*phone
 	when   func() bool
@@ -482,7 +481,7 @@ func (p *phone) recordsWorkload() bool {
 	return p.run != nil && !p.run.hungUp && len(p.power.recording) > 0
 }
 
-func TestADebugBuildIsSaid(t *testing.T) {
+func TestDebugBuildIsReported(t *testing.T) {
 	t.Parallel()
 	_, r := measured(t, 33, config.EnergyModel, func(w *power) { w.debug = true }, nil)
 	wantComplete(t, r, 3)
@@ -491,8 +490,7 @@ func TestADebugBuildIsSaid(t *testing.T) {
 	}
 }
 
-// 100 samples of 100 ms: 30 of List.draw at 4 W are 12 J, 70 of Main.open at 2 W
-// are 14 J.
+// 100 samples of 100 ms: 30 of List.draw at 4 W are 12 J, 70 of Main.open at 2 W are 14 J.
 func TestMethodsGetTheirJoules(t *testing.T) {
 	t.Parallel()
 	for simpleperf, doubt := range map[string]string{"works": "", "no task-clock": "sampled by cpu-clock"} {
@@ -524,7 +522,7 @@ func TestMethodsGetTheirJoules(t *testing.T) {
 	}
 }
 
-func TestAnAppThatCantBeSampledEndsTheRun(t *testing.T) {
+func TestUnprofileableAppEndsTheRun(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyModel, func(w *power) { w.simpleperf = "not profileable" }, func(j *collect.Job) { j.Energy.Methods = true })
 	var hinted interface{ Hint() string }
@@ -538,8 +536,8 @@ func TestAnAppThatCantBeSampledEndsTheRun(t *testing.T) {
 	wantUndone(t, p)
 }
 
-// One phone of a lab without simpleperf measures all but its methods.
-func TestAPhoneWithoutSimpleperfMeasuresAllElse(t *testing.T) {
+// A phone of a lab without simpleperf measures everything but its methods.
+func TestPhoneWithoutSimpleperf(t *testing.T) {
 	t.Parallel()
 	_, r := measured(t, 27, config.EnergyModel, func(w *power) { w.simpleperf = "" }, func(j *collect.Job) { j.Energy.Methods = true })
 	wantComplete(t, r, 3)
@@ -548,8 +546,8 @@ func TestAPhoneWithoutSimpleperfMeasuresAllElse(t *testing.T) {
 	}
 }
 
-// Samples without times on the workload's clock are of no use: all else is measured.
-func TestAPhoneWhoseSamplesHaveNoTimeMeasuresAllElse(t *testing.T) {
+// Samples without times on the workload's clock are unusable: everything else is measured.
+func TestSamplesWithoutTimesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	_, r := measured(t, 28, config.EnergyModel, func(w *power) { w.simpleperf = "old kernel" }, func(j *collect.Job) { j.Energy.Methods = true })
 	wantComplete(t, r, 3)
@@ -558,8 +556,8 @@ func TestAPhoneWhoseSamplesHaveNoTimeMeasuresAllElse(t *testing.T) {
 	}
 }
 
-// What can't be read of a recording or of the mapping is told once, not three times.
-func TestWhatCantBeReadOfMethodsIsTold(t *testing.T) {
+// An unreadable recording or mapping is reported once, not three times.
+func TestUnreadableMethodsAreReported(t *testing.T) {
 	t.Parallel()
 	mapping := filepath.Join(t.TempDir(), "mapping.txt")
 	if err := os.WriteFile(mapping, []byte("com.example.Main -> a.a:\n# {\"id\": cut\n    void open() -> a\n"), 0o600); err != nil {
@@ -577,8 +575,8 @@ func TestWhatCantBeReadOfMethodsIsTold(t *testing.T) {
 	}
 }
 
-// The simpleperf that the user pushed is taken where there is one.
-func TestASimpleperfThatWasPushed(t *testing.T) {
+// A simpleperf that the user pushed is preferred.
+func TestPushedSimpleperf(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 28, config.EnergyModel, func(w *power) { w.simpleperf = "pushed" }, func(j *collect.Job) { j.Energy.Methods = true })
 	wantComplete(t, r, 3)
@@ -587,8 +585,8 @@ func TestASimpleperfThatWasPushed(t *testing.T) {
 	}
 }
 
-// What a run that was killed has left on the device is no truth about it.
-func TestWhatAKilledRunHasFeignedIsTakenBack(t *testing.T) {
+// A battery state faked by a killed run is reset before it is read.
+func TestFakedBatteryOfAKilledRunIsReset(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.current, w.charger, w.unplugged = true, "USB", true }, nil)
 	wantComplete(t, r, 3)
@@ -598,9 +596,8 @@ func TestWhatAKilledRunHasFeignedIsTakenBack(t *testing.T) {
 	wantUndone(t, p)
 }
 
-// A run that was killed could not end its recorders, nor put back when the screen
-// goes off.
-func TestWhatAKilledRunHasLeftIsTakenAway(t *testing.T) {
+// A killed run leaves its recorders running, and the screen timeout changed.
+func TestRecordersOfAKilledRunAreEnded(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyModel, func(w *power) {
 		w.settings["screen_off_timeout"] = "86399000"
@@ -617,9 +614,9 @@ func TestWhatAKilledRunHasLeftIsTakenAway(t *testing.T) {
 	}
 }
 
-// A recorder that ignores the signal to end is killed; perfetto can't be, by
-// Android's SELinux policy, so that it is told what is left.
-func TestARecorderThatDoesNotEnd(t *testing.T) {
+// A recorder that ignores the signal to end is killed; perfetto can't be, by Android's SELinux
+// policy, so it is reported as left.
+func TestRecorderThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 30, config.EnergyModel, func(w *power) { w.simpleperf, w.stuck = "works", true }, func(j *collect.Job) { j.Energy.Methods = true })
 	if !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "end simpleperf: it still runs") {
@@ -634,8 +631,8 @@ func TestARecorderThatDoesNotEnd(t *testing.T) {
 	wantUndone(t, p)
 }
 
-// While the connection is cut, an interrupt opens it again to put everything back.
-func TestAnInterruptWhileTheConnectionIsCut(t *testing.T) {
+// An interrupt while the connection is cut reopens it to undo everything.
+func TestInterruptWhileTheConnectionIsCut(t *testing.T) {
 	t.Parallel()
 	for _, away := range []bool{false, true} {
 		p := newPhone(33)
@@ -667,9 +664,8 @@ func TestAnInterruptWhileTheConnectionIsCut(t *testing.T) {
 	}
 }
 
-// A connection that breaks during set-up ends the run; it is opened again to put
-// everything back.
-func TestAConnectionThatBreaksInSetUp(t *testing.T) {
+// A connection that breaks during set-up ends the run; it is reopened to undo everything.
+func TestBrokenConnectionInSetUp(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.rails, w.dropped, w.charger = true, true, "USB" }, nil)
 	if !loss.IsInfrastructure(r.Err) || !errors.Is(r.Err, device.ErrGone) || p.opened != 2 || warnedOf(r.Run, "still to do") {
@@ -678,8 +674,8 @@ func TestAConnectionThatBreaksInSetUp(t *testing.T) {
 	wantUndone(t, p)
 }
 
-// A device that was lost comes back restarted: what a restart undoes is done
-// anew, and the lost repetition's recorders don't stand in the way.
+// A lost device comes back restarted: what a restart undoes is done again, and the lost
+// repetition's recorders don't interfere.
 func TestEnergyOutlivesALostDevice(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
@@ -701,7 +697,7 @@ func TestEnergyOutlivesALostDevice(t *testing.T) {
 	wantUndone(t, p)
 }
 
-// rests notes how long each rest is to be.
+// rests records how long each rest is to be.
 type rests struct {
 	long    []string
 	resting bool
@@ -714,8 +710,8 @@ func (r *rests) Report(e journal.Event) {
 	r.resting = e.Phase == journal.Settle
 }
 
-// Both builds are measured alike: compiled, and left to settle. What is said of
-// the rest in the configuration counts for each.
+// Both builds are measured alike: compiled, and left to settle. The configured rest applies to
+// each.
 func TestEnergyOfTwoBuildsInTurns(t *testing.T) {
 	t.Parallel()
 	minute := time.Minute
@@ -759,7 +755,7 @@ func inTurnsWithEnergy(t *testing.T, settle *time.Duration, want []string) {
 	wantUndone(t, p)
 }
 
-func TestTheConnectionIsCutWhileTheWorkloadRuns(t *testing.T) {
+func TestConnectionIsCutDuringTheWorkload(t *testing.T) {
 	t.Parallel()
 	change := func(j *collect.Job) { j.Energy.Disconnect = 8 * time.Second }
 	p := newPhone(33)
@@ -821,7 +817,7 @@ func TestEnergyByThePlatform(t *testing.T) {
 		if math.Abs(it.Metrics["energy.total_j"]-1440) > 0.01 || math.Abs(it.Metrics["energy.app_j"]-360) > 0.01 {
 			t.Errorf("%v", it.Metrics)
 		}
-		// The platform tells nothing of when: no event is given a share.
+		// The platform's estimate has no times: no event gets a share.
 		if got, told := it.Events[1].Metrics["energy.total_j"]; told {
 			t.Errorf("%.3f J after a, want none", got)
 		}
@@ -831,10 +827,9 @@ func TestEnergyByThePlatform(t *testing.T) {
 	}
 }
 
-// The samples come to 10 s of CPU time. That the app had more is told, whether the
-// kernel counted it or batterystats did, which alone knows of the last second; a
-// day of it is not believed.
-func TestCPUTimeThatWasNotSampledIsTold(t *testing.T) {
+// The samples add up to 10 s of CPU time. A warning says that the app had more, by the kernel's
+// count or by batterystats, which alone includes the last second; a whole day is implausible.
+func TestUnsampledCPUTimeIsReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		ticks     int
@@ -856,8 +851,8 @@ func TestCPUTimeThatWasNotSampledIsTold(t *testing.T) {
 	}
 }
 
-// Readings whose time is not known can't be laid over a workload.
-func TestATraceOnAnotherClockIsNotBelieved(t *testing.T) {
+// Readings on an unknown clock can't be matched with a workload.
+func TestTraceOnAnotherClockIsRejected(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.rails, w.noClocks = true, true }, nil)
 	if !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "CLOCK_MONOTONIC") {

@@ -28,8 +28,8 @@ import (
 	pftrace "github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
-// spied is a device of which it is noted what was run on it, and how many perfettos
-// ran whenever frames were read.
+// spied is a device that records its commands, and how many perfettos ran whenever frames were
+// read.
 type spied struct {
 	device.Device
 	spy *spy
@@ -39,10 +39,10 @@ type spy struct {
 	mu       sync.Mutex
 	commands []string
 	perfetto map[int]int // how often so many were seen
-	// refuse has Pull of a path fail that holds it; "" none.
+	// refuse makes Pull fail for paths that contain it; "" none.
 	refuse string
-	deaf   bool // has logcat not start that follows the log
-	// heard is closed when who follows the log has made of an ANR or a long frame what there is to.
+	deaf   bool // the logcat that follows the log does not start
+	// heard is closed when the log's follower has handled an ANR or a long frame.
 	heard chan struct{}
 	once  sync.Once
 }
@@ -69,13 +69,13 @@ func (s spied) Exec(ctx context.Context, command string) (device.Output, error) 
 // awaited is an ANR or a long frame, in the log.
 var awaited = regexp.MustCompile(`am_anr|Davey!`)
 
-// hears reports whether who follows the log asked for what is in it.
+// hears reports whether the log's follower asked for what is in the text.
 func (s spied) hears(text []byte) bool {
 	return bytes.Contains(text, []byte("am_anr")) || strings.Contains(s.spy.ran("logcat -T")[0], "HWUI")
 }
 
-// waitHeard holds up what is asked next while the phone's log has what was not heard
-// of: a simulated clock runs too fast for who listens beside it.
+// waitHeard delays the next command while the phone's log has an entry that was not handled yet: a
+// simulated clock is too fast for a concurrent follower.
 func (s spied) waitHeard(ctx context.Context) error {
 	if len(s.spy.ran("logcat -T")) == 0 {
 		return nil // nobody listens
@@ -105,7 +105,7 @@ func (s spied) Start(ctx context.Context, command string) (device.Process, error
 	return p, err
 }
 
-// followed is a logcat whose reader is listened to.
+// followed is a logcat whose reader is observed.
 type followed struct {
 	device.Process
 	out *listener
@@ -113,7 +113,7 @@ type followed struct {
 
 func (f followed) Stdout() io.Reader { return f.out }
 
-// listener tells when its reader comes back after it was given what is awaited.
+// listener signals when its reader returns after it received what is awaited.
 type listener struct {
 	r     io.Reader
 	text  []byte
@@ -139,7 +139,7 @@ func (s spied) Pull(ctx context.Context, path string, dst io.Writer) error {
 	return s.Device.Pull(ctx, path, dst)
 }
 
-// ran are the commands that hold the text.
+// ran returns the commands that contain the text.
 func (s *spy) ran(text string) (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,8 +151,7 @@ func (s *spy) ran(text string) (out []string) {
 	return out
 }
 
-// watched is a job of the demo app on a simulated phone whose evidence is kept in a
-// folder.
+// watched is a job of the demo app on a simulated phone whose evidence is kept in a folder.
 func watched(t *testing.T, profile, keep string, o simulator.Options) (*simulator.Simulated, collect.Job, *evidence.Folder, *spy) {
 	t.Helper()
 	s, job := simulated(t, profile, o)
@@ -161,7 +160,7 @@ func watched(t *testing.T, profile, keep string, o simulator.Options) (*simulato
 	return s, job, evidence.At(t.TempDir(), evidence.Default), spy
 }
 
-// spyOn notes what a job asks of its device.
+// spyOn records a job's commands to its device.
 func spyOn(job *collect.Job) *spy {
 	spy := &spy{perfetto: map[int]int{}, heard: make(chan struct{})}
 	open := job.Open
@@ -175,7 +174,7 @@ func spyOn(job *collect.Job) *spy {
 	return spy
 }
 
-// left fails where a file of a recording is left on the phone.
+// left fails if a recorder's file is left on the phone.
 func left(t *testing.T, s *simulator.Simulated) {
 	t.Helper()
 	files, err := s.Phone.List("/data/misc/perfetto-traces")
@@ -187,17 +186,16 @@ func left(t *testing.T, s *simulator.Simulated) {
 	}
 }
 
-// anrs and frozen are faults of the second repetition, which is the third time that
-// the workload runs. A UI thread that is busy for 2.1 s freezes a frame, from its next vsync on; for 6.5 s it
-// is an ANR.
+// anrs and frozen are faults of the second repetition, which is the third run of the workload. A UI
+// thread that is busy for 2.1 s freezes a frame, from its next vsync on; busy for 6.5 s it is an
+// ANR.
 var (
 	anrOnce    = simapp.Fault{Kind: simapp.ANR, At: time.Second, Repetition: 3}
 	frozenOnce = simapp.Fault{Kind: simapp.ANR, At: time.Second, For: 2100 * time.Millisecond, Repetition: 3}
 )
 
-// Of a run in one repetition of which something went wrong, exactly that one's trace
-// is kept.
-func TestTheTraceOfWhatWentWrongIsKept(t *testing.T) {
+// If something went wrong in one repetition of a run, only that repetition's trace is kept.
+func TestTraceOfAnAnomalyIsKept(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		profile string
@@ -241,7 +239,7 @@ func TestTheTraceOfWhatWentWrongIsKept(t *testing.T) {
 	}
 }
 
-// tracesOf are the kept files of a run that are traces of what went wrong.
+// tracesOf returns the kept traces of anomalies.
 func tracesOf(r run.Run) (out []run.Evidence) {
 	for _, e := range r.Evidence {
 		if e.Kind == run.PerfettoTrace && !strings.HasPrefix(e.Why, "the latest frame of the run ") {
@@ -258,7 +256,7 @@ func eventsOf(r run.Run) (names []string) {
 	return names
 }
 
-// spans fails unless the kept trace holds the time that it was kept for.
+// spans checks that the kept trace covers the time for which it was kept.
 func spans(t *testing.T, folder *evidence.Folder, e run.Evidence) {
 	t.Helper()
 	file, err := folder.Open(e.Digest)
@@ -275,9 +273,9 @@ func spans(t *testing.T, folder *evidence.Folder, e run.Evidence) {
 	}
 }
 
-// The trace of a crash is kept too, as that of no repetition: the one that it was of
-// is made again, and is an iteration without a crash.
-func TestTheTraceOfALostRepetitionIsKept(t *testing.T) {
+// The trace of a crash is kept too, without a repetition: the crashed repetition is repeated, and
+// its iteration has no crash.
+func TestTraceOfALostRepetitionIsKept(t *testing.T) {
 	t.Parallel()
 	crash := simapp.Fault{Kind: simapp.Crash, At: 3 * time.Second, Repetition: 3}
 	s, job, folder, _ := watched(t, "pixel-5-android-11", config.KeepAnomalies, simulator.Options{Faults: []simapp.Fault{crash}})
@@ -295,8 +293,8 @@ func TestTheTraceOfALostRepetitionIsKept(t *testing.T) {
 	left(t, s)
 }
 
-// checkSpent holds what a run tells of where the time of its frames went: of all that were
-// recorded, kept or not, with the trace of its repetition for each that was late.
+// checkSpent checks where the frames' time went: for all recorded frames, kept or not, with the
+// trace of its repetition for each late one.
 func checkSpent(t *testing.T, r run.Run, keep string) {
 	t.Helper()
 	if keep == config.KeepNone {
@@ -329,8 +327,7 @@ func checkSpent(t *testing.T, r run.Run, keep string) {
 	}
 }
 
-// wantLatest wants the trace that is kept to be that of the record's latest frame, which
-// leads to it.
+// wantLatest checks that the kept trace is that of the record's latest frame, which links to it.
 func wantLatest(t *testing.T, folder *evidence.Folder, r run.Run) {
 	t.Helper()
 	if len(r.Evidence) == 0 || r.Frames == nil || len(r.Frames.Worst) == 0 {
@@ -344,9 +341,8 @@ func wantLatest(t *testing.T, folder *evidence.Folder, r run.Run) {
 	spans(t, folder, e)
 }
 
-// All traces are kept where that is asked for, one where nothing went wrong but that a
-// frame was late, and none where none is asked for.
-func TestHowMuchEvidenceIsKept(t *testing.T) {
+// All traces are kept if configured, one if only a frame was late, and none if none is configured.
+func TestKeptEvidenceByConfiguration(t *testing.T) {
 	t.Parallel()
 	for keep, want := range map[string]int{config.KeepAll: 3, config.KeepAnomalies: 1, config.KeepWorst: 1, config.KeepNone: 0} {
 		t.Run(keep, func(t *testing.T) {
@@ -397,15 +393,15 @@ func TestOnePerfettoServesEnergyAndEvidence(t *testing.T) {
 	left(t, s)
 }
 
-// full takes nothing.
+// full is a keeper that accepts nothing.
 type full struct{}
 
 func (full) Keep(context.Context, io.Reader, int64) (string, int64, error) {
 	return "", 0, errors.New("write: no space left on device")
 }
 
-// Evidence that can't be had is a warning, and the measurement counts.
-func TestARunSurvivesItsEvidence(t *testing.T) {
+// Missing evidence is a warning, and the measurement counts.
+func TestRunSurvivesMissingEvidence(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		keeper  evidence.Keeper
@@ -435,9 +431,9 @@ func TestARunSurvivesItsEvidence(t *testing.T) {
 	}
 }
 
-// A log that can't be followed costs neither the measurement nor the trace: what went
-// wrong is found in the end.
-func TestALogThatCanNotBeFollowed(t *testing.T) {
+// A log that can't be followed costs neither the measurement nor the trace: the anomaly is found at
+// the end.
+func TestLogThatCantBeFollowed(t *testing.T) {
 	t.Parallel()
 	_, job, folder, spy := watched(t, "pixel-5-android-11", config.KeepAnomalies, simulator.Options{Faults: []simapp.Fault{anrOnce}})
 	spy.deaf = true
@@ -451,21 +447,21 @@ func TestALogThatCanNotBeFollowed(t *testing.T) {
 	}
 }
 
-// Where the app is a debug build and its files can be had, the stacks of its threads
-// are kept as they were at the ANR; otherwise it is said why they are not.
-func TestTheThreadsOfAnANR(t *testing.T) {
+// If the app is a debug build and its files are readable, the stacks of its threads at the ANR are
+// kept; otherwise a warning says why not.
+func TestThreadsOfAnANR(t *testing.T) {
 	t.Parallel()
 	const android11, android13, android14, android15 = "pixel-5-android-11", "galaxy-s21-android-13", "pixel-7-android-14", "pixel-7-android-15"
 	for name, c := range map[string]struct {
 		profile          string
 		debuggable, root bool
-		says             string // "" where they are kept
+		says             string // "" if they are kept
 	}{
 		"a debug build, adb as root": {android11, true, true, ""},
 		"a release build, as root":   {android11, false, true, ""},
 		"Android 13, as root":        {android13, false, true, ""}, // whose tombstoned names the file alone
 		"Android 15, as root":        {android15, false, true, ""},
-		"a debug build":              {android11, true, false, ""}, // which the system reads to the shell
+		"a debug build":              {android11, true, false, ""}, // which the system shows the shell
 		"Android 14, a debug build":  {android14, true, false, ""}, // where everybody may read it
 		"a release build":            {android11, false, false, "the app could not be made to write them: it is no debug build"},
 	} {
@@ -515,9 +511,9 @@ func appendTo(t *testing.T, path, text string) {
 	}
 }
 
-// What the garbage collector did is known where a trace is recorded, which ART tells of
-// each of its runs, and nowhere else.
-func TestTheGarbageCollectorsRunsAreCounted(t *testing.T) {
+// Garbage collections are counted if a trace is recorded, in which ART reports each of them, and
+// only then.
+func TestGarbageCollectionsAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		profile, keep string
@@ -554,9 +550,9 @@ func TestTheGarbageCollectorsRunsAreCounted(t *testing.T) {
 	}
 }
 
-// Of an app that lets the shell not profile it a phone as it is sold traces no own section: the
-// run says so, with the line that the manifest lacks.
-func TestARunSaysThatTheAppsOwnSectionsAreMissing(t *testing.T) {
+// On a retail phone, an app that is not profileable by the shell traces none of its own sections:
+// the run says so, with the line that the manifest lacks.
+func TestMissingSectionsOfTheAppAreReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		element, attribute string
@@ -603,7 +599,7 @@ func TestARunSaysThatTheAppsOwnSectionsAreMissing(t *testing.T) {
 }
 
 // manifestWith is a binary AndroidManifest.xml after Android's ResourceTypes.h: of a package, with
-// an element of which an attribute is true.
+// an element that has a true attribute.
 func manifestWith(name, attribute string) []byte {
 	le := binary.LittleEndian
 	chunk := func(kind, head uint16, content []byte) []byte {

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// result is what became of the job that ended with the error, nil for none.
+// result returns the result of the job that ended with err, nil for none.
 func (c *collector) result(ctx context.Context, err error) Result {
 	if c.watcher != nil {
 		c.target.Journal = c.journal
@@ -26,7 +26,7 @@ func (c *collector) result(ctx context.Context, err error) Result {
 	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: energymeter.Traces(record.Spent(c.measured)), Took: c.taking.took()}
 }
 
-// finish makes the record of what was measured.
+// finish completes the record of the run.
 func (c *collector) finish(err error) run.Run {
 	c.target.Journal = c.journal
 	for _, doubt := range record.Doubts(c.measured) {
@@ -50,22 +50,22 @@ func (c *collector) finish(err error) run.Run {
 		r.Status = run.Complete
 	}
 	r.Warnings = c.journal.Warnings
-	if err != nil { // the last warning is what run.Why tells
+	if err != nil { // run.Why returns the last warning
 		r.Warnings = append(r.Warnings, run.Warning{Text: why(err)})
 	}
 	c.journal.Report(journal.Done, 0, 0, string(r.Status))
 	return r
 }
 
-// record makes iterations of what was measured so far, and puts what that tells of the
-// context into the run.
+// record turns the measurements so far into iterations, and adds the context properties found in
+// them.
 func (c *collector) record() {
 	c.run.ANRs = c.repeater.ANRs()
 	c.correctRefreshRate()
 	if _, users := c.job.Extra[metric.FramesBy]; !users && c.repeater.SawFrames() {
 		c.context.Set(metric.FramesBy, record.FramesBy(c.phone.Frames.By))
 	}
-	if c.watcher != nil && c.phone.Evident { // recording takes some of what is measured
+	if c.watcher != nil && c.phone.Evident { // recording affects the measurement
 		c.context.Set("recorded", "perfetto")
 	}
 	imported := record.Imported(c.measured, c.clean)
@@ -84,7 +84,7 @@ func (c *collector) record() {
 	}
 }
 
-// correctRefreshRate notes the highest rate at which frames were drawn.
+// correctRefreshRate sets the highest rate at which frames were drawn.
 func (c *collector) correctRefreshRate() {
 	least := record.ShortestInterval(c.measured)
 	if least == 0 {
@@ -98,8 +98,8 @@ func (c *collector) correctRefreshRate() {
 	}
 }
 
-// soFar is the run as it is now, for who decides whether to go on: complete, and
-// without what is worked out at its end. The collector is left as it is.
+// soFar returns the current run, to decide whether to continue: complete, and without what is
+// computed at its end. It does not change the collector.
 func (c *collector) soFar() run.Run {
 	quiet := *c
 	quiet.journal = journal.New(c.job.name(), nil)
@@ -110,7 +110,7 @@ func (c *collector) soFar() run.Run {
 	return quiet.run
 }
 
-// why says in one sentence why a run is not complete, for its record.
+// why returns one sentence on why a run is incomplete, for its record.
 func why(err error) string {
 	if errors.Is(err, ErrOtherBuild) {
 		return ErrOtherBuild.Error()

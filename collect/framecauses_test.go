@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// The views of each UI event are read in the warm-up, and those that nobody sees are named;
-// in a repetition that is measured nobody asks for them.
-func TestTheViewsOfAWindowAreRead(t *testing.T) {
+// The views of each UI event are read in the warm-up, and invisible ones are listed; in a measured
+// repetition they are not queried.
+func TestViewsAreReadInTheWarmUp(t *testing.T) {
 	t.Parallel()
 	_, job, folder, spy := watched(t, "pixel-7-android-14", config.KeepWorst, simulator.Options{})
 	appendTo(t, job.App.APK, "\nlayers android.widget.FrameLayout id root\nlayers android.widget.ImageView id under in root\nlayers android.widget.ImageView id over in root\n")

@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// dumpsys prints what it has after ten seconds, says that it gave the dump up, and ends
-// with status 0. What a run reads of such a dump is told, whatever service's it is.
-func TestADumpThatTheDeviceGivesUpIsTold(t *testing.T) {
+// dumpsys prints what it has after ten seconds, says that it gave the dump up, and ends with status
+// 0. Such a dump is reported, whichever service it is of.
+func TestDumpsCutByTheDeviceAreReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ service, profile string }{
 		{"battery", "pixel-7-android-14"}, {"connectivity", "pixel-7-android-14"}, {"display", "pixel-7-android-14"},
@@ -28,7 +28,7 @@ func TestADumpThatTheDeviceGivesUpIsTold(t *testing.T) {
 			settings := config.DefaultEnergy()
 			settings.Source, settings.Settle = config.EnergyModel, &settle
 			job.Scenario.Retries, job.Scenario.ClearData, job.Scenario.Memory = 0, true, config.MemoryPSS
-			if c.service != "meminfo" { // which is not asked while joules are counted
+			if c.service != "meminfo" { // not queried while energy is measured
 				job.Energy = &settings
 			}
 			r := collect.Collect(t.Context(), job, collect.Options{})

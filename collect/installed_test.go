@@ -14,9 +14,9 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// A runner that the test APK does not have is found before anything is measured,
-// and is nobody's failure but the configuration's.
-func TestARunnerThatIsNotThere(t *testing.T) {
+// A runner that the test APK lacks is detected before anything is measured, as a failure of the
+// configuration.
+func TestMissingRunner(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 	job.Scenario.Workload.Instrumentation.Runner = ".OwnRunner"
@@ -31,8 +31,8 @@ func TestARunnerThatIsNotThere(t *testing.T) {
 	}
 }
 
-// A test APK under another name than the configuration's is named, if it is the app's.
-func TestATestOfAnotherNameIsNamed(t *testing.T) {
+// A test APK with another package name than configured is named if it is of the app.
+func TestTestOfAnotherNameIsReported(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 	d, err := job.Open(t.Context())
@@ -57,8 +57,8 @@ func TestATestOfAnotherNameIsNamed(t *testing.T) {
 	}
 }
 
-// A test of another app than the one that is measured is a mistake, as a rule.
-func TestATestOfAnotherAppIsToldOf(t *testing.T) {
+// A test of another app than the measured one is reported, as a likely mistake.
+func TestTestOfAnotherAppIsReported(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 	other, err := os.ReadFile(job.App.APK)
@@ -76,7 +76,7 @@ func TestATestOfAnotherAppIsToldOf(t *testing.T) {
 	}
 }
 
-// What the configuration names no APK of has to be on the device.
+// Packages without a configured APK must be on the device.
 func TestInstalled(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-5-android-11", simulator.Options{})
@@ -108,9 +108,8 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// A test APK is there for the scenarios that run tests, and none of it stays on the
-// phone after one that does not.
-func TestTheTestAPKIsTakenOffAfterEachWorkload(t *testing.T) {
+// A test APK is installed for scenarios that run tests, and removed from the phone after others.
+func TestTestAPKIsUninstalled(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "script.sh")
 	if err := os.WriteFile(script, []byte("am start -n com.example.demo/.InboxActivity; pm path com.example.demo.test; sleep 2\n"), 0o600); err != nil {

@@ -12,43 +12,42 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Pair is two builds of one app to be compared on one device: the same job but
-// for the app. Base's device, scenario, network, energy and evidence count for both, but for
-// how the app is compiled, where the head's scenario says so.
+// Pair are two builds of one app to be compared on one device: the same job but for the app. Base's
+// device, scenario, network, energy and evidence are used for both, except for the compilation,
+// which the head's scenario may set.
 type Pair struct {
 	Base, Head Job
 	Turns
 }
 
-// Turns says how long two builds take turns. Where it is empty they do so as often as
-// the base's scenario is repeated.
+// Turns limits for how long two builds take turns. The zero value means as many rounds as the
+// base's scenario has repetitions.
 type Turns struct {
-	// Repetitions are those of each build in a round, one after the other, so that they
-	// share what it takes to put the build on the device: 0 is 1.
+	// Repetitions is the number of successive repetitions of each build in a round, which share the
+	// cost of installing the build: 0 is 1.
 	Repetitions int
-	// More says up to how many rounds are to be measured, of what was measured so far:
-	// at first of runs without iterations and before the device is touched, then again
-	// whenever there are so many. As
-	// many as there are, or fewer, ends it. nil: the repetitions of the base's scenario.
+	// More returns how many rounds are to be measured in all, given the measurements so far. It is
+	// called before the device is touched, with runs without iterations, and again whenever that
+	// many rounds were measured. A number that has been reached ends the measurement. nil: the
+	// repetitions of the base's scenario.
 	More func(Progress) (rounds int)
-	// Within is how long it may take, set-up included. A round is not
-	// begun that would go beyond it if it took as long as the longest before. 0: for ever;
-	// below 0: there is no time for any.
+	// Within is how long it may take, set-up included. A round is not started if it would exceed
+	// that by taking as long as the longest one before. 0: no limit; below 0: there is no time for
+	// any.
 	Within time.Duration
 }
 
 // Interleave measures both builds in turns, in rounds of one or more repetitions of each, so that
-// heat and drift are the same for both. Which build is first is drawn for each round,
-// by its session (see headFirst). A build is installed anew when its turn comes, without the data of the one
-// before (an older build can't replace a newer one, nor one with another key),
-// and runs the scenario's warm-up before it is measured.
+// heat and drift are the same for both. Which build is first is drawn for each round, by the
+// session (see headFirst). A build is installed anew when its turn comes, without the data of the
+// one before (an older build can't replace a newer one, nor one with another key), and runs the
+// scenario's warm-up before it is measured.
 //
-// The n-th iteration of each run is of round n, or with k repetitions a round (run.Run.Turn)
-// the first k are of round 1. A repetition that is lost is made
-// again, within its build's retries; where that is of no use both runs end, since a
-// round of one build alone can't be compared: what was measured before stays, and the
-// error of the build that was not at fault is then ErrOtherBuild as well. Where there
-// was time for no round, both are ErrNoTime.
+// The n-th iteration of each run is of round n, or with k repetitions a round (run.Run.Turn) the
+// first k are of round 1. A lost repetition is repeated within its build's retries. If they are
+// used up both runs end, since a round of one build alone can't be compared: earlier rounds are
+// kept, and the error of the other build is then ErrOtherBuild as well. If there was time for no
+// round, both are ErrNoTime.
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
 	p.Head.Device, p.Head.Station, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Station, p.Base.Open, p.Base.Clock
 	p.Head.Wall, p.Head.Died, p.Head.Why = p.Base.Wall, p.Base.Died, p.Base.Why
@@ -73,8 +72,8 @@ func Interleave(ctx context.Context, p Pair, options Options) (base, head Result
 	return result(a), result(b)
 }
 
-// interleave returns at which build it ended, where it did not come to its end and it
-// was one's fault.
+// interleave measures the rounds. If it ends early by the fault of one build, it returns that build
+// as at.
 func interleave(ctx context.Context, a, b *collector, turns Turns) (at *collector, err error) {
 	defer a.tearDown(ctx)
 	if a.job.App.APK == "" || b.job.App.APK == "" {
@@ -95,7 +94,7 @@ func interleave(ctx context.Context, a, b *collector, turns Turns) (at *collecto
 	if err := first.warmUp(ctx); err != nil {
 		return first, err
 	}
-	for n := 1; watch.goesOn(a, b); n++ {
+	for n := 1; watch.more(a, b); n++ {
 		first, second := inRound(n, a, b)
 		for _, c := range []*collector{first, second} {
 			for k := range watch.repetitions() {
@@ -111,7 +110,7 @@ func interleave(ctx context.Context, a, b *collector, turns Turns) (at *collecto
 	return nil, nil
 }
 
-// inRound are both in the order of a round.
+// inRound returns both in the order of a round.
 func inRound(n int, base, head *collector) (first, second *collector) {
 	if headFirst(base.job, n) {
 		return head, base
@@ -119,12 +118,12 @@ func inRound(n int, base, head *collector) (first, second *collector) {
 	return base, head
 }
 
-// headFirst draws whether the head is measured before the base in a round. A phone may
-// be slower at every other repetition, or every fourth; in a fixed order, such as A B B
-// A, that is one build's. Drawn for each round, either sign of a round's difference is as
-// likely whatever the noise does over time, and the rank test of the differences is
-// exact (Fisher 1935, The Design of Experiments, section 21). It follows from the
-// session, device and scenario, so that the same session is the same again.
+// headFirst draws whether the head is measured before the base in a round. A phone may be slower at
+// every other repetition, or every fourth; in a fixed order, such as A B B A, all of these may be
+// of one build. If the order is drawn for each round, either sign of a round's difference is
+// equally likely whatever the noise does over time, and the rank test of the differences is exact
+// (Fisher 1935, The Design of Experiments, section 21). The draw depends only on the session,
+// device and scenario, so that it can be reproduced.
 func headFirst(job Job, round int) bool {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%q %q %q %q %d", job.Session, job.Device, job.Scenario.Name, job.Network, round)
@@ -134,20 +133,20 @@ func headFirst(job Job, round int) bool {
 	return (x^x>>31)&1 == 1
 }
 
-// turnsWatch says whether another round is to be measured.
+// turnsWatch decides whether another round is measured.
 type turnsWatch struct {
 	Turns
 	clock   device.Clock
-	began   time.Duration // when set-up did
-	last    time.Duration // when the last round ended
-	longest time.Duration // that a round took
+	began   time.Duration // of set-up
+	last    time.Duration // of the last round
+	longest time.Duration // duration of a round
 	asked   int           // up to how many rounds
 }
 
-// repetitions are those of each build in a round.
+// repetitions returns the number of repetitions of each build in a round.
 func (w *turnsWatch) repetitions() int { return max(w.Repetitions, 1) }
 
-// left is the time that is left.
+// left returns the remaining time.
 func (w *turnsWatch) left(now time.Duration) time.Duration {
 	if w.Within <= 0 {
 		return -1
@@ -155,7 +154,7 @@ func (w *turnsWatch) left(now time.Duration) time.Duration {
 	return max(0, w.Within-(now-w.began))
 }
 
-// wanted asks whether any round is to be measured, before the device is touched.
+// wanted reports whether any round is to be measured, before the device is touched.
 func (w *turnsWatch) wanted(a, b *collector) bool {
 	if w.More == nil {
 		return true
@@ -164,8 +163,8 @@ func (w *turnsWatch) wanted(a, b *collector) bool {
 	return w.asked > 0
 }
 
-// goesOn reports whether there is to be another round, and time for it.
-func (w *turnsWatch) goesOn(a, b *collector) bool {
+// more reports whether another round is wanted and fits into the remaining time.
+func (w *turnsWatch) more(a, b *collector) bool {
 	now, rounds := w.clock.Now(), len(a.measured)/w.repetitions()
 	if rounds > 0 {
 		w.longest = max(w.longest, now-w.last)

@@ -19,8 +19,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
-// inOrderABBA is a session in which the first six rounds of these tests' job are drawn
-// base, head; head, base; and so on.
+// inOrderABBA is a session whose first six rounds of these tests' job are drawn base, head; head,
+// base; and so on.
 const inOrderABBA = "s16"
 
 // interleaved measures base.apk and head.apk in turns on a scripted phone.
@@ -29,7 +29,7 @@ func interleaved(t *testing.T, p *phone, rounds int) (base, head collect.Result)
 	return inTurns(t, p, rounds, collect.Turns{})
 }
 
-// inTurns is interleaved for as long as the turns say.
+// inTurns is interleaved with limits.
 func inTurns(t *testing.T, p *phone, rounds int, turns collect.Turns) (base, head collect.Result) {
 	t.Helper()
 	p.installed = map[string]bool{testPkg: true}
@@ -46,7 +46,7 @@ func inTurns(t *testing.T, p *phone, rounds int, turns collect.Turns) (base, hea
 	return base, head
 }
 
-// turns is what the phone saw: which build was installed, and each workload.
+// turns is the sequence of installed builds and workloads on the phone.
 func (p *phone) turns() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,14 +62,14 @@ func (p *phone) turns() string {
 	return strings.Join(seen, " ")
 }
 
-func TestBuildsTakeTurnsAsDrawn(t *testing.T) {
+func TestInterleaveFollowsTheDraw(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	base, head := interleaved(t, p, 4)
 	wantComplete(t, base, 4)
 	wantComplete(t, head, 4)
-	// One warm-up after each installation, then one or two repetitions. (What is drawn is
-	// held by TestWhichBuildIsFirstIsDrawn.)
+	// One warm-up after each installation, then one or two repetitions. (TestHeadFirst tests the
+	// draw.)
 	if got, want := p.turns(), "base · · head · · · base · · · head · · · base · ·"; got != want {
 		t.Errorf("the phone saw %s\nwant %s", got, want)
 	}
@@ -82,7 +82,7 @@ func TestBuildsTakeTurnsAsDrawn(t *testing.T) {
 }
 
 // Two repetitions a turn share an installation and a warm-up, and the runs say so.
-func TestATurnOfTwoRepetitions(t *testing.T) {
+func TestInterleaveWithTwoRepetitionsATurn(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	base, head := inTurns(t, p, 4, collect.Turns{Repetitions: 2, More: func(collect.Progress) int { return 2 }})
@@ -93,8 +93,8 @@ func TestATurnOfTwoRepetitions(t *testing.T) {
 	}
 }
 
-// Where no round of a job is asked for, the device is left alone.
-func TestAJobThatIsNotWantedIsNotBegun(t *testing.T) {
+// If no round of a job is wanted, the device is left alone.
+func TestInterleaveOfAnUnwantedJob(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	base, head := inTurns(t, p, 4, collect.Turns{More: func(collect.Progress) int { return 0 }})
@@ -103,8 +103,8 @@ func TestAJobThatIsNotWantedIsNotBegun(t *testing.T) {
 	}
 }
 
-// Who is asked sees what was measured so far, and ends it when it is enough.
-func TestTurnsGoOnUntilItIsEnough(t *testing.T) {
+// More sees the measurements so far, and ends them when they suffice.
+func TestInterleaveUntilMoreIsSatisfied(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	var asked []string
@@ -122,12 +122,12 @@ func TestTurnsGoOnUntilItIsEnough(t *testing.T) {
 	if want := []string{"0 0", "2 2", "3 3"}; !slices.Equal(asked, want) {
 		t.Errorf("asked after %q rounds of base and head, want %q", asked, want)
 	}
-	if len(base.Run.Warnings) > 1 || len(head.Run.Warnings) > 1 { // that the build's size isn't known
+	if len(base.Run.Warnings) > 1 || len(head.Run.Warnings) > 1 { // for the unknown size of the build
 		t.Errorf("asking left warnings: %v %v", base.Run.Warnings, head.Run.Warnings)
 	}
 }
 
-// A round is not begun that would not end in time, and one that was begun is whole.
+// A round that would not end in time is not started, and a started one is completed.
 func TestTurnsEndInTime(t *testing.T) {
 	t.Parallel()
 	whole := newPhone(30)
@@ -191,8 +191,8 @@ func TestJobsOfADeviceShareTheTime(t *testing.T) {
 	}
 }
 
-// Where one build can't be put on the device, what was measured before stays.
-func TestABuildThatDoesNotInstallEndsTheTurns(t *testing.T) {
+// If one build can't be installed, earlier measurements are kept.
+func TestInterleaveEndsAtABrokenBuild(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	b, h := p.job("fake"), p.job("fake")
@@ -206,7 +206,7 @@ func TestABuildThatDoesNotInstallEndsTheTurns(t *testing.T) {
 	}
 }
 
-func TestALostRoundIsMadeAgain(t *testing.T) {
+func TestInterleaveRepeatsALostRound(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	p.fail = func(workload int) fault { return fault{gone: workload == 5} } // the head's second
@@ -218,7 +218,7 @@ func TestALostRoundIsMadeAgain(t *testing.T) {
 	}
 }
 
-func TestABuildThatAlwaysCrashesEndsBoth(t *testing.T) {
+func TestInterleaveEndsAtACrashingBuild(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)
 	p.fail = func(workload int) fault { return fault{crash: workload > 2} } // from the head's warm-up on
@@ -243,8 +243,8 @@ func TestInterleavingNeedsTwoFiles(t *testing.T) {
 	}
 }
 
-// Two simulated builds on a simulated phone, through the real adb client: what is
-// already on it makes room, and each run is of its own build.
+// Two simulated builds on a simulated phone, through the real adb client: an installed app is
+// replaced, and each run is of its own build.
 func TestInterleaveOnASimulatedPhone(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-5-android-11", "nexus-5x-android-6.0.0"} {

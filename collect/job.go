@@ -18,77 +18,74 @@ import (
 
 // Job is one run to be made: one scenario on one device.
 type Job struct {
-	// Device names what the run is of in reports: a device, or the profile of several
-	// that are alike.
+	// Device is the device's name in reports: of one device, or of a profile that several identical
+	// ones share.
 	Device string
-	// Station names the very device in progress and in what goes wrong; "" is Device.
+	// Station is the name of the individual device in progress and errors; "" is Device.
 	Station string
-	// Cost is about how long the job takes, for the order in which jobs are begun.
+	// Cost estimates how long the job takes, to order jobs.
 	Cost time.Duration
 	// Open connects to the device, and again after it was lost.
 	Open func(ctx context.Context) (device.Device, error)
-	// Owner is who measures, for others who would use the device: it is marked as in
-	// use from when it is connected to until it is left as it was found, and what a run
-	// that was killed left changed on it is put back. nil where nobody else can use it.
+	// Owner identifies the measuring process to other users of the device: the device is marked as
+	// in use from connecting until it is left as it was found, and changes left by a killed run are
+	// undone. nil if nobody else can use it.
 	Owner *devicelock.Owner
-	// OwnFor is how long somebody else who uses the device is waited for.
+	// OwnFor is how long to wait for another user of the device.
 	OwnFor time.Duration
-	// Claim takes the device on this computer for the owner, before it is connected to.
-	// Where somebody else has it, Claim says so and waits. It returns what claim.Owner's
-	// Lock says. nil takes nothing.
+	// Claim takes the device on this computer for the owner, before it is connected. If somebody
+	// else has it, Claim reports that and waits. It returns the lock for devicelock.Owner's Lock.
+	// nil takes nothing.
 	Claim func(ctx context.Context, me devicelock.Owner, waiting func(message string)) (lock string, release func(), err error)
 	// Clock is the device's time; nil is this computer's.
 	Clock device.Clock
-	// Console is the port of this computer on which the device's console answers, where it
-	// is an emulator that runs here; 0: none.
+	// Console is the port on this computer of the console of an emulator that runs here; 0: none.
 	Console int
-	// Wall is the clock by which the device's answers are waited for; nil is this
-	// computer's. A simulated device has one of its own.
+	// Wall is the clock that times the waiting for answers; nil is this computer's. A simulated
+	// device has its own.
 	Wall device.Clock
-	// Died is closed when the device is gone for good, and Why says how: what booted it
-	// knows. It is then not waited for. nil where nobody can tell.
+	// Died is closed when the device is gone for good, and Why returns the reason, both from what
+	// booted the device. A dead device is not waited for. nil if unknown.
 	Died <-chan struct{}
 	Why  func() string
 
 	App      config.App
 	Scenario config.Scenario
-	// Network is set up before the run: "wifi", "none", or any other name for
-	// mobile data; "" leaves the device's as it is.
+	// Network is set up before the run: "wifi", "none", or any other name for mobile data; ""
+	// leaves the device's network as it is.
 	Network string
-	// Extra are context properties that no device can tell; they win.
+	// Extra are context properties that the device cannot report; they override the device's.
 	Extra   map[string]string
 	Source  run.Source
 	Session string
-	// Energy says how joules are measured; nil measures none.
+	// Energy configures how joules are measured; nil measures none.
 	Energy *config.Energy
-	// Conditions say how the device is held still.
+	// Conditions configure how the device's conditions are held.
 	Conditions config.Conditions
-	// Evidence says what is kept of what was recorded; nothing where Options have no
-	// Evidence.
+	// Evidence configures which recordings are kept; none if Options have no Evidence.
 	Evidence config.Evidence
-	// Files are kept already, and belong to the run whatever is kept of what is recorded.
+	// Files are kept already, and belong to the run whatever recordings are kept.
 	Files []run.Evidence
-	// KeepInstalled leaves on the device what was installed for the run.
+	// KeepInstalled leaves what was installed for the run on the device.
 	KeepInstalled bool
 }
 
-// name is what the device is called in progress and in what goes wrong.
+// name returns the device's name in progress and errors.
 func (j Job) name() string { return cmp.Or(j.Station, j.Device) }
 
 // Options are what a collection needs from its surroundings.
 type Options struct {
-	// Host runs a command of this computer, for Maestro; nil refuses it.
+	// Host runs a command on this computer, for Maestro; nil refuses it.
 	Host workload.HostRunner
-	// Evidence takes the files that are kept with the runs; nil keeps none. The jobs
-	// of a lab share it.
+	// Evidence keeps files with the runs; nil keeps none. The jobs of a lab share it.
 	Evidence evidence.Keeper
-	// Progress is told what happens; nil keeps quiet.
+	// Progress receives the events; nil discards them.
 	Progress journal.Progress
 	// Now is the time of day, for Run.Started; nil is time.Now.
 	Now func() time.Time
 }
 
-// started is the time of day at which a run begins.
+// started returns the time of day at which a run begins.
 func started(options Options) time.Time {
 	now := time.Now
 	if options.Now != nil {
@@ -97,28 +94,27 @@ func started(options Options) time.Time {
 	return now().UTC().Truncate(time.Millisecond)
 }
 
-// Result is what became of a job.
+// Result is the result of a job.
 type Result struct {
 	Device  string
-	Station string // on which it was made; "" where it was not begun
-	// Run is what was measured: a valid record, whose last warning says why it is
-	// not complete where it isn't.
+	Station string // on which it was made; "" if it was not started
+	// Run is a valid record of the measurements, whose last warning is why it is incomplete, if it
+	// is.
 	Run run.Run
-	// Err is the gravest cause why the run is not complete, a *loss.Error; nil
-	// where it is.
+	// Err is the gravest cause of an incomplete run, a *loss.Error; nil if it is complete.
 	Err error
-	// Traces are the samples of the app's methods, a trace for each iteration;
-	// none where they were not sampled.
+	// Traces are the samples of the app's methods, a trace for each iteration; none if they were
+	// not sampled.
 	Traces []methods.Trace
-	// Took is how long its parts took, as far as they were made in one go.
+	// Took is how long the parts of a run took, as far as they were made in one go.
 	Took Took
 }
 
-// Progress is how far two builds' rounds are.
+// Progress is the state of two builds' rounds.
 type Progress struct {
 	Base, Head run.Run
-	// Left is the time that is left of Turns.Within, below 0 where that is no bound; Round
-	// the longest that a round took, 0 before the first.
+	// Left is what remains of Turns.Within, below 0 if that is no limit; Round is the longest
+	// duration of a round, 0 before the first.
 	Left, Round time.Duration
 }
 
@@ -128,18 +124,17 @@ var (
 	ErrNoTime     = errors.New("there was no time to measure in turns")
 )
 
-// Took is how long the parts of a run took by the device's clock, 0 where there was none:
-// what a build's turn is put right with (installing, compiling, warming up), and one
-// repetition on average.
+// Took is how long the parts of a run took by the device's clock, 0 if there was none: the
+// preparation of a build's turn (installing, compiling, warming up), and one repetition on average.
 type Took struct{ SetUp, Repetition time.Duration }
 
-// taking adds up how long parts take.
+// taking adds up the durations of parts.
 type taking struct {
 	setUp, measuring time.Duration
 	made             int
 }
 
-// timed does a part of set-up.
+// timed wraps a step of set-up to add its duration.
 func (t *taking) timed(clock device.Clock, do func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		began := clock.Now()
@@ -149,7 +144,7 @@ func (t *taking) timed(clock device.Clock, do func(context.Context) error) func(
 	}
 }
 
-// repetition adds one that was made.
+// repetition adds the duration of a repetition.
 func (t *taking) repetition(clock device.Clock, began time.Duration) {
 	t.measuring += clock.Now() - began
 	t.made++

@@ -23,22 +23,22 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// timed notes when workloads ran, on the device's clock.
+// timed records when workloads ran, on the device's clock.
 type timed struct {
 	device.Device
 	clock device.Clock
 	notes *notes
 }
 
-// notes are the spans of the measured repetitions. One that was lost and made
-// again, as on a computer that is very busy, leaves the span that counted.
+// notes are the spans of the measured repetitions. A repetition that was lost and repeated, as on a
+// very busy computer, has the span that counted.
 type notes struct {
 	mu         sync.Mutex
-	repetition int // that is being made, 0 in the warm-up
+	repetition int // the current one, 0 in the warm-up
 	spans      map[int]stretch
 }
 
-// Report is told which repetition is made.
+// Report records the current repetition.
 func (n *notes) Report(e journal.Event) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,7 +53,7 @@ func (n *notes) keep(s stretch) {
 	n.spans[n.repetition] = s
 }
 
-// of is when the workload of a repetition ran, from 1.
+// of is the span of the n-th repetition's workload, from 1.
 func (n *notes) of(repetition int) stretch {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -81,8 +81,8 @@ func (p timedProcess) Wait() (int, error) {
 	return code, err
 }
 
-// powered is a simulated phone and a job of it with energy; notes, where they are
-// the progress too, get the times of its workloads.
+// powered is a simulated phone and a job of it with energy; notes, if they are the progress too,
+// record the times of its workloads.
 func powered(t *testing.T, profile string, o simulator.Options, settings config.Energy) (*simulator.Simulated, collect.Job, *notes) {
 	t.Helper()
 	s, job := simulated(t, profile, o)
@@ -96,13 +96,13 @@ func powered(t *testing.T, profile string, o simulator.Options, settings config.
 	return s, job, kept
 }
 
-// The joules of a run are those that the simulated phone truly took, as far as
-// its sensors are honest.
-func TestSimulatedPhonesTellTheirJoules(t *testing.T) {
+// The joules of a run are those that the simulated phone truly used, as far as its sensors are
+// accurate.
+func TestSimulatedJoules(t *testing.T) {
 	t.Parallel()
 	for profile, want := range map[string]struct {
 		source, warning string
-		within          float64 // of the truth; 0: not held to it
+		within          float64 // of the truth; 0: not compared
 	}{
 		"pixel-7-android-14":       {"rails", "", 0.10},
 		"pixel-5-android-11":       {"battery", "", 0.10},
@@ -139,7 +139,7 @@ func TestSimulatedPhonesTellTheirJoules(t *testing.T) {
 				}
 				least := 0.95 * got
 				if strings.HasPrefix(r.Run.Energy.Source, "model") {
-					least = 0.85 * got // what the network took belongs to no event
+					least = 0.85 * got // the network's energy belongs to no event
 				}
 				if parts < least || parts > 1.05*got {
 					t.Errorf("repetition %d: %.2f J in all, %.2f J in the buckets", i+1, got, parts)
@@ -149,10 +149,9 @@ func TestSimulatedPhonesTellTheirJoules(t *testing.T) {
 	}
 }
 
-// The samples' CPU time of a method is what the simulated phone knows of it, and
-// its joules follow; how near those are is package methods' to show. The first
-// phone loses a repetition, of which nothing counts; the second does not count
-// task-clock.
+// The sampled CPU time of a method is what the simulated phone knows, and its joules are
+// proportional; package methods tests how accurate those are. The first phone loses a repetition,
+// of which nothing counts; the second does not count task-clock.
 func TestSimulatedMethods(t *testing.T) {
 	t.Parallel()
 	settings := config.DefaultEnergy()
@@ -193,8 +192,8 @@ func TestSimulatedMethods(t *testing.T) {
 			if a, b, c := local["InboxAdapter.bind"].EnergyJ, local["Json.parse"].EnergyJ, local["MessageStore.load"].EnergyJ; !(a > b && b > c && c > 0) {
 				t.Errorf("joules are %.3f, %.3f and %.3f: %v", a, b, c, local)
 			}
-			// The gauge's second and the rails' quarter of one hold more sleep than work:
-			// by what was read while methods ran they took far less than the truth.
+			// The gauge's second and the rails' quarter of a second contain more sleep than work:
+			// by the readings while methods ran they used far less than the truth.
 			truth := 0.0
 			for n := 1; n <= 3; n++ {
 				span := kept.of(n)
@@ -211,9 +210,8 @@ func TestSimulatedMethods(t *testing.T) {
 	}
 }
 
-// The demo app holds a wakelock for 2 s and receives 180 KiB, on a phone that
-// counts neither while it believes itself on a charger. Android counts the
-// wakelock while the screen is off alone.
+// The demo app holds a wakelock for 2 s and receives 180 KiB, on a phone that counts neither while
+// it believes to be charging. Android counts the wakelock only while the screen is off.
 func TestSimulatedWakelocksAndBytes(t *testing.T) {
 	t.Parallel()
 	_, job, _ := powered(t, "sdk-gphone64-x86-android-14", simulator.Options{}, config.DefaultEnergy())
@@ -238,9 +236,9 @@ func TestSimulatedWakelocksAndBytes(t *testing.T) {
 	}
 }
 
-// The joules of a simulated run hang on its seed alone, and not on how long this
-// computer takes to hear of things.
-func TestTheSameSeedGivesTheSameJoules(t *testing.T) {
+// The joules of a simulated run depend only on its seed, and not on how long this computer takes to
+// receive events.
+func TestSimulatedJoulesAreReproducible(t *testing.T) {
 	t.Parallel()
 	digest := func(profile string, late time.Duration) string {
 		settings := config.DefaultEnergy()
@@ -266,7 +264,7 @@ func TestTheSameSeedGivesTheSameJoules(t *testing.T) {
 	}
 }
 
-// slow is a device whose workloads are heard of late, in this computer's time.
+// slow is a device whose workloads are reported late, in this computer's time.
 type slow struct {
 	device.Device
 	late time.Duration
@@ -295,8 +293,8 @@ func (r slowReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Whatever befalls the phone in the second measured repetition, it is made again
-// and the phone left as it was.
+// Whatever happens to the phone in the second measured repetition, it is repeated and the phone
+// left as it was.
 func TestSimulatedFaultsWithEnergy(t *testing.T) {
 	t.Parallel()
 	settings := config.DefaultEnergy()
@@ -322,8 +320,8 @@ func TestSimulatedFaultsWithEnergy(t *testing.T) {
 	}
 }
 
-// wantClean holds the phone to run no recorder, to keep no file of one, and to
-// say the truth of its charger.
+// wantClean checks that the phone runs no recorder, has no file of one, and reports its charger
+// truthfully.
 func wantClean(t *testing.T, job collect.Job) {
 	t.Helper()
 	d, err := job.Open(t.Context())
@@ -344,8 +342,8 @@ func wantClean(t *testing.T, job collect.Job) {
 	}
 }
 
-// A charger that is connected in the second repetition loses it, and all after.
-func TestASimulatedChargerLosesTheRepetition(t *testing.T) {
+// A charger that is connected in the second repetition loses that and all later ones.
+func TestSimulatedChargerLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	s, job, _ := powered(t, "pixel-5-android-11", simulator.Options{}, config.DefaultEnergy())
 	r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
@@ -358,7 +356,7 @@ func TestASimulatedChargerLosesTheRepetition(t *testing.T) {
 	}
 }
 
-func TestASimulatedPhoneIsLeftAlone(t *testing.T) {
+func TestSimulatedPhoneWithoutAConnection(t *testing.T) {
 	t.Parallel()
 	settings := config.DefaultEnergy()
 	settings.Disconnect = 6 * time.Second

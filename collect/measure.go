@@ -46,8 +46,8 @@ func (c *collector) settle(ctx context.Context) error {
 	return c.phone.Meter.Settle(ctx)
 }
 
-// measure makes a repetition. A lost one is made again, as often as the
-// scenario allows in one run; one more ends the run, which can't become whole.
+// measure makes a repetition. A lost one is repeated, as often as the scenario allows in one run;
+// one more loss ends the run, which can't be completed.
 func (c *collector) measure(ctx context.Context, n int) error {
 	for {
 		c.journal.Report(journal.Measure, n, c.job.Scenario.Repetitions, "")
@@ -75,8 +75,8 @@ func (c *collector) measure(ctx context.Context, n int) error {
 	}
 }
 
-// turn makes one repetition, after it has put its build on the device where
-// another's is there, or let the device rest that was lost and has come back.
+// turn makes one repetition, after installing its build if another's is installed, or after resting
+// a lost device that has come back.
 func (c *collector) turn(ctx context.Context, n int) (record.Measurement, error) {
 	c.target.Journal = c.journal
 	ready := func(context.Context) error { return nil }
@@ -122,9 +122,9 @@ func (c *collector) takeOver(ctx context.Context) error {
 	return c.warmUp(ctx)
 }
 
-// lost notes a lost repetition and brings the device back where it is gone. It
-// returns the error that ends the run: the user's interrupt, a device that
-// stays away, a workload that can't be started at all.
+// lost records a lost repetition and brings a lost device back. It returns the error that ends the
+// run: the user's interrupt, a device that does not come back, a workload that can't be started at
+// all.
 func (c *collector) lost(ctx context.Context, what string, n int, err error) error {
 	if ctx.Err() != nil {
 		return c.fail(loss.Infrastructure, journal.Measure, n, ctx.Err())

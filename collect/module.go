@@ -10,11 +10,10 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Module makes the runs of the classes of one Macrobenchmark module: jobs that differ in
-// their scenarios alone. The app and its test are installed once. A class that fails does
-// not hold up those after it; where the device is lost, they are lost with it. ended is
-// given each result but the last as soon as its class has ended, whatever became of it; nil
-// for none.
+// Module makes the runs of the classes of one Macrobenchmark module: jobs that differ only in their
+// scenarios. The app and its test are installed once. A failed class does not affect those after
+// it; if the device is lost, they are lost with it. ended receives each result except the last as
+// soon as its class has ended, failed or not; nil for none.
 func Module(ctx context.Context, jobs []Job, options Options, ended func(k int, r Result)) []Result {
 	s := newStation(jobs[0], options)
 	var all []*collector
@@ -33,18 +32,17 @@ func Module(ctx context.Context, jobs []Job, options Options, ended func(k int, 
 	return out
 }
 
-// collectModule measures them one after another. done is told of the end of each but the
-// last, of which it returns why it is not whole: what is found when the device is left is
-// the last's.
+// collectModule measures the jobs one after another. done is called at the end of each but the
+// last, with why it is incomplete: problems found when leaving the device are the last job's.
 func collectModule(ctx context.Context, all []*collector, options Options, done func(k int, err error)) (err error) {
 	first, last := all[0], len(all)-1
 	defer all[last].tearDown(ctx)
 	lost := first.setUp(ctx)
-	ready := first.readiness()
+	ready := first.setUpResult()
 	for k, c := range all {
 		if err = lost; lost == nil {
 			if k > 0 {
-				c.take(ready, options)
+				c.adopt(ready, options)
 			}
 			if err = c.repeat(ctx); ctx.Err() != nil || loss.IsGone(err) {
 				lost = err
@@ -57,8 +55,8 @@ func collectModule(ctx context.Context, all []*collector, options Options, done 
 	return err
 }
 
-// readiness is what set-up has found out, for whoever goes on with the same installation.
-type readiness struct {
+// setUpResult is the result of set-up, for collectors that continue with the same installation.
+type setUpResult struct {
 	app       run.App
 	context   map[string]string
 	warnings  []run.Warning
@@ -67,12 +65,12 @@ type readiness struct {
 	taking    taking
 }
 
-func (c *collector) readiness() readiness {
-	return readiness{c.run.App, maps.Clone(c.run.Context), slices.Clone(c.journal.Warnings), c.prepared.Installer.Metrics, c.prepared.Installer.Granted, c.taking}
+func (c *collector) setUpResult() setUpResult {
+	return setUpResult{c.run.App, maps.Clone(c.run.Context), slices.Clone(c.journal.Warnings), c.prepared.Installer.Metrics, c.prepared.Installer.Granted, c.taking}
 }
 
-// take goes on with what another collector has installed and set up.
-func (c *collector) take(r readiness, options Options) {
+// adopt continues with what another collector has installed and set up.
+func (c *collector) adopt(r setUpResult, options Options) {
 	c.installed = c.prepared.Installer
 	c.target.Journal = c.journal
 	c.context.Values = maps.Clone(r.context)

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
-// installs counts what is installed on a device.
+// installs counts the installations on a device.
 type installs struct {
 	device.Device
 	n *atomic.Int32
@@ -28,8 +28,8 @@ func (i installs) Install(ctx context.Context, files ...string) error {
 	return i.Device.Install(ctx, files...)
 }
 
-// module is a job for each class of a Macrobenchmark module, and how often anything is
-// installed for them.
+// module is a job for each class of a Macrobenchmark module, and the number of installations for
+// them.
 func module(t *testing.T, profile string, classes ...string) (*simulator.Simulated, []collect.Job, *atomic.Int32) {
 	t.Helper()
 	s, job := benchmark(t, profile, "", simulator.Options{})
@@ -51,9 +51,9 @@ func module(t *testing.T, profile string, classes ...string) (*simulator.Simulat
 	return s, jobs, count
 }
 
-// The classes of a module are measured in one installation, and each has a run of its own:
-// with its context, in its order, of its own benchmarks.
-func TestTheClassesOfAModuleShareOneInstallation(t *testing.T) {
+// The classes of a module are measured with one installation, and each has its own run: with its
+// context, in its order, of its own benchmarks.
+func TestModuleInstallsOnce(t *testing.T) {
 	t.Parallel()
 	s, jobs, installed := module(t, "pixel-7-android-14", "com.example.macro.WarmBenchmark", "com.example.macro.StartupBenchmark")
 	for i := range jobs {
@@ -88,9 +88,8 @@ func TestTheClassesOfAModuleShareOneInstallation(t *testing.T) {
 	}
 }
 
-// A class whose test crashes, and one that is not there, are lost with why: those after
-// them are measured.
-func TestAClassThatFailsLeavesTheOthers(t *testing.T) {
+// A class whose test crashes, and a missing one, are lost with a reason: later ones are measured.
+func TestModuleContinuesAfterAFailedClass(t *testing.T) {
 	t.Parallel()
 	_, jobs, _ := module(t, "pixel-7-android-14", "com.example.macro.WarmBenchmark", "com.example.macro.Gone", "com.example.macro.StartupBenchmark")
 	rewrite(t, jobs[0].App.TestAPK, "#hot hot 2", "#hot crash 2")
@@ -106,8 +105,8 @@ func TestAClassThatFailsLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// A lab makes a module's classes together, and tells each by its own place.
-func TestALabTellsEachClassOfAModule(t *testing.T) {
+// A lab makes a module's classes together, and reports each in its own place.
+func TestLabReportsEachClassOfAModule(t *testing.T) {
 	t.Parallel()
 	_, jobs, installed := module(t, "pixel-7-android-14", "com.example.macro.StartupBenchmark", "com.example.macro.WarmBenchmark")
 	alone := jobs[0]
@@ -136,7 +135,7 @@ func TestALabTellsEachClassOfAModule(t *testing.T) {
 	}
 }
 
-// doomed is a device that dies once a command has these words.
+// doomed is a device that dies at a command that contains these words.
 type doomed struct {
 	device.Device
 	words string
@@ -161,9 +160,9 @@ func (m doomed) Start(ctx context.Context, line string) (device.Process, error) 
 	return m.Device.Start(ctx, line)
 }
 
-// A class that was whole before its device died is told once, and is not made anew: another
-// device makes those that are left.
-func TestAnotherDeviceMakesWhatIsLeftOfAModule(t *testing.T) {
+// A class that was completed before its device died is reported once and not repeated: another
+// device makes the remaining ones.
+func TestAnotherDeviceContinuesAModule(t *testing.T) {
 	t.Parallel()
 	_, jobs, _ := module(t, "pixel-7-android-14", "com.example.macro.StartupBenchmark", "com.example.macro.WarmBenchmark")
 	other, _, _ := module(t, "pixel-7-android-14")
@@ -199,7 +198,7 @@ func TestAnotherDeviceMakesWhatIsLeftOfAModule(t *testing.T) {
 	if want := []string{"a start/com.example.macro.StartupBenchmark", "b start/com.example.macro.WarmBenchmark"}; !slices.Equal(told, want) {
 		t.Errorf("told of %q, want %q", told, want)
 	}
-	if a, b := warnedOf(results[0].Run, "begun anew"), warnedOf(results[1].Run, "begun anew", "a: "); a || !b {
+	if a, b := warnedOf(results[0].Run, "started again"), warnedOf(results[1].Run, "started again", "a: "); a || !b {
 		t.Errorf("%v and %v", results[0].Run.Warnings, results[1].Run.Warnings)
 	}
 }

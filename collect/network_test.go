@@ -46,8 +46,7 @@ func withConsole(t *testing.T, s *simulator.Simulated, job *collect.Job) *simcon
 	return e
 }
 
-// drawn is how many frames were drawn after the list was opened, and before it was
-// scrolled.
+// drawn is the number of frames after the list was opened and before it was scrolled.
 func drawn(t *testing.T, r collect.Result) float64 {
 	t.Helper()
 	for _, e := range r.Run.Iterations[0].Events {
@@ -59,7 +58,7 @@ func drawn(t *testing.T, r collect.Result) float64 {
 	return 0
 }
 
-func TestANetworkIsSlowedDownByTC(t *testing.T) {
+func TestNetworkIsShapedByTC(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what, profile, network string
@@ -97,9 +96,9 @@ func TestANetworkIsSlowedDownByTC(t *testing.T) {
 	}
 }
 
-// What slows the network down makes what the app loads come later: the part of the
-// animation that waits for it is over sooner on a fast network.
-func TestASlowNetworkIsSeen(t *testing.T) {
+// On a slow network the app's content comes later: on a fast network, the part of the animation
+// that waits for it is shorter.
+func TestSlowNetworkDelaysContent(t *testing.T) {
 	t.Parallel()
 	frames := func(network string) float64 {
 		_, job := simulated(t, onePhone, simulator.Options{Network: "4g", Even: true})
@@ -112,7 +111,7 @@ func TestASlowNetworkIsSeen(t *testing.T) {
 	}
 }
 
-func TestSomebodyElsesShapingIsLeftAlone(t *testing.T) {
+func TestForeignShapingIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, onePhone, simulator.Options{Network: "4g"})
 	const theirs = "tc qdisc add dev rmnet_data0 root handle 1: netem delay 20000us"
@@ -127,7 +126,7 @@ func TestSomebodyElsesShapingIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAnEmulatorsNetworkIsSlowedDownByItsConsole(t *testing.T) {
+func TestNetworkIsShapedByTheConsole(t *testing.T) {
 	s, job := simulated(t, oneEmulator, simulator.Options{Production: true})
 	withConsole(t, s, &job)
 	var during string
@@ -147,7 +146,7 @@ func TestAnEmulatorsNetworkIsSlowedDownByItsConsole(t *testing.T) {
 	if after := consoleSays(t, &target.Target{Console: job.Console}); !strings.HasPrefix(after, "0:0 ") {
 		t.Errorf("afterwards the console emulates %s", after)
 	}
-	// It loses nothing, and tc can't either.
+	// The console loses no packets, and tc isn't available either.
 	r = collect.Collect(t.Context(), once(job, "lossy"), collect.Options{})
 	wantComplete(t, r, 1)
 	if !warnedOf(r.Run, "console loses no packets", "no root") || r.Run.Context["network_shaped"] != "" {
@@ -170,9 +169,9 @@ func consoleSays(t *testing.T, on *target.Target) string {
 	return n.String()
 }
 
-// A run that is killed, wherever it is, leaves a network that the next one, or `apkgate
-// devices restore`, makes as fast as it was.
-func TestWhatAKilledRunSlowedDownIsPutBack(t *testing.T) {
+// A run that is killed at any command leaves a network that the next run, or `apkgate devices
+// restore`, makes as fast as it was.
+func TestShapingOfAKilledRunIsUndone(t *testing.T) {
 	for _, byConsole := range []bool{true, false} {
 		told := ""
 		step := everyOf(7)
@@ -209,8 +208,8 @@ func TestWhatAKilledRunSlowedDownIsPutBack(t *testing.T) {
 	}
 }
 
-// A device that restarts is as fast as its network again, and is slowed down again.
-func TestANetworkIsSlowedDownAgainAfterARestart(t *testing.T) {
+// A device that restarts has its full network speed again, and is slowed down again.
+func TestNetworkIsShapedAgainAfterARestart(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, onePhone, simulator.Options{Network: "4g", Faults: []simapp.Fault{{Kind: simapp.Reboot, Repetition: 1, At: time.Second}}})
 	job = once(job, "3g")

@@ -46,9 +46,9 @@ func orchestrated(t *testing.T, profile, lines string) collect.Job {
 	return job
 }
 
-// Under the Orchestrator the app's process ends with each test. That is no crash, and
-// the frames and events of both tests are there.
-func TestTestsUnderTheOrchestrator(t *testing.T) {
+// Under the Orchestrator the app's process ends with each test. That is no crash, and the frames
+// and events of both tests are there.
+func TestOrchestrator(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-7-android-14", "pixel-5-android-11", "pixel-3-android-9"} {
 		t.Run(profile, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestTestsUnderTheOrchestrator(t *testing.T) {
 }
 
 // A test that crashes fails, and the others run; the run says which it was.
-func TestACrashUnderTheOrchestrator(t *testing.T) {
+func TestCrashUnderTheOrchestrator(t *testing.T) {
 	t.Parallel()
 	r := collect.Collect(t.Context(), orchestrated(t, "pixel-7-android-14", "fault crash after open\n"), collect.Options{})
 	if !loss.IsWorkload(r.Err) || !strings.Contains(r.Err.Error(), "the app crashed") || !strings.Contains(r.Err.Error(), "AppTest#one") {
@@ -74,8 +74,8 @@ func TestACrashUnderTheOrchestrator(t *testing.T) {
 	}
 }
 
-// What the Orchestrator needs is looked for before anything is measured.
-func TestAnOrchestratorThatIsNotThere(t *testing.T) {
+// A missing Orchestrator is detected before anything is measured.
+func TestMissingOrchestrator(t *testing.T) {
 	t.Parallel()
 	for _, without := range []func(a *config.App){
 		func(a *config.App) { a.OrchestratorAPK = "" },
@@ -90,9 +90,8 @@ func TestAnOrchestratorThatIsNotThere(t *testing.T) {
 	}
 }
 
-// The data that is cleared between tests takes the app's permissions with it, which
-// only the test can give again.
-func TestDataThatIsClearedBetweenTests(t *testing.T) {
+// Clearing data between tests revokes the app's permissions, which only the test can grant again.
+func TestDataClearedBetweenTests(t *testing.T) {
 	t.Parallel()
 	job := orchestrated(t, "pixel-5-android-11", "")
 	job.Scenario.Workload.Instrumentation.Args = map[string]string{"clearPackageData": "true"}

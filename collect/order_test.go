@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Either build is first as often as the other, whatever came in the rounds before; the
-// draw is another on each device and in each session, and the same for the same.
-func TestWhichBuildIsFirstIsDrawn(t *testing.T) {
+// Either build is first equally often, whatever the rounds before; the draw differs by device and
+// session, and is the same for the same ones.
+func TestHeadFirst(t *testing.T) {
 	const n = 4000
 	counts := map[string]int{}
 	for session := range n / 40 {

@@ -27,12 +27,12 @@ import (
 	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
-// ownedBy has the job measure for somebody on that computer.
+// ownedBy makes the job measure for an owner on that computer.
 func ownedBy(job *collect.Job, host string) {
 	job.Owner, job.OwnFor = &devicelock.Owner{User: "ci", Host: host, PID: len(host)}, time.Hour
 }
 
-// quiet has the job's app draw so little that nobody has to look in time.
+// quiet makes the job's app draw so little that dumps need not be timely.
 func quiet(t *testing.T, job *collect.Job) {
 	t.Helper()
 	job.App.APK = filepath.Join(t.TempDir(), "quiet.apk")
@@ -43,8 +43,8 @@ func quiet(t *testing.T, job *collect.Job) {
 	job.Scenario.Repetitions, job.Scenario.WarmUp, job.Scenario.Timeout = 1, 0, 10*time.Minute
 }
 
-// Two computers that measure on one phone at once both finish, one after the other: the
-// second waits until the first has left the phone as it found it.
+// Two computers that measure on one phone at once both finish, one after the other: the second
+// waits until the first has left the phone as it found it.
 func TestTwoComputersTakeTurnsOnAPhone(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "pixel-7-android-14", simulator.Options{Rate: 20})
@@ -94,8 +94,8 @@ func TestTwoComputersTakeTurnsOnAPhone(t *testing.T) {
 	}
 }
 
-// A phone that somebody else uses is left alone by whoever may not wait.
-func TestAPhoneInUseIsRefused(t *testing.T) {
+// A phone that somebody else uses is left alone by a run that may not wait.
+func TestPhoneInUseIsRefused(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	other := marked(t, s, "elsewhere")
@@ -113,7 +113,7 @@ func TestAPhoneInUseIsRefused(t *testing.T) {
 	wantComplete(t, collect.Collect(t.Context(), job, collect.Options{}), 3)
 }
 
-// marked is the mark of somebody else on the phone.
+// marked is another user's mark on the phone.
 func marked(t *testing.T, s *simulator.Simulated, host string) *devicelock.Hold {
 	t.Helper()
 	h, _, err := devicelock.Mark(t.Context(), func(_ context.Context, line string) (device.Output, error) {
@@ -126,9 +126,9 @@ func marked(t *testing.T, s *simulator.Simulated, host string) *devicelock.Hold 
 	return h
 }
 
-// A phone that was lost is no longer the run's if somebody else has taken it by the time
-// it is back: that one's measurement is not disturbed.
-func TestAPhoneThatWasLostMayBeSomebodyElses(t *testing.T) {
+// A lost phone is no longer the run's if somebody else has taken it by the time it is back: that
+// other measurement is not disturbed.
+func TestLostPhoneTakenBySomebodyElse(t *testing.T) {
 	t.Parallel()
 	for _, taken := range []bool{false, true} {
 		s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
@@ -167,7 +167,7 @@ func TestAPhoneThatWasLostMayBeSomebodyElses(t *testing.T) {
 }
 
 // A phone that keeps no mark is measured on, with a warning.
-func TestAPhoneThatKeepsNoMark(t *testing.T) {
+func TestPhoneThatKeepsNoMark(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{ClosedTmp: true})
 	ownedBy(&job, "here")
@@ -178,8 +178,8 @@ func TestAPhoneThatKeepsNoMark(t *testing.T) {
 	}
 }
 
-// What a run measures does not depend on whether somebody else could want the phone.
-func TestTheMarkCostsTheMeasurementNothing(t *testing.T) {
+// The measurement does not depend on whether the phone may have other users.
+func TestMarkDoesNotAffectTheMeasurement(t *testing.T) {
 	t.Parallel()
 	var frames [2][]float64
 	for i := range frames {
@@ -191,17 +191,17 @@ func TestTheMarkCostsTheMeasurementNothing(t *testing.T) {
 			frames[i] = append(frames[i], it.Metrics["frames.count"])
 		}
 	}
-	// A word more to the phone moves the workload against the display's vsyncs, of which one
-	// more or less is seen.
+	// An extra command shifts the workload relative to the display's vsyncs, of which one more or
+	// less is seen.
 	if !slices.EqualFunc(frames[0], frames[1], func(a, b float64) bool { return math.Abs(a-b) <= 1 }) {
 		t.Errorf("%v without a mark, %v with one", frames[0], frames[1])
 	}
 }
 
-// state is all of a phone that a run may change.
+// state is everything on a phone that a run may change.
 func state(t *testing.T, s *simulator.Simulated) string {
 	t.Helper()
-	if err := s.Clock().Sleep(t.Context(), 10*time.Second); err != nil { // what was told to end, ends
+	if err := s.Clock().Sleep(t.Context(), 10*time.Second); err != nil { // what was signaled to end, ends
 		t.Fatal(err)
 	}
 	out, err := onPhone(t, s, "settings list global; settings list system; settings list secure; getprop; ls /data/local/tmp; ls /data/misc/perfetto-traces; "+
@@ -213,11 +213,11 @@ func state(t *testing.T, s *simulator.Simulated) string {
 	return out + fmt.Sprintf("clocks held: %v, compiles in the background: %v\n", fixed, dexopt)
 }
 
-// errKilled is what everything says to a run that is killed.
+// errKilled is the answer to every command of a killed run.
 var errKilled = fmt.Errorf("killed: %w", device.ErrGone)
 
-// mortal is a device as a run sees it that is killed at one of its operations: before
-// that is done, or after it is, without hearing of it.
+// mortal is the device of a run that is killed at one of its operations: before the operation, or
+// after it without seeing the answer.
 type mortal struct {
 	device.Device
 	life *life
@@ -289,8 +289,8 @@ func (m mortal) Uninstall(ctx context.Context, pkg string) error {
 	return m.do(func() error { return m.Device.Uninstall(ctx, pkg) })
 }
 
-// ending makes a phone, and a job that changes all that a run can change, which is
-// killed at its n-th operation. survived says that it came to its end before.
+// ending is a phone, and a job that makes all changes that a run can make, which is killed at its
+// n-th operation. survived reports that it ended before.
 func ending(t *testing.T, n int, done bool) (s *simulator.Simulated, job collect.Job, survived bool) {
 	t.Helper()
 	s, job = simulated(t, "pixel-7-android-14", simulator.Options{Powered: "usb", FixedPerformance: 1.2})
@@ -307,7 +307,7 @@ func ending(t *testing.T, n int, done bool) (s *simulator.Simulated, job collect
 	settings.Source, settings.Methods, settings.Settle = config.EnergyModel, true, &settle
 	job.Energy, job.Network, job.Scenario.Retries = &settings, "none", 0
 	ownedBy(&job, "here")
-	job.Owner.Lock = "same" // nobody waits for one that was killed on the same computer
+	job.Owner.Lock = "same" // nobody waits for a killed run of the same computer
 	return s, job, killedAt(t, job, n, done)
 }
 
@@ -327,7 +327,7 @@ func killedAt(t *testing.T, job collect.Job, n int, done bool) (survived bool) {
 	return !l.over
 }
 
-// restore is what `apkgate devices restore` does.
+// restore does what `apkgate devices restore` does.
 func restore(t *testing.T, job collect.Job) (out []string, err error) {
 	t.Helper()
 	d := target.New(job.Device, job.Clock, time.Now(), job.Open)
@@ -339,8 +339,8 @@ func restore(t *testing.T, job collect.Job) (out []string, err error) {
 	return out, err
 }
 
-// everyOf is which of the operations of a run are its last: each with APKGATE_FULL, as
-// each night, else one of so many.
+// everyOf selects the operations of a run at which it is killed: each with APKGATE_FULL, as each
+// night, else one of so many.
 func everyOf(usual int) int {
 	if os.Getenv("APKGATE_FULL") != "" {
 		return 1
@@ -348,9 +348,9 @@ func everyOf(usual int) int {
 	return usual
 }
 
-// A run that is killed, wherever it is, leaves a phone that `apkgate devices restore`
-// makes what it was before, and so does the next run.
-func TestWhatAKilledRunChangedIsPutBack(t *testing.T) {
+// A run that is killed at any operation leaves a phone that `apkgate devices restore` restores to
+// its earlier state, and so does the next run.
+func TestChangesOfAKilledRunAreUndone(t *testing.T) {
 	t.Parallel()
 	whole, _, survived := ending(t, 1<<30, false)
 	if !survived {
@@ -381,14 +381,14 @@ func TestWhatAKilledRunChangedIsPutBack(t *testing.T) {
 		}
 	}
 	all := strings.Join(told, "\n")
-	for _, what := range []string{"screen_off_timeout back to 60000", "screen_brightness_mode back to 1", "accelerometer_rotation back to 1", "fixed performance mode off", "compile apps in the background again", "with a charger", "turn Wi-Fi on", "battery service", "perf_harden", "uninstall com.example.demo.test", "stop com.example.demo;", "recorders"} {
+	for _, what := range []string{"screen_off_timeout back to 60000", "screen_brightness_mode back to 1", "accelerometer_rotation back to 1", "fixed performance mode off", "compile apps in the background again", "with a charger", "turn Wi-Fi on", "faked battery state", "perf_harden", "uninstall com.example.demo.test", "stop com.example.demo;", "recorders"} {
 		if !strings.Contains(all, what) {
 			t.Errorf("it was never told that it put back %q", what)
 		}
 	}
 }
 
-// difference is the lines that only one of the texts has.
+// difference returns the lines that only one of the texts has.
 func difference(want, got string) string {
 	var out []string
 	wanted, gotten := strings.Split(want, "\n"), strings.Split(got, "\n")
@@ -405,8 +405,8 @@ func difference(want, got string) string {
 	return strings.Join(out, "; ")
 }
 
-// What somebody has changed since is theirs, and stays.
-func TestWhatWasChangedSinceIsNotPutBack(t *testing.T) {
+// Later changes by somebody else are kept.
+func TestLaterChangesAreKept(t *testing.T) {
 	t.Parallel()
 	const beforeTearDown = 60 // operations: all is changed by then
 	s, job, survived := ending(t, beforeTearDown, true)
@@ -433,13 +433,13 @@ func TestWhatWasChangedSinceIsNotPutBack(t *testing.T) {
 	if want := "300000\n1\npackage:"; !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 3 {
 		t.Errorf("%q, want what was set and installed since, and nothing else", got)
 	}
-	if !strings.Contains(told, "left as it is") || !strings.Contains(told, "screen_off_timeout back to 60000 (it is 300000 by now)") || !strings.Contains(told, "uninstall com.example.demo (it was installed anew since)") {
+	if !strings.Contains(told, "so it stays") || !strings.Contains(told, "screen_off_timeout back to 60000 (it is 300000 by now)") || !strings.Contains(told, "uninstall com.example.demo (it was reinstalled since)") {
 		t.Errorf("told: %s", told)
 	}
 }
 
-// What a Macrobenchmark has left is taken away after a kill too, wherever it comes.
-func TestWhatAMacrobenchmarkLeftIsTakenAwayAfterAKill(t *testing.T) {
+// The results of a Macrobenchmark are removed after a kill too, whenever it comes.
+func TestMacrobenchmarkResultsOfAKilledRun(t *testing.T) {
 	t.Parallel()
 	step := 1
 	if testing.Short() {
@@ -467,8 +467,8 @@ func TestWhatAMacrobenchmarkLeftIsTakenAwayAfterAKill(t *testing.T) {
 	}
 }
 
-// A note that says what no apkgate writes is no command.
-func TestWhatIsNotedIsNoCommand(t *testing.T) {
+// A ledger entry that apkgate never writes is not executed.
+func TestLedgerIsNotExecuted(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	ownedBy(&job, "here")

@@ -17,15 +17,15 @@ import (
 	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
-// Package and its test, as all tests here have them.
+// The package and its test in all tests here.
 const (
 	pkg     = "com.example"
 	testPkg = "com.example.test"
 )
 
-// phone is a scripted device on a clock that only Sleep moves. A workload of
-// 10 s draws a frame each 20 ms, 500 in all, and says "a" at 2.005 s and "b" at
-// 5.005 s. Frames take 10 ms, those after "a" and before "b" 30 ms.
+// phone is a scripted device on a clock that only Sleep moves. A workload of 10 s draws a frame
+// each 20 ms, 500 in all, and says "a" at 2.005 s and "b" at 5.005 s. Frames take 10 ms, those
+// after "a" and before "b" 30 ms.
 type phone struct {
 	api  int
 	fail func(repetition int) fault // nil: nothing fails
@@ -46,20 +46,20 @@ type phone struct {
 	log       []entry
 	drained   int // frames of the old table that were dumped
 	profiling bool
-	power     *power // nil: the phone knows nothing of it
+	power     *power // nil: the phone reports none of it
 	globals   map[string]string
-	addresses string // that "ip" prints
+	addresses string // printed by "ip"
 	held      bool   // the connection is an adb server's
 	tap       bool   // the workload says "tap" 100 ms before "b"
 	// interval is the display's while frames are drawn, as their rows state it; 0: they don't.
 	interval time.Duration
-	// drawsOn is how long the app goes on drawing after the workload.
+	// drawsOn is how long the app continues to draw after the workload.
 	drawsOn time.Duration
 	// drewBefore are frames of its process that are recorded before the workload begins.
 	drewBefore int
 	// slowDump is how long a dump of the system takes until it reads the clock.
 	slowDump time.Duration
-	// breaks says that the connection breaks at a command; nil: it never does.
+	// breaks reports whether the connection breaks at a command; nil: it never does.
 	breaks func(command string) bool
 }
 
@@ -110,7 +110,7 @@ func (p *phone) job(name string) collect.Job {
 	}
 }
 
-// stationsOf are the devices of jobs, each reached as the first of its jobs says.
+// stationsOf returns the devices of jobs, each opened as in its first job.
 func stationsOf(jobs []collect.Job) (stations []fleet.Station) {
 	known := map[string]bool{}
 	for _, its := range jobs {
@@ -310,7 +310,7 @@ func (o *output) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// noted is what stands before a command that changes something: the phone keeps no files.
+// noted matches the prefix of a command that changes something: the phone keeps no files.
 var noted = regexp.MustCompile(`^(\{ echo [^;]*; \} 2>/dev/null; )+`)
 
 func (p *phone) Exec(_ context.Context, line string) (device.Output, error) {
@@ -558,7 +558,7 @@ func (p *phone) did(command string) int {
 	return n
 }
 
-// progressFunc is told of progress by a function.
+// progressFunc is a Progress that calls a function.
 type progressFunc func(journal.Event)
 
 func (f progressFunc) Report(e journal.Event) { f(e) }

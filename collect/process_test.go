@@ -14,10 +14,9 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// What an app has in RAM is read while it lives, also where its instrumentation ends it:
-// all that its process maps, of which PSS counts a part. To add that up keeps the app from
-// its work, so that nobody asks for it while a test runs but where somebody wants it, and
-// afterwards where the app lives on.
+// The memory of an app is read while it lives, also if its instrumentation ends it: everything that
+// its process maps, of which PSS counts a part. Adding PSS up disturbs the app, so that it is not
+// queried while a test runs unless configured, and afterwards if the app is still alive.
 func TestMemoryIsReadWithoutDisturbingTheApp(t *testing.T) {
 	t.Parallel()
 	monkey := config.Workload{Monkey: &config.Monkey{Seed: 3, Events: 60, Throttle: 100 * time.Millisecond}}
@@ -51,9 +50,8 @@ func TestMemoryIsReadWithoutDisturbingTheApp(t *testing.T) {
 	}
 }
 
-// A process bears no more of a long name than its command line has room for, and is
-// found by that.
-func TestAnAppWithALongNameIsFound(t *testing.T) {
+// A process has only as much of a long name as its command line has room for, and is found by that.
+func TestAppWithALongName(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int{69, 70, 74, 75, 76, 99, 200} {
 		pkg := "com.example." + strings.Repeat("long_name.", 20)[:length-len("com.example.")-1] + "x"
@@ -74,7 +72,7 @@ func TestAnAppWithALongNameIsFound(t *testing.T) {
 	}
 }
 
-// answering is a device whose answer to which processes the app has is another.
+// answering is a device with another answer to the query of the app's processes.
 type answering struct {
 	device.Device
 	pids func(answer string) string
@@ -91,8 +89,8 @@ func (a answering) Exec(ctx context.Context, command string) (device.Output, err
 	return out, err
 }
 
-// What can't be measured of an app's processes, or is of several, is said.
-func TestProcessesThatAreNotOne(t *testing.T) {
+// Unmeasurable processes, or several of them, are reported.
+func TestUnmeasurableProcessesAreReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		pids func(answer string) string

@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// What explains differences between phones and emulators of today is among a run's
-// properties, and is asked in few commands.
-func TestTheContextIsComplete(t *testing.T) {
+// Whatever explains differences between today's phones and emulators is among a run's properties,
+// and is queried in few commands.
+func TestContextIsComplete(t *testing.T) {
 	t.Parallel()
 	for profile, want := range map[string]map[string]string{
 		"pixel-7-android-14": {
@@ -40,8 +40,8 @@ func TestTheContextIsComplete(t *testing.T) {
 	}
 }
 
-// An emulator says what draws for it, and a density that somebody has set is told of.
-func TestWhatSomebodyChoseIsToldApart(t *testing.T) {
+// An emulator's renderer is in the context, and a user-set density is reported.
+func TestRendererAndDensityAreReported(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "sdk-gphone64-x86-android-14", simulator.Options{Renderer: "NVIDIA GeForce GTX 1080/PCIe/SSE2"})
 	job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
@@ -66,7 +66,7 @@ func (c counting) Exec(ctx context.Context, line string) (device.Output, error) 
 	return c.Device.Exec(ctx, line)
 }
 
-func TestTheContextIsAskedInOneCommand(t *testing.T) {
+func TestContextTakesOneCommand(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0

@@ -10,10 +10,10 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// A phone that heat slows down rests before it is measured, in every run: by the
-// thermal service, and before Android 10 by the battery's temperature. One that stays
-// hot is measured after ten minutes of rest in all, and each repetition says so.
-func TestAHotPhoneRestsInEveryRun(t *testing.T) {
+// A throttled phone rests before it is measured, in every run: by the thermal service, and before
+// Android 10 by the battery's temperature. A phone that stays hot is measured after ten minutes of
+// rest in all, and each repetition says so.
+func TestHotPhoneRestsInEveryRun(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-3-android-9", "pixel-7-android-14"} {
 		measured := func(hot time.Duration) (r collect.Result, took time.Duration) {
@@ -31,7 +31,7 @@ func TestAHotPhoneRestsInEveryRun(t *testing.T) {
 		}
 		cool, usual := measured(0)
 		rested, _ := measured(7 * time.Minute)
-		// Heat makes a frame 60 % longer; where the dumps fall among the frames, up to 10 %.
+		// Heat makes a frame 60 % longer; the timing of dumps relative to the frames, up to 10 %.
 		if math.Abs(mean(rested)/mean(cool)-1) > 0.1 {
 			t.Errorf("%s: %.2f ms a frame after a rest, %.2f ms on a cool phone", profile, mean(rested), mean(cool))
 		}
@@ -49,9 +49,9 @@ func TestAHotPhoneRestsInEveryRun(t *testing.T) {
 	}
 }
 
-// A screen that went off between two repetitions, and locked the phone, is on and
-// unlocked in the next one.
-func TestAScreenThatWentOffIsLitAgain(t *testing.T) {
+// A screen that went off between two repetitions, and locked the phone, is on and unlocked in the
+// next one.
+func TestScreenThatWentOffIsTurnedOn(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-7-android-14"} {
 		for _, keyguard := range []string{"", "swipe"} {

@@ -11,9 +11,9 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// A display that is to be held at a rate draws at it while the run lasts, and as before
-// afterwards. One that does not is named.
-func TestTheDisplayIsHeldAtARate(t *testing.T) {
+// A display that is to be held at a rate draws at it during the run, and as before afterwards. A
+// display that refuses is named.
+func TestDisplayIsHeldAtARate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		profile string
@@ -50,8 +50,8 @@ func TestTheDisplayIsHeldAtARate(t *testing.T) {
 	}
 }
 
-// A display changes its rate as soon as it can, and is waited for a while.
-func TestADisplayThatChangesItsRateLateIsWaitedFor(t *testing.T) {
+// A display that changes its rate late is waited for.
+func TestDisplayThatChangesItsRateLate(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-7-android-14", "galaxy-s21-android-13"} {
 		for takes, told := range map[time.Duration]bool{time.Millisecond: false, 400 * time.Millisecond: false, 1500 * time.Millisecond: false, 2500 * time.Millisecond: false, time.Hour: true} {

@@ -54,7 +54,7 @@ func replayed(t *testing.T, dir string, job collect.Job, o collect.Options) (col
 	return collect.Collect(t.Context(), job, o), p
 }
 
-// record is a run as it is kept.
+// record returns the stored form of a run.
 func record(t *testing.T, r run.Run) string {
 	t.Helper()
 	r, err := r.Named()
@@ -68,7 +68,7 @@ func record(t *testing.T, r run.Run) string {
 	return string(data)
 }
 
-// wantSame asserts that two results have the same record, byte for byte.
+// wantSame checks that two results have the same record, byte for byte.
 func wantSame(t *testing.T, was, now collect.Result) {
 	t.Helper()
 	want, got := record(t, was.Run), record(t, now.Run)
@@ -83,9 +83,8 @@ func wantSame(t *testing.T, was, now collect.Result) {
 	t.Errorf("the record differs at byte %d: %.400q, want %.400q", at, got[from:], want[from:])
 }
 
-// A run from a recording is the run that was recorded, whatever was measured and whatever
-// went wrong meanwhile: with traces that are followed, joules, the app's own benchmark,
-// lost connections and repetitions.
+// A run replayed from a recording equals the recorded run, whatever was measured and whatever went
+// wrong: with followed traces, joules, the app's own benchmark, lost connections and repetitions.
 func TestAReplayGivesTheSameRecord(t *testing.T) {
 	t.Parallel()
 	energy := func(j *collect.Job) {
@@ -143,9 +142,9 @@ func TestAReplayGivesTheSameRecord(t *testing.T) {
 	}
 }
 
-// What was changed in a recording is noticed where it matters: a process of another number
-// is asked for next, and no answer to that was recorded.
-func TestAChangedAnswerEndsTheReplay(t *testing.T) {
+// A changed recording is detected where it matters: another pid is queried next, and no answer to
+// that was recorded.
+func TestReplayFailsOnAChangedAnswer(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{})
 	dir := filepath.Join(t.TempDir(), "recording")

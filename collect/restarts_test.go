@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// before is a device to which something is done before it runs a command.
+// before is a device with a hook that runs before each command.
 type before struct {
 	device.Device
 	do func(ctx context.Context, d device.Device, command string)
@@ -24,7 +24,7 @@ func (b before) Exec(ctx context.Context, command string) (device.Output, error)
 	return b.Device.Exec(ctx, command)
 }
 
-// doBefore has something done before each command of a job.
+// doBefore runs a hook before each command of a job.
 func doBefore(job *collect.Job, do func(ctx context.Context, d device.Device, command string)) {
 	open := job.Open
 	job.Open = func(ctx context.Context) (device.Device, error) {
@@ -36,7 +36,8 @@ func doBefore(job *collect.Job, do func(ctx context.Context, d device.Device, co
 	}
 }
 
-// wantOneRestart wants Android itself to be told of once, and counted in the second repetition.
+// wantOneRestart checks that Android's restart is reported once, and counted in the second
+// repetition.
 func wantOneRestart(t *testing.T, r run.Run) {
 	t.Helper()
 	for i, it := range r.Iterations {
@@ -49,9 +50,9 @@ func wantOneRestart(t *testing.T, r run.Run) {
 	}
 }
 
-// A restart of Android counts where the repetition is lost by what the app did then, on a
-// device that answers all the while.
-func TestARestartOfAndroidThatCrashesTheAppCounts(t *testing.T) {
+// A restart of Android counts if the repetition is lost by the app's reaction to it, on a device
+// that answers all the time.
+func TestRestartOfAndroidThatCrashesTheApp(t *testing.T) {
 	t.Parallel()
 	crashed := make(chan struct{})
 	_, job := simulated(t, "nexus-5x-android-6.0.0", simulator.Options{

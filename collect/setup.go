@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/internal/apk"
 )
 
-// setUp makes the device ready: what is measured on, installed, and told to
-// measure.
+// setUp prepares the device: what is measured is installed, and the sources of the measurements are
+// ready.
 func (c *collector) setUp(ctx context.Context) error {
 	c.target.Journal = c.journal
 	if err := c.claim(ctx); err != nil {
@@ -38,10 +38,10 @@ func (c *collector) setUp(ctx context.Context) error {
 		return err
 	}
 	steps = nil
-	idle := step{"waiting for the device to be idle", c.still.Idle}
+	idle := step{"waiting for the device to be idle", c.conditions.Idle}
 	if c.benchmarks() {
 		if c.job.Energy.Measured() {
-			c.journal.Warnf("beside a Macrobenchmark energy is not measured: its PowerMetric does it")
+			c.journal.Warnf("energy is not measured with a Macrobenchmark: its PowerMetric does it")
 		}
 		return c.do(ctx, []step{idle})
 	}
@@ -55,14 +55,14 @@ func (c *collector) setUp(ctx context.Context) error {
 	if c.watcher != nil {
 		steps = append(steps, step{"preparing to keep evidence", c.prepareEvidence})
 	}
-	c.phone.Frames.TellNotShown()
+	c.phone.Frames.WarnNotShown()
 	if c.phone.Frames.Records() {
 		steps = append(steps, step{"preparing to record frames", c.phone.Frames.Prepare})
 	}
 	return c.do(ctx, append(steps, idle))
 }
 
-// step is one of set-up.
+// step is a step of set-up.
 type step struct {
 	what string
 	do   func(context.Context) error
@@ -78,7 +78,7 @@ func (c *collector) do(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// prepareEvidence has what is kept as evidence recorded.
+// prepareEvidence prepares recording the evidence that may be kept.
 func (c *collector) prepareEvidence(ctx context.Context) (err error) {
 	c.phone.Evident, err = c.watcher.Prepare(ctx, c.apps)
 	if c.phone.Evident && !c.traceable() {
@@ -87,8 +87,8 @@ func (c *collector) prepareEvidence(ctx context.Context) (err error) {
 	return err
 }
 
-// traceable reports whether the app's own sections get into a trace, as far as its APK tells: on
-// a build of Android for developers they do whatever the manifest says (libcutils,
+// traceable reports whether the app's own sections appear in a trace, as far as its APK shows: on a
+// developer build of Android they do whatever the manifest says (libcutils,
 // atrace_is_app_tracing_enabled).
 func (c *collector) traceable() bool {
 	if c.target.Facts.Properties["ro.debuggable"] == "1" {
@@ -106,7 +106,7 @@ func (c *collector) traceable() bool {
 	return !known
 }
 
-// prepareEnergy finds out where joules can be had, and readies the device for them.
+// prepareEnergy finds a source of joules, and prepares the device for it.
 func (c *collector) prepareEnergy(ctx context.Context) error {
 	if detached := c.work.Detached(c.phone); detached != nil {
 		if err := detached.Check(); err != nil {
@@ -135,7 +135,7 @@ func (c *collector) claim(ctx context.Context) (err error) {
 	return err
 }
 
-// configure sets what a restart of the device undoes.
+// configure makes the changes that a restart of the device undoes.
 func (c *collector) configure(ctx context.Context) error {
 	if err := c.prepared.Hold(ctx); err != nil {
 		return err
@@ -152,19 +152,19 @@ func (c *collector) configure(ctx context.Context) error {
 	return c.prepared.Connect(ctx)
 }
 
-// install puts the APKs on the device.
+// install installs the APKs on the device.
 func (c *collector) install(ctx context.Context) error {
 	c.installed = c.prepared.Installer
 	return c.installed.Install(ctx)
 }
 
-// readContext notes what kind of device this is, and of which version the app.
+// readContext records what kind of device this is, and the app's version.
 func (c *collector) readContext(ctx context.Context) (err error) {
 	c.run.App.Version, err = c.prepared.ReadContext(ctx, c.run.App.Version)
 	return err
 }
 
-// tearDown leaves the device as it was found, and gives it up.
+// tearDown leaves the device as it was found, and releases it.
 func (c *collector) tearDown(ctx context.Context) {
 	if c.release != nil {
 		defer c.release()

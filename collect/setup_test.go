@@ -30,14 +30,14 @@ func rewrite(t *testing.T, file, from, to string) {
 	}
 }
 
-// asking has the job's app ask for runtime permissions.
+// asking makes the job's app request runtime permissions.
 func asking(t *testing.T, job *collect.Job, permissions ...string) {
 	t.Helper()
 	rewrite(t, job.App.APK, "\nscenario ", "\npermission "+strings.Join(permissions, "\npermission ")+"\nscenario ")
 }
 
-// TestClearedDataKeepsPermissions: pm clear takes away what install -g granted, and a
-// test then meets a dialog.
+// TestClearedDataKeepsPermissions: pm clear revokes what install -g granted, and a test would then
+// meet a dialog.
 func TestClearedDataKeepsPermissions(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"nexus-5x-android-6.0.0", "pixel-7-android-14"} {
@@ -55,8 +55,8 @@ func TestClearedDataKeepsPermissions(t *testing.T) {
 	}
 }
 
-// TestClearedDataGrantsNothingNew: an app that was installed without its permissions
-// is not given them.
+// TestClearedDataGrantsNothingNew: an app that was installed without its permissions is not given
+// them.
 func TestClearedDataGrantsNothingNew(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "pixel-7-android-14", simulator.Options{})
@@ -78,8 +78,8 @@ func TestClearedDataGrantsNothingNew(t *testing.T) {
 	}
 }
 
-// TestALockScreenIsDismissed: a screen that is off, or shows a lock screen that asks
-// for nothing, hides the app from its test.
+// TestALockScreenIsDismissed: a screen that is off, or shows a lock screen without a PIN, hides the
+// app from its test.
 func TestALockScreenIsDismissed(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"nexus-5-android-4.4.4", "nexus-5x-android-6.0.0", "pixel-7-android-14"} {
@@ -116,8 +116,8 @@ func TestALockScreenWithAPINIsAnError(t *testing.T) {
 	}
 }
 
-// Joules are measured behind a lock screen too: what takes them may show nothing.
-func TestALockScreenWithAPINIsAWarningWhereEnergyIsMeasured(t *testing.T) {
+// Joules are measured behind a lock screen too: the workload may show nothing.
+func TestALockScreenWithAPINAndEnergy(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{Keyguard: "pin"})
 	job.Energy = &config.Energy{Source: config.EnergyRails}
@@ -139,8 +139,8 @@ func onPhone(t *testing.T, s *simulator.Simulated, command string) (string, erro
 	return string(out.Stdout), err
 }
 
-// TestTheScreenIsKeptOnWithoutACharger: "stay on" counts with one alone, and a screen
-// that goes off between two repetitions hides the app from the next.
+// TestTheScreenIsKeptOnWithoutACharger: "stay on" needs a charger, and a screen that goes off
+// between two repetitions hides the app from the next.
 func TestTheScreenIsKeptOnWithoutACharger(t *testing.T) {
 	t.Parallel()
 	for name, keyguard := range map[string]string{"no lock": "", "swipe": "swipe"} {
@@ -191,8 +191,8 @@ func TestWiFiIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestWiFiThatStaysAwayIsToldOf after the time that it is waited for.
-func TestWiFiThatStaysAwayIsToldOf(t *testing.T) {
+// TestMissingWiFiIsReported after the time that it is waited for.
+func TestMissingWiFiIsReported(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "pixel-7-android-14", simulator.Options{Network: "4g"})
 	r := collect.Collect(t.Context(), job, collect.Options{})
@@ -202,8 +202,8 @@ func TestWiFiThatStaysAwayIsToldOf(t *testing.T) {
 	}
 }
 
-// TestANetworkThatStaysOnIsToldOf where the device ignores that it is turned off.
-func TestANetworkThatStaysOnIsToldOf(t *testing.T) {
+// TestANetworkThatStaysOnIsReported if the device ignores the command to turn it off.
+func TestANetworkThatStaysOnIsReported(t *testing.T) {
 	t.Parallel()
 	for _, ignored := range []string{"", "global wifi_on"} {
 		_, job := simulated(t, "pixel-7-android-14", simulator.Options{Ignored: []string{ignored}})
@@ -216,9 +216,8 @@ func TestANetworkThatStaysOnIsToldOf(t *testing.T) {
 	}
 }
 
-// TestASettingThatIsIgnoredIsNamed: some makers' phones let nobody change settings
-// over adb, and say nothing.
-func TestASettingThatIsIgnoredIsNamed(t *testing.T) {
+// TestIgnoredSettingsAreReported: some makers' phones silently ignore settings changed over adb.
+func TestIgnoredSettingsAreReported(t *testing.T) {
 	t.Parallel()
 	for _, setting := range []string{"system screen_off_timeout", "global stay_on_while_plugged_in", "system screen_brightness_mode"} {
 		t.Run(setting, func(t *testing.T) {
@@ -240,8 +239,8 @@ func TestASettingThatIsIgnoredIsNamed(t *testing.T) {
 	}
 }
 
-// TestAVerifierIsToldOf before it refuses, or waits for a tap on the phone's screen.
-func TestAVerifierIsToldOf(t *testing.T) {
+// TestAVerifierIsReported before it refuses, or waits for a tap on the phone's screen.
+func TestAVerifierIsReported(t *testing.T) {
 	t.Parallel()
 	for value, refuses := range map[string]bool{"1": true, "0": false} {
 		s, job := simulated(t, "pixel-7-android-14", simulator.Options{Verifier: true})

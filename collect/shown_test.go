@@ -14,15 +14,15 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// flutter is an app that draws all but its window's first frame by itself, and whose list may
-// be slow.
+// flutter is an app that renders all but its window's first frame by itself, and whose list may be
+// slow.
 func flutter(more string) string {
 	return "surface\ncost 5ms\nnoise session 0% repetition 0% frame 0% tail 0%x1\n" + more + "scenario read-mail 5s\n  start 30\n  600ms scroll 180\n"
 }
 
-// drawnOf are the frames of the demo app that came to the screen in its last process, in
-// windows and surfaces, by when; and how many came more than half a period late after the one
-// before in their layer, by what the phone itself says.
+// drawnOf counts the frames on the screen of the demo app's last process, in windows and surfaces;
+// and those that were shown more than half a period late after the previous one of their layer, by
+// the phone's own record.
 func drawnOf(s *simulator.Simulated) (all, late int) {
 	var last int32
 	layers := s.Phone.Timeline().Layers
@@ -47,9 +47,9 @@ func drawnOf(s *simulator.Simulated) (all, late int) {
 	return all, late
 }
 
-// What Flutter draws is in no dump and in no frame timeline. All of it is measured by what the
+// Flutter's frames are in no dump and no frame timeline. All of them are measured by what the
 // compositor showed, and a slow list is found by that alone.
-func TestAnAppThatDrawsByItselfHasItsFrames(t *testing.T) {
+func TestShownFramesOfASelfRenderingApp(t *testing.T) {
 	t.Parallel()
 	for profile, source := range map[string]string{
 		"pixel-5-android-11": "dumps of gfxinfo", "galaxy-s21-android-13": "the system's frame timeline",
@@ -66,8 +66,8 @@ func TestAnAppThatDrawsByItselfHasItsFrames(t *testing.T) {
 			if m["frames.count"] != float64(all) || all < 150 || r.Run.Context["frames_by"] != "shown" {
 				t.Errorf("%s: %v frames by %s; %d came to the screen", profile, m["frames.count"], r.Run.Context["frames_by"], all)
 			}
-			// A phone whose display rests at another rate shows the first frames late there; the
-			// first one of an answer to an event is not late.
+			// A phone whose display idles at another rate shows the first frames late there; the
+			// first frame after an event is not late.
 			if m["frames.late"] < float64(late)-1 || m["frames.late"] > float64(late)+8 || m["frames.janky"] > m["frames.late"] {
 				t.Errorf("%s: %v late, %v janky; %d came late", profile, m["frames.late"], m["frames.janky"], late)
 			}
@@ -86,7 +86,7 @@ func TestAnAppThatDrawsByItselfHasItsFrames(t *testing.T) {
 }
 
 // Two builds that are measured in turns are both measured so, from the first round on.
-func TestBuildsThatDrawByThemselvesTakeTurns(t *testing.T) {
+func TestInterleaveOfSelfRenderingBuilds(t *testing.T) {
 	t.Parallel()
 	_, base := simulated(t, "galaxy-s21-android-13", simulator.Options{Even: true})
 	head := base
@@ -106,8 +106,8 @@ func TestBuildsThatDrawByThemselvesTakeTurns(t *testing.T) {
 	}
 }
 
-// Where they are asked for, an app's own windows are measured so too, and nobody asks the app.
-func TestFramesAsTheyWereShownAreHadOnRequest(t *testing.T) {
+// If configured, an app's own windows are measured so too, and the app is not queried.
+func TestShownFramesOnRequest(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-5-android-11", "pixel-7-android-14"} {
 		s, job := simulated(t, profile, simulator.Options{})
@@ -142,9 +142,9 @@ func (w without) Exec(ctx context.Context, line string) (device.Output, error) {
 	return w.Device.Exec(ctx, line)
 }
 
-// TestOneScrollByThreeSources is the table in docs/collection/frames.md: what each source of frames
-// tells of one and the same scroll, of which some frames wait for a lock, beside what the phone
-// showed. The document holds to within 1 % of the frames, 3 late ones and 0.2 ms.
+// TestOneScrollByThreeSources checks the table in docs/collection/frames.md: what each source of frames
+// reports of the same scroll, of which some frames wait for a lock, and what the phone showed. The
+// document must be within 1 % of the frames, 3 late ones and 0.2 ms.
 func TestOneScrollByThreeSources(t *testing.T) {
 	t.Parallel()
 	table := documented(t)
@@ -191,10 +191,10 @@ func TestOneScrollByThreeSources(t *testing.T) {
 	}
 }
 
-// TestWhatIsInTimeIsNotInWhatWasShown is why what was shown does not decide where Android draws:
-// a build whose frames take twice as long, and are in time all the same, is slower by the frame
-// timeline, and the same by what was shown.
-func TestWhatIsInTimeIsNotInWhatWasShown(t *testing.T) {
+// TestShownFramesMissSlowerRendering shows why shown frames are not used where Android draws: a
+// build whose frames take twice as long, and are still in time, is slower by the frame timeline,
+// and equal by what was shown.
+func TestShownFramesMissSlowerRendering(t *testing.T) {
 	t.Parallel()
 	for by, want := range map[string]float64{config.FramesAuto: 1.8, config.FramesShown: 1} {
 		var took [2]float64
@@ -212,7 +212,7 @@ func TestWhatIsInTimeIsNotInWhatWasShown(t *testing.T) {
 	}
 }
 
-// idle has the first two workloads be a test that does nothing in the app.
+// idle replaces the first two workloads by a test that does nothing in the app.
 type idle struct {
 	device.Device
 	left *int
@@ -226,9 +226,9 @@ func (d idle) Start(ctx context.Context, line string) (device.Process, error) {
 	return d.Device.Start(ctx, line)
 }
 
-// A test that once does nothing in an app whose views Android draws does not change the source
-// of its frames: its history would begin anew.
-func TestAnAppThatOnceDrawsNothingKeepsItsSource(t *testing.T) {
+// A test that once does nothing in an app whose views Android draws does not change the source of
+// its frames: its history would start again.
+func TestFrameSourceIsKeptAfterAnIdleTest(t *testing.T) {
 	t.Parallel()
 	_, job := simulated(t, "galaxy-s21-android-13", simulator.Options{})
 	job.App.APK = scrolls(t, "scenario read-mail 4s\n  start 30\n  600ms scroll 120\nscenario idle 2s\n  start 0\n  500ms wait 0\ntest com.example.demo.ReadMailTest#readsMail read-mail\ntest com.example.demo.ReadMailTest#idles idle\n")

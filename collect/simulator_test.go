@@ -22,9 +22,9 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// patience is how long an answer of a simulated phone is waited for, in this
-// computer's time: so long that no repetition is lost because the computer is
-// busy, unless a fault keeps the phone from answering.
+// patience is how long to wait for a simulated phone's answer, in this computer's time: so long
+// that no repetition is lost because the computer is busy, unless a fault keeps the phone from
+// answering.
 func patience(o simulator.Options) adb.Options {
 	limit := time.Minute
 	for _, f := range o.Faults {
@@ -35,8 +35,7 @@ func patience(o simulator.Options) adb.Options {
 	return adb.Options{ConnectTimeout: limit, ReplyTimeout: limit, SilenceTimeout: 2 * limit}
 }
 
-// simulated starts a simulated phone and a job of the demo app on it, through
-// the real adb client.
+// simulated starts a simulated phone and a job of the demo app on it, through the real adb client.
 func simulated(t testing.TB, profile string, o simulator.Options) (*simulator.Simulated, collect.Job) {
 	t.Helper()
 	return seeded(t, profile, 1, o)
@@ -114,7 +113,7 @@ func TestEverySimulatedDevice(t *testing.T) {
 	}
 }
 
-// Monkey runs on a phone and on an emulator that has no keys of the system's own.
+// Monkey runs on a phone and on an emulator that has no system keys of its own.
 func TestMonkeyRunsWithoutHardwareKeys(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-7-android-14", "sdk-gphone64-x86-android-14"} {
@@ -124,8 +123,8 @@ func TestMonkeyRunsWithoutHardwareKeys(t *testing.T) {
 	}
 }
 
-// Android 8 to 11 drops what repeats a line of the log. The run says so.
-func TestUIEventsThatTheLogDropsAreTold(t *testing.T) {
+// Android 8 to 11 drops repeated lines of the log. The run says so.
+func TestDroppedUIEventsAreReported(t *testing.T) {
 	t.Parallel()
 	for profile, drops := range map[string]bool{
 		"moto-g5-android-7.0": false, "pixel-2-android-8.1.0": true, "pixel-5-android-11": true, "pixel-7-android-14": false,
@@ -150,9 +149,9 @@ func TestUIEventsThatTheLogDropsAreTold(t *testing.T) {
 	}
 }
 
-// An app that reports itself as fully drawn has the time of that measured, on every
+// The time to full display is measured of an app that reports itself as fully drawn, on every
 // Android that logs it.
-func TestTheTimeToFullDisplayIsRead(t *testing.T) {
+func TestTimeToFullDisplay(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-3-android-9", "nord-android-10", "pixel-7-android-14"} {
 		_, job := simulated(t, profile, simulator.Options{})
@@ -172,9 +171,9 @@ func TestTheTimeToFullDisplayIsRead(t *testing.T) {
 	}
 }
 
-// A test that ends while the app draws loses what is drawn after the last reading, unless
-// the system keeps the count, as since Android 7.
-func TestATestThatEndsInTheMiddleOfDrawingIsTold(t *testing.T) {
+// A test that ends while the app draws loses the frames after the last reading, unless the system
+// keeps the count, as since Android 7.
+func TestTestThatEndsWhileDrawing(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"nexus-5-android-4.4.4", "nexus-5x-android-6.0.0", "pixel-5-android-11"} {
 		for event, told := range map[string]bool{"3s back 90": profile != "pixel-5-android-11", "1s back 30": false} {
@@ -193,9 +192,8 @@ func TestATestThatEndsInTheMiddleOfDrawingIsTold(t *testing.T) {
 	}
 }
 
-// A watch or a board without the process of the system's user interface tells its clock
-// by another one.
-func TestADeviceWithoutASystemUIIsMeasured(t *testing.T) {
+// The clock of a watch or a board without a system UI process is read by another process.
+func TestDeviceWithoutASystemUI(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-3-android-9", "pixel-7-android-14"} {
 		_, job := simulated(t, profile, simulator.Options{NoSystemUI: true})
@@ -227,7 +225,7 @@ func (s *stepping) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // The log of a phone whose clock was set is doubted, that of others is not.
-func TestAClockThatIsSetIsTold(t *testing.T) {
+func TestSetClockIsReported(t *testing.T) {
 	t.Parallel()
 	for profile, rooted := range map[string]bool{"pixel-2-android-8.1.0": false, "pixel-7-android-14": false, "pixel-3-android-9": true} {
 		for by, told := range map[time.Duration]bool{0: false, 100 * time.Millisecond: false, 30 * time.Second: true, -30 * time.Second: true} {
@@ -244,8 +242,8 @@ func TestAClockThatIsSetIsTold(t *testing.T) {
 	}
 }
 
-// Marks in the log are at wrong times where the clock was set: no frame is cut off by them.
-func TestAClockThatIsSetCostsNoFrames(t *testing.T) {
+// Marks in the log have wrong times if the clock was set: no frame is cut off by them.
+func TestSetClockKeepsAllFrames(t *testing.T) {
 	t.Parallel()
 	var want []float64
 	for _, by := range []time.Duration{0, 30 * time.Second, -30 * time.Second} {
@@ -308,8 +306,8 @@ func TestSimulatedFaults(t *testing.T) {
 	}
 }
 
-// wantANRByInput wants one ANR, in the second repetition, of the event in which the app
-// stopped: the system tells of it five seconds later.
+// wantANRByInput checks for one ANR, in the second repetition, of the event in which the app
+// stopped: the system reports it five seconds later.
 func wantANRByInput(t *testing.T, r run.Run) {
 	t.Helper()
 	for i, it := range r.Iterations {
@@ -331,8 +329,8 @@ func wantANRByInput(t *testing.T, r run.Run) {
 	}
 }
 
-// TestTheSameSeedGivesTheSameRun holds the whole way from the phone to the record.
-func TestTheSameSeedGivesTheSameRun(t *testing.T) {
+// TestSimulatedRunsAreReproducible covers everything from the phone to the record.
+func TestSimulatedRunsAreReproducible(t *testing.T) {
 	t.Parallel()
 	digest := func() string {
 		_, job := simulated(t, "nexus-5x-android-6.0.0", simulator.Options{})
@@ -360,8 +358,8 @@ func BenchmarkRepetition(b *testing.B) {
 	}
 }
 
-// counted are the frames of the demo app that its Android counted, and those of them that
-// it counted as janky.
+// counted returns how many frames of the demo app its Android counted, and how many of them as
+// janky.
 func counted(s *simulator.Simulated) (all, janky int) {
 	for _, l := range s.Phone.Timeline().Layers {
 		for _, f := range l.Frames {
@@ -376,9 +374,9 @@ func counted(s *simulator.Simulated) (all, janky int) {
 	return all, janky
 }
 
-// The frames of the whole are those that Android counted, to the last one before a test's
-// end, however many of them were in a dump; the run says how many were.
-func TestTheWholeIsWhatAndroidCounted(t *testing.T) {
+// The total frame count is Android's, to the last one before a test's end, however many frames were
+// in a dump; the run says how many were.
+func TestTotalFramesAreAndroidsCount(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"moto-g5-android-7.0", "pixel-3-android-9", "nord-android-10", "pixel-5-android-11"} {
 		s, job := simulated(t, profile, simulator.Options{})

@@ -24,9 +24,9 @@ func standing(t *testing.T, text string) simapp.Fault {
 	return f
 }
 
-// Whatever a shell may read of an ANR in that Android is kept, without root: the record says
-// who waited for whom.
-func TestWhoKeptTheAppFromResponding(t *testing.T) {
+// Whatever a shell may read of an ANR in that version of Android is kept, without root: the record
+// says which thread waited for which.
+func TestLockOwnerOfAnANR(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		profile, fault string
@@ -72,8 +72,7 @@ func TestWhoKeptTheAppFromResponding(t *testing.T) {
 	}
 }
 
-// wantFile wants a kept file of that name of the second repetition, with something about
-// the app in it.
+// wantFile checks for a kept file of that name of the second repetition, which mentions the app.
 func wantFile(t *testing.T, folder *evidence.Folder, r run.Run, name string) {
 	t.Helper()
 	i := slices.IndexFunc(r.Evidence, func(e run.Evidence) bool { return e.Name == name })

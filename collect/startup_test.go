@@ -16,8 +16,8 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// opening is an app that takes 400 ms to its first frame on a good phone, and a
-// second more to be fully drawn.
+// opening is an app that takes 400 ms to its first frame on a good phone, and a second more to be
+// fully drawn.
 const opening = `apkgate-simulated-app/1
 package com.example.opening
 activity .InboxActivity
@@ -55,8 +55,8 @@ func meanOf(r run.Run, metric string) float64 {
 	return sum / float64(len(r.Iterations))
 }
 
-// A warm start makes the activity and not the process, a hot one neither: so each
-// takes less than the one before. What comes back is not fully drawn again.
+// A warm start creates the activity and not the process, a hot one neither: so each takes less than
+// the one before. A resumed activity is not fully drawn again.
 func TestStartsAreMeasured(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-7-android-14", "pixel-5-android-11", "pixel-3-android-9", "nexus-5x-android-6.0.0"} {
@@ -73,7 +73,7 @@ func TestStartsAreMeasured(t *testing.T) {
 					t.Errorf("%s: fully drawn at %g ms, displayed at %g", mode, full, took[mode])
 				}
 				for _, w := range r.Run.Warnings {
-					if !strings.Contains(w.Text, "its caches since version 12") && !strings.Contains(w.Text, "tells no times of frames") {
+					if !strings.Contains(w.Text, "its caches since version 12") && !strings.Contains(w.Text, "reports no times of frames") {
 						t.Errorf("%s: %s", mode, w.Text)
 					}
 				}
@@ -81,7 +81,7 @@ func TestStartsAreMeasured(t *testing.T) {
 			if took["cold"] < 200 || took["warm"] > took["cold"]*0.6 || took["hot"] > took["warm"]*0.5 || took["hot"] <= 0 {
 				t.Errorf("cold, warm and hot: %v", took)
 			}
-			// What the process has done before is none of the start's.
+			// The process's earlier CPU time is not the start's.
 			if cpu["hot"] <= 0 || cpu["warm"] >= cpu["cold"] || cpu["hot"] >= cpu["warm"] {
 				t.Errorf("CPU time of cold, warm and hot starts: %v", cpu)
 			}
@@ -89,8 +89,8 @@ func TestStartsAreMeasured(t *testing.T) {
 	}
 }
 
-// A start of another kind than asked for is no measurement.
-func TestAStartOfAnotherKindIsLost(t *testing.T) {
+// A start of another kind than configured is no measurement.
+func TestStartOfAnotherKindIsLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		profile string
@@ -116,7 +116,7 @@ func TestAStartOfAnotherKindIsLost(t *testing.T) {
 }
 
 // Whenever the process comes back, no warm start counts as a cold one.
-func TestAProcessThatComesBackAtTheLast(t *testing.T) {
+func TestProcessThatComesBackBeforeAColdStart(t *testing.T) {
 	t.Parallel()
 	lost := 0
 	for after := 1000; after <= 1300; after += 50 {
@@ -137,8 +137,7 @@ func TestAProcessThatComesBackAtTheLast(t *testing.T) {
 	}
 }
 
-// What the launcher opens may be another activity than the one that shows, and the log
-// may tell late.
+// The launcher may open another activity than the one that shows, and the log may be late.
 func TestUnusualStartsAreMeasured(t *testing.T) {
 	t.Parallel()
 	r := collect.Collect(t.Context(), startup(t, "pixel-7-android-14", config.StartWarm, "launch through .Splash logged 400ms\n"), collect.Options{})
@@ -154,12 +153,12 @@ func TestUnusualStartsAreMeasured(t *testing.T) {
 	job := startup(t, "pixel-7-android-14", config.StartCold, "launch logged 30s\n")
 	r = collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 3)
-	wantWarning(t, r, "and the log does not tell of it")
+	wantWarning(t, r, "and the log does not contain it")
 }
 
-// Where the frame timeline has no window's first frame anywhere near the end of the start
-// that the system tells of, the two times are named.
-func TestAStartThatDoesNotEndWithItsFirstFrame(t *testing.T) {
+// If the frame timeline has no window's first frame near the reported end of the start, both times
+// are named.
+func TestStartFarFromItsFirstFrameIsReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		lines string
@@ -187,9 +186,9 @@ func TestAStartThatDoesNotEndWithItsFirstFrame(t *testing.T) {
 	}
 }
 
-// Nothing is said of starts that end with their first frame, at whatever rate, in
-// whatever phase of the display, and however long that frame takes.
-func TestAStartThatEndsWithItsFirstFrame(t *testing.T) {
+// There is no warning for starts that end with their first frame, at any rate, in any phase of the
+// display, and however long that frame takes.
+func TestStartAtItsFirstFrameIsNotReported(t *testing.T) {
 	t.Parallel()
 	kinds := []struct {
 		lines string
@@ -226,13 +225,13 @@ func TestStartsOfTwoBuildsInTurns(t *testing.T) {
 	wantComplete(t, h, 3)
 }
 
-// An activity that can't be started is the configuration's error, told once.
+// An activity that can't be started is the configuration's error, reported once.
 func TestActivitiesThatCantBeStarted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ profile, activity, lines, why, hint string }{
 		{"pixel-7-android-14", "", "launch second .LeakLauncherActivity\n", "the launcher shows several of com.example.opening", "workload.startup.activity"},
 		{"pixel-7-android-14", ".Gone", "", "Activity class {com.example.opening/.Gone} does not exist", "workload.startup.activity"},
-		{"nexus-5x-android-6.0.0", "", "", "Android tells it since version 7", "workload.startup.activity"},
+		{"nexus-5x-android-6.0.0", "", "", "Android reports it since version 7", "workload.startup.activity"},
 	} {
 		job := startup(t, c.profile, config.StartCold, c.lines)
 		job.Scenario.Workload.Startup.Activity = c.activity

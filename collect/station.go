@@ -11,17 +11,16 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 )
 
-// station is the device as it stands ready, for one collector or for several
-// that take turns on it.
+// station is a device that is ready, for one collector or for several that take turns on it.
 type station struct {
 	target     *target.Target
-	phone      *repetition.Phone // with what records on it
+	phone      *repetition.Phone // with its recorders
 	simpleperf *recorders.Simpleperf
-	still      *conditions.Holder
-	release    func()              // gives up the claim to the device; nil: there is none
-	sizes      map[string][]string // of the files of packages that were installed, in bytes
-	// installed is what has put its build on the device, nil while that is unknown; clean has
-	// each build installed anew, without what another left behind.
+	conditions *conditions.Holder
+	release    func()              // releases the claim to the device; nil: there is none
+	sizes      map[string][]string // of the files of installed packages, in bytes
+	// installed is the installer of the build on the device, nil if unknown; clean installs each
+	// build anew, without the data of another.
 	installed *install.Installer
 	clean     bool
 	apps      []string // the packages that are measured in turns
@@ -38,7 +37,7 @@ func newStation(job Job, options Options) *station {
 	limit := recordLimit(job)
 	perfetto, simpleperf := &recorders.Perfetto{Programs: programs, Limit: limit}, &recorders.Simpleperf{Programs: programs, Limit: limit}
 	return &station{
-		target: t, simpleperf: simpleperf, still: &conditions.Holder{Target: t, Want: job.Conditions, Energy: job.Energy.Measured()}, sizes: map[string][]string{},
+		target: t, simpleperf: simpleperf, conditions: &conditions.Holder{Target: t, Want: job.Conditions, Energy: job.Energy.Measured()}, sizes: map[string][]string{},
 		phone: &repetition.Phone{
 			Target: t, Programs: programs, Perfetto: perfetto, Recording: &recorders.Set{All: []recorders.Recorder{perfetto, simpleperf}},
 			Frames: &framesource.Choice{Target: t, Programs: programs, Perfetto: perfetto, Asked: job.Scenario.FramesBy},

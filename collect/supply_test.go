@@ -13,19 +13,19 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// power is what the scripted phone knows of its power: 1 W while nothing runs,
-// 2 W while the workload does, and 4 W after its event "a" and before "b".
+// power is the state of the scripted phone's power supply: 1 W while nothing runs, 2 W while the
+// workload does, and 4 W after its event "a" and before "b".
 type power struct {
 	emulator bool
-	charger  string // "USB", "AC"; "" where it runs on its battery
+	charger  string // "USB", "AC"; "" on battery
 	rails    bool
-	current  bool   // the battery tells its current
+	current  bool   // the battery reports its current
 	hungry   bool   // the workload takes 8 W throughout
 	noVolts  bool   // perfetto is older than the counter of the voltage
 	noProps  bool   // and than system properties
 	noWait   bool   // and than --background-wait
 	debug    bool   // the app is a debug build
-	dexopt   string // how the app's code stands, in the package manager's words
+	dexopt   string // the state of the app's code, in the package manager's words
 	// chargeAt is the workload, from 1, after which a charger is connected.
 	chargeAt int
 	// plugAt is the workload, from 1, in which a charger is connected for a moment.
@@ -35,25 +35,25 @@ type power struct {
 	estimate  string // of batterystats, in checkin form
 	cutStats  int    // the workload, from 1, whose statistics dumpsys gives up
 	sensors   string // what `dumpsys sensorservice --proto` prints
-	ticks     int    // of CPU time that the app is said to have had, 0: 100
+	ticks     int    // reported CPU time of the app, 0: 100
 	noReset   bool   // batterystats can't be reset
 	noClocks  bool   // a trace has no snapshot of the clocks
-	// lossyTrace is the workload, from 1, of whose trace parts were overwritten.
+	// lossyTrace is the workload, from 1, whose trace was partly overwritten.
 	lossyTrace int
 	// shortTrace is the workload, from 1, in the middle of which perfetto ends by itself.
 	shortTrace int
-	// noTimeline says that a trace has nothing of frames, though it was asked for.
+	// noTimeline reports that a trace has no frames, though they were requested.
 	noTimeline bool
 	noPerfetto bool          // tracing is turned off: perfetto refuses
-	asleep     time.Duration // how long a trace says that the phone was suspended
-	stuck      bool          // what records ends when it is killed alone
+	asleep     time.Duration // how long the phone was suspended, by a trace
+	stuck      bool          // recorders end only when they are killed
 	dropped    bool          // the connection breaks when the app is compiled
-	// hotFrom and hotTo is when heat slows the phone down, on its clock.
+	// hotFrom and hotTo is when heat throttles the phone, on its clock.
 	hotFrom, hotTo time.Duration
 	refuse         string // what `cmd package compile` says instead of Success
 
-	// simpleperf is "" where there is none, else "works", "pushed", "not
-	// profileable", "no task-clock" or "old kernel".
+	// simpleperf is "" if there is none, else "works", "pushed", "not profileable", "no task-clock"
+	// or "old kernel".
 	simpleperf string
 
 	recording map[string]*recording
@@ -173,7 +173,7 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		p.endShort()
 		pid := words[len(words)-1]
 		r := w.recording[pid]
-		// SELinux lets the shell end perfetto, but neither ask it by signal 0 nor kill it.
+		// SELinux lets the shell terminate perfetto, but neither query it by signal 0 nor kill it.
 		if r == nil || r.kind == "perfetto" && (words[1] == "-0" || words[1] == "-KILL") {
 			return 1, true
 		}
@@ -240,8 +240,8 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 	return 0, true
 }
 
-// checkin says that the app, UID 10123, held a wakelock for 3 s, received 5000
-// bytes and sent 700.
+// checkin states that the app, UID 10123, held a wakelock for 3 s, received 5000 bytes and sent
+// 700.
 const checkin = `9,0,i,vers,36,217,X,X
 9,0,l,bt,0,12000,12000,12000,12000,1700000000000,12000,12000,4000,4000,0
 9,0,l,m,12000,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0
@@ -250,7 +250,7 @@ const checkin = `9,0,i,vers,36,217,X,X
 9,0,i,uid,10123,com.example
 `
 
-// compiled is what the package manager says of a compilation.
+// compiled is the package manager's output on a compilation.
 func (w *power) compiled() string {
 	if w.refuse != "" {
 		return w.refuse + "\n"
@@ -258,7 +258,7 @@ func (w *power) compiled() string {
 	return "Success\n"
 }
 
-// endShort has perfetto end in the middle of a workload, with what it has by then.
+// endShort ends perfetto in the middle of a workload, with what it has by then.
 func (p *phone) endShort() {
 	w := p.power
 	for pid, r := range w.recording {
@@ -314,8 +314,8 @@ func (p *phone) background(command, pid string) {
 	w.files["/data/local/tmp/apkgate-perf.log"] = []byte(said)
 }
 
-// samples is a recording of one thread at 10 Hz, in the form of report-sample:
-// List.draw between the events, Main.open before and after.
+// samples is a recording of one thread at 10 Hz, in the form of report-sample: List.draw between
+// the events, Main.open before and after.
 func (p *phone) samples() []byte {
 	out := append([]byte("SIMPLEPERF"), 1, 0)
 	record := func(field protowire.Number, m []byte) {
@@ -413,8 +413,8 @@ func (p *phone) trace(from time.Duration) []byte {
 	return out
 }
 
-// timeline adds what the compositor tells of frames: of one of its own process, and of the
-// app's, which are due each 20 ms and have 16 ms.
+// timeline adds the compositor's report on frames: of one of its own process, and of the app's,
+// which are due each 20 ms and have 16 ms.
 func (p *phone) timeline(out []byte, from time.Duration) []byte {
 	cookie := int64(0)
 	slice := func(kind protowire.Number, at, took time.Duration, pid, token, jank int64) {
@@ -451,7 +451,7 @@ func (p *phone) timeline(out []byte, from time.Duration) []byte {
 	return out
 }
 
-// knowsOfChargers reports whether perfetto was asked for them.
+// knowsOfChargers reports whether the configuration requests them.
 func (w *power) knowsOfChargers() bool {
 	return bytes.Contains(w.files["config"], []byte("system_property"))
 }
@@ -464,8 +464,8 @@ func message(b []byte, field protowire.Number, m []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), m)
 }
 
-// packet adds a packet of Trace (trace_packet.proto), stamped by CLOCK_BOOTTIME,
-// which on this phone is CLOCK_MONOTONIC.
+// packet adds a packet of Trace (trace_packet.proto), stamped by CLOCK_BOOTTIME, which on this
+// phone is CLOCK_MONOTONIC.
 func packet(b []byte, at time.Duration, field protowire.Number, m []byte) []byte {
 	body := varint(varint(varint(nil, 8, int64(at)), 58, 6), 10, 1)
 	return message(b, 1, message(body, field, m))

@@ -23,8 +23,8 @@ func scrolls(t *testing.T, text string) string {
 	return path
 }
 
-// shown are the frames of the demo app that came to the screen, and those of them that
-// were late by its own fault.
+// shown counts the frames of the demo app that came to the screen, and those of them that were late
+// by its own fault.
 func shown(s *simulator.Simulated) (all, late int) {
 	const appDeadline = 64
 	for _, l := range s.Phone.Timeline().Layers {
@@ -40,8 +40,8 @@ func shown(s *simulator.Simulated) (all, late int) {
 	return all, late
 }
 
-// Where the system tells of frames itself, all of them are seen, to the last one before
-// the test's end, and nobody asks the app.
+// Where the system reports frames itself, all of them are seen, to the last one before the test's
+// end, and the app is not queried.
 func TestFramesOfTheTimelineAreAllSeen(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"galaxy-s21-android-13", "pixel-7-android-14"} {
@@ -67,9 +67,9 @@ func TestFramesOfTheTimelineAreAllSeen(t *testing.T) {
 	}
 }
 
-// A device that has no frame timeline is measured by dumps of gfxinfo, all repetitions
-// alike, with one warning, and none of them counts as lost.
-func TestWithoutAFrameTimelineDumpsAreRead(t *testing.T) {
+// A device without a frame timeline is measured by dumps of gfxinfo, all repetitions alike, with
+// one warning, and none of them counts as lost.
+func TestDumpsReplaceAMissingTimeline(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change    func(*power)
@@ -99,9 +99,9 @@ func TestWithoutAFrameTimelineDumpsAreRead(t *testing.T) {
 	}
 }
 
-// Once a repetition has had the frame timeline, one without it is lost and made again:
-// frames of two kinds are not set side by side in a run.
-func TestRepetitionsOfARunHaveFramesOfOneKind(t *testing.T) {
+// Once a repetition has had the frame timeline, one without it is lost and repeated: a run does not
+// mix frames of two kinds.
+func TestFramesOfARunAreOfOneKind(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
 	p.power = newPower()
@@ -119,9 +119,9 @@ func TestRepetitionsOfARunHaveFramesOfOneKind(t *testing.T) {
 	}
 }
 
-// A trace that ended before the workload did has some of the frames and looks whole: a
-// repetition of which perfetto did not record all is made again.
-func TestATraceThatEndsInTheMiddleIsNotTakenForAWholeOne(t *testing.T) {
+// A trace that ended before the workload did has some of the frames and looks complete: a
+// repetition that perfetto did not record to the end is repeated.
+func TestTruncatedTraceLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
 	p.power = newPower()
@@ -133,12 +133,12 @@ func TestATraceThatEndsInTheMiddleIsNotTakenForAWholeOne(t *testing.T) {
 			t.Errorf("%v frames", it.Metrics["frames.count"])
 		}
 	}
-	if r.Run.Context["frames_by"] != "timeline" || p.workloads != 4 || !warnedOf(r.Run, "repetition 2 is lost", "perfetto", "before it was told to") {
+	if r.Run.Context["frames_by"] != "timeline" || p.workloads != 4 || !warnedOf(r.Run, "repetition 2 is lost", "perfetto", "before it was stopped") {
 		t.Errorf("%v, %v; %d workloads", r.Run.Context, r.Run.Warnings, p.workloads)
 	}
 }
 
-// What an app that was there before drew before the repetition is not the repetition's.
+// Frames that a running app drew before the repetition are not the repetition's.
 func TestFramesBeforeTheBeginningDoNotCount(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
@@ -153,9 +153,9 @@ func TestFramesBeforeTheBeginningDoNotCount(t *testing.T) {
 	}
 }
 
-// An app that draws its window's first frame by itself too, as a game does in a
-// NativeActivity, has all else measured: the log tells that it was opened.
-func TestAnAppThatDrawsItsFirstFrameToo(t *testing.T) {
+// An app that renders its window's first frame by itself too, as a game does in a NativeActivity,
+// has everything else measured: the log shows that it was opened.
+func TestAppThatRendersItsFirstFrameToo(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
 	p.power = newPower()
@@ -172,8 +172,8 @@ func TestAnAppThatDrawsItsFirstFrameToo(t *testing.T) {
 	}
 }
 
-// What an app draws after the workload's end is not the workload's: how much that is
-// depends on when the end is noticed.
+// Frames after the workload's end are not the workload's: their number depends on when the end is
+// detected.
 func TestFramesAfterTheEndDoNotCount(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
@@ -188,8 +188,8 @@ func TestFramesAfterTheEndDoNotCount(t *testing.T) {
 	}
 }
 
-// A maker may have Perfetto's service off, which adb's shell turns on for the run; where that
-// is not allowed either, dumps tell of frames.
+// A maker may have Perfetto's service off, which adb's shell turns on for the run; if that is not
+// allowed either, frames come from dumps.
 func TestTracingIsTurnedOnForTheRun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -17,11 +17,11 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// byProcesses is a device that keeps no shell: each question has a process.
+// byProcesses is a device that keeps no shell open: each query starts a process.
 type byProcesses struct{ device.Device }
 
-// watchedFor is a run of one repetition of an app that draws, or stands still, for so many
-// seconds, and what was run on the phone for it.
+// watchedFor makes a run of one repetition of an app that draws, or stands still, for so many
+// seconds, and returns the commands that the phone ran for it.
 func watchedFor(t *testing.T, profile string, seconds int, draws, keeps bool) (asked simulator.Asked, metrics map[string]float64) {
 	t.Helper()
 	s, job := simulated(t, profile, simulator.Options{})
@@ -49,10 +49,10 @@ func watchedFor(t *testing.T, profile string, seconds int, draws, keeps bool) (a
 	return asked, r.Run.Iterations[0].Metrics
 }
 
-// What is run on a phone for each minute that a workload takes, as the table of
-// docs/collection/watching.md has it: two runs that differ by twenty seconds of
-// their workload differ by a third of it.
-func TestWhatWatchingCosts(t *testing.T) {
+// The commands that a phone runs for each minute of a workload are those in the table of
+// docs/collection/watching.md: two runs whose workloads differ by twenty seconds differ
+// by a third of it.
+func TestCostOfWatching(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/collection/watching.md")
 	if err != nil {
@@ -103,7 +103,7 @@ func TestWhatWatchingCosts(t *testing.T) {
 	}
 }
 
-// killed is a device whose kept shell is killed before each third question.
+// killed is a device whose kept shell is killed before each third query.
 type killed struct {
 	*adb.Device
 	asked *atomic.Int64
@@ -118,10 +118,10 @@ func (k killed) Ask(ctx context.Context, command string) (device.Output, error) 
 	return k.Device.Ask(ctx, command)
 }
 
-// Where the shell that is asked is killed again and again, every question is answered all
-// the same: the run has the frames of one whose shell lives, event by event, but for what
-// comes before the first, which begins some milliseconds of killing later.
-func TestARunWhoseShellIsKilledIsTheSame(t *testing.T) {
+// If the kept shell is killed again and again, every query is still answered: the run has the
+// frames of one whose shell lives, event by event, except for what comes before the first, which
+// begins some milliseconds of killing later.
+func TestRunIsTheSameWhenTheShellIsKilled(t *testing.T) {
 	t.Parallel()
 	frames := func(kills bool) (events []string, asked int64) {
 		s, job := simulated(t, "pixel-7-android-14", simulator.Options{Even: true})

@@ -15,9 +15,9 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// Page faults and waits are counted on every phone, what a trace tells where one is
-// recorded: as many draws, frames and transactions as the phone made.
-func TestReaderCountsWork(t *testing.T) {
+// Page faults and waits are counted on every phone, and what a trace contains if one is recorded:
+// as many draws, frames and transactions as the phone made.
+func TestWorkIsCounted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		profile, keep string
@@ -63,7 +63,8 @@ func TestReaderCountsWork(t *testing.T) {
 		if synced == 0 || m["work.syncs"] != float64(synced) {
 			t.Errorf("%+v: %d files synced: %s", c, synced, workOf(m))
 		}
-		// Its views keep their sizes, and none is of Compose: nothing is measured or composed anew.
+		// Its views keep their sizes, and none is of Compose: nothing is measured or composed
+		// again.
 		for _, name := range []string{"work.measures", "work.recompositions"} {
 			if n, known := m[name]; !known || n != 0 {
 				t.Errorf("%+v: %s is %v, known %v", c, name, n, known)
@@ -82,10 +83,10 @@ func workOf(m map[string]float64) string {
 	return b.String()
 }
 
-// On an emulator with a hosted runner's noise, a tenth more of an app's work stands out by
-// what is counted, in one run against eight, where the time of frames shows nothing; that
-// of an unchanged build does not.
-func TestMoreWorkStandsOutWhereTimesWaver(t *testing.T) {
+// On an emulator with a hosted runner's noise, a tenth more of an app's work stands out by the
+// counts, in one run against eight, where frame times show nothing; an unchanged build does not
+// stand out.
+func TestMoreWorkStandsOutOnANoisyEmulator(t *testing.T) {
 	t.Parallel()
 	const history = 8
 	measured := func(seed uint64, every int) run.Run {

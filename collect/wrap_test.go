@@ -24,10 +24,9 @@ func (d deaf) Start(ctx context.Context, command string) (device.Process, error)
 	return d.Device.Start(ctx, command)
 }
 
-// A phone that logs much, and lets nobody enlarge its log, has its events by what is read
-// while it is measured. Where that can't be had either, its repetitions are lost: no event's
-// frames stand under another's name.
-func TestALogThatWrapsCostsNoEvents(t *testing.T) {
+// A phone that logs much, and refuses to enlarge its log, has its events read while it is measured.
+// If that fails too, its repetitions are lost: no event's frames are attributed to another.
+func TestWrappingLogKeepsAllEvents(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		profile string

@@ -1,9 +1,8 @@
-// Package action is what the GitHub action calls: it reads the workflow's inputs and
-// event, runs a mode as the command of that name would, and shows the result on the
-// pull request.
+// Package action implements the commands of the GitHub action: it reads the workflow's inputs and
+// event, runs a mode as the command of that name would, and shows the result on the pull request.
 //
-// It takes a stand: the verdict alone decides the exit status, and what GitHub refuses
-// is a warning. How GitHub is spoken to is package actions's.
+// Only the verdict decides the exit status, and GitHub's refusals are warnings. The communication
+// with GitHub belongs to package githubactions.
 package action
 
 import (
@@ -31,9 +30,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// flags are what all commands of the action take. Each flag is also an input
-// of the action, under the same name; the token is an input alone, as a command
-// line is seen by other processes.
+// flags are the flags of all commands of the action. Each flag is also an input of the action,
+// under the same name; the token is only an input, since other processes can see a command line.
 type flags struct {
 	settings.ConfigFlags
 	name, leg, artifact, workingDirectory string
@@ -49,7 +47,7 @@ func (f *flags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.workingDirectory, "working-directory", "", "where to work, from the workspace's root")
 }
 
-// Command is apkgate action.
+// Command returns apkgate action.
 func Command(c terminal.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:    "action",
@@ -68,11 +66,11 @@ from INPUT_GITHUB_TOKEN or GITHUB_TOKEN.`,
 // call is one call of the action.
 type call struct {
 	githubactions.Reporter
-	// first shows a result that is to be explained yet.
+	// first shows a result that will be explained later.
 	first func(result)
 }
 
-// enter reads the inputs into the flags and what the job is about.
+// enter reads the inputs into the flags and determines what the job is about.
 func enter(c terminal.Console, cmd *cobra.Command, f *flags) (*call, error) {
 	runner := githubactions.NewRunner(c.Stdout, c.Getenv)
 	if err := inputsToFlags(cmd, runner); err != nil {
@@ -116,8 +114,8 @@ func enter(c terminal.Console, cmd *cobra.Command, f *flags) (*call, error) {
 	return a, nil
 }
 
-// defaultName is the path of the configuration from the workspace's root,
-// so that two configurations are told apart without a word from the user.
+// defaultName returns the path of the configuration relative to the workspace's root, so that two
+// configurations have different names by default.
 func defaultName(f flags) string {
 	path := f.Config
 	if path == "" {
@@ -129,8 +127,8 @@ func defaultName(f flags) string {
 	return filepath.ToSlash(filepath.Join(f.workingDirectory, path))
 }
 
-// inputsToFlags sets each flag that the command line leaves out from the action's
-// input of the same name. Of a list, each line is an entry.
+// inputsToFlags sets each flag that the command line leaves out from the action's input of the same
+// name. Each line of a list is an entry.
 func inputsToFlags(cmd *cobra.Command, runner *githubactions.Runner) (err error) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		value := runner.Input(flag.Name)
@@ -150,8 +148,8 @@ func inputsToFlags(cmd *cobra.Command, runner *githubactions.Runner) (err error)
 	return err
 }
 
-// token is what GitHub is written to with. A workload that is started on this
-// computer does not have it, see package secrets.
+// token returns the token for writing to GitHub. A workload that is started on this computer does
+// not have it, see package secrets.
 func token(c terminal.Console, runner *githubactions.Runner) string {
 	if token := runner.Input("github-token"); token != "" {
 		return token
@@ -159,8 +157,8 @@ func token(c terminal.Console, runner *githubactions.Runner) string {
 	return strings.TrimSpace(c.Getenv("GITHUB_TOKEN"))
 }
 
-// in is the command as if it were called in a folder given from the workspace's
-// root, and the flags as if they were given there.
+// in returns the console as if the command were called in a folder below the workspace's root, and
+// adapts the flags as if they were given there.
 func in(c terminal.Console, dir string, f *runFlags) (terminal.Console, error) {
 	if dir == "" {
 		return c, nil
@@ -190,7 +188,7 @@ func in(c terminal.Console, dir string, f *runFlags) (terminal.Console, error) {
 	return c, nil
 }
 
-// modeName is what a workflow wants of `action run`.
+// modeName is a mode of `action run`.
 type modeName string
 
 // The modes.
@@ -200,7 +198,7 @@ const (
 	modeCompare     modeName = "compare"
 )
 
-// modes are the modes that there are.
+// modes are the implementations of the modes.
 var modes = map[modeName]func(terminal.Console, *cobra.Command, *runFlags, *call) (result, error){
 	modePullRequest: pullRequest,
 	modeRefresh:     refresh,

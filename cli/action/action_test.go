@@ -30,8 +30,7 @@ const (
 	baseSHA     = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// workspace is a checkout on a runner, with one simulated phone, beside a
-// simulated GitHub.
+// workspace is a checkout on a runner, with one simulated phone, next to a simulated GitHub.
 type workspace struct {
 	*githubtest.Server
 	t   *testing.T
@@ -39,8 +38,8 @@ type workspace struct {
 	env map[string]string
 }
 
-// The phone's frames are read from the frame timeline: one that asks the app for them holds
-// it up, and after which event that is hangs on the moment, however calm the phone is.
+// The phone's frames are read from the frame timeline: a phone whose app is queried for frames is
+// delayed by that, after an event that depends on the moment, however calm the phone is.
 const actionConfig = `app:
   package: com.example.demo
   apk: %s.apk
@@ -57,8 +56,8 @@ devices:
   - simulated: pixel-7-android-14
 `
 
-// Which build is first in each round is drawn by the time of day: whatever is drawn has to
-// settle what three repetitions on a calm phone leave open.
+// Which build is first in each round is drawn by the time of day: any draw must settle what three
+// repetitions on a calm phone leave undecided.
 const calm = "noise session 0.5% repetition 1% phone x0.2 frame 14% tail 0.4%x3"
 
 var noise = regexp.MustCompile(`(?m)^noise .*`)
@@ -133,7 +132,7 @@ func (w *workspace) apkgate(args ...string) clitest.Result {
 // histories are the files that history has made, by the configuration.
 var histories = map[string]string{}
 
-// history accepts the runs of six sessions of the build that is configured.
+// history accepts the runs of six sessions of the configured build.
 func (w *workspace) history() {
 	w.t.Helper()
 	const file = ".apkgate/history.db"
@@ -166,7 +165,7 @@ func (w *workspace) read(name string) string {
 	return string(data)
 }
 
-// accepted are the runs that others are compared with.
+// accepted counts the references.
 func (w *workspace) accepted() int {
 	w.t.Helper()
 	c := terminal.Console{Stderr: &bytes.Buffer{}, Now: time.Now, Getenv: func(string) string { return "" }}
@@ -196,13 +195,13 @@ func contains(t *testing.T, what, text string, parts ...string) {
 	}
 }
 
-// A good and a worse build on a pull request, from the simulated phone to what
-// stands on the pull request.
+// A good and a worse build on a pull request, from the simulated phone to the pull request's
+// comment.
 func TestActionOnAPullRequest(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()
 	accepted := w.accepted()
-	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves open
+	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves undecided
 	w.write("app/src/androidTest/java/com/example/demo/ReadMailTest.kt", "package com.example.demo\n\nclass ReadMailTest {\n    @Test\n    fun readsMail() {}\n}\n")
 
 	w.want(w.apkgate("action", "run"), exit.StatusPass)
@@ -253,11 +252,11 @@ func TestActionThatLosesAPhone(t *testing.T) {
 	}
 }
 
-// A commit that crashes does not leave the pass of the one before standing.
-func TestActionTellsOfACrash(t *testing.T) {
+// A commit that crashes replaces the pass of the previous one.
+func TestActionReportsACrash(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()
-	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves open
+	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves undecided
 	w.want(w.apkgate("action", "run"), exit.StatusPass)
 	contains(t, "the comment", w.Comments(7)[0].Body, "✅ Pass")
 	w.write("crash.apk", w.read("demo-good.apk")+"\nfault crash after scroll\n")
@@ -295,8 +294,8 @@ func TestActionInAdvisoryMode(t *testing.T) {
 	contains(t, "the comment", w.Comments(7)[0].Body, "❌ Regression")
 }
 
-// What a new user is told to do has to work where it is told.
-func TestActionAdvisesWhatWorksThere(t *testing.T) {
+// The advice for a new user works where it is given.
+func TestActionAdviceWorks(t *testing.T) {
 	for name, c := range map[string]struct {
 		store, runner string
 		says          string
@@ -340,8 +339,8 @@ func TestActionWithoutAVerdictEndsItsCheckRun(t *testing.T) {
 	}
 }
 
-// A gate in a folder of the workspace: its paths are from there, and this process
-// stays where it is.
+// A gate in a folder of the workspace: its paths are relative to that, and this process does not
+// change its folder.
 func TestActionInAWorkingDirectory(t *testing.T) {
 	w := newWorkspace(t)
 	for _, name := range []string{"demo-good.apk", "demo-test.apk", "apkgate.yml"} {
@@ -367,7 +366,7 @@ func TestActionInAWorkingDirectory(t *testing.T) {
 	contains(t, "the SARIF file", w.read("apps/mail/apkgate-report/apkgate.sarif"), `"results": []`)
 }
 
-func TestActionRefusesWhatItCantUse(t *testing.T) {
+func TestActionRejectsInvalidInput(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  map[string]string
 		says string
@@ -391,10 +390,9 @@ func TestActionRefusesWhatItCantUse(t *testing.T) {
 	}
 }
 
-// What main became since the pull request left it does not judge it: runs of such a
-// commit, which somebody accepted, would excuse a build that is as slow. The run says
-// which commits it was built of.
-func TestCommitsThatAPullRequestDoesNotStandOn(t *testing.T) {
+// Later changes of main do not judge the pull request: accepted runs of such a commit would excuse
+// a build that is as slow. The run records the commits of its build.
+func TestActionIgnoresLaterCommitsOfMain(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()
 	later := strings.Repeat("d", 40)
@@ -404,7 +402,7 @@ func TestCommitsThatAPullRequestDoesNotStandOn(t *testing.T) {
 	}
 	w.want(w.apkgate("baseline", "accept", "--where", "model=Pixel 7", "--commit", later, "--note", "the test wants it"), exit.StatusPass)
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
-	contains(t, "the comment", w.Comments(7)[0].Body, " accepted runs are of commits that this build does not stand on (the newest: dddddddddd) and are left out")
+	contains(t, "the comment", w.Comments(7)[0].Body, " accepted runs are of commits outside this build's history (the newest: dddddddddd) and are left out")
 	measured := w.apkgate("baseline", "list", "--commit", headSHA, "--format", "json")
 	id := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(measured.Stdout)
 	if id == nil {

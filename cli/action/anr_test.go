@@ -8,10 +8,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// A build in which a thread holds the lock that the UI thread wants: the comment names
-// that thread, what it did and that there was no such ANR before, and the history knows
-// it from then on.
-func TestActionSaysWhoKeptTheAppFromResponding(t *testing.T) {
+// A build in which a thread holds the lock that the UI thread wants: the comment names that thread,
+// what it did and that the ANR is new, and the history knows it from then on.
+func TestActionNamesTheLockOwner(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("apkgate.yml", fmt.Sprintf(tracedConfig, "demo-good"))
 	w.history()

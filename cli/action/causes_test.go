@@ -14,8 +14,7 @@ import (
 // tracedConfig records what frames wait for.
 const tracedConfig = actionConfig + "evidence: {keep: all}\n"
 
-// changed writes a build of the demo that has a line more than the good one, newer by its
-// version.
+// changed writes a build of the demo with an additional line and a newer version.
 func (w *workspace) changed(name, line string) {
 	w.t.Helper()
 	good := w.read("demo-good.apk")
@@ -31,16 +30,15 @@ func plainly(markdown string) string {
 	return strings.NewReplacer("&#8203;", "", "\u00a0", " ", `\_`, "_").Replace(markdown)
 }
 
-// A build in which scrolling waits for another process: the comment names binder, whom it
-// called and how much that took, the page draws the worst frame, and the files that
-// programs read have the cause too.
-func TestActionSaysWhatScrollingWaitsFor(t *testing.T) {
+// A build in which scrolling waits for another process: the comment names binder, the called method
+// and the duration, the page draws the worst frame, and the files for programs have the cause too.
+func TestActionExplainsSlowScrolling(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("apkgate.yml", fmt.Sprintf(tracedConfig, "demo-good"))
 	w.history()
 	w.changed("demo-slow", "blocks binder com.example.backend IFeed::query 24ms after scroll every 4")
 	w.write("apkgate.yml", fmt.Sprintf(tracedConfig, "demo-slow"))
-	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves open
+	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves undecided
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
 
 	comment := plainly(w.Comments(7)[0].Body)
@@ -75,8 +73,8 @@ func (w *workspace) causes() []string {
 	return out
 }
 
-// The same build as before is explained by nothing.
-func TestActionExplainsNothingOfWhatIsAsItWas(t *testing.T) {
+// An unchanged build has no causes.
+func TestActionExplainsNoUnchangedBuild(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("apkgate.yml", fmt.Sprintf(tracedConfig, "demo-good"))
 	w.history()
@@ -87,13 +85,13 @@ func TestActionExplainsNothingOfWhatIsAsItWas(t *testing.T) {
 	}
 }
 
-// What stood still in an earlier commit of the pull request is known in the next one, and
-// the page draws who waited for whom.
+// An ANR of an earlier commit of the pull request is known in the next one, and the page draws the
+// chain of waits.
 func TestActionKnowsAFaultOfAnEarlierCommit(t *testing.T) {
 	w := newWorkspace(t)
 	w.changed("demo-stuck", "fault anr after open-list because lock DatabaseWriter")
 	w.write("apkgate.yml", strings.Replace(fmt.Sprintf(tracedConfig, "demo-stuck"), "repetitions: 3", "repetitions: 1", 1))
-	w.apkgate("action", "run") // the history is empty, so that the verdict is open
+	w.apkgate("action", "run") // the history is empty, so that the verdict is undecided
 	contains(t, "the comment", plainly(w.Comments(7)[0].Body), "#### What did not respond", "it waited for thread DatabaseWriter, which held the lock, in com.example.demo.Store.rebuild", "this is new",
 		"waits for lock com.example.demo.Store held by DatabaseWriter", "DatabaseWriter of com.example.demo (Runnable, keeps the others waiting)")
 	contains(t, "the page", plainly(w.read("apkgate-report/report.html")), `class="thread worse"`, "Who waited for whom")

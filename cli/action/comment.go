@@ -33,8 +33,7 @@ directory and the configuration only say what the configuration is called.`,
 	return cmd
 }
 
-// comment ends with 0 whatever the verdict is: the run that measured has
-// its own colour.
+// comment ends with 0 whatever the verdict is: the run that measured has its own result.
 func comment(c terminal.Console, cmd *cobra.Command, f *flags) error {
 	a, err := enter(c, cmd, f)
 	if err != nil {
@@ -74,8 +73,8 @@ func comment(c terminal.Console, cmd *cobra.Command, f *flags) error {
 	return nil
 }
 
-// catalogueAt knows the metrics of the configuration, where it is checked out; nil
-// is the built-in catalogue.
+// catalogueAt returns the configuration's catalogue of metrics, if it is checked out; nil is the
+// built-in catalogue.
 func catalogueAt(path string) *metric.Catalogue {
 	cfg, err := settings.LoadConfig(path, true)
 	if err != nil {

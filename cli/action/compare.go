@@ -27,10 +27,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// builtFrom notes the commit that the head of a comparison was built from, which
-// the check run is shown on. A workflow that is started by hand or by the clock
-// runs on the tip of a branch, and compares what it checked out: its event does
-// not tell.
+// builtFrom sets the commit that the head of a comparison was built from, on which the check run is
+// shown. A workflow that is started manually or by schedule runs on the tip of a branch, and
+// compares what it checked out, which its event does not contain.
 func (a *call) builtFrom(f *runFlags) error {
 	for flag, commit := range map[string]string{"commit": f.Commit, "base-commit": f.baseCommit} {
 		if commit != "" && !githubactions.IsCommit(commit) {
@@ -47,8 +46,8 @@ func (a *call) builtFrom(f *runFlags) error {
 	return nil
 }
 
-// compare measures two APKs in turns, as `apkgate compare` does. No history
-// is read, and none is written.
+// compare measures two APKs in turns, as `apkgate compare` does. It neither reads nor writes a
+// history.
 func compare(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
 	builds := measure.Builds{
 		Base: f.base, Head: f.head, Rounds: f.rounds, Scenarios: f.Scenarios, Parallel: f.Parallel, Profiles: f.artifact,
@@ -96,7 +95,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 	return found(answer, in.Verdict), nil
 }
 
-// compareOnFarm measures both in rounds of a farm.
+// compareOnFarm measures both in rounds on a farm.
 func compareOnFarm(c terminal.Console, cmd *cobra.Command, f *runFlags, builds measure.Builds, set settings.Settings, within time.Duration) (result, error) {
 	pair, err := builds.OnFarm(cmd.Context(), c, f.Config)
 	if err != nil {
@@ -115,7 +114,7 @@ func compareOnFarm(c terminal.Console, cmd *cobra.Command, f *runFlags, builds m
 	return result{content: comparisonContent(in.Verdict, answer), failOn: set.FailOn, folder: folderOf(c, answer, known), loss: pair.Loss}, nil
 }
 
-// comparisonContent is a comparison as GitHub shows it.
+// comparisonContent returns a comparison as GitHub shows it.
 func comparisonContent(v sidebyside.Verdict, answer document.Document) githubactions.Content {
 	content := githubactions.Content{
 		Outcome: v.Verdict, Headline: answer.Headline(),
@@ -127,7 +126,7 @@ func comparisonContent(v sidebyside.Verdict, answer document.Document) githubact
 	return content
 }
 
-// folderOf leaves an answer's files in a report folder.
+// folderOf returns a function that writes an answer's files into a report folder.
 func folderOf(c terminal.Console, answer document.Document, known func() document.Places) func(dir string) (artifact.Folder, error) {
 	return func(dir string) (artifact.Folder, error) {
 		folder, err := artifact.FolderAt(dir)

@@ -10,15 +10,15 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 
-// hungry has the workspace's phone measure joules and sample methods.
+// hungry makes the workspace's phone measure joules and sample methods.
 func (w *workspace) hungry(build string) {
 	w.build(build)
 	w.write("apkgate.yml", w.read("apkgate.yml")+"energy: {methods: true, sample-hz: 1000, settle: 0s}\n")
 }
 
-// What made the energy rise is named in the summary and in the comment that a
-// second workflow makes of a fork's artifact, which holds the profiles.
-func TestActionNamesWhatTakesTheEnergy(t *testing.T) {
+// What made the energy rise is named in the summary and in the comment that a second workflow posts
+// from a fork's artifact, which has the profiles.
+func TestActionNamesTheEnergyConsumer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures energy in many repetitions")
 	}

@@ -25,8 +25,8 @@ func (w *workspace) found(pattern string) []string {
 	return names
 }
 
-// A reviewer finds the trace in the artifact, from the report and from the comment;
-// who works on the runner finds it beside the history.
+// A reviewer finds the trace in the artifact, from the report and from the comment; a user of the
+// runner finds it next to the history.
 func TestActionKeepsTraces(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("apkgate.yml", keepingConfig)
@@ -42,8 +42,8 @@ func TestActionKeepsTraces(t *testing.T) {
 	}
 }
 
-// Nothing of a fork's lies beside a history of the repository. The second workflow, with
-// a token that may write, posts the report and leaves the traces alone.
+// Files of a fork are not stored next to a history of the repository. The second workflow, with a
+// token that may write, posts the report and leaves the traces alone.
 func TestActionKeepsAForksTracesInItsArtifact(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("apkgate.yml", keepingConfig)
@@ -77,8 +77,8 @@ func TestActionKeepsAForksTracesInItsArtifact(t *testing.T) {
 	}
 }
 
-// A shared history holds runs alone: of a pull request the artifact is the only place.
-func TestActionKeepsTracesBesideNoSharedHistory(t *testing.T) {
+// A shared history has only runs: for a pull request the artifact is the only place.
+func TestActionKeepsTracesOfASharedHistory(t *testing.T) {
 	w := newWorkspace(t)
 	remote := filepath.Join(t.TempDir(), "remote.git")
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "--bare", remote).CombinedOutput(); err != nil {
@@ -96,9 +96,9 @@ func TestActionKeepsTracesBesideNoSharedHistory(t *testing.T) {
 	}
 }
 
-// Where the artifact is the only place for traces, those of an interrupted measurement are
-// in it, or it is said that they are gone.
-func TestActionTellsOfTracesThatAnInterruptedRunHad(t *testing.T) {
+// If the artifact is the only place for traces, it has those of an interrupted measurement, or
+// their loss is reported.
+func TestActionReportsTracesOfAnInterruptedRun(t *testing.T) {
 	w := newWorkspace(t)
 	remote := filepath.Join(t.TempDir(), "remote.git")
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "--bare", remote).CombinedOutput(); err != nil {
@@ -107,7 +107,7 @@ func TestActionTellsOfTracesThatAnInterruptedRunHad(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	w.write("apkgate.yml", strings.Replace(keepingConfig, "evidence:", "  - address: 127.0.0.1:1\nevidence:", 1))
 	w.env["INPUT_STORE"], w.env["INPUT_RESUME"] = "branch:"+remote, "true"
-	w.want(w.apkgate("action", "run"), exit.StatusInfrastructure) // one device is not there
+	w.want(w.apkgate("action", "run"), exit.StatusInfrastructure) // one device is missing
 	const warned = "not all files that were kept with the run of read-mail are in the report folder"
 	again := w.apkgate("action", "run")
 	w.want(again, exit.StatusInfrastructure)

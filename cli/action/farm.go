@@ -14,22 +14,22 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// choosesFarm has the configuration's farm used where the input says so, or where it says
-// nothing and the configuration names a farm and no devices.
+// choosesFarm uses the configuration's farm if the input says so, or if it says nothing and the
+// configuration names a farm and no devices.
 func (f *runFlags) choosesFarm(cmd *cobra.Command, cfg *config.Config) {
 	if !cmd.Flags().Changed("farm") {
 		f.OnFarm = farms.Used(cfg)
 	}
 }
 
-// onFarm readies the farm, where one is used.
+// onFarm prepares the farm, if one is used.
 func (a *call) onFarm(ctx context.Context, c terminal.Console, cmd *cobra.Command, cfg *config.Config, f *runFlags) (*farms.Lab, error) {
 	f.choosesFarm(cmd, cfg)
 	farm, err := farms.For(ctx, c, cfg, &f.CollectFlags, f.sessions)
 	return farm, a.ofFork(err)
 }
 
-// ofFork says of what a farm refuses a fork's pull request why that is.
+// ofFork explains why a farm refuses a fork's pull request.
 func (a *call) ofFork(err error) error {
 	if a.Job.Pull == nil || !a.Job.Pull.Fork || !errors.As(err, new(*boot.Error)) {
 		return err

@@ -25,8 +25,8 @@ farm:
   max-usd: 60
 `
 
-// farmWorkspace is a checkout whose configuration names a farm, with builds of which the new
-// one takes 30 % longer to start.
+// farmWorkspace is a checkout whose configuration names a farm, with builds of which the new one
+// takes 30 % longer to start.
 func farmWorkspace(t *testing.T) (*workspace, *standin.Lab) {
 	w, l := newWorkspace(t), standin.New(t, standin.Options{WithoutADB: true})
 	service := httptest.NewServer(firebase.Service(l.Folder, firebase.Starts))
@@ -45,8 +45,7 @@ func farmWorkspace(t *testing.T) (*workspace, *standin.Lab) {
 	return w, l
 }
 
-// The farm that a configuration names is used, and the comment names it with what it has cost.
-// Whoever wants none says so.
+// The configuration's farm is used, and the comment names it with its cost. An input disables it.
 func TestActionOnAFarm(t *testing.T) {
 	w, l := farmWorkspace(t)
 	w.env["INPUT_FARM"] = "false"
@@ -72,7 +71,7 @@ func TestActionOnAFarm(t *testing.T) {
 	contains(t, "the summary", w.read("summary"), "Measured on Firebase Test Lab, which took 16 matrices, 32 minutes of devices, 2.67 USD.")
 }
 
-// A fork's workflow has no credentials: it ends before anything is begun, and says why.
+// A fork's workflow has no credentials: it ends before anything is started, with the reason.
 func TestActionOfAForkOnAFarm(t *testing.T) {
 	w, l := farmWorkspace(t)
 	l.Breaks(firebase.LoggedOut, state.Always)

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 
-// A fork's token may only read. Its run stays green if nothing is worse; the
-// report goes through the artifact and a second workflow.
+// A fork's token may only read. Its run stays green if nothing is worse; the report goes through
+// the artifact and a second workflow.
 func TestActionOnAFork(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()
@@ -54,11 +54,11 @@ func TestActionOnAFork(t *testing.T) {
 	w.want(w.apkgate("action", "comment"), exit.StatusUsage)
 }
 
-// Of a fork's matrix, each leg left a report of its own.
+// Each leg of a fork's matrix leaves its own report.
 func TestActionCommentsForEachLegOfAFork(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()
-	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves open
+	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves undecided
 	for leg, build := range map[string]string{"api 29": "demo-worse", "api 34": "demo-good"} {
 		w.build(build)
 		w.env["INPUT_LEG"], w.env["INPUT_ARTIFACT"] = leg, "downloaded/apkgate-report-"+leg[4:]

@@ -16,8 +16,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// interrupting is standard error that interrupts the process as a runner does, once something
-// is said.
+// interrupting is standard error that interrupts the process as a runner does, once a text is
+// written.
 type interrupting struct {
 	bytes.Buffer
 	on string
@@ -31,9 +31,9 @@ func (i *interrupting) Write(p []byte) (int, error) {
 	return i.Buffer.Write(p)
 }
 
-// The job is cancelled while what explains the verdict is recorded: the verdict stands on the
-// pull request already, and stays.
-func TestAJobThatIsCancelledWhileItExplains(t *testing.T) {
+// The job is cancelled while the explanation is recorded: the verdict is on the pull request
+// already, and stays.
+func TestActionCancelledWhileExplaining(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()
 	w.changed("demo-slow", waiting)

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// sharded measures a build on two phones in so many shards, whose parts are then given to
-// the action.
+// sharded measures a build on two phones in so many shards, whose parts are then given to the
+// action.
 func (w *workspace) sharded(build string, shards int) {
 	w.t.Helper()
 	w.twoPhones(build)
@@ -24,9 +24,9 @@ func (w *workspace) twoPhones(build string) {
 	w.write("apkgate.yml", fmt.Sprintf(actionConfig, build)+"    name: one\n  - simulated: pixel-7-android-14\n    name: other\n    context: {shelf: upper}\n")
 }
 
-// A pull request that shards have measured gets what it gets of one job: the verdict on
+// A pull request measured by shards has the same result as one measured by one job: the verdict on
 // all runs, settled in turns with the build before the change, in one comment.
-func TestActionJudgesWhatShardsMeasured(t *testing.T) {
+func TestActionJudgesShards(t *testing.T) {
 	w := newWorkspace(t)
 	w.twoPhones("demo-good")
 	w.history()
@@ -43,13 +43,13 @@ func TestActionJudgesWhatShardsMeasured(t *testing.T) {
 	}
 }
 
-// What a shard has not brought is missing in the comment by name, beside what is there,
-// and the job is no success: a regression in what is there is one, and nothing is passed.
-func TestActionWithoutThePartOfAShard(t *testing.T) {
+// What a shard has not delivered is listed as missing in the comment, next to what is there, and
+// the job is no success: a regression in what is there is one, and nothing passes.
+func TestActionWithAMissingShard(t *testing.T) {
 	w := newWorkspace(t)
 	w.twoPhones("demo-good")
 	w.history()
-	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves open
+	w.env["INPUT_BASE_APK"] = "demo-good.apk" // decides what the history leaves undecided
 	for i, c := range []struct {
 		build, says string
 		status      int
@@ -71,7 +71,7 @@ func TestActionWithoutThePartOfAShard(t *testing.T) {
 		}
 	}
 
-	// The same parts where the gate only advises: what is missing is no verdict, and ends with 3.
+	// The same parts where the gate only advises: missing runs are no verdict, and end with 3.
 	w.env["GITHUB_RUN_ID"], w.env["INPUT_FAIL_ON"] = "102", "never"
 	delete(w.env, "INPUT_BASE_APK")
 	w.want(w.apkgate("action", "run"), exit.StatusInfrastructure)
@@ -84,9 +84,9 @@ func TestActionWithoutThePartOfAShard(t *testing.T) {
 	}
 }
 
-// What a part says of itself, which a fork's job may have written, is text in the comment
-// and in the log, whatever it is made of.
-func TestActionShowsWhatAPartSaysAsText(t *testing.T) {
+// The texts in a part, which a fork's job may have written, are shown as text in the comment and in
+// the log, whatever they contain.
+func TestActionEscapesTextsOfAPart(t *testing.T) {
 	w := newWorkspace(t)
 	w.sharded("demo-good", 2)
 	header, _, _ := strings.Cut(w.read("parts/2.session"), "\n")

@@ -8,8 +8,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// A nightly refresh adds to what pull requests are compared with, and refuses to on
-// a pull request's event.
+// A nightly refresh adds references for pull requests, and refuses to on a pull request's event.
 func TestActionRefresh(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()
@@ -55,9 +54,9 @@ func TestActionRefresh(t *testing.T) {
 	}
 }
 
-// GitHub names the main branch's commit for a comment's event too, and a workflow that is
-// started by hand may check out anything: neither is what others are compared with.
-func TestActionRefreshesFromTheBranchAlone(t *testing.T) {
+// GitHub names the main branch's commit for a comment's event too, and a workflow that is started
+// manually may check out anything: neither becomes a reference.
+func TestActionRefreshesOnlyFromTheBranch(t *testing.T) {
 	w := newWorkspace(t)
 	w.env["INPUT_MODE"], w.env["GITHUB_REF"] = "refresh", "refs/heads/main"
 	for _, event := range []string{"issue_comment", "issues", "release", "pull_request_target", "workflow_run", "merge_group"} {

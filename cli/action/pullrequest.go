@@ -30,14 +30,13 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// maxBaseCommits is how far back on the base branch commits are told apart.
+// maxBaseCommits is how far back on the base branch commits are distinguished.
 const maxBaseCommits = 300
 
-// pullRequest measures what the pull request would change and compares it
-// with the history. In a history file the runs are kept, unmarked; a history that
-// is shared is only read: nothing of a pull request is ever what others are
-// compared with. Files that are kept with runs lie beside a history file, and never
-// those of a fork; a report has them all.
+// pullRequest measures what the pull request would change and compares it with the history. In a
+// history file the runs are stored, unmarked; a shared history is only read, since nothing of a
+// pull request is ever a reference. Files that are kept with runs are next to a history file,
+// except a fork's; a report has them all.
 func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
 	ctx := cmd.Context()
 	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
@@ -88,7 +87,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 		base = interleaved.Kept(ctx, c, cfg, store, openstore.Kept(set.Store), stands.Commits)
 	}
 	defer base.Close(c)
-	measuring, err := session.Begin(session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: f.ConfigFlags.File()}, f.sessions, &f.CollectFlags)
+	measuring, err := session.Begin(session.Command{Console: c, Path: cmd.CommandPath(), Resume: func() string { return flagset.ResumeLine(cmd) }, Config: cfg, File: f.ConfigFlags.File()}, f.sessions, &f.CollectFlags)
 	if err != nil {
 		return result{}, err
 	}
@@ -119,7 +118,7 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	if note := farm.Note(); note != "" {
 		in.Notes = append(in.Notes, note)
 	}
-	loss := errors.Join(measured.Lost, err, openstore.Damage(c, sound)) // what was measured is shown all the same
+	loss := errors.Join(measured.Lost, err, openstore.Damage(c, sound)) // what was measured is shown anyway
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
 	in.Kept = runevidence.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
 	marked := openstore.Judged(ctx, into, in.Verdict)
@@ -147,8 +146,8 @@ func pullRequest(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (
 	return found(in), nil
 }
 
-// explained records what explains a regression, once the verdict is shown as it is: nothing of
-// it changes by what is recorded, and nothing is lost where the job ends meanwhile.
+// explained records what explains a regression, once the verdict is shown: recording changes
+// nothing in the verdict, and nothing is lost if the job ends in between.
 func explained(ctx context.Context, r explanation.Recorder, in layout.Input, units map[string]measurement.Unit, first func(layout.Input)) layout.Input {
 	all := judging.RegressedIn(in)
 	in.Why = explanation.Next(all, inWorkflow(r))
@@ -156,12 +155,12 @@ func explained(ctx context.Context, r explanation.Recorder, in layout.Input, uni
 		return in
 	}
 	first(in)
-	in, _ = r.Verdict(ctx, in, units) // what goes wrong is told
+	in, _ = r.Verdict(ctx, in, units) // failures are reported
 	in.Why = explanation.Next(judging.RegressedIn(in), inWorkflow(r))
 	return in
 }
 
-// inWorkflow says how what nothing explains can be explained by a workflow.
+// inWorkflow returns how a workflow can explain what is unexplained.
 func inWorkflow(r explanation.Recorder) string {
 	switch {
 	case r.Base == "":
@@ -172,7 +171,7 @@ func inWorkflow(r explanation.Recorder) string {
 	return fmt.Sprintf("why: %s of the action records both builds for longer, and apkgate compare does it on a computer with both builds and a device", prose.Duration(2*r.Within))
 }
 
-// first is the first of some commits, "" of none.
+// first returns the first of some commits, "" if there are none.
 func first(commits []string) string {
 	if len(commits) == 0 {
 		return ""
@@ -180,8 +179,7 @@ func first(commits []string) string {
 	return commits[0]
 }
 
-// accepting is how a run of a pull request comes to be accepted, "" where its id
-// does it.
+// accepting returns how a run of a pull request can be accepted, "" if its id is enough.
 func accepting(c terminal.Console, store string, kept bool) string {
 	switch {
 	case !kept:
@@ -192,15 +190,15 @@ func accepting(c terminal.Console, store string, kept bool) string {
 	return ""
 }
 
-// originOf notes what the build of a pull request is made of.
+// originOf sets the source of a pull request's build.
 func (a *call) originOf(f *runFlags) {
 	if p := a.Job.Pull; p != nil {
 		f.Pull = run.Source{Head: p.HeadSHA, Base: cmp.Or(p.MergeBase, p.BaseSHA), Merge: a.Job.Merge}
 	}
 }
 
-// standsOn are the commits of the base branch up to where the pull request left it; none
-// where GitHub does not tell.
+// standsOn returns the commits of the base branch up to where the pull request left it; none if
+// GitHub does not return them.
 func (a *call) standsOn(ctx context.Context) judging.Lineage {
 	if a.Client == nil || a.Job.Pull == nil {
 		return judging.Lineage{}

@@ -25,9 +25,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/worktree"
 )
 
-// mayRefresh refuses to accept what is not a build of one of the branches; where
-// none is named, of the repository's default branch. Anybody who may start a
-// workflow by hand can start it on a branch of their own.
+// mayRefresh refuses to accept builds of other than the named branches; if none is named, of the
+// repository's default branch. Anybody who may start a workflow manually can start it on a branch
+// of their own.
 func (a *call) mayRefresh(ctx context.Context, dir string, branches []string) error {
 	if !slices.Contains(refreshing, a.Job.Event) {
 		return exit.Usage(fmt.Errorf("mode refresh on the event %s: what others are compared with comes from the main branch alone", prose.Short(cmp.Or(a.Job.Event, "none"))),
@@ -52,8 +52,8 @@ func (a *call) mayRefresh(ctx context.Context, dir string, branches []string) er
 // GitHub names the main branch whatever the workflow checks out.
 var refreshing = []string{"schedule", "push", "workflow_dispatch", "repository_dispatch"}
 
-// builtFromTip refuses a checkout of another commit than the one that GitHub names. Where
-// nothing is checked out, nothing is known.
+// builtFromTip refuses a checkout of another commit than the event's. Without a checkout it
+// accepts.
 func (a *call) builtFromTip(ctx context.Context, dir string) error {
 	out := first(worktree.StandsOn(ctx, dir, "").Commits)
 	if out == "" || out == a.Job.HeadSHA {
@@ -63,8 +63,8 @@ func (a *call) builtFromTip(ctx context.Context, dir string) error {
 		"check out without another ref, and start the workflow on the branch instead")
 }
 
-// defaultBranch is the repository's; on a schedule, which runs on no other branch,
-// the one that it runs on.
+// defaultBranch returns the repository's default branch; on a schedule, which runs on no other
+// branch, the event's.
 func (a *call) defaultBranch(ctx context.Context) (string, error) {
 	switch {
 	case a.Job.DefaultBranch != "":
@@ -72,13 +72,13 @@ func (a *call) defaultBranch(ctx context.Context) (string, error) {
 	case a.Job.Event == "schedule":
 		return strings.TrimPrefix(a.Job.Ref, "refs/heads/"), nil
 	case a.Client == nil:
-		return "", errors.New("the event does not tell, and there is no token to ask GitHub with")
+		return "", errors.New("the event does not say, and there is no token to ask GitHub with")
 	}
 	return a.Client.DefaultBranch(ctx)
 }
 
-// refresh measures the main branch and accepts its runs, as `apkgate
-// baseline refresh` does. What a pull request's event measures is never accepted.
+// refresh measures the main branch and accepts its runs, as `apkgate baseline refresh` does. What a
+// pull request's event measures is never accepted.
 func refresh(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
 	if err := a.mayRefresh(cmd.Context(), c.Dir, f.branches); err != nil {
 		return result{}, err
@@ -107,7 +107,7 @@ func refresh(c terminal.Console, cmd *cobra.Command, f *runFlags, a *call) (resu
 	}, nil
 }
 
-// refreshContent is a refresh as GitHub shows it.
+// refreshContent returns a refresh as GitHub shows it.
 func refreshContent(did saved.Refresh, answer document.Document) githubactions.Content {
 	content := githubactions.Content{
 		Outcome: did.Outcome(), Headline: answer.Headline(),

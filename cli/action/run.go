@@ -66,18 +66,18 @@ func runCommand(c terminal.Console) *cobra.Command {
 	return cmd
 }
 
-// result is what a mode found, and how it is shown.
+// result is the result of a mode, and how it is shown.
 type result struct {
 	content githubactions.Content
 	failOn  gate.FailOn
-	// folder leaves the report's files in a folder.
+	// folder writes the report's files into a folder.
 	folder func(dir string) (artifact.Folder, error)
-	// loss is a run that did not come to its end, though others did.
+	// loss is a run that is incomplete, though others are complete.
 	loss error
 }
 
-// runMode runs a mode and shows what it found. The verdict alone decides the
-// exit status; what GitHub refuses is a warning.
+// runMode runs a mode and shows its result. Only the verdict decides the exit status; GitHub's
+// refusals are warnings.
 func runMode(c terminal.Console, cmd *cobra.Command, f *runFlags) (err error) {
 	a, err := enter(c, cmd, &f.flags)
 	if err != nil {
@@ -95,7 +95,7 @@ func runMode(c terminal.Console, cmd *cobra.Command, f *runFlags) (err error) {
 			return err
 		}
 	}
-	if f.mode != string(modePullRequest) { // no other mode's result stands in for the gate's
+	if f.mode != string(modePullRequest) { // no other mode's result replaces the gate's
 		a.Name = f.mode + " " + a.Name
 	}
 	if f.mode == string(modeCompare) {
@@ -118,7 +118,7 @@ func runMode(c terminal.Console, cmd *cobra.Command, f *runFlags) (err error) {
 		resume = a.Runner.StopCommands()
 	}
 	result, err := mode(c, cmd, f, a)
-	if !spared() { // from here on, what was found is shown
+	if !spared() { // from here on, the result is shown
 		<-cancelled
 	}
 	resume()
@@ -130,8 +130,8 @@ func runMode(c terminal.Console, cmd *cobra.Command, f *runFlags) (err error) {
 	return exit.Of(result.content.Outcome, result.failOn, result.loss)
 }
 
-// show leaves the report's files and posts the verdict. A file that the runner
-// refuses changes no verdict either.
+// show writes the report's files and posts the verdict. A failure to write a file does not change
+// the verdict either.
 func (a *call) show(ctx context.Context, dir string, result result, publish func(context.Context, githubactions.Content) error) {
 	folder, err := result.folder(dir)
 	if err == nil {
@@ -146,8 +146,7 @@ func (a *call) show(ctx context.Context, dir string, result result, publish func
 	}
 }
 
-// artifactName is what the report is uploaded as: artifacts of one run can't share
-// a name.
+// artifactName returns the name of the uploaded report: artifacts of one run can't share a name.
 func artifactName(dir, leg string) string {
 	return strings.Trim(board.FileName(filepath.Base(dir)+" "+leg), "-")
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/cli/clitest"
 )
 
-// A flow of Maestro's runs on this computer, beside the secrets of the workflow.
-func TestAWorkloadOnThisComputerFindsNoSecret(t *testing.T) {
+// A Maestro flow runs on this computer, next to the secrets of the workflow.
+func TestWorkloadOnThisComputerFindsNoSecret(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("flow.yaml", "appId: com.example.demo\n---\n- launchApp\n")
 	config := w.read("apkgate.yml")

@@ -7,10 +7,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// A build that leaves sensors registered takes more joules than one session can prove: a
-// second one proves it, and the report names the component that took them. An emulator's joules are modelled, its sensors'
-// currents are what it states.
-func TestSensorsThatAreLeftOnAreFound(t *testing.T) {
+// A build that leaves sensors registered takes more joules than one session can prove: a second one
+// proves it, and the report names the component that took them. An emulator's joules are modelled,
+// with its sensors' stated currents.
+func TestActionFindsLeakedSensors(t *testing.T) {
 	w := newWorkspace(t)
 	modelled := func(build string) {
 		w.build(build)

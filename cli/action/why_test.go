@@ -12,10 +12,10 @@ import (
 // waiting is a build that waits for another process while it scrolls.
 const waiting = "blocks binder com.example.backend IFeed::query 24ms after scroll every 4"
 
-// A regression of runs that nobody recorded is explained on the pull request: the comment and
-// the summary say it once, the annotations have the cause, and the history has nothing of it.
-// Turned off, the verdict is the same, and the comment says what explains it.
-func TestActionExplainsWhatNobodyRecorded(t *testing.T) {
+// A regression of unrecorded runs is explained on the pull request: once in the comment and in the
+// summary, with the cause in the annotations, and nothing in the history. If disabled, the verdict
+// is the same, and the comment says how to explain it.
+func TestActionExplainsARegression(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()
 	w.changed("demo-slow", waiting)
@@ -45,8 +45,8 @@ func TestActionExplainsWhatNobodyRecorded(t *testing.T) {
 	}
 }
 
-// A comparison of the demo's builds explains itself on the pull request too: with the method that
-// is slow once in each repetition, its share, and a frame of it.
+// A comparison of the demo's builds is explained on the pull request too: with the method that is
+// slow once in each repetition, its share, and a frame of it.
 func TestActionExplainsAComparison(t *testing.T) {
 	w := newWorkspace(t)
 	for _, name := range []string{"mail-good", "mail-worse"} {

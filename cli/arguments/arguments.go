@@ -1,7 +1,7 @@
-// Package arguments checks what stands on a command line beside the flags' own types,
-// and says in apkgate's words what is wrong with it and what was meant.
+// Package arguments checks positional arguments and flags' values, and reports what is wrong with
+// them and what was probably meant.
 //
-// It defines no flag: those stand with the commands, and with what they set.
+// It defines no flag: those are with their commands, and with what they set.
 package arguments
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// OnlyCommands is the Args of a command that is nothing but the name of others.
+// OnlyCommands is the Args of a command that only has subcommands.
 func OnlyCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func OnlyCommands(cmd *cobra.Command, args []string) error {
 		config.DidYouMean(args[0], verbs))
 }
 
-// None is the Args of a command that takes flags alone.
+// None is the Args of a command that takes only flags.
 func None(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -45,7 +45,7 @@ func None(cmd *cobra.Command, args []string) error {
 	return exit.Usage(fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), prose.Short(args[0])), hint)
 }
 
-// Exactly is the Args of a command that takes just these.
+// Exactly is the Args of a command with exactly these arguments.
 func Exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == len(names) {
@@ -56,8 +56,8 @@ func Exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// FlagError says in our words what is wrong with a flag. A wrong command, whose
-// flags can't be known, goes first.
+// FlagError rewords an error about a flag. A wrong command, whose flags are unknown, is reported
+// first.
 func FlagError(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
 		return OnlyCommands(cmd, cmd.Flags().Args())
@@ -91,7 +91,7 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError, hint string) 
 	return exit.Usage(fmt.Errorf("%s has no flag %s", cmd.CommandPath(), shown), hint)
 }
 
-// KindOf says in words what a flag takes.
+// KindOf describes the values that a flag takes.
 func KindOf(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "float64":

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// Who forgets --run gets the command line that was meant, safe to paste.
-func TestAFileWithoutItsFlagIsNamedWithIt(t *testing.T) {
+// The error for a missing --run contains the intended command line, safe to paste.
+func TestNoneSuggestsTheRunFlag(t *testing.T) {
 	cmd := &cobra.Command{Use: "check"}
 	cmd.Flags().String("run", "", "")
 	for file, want := range map[string]string{

@@ -8,12 +8,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// driftRuns bounds the accepted runs of a scenario that a drift is told from.
+// driftRuns limits the accepted runs of a scenario from which a drift is computed.
 const driftRuns = 2000
 
-// acceptedBefore are the newest accepted runs of the same scenarios as the new
-// ones, on the level that counts, and those of them that the last refresh
-// accepted.
+// acceptedBefore returns the newest accepted runs of the same scenarios as the new ones, on the
+// present level, and those of them that the last refresh accepted.
 func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (last, before []run.Run, err error) {
 	isNew, seen := map[string]bool{}, map[[2]string]bool{}
 	for _, r := range now {
@@ -45,8 +44,7 @@ func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (l
 	return last, before, nil
 }
 
-// acceptedOf lists the ids of an app's scenario, and which of them the last
-// refresh accepted.
+// acceptedOf lists the ids of an app's scenario, and which of them the last refresh accepted.
 func acceptedOf(ctx context.Context, store baseline.Store, of [2]string, isNew map[string]bool) (last map[string]bool, all []string, err error) {
 	var newest baseline.Mark // of a refresh
 	batch := map[string]string{}

@@ -55,7 +55,7 @@ first and last, whatever was decided of them.`,
 	return cmd
 }
 
-// ANRs is what the command anrs found (docs/format/anrs.md).
+// ANRs is the output of the command anrs (docs/format/anrs.md).
 type ANRs struct {
 	Format string    `json:"format"`
 	Apps   []AppANRs `json:"apps"`
@@ -93,7 +93,7 @@ type Seen struct {
 	State    string    `json:"state"`
 }
 
-// anrsOf looks at one app, or at each that the history has.
+// anrsOf looks at one app, or at each app of the history.
 func anrsOf(ctx context.Context, s baseline.Store, pkg string) (ANRs, error) {
 	out := ANRs{Format: "apkgate.anrs/1", Apps: []AppANRs{}}
 	packages := map[string]bool{pkg: true}
@@ -148,7 +148,7 @@ func seen(p anrcause.Past) Seen {
 	return Seen{Run: p.Run, Started: p.Started, Scenario: p.Scenario, Version: p.Version, Commit: p.Commit, State: state}
 }
 
-// inWords is a phrase of which numbers are counts.
+// inWords returns a phrase with its numbers as counts.
 func inWords(p diagnose.Phrase) string {
 	var out strings.Builder
 	for _, part := range p {
@@ -160,7 +160,7 @@ func inWords(p diagnose.Phrase) string {
 	return out.String()
 }
 
-// printANRs prints what was found of an app, "" for all.
+// printANRs prints the faults of an app, "" for all.
 func printANRs(c terminal.Console, found ANRs, pkg string) error {
 	if len(found.Apps) == 0 {
 		said := "the history has no ANR"
@@ -192,7 +192,7 @@ func printANRs(c terminal.Console, found ANRs, pkg string) error {
 	return nil
 }
 
-// inWords is the day of the run, and which one it was.
+// inWords returns the day of the run, and its id.
 func (s Seen) inWords() string {
 	text := s.Started.UTC().Format(time.DateOnly)
 	if s.Commit != "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Of one fault there are three ANRs in two runs, of another one, and of another app one.
-func TestWhichANRsAreOneFault(t *testing.T) {
+// One fault has three ANRs in two runs, another has one, and another app has one.
+func TestANRsOf(t *testing.T) {
 	t.Chdir(t.TempDir())
 	at := func(method string, line int) run.ANR {
 		return run.ANR{Kind: run.ANRInput, Process: "com.example.mail", Repetition: 1, Signature: fmt.Sprintf("%04x", line), Threads: []run.ANRThread{{

@@ -1,8 +1,8 @@
-// Package baselinecmd is the command apkgate baseline: what looks at and changes the
-// history that runs are compared with, and the refresh by the main branch.
+// Package baselinecmd implements the command apkgate baseline: showing and changing the history
+// that runs are compared with, and the refresh by the main branch.
 //
-// It keeps nothing itself: a store of package baseline does. Runs never change; what
-// is decided about them is a mark.
+// It stores nothing itself, which belongs to package baseline. Runs never change; decisions about
+// them are marks.
 //
 // It has more files than other packages: each of the commands has one.
 package baselinecmd
@@ -25,7 +25,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Command is apkgate baseline, with all that it can be told to do.
+// Command returns apkgate baseline, with its subcommands.
 func Command(c terminal.Console) *cobra.Command {
 	var f settings.ConfigFlags
 	cmd := &cobra.Command{
@@ -46,8 +46,8 @@ with. Runs never change, and only prune removes any: accept and reject mark them
 	return cmd
 }
 
-// onlyCommands are the Args of baseline itself: what others call a command of theirs that removes
-// runs is none here.
+// onlyCommands are the Args of baseline itself: it explains the absence of a command that removes a
+// run, which other tools have.
 func onlyCommands(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && slices.Contains([]string{"rm", "remove", "delete", "del"}, args[0]) {
 		return exit.Usage(fmt.Errorf("%s has no command %q: a run is never removed by itself", cmd.CommandPath(), args[0]),
@@ -56,7 +56,7 @@ func onlyCommands(cmd *cobra.Command, args []string) error {
 	return arguments.OnlyCommands(cmd, args)
 }
 
-// runNamed is the run of an id, or of the beginning of one.
+// runNamed returns the run of an id, or of the beginning of one.
 func runNamed(ctx context.Context, s baseline.Store, id string) (baseline.Entry, error) {
 	e, err := s.Get(ctx, id)
 	switch {
@@ -70,16 +70,16 @@ func runNamed(ctx context.Context, s baseline.Store, id string) (baseline.Entry,
 	return e, openstore.Error(err)
 }
 
-// listsRuns says where the ids of runs are shown.
+// listsRuns is where the ids of runs are shown.
 const listsRuns = "apkgate baseline list --by run shows each run with its id"
 
-// withStore runs do on the sound part of the history, which has to be there. What
-// was damaged is told when it is done.
+// withStore calls do with the sound part of the history, which must exist. Damage is reported
+// afterwards.
 func withStore(ctx context.Context, c terminal.Console, f settings.ConfigFlags, do func(baseline.Store) error) error {
 	return with(ctx, c, f, openstore.OpenExisting, do)
 }
 
-// reading runs do, which changes nothing, on the history, which has to be there.
+// reading calls do, which changes nothing, with the history, which must exist.
 func reading(ctx context.Context, c terminal.Console, f settings.ConfigFlags, do func(baseline.Store) error) error {
 	return with(ctx, c, f, openstore.OpenToRead, do)
 }
@@ -100,8 +100,8 @@ func with(ctx context.Context, c terminal.Console, f settings.ConfigFlags, open 
 	return errors.Join(do(sound), openstore.Damage(c, sound), store.Close())
 }
 
-// verifyGCPercent is how much may be allocated beside what is in use, in percent
-// of that: some 10 MB are in use.
+// verifyGCPercent is how much may be allocated in addition to what is in use, in percent of that:
+// some 10 MB are in use.
 const verifyGCPercent = 800
 
 func verifyCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
@@ -109,8 +109,8 @@ func verifyCommand(c terminal.Console, f *settings.ConfigFlags) *cobra.Command {
 		Use: "verify", Short: "Read the whole history and say what is damaged", Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
-				// Millions of small, short-lived values and next to nothing that
-				// stays: collected less often, they cost half the time.
+				// Millions of small, short-lived values and next to nothing that stays: collected
+				// less often, they cost half the time.
 				defer debug.SetGCPercent(debug.SetGCPercent(verifyGCPercent))
 				damages, err := s.Verify(cmd.Context())
 				if err != nil {

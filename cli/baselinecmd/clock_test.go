@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// TestDecisionsCountWhateverTheClock: several computers decide on a run, each by a
-// clock that is behind that of the one before.
+// TestDecisionsCountWhateverTheClock: several computers decide on a run, each with a clock behind
+// the previous one's.
 func TestDecisionsCountWhateverTheClock(t *testing.T) {
 	dir := t.TempDir()
 	file, store := filepath.Join(dir, "run.jsonl"), filepath.Join(dir, "history.db")

@@ -39,7 +39,7 @@ the network, how much of what two runs differ by comes of it, metric by metric. 
 gate goes by the same numbers: where a context has few runs of its own, those of
 contexts that are unlike in what makes no difference count nearly in full, and those
 that are unlike in what does hardly.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return tellContexts(c, cmd, cf) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return showContexts(c, cmd, cf) },
 	}
 	flagset.Judging(cmd, &cf.PolicyFlags)
 	cmd.Flags().StringVar(&cf.pkg, "package", "", "only runs of this app")
@@ -48,13 +48,13 @@ that are unlike in what does hardly.`,
 	return cmd
 }
 
-// Contexts is what the command contexts found (docs/format/contexts.md).
+// Contexts is the output of the command contexts (docs/format/contexts.md).
 type Contexts struct {
 	Format    string     `json:"format"`
 	Scenarios []Scenario `json:"scenarios"`
 }
 
-// Scenario is what the contexts of an app's scenario make, of runs that can be compared.
+// Scenario is the effect of contexts on an app's scenario, for runs that can be compared.
 type Scenario struct {
 	Package  string            `json:"package"`
 	Scenario string            `json:"scenario"`
@@ -64,22 +64,22 @@ type Scenario struct {
 	Shares   []Share           `json:"shares"`
 }
 
-// Share is what properties make of a metric.
+// Share is the effect of properties on a metric.
 type Share struct {
 	Properties []string `json:"properties"`
 	Along      []string `json:"along,omitempty"`
 	Metric     string   `json:"metric"`
 	Pairs      int      `json:"pairs"`
 	Values     int      `json:"values"`
-	// Share is nil where too few contexts show it, and so are its bounds.
+	// Share is nil if too few contexts show it, and so are its bounds.
 	Share *float64 `json:"share"`
 	Low   *float64 `json:"share_low"`
 	High  *float64 `json:"share_high"`
-	// Worth is nil where it has no bound.
+	// Worth is nil if it is unlimited.
 	Worth *float64 `json:"worth,omitempty"`
 }
 
-func tellContexts(c terminal.Console, cmd *cobra.Command, f contextsFlags) error {
+func showContexts(c terminal.Console, cmd *cobra.Command, f contextsFlags) error {
 	format := output.Format(f.format)
 	if err := exit.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
 		return err
@@ -186,7 +186,7 @@ func printContexts(c terminal.Console, found Contexts, set settings.Settings) er
 	return nil
 }
 
-// names are the properties, and what they can't be told apart from.
+// names returns the properties, and those that can't be distinguished from them.
 func (s Share) names() string {
 	text := strings.Join(s.Properties, ", ")
 	if len(s.Along) > 0 {
@@ -202,9 +202,9 @@ func (s Share) part() string {
 	return fmt.Sprintf("%.0f %% (%.0f to %.0f %%)", 100**s.Share, 100**s.Low, 100**s.High)
 }
 
-// follows says how much runs of one context count for another that is unlike in these.
+// follows says how much runs of one context count for another that differs in these properties.
 func (s Share) follows() string {
-	const inFull = 5 // runs of its own, from which on a context needs no others
+	const inFull = 5 // runs of its own with which a context needs no others
 	switch {
 	case s.Share == nil:
 		return "don't count: too few show what it makes"

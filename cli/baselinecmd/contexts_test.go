@@ -13,9 +13,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Six phones on two networks, five runs each: the phones differ by a third and more, the
-// networks by nothing in frame times and by half in joules.
-func TestWhichPropertiesMakeADifference(t *testing.T) {
+// Six phones on two networks, five runs each: the phones differ by a third and more, the networks
+// by nothing in frame times and by half in joules.
+func TestContexts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var runs []run.Run
 	for phone := range 6 {
@@ -89,9 +89,8 @@ func TestWhichPropertiesMakeADifference(t *testing.T) {
 	}
 }
 
-// One context has nothing to be unlike in, and of two that were measured once nobody
-// knows what they make.
-func TestContextsOfLittle(t *testing.T) {
+// A single context has no differences, and the effect of two that were measured once is unknown.
+func TestContextsWithTooFewRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name string, contexts ...string) {
 		var runs []run.Run

@@ -51,20 +51,19 @@ holds runs alone.`,
 	return cmd
 }
 
-// carry brings the files of runs from one history's folder to another's, where both
-// are files.
+// carry copies the files of runs from one history's folder to another's, if both are files.
 func carry(ctx context.Context, c terminal.Console, load *runevidence.Load, from, to string) error {
 	if openstore.IsShared(to) {
-		tell(c, load.Staying(openstore.Kept(from)))
+		printNote(c, load.Staying(openstore.Kept(from)))
 		return nil
 	}
 	said, err := load.Bring(ctx, openstore.Kept(to), openstore.Kept(from))
-	tell(c, said)
+	printNote(c, said)
 	return exit.InfrastructureIf(err)
 }
 
-// tell says something beside what was asked for, if there is something to say.
-func tell(c terminal.Console, line string) {
+// printNote prints a line on standard error, unless it is empty.
+func printNote(c terminal.Console, line string) {
 	if line != "" {
 		fmt.Fprintln(c.Stderr, terminal.Plain(line))
 	}

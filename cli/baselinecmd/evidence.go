@@ -60,7 +60,7 @@ The page reads the file from this computer while apkgate waits.`,
 	return cmd
 }
 
-// openEvidence opens the one trace of the runs that is called so.
+// openEvidence opens the one trace of the runs with that name or digest.
 func openEvidence(ctx context.Context, c terminal.Console, s baseline.Store, folder *evidence.Folder, ids []string, name string, part viewer.Span) error {
 	found := map[string]run.Evidence{}
 	for _, id := range ids {
@@ -79,7 +79,7 @@ func openEvidence(ctx context.Context, c terminal.Console, s baseline.Store, fol
 			"apkgate baseline evidence RUN lists them with the beginning of their digests")
 	}
 	for _, file := range found {
-		sound, err := folder.Open(file.Digest) // what is damaged is not given out
+		sound, err := folder.Open(file.Digest) // damaged files are not served
 		if errors.Is(err, evidence.ErrAbsent) {
 			return exit.Usage(fmt.Errorf("open %q: the trace is not here, in %s", prose.Short(name), terminal.Plain(folder.Path())), "")
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// kept writes a file of runs with a trace each, and the folder of the traces beside it.
-// The runs are a day apart, the first one the oldest.
+// kept writes a file of runs with a trace each, and the folder of the traces next to it. The runs
+// are a day apart, the first one the oldest.
 func kept(t *testing.T, file string, ids ...string) {
 	t.Helper()
 	folder := evidence.At(file+".evidence", evidence.Default)
@@ -43,7 +43,7 @@ func kept(t *testing.T, file string, ids ...string) {
 	}
 }
 
-// passes runs a command that has to end well.
+// passes runs a command that must succeed.
 func passes(t *testing.T, args ...string) clitest.Result {
 	t.Helper()
 	got := clitest.Run(t, nil, args...)
@@ -62,7 +62,7 @@ func says(t *testing.T, what, text string, want ...string) {
 	}
 }
 
-// The record is what is printed, as ever; the files are listed beside it.
+// The record is printed unchanged; the files are listed in addition.
 func TestShowListsKeptFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	kept(t, "runs.jsonl", "first")
@@ -86,8 +86,8 @@ func TestShowListsKeptFiles(t *testing.T) {
 	}
 }
 
-// A file that is elsewhere is no error, anywhere.
-func TestKeptFilesThatAreNotHere(t *testing.T) {
+// A missing file is no error, in any command.
+func TestMissingKeptFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	kept(t, "runs.jsonl", "first")
 	if err := os.RemoveAll("runs.jsonl.evidence"); err != nil {
@@ -104,11 +104,11 @@ func TestKeptFilesThatAreNotHere(t *testing.T) {
 	}
 }
 
-func TestKeptFilesArePrunedWithTheirRuns(t *testing.T) {
+func TestPruneRemovesKeptFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	kept(t, "runs.jsonl", "first", "second", "third")
 	passes(t, "baseline", "import", "--store", "h.db", "runs.jsonl")
-	passes(t, "baseline", "prune", "--store", "h.db", "--keep", "1") // lists them alone
+	passes(t, "baseline", "prune", "--store", "h.db", "--keep", "1") // only lists them
 	says(t, "before", passes(t, "baseline", "evidence", "--store", "h.db", "first").Stdout, "h.db.evidence")
 	got := passes(t, "baseline", "prune", "--store", "h.db", "--keep", "1", "--yes")
 	says(t, "prune", got.Stdout, "2 runs removed", "2 kept files of removed runs removed")
@@ -119,7 +119,7 @@ func TestKeptFilesArePrunedWithTheirRuns(t *testing.T) {
 	says(t, "of the run that stays", passes(t, "baseline", "evidence", "--store", "h.db", "third").Stdout, "h.db.evidence")
 }
 
-func TestKeptFilesTravelFromFileToFile(t *testing.T) {
+func TestCopyBringsKeptFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	kept(t, "runs.jsonl", "first", "second")
 	passes(t, "baseline", "import", "--store", "h.db", "runs.jsonl")
@@ -136,8 +136,8 @@ func TestKeptFilesTravelFromFileToFile(t *testing.T) {
 	clitest.Refuses(t, clitest.Run(t, nil, "baseline", "export", "--store", "h.db", "--evidence"), "--evidence", "--output")
 }
 
-// A shared history holds runs alone.
-func TestKeptFilesStayBehindASharedHistory(t *testing.T) {
+// A shared history has only runs.
+func TestCopyToASharedHistoryLeavesKeptFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
@@ -151,8 +151,8 @@ func TestKeptFilesStayBehindASharedHistory(t *testing.T) {
 	says(t, "show", passes(t, "baseline", "show", "--store", address, "first").Stderr, "1 file kept with run first", "not here")
 }
 
-// Which trace is meant has to be plain, and it has to be here.
-func TestTracesThatCanNotBeOpened(t *testing.T) {
+// The trace must be unambiguous, and it must be here.
+func TestEvidenceOpenRejectsTraces(t *testing.T) {
 	t.Chdir(t.TempDir())
 	kept(t, "runs.jsonl", "first", "second")
 	passes(t, "baseline", "import", "--store", "h.db", "runs.jsonl")

@@ -62,7 +62,7 @@ an engine that analyses columns (docs/format/parquet.md). It is not read back.`,
 				}
 				if !toFile {
 					err := exit.InfrastructureIf(write(c.Stdout))
-					tell(c, load.Staying(openstore.Kept(address)))
+					printNote(c, load.Staying(openstore.Kept(address)))
 					return err
 				}
 				err := atomicfile.Write(out, func(w io.Writer) error {
@@ -82,7 +82,7 @@ an engine that analyses columns (docs/format/parquet.md). It is not read back.`,
 				if evidence {
 					return carry(cmd.Context(), c, &load, address, out)
 				}
-				tell(c, load.Staying(openstore.Kept(address)))
+				printNote(c, load.Staying(openstore.Kept(address)))
 				return nil
 			})
 		},

@@ -52,7 +52,7 @@ func importFiles(ctx context.Context, c terminal.Console, f settings.ConfigFlags
 	if err != nil {
 		return err
 	}
-	if err := runfiles.AllThere(c, files); err != nil {
+	if err := runfiles.CheckFiles(c, files); err != nil {
 		return err
 	}
 	path, err := settings.StoreAddress(f)
@@ -85,7 +85,7 @@ func importFiles(ctx context.Context, c terminal.Console, f settings.ConfigFlags
 	fmt.Fprintf(c.Stdout, "%d %s read, %d new, %d accepted; the history is %s\n",
 		total.Read, prose.Plural(total.Read, "run", "runs"), total.Added, total.Marked, terminal.Plain(openstore.Shown(path)))
 	if accept && broken > 0 {
-		fmt.Fprintf(c.Stdout, "%d of them not whole: kept, but never compared with\n", broken)
+		fmt.Fprintf(c.Stdout, "%d of them incomplete: kept, but never compared with\n", broken)
 	}
 	if total.Left > 0 {
 		fmt.Fprintf(c.Stdout, "%d of them not accepted: called a regression or invalid by the gate, or measured in turns with another build\n", total.Left)
@@ -96,13 +96,13 @@ func importFiles(ctx context.Context, c terminal.Console, f settings.ConfigFlags
 	return errors.Join(err, store.Close())
 }
 
-// isNoReference reports whether a run is not accepted by the way: the gate refused it, or it was
+// isNoReference reports whether a run is not accepted by default: the gate refused it, or it was
 // measured in turns with another build.
 func isNoReference(e baseline.Entry) bool {
 	return openstore.Refused(e) || interleaved.MeasuredInTurns(e.Run)
 }
 
-// passOver leaves out the records of a file that are damaged, names and counts them.
+// passOver skips the damaged records of a file, names and counts them.
 func passOver(c terminal.Console, runs iter.Seq2[run.Run, error], count *int) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
 		for r, err := range runs {
@@ -120,7 +120,7 @@ func passOver(c terminal.Console, runs iter.Seq2[run.Run, error], count *int) it
 	}
 }
 
-// counting counts the runs that pass by and are not complete.
+// counting counts the incomplete runs of a sequence as it is read.
 func counting(runs iter.Seq2[run.Run, error], broken *int) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
 		for r, err := range runs {
@@ -134,7 +134,7 @@ func counting(runs iter.Seq2[run.Run, error], broken *int) iter.Seq2[run.Run, er
 	}
 }
 
-// importError keeps what reading the file said, and sorts what the store said.
+// importError keeps an error of reading the file, and classifies one of the store.
 func importError(err error) error {
 	var f *exit.Failure
 	if errors.As(err, &f) {

@@ -72,7 +72,7 @@ const (
 	byRun     = "run"
 )
 
-// defaultBy is what has a line where nobody asks: scripts read runs.
+// defaultBy is what has a line by default: scripts read runs.
 func defaultBy(f output.Format) string {
 	if f == output.FormatJSON {
 		return byRun
@@ -80,14 +80,14 @@ func defaultBy(f output.Format) string {
 	return bySession
 }
 
-// What stands in the place of an outcome where no gate has judged a run, and where it was
-// measured in turns with another build, as part of what is judged.
+// What replaces an outcome if no gate has judged a run, and if it was measured in turns with
+// another build, as part of what is judged.
 const (
 	notJudged = "not judged"
 	rounds    = "rounds"
 )
 
-// list prints each run as it is read: a history may have more than memory holds.
+// list prints each run as it is read: a history may be larger than memory.
 func list(ctx context.Context, c terminal.Console, s baseline.Store, filter baseline.Filter, format output.Format) error {
 	out := bufio.NewWriter(c.Stdout)
 	enc := json.NewEncoder(out)
@@ -118,7 +118,7 @@ func list(ctx context.Context, c terminal.Console, s baseline.Store, filter base
 	return exit.InfrastructureIf(table.Flush())
 }
 
-// cellsOf are what the list shows of a run.
+// cellsOf returns the cells of a run in the list.
 func cellsOf(e baseline.Entry) []string {
 	started := ""
 	if !e.Run.Started.IsZero() {
@@ -128,7 +128,7 @@ func cellsOf(e baseline.Entry) []string {
 	return []string{terminal.Plain(e.Run.ID), started, terminal.Plain(app), terminal.Plain(e.Run.Scenario), terminal.Plain(devctx.Name(e.Run.Context, devctx.Named)), outcomeOf(e.Run), stateOf(e)}
 }
 
-// outcomeOf is what the gate said of a run, in a word.
+// outcomeOf returns the gate's outcome of a run, in a word.
 func outcomeOf(r run.Run) string {
 	switch {
 	case interleaved.MeasuredInTurns(r):
@@ -139,7 +139,7 @@ func outcomeOf(r run.Run) string {
 	return r.Judged.Outcome
 }
 
-// stateOf says what was decided about a run, and why it may not count all the same.
+// stateOf returns what was decided about a run, and why it may still not count.
 func stateOf(e baseline.Entry) string {
 	state := cmp.Or(string(e.Mark.State), "unmarked")
 	if openstore.RejectedByGate(e.Mark) {

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// markFlags choose the runs to mark, where none is named.
+// markFlags choose the runs to mark, if none is named.
 type markFlags struct {
 	filterFlags
 	session, note string
@@ -85,10 +85,10 @@ func markCommand(c terminal.Console, f *settings.ConfigFlags, state baseline.Sta
 	return cmd
 }
 
-// forced reports whether the user says why what the gate called worse is accepted all the same.
+// forced reports whether the user gives a reason for accepting what the gate called worse.
 func (f markFlags) forced() bool { return f.note != "" && !f.all }
 
-// check reports what makes the command choose no runs, or choose them twice.
+// check returns what makes the command choose no runs, or choose them twice.
 func (f *markFlags) check(cmd *cobra.Command, ids []string) error {
 	choosing := 0
 	for _, named := range []bool{len(ids) > 0, f.session != "", f.commit != "", f.all} {
@@ -142,7 +142,7 @@ func mark(ctx context.Context, c terminal.Console, s baseline.Store, state basel
 		fmt.Fprintf(c.Stdout, "%d %s as decided\n", left.decided, prose.Plural(left.decided, "was decided on before and stays", "were decided on before and stay"))
 	}
 	if left.broken > 0 {
-		fmt.Fprintf(c.Stdout, "%d %s not whole and can't be accepted\n", left.broken, prose.Plural(left.broken, "is", "are"))
+		fmt.Fprintf(c.Stdout, "%d %s incomplete and can't be accepted\n", left.broken, prose.Plural(left.broken, "is", "are"))
 	}
 	if left.byGate > 0 {
 		fmt.Fprintf(c.Stdout, "%d %s accepted: the gate refused %s as a regression, as invalid, or together with such a run; a --note that says why accepts what is named by its session, commit or id all the same, and apkgate baseline rebaseline makes an intended change the new level\n",
@@ -168,7 +168,7 @@ func leveled(entries []baseline.Entry) int {
 // leftOut counts runs that were chosen and can't be marked, or need not be.
 type leftOut struct{ decided, broken, inRounds, byGate int }
 
-// chooseRuns are the runs of the ids, or else those of the filter that the mark is for.
+// chooseRuns returns the runs of the ids, or else those of the filter that the mark applies to.
 func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids []string, filter baseline.Filter, f markFlags) (chosen []baseline.Entry, left leftOut, err error) {
 	for _, id := range ids {
 		e, err := runNamed(ctx, s, id)
@@ -212,8 +212,8 @@ func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids
 	return chosen, left, nil
 }
 
-// open reports whether a run of that state is to be marked where it is not named
-// itself. What somebody decided is not undone by the way.
+// open reports whether a run in that state is to be marked if it is not named itself. A person's
+// decision is not undone inadvertently.
 func open(e baseline.Entry, wanted baseline.State, f markFlags) bool {
 	switch {
 	case e.Mark.State == baseline.Unmarked:

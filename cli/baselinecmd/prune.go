@@ -69,14 +69,14 @@ func prune(ctx context.Context, c terminal.Console, s baseline.Store, keep int, 
 	return nil
 }
 
-// pruneKept removes the files of runs that the history does not hold any more.
+// pruneKept removes the files of runs that the history does not have any more.
 func pruneKept(ctx context.Context, c terminal.Console, s baseline.Store, address string) error {
 	gone, err := runevidence.Prune(ctx, openstore.Kept(address), s)
 	if gone.Files > 0 {
 		fmt.Fprintf(c.Stdout, "%d %s of removed runs removed\n", gone.Files, prose.Plural(gone.Files, "kept file", "kept files"))
 	}
-	if errors.Is(err, baseline.ErrDamaged) { // which is told when all is done
-		tell(c, "the files that were kept with the removed runs stay, as a damaged history can't tell which runs it holds")
+	if errors.Is(err, baseline.ErrDamaged) { // which is reported when all is done
+		printNote(c, "the files that were kept with the removed runs stay, as a damaged history can't tell which runs it holds")
 		return nil
 	}
 	return exit.InfrastructureIf(err)

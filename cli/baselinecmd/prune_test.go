@@ -22,7 +22,7 @@ func (raced) Prune(_ context.Context, _ baseline.Retention, each func(baseline.E
 	return 2, nil
 }
 
-// What is reported as removed is what was removed, and not what was listed to be.
+// What is reported as removed is what was removed, and not what was listed.
 func TestPruneReportsWhatItRemoved(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

@@ -38,26 +38,26 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Refreshing says what a refresh works with, beside the configuration.
+// Refreshing configures a refresh, in addition to the configuration.
 type Refreshing struct {
 	settings.PolicyFlags
 	measurement.CollectFlags
 	Sessions         session.Flags
 	AcceptRegression bool
-	runs, context    []string // files instead of measuring, and what they don't tell
+	runs, context    []string // files instead of measuring, and what they lack
 	pkg              string
 }
 
-// Refreshed is what a refresh comes to.
+// Refreshed is the result of a refresh.
 type Refreshed struct {
 	layout.RefreshInput
 	FailOn gate.FailOn
-	// Loss is what was not measured, or what is wrong with the history, though the
-	// rest was done; nil for nothing.
+	// Loss is what was not measured, or what is wrong with the history, though the rest was done;
+	// nil for nothing.
 	Loss error
 }
 
-// Answer is the refresh as it is shown.
+// Answer returns the refresh as a document.
 func (r Refreshed) Answer() document.Document { return layout.Refresh(r.RefreshInput) }
 
 func refreshCommand(c terminal.Console, cf *settings.ConfigFlags) *cobra.Command {
@@ -93,7 +93,7 @@ With --run it takes runs that were measured elsewhere instead.`,
 	return cmd
 }
 
-// showRefresh refreshes and shows what that came to.
+// showRefresh refreshes and shows the result.
 func showRefresh(c terminal.Console, cmd *cobra.Command, cf settings.ConfigFlags, f Refreshing, out output.OutputFlags) error {
 	if err := out.Check(); err != nil {
 		return err
@@ -132,7 +132,7 @@ func Refresh(c terminal.Console, cmd *cobra.Command, cf settings.ConfigFlags, se
 		}
 		defer farm.Close()
 	}
-	measure, end, err := refresher(session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: cf.File()}, &f)
+	measure, end, err := refresher(session.Command{Console: c, Path: cmd.CommandPath(), Resume: func() string { return flagset.ResumeLine(cmd) }, Config: cfg, File: cf.File()}, &f)
 	if err != nil {
 		return nil, err
 	}
@@ -167,11 +167,11 @@ func Refresh(c terminal.Console, cmd *cobra.Command, cf settings.ConfigFlags, se
 	return done, nil
 }
 
-// refreshSource makes the new runs and keeps them in the history, not accepted
-// yet. What is lost does not hold up the others.
+// refreshSource makes the new runs and stores them in the history, not accepted yet. A loss does
+// not affect the others.
 type refreshSource func(context.Context, baseline.Store) (measurement.Measured, error)
 
-// refreshConfig says what is measured; nil where the runs come from files.
+// refreshConfig returns the configuration to measure; nil if the runs come from files.
 func refreshConfig(c terminal.Console, cf settings.ConfigFlags, f Refreshing) (*config.Config, error) {
 	if len(f.runs) > 0 {
 		return nil, f.Sessions.Refuse("--run takes runs from a file, and nothing is measured")
@@ -179,8 +179,8 @@ func refreshConfig(c terminal.Console, cf settings.ConfigFlags, f Refreshing) (*
 	return f.Sessions.Config(c, cf.Config, f.CollectFlags)
 }
 
-// refresher is where the new runs come from, with what the user said of it checked, and
-// what is to be done in the end.
+// refresher returns the source of the new runs, after checking the flags, and what is to be done at
+// the end.
 func refresher(c session.Command, f *Refreshing) (refreshSource, func(context.Context), error) {
 	if c.Config == nil {
 		runs, err := refreshRuns(c.Console, *f)
@@ -217,12 +217,11 @@ func refreshRuns(c terminal.Console, f Refreshing) ([]run.Run, error) {
 	return runs, err
 }
 
-// refreshBatch begins the batch of the marks that a refresh makes, by which the
-// next one finds them.
+// refreshBatch is the prefix of the batch of a refresh's marks, by which the next one finds them.
 const refreshBatch = "refresh "
 
-// refreshWith checks the runs, measures more where that leaves something open, and
-// accepts or refuses them.
+// refreshWith checks the runs, measures more if that leaves something undecided, and accepts or
+// refuses them.
 func refreshWith(ctx context.Context, store *baseline.Sound, measured measurement.Measured, set settings.Settings, acceptRegression bool, settler interleaved.Settler) (*Refreshed, error) {
 	var err error
 	runs := measured.Runs
@@ -273,7 +272,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, measured measuremen
 // withAnother is why a refresh refuses a run that is no regression itself.
 const withAnother = "another run of this refresh is a regression"
 
-// keepRefused keeps what the gate called each run, and why runs were refused.
+// keepRefused stores the gate's outcome of each run, and why runs were refused.
 func keepRefused(ctx context.Context, store baseline.Store, v gate.Verdict, did saved.Refresh) error {
 	if err := openstore.Judged(ctx, store, v); err != nil {
 		return err
@@ -287,15 +286,15 @@ func keepRefused(ctx context.Context, store baseline.Store, v gate.Verdict, did 
 	return openstore.Refuse(ctx, store, others, "refused by baseline refresh: "+withAnother)
 }
 
-// refreshMark accepts the runs of a refresh as one batch. Its name follows from
-// the runs, so that doing it again is no other refresh.
+// refreshMark accepts the runs of a refresh as one batch. Its name follows from the runs, so that
+// repeating it is no other refresh.
 func refreshMark(ids []string) baseline.Mark {
 	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(ids)), "\x00")))
 	return baseline.Mark{State: baseline.Accepted, Note: "baseline refresh", Batch: refreshBatch + hex.EncodeToString(sum[:8])}
 }
 
-// sortOut says which runs are accepted. A build that is worse on one device is a
-// worse build: its other runs do not become what later ones are measured by.
+// sortOut decides which runs are accepted. A build that is worse on one device is a worse build:
+// its other runs do not become references.
 func sortOut(v gate.Verdict, acceptRegression bool) saved.Refresh {
 	r := saved.Refresh{Verdict: v.Verdict, Warnings: v.Warnings}
 	refuse := v.Verdict == gate.Regression && !acceptRegression

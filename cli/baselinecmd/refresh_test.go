@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// refreshed reads what `baseline refresh --format json` printed.
+// refreshed reads the output of `baseline refresh --format json`.
 func refreshed(t *testing.T, r clitest.Result) saved.Refresh {
 	t.Helper()
 	var out saved.Refresh
@@ -22,7 +22,7 @@ func refreshed(t *testing.T, r clitest.Result) saved.Refresh {
 	return out
 }
 
-// One per cent a night: no night is refused, and after ten the drift says so.
+// One per cent a night: no night is refused, and after ten the drift is reported.
 func TestRefreshSeesACreep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -65,8 +65,8 @@ func TestRefreshRefusesARegression(t *testing.T) {
 	if got.Status != exit.StatusRegression || !strings.HasPrefix(got.Stdout, "Regression: 0 runs accepted, 3 runs refused") || !strings.Contains(got.Stdout, "--accept-regression") {
 		t.Fatalf("status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
 	}
-	// The refused runs are marked with why, whether it is the run itself or another of its build,
-	// and nobody accepts them by the way.
+	// The refused runs are marked with the reason, whether it is the run itself or another of its
+	// build, and are not accepted inadvertently.
 	listed := clitest.RunAtNight(t, 6, "baseline", "list", "--store", store, "--format", "json", "--state", "rejected")
 	if n, m := strings.Count(listed.Stdout, `"note":"the gate's verdict: regression"`), strings.Count(listed.Stdout, `"note":"refused by baseline refresh: another run of this refresh is a regression"`); n == 0 || n+m != 3 {
 		t.Errorf("%d runs are marked as a regression and %d as refused with it, want 3 together\n%s", n, m, listed.Stdout)
@@ -125,9 +125,9 @@ func TestRefreshRefusesWrongInput(t *testing.T) {
 	}
 }
 
-// A user's note in a refresh's words is no refresh, and accepting a run of the last
-// one again does not take the others out of it.
-func TestLastRefreshIsNoNote(t *testing.T) {
+// A user's note in a refresh's words is no refresh, and accepting a run of the last one again does
+// not remove the others from it.
+func TestLastRefreshIsFoundByItsBatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	store := filepath.Join(dir, "history.db")
@@ -150,8 +150,8 @@ func TestLastRefreshIsNoNote(t *testing.T) {
 	}
 }
 
-// A creep fails a refresh where that is asked for, by flag or configuration, from the
-// budget on. The runs are accepted all the same.
+// A creep fails a refresh if configured, by flag or configuration, from the budget on. The runs are
+// accepted nevertheless.
 func TestRefreshFailsOnACreep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -198,7 +198,7 @@ func TestRefreshFailsOnACreep(t *testing.T) {
 	if got := clitest.RunAtNight(t, 11, "noise", "--store", store, "--fail-on", "inconclusive"); got.Status != exit.StatusUsage {
 		t.Errorf("noise --fail-on inconclusive: status %d", got.Status)
 	}
-	// What is rebaselined begins a new level.
+	// A rebaselined run begins a new level.
 	newest := refreshed(t, clitest.RunAtNight(t, 11, "baseline", "refresh", "--store", store, "--run", next, "--format", "json")).Accepted
 	if got := clitest.RunAtNight(t, 11, append([]string{"baseline", "rebaseline", "--store", store}, newest...)...); got.Status != exit.StatusPass {
 		t.Fatalf("rebaseline: %s%s", got.Stdout, got.Stderr)

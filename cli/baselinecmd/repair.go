@@ -33,7 +33,7 @@ Let nobody else use the history meanwhile.`,
 				return exit.Usage(errors.New("repair makes a new history of a file only"),
 					"apkgate baseline copy --to FILE takes what is sound of any history along")
 			}
-			if err := runfiles.AllThere(c, []string{path}); err != nil {
+			if err := runfiles.CheckFiles(c, []string{path}); err != nil {
 				return err
 			}
 			done, err := sqlite.Repair(cmd.Context(), path, sqlite.Options{Now: c.Now})

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// retiredBy are the accepted runs that no longer count once the chosen ones are
-// rebaselined together.
+// retiredBy returns the accepted runs that no longer count once the chosen ones are rebaselined
+// together.
 func retiredBy(ctx context.Context, s baseline.Store, chosen []baseline.Entry) ([]baseline.Entry, error) {
 	isChosen := map[string]bool{}
 	for _, e := range chosen {
@@ -41,8 +41,8 @@ func retiredBy(ctx context.Context, s baseline.Store, chosen []baseline.Entry) (
 	return out, nil
 }
 
-// withoutDevices are the retired runs of devices that none of the chosen ones is
-// of: a history of theirs has to begin anew.
+// withoutDevices returns the retired runs of devices without a chosen run, whose history would have
+// to start again.
 func withoutDevices(retired, chosen []baseline.Entry) []baseline.Entry {
 	type series struct {
 		baseline.Subject
@@ -72,8 +72,8 @@ func deviceOf(e baseline.Entry) string {
 // namedDevices is how many devices are listed by name.
 const namedDevices = 5
 
-// ofDevices counts runs and their devices, and names these where they are few:
-// "11 accepted runs on 2 devices (Google Pixel 5, LG G4)".
+// ofDevices counts runs and their devices, and names the devices if they are few: "11 accepted runs
+// on 2 devices (Google Pixel 5, LG G4)".
 func ofDevices(entries []baseline.Entry, noun string) string {
 	text := fmt.Sprintf("%d %s", len(entries), prose.Plural(len(entries), noun, noun+"s"))
 	if len(entries) == 0 {

@@ -23,8 +23,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// listedSession is what was measured together, as list prints it in JSON
-// (docs/format/history.md). A run that names no session is one of its own.
+// listedSession is what was measured together, as list prints it in JSON (docs/format/history.md).
+// A run without a session is one of its own.
 type listedSession struct {
 	Session  string         `json:"session,omitempty"`
 	Started  time.Time      `json:"started,omitzero"` // of the first run
@@ -33,14 +33,14 @@ type listedSession struct {
 	Builds   []string       `json:"builds"`
 	Devices  []string       `json:"devices"`
 	InRounds bool           `json:"in_rounds"`
-	Outcome  string         `json:"outcome,omitempty"` // the gravest; "" where no run was judged
+	Outcome  string         `json:"outcome,omitempty"` // the gravest; "" if no run was judged
 	States   map[string]int `json:"states"`
 	Retired  int            `json:"retired"` // accepted runs from before the level
 	Runs     []string       `json:"runs"`
-	models   []string       // of the devices, which say less
+	models   []string       // of the devices, which are less specific
 }
 
-// sessions puts the runs of a history together, in the order of the newest run of each.
+// sessions groups the runs of a history, in the order of the newest run of each.
 func sessions(ctx context.Context, s baseline.Store, filter baseline.Filter) ([]*listedSession, error) {
 	var out []*listedSession
 	of := map[[2]string]*listedSession{}
@@ -116,15 +116,15 @@ func listSessions(ctx context.Context, c terminal.Console, s baseline.Store, fil
 	return exit.InfrastructureIf(table.Flush())
 }
 
-// lineWidth is how many columns of a terminal a session's line may take, and gap what lies
-// between two.
+// lineWidth is how many columns of a terminal a session's line may take, and gap the space between
+// two columns.
 const (
 	lineWidth = 80
 	gap       = 2
 )
 
-// sessionTable are the lines of the sessions, each no wider than a terminal. What is cut short
-// is whole in JSON.
+// sessionTable returns the lines of the sessions, each no wider than a terminal. Truncated values
+// are complete in JSON.
 func sessionTable(found []*listedSession) [][]string {
 	header := []string{"when", "app", "commit", "ref", "build", "devices", "outcome", "state"}
 	flexible := []int{1, 3, 4, 5}
@@ -144,7 +144,7 @@ func sessionTable(found []*listedSession) [][]string {
 	return rows
 }
 
-// narrow cuts the widest of the flexible columns until a line fits.
+// narrow truncates the widest of the flexible columns until a line fits.
 func narrow(rows [][]string, flexible []int) {
 	widths := make([]int, len(rows[0]))
 	total := gap * (len(widths) - 1)
@@ -168,7 +168,7 @@ func narrow(rows [][]string, flexible []int) {
 	}
 }
 
-// cut is as much of a text as fits into so many columns, with a sign that there is more.
+// cut truncates a text to so many columns, with an ellipsis.
 func cut(s string, width int) string {
 	if twwidth.Width(s) <= width {
 		return s
@@ -180,7 +180,7 @@ func cut(s string, width int) string {
 	return string(runes) + "…"
 }
 
-// shortCommit is how many digits of a commit tell it from others, as git shows them.
+// shortCommit is the length of an abbreviated commit, as git shows it.
 const shortCommit = 7
 
 func (l *listedSession) cells() []string {
@@ -197,7 +197,7 @@ func (l *listedSession) cells() []string {
 	if l.InRounds {
 		outcome = rounds
 	}
-	app := l.App[strings.LastIndexByte(l.App, '.')+1:] // a package ends with what is the app's own
+	app := l.App[strings.LastIndexByte(l.App, '.')+1:] // the last part of a package is the app's own
 	out := []string{when, app, firstOf(commits), firstOf(refs), firstOf(l.Builds), l.devices(), outcome, l.state()}
 	for i := range out {
 		out[i] = terminal.Plain(out[i])
@@ -205,7 +205,7 @@ func (l *listedSession) cells() []string {
 	return out
 }
 
-// branchOf is the ref as people name it: "main", "pull/12".
+// branchOf returns the ref as people name it: "main", "pull/12".
 func branchOf(ref string) string {
 	ref = strings.TrimPrefix(ref, "refs/")
 	if pull, ok := strings.CutPrefix(ref, "pull/"); ok {
@@ -215,7 +215,7 @@ func branchOf(ref string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(ref, "heads/"), "tags/")
 }
 
-// firstOf is the first of a list, and how many more there are.
+// firstOf returns the first of a list, and how many more there are.
 func firstOf(list []string) string {
 	switch len(list) {
 	case 0:
@@ -233,7 +233,7 @@ func (l *listedSession) devices() string {
 	return fmt.Sprintf("%d %s", len(l.Devices), prose.Plural(len(l.Devices), "device", "devices"))
 }
 
-// state says what was decided about the runs: of all, or of how many of them.
+// state returns what was decided about the runs: about all, or about how many of them.
 func (l *listedSession) state() string {
 	for _, state := range []string{"rebaselined", "accepted", "rejected", "unmarked"} {
 		n := l.States[state]

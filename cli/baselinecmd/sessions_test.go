@@ -66,8 +66,8 @@ func printed(t *testing.T, s baseline.Store, format output.Format) string {
 const mainCommit = "4f2a91c0000000000000000000000000000000aa"
 
 // TestListBySession: a line says when, of what, where, what the gate said last and what was
-// decided, as they differ: a red pull request, its rounds, a night that was accepted in part,
-// runs that nobody judged.
+// decided, as they differ: a red pull request, its rounds, a night that was accepted in part, runs
+// that were not judged.
 func TestListBySession(t *testing.T) {
 	s := memory.New(nil)
 	night := time.Date(2026, 1, 31, 22, 0, 0, 0, time.UTC)
@@ -108,8 +108,8 @@ func TestListBySession(t *testing.T) {
 	}
 }
 
-// TestSessionsFitATerminal: however long the names are, no line is wider than 80 columns, and
-// when, outcome and state are whole.
+// TestSessionsFitATerminal: however long the names are, no line is wider than 80 columns, and when,
+// outcome and state are complete.
 func TestSessionsFitATerminal(t *testing.T) {
 	s := memory.New(nil)
 	at := time.Date(2026, 1, 31, 22, 0, 0, 0, time.UTC)
@@ -130,7 +130,7 @@ func TestSessionsFitATerminal(t *testing.T) {
 	}
 }
 
-// TestRunsWithoutASessionStandAlone: what names no session was not measured together.
+// TestRunsWithoutASessionStandAlone: runs without a session were not measured together.
 func TestRunsWithoutASessionStandAlone(t *testing.T) {
 	s := memory.New(nil)
 	at := time.Date(2026, 1, 31, 22, 0, 0, 0, time.UTC)

@@ -36,9 +36,9 @@ with it, such as traces; apkgate baseline evidence copies them.`,
 					if _, err := c.Stdout.Write(data); err != nil {
 						return exit.Infrastructure(err)
 					}
-					tell(c, fateOf(e))
+					printNote(c, fateOf(e))
 					if len(e.Run.Evidence) > 0 {
-						_ = runevidence.List(c.Stderr, openstore.Kept(address), e.Run) // beside what was asked for
+						_ = runevidence.List(c.Stderr, openstore.Kept(address), e.Run) // in addition to the answer
 					}
 				}
 				return nil
@@ -47,7 +47,8 @@ with it, such as traces; apkgate baseline evidence copies them.`,
 	}
 }
 
-// fateOf says what the gate said of a run last, and what was decided about it since when and why.
+// fateOf returns the gate's last outcome of a run, and what was decided about it, since when and
+// why.
 func fateOf(e baseline.Entry) string {
 	const day = "2006-01-02 15:04 UTC"
 	text := "run " + e.Run.ID + ": " + outcomeOf(e.Run)

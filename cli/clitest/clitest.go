@@ -1,7 +1,7 @@
-// Package clitest drives apkgate in tests as a user does: by a command line, in this
-// process or in one of its own, on simulated phones and on files that it writes.
+// Package clitest drives apkgate in tests as a user does: by a command line, in this process or in
+// its own, on simulated phones and on files that it writes.
 //
-// It is for tests alone, of the packages beside it.
+// It is only for tests of the packages of cli.
 package clitest
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Result is what a command line left behind.
+// Result is the result of a command line.
 type Result struct {
 	Status         int
 	Stdout, Stderr string
-	// Unchecked are the notes of the files of runs without checksums, as tests write them:
-	// they are left out of Stderr.
+	// Unchecked are the notes on files of runs without checksums, as tests write them: they are
+	// left out of Stderr.
 	Unchecked []string
 }
 
-// resultOf is what a command said, with its notes apart.
+// resultOf returns a command's output, with its notes apart.
 func resultOf(status int, stdout, stderr string) Result {
 	r := Result{Status: status, Stdout: stdout}
 	for line := range strings.Lines(stderr) {
@@ -47,20 +47,20 @@ func Run(t *testing.T, stdin io.Reader, args ...string) Result {
 	return runIn(t, stdin, nil, args...)
 }
 
-// InSession runs a command line as in that session of the simulated phones, each of
-// which is on a day of its own.
+// InSession runs a command line as in that session of the simulated phones, each of which is on
+// another day.
 func InSession(t *testing.T, session int, args ...string) Result {
 	t.Helper()
 	return runIn(t, nil, map[string]string{simulated.Session: strconv.Itoa(session)}, args...)
 }
 
-// WithFaults runs a command line while that goes wrong with simulated stations.
+// WithFaults runs a command line with these faults of simulated stations.
 func WithFaults(t *testing.T, faults string, args ...string) Result {
 	t.Helper()
 	return runIn(t, nil, map[string]string{simulated.Faults: faults}, args...)
 }
 
-// session is the session of the simulated phones that an environment names, 0 for none.
+// session returns the session of the simulated phones in an environment, 0 for none.
 func session(env map[string]string) int {
 	n, _ := strconv.Atoi(env[simulated.Session])
 	return n
@@ -80,8 +80,8 @@ func runIn(t *testing.T, stdin io.Reader, env map[string]string, args ...string)
 	return resultOf(status, stdout.String(), stderr.String())
 }
 
-// Refuses asserts status 2, nothing on the standard output, and one line on the
-// standard error that holds the wanted words.
+// Refuses asserts status 2, an empty standard output, and one line on the standard error that
+// contains the wanted words.
 func Refuses(t *testing.T, got Result, want ...string) {
 	t.Helper()
 	if got.Status != exit.StatusUsage || got.Stdout != "" {
@@ -97,7 +97,7 @@ func Refuses(t *testing.T, got Result, want ...string) {
 	}
 }
 
-// OneClearLine reports what is wrong with the form of an error message.
+// OneClearLine returns what is wrong with the form of an error message.
 func OneClearLine(stderr string) error {
 	message, ended := strings.CutSuffix(stderr, "\n")
 	lines := strings.Split(message, "\n")
@@ -119,8 +119,8 @@ func OneClearLine(stderr string) error {
 	return nil
 }
 
-// Fails asserts an exit status and one line on the standard error that holds
-// the wanted words; what is printed besides is another test's affair.
+// Fails asserts an exit status and one line on the standard error that contains the wanted words;
+// other output is tested elsewhere.
 func Fails(t *testing.T, got Result, status int, want ...string) {
 	t.Helper()
 	if got.Status != status {
@@ -136,7 +136,7 @@ func Fails(t *testing.T, got Result, status int, want ...string) {
 	}
 }
 
-// Complaint is the error of a command that got as far as a report, and its hint.
+// Complaint returns the error of a command that printed a report, and its hint.
 func Complaint(t *testing.T, got Result) (message, hint string) {
 	t.Helper()
 	for line := range strings.Lines(got.Stderr) {

@@ -10,12 +10,12 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Record is a run of one iteration, with more fields of the record in between.
+// Record returns a run of one iteration, with additional fields of the record.
 func Record(id, fields, metrics string) string {
 	return fmt.Sprintf(`{"format":"apkgate.run/1","id":%q,"app":{"package":"app"},"scenario":"s","context":{},%s"iterations":[{"metrics":%s}]}`+"\n", id, fields, metrics)
 }
 
-// Sound are n runs that there is nothing wrong with.
+// Sound returns n runs without any problem.
 func Sound(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -33,7 +33,7 @@ func WriteFile(t *testing.T, path, content string) string {
 	return path
 }
 
-// Gzipped is the content packed by gzip.
+// Gzipped returns the content compressed by gzip.
 func Gzipped(t *testing.T, content string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -47,7 +47,7 @@ func Gzipped(t *testing.T, content string) string {
 	return b.String()
 }
 
-// ReadFile is the content of a file.
+// ReadFile returns the content of a file.
 func ReadFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

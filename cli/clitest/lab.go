@@ -13,9 +13,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// The lab of these tests: simulated phones of which the first, the only one with
-// Android 11, is let down by its app or by itself. A fault in the app's file
-// strikes there alone: "when sdk=11".
+// The lab of these tests: simulated phones of which the first, the only one with Android 11, fails
+// by its app or by itself. A fault in the app's file strikes only there: "when sdk=11".
 var (
 	FaultyPhone = "pixel-5-android-11"
 	soundPhones = []string{"pixel-7-android-14", "nexus-5x-android-6.0.0"}
@@ -43,8 +42,8 @@ devices:
 // Text is text that prints itself.
 type Text string
 
-// OnePhoneOfEachVersion makes the lab one phone of each version of Android, and
-// returns the versions by the phone's name.
+// OnePhoneOfEachVersion makes the lab one phone of each version of Android, and returns the
+// versions by the phone's name.
 func (l Lab) OnePhoneOfEachVersion() map[string]string {
 	l.T.Helper()
 	versions, seen := map[string]string{}, map[string]bool{}
@@ -60,8 +59,8 @@ func (l Lab) OnePhoneOfEachVersion() map[string]string {
 	return versions
 }
 
-// NewLab writes a lab whose history holds nine accepted runs. The app is
-// one of the shipped ones with more lines in its file.
+// NewLab writes a lab whose history has nine accepted runs. The app is one of the shipped ones with
+// additional lines in its file.
 func NewLab(t *testing.T, app, fault string) Lab {
 	t.Helper()
 	l := Lab{t, t.TempDir()}
@@ -77,11 +76,11 @@ func NewLab(t *testing.T, app, fault string) Lab {
 	return l
 }
 
-// Path is that of a file in the lab's folder.
+// Path returns the path of a file in the lab's folder.
 func (l Lab) Path(name string) string { return filepath.Join(l.Dir, name) }
 
-// Configure writes the configuration: two repetitions on each network, of which
-// one may be made again.
+// Configure writes the configuration: two repetitions on each network, of which one may be
+// repeated.
 func (l Lab) Configure(app string, networks ...string) {
 	l.T.Helper()
 	var phones strings.Builder
@@ -107,7 +106,7 @@ func (l Lab) Edit(from, to string) {
 	WriteFile(l.T, l.Path("apkgate.yml"), strings.Replace(string(text), from, to, 1))
 }
 
-// Accept puts runs into the history.
+// Accept adds accepted runs to the history.
 func (l Lab) Accept(records string) {
 	l.T.Helper()
 	if got := l.Apkgate("baseline", "import", WriteFile(l.T, l.Path("accepted.jsonl"), records)); got.Status != exit.StatusPass {
@@ -125,7 +124,7 @@ func (l Lab) Apkgate(args ...string) Result {
 	return Run(l.T, nil, args...)
 }
 
-// Export is the history as JSON Lines, by id.
+// Export returns the history as JSON Lines, by id.
 func (l Lab) Export() map[string]string {
 	l.T.Helper()
 	got := l.Apkgate("baseline", "export")
@@ -143,8 +142,8 @@ func (l Lab) Export() map[string]string {
 	return records
 }
 
-// Kept asserts that the history is whole and holds all that it held before, and
-// returns the status of each run that is new, by profile and network.
+// Kept asserts that the history is undamaged and has everything that it had before, and returns the
+// status of each new run, by profile and network.
 func (l Lab) Kept(before map[string]string) map[string]run.Status {
 	l.T.Helper()
 	if got := l.Apkgate("baseline", "verify"); got.Status != exit.StatusPass {
@@ -170,5 +169,5 @@ func (l Lab) Kept(before map[string]string) map[string]run.Status {
 	return added
 }
 
-// String is the text.
+// String returns the text.
 func (s Text) String() string { return string(s) }

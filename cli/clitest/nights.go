@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// NightlyRuns writes a night's runs on three phones, each ms milliseconds a frame
-// times the phone's own level and a noise of at most 2 %.
+// NightlyRuns writes a night's runs on three phones, each ms milliseconds a frame times the phone's
+// own level and a noise of at most 2 %.
 func NightlyRuns(t *testing.T, dir string, n int, ms float64) string {
 	t.Helper()
 	var b strings.Builder

@@ -27,7 +27,7 @@ func PhoneRun(i, phones, events int) run.Run {
 	return r
 }
 
-// PhoneRuns are n runs, in turns of so many phones.
+// PhoneRuns are n runs, cycling through so many phones.
 func PhoneRuns(n, phones, events int) (runs []run.Run) {
 	for i := range n {
 		runs = append(runs, PhoneRun(i, phones, events))
@@ -35,7 +35,7 @@ func PhoneRuns(n, phones, events int) (runs []run.Run) {
 	return runs
 }
 
-// RecordsOf are runs as a file of records.
+// RecordsOf returns runs as a file of records.
 func RecordsOf(t *testing.T, runs []run.Run) string {
 	t.Helper()
 	var b strings.Builder

@@ -11,22 +11,21 @@ import (
 	"github.com/apkgate/apkgate/usecase/secrets"
 )
 
-// CommandLine is the variable by which a test that needs apkgate as a process starts
-// its own binary again as that: with a command line in it, one word a line.
+// CommandLine is the variable by which a test that needs apkgate as a process starts its own binary
+// as apkgate: with a command line in it, one word a line.
 const CommandLine = "APKGATE_TEST_COMMAND_LINE"
 
 func init() {
 	if words := os.Getenv(CommandLine); words != "" {
 		args := strings.Split(words, "\n")
-		if args[0] != "action" || os.Getenv(secrets.HandedOver) != "" { // it is not about to start itself anew
-			os.Unsetenv(CommandLine) // what it starts is something else
+		if args[0] != "action" || os.Getenv(secrets.HandedOver) != "" { // it is not about to execute itself again
+			os.Unsetenv(CommandLine) // its children are something else
 		}
 		os.Exit(cli.Main(cli.Process(), args))
 	}
 }
 
-// Start starts apkgate as a process, and returns what it says on its
-// standard error.
+// Start starts apkgate as a process, and returns its standard error.
 func Start(t *testing.T, args ...string) (*exec.Cmd, io.Reader) {
 	t.Helper()
 	self, err := os.Executable()

@@ -1,8 +1,8 @@
-// Package demo is the command apkgate demo: the whole job on simulated devices, in
+// Package demo implements the command apkgate demo: the whole workflow on simulated devices, in
 // seconds.
 //
-// It simulates nothing itself, and what it shows is made by the same code that drives
-// real devices and judges their runs.
+// It simulates nothing itself, and what it shows is produced by the same code that drives real
+// devices and judges their runs.
 package demo
 
 import (
@@ -40,7 +40,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Command is apkgate demo.
+// Command returns apkgate demo.
 func Command(c terminal.Console) *cobra.Command {
 	var keep string
 	cmd := &cobra.Command{
@@ -58,8 +58,8 @@ drives real ones.`,
 	return cmd
 }
 
-// perform is the job as a team would do it: accept the good build's runs, then run
-// the gate on the worse one.
+// perform does what a team would do: accept the good build's runs, then run the gate on the worse
+// one.
 func perform(ctx context.Context, c terminal.Console, keep string) error {
 	began := c.Now()
 	dir, err := folder(keep)
@@ -83,7 +83,7 @@ func perform(ctx context.Context, c terminal.Console, keep string) error {
 	return nil
 }
 
-// folder is a new folder for what the demo leaves.
+// folder creates a new folder for what the demo leaves.
 func folder(keep string) (string, error) {
 	if keep == "" {
 		dir, err := os.MkdirTemp("", "apkgate-demo-")
@@ -98,7 +98,7 @@ func folder(keep string) (string, error) {
 	return keep, nil
 }
 
-// demo is one demo under way in its folder.
+// demo is a running demo in its folder.
 type demo struct {
 	terminal.Console
 	dir string
@@ -125,9 +125,8 @@ func (d demo) writeApps() error {
 	return nil
 }
 
-// config writes a configuration for a build on the devices of a lab, and reads
-// it as any user's.
-// A base build is one to measure against in turns, "" for none.
+// config writes a configuration for a build on the devices of a lab, and reads it as any user's.
+// base is a build to measure in turns with, "" for none.
 func (d demo) config(file, build, base, lab string, networks ...string) (*config.Config, error) {
 	profiles, err := profile.Lab(lab)
 	if err != nil {
@@ -201,7 +200,7 @@ func (d demo) history(ctx context.Context, cfg *config.Config, store baseline.St
 	return exit.InfrastructureIf(err)
 }
 
-// measured makes the runs of a configuration and leaves them in a file.
+// measured makes the runs of a configuration and writes them to a file.
 func (d demo) measured(ctx context.Context, cfg *config.Config, file string) ([]collect.Result, error) {
 	results, err := measurement.Measure(ctx, d.Console, cfg, measurement.CollectFlags{}, nil)
 	if err == nil {
@@ -256,7 +255,7 @@ func (d demo) explained(ctx context.Context, s interleaved.Settler, in layout.In
 	r := explanation.Recorder{
 		Console: d.Console, Config: s.Config, Base: s.Base.APK, BaseFrom: s.Base.Source, Session: s.Flags.Session, Within: whyWithin,
 	}
-	in, _ = r.Verdict(ctx, in, explanation.UnitsOf(s.Config, m, in.Verdict)) // what goes wrong is told
+	in, _ = r.Verdict(ctx, in, explanation.UnitsOf(s.Config, m, in.Verdict)) // failures are reported
 	in.Why = explanation.Next(judging.RegressedIn(in), "")
 	return in
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// What the demo says to try next can be pasted into a shell, wherever its files are.
-func TestTheFarewellIsSafeToPaste(t *testing.T) {
+// The commands that the demo suggests can be pasted into a shell, wherever its files are.
+func TestFarewellIsSafeToPaste(t *testing.T) {
 	var out strings.Builder
 	demo{Console: terminal.Console{Stdout: &out}}.farewell("/home/a user/it's mine", time.Second)
 	if want := `cd '/home/a user/it'\''s mine'` + "\n"; !strings.Contains(out.String(), want) {

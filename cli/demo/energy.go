@@ -44,7 +44,7 @@ const energyFile = "energy.yml"
 // rounds is how often the demo measures each build's energy.
 const rounds = 10
 
-// sideBySide measures both builds in turns and tells where the energy went.
+// sideBySide measures both builds in turns and shows where the energy went.
 func (d demo) sideBySide(ctx context.Context) error {
 	if err := os.WriteFile(d.path(energyFile), []byte(energyConfig), 0o644); err != nil {
 		return exit.Infrastructure(fmt.Errorf("write the demo's configuration: %w", err))

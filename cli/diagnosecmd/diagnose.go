@@ -1,9 +1,9 @@
-// Package diagnosecmd is the command apkgate diagnose: it says why an app was slow in a
-// recording that somebody made, a trace or a dump of threads.
+// Package diagnosecmd implements the command apkgate diagnose: why an app was slow in a given
+// trace, or did not respond in a given thread dump.
 //
-// It owns what kind of recording a file is, and the command. It takes a stand: a
-// recording becomes the sections of a record that a run on a device has, and these are
-// explained by the same packages, so that there is one answer to why something was slow.
+// It owns the detection of a file's kind, and the command. A recording becomes the same sections of
+// a record that a run on a device has, and they are explained by the same packages, so that there
+// is one answer to why something was slow.
 package diagnosecmd
 
 import (
@@ -38,7 +38,7 @@ type flags struct {
 	output.OutputFlags
 }
 
-// Command is apkgate diagnose.
+// Command returns apkgate diagnose.
 func Command(c terminal.Console) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
@@ -79,9 +79,9 @@ worse is what apkgate check says, of runs that kept traces.`,
 	return cmd
 }
 
-// freshPercent is how much a large trace may leave behind before memory is collected, in per
-// cent of what is held. A trace of 1 GB takes 215 MB this way and no more time, where Go's 100
-// makes it 296 MB.
+// freshPercent is how much garbage a large trace may leave before memory is collected, in per cent
+// of the live heap. A trace of 1 GB takes 215 MB this way and no more time, compared with 296 MB
+// for Go's default of 100.
 const freshPercent = 40
 
 func explain(ctx context.Context, c terminal.Console, path string, f flags) error {
@@ -114,7 +114,7 @@ func explain(ctx context.Context, c terminal.Console, path string, f flags) erro
 	return open(ctx, c, path, found)
 }
 
-// openCommand opens a part of a trace in Perfetto's user interface.
+// openCommand returns the command that opens a part of a trace in Perfetto's user interface.
 func openCommand(path string, fromMS, toMS float64) string {
 	command := "apkgate inspect perfetto " + device.Quote(path) + " --open"
 	if toMS > fromMS {
@@ -133,7 +133,7 @@ func open(ctx context.Context, c terminal.Console, path string, found saved.Diag
 	return viewer.Open(ctx, c, found.Kind, path, part)
 }
 
-// nameOf is what a recording is called in what is said of it.
+// nameOf returns a recording's name in the output.
 func nameOf(path string) string {
 	if path == "-" {
 		return "standard input"
@@ -141,10 +141,10 @@ func nameOf(path string) string {
 	return filepath.Base(path)
 }
 
-// maxNamed bounds the packages that an error lists.
+// maxNamed limits the packages that an error lists.
 const maxNamed = 12
 
-// without says which packages drew frames where the one that was asked for did not.
+// without returns the error that lists the packages with frames if the requested one has none.
 func without(path, pkg string, there map[string]int) error {
 	doing := fmt.Errorf("diagnose %s: it has no frame of %s", terminal.Plain(path), terminal.Plain(pkg))
 	if pkg == "" {

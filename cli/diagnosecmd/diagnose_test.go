@@ -18,8 +18,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// scroll is a trace in text of an app that draws 60 frames a second, each in 9 ms; the
-// 30th waits 40 ms of its layout in the kernel.
+// scroll is a text trace of an app that draws 60 frames a second, each in 9 ms; the 30th waits 40
+// ms of its layout in the kernel.
 func scroll() string {
 	var lines []line
 	add := func(name string, tid, cpu int, ms float64, event string) {
@@ -82,7 +82,7 @@ func write(t *testing.T, name, content string) {
 	}
 }
 
-// ps is what systrace writes behind a trace: the processes by their names.
+// ps is what systrace writes after a trace: the processes by their names.
 const ps = "PROCESS DUMP\nUSER PID PPID VSZ RSS WCHAN PC S NAME CMD\nu0_a1 100 1 1 2 0 0 S com.example.mail mail\n"
 
 func page(trace string) string {
@@ -124,7 +124,7 @@ func passes(t *testing.T, args ...string) clitest.Result {
 	return got
 }
 
-func TestATraceIsExplained(t *testing.T) {
+func TestDiagnoseTrace(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "trace.html", page(scroll()))
 	write(t, "trace.html.gz", packed(t, page(scroll())))
@@ -146,7 +146,7 @@ func TestATraceIsExplained(t *testing.T) {
 	}
 }
 
-// dump is what Android writes of an app whose main thread waits for a lock.
+// dump is what Android writes for an app whose main thread waits for a lock.
 const dump = `Subject: Input dispatching timed out (com.example.mail/.ListActivity is not responding. Waited 5003ms for MotionEvent)
 
 ----- pid 100 at 2026-11-20 22:00:01 -----
@@ -172,7 +172,7 @@ const mapping = `com.example.mail.Inbox -> com.example.mail.a:
     4:4:void show():88:88 -> b
 `
 
-func TestADumpOfThreadsIsExplained(t *testing.T) {
+func TestDiagnoseThreadDump(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "anr_1", dump)
 	write(t, "mapping.txt", mapping)
@@ -188,8 +188,8 @@ func TestADumpOfThreadsIsExplained(t *testing.T) {
 	}
 }
 
-// What Google Play and Firebase export has none of the lines that begin a file of Android.
-func TestExportsOfThreadsAreExplained(t *testing.T) {
+// Exports of Google Play and Firebase lack the lines that begin a file of Android.
+func TestDiagnoseExports(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "play", "\"main\" tid=1 Blocked\n  at com.example.Inbox.open (Inbox.java:12)\n- waiting to lock <0x0a71> (a com.example.Store) held by thread 12\n\n\"sync\" tid=12 Runnable\n  at com.example.Store.sync (Store.java:88)\n")
 	write(t, "firebase", "# Crashlytics\n\nmain (blocked):tid=1 systid=0 | waiting to lock <0x0a71> (com.example.Store) held by thread 12\n       at com.example.Inbox.open(Inbox.java:12)\n\nsync (runnable):tid=12 systid=0 \n       at com.example.Store.sync(Store.java:88)\n")
@@ -198,8 +198,8 @@ func TestExportsOfThreadsAreExplained(t *testing.T) {
 	}
 }
 
-// What can't be explained is wrong input, with what there is instead.
-func TestWhatCanNotBeExplained(t *testing.T) {
+// What can't be explained is wrong input, with what the file contains instead.
+func TestDiagnoseRejectsWrongInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "trace.html", page(scroll()))
 	write(t, "anr_1", dump)
@@ -229,8 +229,8 @@ func TestWhatCanNotBeExplained(t *testing.T) {
 	}
 }
 
-// Files that are asked for beside the link are written before the page is waited for.
-func TestFilesBesideTheLink(t *testing.T) {
+// Files that are requested together with the link are written before the page is waited for.
+func TestDiagnoseOpenWritesFilesFirst(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "anr_1", dump)
 	clitest.Refuses(t, clitest.Run(t, nil, "diagnose", "anr_1", "--open", "--html", "why.html"), "--open is for perfetto")
@@ -241,8 +241,8 @@ func TestFilesBesideTheLink(t *testing.T) {
 	says(t, "the page", string(html), "Who waited for whom")
 }
 
-// A real trace, in which the package that was asked for is not among those that drew.
-func TestARealTraceListsItsPackages(t *testing.T) {
+// A real trace in which the requested package has no frames.
+func TestDiagnoseListsPackagesOfARealTrace(t *testing.T) {
 	path := corpustest.Path(t, "perfetto", "nowinandroid_trace.perfetto-trace")
 	const app = "com.google.samples.apps.nowinandroid.demo"
 	clitest.Refuses(t, clitest.Run(t, nil, "diagnose", path, "--package", "com.example.mail"), "it has frames of "+app+" (", "com.android.settings (")
@@ -250,8 +250,8 @@ func TestARealTraceListsItsPackages(t *testing.T) {
 	says(t, "the trace", got.Stdout, "Late frames: ", " frames late", "Late frame: ", "Usual frame: ", "scheduling was not recorded")
 }
 
-// A file of a size at which reading takes a while says so, to a person how far it is.
-func TestReadingALargeFileIsTold(t *testing.T) {
+// Reading a large file shows its progress to a person.
+func TestDiagnoseShowsProgressOfALargeFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	f, err := os.Create("large")
 	if err != nil {

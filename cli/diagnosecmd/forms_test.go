@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/cli/clitest"
 )
 
-// thread is a thread as ART writes it, with its frames and locks one a line.
+// artThread is a thread as ART writes it, with its frames and locks one a line.
 func artThread(name string, vm, tid int, state, kernel string, lines ...string) string {
 	out := fmt.Sprintf("%q prio=5 tid=%d %s\n  | group=\"main\" sCount=1 dsCount=0 flags=1 obj=0x7%d self=0x9\n  | sysTid=%d nice=0 cgrp=default sched=0/0 handle=0x1\n  | state=%s schedstat=( 1 1 1 ) utm=1 stm=1 core=0 HZ=100\n  | held mutexes=\n", name, vm, state, vm, tid, kernel)
 	for _, line := range lines {
@@ -19,7 +19,7 @@ func artThread(name string, vm, tid int, state, kernel string, lines ...string) 
 	return out + "\n"
 }
 
-// process is a process as Android dumps it.
+// artProcess is a process as Android dumps it.
 func artProcess(pid int, name string, threads ...string) string {
 	return fmt.Sprintf("----- pid %d at 2026-11-20 22:00:01 -----\nCmd line: %s\nABI: 'arm64'\n\nDALVIK THREADS (%d):\n%s----- end %d -----\n\n", pid, name, len(threads), strings.Join(threads, ""), pid)
 }
@@ -39,9 +39,9 @@ const (
 
 func idleMain(pid int) string { return artThread("main", 1, pid, "Native", "S", epoll, inQueue) }
 
-// A dump of one process: whatever its main thread waits for is told as that, and what can't
-// be known is not.
-func TestWhatAMainThreadWaitsFor(t *testing.T) {
+// A dump of one process: whatever its main thread waits for is reported as that, and what is
+// unknown is not.
+func TestDiagnoseWaitsOfAMainThread(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const driver = "native: #03 pc 0000000000123456  /vendor/lib64/egl/libGLESv2_adreno.so\n  native: #04 pc 0000000000123456  /vendor/lib64/egl/libGLESv2_adreno.so (glDrawArrays+64)"
 	for name, c := range map[string]struct {
@@ -110,8 +110,8 @@ func monitors(pid int) []string {
 	}
 }
 
-// calling is a main thread that waits for an answer, and answering a thread that gives one
-// while it waits for another answer itself.
+// calling is a main thread that waits for an answer, and answering a thread that gives one while it
+// waits for another answer itself.
 func calling(pid int, own, method string) string {
 	return artThread("main", 1, pid, "Native", "S", "at android.os.BinderProxy.transactNative(Native method)", "at android.os.BinderProxy.transact(BinderProxy.java:540)", "at "+own+"$Stub$Proxy."+method+"(I.java:40)", "at com.example.Caller.run(Caller.java:1)", onLooper)
 }
@@ -135,9 +135,9 @@ func sections(log, now, last string) string {
 	return out + "\n------ BINDER FAILED TRANSACTION LOG ------\nnone\n========================================================\n== dumpstate: done (id 1)\n========================================================\n"
 }
 
-// Bug reports, and dumps of all processes: what waits in a circle is found, and no process is
-// said not to have responded that nothing names.
-func TestDumpsOfManyProcesses(t *testing.T) {
+// Bug reports, and dumps of all processes: cycles of waits are found, and no process is reported as
+// unresponsive unless the file names it.
+func TestDiagnoseDumpsOfManyProcesses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const hal, audio = "/vendor/bin/hw/android.hardware.audio@2.0-service", "/system/bin/audioserver"
 	others := nativeOnly(300, hal) + nativeOnly(310, audio) + artProcess(1296, "system_server", idleMain(1296))
@@ -196,8 +196,8 @@ func TestDumpsOfManyProcesses(t *testing.T) {
 	clitest.Refuses(t, clitest.Run(t, nil, "diagnose", "dump", "--package", "com.example.none"), "no main thread of com.example.none")
 }
 
-// What is no ANR is refused, with what it is.
-func TestCrashesAndOtherDumps(t *testing.T) {
+// A file that is no ANR is rejected, with what it is.
+func TestDiagnoseRejectsOtherDumps(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const stars = "*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***\n"
 	const tombstone = stars + "Build fingerprint: 'example/lab/phone:13/A/1:user/release-keys'\npid: 4100, tid: 4123, name: RenderThread  >>> com.example.mail <<<\nsignal 6 (SIGABRT), code -1 (SI_QUEUE), fault addr --------\nAbort message: 'Check failed: surface'\n\nbacktrace:\n      #00 pc 00000000000512ac  /system/lib64/libc.so (abort+164)\n"
@@ -217,8 +217,8 @@ func TestCrashesAndOtherDumps(t *testing.T) {
 	}
 }
 
-// What wrote a dump is named, where that is not Android itself.
-func TestFormsAreNamed(t *testing.T) {
+// The origin of a dump is named, if it is not Android itself.
+func TestDiagnoseNamesTheForm(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const stars = "*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***\n"
 	main := artThread("main", 1, 4100, "Runnable", "R", "at com.example.mail.Inbox.sort(Inbox.java:12)", onLooper)

@@ -14,9 +14,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// label is what a person reads in a dump: which process did not respond, whether its place in
-// the file alone says so, and what its main thread, or the one that it waits for, was doing.
-// An empty process is one that the file does not name; cut is of a file without its end.
+// label is what a person reads in a dump: which process did not respond, whether only its place in
+// the file says so, and what its main thread, or the one that it waits for, was doing. An empty
+// process is one that the file does not name; cut is of a truncated file.
 type label struct {
 	process       string
 	placed, cut   bool
@@ -38,7 +38,7 @@ var labels = map[string]label{
 	"sentry_thread_dump_process_name_main.txt":              {"io.sentry.samples.android", false, true, "anr.work", "io.sentry.samples.android.MainActivity.onCreate"},
 }
 
-// diagnosed is what the command prints of a file as JSON.
+// diagnosed is the command's JSON output for a file.
 func diagnosed(t *testing.T, args ...string) saved.Diagnosis {
 	t.Helper()
 	var found saved.Diagnosis
@@ -48,14 +48,14 @@ func diagnosed(t *testing.T, args ...string) saved.Diagnosis {
 	return found
 }
 
-// cutOff reports whether a doubt says that the file is cut off.
+// cutOff reports whether a doubt says that the file is truncated.
 func cutOff(d saved.Diagnosis) bool {
 	text, err := json.Marshal(d.Causes)
 	return err == nil && strings.Contains(string(text), "The file is cut off")
 }
 
-// What a dump of the corpus is said to show is what a person reads in it.
-func TestCausesAreThoseThatAPersonReads(t *testing.T) {
+// The diagnosis of a dump of the corpus is what a person reads in it.
+func TestDiagnoseAgreesWithAPerson(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(corpustest.Path(t, "anr"), "*"))
 	if err != nil || len(paths) != len(labels) {
 		t.Fatalf("%d dumps in the corpus, %d labels: %v", len(paths), len(labels), err)
@@ -77,8 +77,8 @@ func TestCausesAreThoseThatAPersonReads(t *testing.T) {
 	}
 }
 
-// A dump that ends at any place is told as cut off, or refused.
-func TestRealDumpsThatAreCut(t *testing.T) {
+// A dump truncated at any place is reported as truncated, or rejected.
+func TestDiagnoseTruncatedRealDumps(t *testing.T) {
 	path := corpustest.Path(t, "anr")
 	t.Chdir(t.TempDir())
 	for name := range labels {
@@ -90,7 +90,7 @@ func TestRealDumpsThatAreCut(t *testing.T) {
 			write(t, "cut", string(text[:int(float64(len(text))*share)]))
 			got := clitest.Run(t, nil, "diagnose", "cut", "--format", "json")
 			if got.Status != 0 {
-				continue // nothing is said of what did not respond
+				continue // nothing is reported on what did not respond
 			}
 			var found saved.Diagnosis
 			if err := json.Unmarshal([]byte(got.Stdout), &found); err != nil {

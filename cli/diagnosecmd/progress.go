@@ -8,10 +8,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// large is the size of a recording from which on reading it takes long enough to say so.
+// large is the size from which reading a recording takes long enough to report progress.
 const large = 100 << 20
 
-// watched is a recording of which a person is told how far it is read; done ends the line.
+// watched returns a recording whose reading progress is shown to a person; done ends the line.
 func watched(c terminal.Console, name string, src io.ReadSeeker) (io.ReadSeeker, func()) {
 	size, err := src.Seek(0, io.SeekEnd)
 	if _, back := src.Seek(0, io.SeekStart); err != nil || back != nil || size < large {
@@ -22,25 +22,25 @@ func watched(c terminal.Console, name string, src io.ReadSeeker) (io.ReadSeeker,
 		fmt.Fprintln(c.Stderr, title)
 		return src, func() {}
 	}
-	p := &progress{ReadSeeker: src, out: c.Stderr, title: title, size: size, told: -1}
+	p := &progress{ReadSeeker: src, out: c.Stderr, title: title, size: size, shown: -1}
 	return p, func() { fmt.Fprint(c.Stderr, "\r\x1b[K") }
 }
 
-// progress tells how far a file is read, each time anew.
+// progress shows how far a file is read, on a changing line.
 type progress struct {
 	io.ReadSeeker
 	out   io.Writer
 	title string
 	size  int64
 	at    int64
-	told  int64 // per cent
+	shown int64 // per cent
 }
 
 func (p *progress) Read(b []byte) (int, error) {
 	n, err := p.ReadSeeker.Read(b)
 	p.at += int64(n)
-	if percent := 100 * p.at / p.size; percent != p.told {
-		p.told = percent
+	if percent := 100 * p.at / p.size; percent != p.shown {
+		p.shown = percent
 		fmt.Fprintf(p.out, "\r\x1b[K%s: %d %%", p.title, percent)
 	}
 	return n, err

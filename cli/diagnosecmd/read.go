@@ -23,10 +23,10 @@ import (
 // recordings are the entries of ZIP archives that can be diagnosed.
 var recordings = archive.Want{Names: []string{".perfetto-trace", ".pftrace", "systrace.txt", "traces.txt", ".trace"}}
 
-// reports are archives that hold the text of a bug report, with its dumps.
+// reports are archives with the text of a bug report, which contains its dumps.
 var reports = archive.Want{Report: true}
 
-// read reads a recording and explains what is in it.
+// read reads a recording and explains it.
 func read(c terminal.Console, path string, f flags) (saved.Diagnosis, error) {
 	content, file, err := runfiles.Recording(c, path, recordings)
 	if err != nil && path != "-" {
@@ -76,7 +76,7 @@ func read(c terminal.Console, path string, f flags) (saved.Diagnosis, error) {
 	return out, err
 }
 
-// further tells the kind of a text by all of it, where its beginning doesn't.
+// further detects the kind of a text by all of it, if its beginning doesn't show it.
 func further(src io.ReadSeeker, head []byte) (kind, error) {
 	has, err := hasDump(src, head)
 	if err == nil {
@@ -139,9 +139,8 @@ func calls(c terminal.Console, in io.ReadSeeker, path, mapping string, out *save
 	return nil
 }
 
-// drawn counts the frames of a trace by who drew them: the package that a window's name
-// begins with ("TX - com.example.mail/com.example.mail.ListActivity#12"), or else the
-// process as far as that is told.
+// drawn counts the frames of a trace by package: that at the beginning of a window's name ("TX -
+// com.example.mail/com.example.mail.ListActivity#12"), or else the process, if known.
 func drawn(in packets.Source) (map[string]int, error) {
 	all, err := rendering.Read(in, rendering.App{Process: func(int) bool { return true }})
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// stacks reads a dump of threads.
+// stacks reads a thread dump.
 func stacks(c terminal.Console, src io.Reader, path, mapping string, out *saved.Diagnosis) error {
 	names, err := namesOf(c, mapping)
 	if err != nil {
@@ -59,10 +59,10 @@ func stacks(c terminal.Console, src io.Reader, path, mapping string, out *saved.
 	return nil
 }
 
-// stoodStill is the record of what did not respond.
+// stoodStill returns the record of what did not respond.
 func stoodStill(d anr.Dump, chain waits.Chain, names *r8map.Map) run.ANR {
 	reason := d.Subject
-	if chain.ByOrder { // the reason is of another one, which the file does not show
+	if chain.ByOrder { // the reason is of another process, which the file lacks
 		reason = ""
 	}
 	found := run.ANR{Kind: kindOfANR(reason), Reason: prose.Fit(reason, run.MaxText), Repetition: 1, WaitedMS: float64(logcat.Waited(reason).Milliseconds())}
@@ -71,8 +71,8 @@ func stoodStill(d anr.Dump, chain waits.Chain, names *r8map.Map) run.ANR {
 	return found
 }
 
-// deadlocks are the records of threads that wait for each other, whichever process did not
-// respond, but for those of the chain.
+// deadlocks returns the records of threads that wait for each other, in any process, except those
+// of the chain.
 func deadlocks(d anr.Dump, but waits.Chain, names *r8map.Map) (out []run.ANR) {
 	for _, cycle := range waits.Cycles(d) {
 		if slices.ContainsFunc(but.Steps, func(s waits.Step) bool { return s.Thread.Line == cycle.Steps[0].Thread.Line }) {
@@ -86,7 +86,7 @@ func deadlocks(d anr.Dump, but waits.Chain, names *r8map.Map) (out []run.ANR) {
 	return out
 }
 
-// mainThreads are the chains that begin at the main threads of a dump that were not idle.
+// mainThreads returns the chains that begin at the main threads of a dump that were not idle.
 func mainThreads(d anr.Dump) (out []run.ANR) {
 	for _, chain := range waits.Mains(d) {
 		found := run.ANR{Kind: history.Untold, Repetition: 1}
@@ -99,7 +99,7 @@ func mainThreads(d anr.Dump) (out []run.ANR) {
 	return out
 }
 
-// doubted are causes with what makes all that the file shows doubtful.
+// doubted returns causes with the doubts about the whole file.
 func doubted(causes []diagnose.Cause, d anr.Dump, chain waits.Chain) []diagnose.Cause {
 	var doubts []diagnose.Phrase
 	if chain.ByOrder {
@@ -117,7 +117,7 @@ func doubted(causes []diagnose.Cause, d anr.Dump, chain waits.Chain) []diagnose.
 	return causes
 }
 
-// crashed says that a file is of a crash.
+// crashed returns the error that a file is of a crash.
 func crashed(path string, c anr.Crash) error {
 	by := "an exception of Java"
 	if c.Signal != "" {
@@ -134,8 +134,8 @@ func crashed(path string, c anr.Crash) error {
 	return exit.Usage(errors.New(text), hint)
 }
 
-// kindOfANR is what was waited for, by Android's own text; its watchdog says of threads
-// of its own that they are blocked (Watchdog.java).
+// kindOfANR returns what was waited for, by Android's own text; its watchdog reports threads of its
+// own as blocked (Watchdog.java).
 func kindOfANR(reason string) string {
 	if strings.HasPrefix(reason, "Blocked in ") {
 		return run.SNR
@@ -160,7 +160,7 @@ func namesOf(c terminal.Console, path string) (*r8map.Map, error) {
 	return names, nil
 }
 
-// noThread says whose threads there are where the one that was asked for has none.
+// noThread returns the error that lists whose threads there are if the requested process has none.
 func noThread(path, pkg, missing string, dump anr.Dump) error {
 	if len(dump.Processes) == 0 && dump.Cut {
 		return exit.Usage(fmt.Errorf("diagnose %s: the dump of threads in it is cut off before its first thread", terminal.Plain(path)), "")

@@ -11,7 +11,7 @@ import (
 // reason is the first line of a file of /data/anr since Android 11.
 const reason = "Subject: Input dispatching timed out (5f1 com.example.mail/com.example.mail.Inbox (server) is not responding. Waited 5001ms for MotionEvent)\n\n"
 
-// channels is what Android writes of a process whose stacks it could not have.
+// channels is what Android writes for a process whose stacks it could not get.
 func channels(pid int, name, function string) string {
 	return fmt.Sprintf("libdebuggerd_client: unexpected registration response: 0\n\n----- Waiting Channels: pid %d at 2026-11-20 22:00:01.664895544+0200 -----\nCmd line: %s\n\nsysTid=%d     %s\nsysTid=%d     %s\n\n----- end %d -----\n\n", pid, name, pid, function, pid+1, function, pid)
 }
@@ -29,10 +29,10 @@ func natives(frames ...string) string {
 	return strings.Join(out, "\n  ")
 }
 
-// What a person reads in dumps that are not of the common kind: of processes that Android had
-// frozen, that crash, or that a debugger stops; of apps that draw by themselves; with the name of
-// another process, or without the one that matters; as people paste them.
-func TestUncommonDumps(t *testing.T) {
+// What a person reads in uncommon dumps: of processes that Android had frozen, that crash, or that
+// a debugger stops; of apps that render by themselves; with the name of another process, or without
+// the relevant one; as people paste them.
+func TestDiagnoseUncommonDumps(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const (
 		libc   = "/apex/com.android.runtime/lib64/bionic/libc.so"

@@ -1,8 +1,7 @@
-// Package energycmd is the command apkgate energy: it attributes the joules of recordings
-// that were made by hand to the app's methods, and prints them.
+// Package energycmd implements the command apkgate energy: it attributes the joules of manual
+// recordings to the app's methods, and prints them.
 //
-// The arithmetic is package energy's at the root of the repository; here are the
-// flags, the files and the table.
+// The arithmetic belongs to package energy; here are the flags, the files and the table.
 package energycmd
 
 import (
@@ -39,7 +38,7 @@ type flags struct {
 	format, pprof, csv string
 }
 
-// Command is apkgate energy.
+// Command returns apkgate energy.
 func Command(c terminal.Console) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
@@ -66,7 +65,7 @@ trace for all, or one for each recording in the same order.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.power, "power", nil, "a Perfetto trace with power rails or battery counters; may be repeated")
 	flags.StringVar(&f.source, "source", energy.Auto, "where joules come from: auto, rails or battery")
-	flags.BoolVar(&f.onBattery, "on-battery", false, "no charger was connected, where the trace doesn't tell")
+	flags.BoolVar(&f.onBattery, "on-battery", false, "no charger was connected, if the trace doesn't say")
 	flags.StringVar(&f.pkg, "package", "", "the app; without it, all processes in the recording")
 	flags.StringVar(&f.mapping, "mapping", "", "the mapping file that R8 wrote for this build")
 	flags.Float64Var(&f.capacity, "battery-capacity-mah", 0, "what a full battery holds, to show joules in per cent of it")
@@ -81,7 +80,7 @@ func attribute(c terminal.Console, recordings []string, f flags) error {
 	if err := f.validate(len(recordings)); err != nil {
 		return err
 	}
-	if err := apart(recordings, f); err != nil {
+	if err := checkInputs(recordings, f); err != nil {
 		return err
 	}
 	var all attributed
@@ -106,7 +105,7 @@ func attribute(c terminal.Console, recordings []string, f flags) error {
 func (f flags) validate(recordings int) error {
 	switch {
 	case len(f.power) == 0:
-		return exit.Usage(errors.New("--power names no trace of the device's power"), "record one beside: a Perfetto trace with the data source android.power (docs/energy.md)")
+		return exit.Usage(errors.New("--power names no trace of the device's power"), "record one with it: a Perfetto trace with the data source android.power (docs/energy.md)")
 	case len(f.power) > 1 && len(f.power) != recordings:
 		return exit.Usage(fmt.Errorf("%d traces of power for %d recordings, want one for all or one for each", len(f.power), recordings), "")
 	case f.capacity != 0 && energy.Capacity(f.capacity) != f.capacity:
@@ -120,9 +119,8 @@ func (f flags) validate(recordings int) error {
 	return exit.OneOf("format", output.Format(f.format), []output.Format{output.FormatText, output.FormatCSV, output.FormatJSON})
 }
 
-// apart refuses to take one recording for two iterations, and to write over what
-// is read.
-func apart(recordings []string, f flags) error {
+// checkInputs rejects one recording given as two iterations, and overwriting an input.
+func checkInputs(recordings []string, f flags) error {
 	for i, path := range recordings {
 		for _, other := range recordings[:i] {
 			if atomicfile.Same(path, other) {
@@ -133,7 +131,7 @@ func apart(recordings []string, f flags) error {
 	return atomicfile.KeepsInput([]string{f.csv, f.pprof}, recordings, f.power, []string{f.mapping})
 }
 
-// attributed is what energy has found out.
+// attributed is the result of the command energy.
 type attributed struct {
 	traces   []methods.Trace
 	source   energy.Source
@@ -141,11 +139,10 @@ type attributed struct {
 	batteryJ float64
 	result   methods.Result
 	warnings []run.Warning
-	renamed  bool // the mapping has told a name
+	renamed  bool // the mapping has renamed something
 }
 
-// naming names methods, by a mapping where there is one, and notes whether that
-// was of any use.
+// naming names methods, by a mapping if there is one, and records whether it renamed any.
 func naming(c terminal.Console, all *attributed, mapping string) (methods.Naming, error) {
 	asRecorded := symbolize.New(nil)
 	if mapping == "" {
@@ -167,7 +164,7 @@ func naming(c terminal.Console, all *attributed, mapping string) (methods.Naming
 	}, nil
 }
 
-// doubt adds what is to be doubted of the result, each doubt once.
+// doubt adds the doubts about the result, without duplicates.
 func (a *attributed) doubt(mapping string) {
 	if mapping != "" && !a.renamed {
 		a.warnings = append(a.warnings, run.Warning{Text: mapping + ": it renames none of the methods that were sampled: is it of this build?"})
@@ -198,7 +195,7 @@ func read(c terminal.Console, path string, want archive.Want, read func(io.Reade
 	return nil
 }
 
-// addRecording brings one recording and its power together.
+// addRecording combines one recording with its power.
 func addRecording(c terminal.Console, all *attributed, recording, power string, name methods.Naming, f flags) error {
 	curve, err := powerCurve(c, all, power, f)
 	if err != nil {
@@ -224,8 +221,8 @@ func addRecording(c terminal.Console, all *attributed, recording, power string, 
 	return nil
 }
 
-// noSamples says that a recording has nothing of the app, in its readers' own words
-// where they have some.
+// noSamples returns the error of a recording without the app, with its readers' own message if
+// there is one.
 func noSamples(recording, pkg string, p *simpleperf.Profile, t methods.Trace) error {
 	why := "no samples of " + cmp.Or(pkg, "any process")
 	switch {

@@ -16,12 +16,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// powerTrace is what a user who measures by hand asks Perfetto for.
+// powerTrace is the Perfetto configuration of a user who measures manually.
 const powerTrace = `echo 'buffers { size_kb: 4096 } data_sources { config { name: "android.power" android_power_config { battery_poll_ms: 250 collect_power_rails: true battery_counters: BATTERY_COUNTER_CURRENT } } }' | perfetto --txt -c - -o /data/misc/perfetto-traces/p --background-wait`
 
-// recordByHand plays the demo's worse build on a simulated phone and records it
-// as a user would over adb shell: a Perfetto trace of power and a simpleperf
-// recording. It returns the files.
+// recordByHand plays the demo's worse build on a simulated phone and records it as a user would
+// over adb shell: a Perfetto trace of power and a simpleperf recording. It returns the files.
 func recordByHand(t *testing.T) (perf, power string) {
 	t.Helper()
 	phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{})
@@ -98,9 +97,9 @@ func recordByHand(t *testing.T) (perf, power string) {
 	return pull("/data/local/tmp/perf.data", "perf.data"), pull("/data/misc/perfetto-traces/p", "power.pftrace")
 }
 
-// What burns the energy itself leads the table, not what every call chain begins
-// with; a mapping that is of no use is doubted, and in CSV too doubts are told.
-func TestEnergyByHandLeadsWithWhatBurnsIt(t *testing.T) {
+// The method whose own code uses the energy leads the table, not the one that begins every call
+// chain; a useless mapping is doubted, and doubts are reported with CSV too.
+func TestEnergySortsByOwnCode(t *testing.T) {
 	perf, power := recordByHand(t)
 	mapping := clitest.WriteFile(t, filepath.Join(t.TempDir(), "mapping.txt"), "com.example.other.Page -> a.b:\n    1:1:void show():3:3 -> c\n")
 	for format, out := range map[string]func(clitest.Result) string{
@@ -116,7 +115,7 @@ func TestEnergyByHandLeadsWithWhatBurnsIt(t *testing.T) {
 			t.Errorf("the first method is not the hungriest, or its numbers bear no units:\n%s", got.Stdout)
 		}
 		// Rails that are read every 250 ms are slower than a method of milliseconds.
-		if format == "text" && (strings.Count(got.Stdout, "≈") < 2 || !strings.Contains(got.Stdout, "≈ the sensor is slower than these methods, which run for less than its 250 ms at a time: their power is told apart")) {
+		if format == "text" && (strings.Count(got.Stdout, "≈") < 2 || !strings.Contains(got.Stdout, "≈ the sensor is slower than these methods, which run for less than its 250 ms at a time: their power is separated")) {
 			t.Errorf("no word of a sensor that is slower than the methods:\n%s", got.Stdout)
 		}
 		if format == "json" && (!strings.Contains(got.Stdout, `"power": "split"`) || !strings.Contains(got.Stdout, `"read_low_j"`) || !strings.Contains(got.Stdout, `"blurred": true`) || !strings.Contains(got.Stdout, `"time_share"`)) {
@@ -125,9 +124,9 @@ func TestEnergyByHandLeadsWithWhatBurnsIt(t *testing.T) {
 	}
 }
 
-// Recordings that were made by hand name the method that burns the energy, in
-// every form; what does not fit together is refused with what to do.
-func TestEnergyOfRecordingsMadeByHand(t *testing.T) {
+// Manual recordings name the method that uses the energy, in every format; files that do not fit
+// together are rejected with advice.
+func TestEnergyOfManualRecordings(t *testing.T) {
 	perf, power := recordByHand(t)
 	dir := t.TempDir()
 	csv, pprof := filepath.Join(dir, "methods.csv"), filepath.Join(dir, "methods.pb.gz")

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// powerCurve reads the device's power off a trace: its rails, else its battery.
-// All traces of one call must have the same source.
+// powerCurve reads the device's power from a trace: its rails, else its battery. All traces of one
+// call must have the same source.
 func powerCurve(c terminal.Console, all *attributed, path string, f flags) (energy.Curve, error) {
 	var t *powerdata.Trace
 	if err := read(c, path, runfiles.TracesOfPerfetto, func(r io.Reader) (err error) {
@@ -33,7 +33,7 @@ func powerCurve(c terminal.Console, all *attributed, path string, f flags) (ener
 	curve, source, corrected, err := curveOf(t, f)
 	if err != nil {
 		hint := energy.Hint(err)
-		if errors.Is(err, errPowerUntold) {
+		if errors.Is(err, errChargerUnknown) {
 			hint = "say --on-battery if none was"
 		}
 		return energy.Curve{}, exit.Usage(fmt.Errorf("%s: %w", path, err), hint)
@@ -48,8 +48,8 @@ func powerCurve(c terminal.Console, all *attributed, path string, f flags) (ener
 	return curve, nil
 }
 
-// noPower says that a trace has nothing of power, in the reader's own words where
-// it has some.
+// noPower returns the error of a trace without power, with the reader's own message if there is
+// one.
 func noPower(path string, t *powerdata.Trace) error {
 	err := fmt.Errorf("%s: neither power rails nor battery counters are in it", path)
 	if len(t.Warnings) > 0 {
@@ -58,11 +58,11 @@ func noPower(path string, t *powerdata.Trace) error {
 	return exit.Usage(err, "record Perfetto's data source android.power (docs/energy.md)")
 }
 
-// errPowerUntold is what only the user can tell.
-var errPowerUntold = errors.New("the trace does not tell whether a charger was connected")
+// errChargerUnknown reports that only the user knows.
+var errChargerUnknown = errors.New("the trace does not say whether a charger was connected")
 
-// curveOf is the power over the trace, and in words what had to be corrected of a
-// battery's readings.
+// curveOf returns the power over the trace, and a description of the corrections to a battery's
+// readings.
 func curveOf(t *powerdata.Trace, f flags) (_ energy.Curve, _ energy.Source, correction string, _ error) {
 	asked := energy.Source(f.source)
 	rails, noRails := energy.OfRails(energy.RailsOf(t))
@@ -75,7 +75,7 @@ func curveOf(t *powerdata.Trace, f flags) (_ energy.Curve, _ energy.Source, corr
 	case f.onBattery:
 		power = energy.OnBattery
 	case len(t.Battery) > 0:
-		return energy.Curve{}, energy.Battery, "", errPowerUntold
+		return energy.Curve{}, energy.Battery, "", errChargerUnknown
 	}
 	corrected, err := energy.Correct(energy.BatteryOf(t, power), energy.BatteryFacts{CapacityMAh: f.capacity})
 	if asked == energy.Auto && err != nil {

@@ -19,8 +19,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// documentFormat is the format and version of what energy prints as JSON
-// (docs/format/methods.md).
+// documentFormat is the format and version of energy's JSON (docs/format/methods.md).
 const documentFormat = "apkgate.energy/1"
 
 func show(c terminal.Console, all attributed, f flags) error {
@@ -57,7 +56,7 @@ func show(c terminal.Console, all attributed, f flags) error {
 	return printMethods(c, all, f.top)
 }
 
-// document is what energy prints as JSON.
+// document is energy's JSON output.
 type document struct {
 	Format   string        `json:"format"`
 	Energy   run.Energy    `json:"energy"`
@@ -110,7 +109,7 @@ func printMethods(c terminal.Console, all attributed, top int) error {
 	return nil
 }
 
-// intervalsAre says what the numbers in brackets are worth.
+// intervalsAre describes the numbers in brackets.
 func intervalsAre(r methods.Result) string {
 	const columns = "parts of all J and CPU ms are of own code; "
 	switch {
@@ -119,11 +118,11 @@ func intervalsAre(r methods.Result) string {
 	case r.Basis == methods.Iterations:
 		return fmt.Sprintf("%sintervals of %.0f %%, from one recording to the next", columns, 100*r.Level)
 	}
-	return fmt.Sprintf("%sintervals of %.0f %% within the recordings: five recordings and more tell what differs from one to the next", columns, 100*r.Level)
+	return fmt.Sprintf("%sintervals of %.0f %% within the recordings: five recordings and more show what differs from one to the next", columns, 100*r.Level)
 }
 
-// byOwnCode puts what burns the energy itself first: by what they call, those
-// that every call chain begins with would lead.
+// byOwnCode sorts methods by the energy of their own code: otherwise the ones that begin every call
+// chain would lead.
 func byOwnCode(list []methods.Method) []methods.Method {
 	return slices.SortedStableFunc(slices.Values(list), func(a, b methods.Method) int {
 		return cmp.Compare(b.Local.EnergyJ.Value, a.Local.EnergyJ.Value)
@@ -132,7 +131,7 @@ func byOwnCode(list []methods.Method) []methods.Method {
 
 func joules(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
-// interval is an estimate's, "" where it has none.
+// interval returns an estimate's interval, "" if it has none.
 func interval(e methods.Estimate) string {
 	if !e.Bounded() {
 		return ""
@@ -147,8 +146,7 @@ func part(of, whole float64) string {
 	return strconv.FormatFloat(100*of/whole, 'f', 1, 64) + " %"
 }
 
-// mark stands before joules of which no reading of the sensor is of that method
-// alone.
+// mark precedes joules of a method that has no sensor reading to itself.
 func mark(blurred bool) string {
 	if blurred {
 		return "≈"
@@ -156,14 +154,14 @@ func mark(blurred bool) string {
 	return ""
 }
 
-// slowSensor says what the mark is worth, "" where no method that is shown bears it.
+// slowSensor explains the mark, "" if no shown method has it.
 func slowSensor(r methods.Result, update time.Duration, top int) string {
 	if !slices.ContainsFunc(byOwnCode(r.Methods)[:min(top, len(r.Methods))], methods.Method.Blurred) {
 		return ""
 	}
 	text := fmt.Sprintf("≈ the sensor is slower than these methods, which run for less than its %d ms at a time: ", update.Milliseconds())
 	if r.Power == run.PowerSplit {
-		return text + fmt.Sprintf("their power is told apart from that of sleep and neighbours over all readings; by the power read at their samples all would take %s J", joules(r.ReadJ.Value))
+		return text + fmt.Sprintf("their power is separated from that of sleep and neighbours over all readings; by the power read at their samples all would take %s J", joules(r.ReadJ.Value))
 	}
 	return text + "their joules are partly those of sleep and neighbours, and no interval holds that"
 }

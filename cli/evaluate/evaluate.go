@@ -1,8 +1,7 @@
-// Package evaluate holds the command evaluate: what the gate is worth on given series,
-// told in shares with their intervals.
+// Package evaluate implements the command evaluate: the error rates of the gate on given series, as
+// shares with their intervals.
 //
-// It reads series and shows answers. What is drawn and how it is judged is package
-// evaluation's.
+// It reads series and shows answers. Drawing and judging belong to package evaluation.
 package evaluate
 
 import (
@@ -38,7 +37,7 @@ type flags struct {
 	format                 string
 }
 
-// Command is apkgate evaluate.
+// Command returns apkgate evaluate.
 func Command(c terminal.Console) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
@@ -139,7 +138,7 @@ func evaluate(c terminal.Console, cmd *cobra.Command, f flags, args []string) er
 		return exit.Usage(fmt.Errorf("evaluate: %w", err), "")
 	}
 	shown := newProgress(c)
-	report, err := evaluation.Evaluate(cmd.Context(), s, questions, shown.tell)
+	report, err := evaluation.Evaluate(cmd.Context(), s, questions, shown.update)
 	shown.clear()
 	if err != nil {
 		return err
@@ -147,7 +146,7 @@ func evaluate(c terminal.Console, cmd *cobra.Command, f flags, args []string) er
 	return errors.Join(write(c, report, format), lost)
 }
 
-// allows refuses numbers that are out of bounds.
+// allows rejects numbers that are out of range.
 func (f flags) allows(s evaluation.Setup) error {
 	for _, n := range []struct {
 		flag         string
@@ -170,8 +169,8 @@ func (f flags) allows(s evaluation.Setup) error {
 	return nil
 }
 
-// questions are the rows that the flags ask for: for each design, world and rule one for
-// each shift.
+// questions returns the rows that the flags request: for each design, world and rule one for each
+// shift.
 func (f flags) questions() ([]evaluation.Question, error) {
 	designs, shifts, err := f.check()
 	if err != nil {
@@ -196,7 +195,7 @@ func (f flags) questions() ([]evaluation.Question, error) {
 	return out, nil
 }
 
-// check refuses what the flags can't name, and reads designs and shifts.
+// check rejects unknown names in the flags, and parses designs and shifts.
 func (f flags) check() (designs []evaluation.Design, shifts []float64, err error) {
 	for _, text := range f.designs {
 		design, err := evaluation.ParseDesign(text)

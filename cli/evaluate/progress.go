@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// progress shows how many draws are done: on a terminal one line that changes, in a log a
-// line now and then. Several may tell it at once.
+// progress shows how many draws are done: on a terminal one changing line, in a log a line now and
+// then. It may be called concurrently.
 type progress struct {
 	w        io.Writer
 	terminal bool
@@ -31,7 +31,7 @@ const (
 	inLog      = time.Minute
 )
 
-func (p *progress) tell(done, of int) {
+func (p *progress) update(done, of int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	every := inLog
@@ -51,7 +51,7 @@ func (p *progress) tell(done, of int) {
 	fmt.Fprintln(p.w, line)
 }
 
-// clear takes the changing line away.
+// clear removes the changing line.
 func (p *progress) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,7 +25,7 @@ func write(c terminal.Console, r evaluation.Report, format output.Format) error 
 // header are the columns for people.
 var header = []string{"what", "worse by", "fails", "95 % interval", "inconclusive", "named", "repetitions"}
 
-// cells are a row as people read it.
+// cells returns a row for people.
 func cells(r evaluation.Row) []string {
 	what := []string{r.Design}
 	if r.AcrossSessions {
@@ -52,7 +52,7 @@ func cells(r evaluation.Row) []string {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// notes say what the shares are of.
+// notes describe the basis of the shares.
 func notes(r evaluation.Report) []string {
 	out := []string{fmt.Sprintf("Preset %s; %d draws a row from %d series; %s.", r.Preset, r.Draws, r.Series, r.Rounds)}
 	for _, w := range r.Warnings {

@@ -18,9 +18,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// fromStore are the numbers of the newest accepted runs that the policy judges: a series
-// for each scenario, context and number, repetitions in the order of time, in the session
-// of their run. lost tells of what the history has that could not be read.
+// fromStore returns the numbers of the newest accepted runs that the policy judges: a series for
+// each scenario, context and number, repetitions sorted by time, in the session of their run. lost
+// is an error about unreadable parts of the history.
 func fromStore(ctx context.Context, c terminal.Console, limit int, set settings.Settings) (all []series.Series, lost, err error) {
 	store, err := openstore.OpenToRead(ctx, c, set.Store)
 	if err != nil {

@@ -25,9 +25,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// adbServer starts Debian's adb server and returns its address. The server gets a
-// port that listens already: nobody can take it meanwhile, and what connects early
-// waits.
+// adbServer starts Debian's adb server and returns its address. The server gets a port that listens
+// already: nobody else can take it, and early connections wait.
 func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
 	t.Helper()
 	path, err := exec.LookPath("adb")
@@ -57,8 +56,8 @@ func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
 	return listener.Addr().String(), cmd
 }
 
-// watchedClock is a phone's clock that calls back when its app was started for the n-th
-// time, seconds after that.
+// watchedClock is a phone's clock that calls back some seconds after its app was started for the
+// n-th time.
 type watchedClock struct {
 	device.Clock
 	phone *simulator.Simulated
@@ -66,7 +65,7 @@ type watchedClock struct {
 	then  func()
 }
 
-// started is how many processes drew on the phone, and when the last one began to.
+// started returns how many processes drew on the phone, and when the last one began to.
 func (c *watchedClock) started() (n int, last time.Duration) {
 	pids := map[int32]bool{}
 	for _, l := range c.phone.Phone.Timeline().Layers {
@@ -87,9 +86,9 @@ func (c *watchedClock) Sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// TestTheAdbServerGoesAwayMidRun has a real adb server between apkgate and a
-// simulated phone, and kills it while the second repetition goes on.
-func TestTheAdbServerGoesAwayMidRun(t *testing.T) {
+// TestAdbServerDiesDuringARun has a real adb server between apkgate and a simulated phone, and
+// kills it during the second repetition.
+func TestAdbServerDiesDuringARun(t *testing.T) {
 	addr, process := adbServer(t)
 	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{})
 	if err != nil {
@@ -135,7 +134,7 @@ func TestTheAdbServerGoesAwayMidRun(t *testing.T) {
 	}
 }
 
-// firstSaid calls back once it is told of something.
+// firstSaid calls back at the first write.
 type firstSaid struct {
 	bytes.Buffer
 	what string
@@ -152,8 +151,8 @@ func (f *firstSaid) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TestTwoRunsOfOnePhoneTakeTurns has somebody else use the phone until the run says
-// that it waits.
+// TestTwoRunsOfOnePhoneTakeTurns has somebody else use the phone until the run reports that it
+// waits.
 func TestTwoRunsOfOnePhoneTakeTurns(t *testing.T) {
 	t.Parallel()
 	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{})

@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// verdictOf is the verdict that a command left in a JSON file.
+// verdictOf is the verdict that a command wrote to a JSON file.
 func verdictOf(t *testing.T, path string) gate.Verdict {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -28,9 +28,9 @@ func verdictOf(t *testing.T, path string) gate.Verdict {
 	return v
 }
 
-// What the app or its test does wrong is no regression and no silence: the verdict
-// is invalid with every report, it says why, and the run is kept.
-func TestAnAppThatEndsItsRun(t *testing.T) {
+// A failure of the app or its test is neither a regression nor silent: the verdict is invalid in
+// every report, with the reason, and the run is stored.
+func TestRunEndedByTheApp(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault  string
 		status run.Status
@@ -78,7 +78,7 @@ func TestAnAppThatEndsItsRun(t *testing.T) {
 }
 
 // A test that fails is reported like a crash, on every phone.
-func TestATestThatFails(t *testing.T) {
+func TestRunOfAFailingTest(t *testing.T) {
 	l := clitest.NewLab(t, "demo-good", "")
 	clitest.WriteFile(t, l.Path("demo-test.apk"), "apkgate-simulated-app/1\npackage com.example.demo.test\ntests com.example.demo\n"+
 		"test com.example.demo.ReadMailTest#readsMail no-such-scenario\n")
@@ -109,9 +109,9 @@ func TestATestThatFails(t *testing.T) {
 	}
 }
 
-// Where a workload does not open the app there is nothing to judge, and the verdict says
-// what may be wrong.
-func TestAWorkloadThatDoesNotOpenTheApp(t *testing.T) {
+// If a workload does not open the app there is nothing to judge, and the verdict says what may be
+// wrong.
+func TestRunOfAWorkloadThatDoesNotOpenTheApp(t *testing.T) {
 	l := clitest.NewLab(t, "demo-good", "")
 	l.ConfigurePhones("demo-good", clitest.Text("  - simulated: pixel-7-android-14\n"), "wifi")
 	clitest.WriteFile(t, l.Path("idle.sh"), "sleep 2\n")
@@ -128,9 +128,9 @@ func TestAWorkloadThatDoesNotOpenTheApp(t *testing.T) {
 	}
 }
 
-// An app whose window shows what Android does not count, as Flutter's, has all else
-// measured, on all Androids alike; it is no pass that somebody could take for frames.
-func TestAnAppThatDrawsByItself(t *testing.T) {
+// An app whose window shows what Android does not count, as Flutter's, has everything else
+// measured, on all versions of Android; it is no pass that could be mistaken for one on frames.
+func TestRunOfASelfRenderingApp(t *testing.T) {
 	for _, phone := range []string{"pixel-7-android-14", "pixel-5-android-11"} {
 		l := clitest.NewLab(t, "demo-good", "")
 		clitest.WriteFile(t, l.Path("demo-good.apk"), "apkgate-simulated-app/1\npackage com.example.demo\ntouch 0\nscenario read-mail 8s\n  start 0\n  900ms open-list 0\n")
@@ -143,7 +143,7 @@ func TestAnAppThatDrawsByItself(t *testing.T) {
 	}
 }
 
-// A refresh refuses what crashed, and says so in its report.
+// A refresh refuses what crashed, and its report says so.
 func TestRefreshRefusesACrash(t *testing.T) {
 	l := clitest.NewLab(t, "demo-good", "fault crash after scroll when sdk=11")
 	got := l.Apkgate("baseline", "refresh", "--config", l.Path("apkgate.yml"))
@@ -155,8 +155,7 @@ func TestRefreshRefusesACrash(t *testing.T) {
 	}
 }
 
-// Collect has no verdict: its status says that the runs are not whole, and check
-// tells why of what it wrote.
+// Collect has no verdict: its status reports incomplete runs, and check of its output says why.
 func TestCollectOfACrash(t *testing.T) {
 	l := clitest.NewLab(t, "demo-good", "fault crash after scroll when sdk=11")
 	got := clitest.Run(t, nil, "collect", "--config", l.Path("apkgate.yml"), "-o", l.Path("runs.jsonl"))

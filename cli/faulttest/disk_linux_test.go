@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// smallDisk is a file system of one megabyte, where this process may mount one.
+// smallDisk is a file system of one megabyte, if this process may mount one.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// fillUp takes what is left of the disk but for so many bytes.
+// fillUp fills the disk except for so many bytes.
 func fillUp(t *testing.T, dir string, left int64) (ballast string) {
 	t.Helper()
 	ballast = filepath.Join(dir, "ballast")
@@ -58,10 +58,9 @@ func fillUp(t *testing.T, dir string, left int64) (ballast string) {
 	return ballast
 }
 
-// The disk that holds the history is full, or fills up while runs are stored:
-// the error says so, what was there stays, and once there is room the same
-// command works.
-func TestTheHistorysDiskIsFull(t *testing.T) {
+// The disk of the history is full, or fills up while runs are stored: the error says so, earlier
+// runs are kept, and once there is room the same command works.
+func TestFullDiskOfTheHistory(t *testing.T) {
 	for name, left := range map[string]int64{"from the start": 0, "in the middle": 64 << 10} {
 		t.Run(name, func(t *testing.T) {
 			l := clitest.NewLab(t, "demo-good", "")
@@ -96,9 +95,9 @@ func TestTheHistorysDiskIsFull(t *testing.T) {
 	}
 }
 
-// Whatever only reads a history works where nothing can be written: on a mount that is
-// read-only, and on a disk without a byte left.
-func TestAHistoryIsReadWhereNothingCanBeWritten(t *testing.T) {
+// Commands that only read a history work where nothing can be written: on a read-only mount, and on
+// a full disk.
+func TestHistoryOnAReadOnlyOrFullDisk(t *testing.T) {
 	l := clitest.NewLab(t, "demo-good", "")
 	disk := smallDisk(t)
 	if err := os.CopyFS(disk, os.DirFS(l.Dir)); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// TestRunIsKilledAtAnyInstant kills apkgate run at random instants: from before
-// it has opened the history to well into the storing of its runs.
+// TestRunIsKilledAtAnyInstant kills apkgate run at random instants: from before it has opened the
+// history to well into the storing of its runs.
 func TestRunIsKilledAtAnyInstant(t *testing.T) {
 	t.Parallel()
 	kills := 12
@@ -49,8 +49,8 @@ func TestRunIsKilledAtAnyInstant(t *testing.T) {
 	}
 }
 
-// runUntilKilled runs apkgate, kills it some time after it has reported so many
-// runs, and returns the phones whose runs it has reported.
+// runUntilKilled runs apkgate, kills it some time after it has reported so many runs, and returns
+// the phones whose runs it has reported.
 func runUntilKilled(l clitest.Lab, after int, random *rand.Rand) []string {
 	l.T.Helper()
 	cmd, said := clitest.Start(l.T, "run", "--config", l.Path("apkgate.yml"), "--store", l.Path("history.db"), "--parallel", "2")
@@ -68,9 +68,8 @@ func runUntilKilled(l clitest.Lab, after int, random *rand.Rand) []string {
 	return phones
 }
 
-// reportedPhones reads lines such as "run 3 of 9: NAME, read-mail, 2 repetitions"
-// to the end. A line that the kill has cut short does not count. enough is closed
-// after so many, or at the end.
+// reportedPhones reads lines such as "run 3 of 9: NAME, read-mail, 2 repetitions" to the end. A
+// line truncated by the kill does not count. enough is closed after so many, or at the end.
 func reportedPhones(said io.Reader, after int, enough chan<- struct{}) (phones []string) {
 	var closed bool
 	signal := func() {

@@ -18,12 +18,12 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// noRun stands for a phone that was let down before anything was measured: there is
-// no run of it to keep.
+// noRun is the status of a phone that failed before anything was measured: there is no run to
+// store.
 const noRun run.Status = ""
 
-// wholeBut are the new runs of a lab: those of sound phones are whole, whatever
-// the one beside them does.
+// wholeBut are the new runs of a lab: those of sound phones are complete, whatever the faulty one
+// does.
 func wholeBut(faulty run.Status, network string) map[string]run.Status {
 	want := map[string]run.Status{"14 " + network: run.Complete, "6.0.0 " + network: run.Complete}
 	if faulty != noRun {
@@ -32,8 +32,8 @@ func wholeBut(faulty run.Status, network string) map[string]run.Status {
 	return want
 }
 
-// TestAFaultyPhoneInALab lets one phone of a lab down in every way, and holds
-// the exit status, the words, the other phones and the history.
+// TestAFaultyPhoneInALab makes one phone of a lab fail in every way, and checks the exit status,
+// the messages, the other phones and the history.
 func TestAFaultyPhoneInALab(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault  string
@@ -78,7 +78,7 @@ func TestAFaultyPhoneInALab(t *testing.T) {
 			if _, warning, _ := strings.Cut(got.Stderr, "warning: "+clitest.FaultyPhone+": "); !strings.Contains(warning, tc.warned) {
 				t.Errorf("no warning of %q:\n%s", tc.warned, got.Stderr)
 			}
-			// What the app did is said at the head of the report, also where it is overcome.
+			// The app's failures are at the top of the report, even if they are overcome.
 			note := "The app or its test failed in 1 repetition, which had to be measured again"
 			if crashed := strings.HasPrefix(tc.fault, "crash"); crashed != strings.Contains(strings.Join(strings.Fields(got.Stdout), " "), note) {
 				t.Errorf("does the report say that the app failed? want %t:\n%s", crashed, got.Stdout)
@@ -90,10 +90,9 @@ func TestAFaultyPhoneInALab(t *testing.T) {
 	}
 }
 
-// The storage of a phone fills up while the first run goes on: the next can't
-// be installed. (The phone is one that stays: a simulated one of the configuration is
-// new for each run.)
-func TestAPhoneRunsOutOfSpace(t *testing.T) {
+// The storage of a phone fills up during the first run: the next can't be installed. (The phone is
+// a permanent one: a simulated one of the configuration is new for each run.)
+func TestPhoneRunsOutOfSpace(t *testing.T) {
 	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -123,9 +122,9 @@ func TestAPhoneRunsOutOfSpace(t *testing.T) {
 	}
 }
 
-// A regression outweighs a lost phone: the build fails for the budget that it breaks,
-// and the loss is told.
-func TestARegressionBesideALostPhone(t *testing.T) {
+// A regression outweighs a lost phone: the build fails for the exceeded budget, and the loss is
+// reported.
+func TestRegressionAndALostPhone(t *testing.T) {
 	l := clitest.NewLab(t, "demo-worse", "fault offline after scroll when sdk=11")
 	l.Edit("networks:", "gate: {thresholds: [{metric: frames.duration_ms, max: 9}]}\nnetworks:")
 	var history strings.Builder

@@ -10,12 +10,12 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// A build server that ends a job sends SIGTERM: the run ends in order, says so,
-// and what was kept stays.
-func TestATerminatedRunEndsInOrder(t *testing.T) {
+// A build server that ends a job sends SIGTERM: the run ends in order, reports it, and stored runs
+// are kept.
+func TestTerminatedRunEndsInOrder(t *testing.T) {
 	t.Parallel()
 	l := clitest.NewLab(t, "demo-good", "")
-	l.Edit("repetitions: 2", "repetitions: 1000") // it is at it for long after the first warning
+	l.Edit("repetitions: 2", "repetitions: 1000") // it continues for long after the first warning
 	l.Edit("simulated: "+clitest.FaultyPhone, "simulated: nexus-4-android-4.3")
 	before := l.Export()
 	cmd, said := clitest.Start(t, "run", "--config", l.Path("apkgate.yml"), "--store", l.Path("history.db"))

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// TestNoRoomForTheRowsOfATable has more requests of a block device than are held in memory, and one
+// TestNoRoomForTheRowsOfATable has more requests of a block device than fit into memory, and one
 // megabyte for the others: the error says so and what to do, and nothing is left behind.
 func TestNoRoomForTheRowsOfATable(t *testing.T) {
 	const many, together = 401_000, 1_000

@@ -1,5 +1,5 @@
-// Package flagset defines the flags that several commands have: it writes their values into
-// what package app takes. What a value may be is checked there.
+// Package flagset defines the flags that several commands share: it writes their values into the
+// structs of the packages in usecase, which check them.
 package flagset
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
-// Collect defines the flags of what measures.
+// Collect defines the flags of measuring commands.
 func Collect(cmd *cobra.Command, f *measurement.CollectFlags) {
 	cmd.Flags().StringVar(&f.APK, "apk", "", "the APK to measure, or a folder or .apks of its parts, instead of the configuration's")
 	cmd.Flags().StringVar(&f.Version, "app-version", "", "the version to note, instead of what the device says")
@@ -35,7 +35,7 @@ func Collect(cmd *cobra.Command, f *measurement.CollectFlags) {
 
 // Session defines the flags of every command that measures.
 func Session(cmd *cobra.Command, f *session.Flags) {
-	cmd.Flags().BoolVar(&f.Resume, "resume", false, "go on with the newest measurement of this plan and build that did not come to its end: what is whole is not measured again")
+	cmd.Flags().BoolVar(&f.Resume, "resume", false, "resume the newest unfinished measurement of this plan and build: complete runs are not measured again")
 	cmd.Flags().StringArrayVar(&f.Merge, "merge", nil, "take the runs that shards have measured (apkgate collect --shard), from this file or the files of this folder, instead of measuring; may be repeated")
 }
 
@@ -44,17 +44,17 @@ func Shard(cmd *cobra.Command, f *session.Flags) {
 	cmd.Flags().StringVar(&f.Shard, "shard", "", "measure the k-th of n shares of the runs, as k/n, and leave it in --output for --merge")
 }
 
-// Replay defines the flag of what can measure from a recording.
+// Replay defines the flag of commands that can measure from a recording.
 func Replay(cmd *cobra.Command, f *replay.Flags) {
 	cmd.Flags().StringVar(&f.Replay, "replay", "", "measure from this folder, which apkgate record-device made, in place of a device; with the configuration in it unless --config names another")
 }
 
-// Why defines the flag of what can explain a regression.
+// Why defines the flag of commands that can explain a regression.
 func Why(cmd *cobra.Command, f *explanation.Flags) {
 	cmd.Flags().StringVar(&f.Why, "why", "", fmt.Sprintf("how long both builds are recorded at most, after a regression, to explain it, such as 10m; 0 records nothing (default: the configuration's evidence.why, %s)", prose.Duration(config.DefaultWhy)))
 }
 
-// Config defines the flags that say where the configuration and the history are.
+// Config defines the flags for the configuration and the history.
 func Config(cmd *cobra.Command, f *settings.ConfigFlags) {
 	cmd.Flags().StringVar(&f.Config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
 	cmd.Flags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: "+openstore.Forms())
@@ -80,7 +80,7 @@ func Judging(cmd *cobra.Command, f *settings.PolicyFlags) {
 	cmd.Flags().StringVar(&f.Grain, "grain", "", "judge whole runs (coarse), UI events (fine), or both (default both; of the preset dune coarse, with the events that thresholds name)")
 }
 
-// Import defines the flags for what other tools' files don't tell.
+// Import defines the flags for what other tools' files lack.
 func Import(cmd *cobra.Command, f *runfiles.ImportFlags) {
 	cmd.Flags().StringVar(&f.Pkg, "package", "", "the app, for files that don't name it")
 	cmd.Flags().StringVar(&f.Scenario, "scenario", "", "the scenario, for files that don't name it")
@@ -90,8 +90,8 @@ func Import(cmd *cobra.Command, f *runfiles.ImportFlags) {
 	cmd.Flags().StringArrayVar(&f.Context, "context", nil, "a context property, NAME=VALUE, for files that don't name it; may be repeated")
 }
 
-// GoOn is the command line that goes on with a command, as it was called.
-func GoOn(cmd *cobra.Command) string {
+// ResumeLine returns the command line that resumes a command, as it was called.
+func ResumeLine(cmd *cobra.Command) string {
 	line := strings.Fields(cmd.CommandPath())
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch list, several := f.Value.(pflag.SliceValue); {

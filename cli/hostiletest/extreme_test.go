@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// Numbers that no device measures are still judged or refused, never a crash,
-// and never NaN or infinity in a report.
+// Numbers that no device measures are judged or rejected, without a crash, and without NaN or
+// infinity in a report.
 func TestExtremeNumbers(t *testing.T) {
 	dir := t.TempDir()
 	for name, metrics := range map[string][2]string{ // history's, new run's
@@ -68,9 +68,9 @@ func TestThousandRuns(t *testing.T) {
 	}
 }
 
-// A small file can hold hundreds of thousands of runs: more than are judged together are
-// refused at once, and not read to their end.
-func TestMoreRunsThanAreJudgedTogether(t *testing.T) {
+// A small file can contain hundreds of thousands of runs: more than the limit are rejected at once,
+// and not read to their end.
+func TestCheckLimitsTheNumberOfRuns(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "r.jsonl.gz")
 	f, err := os.Create(path)
@@ -98,7 +98,7 @@ func TestMoreRunsThanAreJudgedTogether(t *testing.T) {
 	}
 }
 
-// A line of 100 MB is refused without reading it into memory whole.
+// A line of 100 MB is rejected without reading it completely into memory.
 func TestHugeLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 100 MB")

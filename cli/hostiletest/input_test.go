@@ -114,7 +114,7 @@ func TestBadFiles(t *testing.T) {
 		"store is a folder": {[]string{"check", "--store", dir, "--run", good}, []string{dir, "folder"}},
 		"store is JSON":     {[]string{"check", "--store", good, "--run", good}, []string{good, "not a history of apkgate", "hint: "}},
 		"store is empty":    {[]string{"baseline", "list", "--store", in("none.db")}, []string{"there is no history"}},
-		"init over a file":  {[]string{"init", "-o", good}, []string{"is there already", "hint: --force"}},
+		"init over a file":  {[]string{"init", "-o", good}, []string{"exists already", "hint: --force"}},
 		"init in no folder": {[]string{"init", "-o", in("no/such/apkgate.yml")}, []string{"no such file or directory"}},
 		"init bad package":  {[]string{"init", "-o", "-", "--package", "not a package!"}, []string{"not a package!"}},
 	} {
@@ -128,8 +128,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// Where a report can't be written the verdict is seen all the same, and the
-// status says that the infrastructure failed.
+// If a report can't be written the verdict is printed anyway, and the status is that of a failed
+// infrastructure.
 func TestUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	good := clitest.WriteFile(t, filepath.Join(dir, "good.jsonl"), clitest.Sound(6))
@@ -187,8 +187,8 @@ devices: phone
 	}
 }
 
-// A file of runs without checksums is read, and it is noted how many; one that apkgate
-// has written is not noted, and a digit that changes in it is refused with its line.
+// A file of runs without checksums is read, with a note on their number; one that apkgate has
+// written has no note, and a changed digit in it is rejected with its line.
 func TestChecksumsOfFilesOfRuns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,9 +12,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// The whole size: 500 phones with 50 events each against ten accepted runs of
-// each, with all reports.
-func TestHundredsOfPhonesAreCheckedWithinAGigabyte(t *testing.T) {
+// The full size: 500 phones with 50 events each against ten accepted runs of each, with all
+// reports.
+func TestCheckOf500PhonesFitsInAGigabyte(t *testing.T) {
 	phones := 60
 	if os.Getenv("APKGATE_FULL") != "" {
 		phones = 500

@@ -11,9 +11,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// What hostile names try: to act on a terminal, to open new lines, to turn text
-// around, to end the surrounding markup, to command a GitHub runner, to ping
-// people.
+// What hostile names try: to control a terminal, to start new lines, to reverse text, to end the
+// surrounding markup, to command a GitHub runner, to ping people.
 const hostile = "\x1b[31mE\x07\n::error::pwned\r\n##[error]x\u202egnp.exe\u2028</script><script>alert(1)</script>" +
 	"<img src=x onerror=alert(1)>|`|**bold**|[l](http://evil.example)|@everyone\u200b${{x}}&lt;"
 
@@ -46,7 +45,7 @@ func hostileFiles(t *testing.T) (history, worse string) {
 	return clitest.WriteFile(t, filepath.Join(dir, "h.jsonl"), lines.String()), clitest.WriteFile(t, filepath.Join(dir, "r.json"), hostileRun(t, "r"+hostile, 3000))
 }
 
-// harmlessLines asserts what every output for a terminal or a build's log keeps to.
+// harmlessLines asserts what every output for a terminal or a build's log guarantees.
 func harmlessLines(t *testing.T, text string) {
 	t.Helper()
 	for _, line := range strings.Split(text, "\n") {
@@ -126,8 +125,7 @@ func TestHostileNamesAsHTML(t *testing.T) {
 	}
 }
 
-// JSON keeps names as they are: whoever reads it gets what was measured, and
-// nothing in it acts on the terminal that shows it.
+// JSON keeps names as they are for its readers, escaped so that they do not control a terminal.
 func TestHostileNamesAsJSON(t *testing.T) {
 	history, worse := hostileFiles(t)
 	got := clitest.Run(t, nil, "check", "--history", history, "--run", worse, "--format", "json")

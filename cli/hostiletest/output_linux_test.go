@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// A list that could not be printed as a whole is no success.
-func TestAFullDiskIsToldOfEveryOutput(t *testing.T) {
+// A list that could not be printed completely is no success.
+func TestFullDiskIsReportedForEveryOutput(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip(err)
@@ -35,9 +35,8 @@ func TestAFullDiskIsToldOfEveryOutput(t *testing.T) {
 	}
 }
 
-// What takes a report without being a file, such as /dev/stdout or a pipe, gets
-// it and stays what it is.
-func TestAPipeIsNotReplacedByAReport(t *testing.T) {
+// A special file such as /dev/stdout or a pipe receives the report and is not replaced.
+func TestPipeIsNotReplacedByAReport(t *testing.T) {
 	dir := t.TempDir()
 	runs, history := clitest.WriteFile(t, filepath.Join(dir, "run.json"), clitest.Record("R", "", `{"memory.pss_kb":600}`)), clitest.WriteFile(t, filepath.Join(dir, "h.jsonl"), clitest.Sound(6))
 	path := filepath.Join(dir, "pipe")

@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// A slip on the command line costs no file: what is read, and the history, is
-// never written over, nor are two reports written to one file.
-func TestNoInputIsWrittenOver(t *testing.T) {
+// A typo on the command line costs no file: inputs and the history are never overwritten, nor are
+// two reports written to one file.
+func TestNoInputIsOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	runs, history := clitest.WriteFile(t, at("run.json"), clitest.Record("R", "", `{"memory.pss_kb":600}`)), clitest.WriteFile(t, at("history.jsonl"), clitest.Sound(6))
@@ -52,8 +52,8 @@ func TestNoInputIsWrittenOver(t *testing.T) {
 	}
 }
 
-// Nor does a report cost the build that was measured against.
-func TestNoBuildIsWrittenOver(t *testing.T) {
+// Reports do not overwrite the base build either.
+func TestNoBuildIsOverwritten(t *testing.T) {
 	dir := clitest.SimulatedBuilds(t, "pixel-7-android-14")
 	at := func(name string) string { return filepath.Join(dir, name) }
 	named := clitest.WriteFile(t, at("named.yml"), "base: demo-good.apk\n"+contentsOf(t, at("apkgate.yml")))
@@ -70,7 +70,7 @@ func TestNoBuildIsWrittenOver(t *testing.T) {
 	}
 }
 
-// contents are all files of a folder, with what is in them.
+// contents are all files of a folder with their contents.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -88,9 +88,8 @@ func contents(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// Whether results can be left where they are to go is looked at before hours of
-// measuring are spent on them.
-func TestFoldersAreLookedAtBeforeMeasuring(t *testing.T) {
+// Output folders are checked before hours are spent on measuring.
+func TestFoldersAreCheckedBeforeMeasuring(t *testing.T) {
 	dir := clitest.SimulatedBuilds(t, "pixel-7-android-14")
 	at := func(name string) string { return filepath.Join(dir, name) }
 	config := clitest.WriteFile(t, at("methods.yml"), strings.Replace(contentsOf(t, at("apkgate.yml")), "store:", "energy: {methods: true, profiles: file/profiles}\nstore:", 1))

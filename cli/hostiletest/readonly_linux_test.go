@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/internal/unprivileged"
 )
 
-// TestReadingNeedsNoRightToWrite: what only reads a history works on one in a
-// cache that is not the user's to write, and leaves nothing there.
+// TestReadingNeedsNoRightToWrite: commands that only read a history work on one in a read-only
+// cache, and write nothing there.
 func TestReadingNeedsNoRightToWrite(t *testing.T) {
 	dir, err := os.MkdirTemp("", "apkgate-readonly-") // the tests' own folders are closed to others
 	if err != nil {
@@ -56,7 +56,7 @@ func TestReadingNeedsNoRightToWrite(t *testing.T) {
 	}
 }
 
-// withoutPrivileges runs a command line as a user whom permissions hold back.
+// withoutPrivileges runs a command line as a user without root's privileges.
 func withoutPrivileges(args ...string) (string, error) {
 	return unprivileged.Output(clitest.CommandLine + "=" + strings.Join(args, "\n"))
 }

@@ -28,8 +28,8 @@ devices:
   - {name: six, avd: {model: pixel_6, android: 34, abi: x86_64}, count: 2}
 `
 
-// collecting is apkgate collect as a process, on a computer whose programs are stand-ins.
-// end holds it to leaving nothing behind.
+// collecting is apkgate collect as a process, on a computer whose programs are stand-ins. end
+// checks that it leaves nothing behind.
 func collecting(t *testing.T, l *standin.Lab, configuration, app string, args ...string) (cmd *exec.Cmd, end func()) {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,8 +74,8 @@ func collectOn(t *testing.T, l *standin.Lab, args ...string) (runs []run.Run, st
 	return runs, said.String(), err
 }
 
-// One emulator at a time is booted on a computer, for all of its runs, and gone at the
-// end with its lease.
+// One emulator at a time is booted on a computer, for all of its runs, and is gone at the end with
+// its lease.
 func TestEmulatorsAreBootedForTheRuns(t *testing.T) {
 	t.Parallel()
 	l := standin.New(t, standin.Options{Rate: 8, Boots: 50 * time.Millisecond})
@@ -92,7 +92,7 @@ func TestEmulatorsAreBootedForTheRuns(t *testing.T) {
 }
 
 // An emulator that dies while it boots gets a fresh start.
-func TestAnEmulatorThatDiesBooting(t *testing.T) {
+func TestEmulatorThatDiesBooting(t *testing.T) {
 	t.Parallel()
 	l := standin.New(t, standin.Options{Rate: 8, Boots: 50 * time.Millisecond})
 	l.Breaks("dies-booting", 1)
@@ -105,7 +105,7 @@ func TestAnEmulatorThatDiesBooting(t *testing.T) {
 	}
 }
 
-// Where no emulator can run, each run is missing, with what keeps it from that.
+// If no emulator can run, each run is missing, with the reason.
 func TestEmulatorsWithoutAcceleration(t *testing.T) {
 	t.Parallel()
 	l := standin.New(t, standin.Options{Rate: 8, Boots: 50 * time.Millisecond})
@@ -116,9 +116,9 @@ func TestEmulatorsWithoutAcceleration(t *testing.T) {
 	}
 }
 
-// A signal stops the emulator, deletes what was created, and leaves no lease, whether it
-// comes while the emulator is booted or later.
-func TestASignalStopsTheEmulators(t *testing.T) {
+// A signal stops the emulator, deletes what was created, and leaves no lease, whether it comes
+// while the emulator is booted or later.
+func TestSignalStopsTheEmulators(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		signal os.Signal
@@ -156,8 +156,8 @@ func TestASignalStopsTheEmulators(t *testing.T) {
 	}
 }
 
-// Two commands that boot emulators at the same time take other ports, and each stops its
-// own alone.
+// Two commands that boot emulators at the same time use different ports, and each stops only its
+// own.
 func TestTwoCommandsBootAtOnce(t *testing.T) {
 	t.Parallel()
 	l := standin.New(t, standin.Options{Rate: 8, Boots: 50 * time.Millisecond})

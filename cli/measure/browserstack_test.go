@@ -49,8 +49,8 @@ func newStack(t *testing.T, baseMS, headMS float64) stackTest {
 	return f
 }
 
-// printsStarts is what a Macrobenchmark of starts prints, the slower of them by 1 % for each
-// build before it, as phones of a model are.
+// printsStarts is the output of a Macrobenchmark of starts, slower by 1 % for each build before it,
+// as phones of a model are.
 func printsStarts(app, _ string, number int) string {
 	ms, _ := strconv.ParseFloat(app, 64)
 	ms *= 1 + float64(number%5)/100
@@ -69,13 +69,13 @@ func (f stackTest) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes
 	return cmd, stdout, stderr
 }
 
-// compare compares the builds, and holds what is left of it to nothing.
+// compare compares the builds, and checks that nothing is left.
 func (f stackTest) compare(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
 	return f.run(wantStatus, append(slices.Clone(ofBoth), args...)...)
 }
 
-// run runs a command, and holds what is left of it to nothing.
+// run runs a command, and checks that nothing is left.
 func (f stackTest) run(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
 	cmd, out, said := f.command(args...)
@@ -98,16 +98,16 @@ func (f stackTest) nothingLeft() {
 	}
 }
 
-// asked counts the questions of a kind.
+// asked counts the requests of a kind.
 func (f stackTest) asked(of string) int {
 	return len(slices.DeleteFunc(f.Called("browserstack"), func(line string) bool { return !strings.HasPrefix(line, of) }))
 }
 
 const forBuild = "POST /app-automate/espresso/v2/build"
 
-// Eight rounds of a build whose starts take 30 % longer, on two phones. At most: 16 builds of
-// 2 devices and 10 minutes. Taken: each test took 75 s, which begins a second minute. Each of
-// three APKs is uploaded once.
+// Eight rounds of a build whose starts take 30 % longer, on two phones. At most: 16 builds of 2
+// devices and 10 minutes. Taken: each test took 75 s, which begins a second minute. Each of three
+// APKs is uploaded once.
 func TestBrowserStackComparesTwoBuilds(t *testing.T) {
 	t.Parallel()
 	f := newStack(t, 100, 130)
@@ -145,9 +145,9 @@ func TestBrowserStackComparesTwoBuilds(t *testing.T) {
 	}
 }
 
-// A device on which the test fails each time is missing, and said so; so is one whose log is
-// cut in the middle of a number. The other is compared.
-func TestABuildFailsHalfWay(t *testing.T) {
+// A device on which the test fails each time is reported as missing; so is one whose log is cut in
+// the middle of a number. The other is compared.
+func TestBrowserStackComparisonWithAFailingDevice(t *testing.T) {
 	t.Parallel()
 	for breaks, said := range map[string]string{
 		browserstack.Fails:  "the test failed, or the app crashed",
@@ -164,8 +164,8 @@ func TestABuildFailsHalfWay(t *testing.T) {
 	}
 }
 
-// Nothing is begun that could take more than is allowed, is on no device of BrowserStack's,
-// or that nobody is there for.
+// Nothing is started that could exceed the limit, is on no device of BrowserStack's, or that lacks
+// credentials.
 func TestBrowserStackRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -194,14 +194,14 @@ func TestBrowserStackRefuses(t *testing.T) {
 	}
 }
 
-// Whenever apkgate is killed or interrupted, what it has begun is stopped: by itself, by
-// devices clean, or by the next comparison.
-func TestAKilledComparisonOnBrowserStack(t *testing.T) {
+// Whenever apkgate is killed or interrupted, its builds are stopped: by itself, by devices clean,
+// or by the next comparison.
+func TestKilledComparisonOnBrowserStack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		breaks string // beside builds that run on
+		breaks string // next to builds that run on
 		builds int    // that run by then
-		until  string // has been asked for
+		until  string // that was requested
 		signal os.Signal
 		next   []string
 	}{
@@ -254,7 +254,7 @@ func TestAKilledComparisonOnBrowserStack(t *testing.T) {
 	}
 }
 
-// doctor says what the plan allows, and what is missing.
+// doctor prints the limits of the plan, and what is missing.
 func TestDoctorLooksAtBrowserStack(t *testing.T) {
 	t.Parallel()
 	f := newStack(t, 100, 100)

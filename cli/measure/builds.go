@@ -31,18 +31,18 @@ type Builds struct {
 	Base, Head             string // APK files
 	BaseCommit, HeadCommit string
 	HeadRef                string
-	// BaseCompile and HeadCompile say how each is compiled, "" as its scenario says.
+	// BaseCompile and HeadCompile are how each is compiled, "" as its scenario says.
 	BaseCompile, HeadCompile string
-	Scenarios                []string // only these, where there are some
+	Scenarios                []string // only these, if there are some
 	Rounds, Parallel         int
-	Keep                     string // the folder to leave the runs in, "" for none
-	Profiles                 string // as of lab.CollectFlags
-	Session                  string // "" for one of this moment, by which the order in each round is drawn
-	// Pool is as that of lab.CollectFlags.
+	Keep                     string // the folder for the runs, "" for none
+	Profiles                 string // as of measurement.CollectFlags
+	Session                  string // "" for a new one, by which the order in each round is drawn
+	// Pool is as that of measurement.CollectFlags.
 	Pool *labs.Pool
 }
 
-// Pair is what was measured of both builds.
+// Pair are the measurements of both builds.
 type Pair struct {
 	Base, Head []run.Run
 	Config     *config.Config
@@ -50,12 +50,12 @@ type Pair struct {
 	Units map[string]measurement.Unit
 }
 
-// CompareSession names a comparison of this moment.
+// CompareSession returns a new session name for a comparison.
 func CompareSession(c terminal.Console) string {
 	return "compare " + c.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// Check refuses what can't be measured.
+// Check rejects what can't be measured.
 func (b Builds) Check() error {
 	for flag, how := range map[string]string{"base-compile": b.BaseCompile, "head-compile": b.HeadCompile} {
 		if how != "" && !slices.Contains(config.Compilations(), how) {
@@ -79,7 +79,7 @@ func Both(ctx context.Context, c terminal.Console, configuration string, b Build
 	if err != nil {
 		return Pair{}, err
 	}
-	if err := errors.Join(measurement.OnlyScenarios(cfg, b.Scenarios), bothThere(c, b, cfg)); err != nil {
+	if err := errors.Join(measurement.OnlyScenarios(cfg, b.Scenarios), checkFiles(c, b, cfg)); err != nil {
 		return Pair{}, err
 	}
 	if err := b.compilable(cfg); err != nil {
@@ -108,9 +108,8 @@ func Both(ctx context.Context, c terminal.Console, configuration string, b Build
 	return p, nil
 }
 
-// Explain records what explains a regression of the head build, within the time; 0 records
-// nothing. Nothing of the verdict changes by it. before is called first, where there is
-// anything to record.
+// Explain records what explains a regression of the head build, within the time; 0 records nothing.
+// It does not change the verdict. before is called first, if there is anything to record.
 func (b Builds) Explain(ctx context.Context, c terminal.Console, p Pair, in layout.ComparisonInput, within time.Duration, before func(layout.ComparisonInput) bool) layout.ComparisonInput {
 	base, head := b.from(c)
 	r := explanation.Recorder{
@@ -120,14 +119,14 @@ func (b Builds) Explain(ctx context.Context, c terminal.Console, p Pair, in layo
 	if !r.Todo(judging.RegressedBuild(in, p.Head), p.Units) || ctx.Err() != nil || !before(in) {
 		return in
 	}
-	in, _ = r.Comparison(ctx, in, p.Head, p.Units) // what goes wrong is told
+	in, _ = r.Comparison(ctx, in, p.Head, p.Units) // failures are reported
 	return in
 }
 
-// compiles reports whether it is compared how code is compiled.
+// compiles reports whether ways of compiling are compared.
 func (b Builds) compiles() bool { return b.BaseCompile != "" || b.HeadCompile != "" }
 
-// compilable refuses scenarios whose code the command can't have compiled.
+// compilable rejects scenarios whose compilation the command can't control.
 func (b Builds) compilable(cfg *config.Config) error {
 	for _, s := range cfg.Scenarios {
 		if b.compiles() && s.Workload.Benchmark() != nil {
@@ -138,22 +137,22 @@ func (b Builds) compilable(cfg *config.Config) error {
 	return nil
 }
 
-// from is where the builds come from.
+// from returns the sources of the builds.
 func (b Builds) from(c terminal.Console) (base, head run.Source) {
 	repository := c.Getenv("GITHUB_REPOSITORY")
 	return run.Source{Repository: repository, Commit: b.BaseCommit}, run.Source{Repository: repository, Commit: b.HeadCommit, Ref: b.HeadRef}
 }
 
-// bothThere looks at both builds, and at what else the configuration names, before
-// any device is touched.
-func bothThere(c terminal.Console, b Builds, cfg *config.Config) error {
+// checkFiles checks both builds, and the other files of the configuration, before any device is
+// touched.
+func checkFiles(c terminal.Console, b Builds, cfg *config.Config) error {
 	for _, path := range []string{b.Base, b.Head} {
 		if _, err := os.Stat(path); err != nil {
 			return exit.Usage(atomicfile.Error("read", path, err), "")
 		}
 		build := *cfg
 		build.App.Install(path)
-		if err := validate.FilesThere(&build); err != nil {
+		if err := validate.Files(&build); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// collecting is what apkgate collect is told.
+// collecting are the flags of apkgate collect.
 type collecting struct {
 	settings.ConfigFlags
 	measurement.CollectFlags
@@ -31,7 +31,7 @@ type collecting struct {
 	out      string
 }
 
-// CollectCommand is apkgate collect.
+// CollectCommand returns apkgate collect.
 func CollectCommand(c terminal.Console) *cobra.Command {
 	var f collecting
 	cmd := &cobra.Command{
@@ -71,7 +71,7 @@ func collectRuns(c terminal.Console, cmd *cobra.Command, f collecting) (err erro
 	if err := atomicfile.KeepsInput([]string{f.out}, read, cfg.App.APKs()); err != nil {
 		return err
 	}
-	here := session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: f.ConfigFlags.File()}
+	here := session.Command{Console: c, Path: cmd.CommandPath(), Resume: func() string { return flagset.ResumeLine(cmd) }, Config: cfg, File: f.ConfigFlags.File()}
 	if f.out != "" && f.out != "-" && !atomicfile.Special(f.out) {
 		if err := atomicfile.Writable(filepath.Dir(f.out)); err != nil {
 			return err
@@ -87,7 +87,7 @@ func collectRuns(c terminal.Console, cmd *cobra.Command, f collecting) (err erro
 		return err
 	}
 	defer farm.Close()
-	if played == nil { // which takes no time, and is not gone on with
+	if played == nil { // which takes no time, and is not resumed
 		measuring, err := session.Begin(here, f.sessions, &f.CollectFlags)
 		if err != nil {
 			return err

@@ -28,11 +28,11 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// DefaultRounds is the least even number of rounds in which a rank test can
-// prove a change among some eighty comparisons at 1 %: one order of signs in 2¹⁴.
+// DefaultRounds is the least even number of rounds in which a rank test can prove a change among
+// some eighty comparisons at 1 %: one order of signs in 2¹⁴.
 const DefaultRounds = 14
 
-// maxRounds bounds --rounds as the configuration bounds repetitions.
+// maxRounds limits --rounds as the configuration limits repetitions.
 const maxRounds = 1000
 
 type compareFlags struct {
@@ -46,7 +46,7 @@ type compareFlags struct {
 	farm               bool     // on the configuration's farm
 }
 
-// CompareCommand is apkgate compare.
+// CompareCommand returns apkgate compare.
 func CompareCommand(c terminal.Console) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
@@ -146,7 +146,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f compareFlags) error {
 		return err
 	case f.farm:
 		in = farm.Explained(cmd.Context(), farm.Told(in), within)
-	case f.compiles(): // as a rule both are one build, and the difference is explained
+	case f.compiles(): // usually both are one build, and the difference is explained
 		in.Verdict.Warnings = slices.Concat(in.Verdict.Warnings, compiledOtherwise("base", p.Base), compiledOtherwise("head", p.Head))
 	case !offline:
 		in = f.explained(cmd.Context(), c, p, in, within)
@@ -157,8 +157,8 @@ func compare(c terminal.Console, cmd *cobra.Command, f compareFlags) error {
 	return exit.Of(in.Verdict.Verdict, set.FailOn, farm.Loss)
 }
 
-// compiledOtherwise are the warnings of a build's runs that its code was compiled in another
-// way than was asked for, each once.
+// compiledOtherwise returns the warnings of a build's runs that its code was not compiled as
+// requested, without duplicates.
 func compiledOtherwise(build string, runs []run.Run) (out []run.Warning) {
 	for _, r := range runs {
 		for _, w := range r.Warnings {
@@ -171,8 +171,8 @@ func compiledOtherwise(build string, runs []run.Run) (out []run.Warning) {
 	return out
 }
 
-// offline reports whether runs in files are compared, and refuses what names
-// only half of either way.
+// offline reports whether runs in files are compared, and rejects incomplete or mixed flags of the
+// two ways.
 func (f compareFlags) offline(cmd *cobra.Command) (bool, error) {
 	if f.farm && cmd.Flags().Changed("parallel") {
 		return false, exit.Usage(errors.New("--parallel says nothing of a farm"), "farm.parallel in the configuration says how many rounds are under way at once")

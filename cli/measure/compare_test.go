@@ -66,7 +66,7 @@ func TestCompareFindsTheWorseBuild(t *testing.T) {
 			t.Errorf("%s: %v, or it lacks %q", file, err, want)
 		}
 	}
-	// The kept runs tell the same again, without a device.
+	// Comparing the kept runs gives the same verdict, without a device.
 	again := clitest.Run(t, nil, "compare", "--config", at("apkgate.yml"), "--base-run", at("kept/base.jsonl"), "--head-run", at("kept/head.jsonl"), "--format", "json")
 	if again.Status != exit.StatusRegression || again.Stdout != got.Stdout {
 		t.Errorf("from the files: status %d, and not the same as measured", again.Status)
@@ -76,12 +76,12 @@ func TestCompareFindsTheWorseBuild(t *testing.T) {
 	}
 }
 
-// A build compared with itself is never worse, whatever the phone: each has noise of its
-// own, by which a worsening may not be excluded either.
+// A build compared with itself is never worse, on any phone: each has its own noise, which may also
+// make a worsening impossible to exclude.
 func TestCompareABuildWithItself(t *testing.T) {
 	t.Parallel()
 	profiles := []string{"optimus-l3-android-4.1.1", "pixel-5-android-11", "nexus-5x-android-6.0.0", "nexus-4-android-4.3"}
-	if os.Getenv("APKGATE_FULL") == "" { // the others do nothing that the restless one does not, but noise
+	if os.Getenv("APKGATE_FULL") == "" { // the others do nothing that the noisy one does not, except for their noise
 		profiles = profiles[:1]
 	}
 	for _, profile := range profiles {
@@ -187,8 +187,8 @@ func TestCompareRefusesHalfOfTwo(t *testing.T) {
 	}
 }
 
-// A build that crashes can't be compared, whichever of the two it is: the report
-// says which, and why.
+// A build that crashes can't be compared, whichever of the two it is: the report says which, and
+// why.
 func TestCompareABuildThatCrashes(t *testing.T) {
 	t.Parallel()
 	dir := clitest.SimulatedBuilds(t, "pixel-5-android-11")

@@ -10,10 +10,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// One build without and with its baseline profile: the start of the demo, whose process
-// begins with all of its code interpreted, takes 1.45 times as long without, and the profile
-// is told as an improvement of it.
-func TestABuildWithAndWithoutItsBaselineProfile(t *testing.T) {
+// One build without and with its baseline profile: the start of the demo, whose process begins with
+// all of its code interpreted, takes 1.45 times as long without, and the profile is reported as an
+// improvement.
+func TestCompareWithAndWithoutABaselineProfile(t *testing.T) {
 	t.Parallel()
 	dir := clitest.SimulatedBuilds(t, "pixel-7-android-14")
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -41,8 +41,8 @@ func TestABuildWithAndWithoutItsBaselineProfile(t *testing.T) {
 	}
 }
 
-// Where the two ways can't differ, that is said and not passed over.
-func TestWaysToCompileThatCantBeCompared(t *testing.T) {
+// If the two ways of compiling can't differ, an error says so.
+func TestCompareRejectsEqualCompilations(t *testing.T) {
 	t.Parallel()
 	dir := clitest.SimulatedBuilds(t, "nexus-5x-android-6.0.0")
 	config, good := filepath.Join(dir, "apkgate.yml"), filepath.Join(dir, "demo-good.apk")

@@ -40,7 +40,7 @@ func newAWS(t *testing.T, baseMS, headMS, maxUSD float64) awsTest {
 	return f
 }
 
-// run runs a command, and holds what is left of it to nothing.
+// run runs a command, and checks that nothing is left.
 func (f awsTest) run(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
 	stdout, stderr = f.farmTest.run(wantStatus, args...)
@@ -67,7 +67,7 @@ func (f awsTest) nothingLeft() {
 	}
 }
 
-// scheduled is how many runs there are; each has its files for as long as it goes on.
+// scheduled is the number of runs; each has its files while it runs.
 func (f awsTest) scheduled() int {
 	f.t.Helper()
 	runs, err := aws.Runs(f.Folder)
@@ -82,9 +82,9 @@ func (f awsTest) scheduled() int {
 	return len(runs)
 }
 
-// Six rounds of a build whose starts take 30 % longer, on two phones. At most: 12 runs of 2
-// devices and 10 minutes, 240 min at 0.17 USD. Spent: each test took 1.2345 minutes, of which
-// two are paid for.
+// Six rounds of a build whose starts take 30 % longer, on two phones. At most: 12 runs of 2 devices
+// and 10 minutes, 240 min at 0.17 USD. Spent: each test took 1.2345 minutes, of which two are paid
+// for.
 func TestAWSComparesTwoBuilds(t *testing.T) {
 	t.Parallel()
 	f := newAWS(t, 100, 130, 40.8)
@@ -125,8 +125,8 @@ func TestAWSComparesTwoBuilds(t *testing.T) {
 	}
 }
 
-// A phone on which the test fails each time is missing, and said so; the other is compared.
-func TestARunOnAWSFailsHalfWay(t *testing.T) {
+// A phone on which the test fails each time is reported as missing; the other is compared.
+func TestAWSComparisonWithAFailingPhone(t *testing.T) {
 	t.Parallel()
 	f := newAWS(t, 100, 100, 41)
 	f.Breaks(aws.Fails, state.Always)
@@ -135,8 +135,8 @@ func TestARunOnAWSFailsHalfWay(t *testing.T) {
 	wants(t, stdout, "Google Pixel 6")
 }
 
-// Nothing is uploaded for what could cost too much, is on no phone there is, or that nobody
-// is logged in for; and a limit that is used up leaves nothing behind.
+// Nothing is uploaded for what could cost too much, is on an unknown phone, or lacks a login; and
+// an exhausted limit leaves nothing behind.
 func TestAWSRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -170,14 +170,14 @@ func TestAWSRefuses(t *testing.T) {
 	}
 }
 
-// Whenever apkgate is killed or interrupted, what it has begun is stopped and what it has
-// uploaded is deleted: by itself, by devices clean, or by the next comparison.
-func TestAKilledComparisonOnAWS(t *testing.T) {
+// Whenever apkgate is killed or interrupted, its runs are stopped and its uploads are deleted: by
+// itself, by devices clean, or by the next comparison.
+func TestKilledComparisonOnAWS(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		breaks  string
-		runs    int // that go on by then
-		uploads int // that there are by then
+		runs    int // in progress by then
+		uploads int // that exist by then
 		signal  os.Signal
 		next    []string
 	}{
@@ -234,7 +234,7 @@ func TestAKilledComparisonOnAWS(t *testing.T) {
 	}
 }
 
-// doctor says what is missing, and what each phone costs.
+// doctor prints what is missing, and what each phone costs.
 func TestDoctorLooksAtAWS(t *testing.T) {
 	t.Parallel()
 	f := newAWS(t, 100, 100, 41)

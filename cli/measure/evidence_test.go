@@ -34,9 +34,8 @@ devices: [{simulated: pixel-7-android-14}]
 `)
 }
 
-// The trace lies beside the history, the report says where, and it stays as long as a
-// run has it.
-func TestRunKeepsTracesBesideTheHistory(t *testing.T) {
+// The trace is next to the history, the report says where, and it stays as long as a run has it.
+func TestRunKeepsTracesNextToTheHistory(t *testing.T) {
 	keepingLab(t)
 	for n := range 2 {
 		got := clitest.RunAtNight(t, n, "run", "--accept", "--store", "h.db")
@@ -81,8 +80,8 @@ func tracesIn(t *testing.T, folder string) []string {
 	return names
 }
 
-// Measured in one place, compared in another: the trace travels beside the runs.
-func TestCollectKeepsTracesBesideItsFile(t *testing.T) {
+// Measured in one place, compared in another: the trace is copied with the runs.
+func TestCollectKeepsTracesNextToItsFile(t *testing.T) {
 	keepingLab(t)
 	if got := clitest.Run(t, nil, "collect", "-o", "runs.jsonl"); got.Status != exit.StatusPass || len(tracesIn(t, "runs.jsonl.evidence")) != 1 {
 		t.Fatalf("collect: %+v; traces %q", got, tracesIn(t, "runs.jsonl.evidence"))
@@ -106,8 +105,8 @@ func TestCollectKeepsTracesBesideItsFile(t *testing.T) {
 	}
 }
 
-// What frames wait for is told of two builds too, though no file is kept of either.
-func TestCompareReadsWhatItDoesNotKeep(t *testing.T) {
+// What frames wait for is compared for two builds too, though no file of either is kept.
+func TestCompareReadsEvidenceWithoutKeepingIt(t *testing.T) {
 	keepingLab(t)
 	got := clitest.Run(t, nil, "compare", "--base", "demo-good.apk", "--head", "demo-good.apk", "--rounds", "2", "--keep", "both")
 	if got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "evidence is not kept, but read") {

@@ -18,8 +18,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// explained records what explains a regression, and leaves what explains it later. Nothing of
-// the verdict changes by it.
+// explained records what explains a regression, and saves a session to explain it later. It does
+// not change the verdict.
 func (f runFlags) explained(ctx context.Context, s interleaved.Settler, in layout.Input, m measurement.Measured, within time.Duration) layout.Input {
 	all := judging.RegressedIn(in)
 	if len(all) == 0 || s.Config.App.APK == "" {
@@ -39,19 +39,19 @@ func (f runFlags) explained(ctx context.Context, s interleaved.Settler, in layou
 		Session: f.Session, Base: explanation.Build{Source: r.BaseFrom}, Head: explanation.Build{Source: r.From}, Units: explanation.Names(units),
 		Reports: reportsOf(f.OutputFlags), Notes: in.Notes, Store: historyFile(s.Set.Store),
 	}, s.Base.Files(), s.Config.App.APKs(), answer, in.Runs)
-	left := told(s.Console, err)
+	left := reportUnsaved(s.Console, err)
 	if !r.Todo(all, units) || ctx.Err() != nil || !before(s.Console, answer, f.OutputFlags) {
 		return in
 	}
-	in, _ = r.Verdict(ctx, in, units) // what goes wrong is told
+	in, _ = r.Verdict(ctx, in, units) // failures are reported
 	next()
 	if left {
-		told(s.Console, session.Save(layout.Verdict(in)))
+		reportUnsaved(s.Console, session.Save(layout.Verdict(in)))
 	}
 	return in
 }
 
-// explained is that of a comparison of two builds.
+// explained is the same for a comparison of two builds.
 func (f compareFlags) explained(ctx context.Context, c terminal.Console, p Pair, in layout.ComparisonInput, within time.Duration) layout.ComparisonInput {
 	if len(judging.RegressedBuild(in, p.Head)) == 0 {
 		return in
@@ -65,32 +65,31 @@ func (f compareFlags) explained(ctx context.Context, c terminal.Console, p Pair,
 		Session: f.Session, Base: explanation.Build{Source: base}, Head: explanation.Build{Source: head}, Units: explanation.Names(p.Units),
 		Reports: reportsOf(f.OutputFlags), Notes: in.Notes,
 	}, []string{f.Base}, []string{f.Head}, layout.Comparison(in), p.Head)
-	left := told(c, err)
+	left := reportUnsaved(c, err)
 	in = f.Explain(ctx, c, p, in, within, func(in layout.ComparisonInput) bool { return before(c, layout.Comparison(in), f.OutputFlags) })
 	next()
 	if left {
-		told(c, session.Save(layout.Comparison(in)))
+		reportUnsaved(c, session.Save(layout.Comparison(in)))
 	}
 	return in
 }
 
-// before shows the answer as it is before anything is recorded, so that nothing is lost where
-// the command is killed meanwhile; false where that failed, which is told once the report is
-// written in the end.
+// before shows the answer before anything is recorded, so that nothing is lost if the command is
+// killed in between; false if that failed, which is reported when the report is written at the end.
 func before(c terminal.Console, answer document.Document, f output.OutputFlags) bool {
 	fmt.Fprintln(c.Stderr, terminal.Plain(answer.Headline()))
 	return output.WriteFiles(c, answer, f) == nil
 }
 
-// told tells what could not be left for later, and reports whether there was nothing.
-func told(c terminal.Console, err error) bool {
+// reportUnsaved reports a session that could not be saved for later, and returns whether there was none.
+func reportUnsaved(c terminal.Console, err error) bool {
 	if err != nil {
 		fmt.Fprintf(c.Stderr, "warning: the regression can't be explained later: %s\n", terminal.Plain(err.Error()))
 	}
 	return err == nil
 }
 
-// reportsOf are the report files of a command, by format, wherever it is called from later.
+// reportsOf returns the report files of a command, by format, as absolute paths.
 func reportsOf(f output.OutputFlags) map[string]string {
 	out := map[string]string{}
 	for _, format := range report.Formats {
@@ -102,7 +101,7 @@ func reportsOf(f output.OutputFlags) map[string]string {
 	return out
 }
 
-// historyFile is a history that is a file; "" of a shared one, whose address may hold a
+// historyFile returns a history that is a file; "" for a shared one, whose address may contain a
 // password.
 func historyFile(store string) string {
 	if openstore.IsShared(store) {

@@ -38,7 +38,7 @@ func (b Builds) OnFarm(ctx context.Context, c terminal.Console, configuration st
 	return p, interleaved.KeepBoth(b.Keep, results(p.Base), results(p.Head))
 }
 
-// results are runs as they are kept.
+// results returns runs as results, for writing them.
 func results(runs []run.Run) []collect.Result {
 	out := make([]collect.Result, len(runs))
 	for i, r := range runs {

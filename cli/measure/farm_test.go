@@ -44,7 +44,7 @@ type farmTest struct {
 	service *httptest.Server
 }
 
-// run runs a command, and holds what is left of it to nothing.
+// run runs a command, and checks that nothing is left.
 func (f farmTest) run(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
 	cmd, out, said := f.command(args...)
@@ -91,7 +91,7 @@ func (f farmTest) command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.
 // ofBoth compares the two builds.
 var ofBoth = []string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--format", "text"}
 
-// compare compares the builds, and holds what is left of it to nothing.
+// compare compares the builds, and checks that nothing is left.
 func (f farmTest) compare(wantStatus int, args ...string) (stdout, stderr string) {
 	f.t.Helper()
 	return f.run(wantStatus, append(slices.Clone(ofBoth), args...)...)
@@ -110,12 +110,12 @@ func (f farmTest) nothingLeft() {
 	}
 }
 
-// submitted counts the matrices that were asked for.
+// submitted counts the requested matrices.
 func (f farmTest) submitted() int {
 	return len(slices.DeleteFunc(f.Called("gcloud"), func(line string) bool { return !strings.HasPrefix(line, "firebase test android run") }))
 }
 
-// wants looks for texts, wherever lines are broken.
+// wants checks for texts, wherever lines are broken.
 func wants(t *testing.T, text string, lines ...string) {
 	t.Helper()
 	flat := strings.Join(strings.Fields(text), " ")
@@ -126,10 +126,10 @@ func wants(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// Eight rounds of a build whose starts take 30 % longer, on a physical and a virtual phone.
-// At most: 16 matrices of 2 devices and 10 minutes, 160 min at 5 USD an hour and 160 at 1.
-// Spent: each test took 74 s and a bit, of which two minutes are paid for.
-func TestAFarmComparesTwoBuilds(t *testing.T) {
+// Eight rounds of a build whose starts take 30 % longer, on a physical and a virtual phone. At
+// most: 16 matrices of 2 devices and 10 minutes, 160 min at 5 USD an hour and 160 at 1. Spent: each
+// test took 74 s and a bit, of which two minutes are paid for.
+func TestFarmComparesTwoBuilds(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 130, 16)
 	f.Breaks(firebase.Infrastructure, 1)
@@ -169,8 +169,8 @@ func TestAFarmComparesTwoBuilds(t *testing.T) {
 	}
 }
 
-// A device on which the test fails each time is missing, and said so; the other is compared.
-func TestAMatrixFailsHalfWay(t *testing.T) {
+// A device on which the test fails each time is reported as missing; the other is compared.
+func TestFarmComparisonWithAFailingDevice(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 16)
 	f.Breaks(firebase.Fails, state.Always)
@@ -179,8 +179,8 @@ func TestAMatrixFailsHalfWay(t *testing.T) {
 	wants(t, stdout, "oriole")
 }
 
-// Where the test leaves nothing anywhere the rounds end after two in vain.
-func TestATestThatLeavesNothing(t *testing.T) {
+// If the test leaves no results anywhere, the rounds end after two failed ones.
+func TestFarmComparisonWithoutResults(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 16)
 	f.Breaks(firebase.NoResults, state.Always)
@@ -190,9 +190,9 @@ func TestATestThatLeavesNothing(t *testing.T) {
 	wants(t, stderr, "is it a Macrobenchmark, and may it write to /sdcard/Download?", "it took 4 matrices, 8 minutes of devices, 0.67 USD")
 }
 
-// Nothing is begun that could cost more than is allowed, is on no device of the farm's, or
-// that nobody is logged in for.
-func TestAFarmRefuses(t *testing.T) {
+// Nothing is started that could cost more than allowed, is on no device of the farm's, or lacks a
+// login.
+func TestFarmRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		maxUSD float64
@@ -223,8 +223,8 @@ func TestAFarmRefuses(t *testing.T) {
 	}
 }
 
-// What says nothing of a farm is refused, and not passed over.
-func TestFlagsThatSayNothingOfAFarm(t *testing.T) {
+// Flags that don't apply to a farm are rejected, and not ignored.
+func TestFarmRejectsOtherFlags(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 16)
 	for _, flag := range []string{"--parallel=2", "--base-run=x.jsonl"} {
@@ -235,8 +235,8 @@ func TestFlagsThatSayNothingOfAFarm(t *testing.T) {
 	f.run(2, "collect", "--farm", "--shard=1/2", "--output=x.session")
 }
 
-// A quota that is used up ends the comparison, and cancels what was begun beside it.
-func TestAFarmsQuota(t *testing.T) {
+// An exhausted quota ends the comparison, and cancels the other matrices.
+func TestFarmQuota(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 1000)
 	f.Breaks(firebase.Quota, state.Always)
@@ -247,9 +247,9 @@ func TestAFarmsQuota(t *testing.T) {
 	}
 }
 
-// Whenever apkgate is killed or interrupted, what it has begun on the farm is cancelled: by
-// itself, by devices clean, or by the next comparison.
-func TestAKilledComparisonOnAFarm(t *testing.T) {
+// Whenever apkgate is killed or interrupted, its matrices on the farm are cancelled: by itself, by
+// devices clean, or by the next comparison.
+func TestKilledComparisonOnAFarm(t *testing.T) {
 	t.Parallel()
 	comparing := []string{"compare", "--base", "base.apk", "--head", "head.apk", "--farm", "--rounds", "1"}
 	for name, c := range map[string]struct {
@@ -322,7 +322,7 @@ func TestAKilledComparisonOnAFarm(t *testing.T) {
 	}
 }
 
-// doctor says what is missing, and what each device costs.
+// doctor prints what is missing, and what each device costs.
 func TestDoctorLooksAtTheFarm(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 16)

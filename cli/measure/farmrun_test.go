@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// file writes a file beside the configuration.
+// file writes a file next to the configuration.
 func (f farmTest) file(name, text string) {
 	f.t.Helper()
 	clitest.WriteFile(f.t, filepath.Join(f.dir, name), text)
@@ -53,8 +53,8 @@ func (f farmTest) runsIn(path string) (out []run.Run) {
 	return out
 }
 
-// What a run can't know of a farm's phones stands in each run's record, which is otherwise as
-// those of devices are: three starts of each benchmark, twice for a scenario that is repeated.
+// Each run records what is unknown about a farm's phones, and is otherwise like those of devices:
+// three starts of each benchmark, twice for a scenario that is repeated.
 func TestRunsOfAFarm(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 16)
@@ -86,10 +86,10 @@ func TestRunsOfAFarm(t *testing.T) {
 	}
 }
 
-// The history decides as elsewhere, and what it leaves undecided is measured beside the base
-// build: in each round a matrix of either. What all of it may cost is held, and told in the
-// report.
-func TestARunIsSettledOnAFarm(t *testing.T) {
+// The history decides as elsewhere, and what it leaves undecided is measured next to the base
+// build: in each round a matrix of either. The cost limit applies to all of it, and the report
+// states the cost.
+func TestRunIsSettledOnAFarm(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 130, 25)
 	stdout, stderr := f.run(1, "run", "--farm", "--base", "base.apk", "--format", "text")
@@ -110,9 +110,9 @@ func TestARunIsSettledOnAFarm(t *testing.T) {
 	wants(t, stderr, fmt.Sprintf("it took %d matrices, %d minutes of devices, %.2f USD", len(all), 4*len(all), 0.2*float64(len(all))))
 }
 
-// Where there is no money for rounds it is said what is missing, and where there is none for
-// the runs nothing is started.
-func TestWhatAFarmLeavesUndecided(t *testing.T) {
+// If there is no money for rounds the report says so, and if there is none for the runs nothing is
+// started.
+func TestFarmRunWithoutMoney(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 100, 100, 2.5)
 	stdout, stderr := f.run(0, "run", "--farm", "--base", "base.apk", "--format", "text")
@@ -126,9 +126,9 @@ func TestWhatAFarmLeavesUndecided(t *testing.T) {
 	wants(t, stderr, "it could cost 1.00 USD, and farm.max-usd allows 0.99: nothing was started", "hint: fewer repetitions, devices")
 }
 
-// Half a matrix: on one of its devices the test fails, or the farm does. The other is judged;
-// a failed test is a run that says so, and one that the farm has lost is missing.
-func TestHalfAMatrixOfARun(t *testing.T) {
+// Half a matrix: on one of its devices the test fails, or the farm does. The other is judged; a
+// failed test is a run that says so, and one that the farm has lost is missing.
+func TestFarmRunWithAFailingDevice(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]struct {
 		runs   int
@@ -169,7 +169,7 @@ func TestRunsOnAWS(t *testing.T) {
 }
 
 // On BrowserStack a test took 75 s on each of two phones, which begins a second minute. A build
-// whose number was not told, and that is not found at once, is said to be unknown.
+// whose number was not returned, and that is not found at once, is reported as unknown.
 func TestRunsOnBrowserStack(t *testing.T) {
 	t.Parallel()
 	f := newStack(t, 100, 100)
@@ -184,7 +184,7 @@ func TestRunsOnBrowserStack(t *testing.T) {
 	wants(t, stderr, "it took 0 builds, 0 minutes of devices; unknown of 1 more build, ended before the farm had told a number: at most 20 minutes")
 }
 
-// Minutes bound runs and rounds where dollars don't: of 45 a run took 4, and a round may take 40.
+// Minutes limit runs and rounds if dollars don't: of 45 a run took 4, and a round may take 40.
 func TestMinutesBoundRuns(t *testing.T) {
 	t.Parallel()
 	f := newStack(t, 100, 100)

@@ -16,8 +16,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/openstore"
 )
 
-// newScrollingFarm has a benchmark that scrolls. A frame of the base build takes 7 ms, one of
-// the head 19, of which it measures 12 longer, as the traces show that each test leaves.
+// newScrollingFarm has a benchmark that scrolls. A frame of the base build takes 7 ms, one of the
+// head 19, of which it measures 12 longer, as the traces that each test leaves show.
 func newScrollingFarm(t *testing.T, traces int, more string) farmTest {
 	t.Helper()
 	f := newFarm(t, 7, 19, 60)
@@ -37,9 +37,9 @@ func newScrollingFarm(t *testing.T, traces int, more string) farmTest {
 	return f
 }
 
-// A regression on a farm names its cause: of each build four of the traces that the benchmark
-// has left there are fetched, of as many rounds, and no more. They show which work grew.
-func TestARegressionOnAFarmIsExplained(t *testing.T) {
+// A regression on a farm names its cause: four of the traces of each build's benchmark are fetched,
+// of as many rounds, and no more. They show which work grew.
+func TestFarmRegressionIsExplained(t *testing.T) {
 	t.Parallel()
 	f := newScrollingFarm(t, 3, "")
 	stdout, stderr := f.compare(1, "--rounds", "12")
@@ -53,8 +53,8 @@ func TestARegressionOnAFarmIsExplained(t *testing.T) {
 	}
 }
 
-// Where evidence is kept, a run's traces are fetched, kept and read, as many as are allowed;
-// those that can't be had are a warning.
+// If evidence is kept, a run's traces are fetched, kept and read, up to the limit; missing ones are
+// a warning.
 func TestTracesOfAFarmAreKept(t *testing.T) {
 	t.Parallel()
 	f := newScrollingFarm(t, 12, "evidence: {keep: all}\n")

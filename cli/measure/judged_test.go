@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// What the gate called a regression comes into the history's references by no sweeping command,
-// by name only with a word why, and as a new level. The next build is judged as before.
-func TestARegressionIsNotAcceptedByTheWay(t *testing.T) {
+// What the gate called a regression becomes a reference by no bulk command, by name only with a
+// reason, and as a new level. The next build is judged as before.
+func TestRegressionIsNotAcceptedInBulk(t *testing.T) {
 	t.Parallel()
 	p := openPullRequests(t, quiet)
 	r, got := p.open("worse", 31, p.base()...)

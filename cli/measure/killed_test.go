@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/instance"
 )
 
-// knownWithin is what is promised of a device that dies, and as much for a busy computer.
+// knownWithin is the promised limit for a device that dies, doubled for a busy computer.
 const knownWithin = 10 * time.Second
 
 // plays reports whether the app runs on an emulator: a repetition is under way.
@@ -31,8 +31,8 @@ func plays(t *testing.T, r instance.Running) bool {
 	return err == nil && strings.TrimSpace(string(out.Stdout)) != ""
 }
 
-// killing measures on the lab's emulators, of which so many are killed while the app runs on
-// them, and returns the longest time from a kill until it is told what becomes of the run.
+// killing measures on the lab's emulators, of which so many are killed while the app runs on them,
+// and returns the longest time from a kill until its effect on the run is reported.
 func killing(t *testing.T, configuration string, kills int, args ...string) (runs []run.Run, stderr string, longest time.Duration, err error) {
 	t.Helper()
 	l := standin.New(t, standin.Options{Rate: 8, Boots: 50 * time.Millisecond})
@@ -95,9 +95,9 @@ func killing(t *testing.T, configuration string, kills int, args ...string) (run
 	return runs, stderr, longest, err
 }
 
-// An emulator whose process is killed while it measures is known to be gone at once, and is
-// not waited for: its run is made anew on the other, and says so.
-func TestAnEmulatorThatIsKilledWhileItMeasures(t *testing.T) {
+// The death of an emulator that is killed while it measures is detected at once, and it is not
+// waited for: its run is made again on the other, with a warning.
+func TestEmulatorThatIsKilledWhileItMeasures(t *testing.T) {
 	t.Parallel()
 	runs, stderr, longest, err := killing(t, emulators, 1, "--scenario", "read")
 	if err != nil || len(runs) != 1 || runs[0].Status != run.Complete || len(runs[0].Iterations) != 1 {
@@ -107,22 +107,22 @@ func TestAnEmulatorThatIsKilledWhileItMeasures(t *testing.T) {
 		t.Errorf("it took %v until the loss was known", longest)
 	}
 	named := slices.ContainsFunc(runs[0].Warnings, func(w run.Warning) bool {
-		return strings.HasPrefix(w.Text, "begun anew, and what was measured before is not counted: six #1: the device is gone: it was ended by the signal")
+		return strings.HasPrefix(w.Text, "started again, and earlier measurements are not counted: six #1: the device is gone: it was ended by the signal")
 	})
 	if !named {
 		t.Errorf("the run does not say what was lost: %+v\n%s", runs[0].Warnings, stderr)
 	}
 }
 
-// Where no other is left, the emulator is booted anew once, and the run is then missing,
-// with the reason; nothing of either is left.
-func TestAnEmulatorThatIsKilledAgain(t *testing.T) {
+// If no other is left, the emulator is booted again once, and the run is then missing, with the
+// reason; nothing of either is left.
+func TestEmulatorThatIsKilledTwice(t *testing.T) {
 	t.Parallel()
 	runs, stderr, longest, err := killing(t, strings.Replace(emulators, "count: 2", "count: 1", 1), 2)
 	if longest > knownWithin {
 		t.Errorf("it took %v until the loss was known", longest)
 	}
-	if err == nil || len(runs) != 0 || !strings.Contains(stderr, "the run of read is begun anew: ") ||
+	if err == nil || len(runs) != 0 || !strings.Contains(stderr, "the run of read is started again: ") ||
 		!strings.Contains(stderr, "the run of read is failed: ") || strings.Count(stderr, "it was ended by the signal") < 3 {
 		t.Errorf("%v, %d runs\n%s", err, len(runs), stderr)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// tellNext says where the reports of a run are, and the one command that comes next.
-func tellNext(c terminal.Console, v gate.Verdict, f runFlags) {
+// printNext prints where the reports of a run are, and the one command that comes next.
+func printNext(c terminal.Console, v gate.Verdict, f runFlags) {
 	files := f.OutputFlags.Files()
 	if len(files) > 0 {
 		fmt.Fprintf(c.Stderr, "report: %s\n", terminal.Plain(strings.Join(files, ", ")))
@@ -22,7 +22,7 @@ func tellNext(c terminal.Console, v gate.Verdict, f runFlags) {
 	}
 }
 
-// nextStep is what to do about a verdict on a session's runs, "" where all is done.
+// nextStep returns what to do about a verdict on a session's runs, "" for nothing.
 func nextStep(v gate.Verdict, f runFlags) string {
 	switch v.Verdict {
 	case gate.Invalid:
@@ -35,7 +35,7 @@ func nextStep(v gate.Verdict, f runFlags) string {
 				if f.APK != "" {
 					again += " --apk " + device.Quote(f.APK)
 				}
-				return "fix what ended run " + r.ID + ", which is told above, and measure again: " + again
+				return "fix what ended run " + r.ID + ", see above, and measure again: " + again
 			}
 		}
 	case gate.Regression:
@@ -52,13 +52,12 @@ func nextStep(v gate.Verdict, f runFlags) string {
 	return ""
 }
 
-// onSession is a command about all runs that were measured together.
+// onSession returns a command about all runs that were measured together.
 func (f runFlags) onSession(verb string) string {
 	return "apkgate baseline " + verb + " --session " + device.Quote(f.Session) + repeated(f.ConfigFlags)
 }
 
-// repeated are the flags as they were given, for a command that is to find the same
-// history.
+// repeated returns the flags as they were given, for a command that is to find the same history.
 func repeated(f settings.ConfigFlags) string {
 	text := ""
 	if f.Config != "" {

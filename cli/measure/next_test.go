@@ -12,15 +12,15 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// nextLine is the last thing that a run says: where to go from here.
+// nextLine is the last line of a run: what to do next.
 func nextLine(got clitest.Result) string {
 	lines := strings.Split(strings.TrimSpace(got.Stderr), "\n")
 	return lines[len(lines)-1]
 }
 
-// After a run of each verdict one knows where its report is, and the one command
-// that comes next; the command works as it stands.
-func TestWhatComesAfterARun(t *testing.T) {
+// After a run of each verdict the location of its report and the next command are printed; the
+// command works as printed.
+func TestNextStep(t *testing.T) {
 	t.Parallel()
 	l := clitest.NewLab(t, "demo-good", "")
 	l.ConfigurePhones("demo-good", clitest.Text("  - simulated: nexus-5x-android-6.0.0\n"), "wifi")
@@ -67,9 +67,8 @@ func TestWhatComesAfterARun(t *testing.T) {
 	follow(measure("worse", exit.StatusRegression), "if the change is intended, make these runs the new level")
 }
 
-// What apkgate leaves behind in a repository is in no commit, unless a history was
-// put elsewhere by its user.
-func TestItsOwnFolderIgnoresItself(t *testing.T) {
+// apkgate's own files in a repository are in no commit, unless the user stores a history elsewhere.
+func TestOwnFolderIsIgnoredByGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/apkgate/apkgate/gate/rounds"
 )
 
-// The rounds that are measured where nobody says how many can prove a change among
-// eighty comparisons, and two fewer can't.
+// The default number of rounds can prove a change among eighty comparisons, and two fewer can't.
 func TestDefaultRoundsCanProveAChange(t *testing.T) {
 	p, _ := gate.PolicyOf(gate.PresetDefault)
 	const comparisons = 80

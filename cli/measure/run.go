@@ -1,7 +1,7 @@
-// Package measure holds the commands that measure on devices: run, collect and compare.
+// Package measure implements the commands that measure on devices: run, collect and compare.
 //
-// It judges by package judging and shows by package output; how a device is found and
-// measured is package measurement's.
+// Judging belongs to package judging, showing to package output, and finding devices and measuring
+// on them to package measurement.
 package measure
 
 import (
@@ -52,13 +52,13 @@ type runFlags struct {
 	why      explanation.Flags
 	accept   bool
 	farm     *farms.Lab // nil: devices are measured
-	// base is the build to measure against in turns, of the commit baseCommit, and keep
-	// the folder that gets what is then measured.
+	// base is the build to measure in turns with, of the commit baseCommit, and keep the folder for
+	// these rounds.
 	base, baseCommit, keep string
 	standsOn               judging.Lineage
 }
 
-// RunCommand is apkgate run.
+// RunCommand returns apkgate run.
 func RunCommand(c terminal.Console) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
@@ -150,8 +150,8 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 		base = interleaved.Kept(ctx, c, cfg, store, f.Evidence.Folder, nil)
 	}
 	defer base.Close(c)
-	if f.replay == nil { // a replay takes no time, and is not gone on with
-		measuring, err := session.Begin(session.Command{Console: c, Path: cmd.CommandPath(), GoOn: func() string { return flagset.GoOn(cmd) }, Config: cfg, File: f.ConfigFlags.File(), Name: runSession(c.Now())}, f.sessions, &f.CollectFlags)
+	if f.replay == nil { // a replay takes no time, and is not resumed
+		measuring, err := session.Begin(session.Command{Console: c, Path: cmd.CommandPath(), Resume: func() string { return flagset.ResumeLine(cmd) }, Config: cfg, File: f.ConfigFlags.File(), Name: runSession(c.Now())}, f.sessions, &f.CollectFlags)
 		if err != nil {
 			return errors.Join(err, store.Close())
 		}
@@ -160,7 +160,7 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 	f.Pool = labs.NewPool(c, f.Session)
 	defer f.Pool.Close()
 	if f.farm != nil {
-		set.Policy.Settling = "measure it beside the base build, in rounds: apkgate run --farm --base OLD.apk, or apkgate compare --farm"
+		set.Policy.Settling = "measure it with the base build, in rounds: apkgate run --farm --base OLD.apk, or apkgate compare --farm"
 	}
 	measured, err := measurement.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	if err == nil {
@@ -174,9 +174,8 @@ func runAndGate(c terminal.Console, cmd *cobra.Command, f runFlags) (err error) 
 	return errors.Join(err, store.Close())
 }
 
-// gateRuns checks what was measured, measures more where that leaves something open,
-// accepts it where that was asked for, and fails for a run that was lost even if the
-// others pass.
+// gateRuns checks the runs, measures more if that leaves something undecided, accepts them if
+// requested, and fails for a lost run even if the others pass.
 func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, measured measurement.Measured, within time.Duration, f runFlags) error {
 	c, set, sound := s.Console, s.Set, baseline.SoundOf(store)
 	s.Judge = func(runs []run.Run) (layout.Input, error) {
@@ -188,14 +187,14 @@ func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, 
 	}
 	var unsettled error
 	if f.replay == nil { // which can measure nothing more
-		in, unsettled = s.Settle(ctx, in, measured) // what was measured has its report all the same
+		in, unsettled = s.Settle(ctx, in, measured) // what was measured has its report anyway
 	}
 	if note := f.farm.Note(); note != "" {
 		in.Notes = append(in.Notes, note)
 	}
 	loss := errors.Join(measured.Lost, unsettled, openstore.Damage(c, sound))
 	in.Verdict = in.Verdict.Lacking(measured.Lacking(loss))
-	if f.replay == nil || set.Store != f.replay.Store() { // which is gone in the end
+	if f.replay == nil || set.Store != f.replay.Store() { // which is removed at the end
 		in.Kept = runevidence.LinkFrom(f.Path(output.FormatHTML), runevidence.InHistory(in.Runs, openstore.Kept(set.Store), repeated(f.ConfigFlags)))
 	}
 	verdict := in.Verdict
@@ -213,12 +212,12 @@ func gateRuns(ctx context.Context, s interleaved.Settler, store baseline.Store, 
 		return err
 	}
 	if f.replay == nil {
-		tellNext(c, verdict, f)
+		printNext(c, verdict, f)
 	}
 	return exit.Of(verdict.Verdict, set.FailOn, loss)
 }
 
-// acceptAll accepts the runs that are neither a regression nor in pieces.
+// acceptAll accepts the runs that are neither a regression nor incomplete.
 func acceptAll(ctx context.Context, c terminal.Console, store baseline.Store, v gate.Verdict) error {
 	var ids []string
 	for _, r := range v.Runs {
@@ -236,6 +235,6 @@ func acceptAll(ctx context.Context, c terminal.Console, store baseline.Store, v 
 	return nil
 }
 
-// runSession names a session that nobody has named, so that all runs of one
-// command can be accepted together.
+// runSession returns a name for an unnamed session, so that all runs of one command can be accepted
+// together.
 func runSession(now time.Time) string { return "run-" + now.UTC().Format("20060102T150405.000Z") }

@@ -15,8 +15,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// pullRequests are pull requests on one simulated phone whose noise is chosen, beside a
-// history of nights.
+// pullRequests are pull requests on one simulated phone with chosen noise, and a history of nights.
 type pullRequests struct {
 	t   *testing.T
 	dir string
@@ -24,8 +23,8 @@ type pullRequests struct {
 
 const aPhone = "pixel-7-android-14"
 
-// How much a phone wavers: from session to session, from repetition to repetition, and
-// how much of the simulator's own noise there is.
+// A phone's noise: from session to session, from repetition to repetition, and how much of the
+// simulator's own noise there is.
 const (
 	quiet    = "session 0.5% repetition 1% phone x0.2"
 	ordinary = "session 3% repetition 2% phone x1"
@@ -50,7 +49,7 @@ func newPullRequests(t *testing.T, noise string) *pullRequests {
 	return p
 }
 
-// nights are how many nights a history holds.
+// nights are how many nights a history has.
 const nights = 9
 
 // histories are those of nights by their noise, measured once for all tests.
@@ -102,10 +101,10 @@ func (p *pullRequests) open(build string, session int, more ...string) (gate.Run
 
 func (p *pullRequests) base() []string { return []string{"--base", p.path("base.apk")} }
 
-// A pull request that changes nothing takes one session of five repetitions, or a few rounds
-// beside it; none fails. One that is a tenth worse escalates by
-// itself, stops early and fails. That does not hang on how much the simulator wavers.
-func TestPullRequestsOnAPhoneOfOrdinaryQuiet(t *testing.T) {
+// A pull request that changes nothing takes one session of five repetitions, or a few additional
+// rounds; none fails. One that is a tenth worse escalates by itself, stops early and fails. That
+// does not depend on the simulator's noise.
+func TestRunOnAnOrdinaryPhone(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		noise            string
@@ -147,9 +146,9 @@ func TestPullRequestsOnAPhoneOfOrdinaryQuiet(t *testing.T) {
 	}
 }
 
-// On a phone whose repetitions waver by 80 % the rounds settle nothing: the verdict
-// says so, what would settle it, and fails nothing.
-func TestAPullRequestOnANoisyPhone(t *testing.T) {
+// On a phone whose repetitions vary by 80 % the rounds settle nothing: the verdict says so, and
+// what would settle it, and fails nothing.
+func TestRunOnANoisyPhone(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("measures all rounds")
@@ -168,9 +167,9 @@ func TestAPullRequestOnANoisyPhone(t *testing.T) {
 	}
 }
 
-// Without a base build nothing is measured in turns; what one session shows alone fails
-// nothing, and the command that would settle it is told.
-func TestAPullRequestWithoutABase(t *testing.T) {
+// Without a base build nothing is measured in turns; one session alone fails nothing, and the
+// command that would settle it is printed.
+func TestRunWithoutABase(t *testing.T) {
 	t.Parallel()
 	p := openPullRequests(t, quiet)
 	r, got := p.open("worse", 31)
@@ -191,9 +190,9 @@ func TestAPullRequestWithoutABase(t *testing.T) {
 	}
 }
 
-// A refresh keeps the build that it accepts, and a pull request is measured against it
-// without a word of its user's.
-func TestAPullRequestIsMeasuredAgainstTheKeptBuild(t *testing.T) {
+// A refresh keeps the build that it accepts, and a pull request is measured in turns with it
+// automatically.
+func TestRunUsesTheKeptBuild(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("measures rounds")

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// onPixels are the runs of three networks on so many simulated phones that are alike, as
-// a command line with its faults measures them.
+// onPixels are the runs of three networks on so many identical simulated phones, as a command line
+// with these faults measures them.
 func onPixels(t *testing.T, device, faults string, status int) (runs []run.Run, got clitest.Result) {
 	t.Helper()
 	l := clitest.NewLab(t, "demo-good", "")
@@ -35,9 +35,9 @@ func onPixels(t *testing.T, device, faults string, status int) (runs []run.Run, 
 
 const threePixels = "  - {simulated: pixel-7-android-14, name: pixel, count: 3}\n"
 
-// Phones that are alike share the work: the runs are those that one phone would have
-// made, in the same order.
-func TestPhonesThatAreAlikeShareTheWork(t *testing.T) {
+// Identical phones share the work: the runs are those that one phone would have made, in the same
+// order.
+func TestIdenticalPhonesShareTheWork(t *testing.T) {
 	t.Parallel()
 	alone, _ := onPixels(t, "  - {simulated: pixel-7-android-14, name: pixel}\n", "", exit.StatusPass)
 	shared, _ := onPixels(t, threePixels, "", exit.StatusPass)
@@ -49,12 +49,12 @@ func TestPhonesThatAreAlikeShareTheWork(t *testing.T) {
 	}
 }
 
-// A phone that dies is named, and another makes its run whole.
-func TestAnotherPhoneMakesTheRunOfOneThatDied(t *testing.T) {
+// A phone that dies is named, and another completes its run.
+func TestRunOfADeadPhoneMoves(t *testing.T) {
 	t.Parallel()
 	undisturbed, _ := onPixels(t, threePixels, "", exit.StatusPass)
 	runs, got := onPixels(t, threePixels, "pixel #2: die at 2s", exit.StatusPass)
-	if len(runs) != 3 || !strings.Contains(got.Stderr, "warning: pixel #2: the run of read-mail is begun anew: ") {
+	if len(runs) != 3 || !strings.Contains(got.Stderr, "warning: pixel #2: the run of read-mail is started again: ") {
 		t.Fatalf("%d runs, want 3 and the lost phone named:\n%s", len(runs), got.Stderr)
 	}
 	if strings.Contains(got.Stderr, "devices restore") {
@@ -66,7 +66,7 @@ func TestAnotherPhoneMakesTheRunOfOneThatDied(t *testing.T) {
 			t.Errorf("%s is %s", r.Context["network"], r.Status)
 		}
 		if slices.ContainsFunc(r.Warnings, func(w run.Warning) bool {
-			return strings.HasPrefix(w.Text, "begun anew, and what was measured before is not counted: pixel #2: ")
+			return strings.HasPrefix(w.Text, "started again, and earlier measurements are not counted: pixel #2: ")
 		}) {
 			moved++
 		}
@@ -79,9 +79,9 @@ func TestAnotherPhoneMakesTheRunOfOneThatDied(t *testing.T) {
 	}
 }
 
-// Where no phone of a profile is left, each run that is missing is named with what
-// happened to each of them, and the other profiles' runs are there.
-func TestRunsThatNoPhoneIsLeftFor(t *testing.T) {
+// If no phone of a profile is left, each missing run is named with what happened to each of them,
+// and the other profiles' runs are there.
+func TestRunsWithoutAPhone(t *testing.T) {
 	t.Parallel()
 	runs, got := onPixels(t, "  - {simulated: pixel-7-android-14, name: pixel, count: 2}\n  - {simulated: nexus-5x-android-6.0.0}\n",
 		"pixel #1: die; pixel #2: offline", exit.StatusInfrastructure)

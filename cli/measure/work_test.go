@@ -10,11 +10,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// On an emulator with a hosted runner's noise a build that does a tenth more, and takes a
-// tenth longer for its frames, is not found by its times in thirty rounds; by the layouts
-// that it inflates it fails at the first look at which any number can, and an unchanged build
-// passes.
-func TestAPullRequestIsGatedByItsWork(t *testing.T) {
+// On an emulator with a hosted runner's noise, a build that does a tenth more work, and takes a
+// tenth longer for its frames, is not found by its times in thirty rounds; by the layouts that it
+// inflates it fails at the first look at which any number can, and an unchanged build passes.
+func TestRunGatesByWorkOnANoisyEmulator(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("measures rounds")
@@ -22,8 +21,8 @@ func TestAPullRequestIsGatedByItsWork(t *testing.T) {
 	const (
 		inflates = "work inflate 500us after open-list,scroll,open-message,scroll-message,back every 8"
 		byWork   = "gate: {metrics: [work.inflations, work.transactions]}\n"
-		// One open question may fail first at a tenth of 0.9 of 1 %: 11 rounds that all go one
-		// way have a chance of 2⁻¹¹ < 0.0009, and a plan has one more, and an even number.
+		// One open question may fail first at a tenth of 0.9 of 1 %: 11 rounds that all go one way
+		// have a chance of 2⁻¹¹ < 0.0009, and a plan has one more, and an even number.
 		firstLook = 12
 	)
 	p := &pullRequests{t: t, dir: clitest.SimulatedBuilds(t, "sdk-gphone64-x86-android-14")}
@@ -50,9 +49,9 @@ func TestAPullRequestIsGatedByItsWork(t *testing.T) {
 	}
 }
 
-// A pull request whose frames take longer, and which inflates more layouts, is told both; more
-// work alone is told nobody, and fails nothing.
-func TestMoreWorkIsToldBesideLongerFrames(t *testing.T) {
+// For a pull request whose frames take longer, and which inflates more layouts, both are reported;
+// more work alone is not reported, and fails nothing.
+func TestRunReportsWorkWithLongerFrames(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("measures rounds")

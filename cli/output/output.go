@@ -1,9 +1,8 @@
-// Package output prints reports in the form that the flags ask for, and leaves them in
-// the files that they name. It prints first: what was found is seen even where a file
-// can't be written.
+// Package output prints reports in the requested format, and writes them to the requested files. It
+// prints first, so that the result is shown even if a file can't be written.
 //
-// It makes its flags of the formats that package report knows. What a report says and
-// how it looks is package report's.
+// It derives its flags from the formats that package report has. The content and the layout of a
+// report belong to package report.
 package output
 
 import (
@@ -24,11 +23,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Format is how a result is printed.
+// Format is the format of printed results.
 type Format string
 
-// The formats of --format that commands name: those of reports are all that package
-// report knows.
+// The formats of --format that commands name: those of reports are all that package report has.
 const (
 	FormatText     Format = "text"
 	FormatJSON     Format = "json"
@@ -38,15 +36,15 @@ const (
 	FormatCSV      Format = "csv" // a table for spreadsheets
 )
 
-// OutputFlags say in which form and where a report goes.
+// OutputFlags set the format and the files of a report.
 type OutputFlags struct {
 	Format  string
-	paths   map[Format]*string // the files that are named, by their formats
+	paths   map[Format]*string // the requested files, by their formats
 	verbose bool
 	Places  func() document.Places // for SARIF; nil: nothing is known; no flag
 }
 
-// Text are the flags of a command that is asked for nothing but text.
+// Text returns the flags of a command that only prints text.
 func Text() OutputFlags { return OutputFlags{Format: string(FormatText)} }
 
 // Register defines the flags.
@@ -63,7 +61,7 @@ func (f *OutputFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print every rule and every run in full")
 }
 
-// Check refuses a format that there is not.
+// Check rejects an unknown format.
 func (f OutputFlags) Check() error {
 	if _, ok := report.Find(f.Format); ok {
 		return nil
@@ -71,7 +69,7 @@ func (f OutputFlags) Check() error {
 	return exit.OneOf("format", f.Format, report.Names())
 }
 
-// Path is the file that is named for a format, "" for none.
+// Path returns the file of a format, "" for none.
 func (f OutputFlags) Path(as Format) string {
 	if path := f.paths[as]; path != nil {
 		return *path
@@ -79,7 +77,7 @@ func (f OutputFlags) Path(as Format) string {
 	return ""
 }
 
-// To is the flags with a file for a format.
+// To returns the flags with a file for a format.
 func (f OutputFlags) To(as Format, path string) OutputFlags {
 	f.paths = maps.Clone(f.paths)
 	if f.paths == nil {
@@ -89,7 +87,7 @@ func (f OutputFlags) To(as Format, path string) OutputFlags {
 	return f
 }
 
-// InFolder are the flags for a file of each format in a folder.
+// InFolder returns the flags for a file of each format in a folder.
 func InFolder(dir string, places func() document.Places) OutputFlags {
 	f := OutputFlags{Places: places}
 	for _, format := range report.Formats {
@@ -100,7 +98,7 @@ func InFolder(dir string, places func() document.Places) OutputFlags {
 	return f
 }
 
-// Asks reports whether a format is to be printed or to be left in a file.
+// Asks reports whether a format is to be printed or written to a file.
 func (f OutputFlags) Asks(as Format) bool { return Format(f.Format) == as || f.Path(as) != "" }
 
 // Defaults fills in the files of the configuration where no flag names one.
@@ -112,10 +110,10 @@ func (f *OutputFlags) Defaults(r config.Report) {
 	}
 }
 
-// people are the formats that people read, which are told of first.
+// people are the formats that people read, which are listed first.
 var people = []Format{FormatHTML, FormatMarkdown}
 
-// formats are those with a file, what people read first.
+// formats returns those with a file, those for people first.
 func (f OutputFlags) formats() []Format {
 	out := slices.Clone(people)
 	for _, format := range report.Formats {
@@ -126,7 +124,7 @@ func (f OutputFlags) formats() []Format {
 	return slices.DeleteFunc(out, func(as Format) bool { return f.Path(as) == "" })
 }
 
-// Files are those that the flags name.
+// Files returns those that the flags name.
 func (f OutputFlags) Files() []string {
 	var out []string
 	for _, as := range f.formats() {
@@ -135,8 +133,8 @@ func (f OutputFlags) Files() []string {
 	return out
 }
 
-// Write prints an answer and leaves the files that were asked for. It prints
-// first: what was found is seen even where a file can't be written.
+// Write prints an answer and writes the requested files. It prints first, so that the result is
+// shown even if a file can't be written.
 func Write(c terminal.Console, answer document.Document, f OutputFlags) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -147,7 +145,7 @@ func Write(c terminal.Console, answer document.Document, f OutputFlags) error {
 	return WriteFiles(c, answer, f)
 }
 
-// WriteFiles leaves the files that were asked for.
+// WriteFiles writes the requested files.
 func WriteFiles(c terminal.Console, answer document.Document, f OutputFlags) error {
 	for _, as := range f.formats() {
 		path := f.Path(as)

@@ -22,9 +22,9 @@ func on(stdout io.Writer) terminal.Console {
 	return terminal.Console{Stdout: stdout, Stderr: io.Discard, Getenv: func(string) string { return "" }}
 }
 
-// A format that is added to the list has its flag, its place in --format, and its file
-// in a folder of reports, and nothing else has to be told of it.
-func TestANewFormatIsOneLine(t *testing.T) {
+// A format that is added to the list has its flag, its place in --format, and its file in a folder
+// of reports, without further changes.
+func TestAddingAFormat(t *testing.T) {
 	before := report.Formats
 	defer func() { report.Formats = before }()
 	report.Formats = append(slices.Clone(before), report.Format{
@@ -57,16 +57,16 @@ func TestANewFormatIsOneLine(t *testing.T) {
 	}
 }
 
-func TestAFormatThatThereIsNot(t *testing.T) {
+func TestUnknownFormat(t *testing.T) {
 	err := Write(on(io.Discard), document.Document{}, OutputFlags{Format: "xml"})
 	if err == nil || !strings.Contains(err.Error(), `--format is "xml", want one of text, json, markdown, html, sarif`) {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// The configuration's files are for where no flag names one; a page comes first where
-// files are told of.
-func TestFilesOfTheConfiguration(t *testing.T) {
+// The configuration's files are used where no flag names one; a page comes first where files are
+// listed.
+func TestDefaults(t *testing.T) {
 	f := Text().To(FormatHTML, "flag.html")
 	f.Defaults(config.Report{HTML: "config.html", JSON: "config.json"})
 	if got, want := f.Files(), []string{"flag.html", "config.json"}; !slices.Equal(got, want) {

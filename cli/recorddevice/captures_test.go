@@ -19,9 +19,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// captures are answers of real devices that projects have published, put together: what
-// each was asked is known of how it was captured. The corpus has them; none is in the
-// repository.
+// captures are published answers of real devices, put together: the command of each is known from
+// how it was captured. They are in the corpus, not in the repository.
 var captures = map[string]struct {
 	profile, note string
 	answers       [][2]string // the command, and the file of the corpus
@@ -46,7 +45,7 @@ var captures = map[string]struct {
 	}},
 }
 
-// captured answers each command with what was captured, in turn.
+// captured answers each command with its captures, in turn.
 type captured struct {
 	device.Device
 	answers [][]byte
@@ -60,13 +59,13 @@ func (c *captured) Exec(context.Context, string) (device.Output, error) {
 	return out, nil
 }
 
-// still is a clock that nothing moves.
+// still is a clock that stands still.
 type still struct{}
 
 func (still) Now() time.Duration                         { return time.Second }
 func (still) Sleep(context.Context, time.Duration) error { return nil }
 
-// plain is a dump without the lines that bug reports put before and behind it.
+// plain is a dump without the lines that bug reports add before and after it.
 func plain(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
@@ -109,9 +108,9 @@ func putTogether(t *testing.T, dir, name string) {
 	}
 }
 
-// The simulated phone is held against captures of real devices, as docs/recording.md has it
-// in a table: how many forms of their lines it prints, and how many that they don't have.
-func TestCapturesAreHeldAgainstSimulatedPhones(t *testing.T) {
+// The simulated phone is compared with captures of real devices, as in the table of
+// docs/recording.md: how many forms of their lines it prints, and how many that they lack.
+func TestCompareCapturesWithSimulatedPhones(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("../../docs/recording.md")
 	if err != nil {

@@ -34,7 +34,7 @@ func compareCommand(c terminal.Console) *cobra.Command {
 	var profile, format string
 	cmd := &cobra.Command{
 		Use:   "compare DIR",
-		Short: "Hold a recording against a simulated phone",
+		Short: "Compare a recording with a simulated phone",
 		Long: `Asks a simulated phone what was asked in the recording, in the same order, and
 compares the answers: exact, by shape (the same lines, keys and columns with other
 values), or unlike. Where the recorded app is a real one, a simulated app of its name
@@ -52,24 +52,24 @@ stands for it.`,
 	return cmd
 }
 
-// held is what a comparison found, as JSON has it.
-type held struct {
-	Format  string    `json:"format"`
-	Of      string    `json:"recording_of"`
-	Profile string    `json:"simulated"`
-	Exact   int       `json:"exact"`
-	Shape   int       `json:"by_shape"`
-	Unlike  int       `json:"unlike"`
-	Rows    []heldRow `json:"questions"`
+// comparison is the result of a comparison, as JSON has it.
+type comparison struct {
+	Format  string          `json:"format"`
+	Of      string          `json:"recording_of"`
+	Profile string          `json:"simulated"`
+	Exact   int             `json:"exact"`
+	Shape   int             `json:"by_shape"`
+	Unlike  int             `json:"unlike"`
+	Rows    []comparisonRow `json:"questions"`
 }
 
-type heldRow struct {
+type comparisonRow struct {
 	Asked string `json:"asked"`
 	Times int    `json:"times"`
 	Alike int    `json:"alike"`
 	Like  string `json:"like"`
 	Why   string `json:"why,omitempty"`
-	// Forms are of the first pair that is unlike, where it is text.
+	// Forms are of the first pair that is unlike, if it is text.
 	Forms likeness.Forms `json:"forms,omitzero"`
 }
 
@@ -85,11 +85,11 @@ func compare(ctx context.Context, c terminal.Console, dir, profile, format strin
 	if profile = cmp.Or(profile, r.Profile); !slices.Contains(profiles, profile) {
 		return exit.BadValue("simulated", profile, profiles)
 	}
-	found := held{Format: "apkgate.held/1", Of: string(r.Of), Profile: profile}
+	found := comparison{Format: "apkgate.held/1", Of: string(r.Of), Profile: profile}
 	for _, made := range r.Runs {
 		rows, err := against(ctx, c, r, made, profile)
 		if err != nil {
-			return exit.Infrastructure(fmt.Errorf("hold %s against the simulated %s: %w", made.Unit.Unit, profile, err))
+			return exit.Infrastructure(fmt.Errorf("compare %s with the simulated %s: %w", made.Unit.Unit, profile, err))
 		}
 		for _, row := range rows {
 			found.add(row)
@@ -98,7 +98,7 @@ func compare(ctx context.Context, c terminal.Console, dir, profile, format strin
 	return found.print(c, format)
 }
 
-func (h *held) add(row likeness.Row) {
+func (h *comparison) add(row likeness.Row) {
 	switch row.Like {
 	case likeness.Exact:
 		h.Exact++
@@ -107,10 +107,10 @@ func (h *held) add(row likeness.Row) {
 	case likeness.Unlike:
 		h.Unlike++
 	}
-	h.Rows = append(h.Rows, heldRow{row.Asked, row.Times, row.Alike, row.Like.String(), row.Why, row.Forms})
+	h.Rows = append(h.Rows, comparisonRow{row.Asked, row.Times, row.Alike, row.Like.String(), row.Why, row.Forms})
 }
 
-func (h *held) print(c terminal.Console, format string) error {
+func (h *comparison) print(c terminal.Console, format string) error {
 	if format == "json" {
 		encoder := json.NewEncoder(c.Stdout)
 		encoder.SetIndent("", "  ")
@@ -122,12 +122,12 @@ func (h *held) print(c terminal.Console, format string) error {
 			fmt.Fprintf(c.Stdout, "%22s%s\n", "", terminal.Plain(row.Why))
 		}
 	}
-	fmt.Fprintf(c.Stdout, "%s of a recording of %s, held against the simulated %s: %d exact, %d by shape, %d unlike\n",
+	fmt.Fprintf(c.Stdout, "%s of a recording of %s, compared with the simulated %s: %d exact, %d by shape, %d unlike\n",
 		prose.Count(len(h.Rows), "question", "questions"), replay.InWords(recording.Of(h.Of)), h.Profile, h.Exact, h.Shape, h.Unlike)
 	return nil
 }
 
-// against holds one run against a phone of its own.
+// against compares one run with a phone of its own.
 func against(ctx context.Context, c terminal.Console, r *recording.Recording, made recording.Run, profile string) (rows []likeness.Row, err error) {
 	phones, err := simulated.Of(c, 0)
 	if err != nil {
@@ -149,7 +149,7 @@ func against(ctx context.Context, c terminal.Console, r *recording.Recording, ma
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
 	builds := builds{r: r, device: d, folder: temporary}
-	if r.Of == recording.OfCaptures { // which begin with an app that runs
+	if r.Of == recording.OfCaptures { // which begin with a running app
 		if err := builds.running(ctx, phone.Clock()); err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func against(ctx context.Context, c terminal.Console, r *recording.Recording, ma
 	return likeness.Against(ctx, r, made, likeness.Other{Device: d, Clock: phone.Clock(), Install: builds.install})
 }
 
-// builds are what is installed on a simulated phone in place of what was recorded.
+// builds are installed on a simulated phone instead of what was recorded.
 type builds struct {
 	r      *recording.Recording
 	device device.Device
@@ -165,7 +165,7 @@ type builds struct {
 	next   int // of the recording's packages
 }
 
-// install installs the simulated apps of the recording, or one that stands for a real app.
+// install installs the simulated apps of the recording, or a stand-in for a real app.
 func (b *builds) install(ctx context.Context, recorded []recording.File) error {
 	var paths []string
 	for _, f := range recorded {
@@ -184,8 +184,7 @@ func (b *builds) install(ctx context.Context, recorded []recording.File) error {
 	return b.device.Install(ctx, path)
 }
 
-// standIn writes the simulated app that stands for the recording's next package: the app,
-// and then its test.
+// standIn writes the stand-in for the recording's next package: the app, and then its test.
 func (b *builds) standIn() (path string, err error) {
 	name := []string{"demo-good", "demo-test"}[min(b.next, 1)]
 	text, err := simapp.Open(name)
@@ -202,7 +201,7 @@ func (b *builds) standIn() (path string, err error) {
 	return path, os.WriteFile(path, []byte(renamed), 0o600)
 }
 
-// running has the app that captures are of run and draw.
+// running makes the app of captures run and draw.
 func (b *builds) running(ctx context.Context, clock device.Clock) error {
 	if len(b.r.Packages) == 0 {
 		return nil

@@ -19,10 +19,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// A device that others may use too is held while it is recorded, by a mark on it of which
-// the recording says nothing, and left as it was found: with what a run that was killed had
-// changed put back before.
-func TestADeviceThatIsThereIsHeldWhileItIsRecorded(t *testing.T) {
+// A shared device is held while it is recorded, by a mark on it that is not in the recording, and
+// left as it was found: changes of a killed run are undone before.
+func TestRecordDeviceHoldsASharedDevice(t *testing.T) {
 	t.Parallel()
 	phone, err := simulator.Start("pixel-5-android-11", 1, simulator.Options{})
 	if err != nil {

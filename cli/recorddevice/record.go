@@ -1,8 +1,7 @@
-// Package recorddevice holds the command record-device: it records a run on a device, and
-// holds a recording against a simulated phone.
+// Package recorddevice implements the command record-device: it records a run on a device, and
+// compares a recording with a simulated phone.
 //
-// What is recorded, and how it is replayed, is package replay's; how answers are compared,
-// package likeness'.
+// Recording and replaying belong to package replay; comparing answers belongs to package likeness.
 package recorddevice
 
 import (
@@ -40,7 +39,7 @@ type flags struct {
 	withoutBuilds        bool
 }
 
-// Command is apkgate record-device.
+// Command returns apkgate record-device.
 func Command(c terminal.Console) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
@@ -116,10 +115,10 @@ func record(ctx context.Context, c terminal.Console, f flags, dir string) error 
 	if err := r.Note(replays); err != nil {
 		return exit.Infrastructure(err)
 	}
-	return errors.Join(told(c, dir, head), cmp.Or(measurement.LossOf(results), measurement.EndedOf(results)))
+	return errors.Join(printSummary(c, dir, head), cmp.Or(measurement.LossOf(results), measurement.EndedOf(results)))
 }
 
-// oneDevice leaves the one device that is recorded, and refuses what can't be.
+// oneDevice keeps the one device that is recorded, and refuses what can't be.
 func oneDevice(cfg *config.Config, name string) error {
 	for _, s := range cfg.Scenarios {
 		if s.Workload.Maestro != nil {
@@ -140,14 +139,14 @@ func oneDevice(cfg *config.Config, name string) error {
 	if len(cfg.Devices) > 1 {
 		return exit.Usage(fmt.Errorf("%d devices are named, and one is recorded", len(names)), "choose one with --device: "+prose.Few(names, 10))
 	}
-	for i := range cfg.Devices { // of several that are alike, the first
+	for i := range cfg.Devices { // of several identical ones, the first
 		cfg.Devices[i].Count = 0
 	}
 	return nil
 }
 
-// hold puts back what a run that was killed left on a device that is there, and takes it
-// until the recording has ended: the recorded run does neither.
+// hold undoes what a killed run left on an existing device, and takes it until the recording has
+// ended: the recorded run does neither.
 func hold(ctx context.Context, c terminal.Console, cfg *config.Config) (release func(), err error) {
 	if len(cfg.Devices) == 1 && (cfg.Devices[0].Simulated != "" || cfg.Devices[0].Booted()) {
 		return func() {}, nil
@@ -172,8 +171,7 @@ func hold(ctx context.Context, c terminal.Console, cfg *config.Config) (release 
 	return release, exit.InfrastructureIf(err)
 }
 
-// measured makes the runs while they are recorded. What is kept as evidence is in the
-// recording.
+// measured makes the runs while they are recorded. Kept evidence is in the recording.
 func measured(ctx context.Context, c terminal.Console, cfg *config.Config, f measurement.CollectFlags, r *replay.Recorder, session string) ([]collect.Result, error) {
 	temporary, err := os.MkdirTemp("", "apkgate-recording-")
 	if err != nil {
@@ -187,7 +185,7 @@ func measured(ctx context.Context, c terminal.Console, cfg *config.Config, f mea
 	return results, errors.Join(err, exit.InfrastructureIf(r.Err()))
 }
 
-// properties are those of the context that this computer alone can tell.
+// properties returns those of the context that only this computer knows.
 func properties(results []collect.Result) map[string]string {
 	out := map[string]string{}
 	for _, r := range results {
@@ -198,8 +196,8 @@ func properties(results []collect.Result) map[string]string {
 	return out
 }
 
-// replayOf makes the runs again from the recording, leaves them in it, and says how they
-// compare with what was measured.
+// replayOf makes the runs again from the recording, stores them in it, and returns how they compare
+// with the measured ones.
 func replayOf(ctx context.Context, c terminal.Console, dir string, results []collect.Result, black *recording.Blackout) (string, error) {
 	r, err := replay.Open(dir)
 	if err != nil {
@@ -244,8 +242,8 @@ func replayOf(ctx context.Context, c terminal.Console, dir string, results []col
 	return prose.Fit("not exactly: "+strings.Join(differences, "; "), most), nil
 }
 
-// told says what is in the recording.
-func told(c terminal.Console, dir string, head recording.Head) error {
+// printSummary prints what is in the recording.
+func printSummary(c terminal.Console, dir string, head recording.Head) error {
 	r, err := recording.Read(dir)
 	if err != nil {
 		return exit.Infrastructure(err)

@@ -23,7 +23,7 @@ func labOf(t *testing.T, phone string) clitest.Lab {
 	return l
 }
 
-// recorded records the lab's run in a folder beside it.
+// recorded records the lab's run in a folder next to it.
 func recorded(t *testing.T, l clitest.Lab, flags ...string) (dir, said string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "recording")
@@ -46,9 +46,9 @@ func rewrite(t *testing.T, path, from, to string) {
 	}
 }
 
-// A run that is replayed is the run that was recorded, in a folder that needs nothing else:
-// the record, byte for byte, and the verdict on it.
-func TestARecordedRunIsReplayed(t *testing.T) {
+// A replayed run equals the recorded run, in a folder that needs nothing else: the record, byte for
+// byte, and the verdict on it.
+func TestRecordedRunIsReplayed(t *testing.T) {
 	t.Parallel()
 	l := labOf(t, "pixel-7-android-14")
 	dir, said := recorded(t, l, "--black-out", "readsMail", "--note", "a simulated phone")
@@ -97,8 +97,8 @@ func TestARecordedRunIsReplayed(t *testing.T) {
 	}
 }
 
-// A number that was changed in an answer is found in the record, and ends with status 3.
-func TestAChangedNumberIsFoundInTheRecord(t *testing.T) {
+// A changed number in an answer is found in the record, and the exit status is 3.
+func TestReplayFindsAChangedNumber(t *testing.T) {
 	t.Parallel()
 	dir, _ := recorded(t, labOf(t, "pixel-7-android-14"))
 	path := filepath.Join(dir, recording.ExchangesFile)
@@ -124,9 +124,8 @@ func TestAChangedNumberIsFoundInTheRecord(t *testing.T) {
 	}
 }
 
-// A recorder that is killed leaves a recording of what there was, which says so and where
-// it ends.
-func TestARecordingThatWasCutOffIsReplayedUpToThere(t *testing.T) {
+// A killed recorder leaves a partial recording, and its replay reports that and where it ends.
+func TestReplayOfATruncatedRecording(t *testing.T) {
 	t.Parallel()
 	dir, _ := recorded(t, labOf(t, "pixel-5-android-11"))
 	path := filepath.Join(dir, recording.ExchangesFile)
@@ -152,8 +151,8 @@ func TestARecordingThatWasCutOffIsReplayedUpToThere(t *testing.T) {
 	}
 }
 
-// Another build than was recorded is no answer to the question for that one.
-func TestAnotherBuildIsNotReplayed(t *testing.T) {
+// A replay with another build than the recorded one is refused.
+func TestReplayRejectsAnotherBuild(t *testing.T) {
 	t.Parallel()
 	dir, _ := recorded(t, labOf(t, "pixel-5-android-11"))
 	rewrite(t, filepath.Join(dir, replay.BuildsFolder, "demo-good.apk"), "think 800us", "think 900us")
@@ -178,9 +177,9 @@ func TestWhatIsRefused(t *testing.T) {
 	clitest.Refuses(t, clitest.Run(t, nil, "record-device", filepath.Join(full, "new"), "--config", l.Path("apkgate.yml")), "3 devices are named, and one is recorded", "--device")
 }
 
-// A recording of a simulated phone is like another of the same phone, and tells where it is
-// unlike one of another version.
-func TestARecordingIsHeldAgainstASimulatedPhone(t *testing.T) {
+// A recording of a simulated phone is like another of the same phone, and the comparison lists the
+// differences to another version.
+func TestCompareWithASimulatedPhone(t *testing.T) {
 	t.Parallel()
 	dir, _ := recorded(t, labOf(t, "pixel-7-android-14"))
 	type held struct {
@@ -211,14 +210,14 @@ func TestARecordingIsHeldAgainstASimulatedPhone(t *testing.T) {
 		t.Errorf("unlike Android 11: %v", unlike)
 	}
 	got := clitest.Run(t, nil, "record-device", "compare", dir)
-	if !regexp.MustCompile(`\d+ questions of a recording of a SIMULATED phone, held against the simulated pixel-7-android-14: \d+ exact, \d+ by shape, 0 unlike\n$`).MatchString(got.Stdout) {
+	if !regexp.MustCompile(`\d+ questions of a recording of a SIMULATED phone, compared with the simulated pixel-7-android-14: \d+ exact, \d+ by shape, 0 unlike\n$`).MatchString(got.Stdout) {
 		t.Errorf("it says %s", got.Stdout)
 	}
 }
 
-// Every recording in the folder that APKGATE_RECORDINGS names, such as a volunteer's, gives
-// the record that was recorded.
-func TestRecordingsThatAreThere(t *testing.T) {
+// Every recording in the folder that APKGATE_RECORDINGS names, such as a volunteer's, gives the
+// recorded record.
+func TestReplayOfGivenRecordings(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("APKGATE_RECORDINGS")
 	if folder == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// cleanCommand is apkgate devices clean.
+// cleanCommand returns apkgate devices clean.
 func cleanCommand(c terminal.Console) *cobra.Command {
 	var path string
 	var dryRun bool
@@ -63,9 +63,9 @@ func clean(ctx context.Context, c terminal.Console, cfg *config.Config, dryRun b
 	return errors.Join(problems, err, staysErr)
 }
 
-// thatStay reports whether there are devices that a killed run can have left changed: those
-// of the configuration that are neither simulated nor booted, or where it names none the
-// one that adb sees.
+// thatStay reports whether there are permanent devices that a killed run can have left changed:
+// those of the configuration that are neither simulated nor booted, or if it names none the one
+// that adb sees.
 func thatStay(ctx context.Context, c terminal.Console, cfg *config.Config) (bool, error) {
 	for _, d := range cfg.Devices {
 		if d.Serial != "" || d.Address != "" {

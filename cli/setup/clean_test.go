@@ -55,7 +55,7 @@ func (y yard) apkgate(args ...string) (status int, said string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// leases is the folder of the yard's.
+// leases is the folder of the yard's leases.
 func (y yard) leases() string { return y.Path("cache", "apkgate", "leases") }
 
 func (y yard) configure(devices string) {
@@ -63,8 +63,8 @@ func (y yard) configure(devices string) {
 	clitest.WriteFile(y.t, filepath.Join(y.dir, "apkgate.yml"), fmt.Sprintf(clitest.LabConfig, "demo-good", "wifi", devices))
 }
 
-// killedCollect boots the devices of the configuration with apkgate collect, and kills it
-// once so many run.
+// killedCollect boots the devices of the configuration with apkgate collect, and kills it once so
+// many run.
 func (y yard) killedCollect(devices int) {
 	y.t.Helper()
 	cmd := y.command("collect", "--parallel", "3")
@@ -84,8 +84,8 @@ func (y yard) killedCollect(devices int) {
 	<-ended
 }
 
-// booted counts the devices whose lease says that they have been started: of one that is
-// still asked for, cleaning up waits longer than a test should.
+// booted counts the devices whose lease says that they were started: cleaning up one that is still
+// being requested takes longer than a test should.
 func (y yard) booted() (n int) {
 	y.t.Helper()
 	leases, err := lease.List(y.leases())
@@ -106,9 +106,9 @@ const oneOfEach = `
 - {name: cloud, genymotion-saas: {recipe: Google Pixel 3, android: "11.0", minutes: 5}}
 `
 
-// What a killed apkgate has booted is listed, stopped and deleted, whatever lab it is of;
-// a second time there is nothing to do.
-func TestWhatAKilledApkgateBootedIsStopped(t *testing.T) {
+// What a killed apkgate has booted is listed, stopped and deleted, of every kind of lab; a second
+// time there is nothing to do.
+func TestCleanStopsBootedDevices(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	if _, err := genymotion.AddMachine(y.Folder, "Mine"); err != nil {
@@ -159,8 +159,8 @@ func (y yard) homes() (names []string) {
 	return names
 }
 
-// outliving replaces the yard's emulator by a script that starts it: only the script dies
-// with apkgate, as on systems whose processes outlive those that started them.
+// outliving replaces the yard's emulator by a script that starts it: only the script dies with
+// apkgate, as on systems whose processes outlive their parents.
 func (y yard) outliving() {
 	y.t.Helper()
 	real, script := y.SDK("emulator", "engine", "emulator"), y.SDK("emulator", "emulator")
@@ -172,9 +172,9 @@ func (y yard) outliving() {
 	}
 }
 
-// An emulator of an apkgate that was killed is ended, and the AVD that was created for it
-// deleted, whether it died with apkgate or has outlived it.
-func TestAnEmulatorOfAKilledApkgateIsCleanedUp(t *testing.T) {
+// An emulator of a killed apkgate is ended, and the AVD that was created for it deleted, whether it
+// died with apkgate or has outlived it.
+func TestCleanEndsAnEmulator(t *testing.T) {
 	t.Parallel()
 	for _, outlives := range []bool{false, true} {
 		y := newYard(t)
@@ -210,8 +210,8 @@ func TestAnEmulatorOfAKilledApkgateIsCleanedUp(t *testing.T) {
 	}
 }
 
-// nothingIsLeft holds the yard to have no lease, no phone, no instance of the cloud, and no
-// machines of the Desktop but those.
+// nothingIsLeft checks that the yard has no lease, no phone, no instance of the cloud, and no
+// machines of the Desktop except the given ones.
 func (y yard) nothingIsLeft(machines ...string) {
 	y.t.Helper()
 	leases, err := lease.List(y.leases())
@@ -235,9 +235,9 @@ func (y yard) nothingIsLeft(machines ...string) {
 	}
 }
 
-// What can't be stopped is told with what to do by hand, and its lease stays; the others
-// are stopped all the same.
-func TestWhatCantBeStoppedIsTold(t *testing.T) {
+// What can't be stopped is reported with the manual command, and its lease stays; the others are
+// stopped.
+func TestCleanReportsFailures(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	y.configure(`
@@ -269,9 +269,9 @@ func TestWhatCantBeStoppedIsTold(t *testing.T) {
 	y.nothingIsLeft()
 }
 
-// A program that was just being started by the apkgate that was killed holds the lock of its
-// lease for a moment more: that is waited for, and the lease is nobody's all the while.
-func TestALockThatOutlivesItsProcess(t *testing.T) {
+// A program that the killed apkgate was just starting holds the lock of its lease for a moment
+// longer: that is waited for, and the lease has no owner in the meantime.
+func TestCleanWaitsForALock(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	gone := y.command("devices", "clean")
@@ -300,9 +300,9 @@ func TestALockThatOutlivesItsProcess(t *testing.T) {
 	y.nothingIsLeft()
 }
 
-// What an apkgate that runs has booted is left alone, and so are leases of other computers
-// and of labs that nobody knows.
-func TestWhatIsNotForCleaningIsLeftAlone(t *testing.T) {
+// What a running apkgate has booted is left alone, and so are leases of other computers and of
+// unknown labs.
+func TestCleanLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	mine, err := lease.Take(y.leases(), "genymotion-saas", "")
@@ -332,8 +332,8 @@ func TestWhatIsNotForCleaningIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Devices that stay get back what a killed run has left changed on them.
-func TestCleaningPutsBackWhatWasChanged(t *testing.T) {
+// Changes by a killed run are undone on permanent devices.
+func TestCleanRestoresDevices(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	phone, err := simulator.Start(clitest.FaultyPhone, 1, simulator.Options{Rate: 1})
@@ -353,7 +353,7 @@ func TestCleaningPutsBackWhatWasChanged(t *testing.T) {
 	}
 }
 
-// doctor says of each lab of the configuration whether it can boot devices here.
+// doctor reports for each lab of the configuration whether it can boot devices here.
 func TestDoctorChecksTheLabs(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/validate"
 )
 
-// conditionsFit says what a run would do to the device for its scenarios, and what the
-// device or the app that is on it makes of that.
+// conditionsFit returns what a run would do to the device for its scenarios, and the resulting
+// findings on the device or the installed app.
 func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]device.Finding, error) {
 	if len(cfg.Scenarios) == 0 {
 		return nil, nil
@@ -30,7 +30,7 @@ func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]
 	}
 	api, err := strconv.Atoi(strings.TrimSpace(string(out.Stdout)))
 	if err != nil {
-		return nil, nil //nolint:nilerr // a device that doesn't tell is not blamed for it
+		return nil, nil //nolint:nilerr // nolint:nilerr // no finding without an answer
 	}
 	code, err := codeFinding(ctx, d, cfg, api)
 	if err != nil {
@@ -48,15 +48,15 @@ func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]
 	return slices.Concat(code, warmUps(cfg.Scenarios), told, own, rate, startFindings(cfg.Scenarios, api)), err
 }
 
-// sectionsFinding tells that what the app says of itself gets into no trace, where traces are to
-// tell why frames are slow.
+// sectionsFinding reports that the app's own sections are missing from traces, if traces are to
+// explain slow frames.
 func sectionsFinding(ctx context.Context, d device.Device, cfg *config.Config, api int) ([]device.Finding, error) {
 	if !cfg.Evidence.Keeps() || !recorders.HasPerfetto(target.Facts{API: api}) || !validate.Untraceable(cfg.App) {
 		return nil, nil
 	}
 	out, err := d.Exec(ctx, "getprop ro.debuggable")
 	if err != nil {
-		return nil, fmt.Errorf("look whether Android's build is for developers: %w", err)
+		return nil, fmt.Errorf("check whether Android's build is for developers: %w", err)
 	}
 	if strings.TrimSpace(string(out.Stdout)) == "1" { // there all apps' sections are traced
 		return nil, nil
@@ -67,8 +67,8 @@ func sectionsFinding(ctx context.Context, d device.Device, cfg *config.Config, a
 	}}, nil
 }
 
-// warmUps says how often each scenario runs before it is measured: the paper's warm-up, which
-// fills caches, and has the runtime load and compile what it does.
+// warmUps reports how often each scenario runs before it is measured: the paper's warm-up, which
+// fills caches, and makes the runtime load and compile the app's code.
 func warmUps(scenarios []config.Scenario) []device.Finding {
 	var each []string
 	for _, s := range scenarios {
@@ -92,36 +92,36 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// startFindings tells of start-ups whose activity the device can't be asked for.
+// startFindings reports start-ups whose activity the device can't be queried for.
 func startFindings(scenarios []config.Scenario, api int) (findings []device.Finding) {
 	for _, s := range scenarios {
 		if w := s.Workload.Startup; w != nil && w.Activity == "" && api < 24 {
 			findings = append(findings, device.Finding{
-				Name: "start", Detail: fmt.Sprintf("scenario %q names no activity, and Android tells the launcher's since version 7", s.Name), Hint: "name it: workload.startup.activity in apkgate.yml",
+				Name: "start", Detail: fmt.Sprintf("scenario %q names no activity, and Android reports the launcher's since version 7", s.Name), Hint: "name it: workload.startup.activity in apkgate.yml",
 			})
 		}
 	}
 	return findings
 }
 
-// framesFinding says what would tell of frames: those of two ways are never compared.
+// framesFinding reports the source of frames: frames of two sources are never compared.
 func framesFinding(ctx context.Context, d device.Device, scenarios []config.Scenario, api int) ([]device.Finding, error) {
-	const dumps = "dumps of gfxinfo tell of them, which the app takes time for"
-	f := device.Finding{Name: "frames", OK: true, Detail: framesource.Timeline.String() + " tells of them"}
+	const dumps = "read from dumps of gfxinfo, which cost the app time"
+	f := device.Finding{Name: "frames", OK: true, Detail: "read from " + framesource.Timeline.String()}
 	shown := slices.ContainsFunc(scenarios, func(s config.Scenario) bool { return s.FramesBy == config.FramesShown })
 	switch facts := (target.Facts{API: api}); {
 	case shown && !framesource.HasBuffers(facts):
-		f.OK, f.Detail, f.Hint = false, dumps+": only Android 11 and later tell what was shown", "leave frames-by out for this device"
+		f.OK, f.Detail, f.Hint = false, dumps+": only Android 11 and later report what was shown", "leave frames-by out for this device"
 		return []device.Finding{f}, nil
 	case shown:
-		f.Detail = framesource.Shown.String() + " tells of them"
+		f.Detail = "read from " + framesource.Shown.String()
 	case !framesource.HasTimeline(facts):
 		f.Detail = dumps + ", as before Android 12"
 		return []device.Finding{f}, nil
 	}
 	out, err := d.Exec(ctx, "getprop persist.traced.enable")
 	if err != nil {
-		return nil, fmt.Errorf("look whether tracing is turned on: %w", err)
+		return nil, fmt.Errorf("check whether tracing is turned on: %w", err)
 	}
 	if strings.TrimSpace(string(out.Stdout)) == "0" {
 		f.Detail += "; tracing is turned off, and a run turns it on for as long as it takes (persist.traced.enable)"
@@ -129,7 +129,7 @@ func framesFinding(ctx context.Context, d device.Device, scenarios []config.Scen
 	return []device.Finding{f}, nil
 }
 
-// codeFinding says what would be compiled, and where Android would compile nothing.
+// codeFinding reports what would be compiled, and where Android would compile nothing.
 func codeFinding(ctx context.Context, d device.Device, cfg *config.Config, api int) ([]device.Finding, error) {
 	var modes []string
 	for _, s := range cfg.Scenarios {
@@ -159,7 +159,7 @@ func codeFinding(ctx context.Context, d device.Device, cfg *config.Config, api i
 	return []device.Finding{f}, nil
 }
 
-// rateFinding looks whether the display has the rates that it is to be held at.
+// rateFinding checks that the display has the configured rates.
 func rateFinding(ctx context.Context, d device.Device, scenarios []config.Scenario, api int) ([]device.Finding, error) {
 	var asked []int
 	for _, s := range scenarios {
@@ -180,7 +180,7 @@ func rateFinding(ctx context.Context, d device.Device, scenarios []config.Scenar
 		f := device.Finding{Name: "refresh", OK: true, Detail: fmt.Sprintf("a run holds the display at %d Hz", hz)}
 		switch {
 		case api < 29:
-			f = device.Finding{Name: "refresh", Detail: fmt.Sprintf("the display can't be held at %d Hz: only Android 10 and later can be told its rate", hz), Hint: "leave refresh-hz out for this device"}
+			f = device.Finding{Name: "refresh", Detail: fmt.Sprintf("the display can't be held at %d Hz: only Android 10 and later allow that", hz), Hint: "leave refresh-hz out for this device"}
 		case len(rates) > 0 && !slices.Contains(rates, hz):
 			f = device.Finding{Name: "refresh", Detail: fmt.Sprintf("the display has no %d Hz", hz), Hint: "set refresh-hz to one of its rates: " + strings.Trim(fmt.Sprint(rates), "[]")}
 		}

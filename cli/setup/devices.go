@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// DevicesCommand is apkgate devices.
+// DevicesCommand returns apkgate devices.
 func DevicesCommand(c terminal.Console) *cobra.Command {
 	var sims bool
 	cmd := &cobra.Command{
@@ -55,7 +55,7 @@ func listDevices(c terminal.Console, cmd *cobra.Command) error {
 	return table.Render()
 }
 
-// listLeases shows what apkgates of this user have booted on this computer.
+// listLeases lists the devices that apkgates of this user have booted on this computer.
 func listLeases(c terminal.Console) error {
 	leases, problems := lease.List(lease.Folder())
 	if len(leases) > 0 {

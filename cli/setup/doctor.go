@@ -1,7 +1,7 @@
-// Package setup holds the commands that come before measuring: init writes a
-// configuration, devices lists what is connected, and doctor says whether both are fit.
+// Package setup implements the commands that come before measuring: init writes a configuration,
+// devices lists what is connected, and doctor checks both.
 //
-// It changes nothing on a device, but to put back what a run left that was killed.
+// It changes nothing on a device, except to undo what a killed run left.
 package setup
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/validate"
 )
 
-// DoctorCommand is apkgate doctor.
+// DoctorCommand returns apkgate doctor.
 func DoctorCommand(c terminal.Console) *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
@@ -48,7 +48,7 @@ func DoctorCommand(c terminal.Console) *cobra.Command {
 	return cmd
 }
 
-// configFit says what a run would miss of the configuration, where there is one.
+// configFit returns what a run would miss in the configuration, if there is one.
 func configFit(path string) error {
 	if path == "" {
 		if _, err := os.Stat(config.FileName); errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +59,7 @@ func configFit(path string) error {
 	if err != nil {
 		return err
 	}
-	return validate.FilesThere(cfg)
+	return validate.Files(cfg)
 }
 
 func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err error) {
@@ -74,7 +74,7 @@ func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err er
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	unfit := 0
-	var lost error // the devices that could not be asked; the others still are
+	var lost error // the devices that could not be reached; the others still are
 	for _, d := range devices {
 		fit, err := examine(ctx, c, d, cfg)
 		if err != nil && ctx.Err() != nil {
@@ -101,7 +101,7 @@ func doctor(ctx context.Context, c terminal.Console, cfg *config.Config) (err er
 	return nil
 }
 
-// examine prints what the check before a run finds on one device.
+// examine prints the findings of the check before a run on one device.
 func examine(ctx context.Context, c terminal.Console, d measurement.Device, cfg *config.Config) (fit bool, err error) {
 	by := d.InUse(c.Now())
 	connected, err := d.Open(ctx)
@@ -140,8 +140,8 @@ func examine(ctx context.Context, c terminal.Console, d measurement.Device, cfg 
 	return showFindings(c, d.Name, connected.Serial(), findings), nil
 }
 
-// useOf says who uses the device, here or anywhere, and else what a run that was killed
-// left changed on it.
+// useOf reports who uses the device, here or anywhere, and else what a killed run left changed on
+// it.
 func useOf(ctx context.Context, d device.Device, by string) ([]device.Finding, error) {
 	left, owner, err := target.Left(ctx, d)
 	if err != nil {
@@ -155,14 +155,14 @@ func useOf(ctx context.Context, d device.Device, by string) ([]device.Finding, e
 	}
 	if len(left) > 0 {
 		return []device.Finding{{
-			Name: "left", OK: true, Detail: "a run that was killed left this to do: " + strings.Join(left, "; "),
+			Name: "left", OK: true, Detail: "a killed run left this to do: " + strings.Join(left, "; "),
 			Hint: "the next run does it, or now: apkgate devices restore",
 		}}, nil
 	}
 	return nil, nil
 }
 
-// installedFit looks whether the device has what the configuration names no APK of.
+// installedFit checks that the packages without a configured APK are on the device.
 func installedFit(ctx context.Context, d device.Device, cfg *config.Config) ([]device.Finding, error) {
 	var findings []device.Finding
 	for _, s := range cfg.Scenarios {
@@ -170,7 +170,7 @@ func installedFit(ctx context.Context, d device.Device, cfg *config.Config) ([]d
 		if err != nil && !loss.IsConfiguration(err) {
 			return findings, err
 		}
-		f := device.Finding{Name: "app", OK: err == nil, Detail: "nothing that scenario " + s.Name + " needs on the device is missing, beside what a run installs"}
+		f := device.Finding{Name: "app", OK: err == nil, Detail: "nothing that scenario " + s.Name + " needs on the device is missing, apart from what a run installs"}
 		if err != nil {
 			f.Detail, f.Hint = err.Error(), exit.HintOf(err)
 		}

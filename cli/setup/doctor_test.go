@@ -20,9 +20,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// What is wrong before anything is measured ends with 2, keeps no device waiting,
-// and is what doctor finds too.
-func TestWhatIsKnownBeforeMeasuring(t *testing.T) {
+// What is wrong before anything is measured ends with 2, uses no device, and is found by doctor
+// too.
+func TestErrorsBeforeMeasuring(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	workload := `{test-package: com.example.demo.test, class: "com.example.demo.ReadMailTest#readsMail"}`
 	for name, c := range map[string]struct {
@@ -60,8 +60,8 @@ func TestWhatIsKnownBeforeMeasuring(t *testing.T) {
 	}
 }
 
-// What is no APK, nor names APKs, is told before a device is asked.
-func TestWhatNoDeviceInstalls(t *testing.T) {
+// A file that is no APK, nor contains APKs, is reported before a device is queried.
+func TestUninstallableAppsAreRejected(t *testing.T) {
 	t.Parallel()
 	for apk, said := range map[string]string{
 		"app.AAB":                   "app.AAB is an app bundle, which no device installs",
@@ -83,9 +83,9 @@ func TestWhatNoDeviceInstalls(t *testing.T) {
 	}
 }
 
-// Maestro looks for devices at one adb server alone: what it can't find is refused
-// before anything is measured.
-func TestDevicesThatMaestroDoesNotFind(t *testing.T) {
+// Maestro looks for devices at only one adb server: a device that it can't find is refused before
+// anything is measured.
+func TestMaestroSees(t *testing.T) {
 	bin := t.TempDir()
 	clitest.WriteFile(t, filepath.Join(bin, "maestro"), "#!/bin/sh\n")
 	if err := os.Chmod(filepath.Join(bin, "maestro"), 0o755); err != nil {
@@ -121,8 +121,8 @@ func TestDevicesThatMaestroDoesNotFind(t *testing.T) {
 	}
 }
 
-// An APK that can't be read by us may be one for the device all the same.
-func TestAnAPKOfAnUnknownForm(t *testing.T) {
+// An APK that apkgate can't read may be readable to the device.
+func TestUnreadableAPKIsLeftToTheDevice(t *testing.T) {
 	l := clitest.NewLab(t, "demo-good", "")
 	var b bytes.Buffer
 	if err := zip.NewWriter(&b).Close(); err != nil {
@@ -134,7 +134,7 @@ func TestAnAPKOfAnUnknownForm(t *testing.T) {
 	}
 }
 
-// adbThatSees is an adb server with a list of devices and nothing else.
+// adbThatSees is an adb server that only lists devices.
 func adbThatSees(t *testing.T, list string) (socket string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -158,7 +158,7 @@ func adbThatSees(t *testing.T, list string) (socket string) {
 	return "tcp:" + listener.Addr().String()
 }
 
-// Of each device that can't be used, doctor says what to do about it.
+// For each unusable device, doctor prints what to do about it.
 func TestDoctorOnDevicesThatCantBeUsed(t *testing.T) {
 	socket := adbThatSees(t, "R58M\tunauthorized usb:1-1 transport_id:1\nemulator-5554\toffline transport_id:2\n"+
 		"4567\tno permissions (user in plugdev group; are your udev rules wrong?); see [http://developer.android.com/tools/device.html] usb:1-1 transport_id:3\n")
@@ -186,8 +186,7 @@ func TestDoctorOnDevicesThatCantBeUsed(t *testing.T) {
 	}
 }
 
-// A device that another apkgate measures on is named with its user, and is no worse
-// for it: a run waits.
+// A device that another apkgate measures on is listed with its user, and is still fit: a run waits.
 func TestDoctorOnADeviceInUse(t *testing.T) {
 	phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{})
 	if err != nil {
@@ -221,16 +220,16 @@ func TestDoctorOnADeviceInUse(t *testing.T) {
 	}
 }
 
-// Where frames would come from is told before: those of the two ways are never compared.
-func TestDoctorTellsWhereFramesComeFrom(t *testing.T) {
+// The source of frames is reported beforehand: frames of two sources are never compared.
+func TestDoctorShowsTheSourceOfFrames(t *testing.T) {
 	for profile, c := range map[string]struct{ before, want string }{
-		"pixel-7-android-14":     {"", "ok   frames       the system's frame timeline tells of them"},
-		"galaxy-s21-android-13":  {"setprop persist.traced.enable 0", "ok   frames       the system's frame timeline tells of them; tracing is turned off, and a run turns it on for as long as it takes"},
-		"pixel-5-android-11":     {"", "ok   frames       dumps of gfxinfo tell of them, which the app takes time for, as before Android 12"},
-		"nexus-5x-android-6.0.0": {"", "ok   frames       dumps of gfxinfo tell of them, which the app takes time for, as before Android 12"},
-		// By what was shown, which is asked for there:
-		"moto-g5-android-7.0": {"", "BAD  frames       dumps of gfxinfo tell of them, which the app takes time for: only Android 11 and later tell what was shown"},
-		"c1-go-android-11":    {"", "ok   frames       the compositor's record of buffers tells of them"},
+		"pixel-7-android-14":     {"", "ok   frames       read from the system's frame timeline"},
+		"galaxy-s21-android-13":  {"setprop persist.traced.enable 0", "ok   frames       read from the system's frame timeline; tracing is turned off, and a run turns it on for as long as it takes"},
+		"pixel-5-android-11":     {"", "ok   frames       read from dumps of gfxinfo, which cost the app time, as before Android 12"},
+		"nexus-5x-android-6.0.0": {"", "ok   frames       read from dumps of gfxinfo, which cost the app time, as before Android 12"},
+		// By what was shown, if configured:
+		"moto-g5-android-7.0": {"", "BAD  frames       read from dumps of gfxinfo, which cost the app time: only Android 11 and later report what was shown"},
+		"c1-go-android-11":    {"", "ok   frames       read from the compositor's record of buffers"},
 	} {
 		phone, err := simulator.Start(profile, 1, simulator.Options{})
 		if err != nil {
@@ -255,8 +254,8 @@ func TestDoctorTellsWhereFramesComeFrom(t *testing.T) {
 	}
 }
 
-// What a run would do to a device is told before, with what the device makes of it.
-func TestDoctorTellsWhatARunDoes(t *testing.T) {
+// What a run would do to a device is reported beforehand, with the consequences on that device.
+func TestDoctorShowsWhatARunDoes(t *testing.T) {
 	for _, c := range []struct {
 		profile, scenario string
 		hot               time.Duration
@@ -308,9 +307,9 @@ func TestDoctorTellsWhatARunDoes(t *testing.T) {
 	}
 }
 
-// An app whose own sections get into no trace is told of before a run, where traces are to tell
-// why frames are slow.
-func TestDoctorTellsThatTheAppsSectionsAreInNoTrace(t *testing.T) {
+// An app whose own sections are missing from traces is reported before a run, if traces are to
+// explain slow frames.
+func TestDoctorReportsMissingSections(t *testing.T) {
 	for _, c := range []struct {
 		flags, keep string
 		production  bool

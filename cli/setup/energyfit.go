@@ -10,11 +10,11 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// connectedTo are the chargers that dumpsys battery states.
+// connectedTo matches the chargers in dumpsys battery.
 var connectedTo = regexp.MustCompile(`(?m)^\s*(AC|USB|Wireless|Dock) powered: true`)
 
-// energyFit looks at what a device lacks for the energy that is asked for: it must
-// not charge while its battery is measured, and it needs a sampler for methods.
+// energyFit reports what a device lacks for the configured energy: it must not charge while its
+// battery is measured, and it needs a sampler for methods.
 func energyFit(ctx context.Context, d device.Device, e *config.Energy) ([]device.Finding, error) {
 	if !e.Measured() {
 		return nil, nil
@@ -39,7 +39,7 @@ func energyFit(ctx context.Context, d device.Device, e *config.Energy) ([]device
 	return append(findings, sampler), nil
 }
 
-// chargerFinding is unfit only where the battery has to be the source.
+// chargerFinding is unfit only if the battery has to be the source.
 func chargerFinding(dump, source string) device.Finding {
 	f := device.Finding{Name: "charger", OK: true, Detail: "none is connected"}
 	var by []string

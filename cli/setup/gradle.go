@@ -13,9 +13,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// fromGradle fills in what a Gradle project tells, and says what it found and what it
-// left. Flags win. Without a folder it reads this one, where it is the root of a project
-// and no flag names the app.
+// fromGradle fills in what a Gradle project contains, and prints what it found and what it left
+// open. Flags take precedence. Without a folder it reads the current one, if that is the root of a
+// project and no flag names the app.
 func fromGradle(c terminal.Console, dir string, o *config.InitOptions) error {
 	asked := dir != ""
 	if !asked {
@@ -49,11 +49,11 @@ func fromGradle(c terminal.Console, dir string, o *config.InitOptions) error {
 		}
 		o.Devices = append(o.Devices, d)
 	}
-	tellGradle(c, p, b, o.Devices)
+	printGradle(c, p, b, o.Devices)
 	return nil
 }
 
-// fillIn takes what was found where no flag says otherwise.
+// fillIn sets what was found unless a flag is given.
 func fillIn(o *config.InitOptions, p gradle.Project, b gradle.Built) {
 	for _, v := range []struct {
 		to    *string
@@ -68,8 +68,8 @@ func fillIn(o *config.InitOptions, p gradle.Project, b gradle.Built) {
 	}
 }
 
-// tellGradle says what was found, and what the user has to do.
-func tellGradle(c terminal.Console, p gradle.Project, b gradle.Built, devices []config.Device) {
+// printGradle prints what was found, and what the user has to do.
+func printGradle(c terminal.Console, p gradle.Project, b gradle.Built, devices []config.Device) {
 	say := func(format string, args ...any) { fmt.Fprintln(c.Stderr, terminal.Plain(fmt.Sprintf(format, args...))) }
 	switch {
 	case p.Benchmark != nil && p.App != nil:
@@ -101,7 +101,7 @@ var (
 	own    = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 )
 
-// managed is an emulator of Gradle's as apkgate boots it; why says what is wrong with it.
+// managed returns a Gradle-managed emulator as apkgate boots it; why is what is wrong with it.
 func managed(e gradle.Emulator) (d config.Device, why string) {
 	image, known := images[e.Source]
 	if !known {
@@ -116,9 +116,8 @@ func managed(e gradle.Emulator) (d config.Device, why string) {
 	return config.Device{Name: e.Name, Labs: config.Labs{AVD: &config.AVD{Model: modelID(e.Device), Android: e.API, Image: image}}}, ""
 }
 
-// modelID is the id by which avdmanager knows a device that Android Studio shows by its
-// name: "Pixel 6 Pro" is pixel_6_pro, and a Nexus has its name for one (devices.xml of the
-// SDK's tools).
+// modelID returns avdmanager's id of a device by its name in Android Studio: "Pixel 6 Pro" is
+// pixel_6_pro, and a Nexus has its name as the id (devices.xml of the SDK's tools).
 func modelID(name string) string {
 	for _, line := range []string{"Pixel", "Small ", "Medium ", "Resizable"} {
 		if strings.HasPrefix(name, line) {

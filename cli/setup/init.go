@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// InitCommand is apkgate init.
+// InitCommand returns apkgate init.
 func InitCommand(c terminal.Console) *cobra.Command {
 	var o config.InitOptions
 	var path string
@@ -36,7 +36,7 @@ it found and what is left to fill in. Gradle is not run.`,
 		},
 	}
 	cmd.Flags().StringVarP(&path, "output", "o", config.FileName, "the file to write; - is standard output")
-	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
 	cmd.Flags().StringVar(&o.Package, "package", "", "the app's package, such as com.example.mail")
 	cmd.Flags().StringVar(&o.APK, "apk", "", "the APK to install")
 	cmd.Flags().StringVar(&o.TestAPK, "test-apk", "", "the APK with the instrumentation tests")
@@ -62,7 +62,7 @@ func writeConfig(c terminal.Console, path string, force bool, o config.InitOptio
 	}
 	f, err := os.OpenFile(path, flags, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return exit.Usage(fmt.Errorf("%s is there already", path), "--force replaces it")
+		return exit.Usage(fmt.Errorf("%s exists already", path), "--force replaces it")
 	}
 	if err != nil {
 		return exit.Usage(fmt.Errorf("write the configuration: %w", err), "")

@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// checkLabs prints of each lab that the configuration has a device of whether it can boot
-// one here, and returns those that can't.
+// checkLabs prints for each lab in the configuration whether it can boot a device here, and returns
+// those that can't.
 func checkLabs(ctx context.Context, c terminal.Console, cfg *config.Config) (cannot []string) {
 	known := labs.All(c)
 	var kinds []string

@@ -8,15 +8,15 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// showFindings prints what was found of a device, and reports whether it is fit. Of each
-// finding there is a line with what is and what a run does about it, and where there is more to
-// be done, how: serial is what adb calls the device.
+// showFindings prints the findings on a device, and reports whether it is fit. Each finding has a
+// line with the state and what a run does about it and, if more can be done, how: serial is the
+// device's in adb.
 func showFindings(c terminal.Console, title, serial string, findings []device.Finding) (fit bool) {
 	return showAll(c, terminal.Plain(title), "fit to measure on", "NOT fit to measure on", serial, findings)
 }
 
-// showAll prints findings below a line that says whether all is as it should be. What is not
-// stands first, and by name in that line. Where serial is "" there is no device to adb.
+// showAll prints findings below a line on whether all of them are good. Bad ones come first, and
+// are named in that line. Without a serial there is no device for adb.
 func showAll(c terminal.Console, title, fine, wrong, serial string, findings []device.Finding) bool {
 	var good, bad []device.Finding
 	var names []string
@@ -59,8 +59,8 @@ func showFinding(c terminal.Console, serial string, f device.Finding) {
 	}
 }
 
-// shellWord is a command line for the device's shell as one to type on this computer, whose
-// shell would take some of it for itself.
+// shellWord quotes a command line for the device's shell for typing it on this computer, whose
+// shell would otherwise interpret some of it.
 func shellWord(line string) string {
 	if strings.ContainsAny(line, ";|&$<>\"'()*?") {
 		return device.Quote(line)

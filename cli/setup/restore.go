@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// restoreCommand is apkgate devices restore.
+// restoreCommand returns apkgate devices restore.
 func restoreCommand(c terminal.Console) *cobra.Command {
 	var path string
 	var names []string
@@ -44,8 +44,7 @@ func restoreCommand(c terminal.Console) *cobra.Command {
 	return cmd
 }
 
-// only leaves the devices that are named. Where the configuration names none, these are
-// serials.
+// only keeps the named devices. If the configuration names none, these are serials.
 func only(cfg *config.Config, names []string) error {
 	if len(names) == 0 {
 		return nil

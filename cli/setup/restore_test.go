@@ -51,7 +51,7 @@ func dial(t *testing.T, phone *simulator.Simulated) device.Device {
 	return d
 }
 
-// killed leaves on the phone what a run that was killed leaves there.
+// killed leaves on the phone what a killed run leaves there.
 func killed(t *testing.T, d device.Device) {
 	t.Helper()
 	_, err := d.Exec(t.Context(), "echo 'kind=setting&space=system&name=screen_off_timeout&before=60000&put=86399000' >>/data/local/tmp/apkgate-changed; "+
@@ -70,13 +70,12 @@ func screenOff(t *testing.T, d device.Device) string {
 	return strings.TrimSpace(string(out.Stdout))
 }
 
-// `apkgate doctor` tells what a run left that was killed, and `devices restore` puts it
-// back and says so.
-func TestWhatWasLeftIsRestored(t *testing.T) {
+// `apkgate doctor` reports what a killed run left, and `devices restore` undoes it and prints what.
+func TestRestore(t *testing.T) {
 	t.Parallel()
 	d, apkgate, _ := shelf(t)
 	killed(t, d)
-	if status, said := apkgate("doctor"); status != exit.StatusPass || !strings.Contains(said, "a run that was killed left this to do: set the setting screen_off_timeout back to 60000") || !strings.Contains(said, "apkgate devices restore") {
+	if status, said := apkgate("doctor"); status != exit.StatusPass || !strings.Contains(said, "a killed run left this to do: set the setting screen_off_timeout back to 60000") || !strings.Contains(said, "apkgate devices restore") {
 		t.Errorf("doctor ends with %d and says\n%s", status, said)
 	}
 	if now := screenOff(t, d); !strings.HasPrefix(now, "86399000") {
@@ -99,8 +98,8 @@ func TestWhatWasLeftIsRestored(t *testing.T) {
 	}
 }
 
-// What can't be put back is no success, and stays noted.
-func TestWhatCantBeRestored(t *testing.T) {
+// A change that can't be undone is no success, and stays recorded.
+func TestRestoreReportsFailures(t *testing.T) {
 	t.Parallel()
 	d, apkgate, _ := shelf(t)
 	killed(t, d)
@@ -118,8 +117,8 @@ func TestWhatCantBeRestored(t *testing.T) {
 	}
 }
 
-// What somebody uses is theirs: doctor says who they are, and nothing is put back.
-func TestADeviceInUseIsNotRestored(t *testing.T) {
+// A device in use is left alone: doctor names the user, and nothing is undone.
+func TestRestoreSkipsADeviceInUse(t *testing.T) {
 	t.Parallel()
 	d, apkgate, phone := shelf(t)
 	killed(t, d)

@@ -28,9 +28,9 @@ func onShelf(t *testing.T, phone *simulator.Simulated, conditions, command strin
 	return status, strings.ReplaceAll(out.String(), phone.Address(), "SERIAL"), errs.String()
 }
 
-// What is not as it should be stands first, with its name beside the device's; each line says
-// what is, what a run does about it, and which command does it by hand.
-func TestDoctorShowsHowADeviceIsHeldStill(t *testing.T) {
+// Bad findings come first, and are named next to the device's name; each line has the state, what a
+// run does about it, and the command that does the same by hand.
+func TestDoctorShowsConditions(t *testing.T) {
 	phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{Boot: simulator.Boot{Busy: time.Hour, ANR: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -78,9 +78,9 @@ func TestDoctorShowsHowADeviceIsHeldStill(t *testing.T) {
 	}
 }
 
-// Each network that is asked for has a line: what a run does for it, and where it can't be
-// slowed down what there is to be done about that.
-func TestDoctorShowsWhatARunDoesForEachNetwork(t *testing.T) {
+// Each configured network has a line: what a run does for it and, if it can't be slowed down, what
+// to do about that.
+func TestDoctorShowsNetworks(t *testing.T) {
 	for policy, c := range map[string]struct {
 		status int
 		want   string
@@ -110,9 +110,9 @@ func TestDoctorShowsWhatARunDoesForEachNetwork(t *testing.T) {
 	}
 }
 
-// Where the policy is to refuse, a device that is not fit ends the command with 3 before
-// anything is measured, and the command by which to find out more is told.
-func TestAnUnfitDeviceEndsTheCommand(t *testing.T) {
+// If the policy is to refuse, an unfit device ends the command with 3 before anything is measured,
+// and the command that shows more is printed.
+func TestUnfitDeviceEndsTheCommand(t *testing.T) {
 	for policy, want := range map[string]int{"warn": exit.StatusPass, "refuse": exit.StatusInfrastructure} {
 		phone, err := simulator.Start("pixel-7-android-14", 1, simulator.Options{})
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package show holds the commands that need no device: check and noise judge what was
-// measured, report shows a saved verdict again, and inspect shows what is in a recording.
+// Package show implements the commands that need no device: check and noise judge what was
+// measured, report shows a saved verdict again, and inspect shows the contents of a recording.
 //
 // It changes neither runs nor the history.
 package show
@@ -39,7 +39,7 @@ type checkFlags struct {
 	history, runs []string
 }
 
-// CheckCommand is apkgate check.
+// CheckCommand returns apkgate check.
 func CheckCommand(c terminal.Console) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
@@ -111,7 +111,7 @@ func check(c terminal.Console, cmd *cobra.Command, f checkFlags) error {
 	return exit.Of(in.Verdict.Verdict, set.FailOn, openstore.Damage(c, before.Sound))
 }
 
-// keptWith is where the files lie that were kept with the runs of files.
+// keptWith returns where the files are that were kept with the runs of files.
 func keptWith(runs []run.Run, names []string) map[string]layout.KeptFile {
 	var folders []*evidence.Folder
 	for _, name := range names {
@@ -120,7 +120,7 @@ func keptWith(runs []run.Run, names []string) map[string]layout.KeptFile {
 	return runevidence.ForReport(runs, folders...)
 }
 
-// historyOf is that of the files, or else of the store, which is to be closed.
+// historyOf returns that of the files, or else of the store, which is to be closed.
 func historyOf(ctx context.Context, c terminal.Console, f checkFlags, set settings.Settings) (before judging.Past, done func() error, err error) {
 	if len(f.history) > 0 {
 		files, err := judging.OfFiles(c, f.history, f.ImportFlags, set, 0)

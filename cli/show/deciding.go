@@ -17,15 +17,15 @@ const (
 	listedEvents   = 6 // of a number
 )
 
-// deciding is one number of a scenario with what it has a say in: the whole run, and UI events.
+// deciding is one number of a scenario with where it decides: in the whole run, and in UI events.
 type deciding struct {
 	scenario, metric string
-	whole            *Loudness // nil where it is not compared
+	whole            *Loudness // nil if it is not compared
 	say, none        []Loudness
 }
 
-// deciding are the numbers that have a say somewhere and that a share can be told of, by scenario
-// and in the order of the catalogue. Their events stand in the order of their names.
+// deciding returns the numbers that decide anywhere and have a percentage, by scenario and in the
+// order of the catalogue. Their events are sorted by name.
 func (a AppNoise) deciding() []deciding {
 	var all []deciding
 	for _, m := range a.Metrics {
@@ -58,8 +58,8 @@ func (a AppNoise) deciding() []deciding {
 	return all
 }
 
-// showDeciding tells which numbers have a say in the verdict, of the whole run and of UI events,
-// and the least worsening that each would have shown.
+// showDeciding prints which numbers decide the verdict, in the whole run and in UI events, and the
+// least worsening that each would have shown.
 func (a AppNoise) showDeciding(c terminal.Console) error {
 	all := a.deciding()
 	if len(all) == 0 {
@@ -90,7 +90,7 @@ func (a AppNoise) showDeciding(c terminal.Console) error {
 	return nil
 }
 
-// few are the first of them, and how many more there are; – of none.
+// few lists the first of them, and how many more there are; – for none.
 func few(all []Loudness, text func(Loudness) string) string {
 	var out []string
 	for _, m := range all[:min(len(all), listedEvents)] {
@@ -102,7 +102,7 @@ func few(all []Loudness, text func(Loudness) string) string {
 	return cmp.Or(strings.Join(out, ", "), "–")
 }
 
-// shows is the worsening that would have shown: less, of what should be more.
+// shows returns the worsening that would have shown: less, if more is better.
 func (a AppNoise) shows(m Loudness) string {
 	if m.Detectable <= 0 {
 		return "–"

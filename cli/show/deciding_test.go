@@ -10,10 +10,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// An event decides that has a say in most checks, and beside it stands the middle of what would
-// have shown: 20 % of 10, 20 and 30. Of what should be more, a worsening is less. What has a say
-// nowhere is in no row, and what was not asked anything is not counted.
-func TestWhatDecidesIsListed(t *testing.T) {
+// An event decides if it does in most checks, and it is listed with the median of what would have
+// shown: 20 % of 10, 20 and 30. If more is better, a worsening is less. What decides nowhere is in
+// no row, and unasked questions are not counted.
+func TestShowDeciding(t *testing.T) {
 	asked := func(event, name string, shown bool, detectable float64) gate.Comparison {
 		c := gate.Comparison{Event: event, Metric: name, N: 9, Shown: shown, Detectable: detectable, Screen: gate.Cleared}
 		if shown {
@@ -34,7 +34,7 @@ func TestWhatDecidesIsListed(t *testing.T) {
 		}}}}
 		l.add(v, v)
 	}
-	a := AppNoise{Metrics: l.told(), catalogue: metric.Default()}
+	a := AppNoise{Metrics: l.sorted(), catalogue: metric.Default()}
 	for _, m := range a.Metrics {
 		want := map[string]int{"": 3, "tap": 2, "swipe": 1}[m.Event]
 		if m.Metric == "cpu.time_ms" {
@@ -65,8 +65,8 @@ func TestWhatDecidesIsListed(t *testing.T) {
 	}
 }
 
-// Long lists are cut, and say by how much.
-func TestFewEventsAreListed(t *testing.T) {
+// Long lists are cut, with the number of the rest.
+func TestFew(t *testing.T) {
 	name := func(m Loudness) string { return m.Event }
 	all := []Loudness{{Event: "a"}, {Event: "b"}, {Event: "c"}, {Event: "d"}, {Event: "e"}, {Event: "f"}, {Event: "g"}, {Event: "h"}}
 	for n, want := range map[int]string{0: "–", 1: "a", 6: "a, b, c, d, e, f", 8: "a, b, c, d, e, f, 2 more"} {

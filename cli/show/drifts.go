@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
-// drifts tells of each app which metrics creep for the worse, up to its newest run of each
-// scenario and context. Runs that are retired count for nothing. It is a regression where
-// one does and that is to fail, and a pass otherwise.
+// drifts computes for each app which metrics creep for the worse, up to its newest run of each
+// scenario and context. Retired runs do not count. The outcome is a regression if one does and that
+// is to fail, and a pass otherwise.
 func (n *Noise) drifts(runs []run.Run, retired map[string]bool, set settings.Settings) gate.Outcome {
 	outcome := gate.Pass
 	for i := range n.Apps {
@@ -34,8 +34,8 @@ func (n *Noise) drifts(runs []run.Run, retired map[string]bool, set settings.Set
 	return outcome
 }
 
-// newestOf are an app's newest run of each scenario and context, by the properties that
-// count, and the others.
+// newestOf returns an app's newest run of each scenario and context, by the properties that count,
+// and the others.
 func newestOf(app string, runs []run.Run, retired map[string]bool, use []string) (now, before []run.Run) {
 	newest := map[[2]string]int{} // in now
 	for _, r := range runs {

@@ -41,14 +41,14 @@ import (
 type reader struct {
 	inspect func(io.Reader) (trace.Inspection, error)
 	reads   string // what it reads
-	counts  string // what of that has totals, "" where nothing has
+	counts  string // what of that has totals, "" if nothing has
 	packed  archive.Want
 }
 
-// bugReports are archives that hold the text of one.
+// bugReports are archives with the text of a bug report.
 var bugReports = archive.Want{Report: true}
 
-// readers are what inspect can read, named after the packages in trace.
+// readers are the formats that inspect reads, named after the packages in trace.
 var readers = map[string]reader{
 	"art":           {art.Inspect, "a method trace of ART: what am profile, Android Studio or Debug.startMethodTracing writes (.trace)", "", archive.Want{Names: []string{".trace"}}},
 	"anr":           {waits.Inspect, "a dump of threads: of /data/anr, the drop box, an ApplicationExitInfo or debuggerd", "", archive.Want{Names: []string{"traces.txt"}}},
@@ -64,7 +64,7 @@ var readers = map[string]reader{
 	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", runfiles.Samples},
 }
 
-// InspectCommand is apkgate inspect.
+// InspectCommand returns apkgate inspect.
 func InspectCommand(c terminal.Console) *cobra.Command {
 	var format, table string
 	var open bool
@@ -118,7 +118,7 @@ With --open, the link that opens a trace in Perfetto's user interface
 	return cmd
 }
 
-// together refuses flags of another answer than is asked for.
+// together rejects flags that don't apply to the requested answer.
 func together(flags *pflag.FlagSet, open bool) error {
 	for _, name := range []string{"table", "format"} {
 		if open && flags.Changed(name) {
@@ -156,7 +156,7 @@ func inspect(c terminal.Console, name, path string, format output.Format) error 
 	return nil
 }
 
-// unreadable is the error of a file in which there is nothing for a reader.
+// unreadable returns the error of a file in which a reader finds nothing.
 func unreadable(path, reader string) error {
 	return exit.Usage(fmt.Errorf("inspect %s: nothing in it can be read as %s", terminal.Plain(path), reader), reader+" reads "+readers[reader].reads)
 }

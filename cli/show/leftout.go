@@ -17,25 +17,25 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
-// Noise is what the command noise found (docs/format/noise.md).
+// Noise is the output of the command noise (docs/format/noise.md).
 type Noise struct {
 	Format   string        `json:"format"`
 	Apps     []AppNoise    `json:"apps"`
 	Warnings []run.Warning `json:"warnings,omitempty"`
 }
 
-// AppNoise is how often the gate would have been wrong on an app's accepted sessions, each
-// checked against all the others.
+// AppNoise is how often the gate would have been wrong on an app's accepted sessions, each checked
+// against all the others.
 type AppNoise struct {
 	Package string `json:"package"`
 	Runs    int    `json:"runs"`
-	// Checks counts the sessions: a run that names none is one of its own.
+	// Checks counts the sessions: a run without a session is one of its own.
 	Checks int `json:"checks"`
-	// ByHistory is what the history alone says of them, and WithRounds what follows once
-	// what it leaves open is measured in turns, which is simulated.
+	// ByHistory are the outcomes by the history alone, and WithRounds those after what it leaves
+	// undecided is measured in turns, which is simulated.
 	ByHistory  Outcomes `json:"by_history"`
 	WithRounds Outcomes `json:"with_rounds"`
-	// Repetitions is the mean of what a check takes, those of its rounds included.
+	// Repetitions is the mean of a check's repetitions, including those of its rounds.
 	Repetitions float64      `json:"repetitions"`
 	Alarms      []FalseAlarm `json:"alarms"`
 	Metrics     []Loudness   `json:"metrics"`
@@ -45,7 +45,7 @@ type AppNoise struct {
 	catalogue *metric.Catalogue
 }
 
-// Outcomes count the checks by what is said of them.
+// Outcomes count the checks by their outcome.
 type Outcomes struct {
 	Regressions  int `json:"regressions"`
 	Inconclusive int `json:"inconclusive"`
@@ -61,7 +61,7 @@ type FalseAlarm struct {
 	Session string `json:"session,omitempty"`
 	ID      string `json:"id"`
 	Reason  string `json:"reason"`
-	// Simulated says that the history left it open, and simulated rounds failed it.
+	// Simulated reports that the history left it undecided, and simulated rounds failed it.
 	Simulated bool `json:"simulated,omitempty"`
 }
 
@@ -83,11 +83,11 @@ type session struct {
 	app, name string
 	runs      []run.Run
 	checker   *history.Checker
-	// first is what the history alone says, then what follows of simulated rounds.
+	// first is the verdict by the history alone, then the one after simulated rounds.
 	first, then gate.Verdict
 }
 
-// settleAll makes the verdicts of the sessions, several at a time.
+// settleAll computes the verdicts of the sessions, several at a time.
 func settleAll(all []*session, set settings.Settings) {
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -105,7 +105,7 @@ func settleAll(all []*session, set settings.Settings) {
 // leaveOut checks each session against the others.
 func leaveOut(runs []run.Run, before judging.Past, set settings.Settings) (Noise, error) {
 	out := Noise{Format: "apkgate.noise/2", Apps: []AppNoise{}}
-	runs = slices.DeleteFunc(slices.Clone(runs), func(r run.Run) bool { return r.Status != run.Complete }) // a file may hold such
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r run.Run) bool { return r.Status != run.Complete }) // a file may contain incomplete ones
 	all, place := sessionsOf(runs)
 	for _, s := range all {
 		s.checker = history.NewChecker(set.Policy, set.Catalogue, len(s.runs))
@@ -140,17 +140,17 @@ func leaveOut(runs []run.Run, before judging.Past, set settings.Settings) (Noise
 		for _, o := range []*Outcomes{&a.ByHistory, &a.WithRounds} {
 			o.Low, o.High = evaluation.Interval(o.Regressions, a.Checks)
 		}
-		a.Metrics = metrics[app].told()
+		a.Metrics = metrics[app].sorted()
 		out.Apps = append(out.Apps, *a)
 	}
 	slices.SortFunc(out.Apps, func(a, b AppNoise) int { return cmp.Compare(a.Package, b.Package) })
 	return out, nil
 }
 
-// at is the place of a run: its session, and which of it.
+// at is the place of a run: its session, and its index there.
 type at struct{ session, run int }
 
-// sessionsOf sorts the runs into sessions, and tells of each where it is.
+// sessionsOf groups the runs by session, and returns the place of each.
 func sessionsOf(runs []run.Run) (all []*session, place []at) {
 	known := map[[2]string]int{}
 	for _, r := range runs {
@@ -167,7 +167,7 @@ func sessionsOf(runs []run.Run) (all []*session, place []at) {
 	return all, place
 }
 
-// repetitionsOf are those of a check: of its own runs, and of both builds in its rounds.
+// repetitionsOf returns those of a check: of its own runs, and of both builds in its rounds.
 func repetitionsOf(v gate.Verdict) int {
 	n := 0
 	for _, r := range v.Runs {
@@ -179,8 +179,8 @@ func repetitionsOf(v gate.Verdict) int {
 	return n
 }
 
-// alarmsOf are the runs that are called worse, of those that the history left open as the
-// rounds have them.
+// alarmsOf returns the runs that are called worse, after the rounds for those that the history left
+// undecided.
 func alarmsOf(name string, first, then gate.Verdict) []FalseAlarm {
 	var out []FalseAlarm
 	for i, r := range then.Runs {

@@ -15,17 +15,17 @@ type Loudness struct {
 	Scenario string `json:"scenario"`
 	Event    string `json:"event,omitempty"`
 	Metric   string `json:"metric"`
-	// Comparisons are those of it that had a history. It had a say in Decides of them, of
-	// which the history cleared Cleared, and Open were still open after simulated rounds.
+	// Comparisons counts those of it that had a history. In Decides of them it was decisive, of
+	// which the history cleared Cleared, and Open were still undecided after simulated rounds.
 	Comparisons int `json:"comparisons"`
 	Decides     int `json:"decides"`
 	Cleared     int `json:"cleared"`
 	Open        int `json:"open"`
-	// Detectable is the middle worsening of which nine of ten builds would have shown to
-	// the history alone, as a share; 0 where it is not known.
+	// Detectable is the median worsening of which nine of ten builds would have shown to the
+	// history alone, as a share; 0 if unknown.
 	Detectable float64 `json:"detectable,omitempty"`
-	// Advice is "noisy" where rounds don't settle it, "rounds" where the history mostly
-	// does not clear it, "" where all is well.
+	// Advice is "noisy" if rounds don't settle it, "rounds" if the history mostly does not clear
+	// it, "" otherwise.
 	Advice Advice `json:"advice,omitempty"`
 }
 
@@ -34,7 +34,7 @@ type Advice string
 
 // What to do about a metric.
 const (
-	TooNoisy   Advice = "noisy"  // rounds leave it open in more than one of ten
+	TooNoisy   Advice = "noisy"  // rounds leave it undecided in more than one of ten
 	NeedsTurns Advice = "rounds" // the history clears less than half
 )
 
@@ -56,7 +56,7 @@ func newLoudness(set settings.Settings) *loudness {
 	return &loudness{c, map[[3]string]*Loudness{}, map[[3]string][]float64{}}
 }
 
-// add takes in what the history and then the rounds said of one check.
+// add adds the outcomes of one check, by the history and then by the rounds.
 func (l *loudness) add(first, then gate.Verdict) {
 	for i, r := range first.Runs {
 		for k, c := range r.Comparisons {
@@ -85,8 +85,9 @@ func (l *loudness) add(first, then gate.Verdict) {
 	}
 }
 
-// told are the metrics, those first that are left open most, then those that are cleared least.
-func (l *loudness) told() []Loudness {
+// sorted returns the metrics, those first that are left undecided most often, then those that are
+// cleared least.
+func (l *loudness) sorted() []Loudness {
 	out := []Loudness{}
 	for key, m := range l.by {
 		if shows := l.shows[key]; 2*len(shows) > m.Comparisons {

@@ -23,8 +23,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// garbagePercent is how much garbage is left until it is collected, in percent of what
-// lives.
+// garbagePercent is how much garbage is left until it is collected, in percent of the live heap.
 const garbagePercent = 150
 
 type noiseFlags struct {
@@ -35,7 +34,7 @@ type noiseFlags struct {
 	format  string
 }
 
-// NoiseCommand is apkgate noise.
+// NoiseCommand returns apkgate noise.
 func NoiseCommand(c terminal.Console) *cobra.Command {
 	var f noiseFlags
 	cmd := &cobra.Command{
@@ -79,8 +78,8 @@ func noise(c terminal.Console, cmd *cobra.Command, f noiseFlags) error {
 	if err != nil {
 		return err
 	}
-	// Each check makes and drops what thousands of runs are summed up to: collecting it
-	// more seldom saves a sixth of the processor time.
+	// Each check sums up thousands of short-lived runs: collecting less often saves a sixth of the
+	// processor time.
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	runs, retired, before, closing, err := acceptedRuns(cmd.Context(), c, f, set)
 	if err != nil {
@@ -104,8 +103,8 @@ func writeNoise(c terminal.Console, noise Noise, format output.Format) error {
 	return showNoise(c, noise)
 }
 
-// acceptedRuns are the newest accepted runs, which of them are retired by their ids, and
-// what each is compared with.
+// acceptedRuns returns the newest accepted runs, which of them are retired by their ids, and what
+// each is compared with.
 func acceptedRuns(ctx context.Context, c terminal.Console, f noiseFlags, set settings.Settings) (runs []run.Run, retired map[string]bool, before judging.Past, closing func() error, err error) {
 	closing = func() error { return nil }
 	if len(f.history) > 0 {

@@ -27,11 +27,11 @@ func accepted(t *testing.T, noise pullrequest.Noise, phones, nights int) string 
 	return clitest.WriteFile(t, filepath.Join(t.TempDir(), "history.jsonl"), out.String())
 }
 
-// Of 500 runs it takes some seconds of processor time (docs/performance.md), of the dearest
-// history too: few sessions of each of many phones, so that all others are asked what they tell
-// of it, and noise that takes rounds to the end. It takes 7 s on a busy machine. Four times as
-// much is allowed for a slow one; 31 to 38 s is what it took where what they tell was worked out
-// anew for each of them, and each look at rounds again at the next.
+// 500 runs take some seconds of processor time (docs/performance.md), even for the most expensive
+// history: few sessions of each of many phones, so that all others are queried, and noise that
+// takes rounds to the end. It takes 7 s on a busy machine. Four times as much is allowed for a slow
+// one; 31 to 38 s is what it took when the answers of the others were recomputed for each of them,
+// and each look at rounds again at the next.
 func TestNoiseOf500RunsTakesSeconds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -49,7 +49,7 @@ func TestNoiseOf500RunsTakesSeconds(t *testing.T) {
 	}
 }
 
-// processorTime is what this process has had of it.
+// processorTime is what this process has used of it.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -59,10 +59,10 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// On a calm phone UI events have a say, as the history would clear 99 of 100 unchanged builds of
-// a worsening by a quarter: sessions that vary by 2 % and numbers by 1 % leave it far away. Where
-// they vary by 10 and 5 %, so that a quarter is two standard deviations, they have none.
-func TestNoiseSaysWhichEventsDecide(t *testing.T) {
+// On a calm phone UI events decide, since the history would clear 99 of 100 unchanged builds of a
+// worsening by a quarter: sessions that vary by 2 % and numbers by 1 % leave it far away. If they
+// vary by 10 and 5 %, so that a quarter is two standard deviations, they don't.
+func TestNoiseListsDecidingEvents(t *testing.T) {
 	for name, c := range map[string]struct {
 		noise pullrequest.Noise
 		want  string

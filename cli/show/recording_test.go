@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// bugReport is the archive that adb bugreport writes, with a made-up report: an
-// hour on battery at 4 V of which Android estimates 50 mAh, and 100 frames.
+// bugReport is the archive that adb bugreport writes, with a made-up report: an hour on battery at
+// 4 V of which Android estimates 50 mAh, and 100 frames.
 func bugReport(t *testing.T) string {
 	t.Helper()
 	const text = `== dumpstate: 2026-01-02 03:04:05
@@ -61,7 +61,7 @@ Total ViewRootImpl: 0
 	return clitest.WriteFile(t, filepath.Join(t.TempDir(), "bugreport.zip"), b.String())
 }
 
-func TestInspectReadsABugReportAsItIsSent(t *testing.T) {
+func TestInspectReadsAPackedBugReport(t *testing.T) {
 	t.Parallel()
 	path := bugReport(t)
 	for reader, want := range map[string]map[string]float64{

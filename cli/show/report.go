@@ -24,7 +24,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/version"
 )
 
-// ReportCommand is apkgate report.
+// ReportCommand returns apkgate report.
 func ReportCommand(c terminal.Console) *cobra.Command {
 	var f output.OutputFlags
 	var configuration settings.ConfigFlags
@@ -85,7 +85,7 @@ func showSaved(c terminal.Console, path string, runFiles []string, cf settings.C
 	return output.Write(c, answer, f)
 }
 
-// again is what was saved, with what is not saved of it.
+// again returns the saved answer, with what is not saved of it.
 func again(found saved.Report, runs []run.Run, kept map[string]layout.KeptFile, catalogue *metric.Catalogue, f output.OutputFlags) (document.Document, error) {
 	switch {
 	case found.Comparison != nil:

@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// A saved verdict says all that was said when it was made: nothing that people
-// are told is missing in the JSON.
-func TestASavedVerdictSaysTheSame(t *testing.T) {
+// A saved verdict shows everything that was shown when it was made: the JSON lacks nothing that
+// people read.
+func TestReportOfASavedVerdict(t *testing.T) {
 	dir := t.TempDir()
 	var history strings.Builder
 	for i := range 12 {
@@ -32,7 +32,7 @@ func TestASavedVerdictSaysTheSame(t *testing.T) {
 }
 
 // A saved comparison and a saved refresh are shown again as they were.
-func TestASavedSheetSaysTheSame(t *testing.T) {
+func TestReportOfASavedComparisonOrRefresh(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, records string) string { return clitest.WriteFile(t, filepath.Join(dir, name), records) }
 	runs := func(side string, from float64) string {
@@ -55,9 +55,8 @@ func TestASavedSheetSaysTheSame(t *testing.T) {
 	clitest.Refuses(t, clitest.Run(t, nil, "report", file("run.json", clitest.Record("R", "", `{"x":1}`))), `format is "apkgate.run/1"`, "--json FILE of check")
 }
 
-// The findings of a saved comparison are at their scenario's line in the configuration
-// that is named.
-func TestASavedComparisonsPlaces(t *testing.T) {
+// The findings of a saved comparison are at their scenario's line in the named configuration.
+func TestReportPlacesOfAComparison(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	runs := func(name string, ms float64) string {

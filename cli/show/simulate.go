@@ -10,14 +10,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
-// fewestRepeated is how many repetitions a run has at least for rounds to be drawn from
-// them: of two there are hardly any differences.
+// fewestRepeated is the minimum number of repetitions of a run from which rounds are drawn: two
+// have hardly any differences.
 const fewestRepeated = 3
 
-// inTurns is the verdict once what is open is measured in turns with a base build that is
-// the same: each round draws a repetition of the session for either build. Noise that lasts
-// for some repetitions, and wanders in time, is lost by that; that a session differs from
-// others can't matter within one. Runs of few repetitions stay as they are.
+// inTurns returns the verdict after what is undecided is measured in turns with an identical base
+// build: each round draws a repetition of the session for either build. Noise that lasts for some
+// repetitions, and wanders in time, is lost by that; differences between sessions don't matter
+// within one. Runs of few repetitions are left as they are.
 func inTurns(v gate.Verdict, runs []run.Run, set settings.Settings) gate.Verdict {
 	questions := rounds.Questions(v)
 	most := set.Config.Rounds.Max
@@ -25,7 +25,7 @@ func inTurns(v gate.Verdict, runs []run.Run, set settings.Settings) gate.Verdict
 		return v
 	}
 	plan, err := rounds.PlanOf(set.Policy, most, len(questions))
-	if err != nil { // more questions than so many rounds can answer: they stay open
+	if err != nil { // more questions than so many rounds can answer: they stay undecided
 		return v
 	}
 	trial := rounds.New(set.Policy, set.Catalogue, v, plan)

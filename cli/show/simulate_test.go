@@ -14,11 +14,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
-// The repetitions that simulated rounds are drawn from are summed up once, and each look at
-// them is worked out once, however often the trial looks: a repetition of the rounds takes
-// some 50 allocations (1,700 where each look works out the earlier ones anew, and 3,800 where
-// it sums them up too).
-func TestRoundsAreDrawnFromWhatIsSummedUpOnce(t *testing.T) {
+// The repetitions from which simulated rounds are drawn are summed up once, and each look at them
+// is computed once, however often the trial looks: a repetition of the rounds takes some 50
+// allocations (1,700 if each look recomputes the earlier ones, and 3,800 if it sums them up too).
+func TestSimulatedRoundsAllocations(t *testing.T) {
 	cfg := config.Default()
 	set := settings.Settings{Config: &cfg, Policy: cfg.Gate.Policy(cfg.Context), Catalogue: metric.Default()}
 	random := rand.New(rand.NewPCG(1, 2))

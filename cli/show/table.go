@@ -47,12 +47,11 @@ func perfettoTable(content io.Reader, table string) (*tables.Table, error) {
 	return tables.Read(src, table)
 }
 
-// tableGCPercent is how much may be allocated beside what is in use, in percent. Of a table
-// some 400,000 rows are in memory: as much again for garbage would be too much.
+// tableGCPercent is how much may be allocated in addition to what is in use, in percent. Some
+// 400,000 rows of a table are in memory: as much again for garbage would be too much.
 const tableGCPercent = 30
 
-// inspectTable prints the rows of a table of a trace, and on stderr what of it could not
-// be read.
+// inspectTable prints the rows of a table of a trace, and on stderr what could not be read.
 func inspectTable(c terminal.Console, reader, path, table string, format output.Format) error {
 	of, has := withTables[reader]
 	if !has {
@@ -98,13 +97,13 @@ func inspectTable(c terminal.Console, reader, path, table string, format output.
 	return nil
 }
 
-// unkept is an error of rows that could not be kept in a temporary file.
+// unkept returns the error of rows that could not be stored in a temporary file.
 func unkept(path string, err error) error {
 	return exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("inspect %s: %w", terminal.Plain(path), err),
 		"Rows that memory has no room for need some 100 bytes each in "+os.TempDir()+": free some space there, or name another folder in TMPDIR.")
 }
 
-// writeCSV writes a table with a line of its columns' names. What is not told is empty.
+// writeCSV writes a table with a header line. Unknown values are empty.
 func writeCSV(out io.Writer, table *tables.Table) error {
 	w := csv.NewWriter(out)
 	if err := w.Write(table.Columns); err != nil {
@@ -133,7 +132,7 @@ func writeCSV(out io.Writer, table *tables.Table) error {
 	return w.Error()
 }
 
-// writeRows writes a table as a list of objects, a line each. What is not told is null.
+// writeRows writes a table as a list of objects, a line each. Unknown values are null.
 func writeRows(out io.Writer, table *tables.Table) error {
 	begin := "[\n"
 	for row := range table.Rows {

@@ -53,7 +53,7 @@ func TestInspectPrintsATable(t *testing.T) {
 	}
 }
 
-func TestInspectPrintsTheTablesOfATraceInText(t *testing.T) {
+func TestInspectPrintsTablesOfATextTrace(t *testing.T) {
 	t.Parallel()
 	text := " app-7 (  7) [000] d..2 1.500000: tracing_mark_write: B|7|load\n app-7 (  7) [000] d..2 1.750000: tracing_mark_write: E|7\n"
 	got := clitest.Run(t, strings.NewReader(text), "inspect", "systrace", "-", "--table", "slices")
@@ -67,9 +67,9 @@ func TestInspectPrintsTheTablesOfATraceInText(t *testing.T) {
 	}
 }
 
-// TestCellsKeepTheirBlanks has a slice whose name has blanks, a tab and control
-// characters, of which no other stands in the place.
-func TestCellsKeepTheirBlanks(t *testing.T) {
+// TestInspectKeepsBlanks has a slice whose name has blanks, a tab and control characters, none of
+// which is replaced.
+func TestInspectKeepsBlanks(t *testing.T) {
 	t.Parallel()
 	text := " app-7 (  7) [000] d..2 1.500000: tracing_mark_write: B|7|  a  b\t##[c\x1b\x1b d\n"
 	got := clitest.Run(t, strings.NewReader(text), "inspect", "systrace", "-", "--table", "slices")
@@ -79,7 +79,7 @@ func TestCellsKeepTheirBlanks(t *testing.T) {
 	}
 }
 
-func TestInspectRefusesTablesThatThereAreNot(t *testing.T) {
+func TestInspectRejectsUnknownTables(t *testing.T) {
 	t.Parallel()
 	path := oneFrameFile(t)
 	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--table", "thread"), "no table", "threads")
@@ -87,7 +87,7 @@ func TestInspectRefusesTablesThatThereAreNot(t *testing.T) {
 	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--table", "threads", "--format", "text"), "csv")
 }
 
-// A table of a file that is no trace is empty, which must not pass for a trace without rows.
+// The table of a file that is no trace is empty, which must not pass for a trace without rows.
 func TestInspectFailsOnATableOfNoTrace(t *testing.T) {
 	t.Parallel()
 	text := "# tracer: nop\n app-7 (  7) [000] d..2 1.500000: tracing_mark_write: E|7\n"
@@ -117,8 +117,8 @@ func oneFrameFile(t *testing.T) string {
 	return path
 }
 
-// A flag of another answer is refused, and not passed over.
-func TestFlagsThatDoNotGoTogether(t *testing.T) {
+// A flag of another answer is rejected, and not ignored.
+func TestInspectRejectsOtherFlags(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "frames.pftrace")
 	clitest.WriteFile(t, path, string(oneFrame()))
 	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--from-ms", "12000", "--to-ms", "13000"), "--from-ms is for --open alone")

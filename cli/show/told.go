@@ -81,7 +81,7 @@ var advice = map[Advice]string{
 	NeedsTurns: "mostly needs rounds",
 }
 
-// showMetrics tells which metrics cost, and what to do about them.
+// showMetrics prints which metrics cost, and what to do about them.
 func (a AppNoise) showMetrics(c terminal.Console) error {
 	loud := slices.DeleteFunc(slices.Clone(a.Metrics), func(m Loudness) bool { return m.Advice == "" })
 	if len(loud) == 0 {

@@ -1,7 +1,7 @@
-// Package viewer opens a trace in Perfetto's user interface for the commands that can.
+// Package viewer opens a trace in Perfetto's user interface, for several commands.
 //
-// It owns what is checked before and what is printed; the link and the server behind it
-// are package perfettoui's.
+// It owns the checks and the output; the link and the server behind it belong to package
+// perfettoui.
 package viewer
 
 import (
@@ -28,8 +28,8 @@ import (
 // opened are the readers whose files Perfetto's user interface opens.
 var opened = []string{"perfetto", "systrace"}
 
-// Span is a part of a trace in milliseconds of CLOCK_MONOTONIC, as records have it. The
-// zero value is all of it.
+// Span is a part of a trace in milliseconds of CLOCK_MONOTONIC, as in records. The zero value is
+// the whole trace.
 type Span struct{ FromMS, ToMS float64 }
 
 // Register adds the flags of the part.
@@ -38,7 +38,7 @@ func (s *Span) Register(flags *pflag.FlagSet) {
 	flags.Float64Var(&s.ToMS, "to-ms", 0, "with --open: show the part until then")
 }
 
-// PartOf refuses flags of a part where nothing is opened, and one without the other.
+// PartOf rejects flags of a part if nothing is opened, and one without the other.
 func PartOf(flags *pflag.FlagSet, open bool) error {
 	for _, name := range []string{"from-ms", "to-ms"} {
 		if !open && flags.Changed(name) {
@@ -54,8 +54,8 @@ func PartOf(flags *pflag.FlagSet, open bool) error {
 // maxSpanMS is some 30 years.
 const maxSpanMS = 1e12
 
-// Open prints the link that opens a trace, which that reader of inspect reads, in
-// Perfetto's user interface, and hands the trace to the page once it asks for it.
+// Open prints the link that opens a trace, which that reader of inspect reads, in Perfetto's user
+// interface, and serves the trace to the page.
 func Open(ctx context.Context, c terminal.Console, reader, path string, part Span) error {
 	return openTrace(ctx, c, reader, path, part, listenForPage)
 }
@@ -90,17 +90,17 @@ func openTrace(ctx context.Context, c terminal.Console, reader, path string, par
 	fmt.Fprintln(c.Stdout, perfettoui.Link(server.URL(), view))
 	fmt.Fprintln(c.Stderr, "Open the link in a browser on this computer. The page reads the trace from here and sends it nowhere; this ends once it has, or with Ctrl-C.")
 	err = server.Serve(ctx, l)
-	if ctx.Err() != nil { // the user has had enough, which ends it well
+	if ctx.Err() != nil { // the user has ended it, which is no error
 		return nil
 	}
 	return exit.InfrastructureIf(err)
 }
 
-// listenForPage listens where the page asks.
+// listenForPage listens at the page's address.
 func listenForPage() (net.Listener, error) { return net.Listen("tcp", perfettoui.Address) }
 
-// viewOf is what of the trace is shown first. Only a Perfetto trace says how its times
-// relate to CLOCK_MONOTONIC.
+// viewOf returns the part of the trace that is shown first. Only a Perfetto trace relates its times
+// to CLOCK_MONOTONIC.
 func viewOf(c terminal.Console, reader, path string, part Span) (perfettoui.View, error) {
 	if part.ToMS == 0 {
 		return perfettoui.View{}, nil
@@ -125,7 +125,7 @@ func viewOf(c terminal.Console, reader, path string, part Span) (perfettoui.View
 
 func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
-// traceName is what the page calls the trace.
+// traceName returns the trace's name on the page.
 func traceName(path string) string {
 	if name := filepath.Base(path); run.ValidFileName(name) {
 		return name

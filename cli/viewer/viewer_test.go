@@ -19,8 +19,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// phoneTrace writes a trace of a phone that was asleep since it was started: its own
-// clock is 40 s ahead of CLOCK_MONOTONIC.
+// phoneTrace writes a trace of a phone that was asleep since it was started: its own clock is 40 s
+// ahead of CLOCK_MONOTONIC.
 func phoneTrace(t *testing.T) (path string, content []byte) {
 	t.Helper()
 	w := pftrace.New(1)
@@ -34,7 +34,7 @@ func phoneTrace(t *testing.T) (path string, content []byte) {
 
 func freePort() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
 
-func TestTheLinkOpensTheTrace(t *testing.T) {
+func TestOpen(t *testing.T) {
 	path, content := phoneTrace(t)
 	printed, stdout := io.Pipe()
 	c := terminal.Console{Stdout: stdout, Stderr: io.Discard, Stdin: strings.NewReader("")}
@@ -61,8 +61,8 @@ func TestTheLinkOpensTheTrace(t *testing.T) {
 	}
 }
 
-// Who ends it instead of opening the link ends it well: that is how it says it ends.
-func TestTheUserMayEndIt(t *testing.T) {
+// Ending it instead of opening the link is no error: that is the documented way to end it.
+func TestOpenEndedByTheUser(t *testing.T) {
 	path, _ := phoneTrace(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -71,7 +71,7 @@ func TestTheUserMayEndIt(t *testing.T) {
 	}
 }
 
-func TestWhatCanNotBeOpened(t *testing.T) {
+func TestOpenRejects(t *testing.T) {
 	path, _ := phoneTrace(t)
 	taken := func() (net.Listener, error) { return nil, errors.New("address already in use") }
 	for name, c := range map[string]struct {
@@ -92,7 +92,7 @@ func TestWhatCanNotBeOpened(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel() // what is served all the same ends at once
+		cancel() // a trace that is served ends at once
 		err := openTrace(ctx, terminal.Console{Stdout: io.Discard, Stderr: io.Discard}, c.reader, c.path, c.part, c.listen)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

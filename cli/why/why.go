@@ -1,8 +1,8 @@
-// Package why is the command apkgate why: it records both builds of a session in which
-// something got worse once more, and says what explains it.
+// Package why implements the command apkgate why: it records both builds of a session with a
+// regression once more, and shows what explains it.
 //
-// It takes a stand: it judges nothing. The verdict that is printed is the one of the session,
-// and the exit status is 0 whatever it was, as that of apkgate report.
+// It judges nothing. The printed verdict is the session's, and the exit status is 0 whatever it
+// was, as that of apkgate report.
 package why
 
 import (
@@ -47,7 +47,7 @@ type flags struct {
 	parallel         int
 }
 
-// Command is apkgate why.
+// Command returns apkgate why.
 func Command(c terminal.Console) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
@@ -81,7 +81,7 @@ something is missing, 3 where nothing could be recorded.`,
 	return cmd
 }
 
-// explain does it.
+// explain runs the command.
 func (f flags) explain(ctx context.Context, c terminal.Console, name string) error {
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
@@ -120,14 +120,14 @@ func (f flags) explain(ctx context.Context, c terminal.Console, name string) err
 	return nil
 }
 
-// recorder is what records the session's builds: those that it kept, or that flags name.
+// recorder returns what records the session's builds: those that it kept, or that flags name.
 func (f flags) recorder(c terminal.Console, cfg *config.Config, s explanation.Session) (explanation.Recorder, error) {
 	r := explanation.Recorder{Console: c, Config: cfg, Session: s.Session, BaseFrom: s.Base.Source, From: s.Head.Source, Parallel: f.parallel, Keep: f.keep, Again: true}
 	var err error
 	if r.Within, err = f.Within(cfg); err != nil {
 		return r, err
 	}
-	r.Within = cmp.Or(r.Within, config.DefaultWhy) // 0 is for those who don't ask
+	r.Within = cmp.Or(r.Within, config.DefaultWhy) // 0 is only for commands that explain by themselves
 	if f.parallel < 0 {
 		return r, exit.Usage(fmt.Errorf("--parallel is %d, want 0 or more", f.parallel), "")
 	}
@@ -143,14 +143,14 @@ func (f flags) recorder(c terminal.Console, cfg *config.Config, s explanation.Se
 		}
 		own := *cfg
 		own.App.Install(*b.to)
-		if err := validate.FilesThere(&own); err != nil {
+		if err := validate.Files(&own); err != nil {
 			return r, fmt.Errorf("the %s build: %w", b.side, err)
 		}
 	}
 	return r, nil
 }
 
-// answer is the session's verdict, with what was recorded now.
+// answer returns the session's verdict, with what was recorded now.
 func (f flags) answer(ctx context.Context, c terminal.Console, cfg *config.Config, s explanation.Session, r explanation.Recorder) (document.Document, error) {
 	found, err := s.Answer()
 	if err != nil {
@@ -178,7 +178,7 @@ func (f flags) answer(ctx context.Context, c terminal.Console, cfg *config.Confi
 	return document.Document{}, exit.Usage(fmt.Errorf("session %s has no verdict", prose.Short(s.Session)), "")
 }
 
-// layoutOf is a verdict as the command laid it out that found it.
+// layoutOf returns a verdict laid out as by the command that found it.
 func layoutOf(v saved.Verdict, s explanation.Session, runs []run.Run, f flags, catalogue *metric.Catalogue) layout.Input {
 	in := layout.OfVerdict(v)
 	in.Runs, in.Catalogue, in.Meta, in.Notes = runs, catalogue, judging.MetaOf(runs), s.Notes
@@ -190,7 +190,7 @@ func layoutOf(v saved.Verdict, s explanation.Session, runs []run.Run, f flags, c
 
 func (f flags) verdict(ctx context.Context, in layout.Input, cfg *config.Config, s explanation.Session, r explanation.Recorder) (document.Document, error) {
 	units := s.UnitsOf()
-	if err := there(judging.RegressedIn(in), units, cfg); err != nil {
+	if err := checkRecordable(judging.RegressedIn(in), units, cfg); err != nil {
 		return document.Document{}, err
 	}
 	in, err := r.Verdict(ctx, in, units)
@@ -203,7 +203,7 @@ func (f flags) verdict(ctx context.Context, in layout.Input, cfg *config.Config,
 
 func (f flags) comparison(ctx context.Context, in layout.ComparisonInput, head []run.Run, cfg *config.Config, s explanation.Session, r explanation.Recorder) (document.Document, error) {
 	units := s.UnitsOf()
-	if err := there(judging.RegressedBuild(in, head), units, cfg); err != nil {
+	if err := checkRecordable(judging.RegressedBuild(in, head), units, cfg); err != nil {
 		return document.Document{}, err
 	}
 	in, err := r.Comparison(ctx, in, head, units)
@@ -214,14 +214,14 @@ func (f flags) comparison(ctx context.Context, in layout.ComparisonInput, head [
 	return layout.Comparison(in), nil
 }
 
-// next says how to look longer, where nothing was found.
+// next returns how to record longer, if nothing was found.
 func (f flags) next(all []judging.Regressed, s explanation.Session, within time.Duration) string {
 	return explanation.Next(all, fmt.Sprintf("%s for longer than %s: --why %s", explanation.Again(s.Session, ""), prose.Duration(within), prose.Duration(2*within)))
 }
 
-// there looks whether what got worse can be recorded: on the devices and in the scenarios of
-// the configuration as it is now.
-func there(all []judging.Regressed, units map[string]measurement.Unit, cfg *config.Config) error {
+// checkRecordable checks that what got worse can be recorded: on the devices and in the scenarios of the
+// present configuration.
+func checkRecordable(all []judging.Regressed, units map[string]measurement.Unit, cfg *config.Config) error {
 	if len(all) == 0 {
 		return exit.Usage(errors.New("nothing that a recording explains got worse in this session: no frames and no energy"), "")
 	}

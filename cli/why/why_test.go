@@ -46,7 +46,7 @@ func (p place) read(name string) string {
 	return string(text)
 }
 
-// in runs a command line of the place's configuration.
+// in runs a command line with the place's configuration.
 func (p place) in(session int, args ...string) clitest.Result {
 	p.t.Helper()
 	return clitest.InSession(p.t, session, append(args, "--config", p.at("apkgate.yml"))...)
@@ -62,12 +62,12 @@ func (p place) history() {
 	}
 }
 
-// onOneLine is what a terminal shows, without the ends of its lines.
+// onOneLine is what a terminal shows, without line breaks.
 func onOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var named = regexp.MustCompile(`apkgate why (run-\S+|'compare [^']+')`)
 
-// session is that whose command the report names.
+// session is that of the command in the report.
 func (p place) session(report string) string {
 	p.t.Helper()
 	found := named.FindStringSubmatch(onOneLine(report))
@@ -77,7 +77,7 @@ func (p place) session(report string) string {
 	return strings.Trim(found[1], "'")
 }
 
-// verdict is a saved verdict without what explains it, and how much does.
+// verdict is a saved verdict without its explanations, and their number.
 func (p place) verdict(name string) (saved.Verdict, int) {
 	p.t.Helper()
 	v, err := saved.ReadVerdict(strings.NewReader(p.read(name)))
@@ -89,10 +89,10 @@ func (p place) verdict(name string) (saved.Verdict, int) {
 	return v, n
 }
 
-// A regression by rounds, of a build that nobody recorded, is explained by itself. Where that is
-// turned off the report ends in the command that does, which explains the same verdict: its
-// exit status is its own, the reports are written anew, and the history has nothing new.
-func TestARegressionAndWhy(t *testing.T) {
+// A regression by rounds, of a build that was not recorded, is explained automatically. If that is
+// disabled the report ends with the command that explains the same verdict: its exit status is its
+// own, the reports are rewritten, and the history is unchanged.
+func TestWhyOfARegression(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.history()
@@ -132,7 +132,7 @@ func TestARegressionAndWhy(t *testing.T) {
 }
 
 // Without a base build the report says that one is needed, and the session is explained with it.
-// What is missing is named, with what to do about it.
+// Whatever is missing is named, with advice.
 func TestWhyNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -160,8 +160,8 @@ func TestWhyNamesWhatIsMissing(t *testing.T) {
 	clitest.Refuses(t, p.in(8, "why", name, "--base", p.at("demo-good.apk"), "--head", p.at("demo-slow.apk")), "the configuration no longer has: read-mail on pixel-7-android-14")
 }
 
-// A comparison of two builds is explained by itself and later, and the last sessions are kept.
-func TestAComparisonAndWhy(t *testing.T) {
+// A comparison of two builds is explained automatically and later, and the last sessions are kept.
+func TestWhyOfAComparison(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	compare := []string{"compare", "--base", p.at("demo-good.apk"), "--head", p.at("demo-slow.apk"), "--json", p.at("compare.json")}
@@ -189,8 +189,8 @@ func TestAComparisonAndWhy(t *testing.T) {
 	}
 }
 
-// Joules that got worse, of which nobody sampled the methods, are explained by the method.
-func TestEnergyIsExplainedByTheMethod(t *testing.T) {
+// A rise in joules whose methods were not sampled is explained by the method.
+func TestWhyNamesTheMethod(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	clitest.WriteFile(t, p.at("apkgate.yml"), p.read("apkgate.yml")+"energy: {source: auto}\ngate: {metrics: [energy.total_j]}\n")
@@ -200,8 +200,8 @@ func TestEnergyIsExplainedByTheMethod(t *testing.T) {
 	}
 }
 
-// What there is to report stands in its files before anything is recorded.
-func TestNothingIsLostWhileItIsRecorded(t *testing.T) {
+// The reports are written to their files before anything is recorded.
+func TestReportsAreWrittenBeforeRecording(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	there := ""

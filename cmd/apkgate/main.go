@@ -1,7 +1,6 @@
-// Command apkgate gates pull requests on Android apps: it measures an app's
-// workloads on devices, compares each run with the history of accepted ones,
-// and passes or fails the build with the evidence. Everything it does is in
-// cli.
+// Command apkgate gates pull requests on Android apps: it measures an app's workloads on devices,
+// compares each run with the history of accepted ones, and passes or fails the build with the
+// evidence. It is implemented in package cli.
 package main
 
 import (

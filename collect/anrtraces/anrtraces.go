@@ -1,12 +1,11 @@
-// Package anrtraces asks a device, once a repetition is over, for what tells why a
-// process did not respond: the stacks of threads that Android has written, what its drop
-// box says, and the log around it. What is had is kept with the run, and read into the
-// record: who waited for whom.
+// Package anrtraces collects, once a repetition is over, the device's evidence of why a process did
+// not respond: the thread stacks that Android has written, its drop box entries, and the log around
+// the ANR. They are kept with the run, and the waits found in them are added to the record.
 //
-// It owns where such things lie, which of them a shell may read in which version of
-// Android, and which belongs to which ANR. How a dump is read and what it tells are package
-// anr's, waits' and signature's. It takes two stands: nothing is asked while anything is
-// measured; and what can't be had is a warning, since the ANR is measured without it.
+// It owns where such files are, which of them a shell may read in which version of Android, and
+// which belongs to which ANR. Parsing a dump and interpreting it belong to packages anr, waits and
+// signature. Nothing is collected while anything is measured. Missing evidence is a warning, since
+// the ANR is measured without it.
 package anrtraces
 
 import (
@@ -24,64 +23,64 @@ import (
 	"github.com/apkgate/apkgate/trace/r8map"
 )
 
-// Asker asks one device.
+// Asker queries one device.
 type Asker struct {
 	Target *target.Target
 	Keeper evidence.Keeper
 	App    string // its package
-	// Names are those of the app's source, nil where it has no mapping.
+	// Names are the app's source names, nil if it has no mapping.
 	Names *r8map.Map
 }
 
-// Repetition is what is known of the attempt at a repetition that is over.
+// Repetition describes the finished attempt at a repetition.
 type Repetition struct {
 	N    int
-	Lost bool // it is made again
-	// Lasted is how long ago it began, at most: older things are not its.
+	Lost bool // it is repeated
+	// Lasted is how long ago it began, at most: older files are not of it.
 	Lasted time.Duration
-	// Own are the dumps that the app wrote itself while it stood still.
+	// Own are the dumps that the app itself wrote while it did not respond.
 	Own []Dump
-	// NoOwn is why one that it was told to write is not there, "" where it was not told to.
+	// NoOwn is why a requested dump of the app is missing, "" if none was requested.
 	NoOwn string
 }
 
-// Dump is the text of a dump of threads.
+// Dump is the text of a thread dump.
 type Dump struct {
-	PID    int // that it was asked of, 0 for one of Android's own, of several processes
+	PID    int // of the requested process, 0 for one of Android's own, of several processes
 	Text   []byte
-	Digest string // of the file that is kept of it, "" where none is
-	// Calls are the calls through binder that were not answered at that time, as the
-	// kernel lists them; nil where it did not tell.
+	Digest string // of the kept file, "" if none is kept
+	// Calls are the unanswered binder calls at that time, as the kernel lists them; nil if it did
+	// not.
 	Calls []byte
 }
 
-// Bounds: of what is kept of one ANR, in bytes, and how long Android is given to write
-// stacks that it has not written yet: it stops one process after the other for them.
+// Limits: on the files kept of one ANR, in bytes, and on how long Android may take to write its
+// stacks: it stops one process after the other for them.
 const (
 	maxDump  = 16 << 20
 	writes   = 20 * time.Second
 	askEvery = 2 * time.Second
 )
 
-// Explain finds out what stood still at each of these ANRs, all of one repetition and by
-// time, and writes it into them. It returns the files that were kept.
+// Explain finds out what blocked the threads at each of these ANRs, all of one repetition and
+// sorted by time, and adds it to them. It returns the kept files.
 func (a *Asker) Explain(ctx context.Context, r Repetition, anrs []run.ANR) (kept []run.Evidence) {
 	if len(anrs) == 0 {
 		return nil
 	}
-	told := a.await(ctx, r, anrs)
+	got := a.await(ctx, r, anrs)
 	for i := range anrs {
 		one := explaining{Asker: a, repetition: r, anr: &anrs[i], name: fmt.Sprintf("repetition-%d-anr-%d", r.N, i+1)}
 		if anrs[i].Kind == run.SNR {
 			one.name = fmt.Sprintf("repetition-%d-snr-%d", r.N, i+1)
 		}
-		one.take(ctx, told, i)
+		one.take(ctx, got, i)
 		kept = append(kept, one.kept...)
 	}
 	return kept
 }
 
-// explaining is one ANR while it is explained.
+// explaining is the state of explaining one ANR.
 type explaining struct {
 	*Asker
 	repetition Repetition
@@ -90,14 +89,14 @@ type explaining struct {
 	kept       []run.Evidence
 }
 
-// take keeps all that belongs to the ANR, and reads it.
-func (x *explaining) take(ctx context.Context, told told, i int) {
+// take keeps the files of the ANR, and reads them.
+func (x *explaining) take(ctx context.Context, got answers, i int) {
 	var dumps [][]byte
-	if text := told.files[i]; text != nil {
+	if text := got.files[i]; text != nil {
 		dumps = append(dumps, text)
 		x.keep(ctx, run.ThreadDump, ".txt", text)
 	}
-	if text := told.boxed[i]; text != nil {
+	if text := got.boxed[i]; text != nil {
 		dumps = append(dumps, text)
 		x.keep(ctx, run.ThreadDump, "-dropbox.txt", text)
 	}
@@ -110,14 +109,14 @@ func (x *explaining) take(ctx context.Context, told told, i int) {
 			}
 		}
 	}
-	x.keep(ctx, run.LogExtract, "-exit-info.txt", []byte(exitOf(told.exits, x.anr.PID)))
-	x.keep(ctx, run.LogExtract, "-log.txt", around(told.log, *x.anr))
+	x.keep(ctx, run.LogExtract, "-exit-info.txt", []byte(exitOf(got.exits, x.anr.PID)))
+	x.keep(ctx, run.LogExtract, "-log.txt", around(got.log, *x.anr))
 	if !x.read(dumps, calls) {
-		x.Target.Journal.Warnf("repetition %d: which thread kept %s from responding is not known: %s", x.repetition.N, journal.Line(x.anr.Process), told.none(x.repetition.NoOwn))
+		x.Target.Journal.Warnf("repetition %d: which thread kept %s from responding is not known: %s", x.repetition.N, journal.Line(x.anr.Process), got.missing(x.repetition.NoOwn))
 	}
 }
 
-// keep keeps a file of the ANR; an empty one is none.
+// keep keeps a file of the ANR unless it is empty.
 func (x *explaining) keep(ctx context.Context, kind run.EvidenceKind, suffix string, text []byte) {
 	if len(text) == 0 {
 		return
@@ -140,8 +139,8 @@ func (x *explaining) keep(ctx context.Context, kind run.EvidenceKind, suffix str
 	}
 }
 
-// exitOf is what Android says of the end of a process that it ended since it did not
-// respond, "" where it did not (ApplicationExitInfo.java, dump).
+// exitOf returns what Android reports on the end of a process that it killed for not responding, ""
+// if it did not (ApplicationExitInfo.java, dump).
 func exitOf(exits string, pid int) string {
 	for one := range strings.SplitSeq(exits, "ApplicationExitInfo #") {
 		if strings.Contains(one, fmt.Sprintf(" pid=%d ", pid)) && strings.Contains(one, "reason=6 (ANR)") {

@@ -14,19 +14,18 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// told is what the device says.
-type told struct {
-	// files are the stacks that Android wrote of each ANR, boxed the drop box's text of it:
-	// nil where there is none of it, or it can't be had.
+// answers are what the device returned.
+type answers struct {
+	// files are the stacks that Android wrote of each ANR, boxed their drop box texts: nil if there
+	// is none, or it can't be read.
 	files, boxed [][]byte
 	exits        string
 	log          []byte
-	said         string // why there is no file, in the device's words
+	reason       string // why there is no file, in the device's words
 }
 
-// add adds what the device says later: what it had before is not lost where it doesn't say
-// it again.
-func (t *told) add(later told) {
+// add adds later answers without losing earlier ones that are not repeated.
+func (t *answers) add(later answers) {
 	for i := range t.boxed {
 		if later.files[i] != nil {
 			t.files[i] = later.files[i]
@@ -35,14 +34,14 @@ func (t *told) add(later told) {
 			t.boxed[i] = later.boxed[i]
 		}
 	}
-	t.said = cmp.Or(later.said, t.said)
+	t.reason = cmp.Or(later.reason, t.reason)
 }
 
-// none says why there are no stacks.
-func (t told) none(own string) string {
+// missing returns why there are no stacks.
+func (t answers) missing(own string) string {
 	text := "the device has no stacks of it that may be read"
-	if t.said != "" {
-		text += " (" + t.said + ")"
+	if t.reason != "" {
+		text += " (" + t.reason + ")"
 	}
 	if own != "" {
 		text += ", and the app could not be made to write them: " + own
@@ -50,38 +49,38 @@ func (t told) none(own string) string {
 	return text
 }
 
-// await asks until there are stacks for each ANR, or Android has had time to write them. An
-// answer that fails ends the asking; what was had before it stays.
-func (a *Asker) await(ctx context.Context, r Repetition, anrs []run.ANR) told {
-	t := told{files: make([][]byte, len(anrs)), boxed: make([][]byte, len(anrs))}
+// await polls until there are stacks for each ANR, or Android has had time to write them. A failed
+// query ends it; earlier answers are kept.
+func (a *Asker) await(ctx context.Context, r Repetition, anrs []run.ANR) answers {
+	t := answers{files: make([][]byte, len(anrs)), boxed: make([][]byte, len(anrs))}
 	_, err := a.Target.Poll(ctx, askEvery, writes, func() (bool, error) {
 		now, err := a.ask(ctx, r, anrs)
 		t.add(now)
-		return t.whole(), err
+		return t.complete(), err
 	})
 	if err == nil || !loss.IsGone(err) {
 		err = errors.Join(err, a.askOnce(ctx, &t))
 	}
 	if err != nil {
-		a.Target.Journal.Warnf("repetition %d: what the device tells of an ANR could not be read: %v", r.N, err)
+		a.Target.Journal.Warnf("repetition %d: the device's report on an ANR could not be read: %v", r.N, err)
 	}
 	return t
 }
 
-// whole reports whether the drop box has each ANR: that comes last.
-func (t told) whole() bool {
+// complete reports whether the drop box has each ANR: that comes last.
+func (t answers) complete() bool {
 	return !slices.ContainsFunc(t.boxed, func(text []byte) bool { return text == nil })
 }
 
-// ask asks for stacks. The file of an ANR is the system's alone since Android 8, which
-// shows the shell the last one; before, it is for everybody to read. The drop box has what
-// was cut to 192 or 256 KiB, with what Android says of the process and the CPUs.
+// ask queries the stacks. Since Android 8 only the system can read the file of an ANR, and shows
+// the shell the last one; before, everybody can read it. The drop box has the text cut to 192 or
+// 256 KiB, with what Android reports on the process and the CPUs.
 //
 // Sources: ActivityManagerService.java (dumpLastANRTracesLocked, since Android 10 in
 // ActivityTaskManagerService.java; appNotResponding and its files; addErrorToDropBox),
-// DropBoxManagerService.java (dump, which asks for the permissions DUMP and
-// PACKAGE_USAGE_STATS, and the shell has both).
-func (a *Asker) ask(ctx context.Context, r Repetition, anrs []run.ANR) (t told, err error) {
+// DropBoxManagerService.java (dump, which needs the permissions DUMP and PACKAGE_USAGE_STATS, and
+// the shell has both).
+func (a *Asker) ask(ctx context.Context, r Repetition, anrs []run.ANR) (t answers, err error) {
 	t.files, t.boxed = make([][]byte, len(anrs)), make([][]byte, len(anrs))
 	file := "cat /data/anr/traces.txt"
 	if a.Target.Facts.API >= 26 {
@@ -98,13 +97,13 @@ func (a *Asker) ask(ctx context.Context, r Repetition, anrs []run.ANR) (t told, 
 		}
 	}
 	if len(out.Stderr) > 0 {
-		t.said = journal.Line(target.LastLine(out.Stderr))
+		t.reason = journal.Line(target.LastLine(out.Stderr))
 	}
 	return t, a.askBox(ctx, r, anrs, t.boxed)
 }
 
-// askBox gives each ANR its entry of the drop box. It is asked day by day: printed in whole,
-// what it holds of the weeks before may be more than is read of one answer.
+// askBox finds each ANR's drop box entry. It queries day by day: the entries of the weeks before
+// may be larger than one answer may be.
 func (a *Asker) askBox(ctx context.Context, r Repetition, anrs []run.ANR, boxed [][]byte) error {
 	date, err := a.Target.Output(ctx, "date", "+%Y-%m-%d %H:%M:%S")
 	if err != nil {
@@ -112,7 +111,7 @@ func (a *Asker) askBox(ctx context.Context, r Repetition, anrs []run.ANR, boxed 
 	}
 	now, err := time.Parse(time.DateTime, strings.TrimSpace(date))
 	if err != nil {
-		return nil // which entries are of the repetition can't be told
+		return nil // the repetition's entries can't be identified
 	}
 	from, to := now.Add(-r.Lasted-tolerance), now.Add(tolerance)
 	for _, tag := range tags(anrs) {
@@ -127,8 +126,8 @@ func (a *Asker) askBox(ctx context.Context, r Repetition, anrs []run.ANR, boxed 
 	return nil
 }
 
-// days are the last days that a time touches, as the drop box writes them: no repetition
-// takes more.
+// days returns the last days of an interval, as the drop box writes them: no repetition takes
+// longer.
 func days(from, to time.Time) (out []string) {
 	const most = 3
 	for at := to; len(out) < most; at = at.AddDate(0, 0, -1) {
@@ -144,8 +143,8 @@ func days(from, to time.Time) (out []string) {
 // tolerance is how far the device's clock may be set while an ANR is handled.
 const tolerance = 5 * time.Minute
 
-// tags are those of the drop box that the ANRs may have: one of the app for whichever way
-// it was installed, and one of the watchdog.
+// tags returns the drop box tags that the ANRs may have: one for each way in which the app may be
+// installed, and one for the watchdog.
 func tags(anrs []run.ANR) (out []string) {
 	for _, a := range anrs {
 		of := []string{"data_app_anr", "system_app_anr"}
@@ -161,9 +160,9 @@ func tags(anrs []run.ANR) (out []string) {
 	return out
 }
 
-// askOnce asks for what is there when the stacks are: for which reasons the app's processes
-// ended (Android 11), and the log.
-func (a *Asker) askOnce(ctx context.Context, t *told) (err error) {
+// askOnce queries what exists by the time that the stacks do: the exit reasons of the app's
+// processes (Android 11), and the log.
+func (a *Asker) askOnce(ctx context.Context, t *answers) (err error) {
 	if a.Target.Facts.API >= 30 {
 		if t.exits, err = a.Target.Output(ctx, "dumpsys", "activity", "exit-info", a.App); err != nil {
 			return err

@@ -15,8 +15,7 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// forgetful is a device that shows the last ANR's stacks once, and answers each later
-// question about them as it is told to.
+// forgetful is a device that shows the last ANR's stacks once, and then gives scripted answers.
 type forgetful struct {
 	device.Device
 	stacks string
@@ -34,8 +33,8 @@ func (f forgetful) Exec(ctx context.Context, line string) (device.Output, error)
 	return device.Output{Stdout: []byte(f.stacks)}, nil
 }
 
-// What one answer had stays, whatever becomes of the next ones.
-func TestStacksOfAnEarlierAnswerAreKept(t *testing.T) {
+// Earlier answers are kept, whatever the later ones are.
+func TestAwaitKeepsEarlierAnswers(t *testing.T) {
 	t.Parallel()
 	const stacks = "----- pid 500 at 2026-11-22 12:00:00 -----\nCmd line: com.example\nDALVIK THREADS (1):\n\"main\" prio=5 tid=1 Blocked\n  at com.example.A.b(A.java:1)\n\n----- end 500 -----\n"
 	for name, later := range map[string]func() (device.Output, error){

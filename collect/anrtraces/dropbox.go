@@ -10,23 +10,23 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// entry is one of the drop box's.
+// entry is an entry of the drop box.
 type entry struct {
 	tag, text string
-	// process, pid and subject are what its head says: "" where it doesn't.
+	// process, pid and subject are from its head: "" if missing.
 	process, pid, subject string
 	taken                 bool
 }
 
-// maxEntries bounds the entries that are looked at: the drop box may hold a thousand.
+// maxEntries limits the entries that are read: the drop box may hold a thousand.
 const maxEntries = 200
 
-// heads are the lines that begin an entry, "2026-11-22 23:02:11 data_app_anr (compressed
-// text, 4711 bytes)" below a line of "=" (DropBoxManagerService.dump).
+// heads matches the lines that begin an entry, "2026-11-22 23:02:11 data_app_anr (compressed text,
+// 4711 bytes)" below a line of "=" (DropBoxManagerService.dump).
 var heads = regexp.MustCompile(`(?m)^={40}\n(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) ([\w-]{1,100}) \(.{1,100}\)\n`)
 
-// entriesOf are the entries of what the drop box prints that are of between two times, by
-// the device's wall clock, in the order of time: the last maxEntries of them.
+// entriesOf returns the drop box entries between two times, by the device's wall clock, sorted by
+// time: the last maxEntries of them.
 func entriesOf(text string, from, to time.Time) (out []entry) {
 	at := heads.FindAllStringSubmatchIndex(text, -1)
 	for i, m := range at {
@@ -48,8 +48,7 @@ func entriesOf(text string, from, to time.Time) (out []entry) {
 	return out[max(len(out)-maxEntries, 0):]
 }
 
-// head is what the lines at the beginning of an entry say of something; they end with an
-// empty one.
+// head returns the value of a header at the beginning of an entry; an empty line ends the headers.
 func (e entry) head(of string) string {
 	for line := range strings.Lines(e.text) {
 		line = strings.TrimSpace(line)
@@ -63,8 +62,8 @@ func (e entry) head(of string) string {
 	return ""
 }
 
-// assign gives each ANR that has none yet its entry: one of the process, of the same words
-// where there is one.
+// assign assigns an entry to each ANR that has none yet: one of the same process, and of the same
+// subject if there is one.
 func assign(box []entry, anrs []run.ANR, texts [][]byte) {
 	for _, alike := range []bool{true, false} {
 		for i, a := range anrs {
@@ -77,8 +76,7 @@ func assign(box []entry, anrs []run.ANR, texts [][]byte) {
 	}
 }
 
-// isOf reports whether an entry may be of an ANR. Before Android 8 it tells no process's
-// number.
+// isOf reports whether an entry may be of an ANR. Before Android 8 it has no pid.
 func (e entry) isOf(a run.ANR) bool {
 	watchdog := strings.HasSuffix(e.tag, "_watchdog")
 	if watchdog || a.Kind == run.SNR {

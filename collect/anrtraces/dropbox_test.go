@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// box is what dumpsys dropbox prints.
+// box is the output of dumpsys dropbox.
 func box(entries ...string) string {
 	return "Drop box contents: 12 entries\nMax entries: 1000\n\nSearching for: data_app_anr\n\n" + strings.Join(entries, "")
 }
@@ -23,8 +23,8 @@ var (
 	one  = run.ANR{Kind: run.ANRInput, Process: "com.example", PID: 500, Reason: "Input dispatching timed out (one)"}
 )
 
-// Whose an entry is, its head and its date say.
-func TestWhichEntryOfTheDropBoxIsAnANRs(t *testing.T) {
+// An entry is assigned by its head and its date.
+func TestAssign(t *testing.T) {
 	t.Parallel()
 	const mine = "Process: com.example\nPID: 500\nFlags: 0x20\nSubject: Input dispatching timed out (one)\n\nstacks of mine\n"
 	for name, c := range map[string]struct {
@@ -53,7 +53,7 @@ func TestWhichEntryOfTheDropBoxIsAnANRs(t *testing.T) {
 }
 
 // Two ANRs of one process have an entry each; one of Android itself has the watchdog's.
-func TestEachANRHasItsOwnEntry(t *testing.T) {
+func TestAssignSeveralANRs(t *testing.T) {
 	t.Parallel()
 	head := "Process: com.example\nPID: 500\nSubject: same\n\n"
 	text := box(boxed("2026-11-22 12:00:00", "data_app_anr", head+"first"), boxed("2026-11-22 12:00:09", "data_app_anr", head+"second"),
@@ -81,8 +81,8 @@ func FuzzDropBox(f *testing.F) {
 	})
 }
 
-// Of the log that is kept which is around the ANR of that process, by the log's own clock.
-func TestTheLogAroundAnANR(t *testing.T) {
+// The log around the ANR of a process is found by the log's own clock.
+func TestAround(t *testing.T) {
 	t.Parallel()
 	log := "  1.000  1000  9  9 I x: long before\n" +
 		" 20.000  1000  9  9 I x: before\n" +
@@ -101,8 +101,8 @@ func TestTheLogAroundAnANR(t *testing.T) {
 	}
 }
 
-// What is asked for is of the days that the repetition was on.
-func TestTheDaysOfARepetition(t *testing.T) {
+// The days of a repetition are queried.
+func TestDays(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[string][]string{
 		"2026-03-01 12:00:00": {"2026-03-01"},

@@ -18,9 +18,9 @@ func shows(text []byte, pid int) bool {
 	return err == nil && pid != 0 && slices.ContainsFunc(d.Processes, func(p anr.Process) bool { return p.PID == pid && len(p.Threads) > 0 })
 }
 
-// read writes into the ANR what its dumps tell: the longest chain of waiting that one
-// shows, the first of those alike, and how the phone was by all. It reports whether any showed it. Calls are those of binder
-// that were not answered.
+// read adds to the ANR what its dumps show: the longest chain of waits in any of them, the first of
+// equal ones, and the state of the phone by all. It reports whether any dump showed one. calls are
+// the unanswered binder calls.
 func (x *explaining) read(dumps [][]byte, calls []byte) bool {
 	about := waits.Subject{Process: x.anr.Process, PID: x.anr.PID, Reason: x.anr.Reason}
 	open, _ := anr.Read(bytes.NewReader(calls))
@@ -51,8 +51,7 @@ func (x *explaining) read(dumps [][]byte, calls []byte) bool {
 	return len(longest.Steps) > 0
 }
 
-// joined is a dump with what another of the same ANR says of the phone, where it says
-// nothing itself.
+// joined fills in what a dump lacks on the phone's state from another dump of the same ANR.
 func joined(d, other anr.Dump) anr.Dump {
 	if len(d.CPU) == 0 {
 		d.CPU = other.CPU
@@ -66,15 +65,15 @@ func joined(d, other anr.Dump) anr.Dump {
 	return d
 }
 
-// What is kept of the log: so long before Android began to wait, so long after it noticed,
-// and at most so many bytes, the last ones.
+// How much of the log is kept: from so long before Android began to wait to so long after the ANR
+// was reported, and only the last so many bytes of that.
 const (
 	logBefore = 10e3 // ms
 	logAfter  = 15e3
 	maxLog    = 1 << 20
 )
 
-// around are the lines of the log around an ANR; nil where it is not in it.
+// around returns the lines of the log around an ANR; nil if the log lacks it.
 func around(log []byte, a run.ANR) []byte {
 	read, err := logcat.Read(bytes.NewReader(log))
 	if err != nil {
@@ -106,5 +105,5 @@ func around(log []byte, a run.ANR) []byte {
 
 func ms(e logcat.Event) float64 { return float64(e.Time) / 1e6 }
 
-// distance is how far an event of the log is from when an ANR was noticed, in ms.
+// distance is how far an event of the log is from when an ANR was reported, in ms.
 func distance(e logcat.Event, a run.ANR) float64 { return max(ms(e)-a.AtMS, a.AtMS-ms(e)) }

@@ -16,26 +16,26 @@ type Kind string
 
 // The kinds.
 const (
-	SystemEnded   Kind = "SNR"    // Android itself did not respond, and was started again
+	SystemEnded   Kind = "SNR"    // Android itself did not respond, and was restarted
 	NotResponding Kind = "ANR"    // the app did not respond
 	Crashed       Kind = "crash"  // an exception or a signal ended it
-	Frozen        Kind = "frozen" // a frame took longer than frame.FrozenLimit
+	Frozen        Kind = "frozen" // a frame took longer than jank.FrozenLimit
 	Slow          Kind = "slow"   // a UI event took much longer than in earlier repetitions
 )
 
 // Anomaly is something that went wrong while the workload ran.
 type Anomaly struct {
 	Kind Kind
-	// From and To are when, on CLOCK_MONOTONIC; the same where it is an instant.
+	// From and To are on CLOCK_MONOTONIC; equal for an instant.
 	From, To time.Duration
-	// Event is the UI event that it fell in, "" where that is not known.
+	// Event is the UI event in which it began, "" if unknown.
 	Event  string
 	Detail string // in words: "a frame took 1234 ms"
-	// Reason is Android's own text, of an ANR and of an SNR, and Waited how long it says
-	// that it had waited by From.
+	// Reason is Android's own text on an ANR or SNR, and Waited how long Android had waited by
+	// From.
 	Reason string
 	Waited time.Duration
-	// Process and PID are what it is about, "" and 0 where that is not told.
+	// Process and PID are what it is about, "" and 0 if unknown.
 	Process string
 	PID     int
 }
@@ -43,7 +43,7 @@ type Anomaly struct {
 // gravity orders the kinds, the gravest first.
 var gravity = []Kind{SystemEnded, NotResponding, Crashed, Frozen, Slow}
 
-// gravest is the index of the gravest anomaly, the first of several.
+// gravest returns the index of the gravest anomaly, the first of several.
 func gravest(anomalies []Anomaly) (at int) {
 	for i, a := range anomalies {
 		if slices.Index(gravity, a.Kind) < slices.Index(gravity, anomalies[at].Kind) {
@@ -53,10 +53,10 @@ func gravest(anomalies []Anomaly) (at int) {
 	return at
 }
 
-// same reports whether both tell of one thing, whoever noticed it.
+// same reports whether both are of one incident, whatever detected it.
 func (a Anomaly) same(b Anomaly) bool { return a.Kind == b.Kind && a.From == b.From }
 
-// ofEvent is the anomaly that an event of the log is; false where it is none.
+// ofEvent returns the anomaly that an event of the log reports; false if it is none.
 func ofEvent(e logcat.Event) (Anomaly, bool) {
 	a := Anomaly{From: e.Time, To: e.Time, Process: e.Process, PID: e.PID}
 	switch e.Kind {
@@ -71,12 +71,12 @@ func ofEvent(e logcat.Event) (Anomaly, bool) {
 	return a, true
 }
 
-// restartWithin is how long after its watchdog ended it Android's own process may take to
-// begin again, with the files that are written in between.
+// restartWithin is how long Android's own process may take to start again after its watchdog ended
+// it, including the files written in between.
 const restartWithin = 2 * time.Minute
 
-// systemEnded are the times that Android itself was ended and started again, by events
-// in the order of time: by its watchdog, or without a word of it.
+// systemEnded returns the restarts of Android itself, by events sorted by time: by its watchdog, or
+// without a log entry.
 func systemEnded(events []logcat.Event) (out []Anomaly) {
 	for _, e := range events {
 		a := Anomaly{Kind: SystemEnded, From: e.Time, To: e.Time, Process: e.Process, Reason: e.Detail, Detail: "Android itself did not respond: " + e.Detail}
@@ -92,7 +92,7 @@ func systemEnded(events []logcat.Event) (out []Anomaly) {
 	return out
 }
 
-// ofFrame is the anomaly that a frame is; false where it is none.
+// ofFrame returns the anomaly of a frozen frame; false if it is none.
 func ofFrame(f jank.Frame) (Anomaly, bool) {
 	if f.Took <= jank.FrozenLimit {
 		return Anomaly{}, false
@@ -100,7 +100,7 @@ func ofFrame(f jank.Frame) (Anomaly, bool) {
 	return Anomaly{Kind: Frozen, From: f.At, To: f.At + f.Took, Detail: fmt.Sprintf("a frame took %d ms", f.Took.Milliseconds())}, true
 }
 
-// ofLongFrame is the anomaly of a frame that the log tells of; false where it is none.
+// ofLongFrame returns the anomaly of a frame in the log; false if it is none.
 func ofLongFrame(e logcat.Event) (Anomaly, bool) {
 	vsync, err := strconv.ParseInt(e.Name, 10, 62)
 	if e.Kind != logcat.LongFrame || err != nil {
@@ -109,15 +109,14 @@ func ofLongFrame(e logcat.Event) (Anomaly, bool) {
 	return ofFrame(jank.Frame{At: time.Duration(vsync), Took: e.Duration})
 }
 
-// A UI event takes much longer than it used to where it takes so many times as long,
-// and so much longer at least.
+// A UI event is slow if it takes so many times as long as usual, and at least so much longer.
 const (
 	slowTimes = 3
 	slowBy    = 500 * time.Millisecond
 )
 
-// ofDuration is the anomaly that an event is which began at from and went on until to;
-// false where that is not long beside what is usual, or nobody knows what is.
+// ofDuration returns the anomaly of an event that lasted from from to to; false if that is not long
+// compared with the usual duration, or the latter is unknown.
 func ofDuration(name string, from, to, usual time.Duration) (Anomaly, bool) {
 	if usual <= 0 || to-from < max(slowTimes*usual, usual+slowBy) {
 		return Anomaly{}, false
@@ -126,20 +125,20 @@ func ofDuration(name string, from, to, usual time.Duration) (Anomaly, bool) {
 		Detail: fmt.Sprintf("it took %d ms, and %d ms as a rule", (to - from).Milliseconds(), usual.Milliseconds())}, true
 }
 
-// maxUnheard bounds the anomalies that wait to be heard.
+// maxUnheard limits the queued anomalies.
 const maxUnheard = 64
 
-// Stream is the anomalies as they are noticed. Who notices one never waits: where
-// nobody hears, what is too much is counted.
+// Stream is a queue of detected anomalies. Adding one never blocks: if the queue is full, the
+// anomaly is only counted.
 type Stream struct {
 	waiting chan Anomaly
 	missed  atomic.Int64
 }
 
-// NewStream is a stream on which nothing was noticed.
+// NewStream returns an empty stream.
 func NewStream() *Stream { return &Stream{waiting: make(chan Anomaly, maxUnheard)} }
 
-// Notice adds an anomaly; it may be called by anyone.
+// Notice adds an anomaly; it may be called concurrently.
 func (s *Stream) Notice(a Anomaly) {
 	select {
 	case s.waiting <- a:
@@ -148,7 +147,7 @@ func (s *Stream) Notice(a Anomaly) {
 	}
 }
 
-// Next is the next anomaly; false where there is none now.
+// Next returns the next anomaly; false if there is none now.
 func (s *Stream) Next() (Anomaly, bool) {
 	select {
 	case a := <-s.waiting:
@@ -158,5 +157,5 @@ func (s *Stream) Next() (Anomaly, bool) {
 	}
 }
 
-// Missed is how many were noticed and are not on the stream, since it was full.
+// Missed returns how many anomalies were dropped because the stream was full.
 func (s *Stream) Missed() int { return int(s.missed.Load()) }

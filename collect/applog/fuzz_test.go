@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzFollow: whatever a device's log says while it is followed, what is noticed is bounded
-// and lies forward in time.
+// FuzzFollow checks that the anomalies detected in any followed log are bounded and don't go back
+// in time.
 func FuzzFollow(f *testing.F) {
 	f.Add([]byte("     1.000  1000  100  100 I am_proc_start: [0,200,10001,com.example.mail,activity,x]\n     2.000 10001  200  200 I HWUI    : Davey! duration=900ms; Flags=0\n"))
 	f.Add([]byte("     3.000  1000  100  100 I am_anr  : [0,200,com.example.mail,0,Input dispatching timed out]\n"))

@@ -18,29 +18,29 @@ import (
 
 // Log reads the device's log of one repetition, mark by mark.
 type Log struct {
-	// MarkedAt is CLOCK_MONOTONIC at the first mark, measured where the log has
-	// another clock; 0 where that is not known.
+	// MarkedAt is CLOCK_MONOTONIC at the first mark, measured if the log has another clock; 0 if
+	// unknown.
 	MarkedAt time.Duration
-	Aligned  bool // it is known how the log's clock and CLOCK_MONOTONIC relate
+	Aligned  bool // the offset between the log's clock and CLOCK_MONOTONIC is known
 
 	target  *target.Target
-	stream  *stream       // nil: it is not followed
-	since   string        // the wall clock of the device when it was opened, as logcat -T takes it; "" for all
+	stream  *stream       // nil: the log is not followed
+	since   string        // the device's wall clock at opening, as logcat -T takes it; "" for all
 	mark    string        // the last one written
-	marked  span          // when, on CLOCK_MONOTONIC; zero where that is not known
+	marked  span          // when, on CLOCK_MONOTONIC; zero if unknown
 	offset  time.Duration // CLOCK_MONOTONIC less the log's clock
 	entries []logcat.Entry
-	began   time.Duration // of the first mark, on the log's clock; 0 where it is not known
+	began   time.Duration // of the first mark, on the log's clock; 0 if unknown
 	until   time.Duration // of the last
 }
 
-// logCommand is logcat with some options, for the log's entries that matter.
+// logCommand returns a logcat command with some options, for the log entries that matter.
 func logCommand(t *target.Target, options ...string) string {
 	words := append([]string{"logcat"}, options...)
 	words = append(words, "-v", "threadtime")
 	if !t.Facts.WallLog {
-		// The UID tells what the system says from what an app says in its name; logcat
-		// learned both words in Android 7.
+		// The UID distinguishes the system's entries from those that an app writes in its name;
+		// both formats came with Android 7's logcat.
 		words = append(words, "-v", "monotonic", "-v", "uid")
 	}
 	buffers := []string{"main", "system", "events"}
@@ -56,8 +56,7 @@ func logCommand(t *target.Target, options ...string) string {
 		"HWUI:I", "OpenGLRenderer:I", "Watchdog:W", "watchdog:V", "boot_progress_system_run:V", "input_interaction:V", logcat.ChattyTag+":V", "*:S")...)
 }
 
-// ProbeLog finds out whether the log has CLOCK_MONOTONIC: logcat has had it
-// since Android 7.
+// ProbeLog finds out whether the log has CLOCK_MONOTONIC: logcat has had it since Android 7.
 func ProbeLog(ctx context.Context, t *target.Target) error {
 	_, write := t.NextMark()
 	out, err := t.Ask(ctx, write+"; "+logCommand(t, "-d"))
@@ -73,11 +72,11 @@ func ProbeLog(ctx context.Context, t *target.Target) error {
 	return nil
 }
 
-// span is when something was: between two times on CLOCK_MONOTONIC.
+// span is an interval on CLOCK_MONOTONIC.
 type span struct{ from, to time.Duration }
 
-// OpenLog marks the beginning of a repetition, and reads CLOCK_MONOTONIC beside it.
-// Where the log has the wall clock only, the mark is written between two readings.
+// OpenLog marks the beginning of a repetition, and reads CLOCK_MONOTONIC at the same time. If the
+// log has only the wall clock, the mark is written between two readings.
 func OpenLog(ctx context.Context, t *target.Target) (*Log, error) {
 	l := &Log{Aligned: !t.Facts.WallLog, target: t}
 	mark, write := t.NextMark()
@@ -105,15 +104,15 @@ func OpenLog(ctx context.Context, t *target.Target) (*Log, error) {
 	return l, nil
 }
 
-// Follow has the log read while the repetition goes on too, from its beginning on, so that
-// nothing of it is lost where the device's log has no room for all. It is of use until Close.
+// Follow also reads the log as it is written, from the beginning of the repetition, so that nothing
+// is lost if the device's log is too small. It is valid until Close.
 func (l *Log) Follow(ctx context.Context) error {
 	process, err := l.target.Start(ctx, logCommand(l.target, l.sinceOptions()...))
 	if err != nil {
 		return fmt.Errorf("follow the device's log: %w", err)
 	}
 	l.stream = newStream(process, l.mark)
-	l.target.Heard = l.stream.told
+	l.target.Heard = l.stream.accidentLines
 	go l.stream.run()
 	return nil
 }
@@ -121,11 +120,10 @@ func (l *Log) Follow(ctx context.Context) error {
 // Followed reports whether the log is followed.
 func (l *Log) Followed() bool { return l.stream != nil }
 
-// Unheard leaves it to who asks for the device's pulse to read of accidents: nothing is
-// measured any more.
+// Unheard leaves reading accidents to the liveness check: nothing is measured any more.
 func (l *Log) Unheard() { l.target.Heard = nil }
 
-// Close ends the following of the log.
+// Close stops following the log.
 func (l *Log) Close() {
 	l.Unheard()
 	if l.stream != nil {
@@ -133,7 +131,7 @@ func (l *Log) Close() {
 	}
 }
 
-// sinceOptions have logcat begin with the repetition.
+// sinceOptions are the options with which logcat begins with the repetition.
 func (l *Log) sinceOptions() []string {
 	if l.since == "" {
 		return nil
@@ -141,8 +139,8 @@ func (l *Log) sinceOptions() []string {
 	return []string{"-T", l.since}
 }
 
-// sinceTime is the version of Android whose logcat takes a time to begin with, and
-// sinceLine how one looks.
+// sinceTime is the first version of Android whose logcat accepts a start time, and sinceLine
+// matches one.
 const sinceTime = 21
 
 var sinceLine = regexp.MustCompile(`(?m)^\d\d-\d\d \d\d:\d\d:\d\d\.000$`)
@@ -151,11 +149,11 @@ var sinceLine = regexp.MustCompile(`(?m)^\d\d-\d\d \d\d:\d\d:\d\d\.000$`)
 type part struct {
 	entries []logcat.Entry
 	from    time.Duration // of the first mark, by the log's clock
-	to      time.Duration // of the other; 0 where it is not known
+	to      time.Duration // of the second; 0 if unknown
 }
 
-// Read takes the entries since the last mark, and writes the next one. The error is
-// loss.ErrLog where neither the device has all of them nor all were read while they came.
+// Read takes the entries since the last mark, and writes the next one. It fails with loss.ErrLog if
+// neither the device's log nor the followed one has all of them.
 func (l *Log) Read(ctx context.Context) error {
 	next, write := l.target.NextMark()
 	entries, err := l.dump(ctx, write+"; ")
@@ -195,9 +193,9 @@ func (l *Log) dump(ctx context.Context, before string) ([]logcat.Entry, error) {
 	return log.Entries, nil
 }
 
-// between is what was logged from the last mark to the next: what the device's log has,
-// where that is all, else what was read while it came. Each buffer forgets its oldest
-// entries by itself, so that the one of the mark may have all and another may not.
+// between returns the entries from the last mark to the next: those of the device's log, if they
+// are complete, else those that were followed. Each buffer drops its oldest entries independently,
+// so that the mark's buffer may be complete and another not.
 func (l *Log) between(ctx context.Context, dump []logcat.Entry, next string) (part, error) {
 	from, to := markAt(dump, l.mark), markAt(dump, next)
 	dumped := dump[from+1:]
@@ -213,29 +211,29 @@ func (l *Log) between(ctx context.Context, dump []logcat.Entry, next string) (pa
 		return p, nil
 	}
 	if l.stream == nil {
-		return part{}, fmt.Errorf("%w: the device's log no longer holds the beginning of the repetition", loss.ErrLog)
+		return part{}, fmt.Errorf("%w: the device's log no longer has the beginning of the repetition", loss.ErrLog)
 	}
 	end := l.stream.await(ctx, l.target.Wall, next)
 	streamed, marked, ok := l.stream.since(l.mark, next)
 	if end == nil || !ok {
-		return part{}, fmt.Errorf("%w: the device's log no longer holds the beginning of the repetition, and it could not be read to the end while it went on", loss.ErrLog)
+		return part{}, fmt.Errorf("%w: the device's log no longer has the beginning of the repetition, and it could not be read to the end while it was written", loss.ErrLog)
 	}
 	set := time.Duration(0)
 	if to >= 0 {
 		set = dump[to].Time - end.Time
-		l.tellClock(set)
+		l.warnClock(set)
 	}
 	dumped = slices.DeleteFunc(slices.Clone(dumped), func(e logcat.Entry) bool { return from < 0 && e.Time-set <= marked+rounded })
 	if !holds(streamed, dumped) {
-		return part{}, fmt.Errorf("%w: the device's log no longer holds all of the repetition, and lines of it were not read while it went on", loss.ErrLog)
+		return part{}, fmt.Errorf("%w: the device's log no longer has all of the repetition, and lines of it were not read while it was written", loss.ErrLog)
 	}
 	return part{streamed, marked, end.Time}, nil
 }
 
-// rounded is how far two logcats may tell the time of one entry apart.
+// rounded is how far two logcats may differ on the time of one entry.
 const rounded = 5 * time.Millisecond
 
-// holds reports whether what the device's log has is all that was read while it went on.
+// holds reports whether the device's log has everything that was followed.
 func (l *Log) holds(dumped []logcat.Entry, next string) bool {
 	if l.stream == nil {
 		return true
@@ -244,23 +242,22 @@ func (l *Log) holds(dumped []logcat.Entry, next string) bool {
 	return !ok || holds(dumped, streamed)
 }
 
-// clockSet is how far the log's times may lie off before they are doubted: far less
-// than what a time server corrects at once, and more than a busy device takes to
-// answer.
+// clockSet is how far the log's times may be off before they are doubted: far less than what a time
+// server corrects at once, and more than a busy device takes to answer.
 const clockSet = time.Second
 
-// doubtClock compares the time of the last mark with when it was written. The log
-// keeps the wall clock, and works its other one out as it is read: what was written
-// before the wall clock was set moves.
+// doubtClock compares the time of the last mark with when it was written. The log stores the wall
+// clock, and computes its other one when it is read: entries from before the wall clock was set
+// move.
 func (l *Log) doubtClock(logged time.Duration) {
 	if l.marked != (span{}) {
-		l.tellClock(max(l.marked.from-logged, logged-l.marked.to))
+		l.warnClock(max(l.marked.from-logged, logged-l.marked.to))
 	}
 }
 
-// tellClock tells by how much the clock was set, where it was: the one by which a part of
-// the log was read is off by that.
-func (l *Log) tellClock(off time.Duration) {
+// warnClock warns by how much the clock was set, if it was: the clock by which a part of the log
+// was read is off by that.
+func (l *Log) warnClock(off time.Duration) {
 	if off = max(off, -off); l.target.Facts.WallLog || off < clockSet {
 		return
 	}
@@ -268,8 +265,8 @@ func (l *Log) tellClock(off time.Duration) {
 		off.Round(time.Second))
 }
 
-// markAt is the place of a mark, -1 where it is not there: the last one, since a run that
-// began at the same time of day may have written its like.
+// markAt returns the index of a mark, -1 if it is missing: the last one, since a run that began at
+// the same time of day may have written an equal one.
 func markAt(entries []logcat.Entry, mark string) int {
 	for i, e := range slices.Backward(entries) {
 		if e.Tag == target.MarkTag && e.Message == mark {
@@ -279,8 +276,7 @@ func markAt(entries []logcat.Entry, mark string) int {
 	return -1
 }
 
-// Events are the events of the repetition, by their time on CLOCK_MONOTONIC
-// where the log is aligned.
+// Events returns the events of the repetition, with times on CLOCK_MONOTONIC if the log is aligned.
 func (l *Log) Events() []logcat.Event {
 	events, doubts := logcat.Events(l.entries)
 	l.target.Journal.Doubts("the device's log", doubts)
@@ -291,8 +287,8 @@ func (l *Log) Events() []logcat.Event {
 	return events
 }
 
-// Event is the name of the UI event under way when the log was read last, run.Start before
-// the first.
+// Event returns the name of the UI event under way when the log was read last, run.Start before the
+// first.
 func (l *Log) Event() string {
 	events, _ := logcat.Events(l.entries)
 	for _, e := range slices.Backward(events) {
@@ -303,9 +299,8 @@ func (l *Log) Event() string {
 	return run.Start
 }
 
-// SystemEnded are the times since the beginning of the repetition that Android itself was
-// ended and started again; none where the log no longer tells of it, as where the device
-// restarted.
+// SystemEnded returns the restarts of Android itself since the beginning of the repetition; none if
+// the log no longer has them, as after a restart of the device.
 func (l *Log) SystemEnded(ctx context.Context) ([]Anomaly, error) {
 	entries, err := l.dump(ctx, "")
 	if err != nil {
@@ -331,14 +326,13 @@ func (l *Log) SystemEnded(ctx context.Context) ([]Anomaly, error) {
 	return systemEnded(since.Events()), nil
 }
 
-// fullyDrawn reports whether the log tells that the app says that it is fully drawn.
+// fullyDrawn reports whether the log has the app's report of being fully drawn.
 func (l *Log) fullyDrawn(app string) bool {
 	events, _ := logcat.Events(l.entries)
 	return slices.ContainsFunc(events, func(e logcat.Event) bool { return e.Kind == logcat.FullyDrawn && isOf(e.Process, app) })
 }
 
-// Span is from the first mark to the last, on CLOCK_MONOTONIC; 0 and 0 where that is
-// not known.
+// Span returns the times of the first and the last mark, on CLOCK_MONOTONIC; 0 and 0 if unknown.
 func (l *Log) Span() (from, to time.Duration) {
 	if !l.Aligned || l.began == 0 || l.until == 0 {
 		return 0, 0
@@ -346,7 +340,7 @@ func (l *Log) Span() (from, to time.Duration) {
 	return l.began + l.offset, l.until + l.offset
 }
 
-// Times tells when a mark was written, on CLOCK_MONOTONIC; false where it is not known.
+// Times returns a function for when a mark was written, on CLOCK_MONOTONIC; false if unknown.
 func (l *Log) Times(mark string) func() (time.Duration, bool) {
 	return func() (time.Duration, bool) {
 		i := markAt(l.entries, mark)

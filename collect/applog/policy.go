@@ -6,14 +6,14 @@ import (
 	"github.com/apkgate/apkgate/collect/recorders"
 )
 
-// So much is kept of one repetition: saving a trace takes the device's time and
-// memory, which the app then lacks.
+// How much is kept of one repetition: saving a trace takes the device's time and memory, which the
+// app then lacks.
 const (
 	maxKept   = recorders.MaxKept
 	keptApart = 20 * time.Second
 )
 
-// policy says when one more trace of a repetition may be kept, by the device's clock.
+// policy decides when one more trace of a repetition may be kept, by the device's clock.
 type policy struct {
 	n    int
 	last time.Duration

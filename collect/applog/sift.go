@@ -11,32 +11,32 @@ import (
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
-// Sifted is what the log says of one repetition.
+// Sifted is the content of the log about one repetition.
 type Sifted struct {
-	UI []logcat.Event // by time
-	// Began is when the app's first activity was started, or the test's first event
-	// was, whatever came first, on CLOCK_MONOTONIC; 0: neither was seen.
+	UI []logcat.Event // sorted by time
+	// Began is when the app's first activity was started, or the test's first event, whichever came
+	// first, on CLOCK_MONOTONIC; 0: neither was seen.
 	Began     time.Duration
 	Anomalies []Anomaly
 	Startup   time.Duration // until the first activity was drawn; 0: not seen
-	FullStart time.Duration // until the app said that it shows all; 0: not seen
+	FullStart time.Duration // until the app reported itself as fully drawn; 0: not seen
 	PIDs      []int         // of the app's processes that were started
 	crash     *logcat.Event
 	died      *logcat.Event
 	anr       *logcat.Event
 }
 
-// App is whose events are picked.
+// App selects the app's events.
 type App struct {
 	Package string
 	PIDs    map[int]bool  // of its processes that were seen
 	Alive   time.Duration // until when the app had to live, on CLOCK_MONOTONIC
-	// WritesUI says that the test has written UI events: what the system logs of
-	// touches stands in for them only until then.
+	// WritesUI reports that the test has written UI events: the system's log of touches replaces
+	// them only until then.
 	WritesUI *bool
 }
 
-// Sift picks from the log what is about the app.
+// Sift extracts what the log has about the app.
 func (l *Log) Sift(app App) Sifted {
 	var out Sifted
 	var input []logcat.Event
@@ -86,14 +86,14 @@ func (l *Log) Sift(app App) Sifted {
 	}
 	*app.WritesUI = *app.WritesUI || len(out.UI) > 0
 	if !*app.WritesUI && len(input) > 0 {
-		l.target.Journal.Warnf("the test writes no UI events (log tag %q): taken from the input events that the system logs, which tell touches of one window apart from another's only", logcat.Tag)
+		l.target.Journal.Warnf("the test writes no UI events (log tag %q): taken from the input events that the system logs, which only distinguish touches of one window from another's", logcat.Tag)
 		out.UI = input
 	}
 	return out
 }
 
-// Loss tells why the repetition is lost by what the workload and the log say,
-// nil where it is not. An ANR that the app survived is a measurement.
+// Loss returns why the repetition is lost by the workload's end and the log, nil if it is not. An
+// ANR that the app survived is a measurement.
 func (s Sifted) Loss(ended error) error {
 	switch {
 	case s.crash != nil && errors.Is(ended, loss.ErrCrashed):

@@ -14,15 +14,15 @@ import (
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
-// stream is the device's log as logcat prints it while a repetition goes on: what logd has
-// no room for any more is in it all the same.
+// stream is the device's log as logcat prints it during a repetition: it also has entries that logd
+// has dropped since.
 type stream struct {
 	process device.Process
-	mark    string // with which it begins: what comes before is another repetition's
+	mark    string // with which it begins: entries before it are of another repetition
 	done    chan struct{}
 
-	telling sync.Mutex // held while who listens is told
-	tap     func(logcat.Event)
+	notifying sync.Mutex // held while the listener is called
+	tap       func(logcat.Event)
 
 	mu        sync.Mutex
 	begun     bool
@@ -30,18 +30,18 @@ type stream struct {
 	bytes     int
 	cut       bool          // more came than is kept
 	changed   chan struct{} // closed when more comes
-	accidents []string      // the lines that tell of an ANR or a crash, the last ones
+	accidents []string      // the last lines about an ANR or a crash
 }
 
 const (
-	// maxLogLine bounds a line of the log in bytes; logd cuts one at 4 KiB.
+	// maxLogLine limits a line of the log in bytes; logd truncates at 4 KiB.
 	maxLogLine = 64 << 10
-	// maxStreamed bounds what is kept of a stream, in bytes of text.
+	// maxStreamed limits what is kept of a stream, in bytes of text.
 	maxStreamed = 64 << 20
-	// maxAccidents bounds how many lines are kept that tell of an ANR or a crash.
+	// maxAccidents limits the kept lines about ANRs and crashes.
 	maxAccidents = 20
-	// streamWithin is how long is waited for a line that the device has in its log, on the
-	// clock of who waits.
+	// streamWithin is how long to wait for a line that the device has in its log, on the waiter's
+	// clock.
 	streamWithin = 5 * time.Second
 )
 
@@ -51,7 +51,7 @@ func newStream(process device.Process, mark string) *stream {
 
 // run reads until the stream ends.
 func (s *stream) run() {
-	defer func() { _ = s.process.Close() }() // says that nothing more of it is read
+	defer func() { _ = s.process.Close() }() // nothing more of it is read
 	defer close(s.done)
 	s.read(s.process.Stdout())
 }
@@ -73,13 +73,13 @@ func (s *stream) read(r io.Reader) {
 	}
 }
 
-// add keeps the entries of a line, and tells who listens what they say.
+// add keeps the entries of a line, and passes their events to the listener.
 func (s *stream) add(entries []logcat.Entry, line string) {
 	if !s.keep(entries, line) {
 		return
 	}
-	s.telling.Lock()
-	defer s.telling.Unlock()
+	s.notifying.Lock()
+	defer s.notifying.Unlock()
 	if s.tap == nil {
 		return
 	}
@@ -110,16 +110,17 @@ func (s *stream) keep(entries []logcat.Entry, line string) bool {
 	return true
 }
 
-// listen has events told to somebody from now on, nil for nobody. It returns once nobody
-// else is told any more.
+// listen sets the listener, nil for none. It returns once the previous listener is not called any
+// more.
 func (s *stream) listen(tap func(logcat.Event)) {
-	s.telling.Lock()
-	defer s.telling.Unlock()
+	s.notifying.Lock()
+	defer s.notifying.Unlock()
 	s.tap = tap
 }
 
-// told are the last lines that tell of an ANR or a crash; ok is false once the stream is over.
-func (s *stream) told() (lines string, ok bool) {
+// accidentLines returns the last lines about an ANR or a crash; ok is false once the stream is
+// over.
+func (s *stream) accidentLines() (lines string, ok bool) {
 	select {
 	case <-s.done:
 		return "", false
@@ -130,8 +131,8 @@ func (s *stream) told() (lines string, ok bool) {
 	return strings.Join(s.accidents, "\n"), true
 }
 
-// since are the entries behind a mark that have come so far, up to another one if that is
-// among them; ok is false where the mark is not, or some were not kept.
+// since returns the entries after a mark that have come so far, up to another mark if that is among
+// them; ok is false if the mark is missing, or some entries were not kept.
 func (s *stream) since(mark, until string) (entries []logcat.Entry, marked time.Duration, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +147,7 @@ func (s *stream) since(mark, until string) (entries []logcat.Entry, marked time.
 	return slices.Clone(s.entries[from+1 : max(to, from+1)]), s.entries[from].Time, true
 }
 
-// await waits for a mark; nil where it does not come in time, or the stream is over.
+// await waits for a mark; nil if it does not come in time, or the stream is over.
 func (s *stream) await(ctx context.Context, wall device.Clock, mark string) *logcat.Entry {
 	ctx, cancel := context.WithCancel(ctx)
 	over, waited := make(chan struct{}), make(chan struct{})
@@ -181,15 +182,15 @@ func (s *stream) await(ctx context.Context, wall device.Clock, mark string) *log
 	}
 }
 
-// said is what an entry says, without its time, which two logcats may tell apart by a
+// said is the content of an entry without its time, on which two logcats may differ by a
 // millisecond.
 type said struct {
 	pid, tid     int
 	tag, message string
 }
 
-// holds reports whether all of the entries are among others, but for what logd itself says
-// of lines that it drops, in words that change with their number.
+// holds reports whether all contains each of some, except for logd's own messages on dropped lines,
+// whose text changes with their number.
 func holds(all, some []logcat.Entry) bool {
 	counts := map[said]int{}
 	for _, e := range all {

@@ -20,11 +20,11 @@ import (
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
-// maxDumps bounds the dumps of threads of one repetition.
+// maxDumps limits the thread dumps of one repetition.
 const maxDumps = 2
 
-// dumpThreads has the app write the stacks of its threads, as they are now: its runtime
-// does so on SIGQUIT. Only root, and a debug build itself, may send it that.
+// dumpThreads makes the app write the current stacks of its threads: its runtime does so on
+// SIGQUIT. Only root, and a debug build itself, may send it that.
 func (r *Repetition) dumpThreads(ctx context.Context, a Anomaly) error {
 	w := r.w
 	if a.PID == 0 || len(r.dumped) == maxDumps {
@@ -45,22 +45,22 @@ func (r *Repetition) dumpThreads(ctx context.Context, a Anomaly) error {
 	return err
 }
 
-// openCalls lists the calls through binder that are not answered, which the kernel shows
-// to root alone (system/sepolicy: binderfs_logs, debugfs_binder).
+// openCalls lists the unanswered binder calls, which the kernel shows only to root
+// (system/sepolicy: binderfs_logs, debugfs_binder).
 const openCalls = "cat /dev/binderfs/binder_logs/transactions 2>/dev/null || cat /sys/kernel/debug/binder/transactions 2>/dev/null"
 
 func lastSaid(out device.Output) string { return target.LastLine(out.Stderr, out.Stdout) }
 
-// writtenTo is how tombstoned tells where stacks are: by their path in Android 8 to 11, and
-// since Android 12 by their name in that folder alone (CrashArtifactPaths of
+// writtenTo matches tombstoned's report of where stacks are: by their path in Android 8 to 11, and
+// since Android 12 only by their name in that folder (CrashArtifactPaths of
 // system/core/debuggerd/tombstoned/tombstoned.cpp).
 var writtenTo = regexp.MustCompile(`^Traces for pid (\d{1,10}) written to: (?:` + tracesFolder + `)?(\w[\w.-]{0,99})$`)
 
 // tracesFolder is where they are.
 const tracesFolder = "/data/anr/"
 
-// keepThreads keeps the stacks that the app has written. Their files are root's: on
-// most phones they can't be had, which is said.
+// keepThreads keeps the stacks that the app has written. Their files are root's: on most phones
+// they can't be read, which is reported.
 func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 	w := r.w
 	if len(r.dumped) == 0 {
@@ -92,7 +92,7 @@ func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 		if err != nil {
 			hint := ""
 			if !loss.IsGone(err) {
-				hint = " (as a rule only root may read it; a bug report holds it)"
+				hint = " (as a rule only root may read it; a bug report contains it)"
 			}
 			r.NoDump = fmt.Sprintf("what it wrote could not be kept: %v%s", err, hint)
 			continue
@@ -103,15 +103,15 @@ func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 	}
 }
 
-// How long the stacks are waited for that are not written yet when the repetition is
-// over, and how often it is looked: an app with hundreds of threads takes seconds.
+// How long to wait for stacks that are not complete when the repetition is over, and how often to
+// poll: an app with hundreds of threads takes seconds.
 const (
 	threadsFor   = 10 * time.Second
 	threadsEvery = 250 * time.Millisecond
 )
 
-// awaitThreads waits until the stacks are written that were asked for, and returns where
-// they are, "" for those that were not. Of a process that has ended none are waited for.
+// awaitThreads waits until the requested stacks are written, and returns their paths, "" for
+// missing ones. It does not wait for a process that has ended.
 func (r *Repetition) awaitThreads(ctx context.Context) (paths []string, err error) {
 	t := r.w.Target
 	_, err = t.Poll(ctx, threadsEvery, threadsFor, func() (bool, error) {
@@ -133,7 +133,7 @@ func (r *Repetition) awaitThreads(ctx context.Context) (paths []string, err erro
 	return paths, err
 }
 
-// dumpedLive reports whether a process lives that was to write its stacks.
+// dumpedLive reports whether a process lives whose stacks were requested.
 func (r *Repetition) dumpedLive(ctx context.Context) (bool, error) {
 	var any []string
 	for _, a := range r.dumped {
@@ -143,11 +143,11 @@ func (r *Repetition) dumpedLive(ctx context.Context) (bool, error) {
 	return out.ExitCode == 0, err
 }
 
-// maxDump bounds a dump of threads, in bytes.
+// maxDump limits a thread dump, in bytes.
 const maxDump = 16 << 20
 
-// pathOf is where the stacks were written that were asked for at the anomaly, "" where
-// nobody says so. What is taken already is another anomaly's.
+// pathOf returns the path of the stacks that were requested at the anomaly, "" if unknown. Paths in
+// taken are other anomalies'.
 func pathOf(entries []logcat.Entry, a Anomaly, taken []string) string {
 	for _, e := range entries {
 		m := writtenTo.FindStringSubmatch(e.Message)

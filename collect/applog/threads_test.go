@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// lateStacks is a device whose tombstoned says nothing before a time.
+// lateStacks is a device whose tombstoned logs nothing before a time.
 type lateStacks struct {
 	device.Device
 	clock device.Clock
@@ -31,7 +31,7 @@ func (l lateStacks) Exec(ctx context.Context, line string) (device.Output, error
 	return out, err
 }
 
-// kept counts what is kept.
+// kept records what is kept.
 type kept struct{ text []byte }
 
 func (k *kept) Keep(_ context.Context, r io.Reader, limit int64) (_ string, n int64, err error) {
@@ -39,17 +39,17 @@ func (k *kept) Keep(_ context.Context, r io.Reader, limit int64) (_ string, n in
 	return strings.Repeat("0", 64), int64(len(k.text)), err
 }
 
-// Stacks that are still being written when the repetition is over are waited for: for
-// some seconds, and not once the app is gone.
-func TestStacksThatAreStillBeingWrittenAreWaitedFor(t *testing.T) {
+// Stacks that are still being written when the repetition is over are waited for: for some seconds,
+// and not once the app is gone.
+func TestKeepThreadsWaitsForStacks(t *testing.T) {
 	t.Parallel()
 	const app = "com.example.demo"
 	for name, c := range map[string]struct {
 		phone string
-		late  time.Duration // after the app was told to write them
+		late  time.Duration // after the app was signaled to write them
 		after string        // what happens to the app then
 		kept  bool
-		most  time.Duration // that it may take in all
+		most  time.Duration // the longest wait
 	}{
 		"as soon as can be":  {"pixel-5-android-11", 0, "", true, time.Second},
 		"Android 14":         {"pixel-7-android-14", 0, "", true, time.Second},

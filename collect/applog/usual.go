@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// durations are how long UI events took in the run's whole repetitions so far, by
-// name, at most maxDurations of each.
+// durations are how long UI events took in the run's complete repetitions so far, by name, at most
+// maxDurations of each.
 type durations map[string][]time.Duration
 
 const (
 	maxDurations = 100
-	// usualFrom is how many times an event must have been seen before one more of it
-	// can be called slow.
+	// usualFrom is how many times an event must have been seen before another one can be called
+	// slow.
 	usualFrom = 3
 )
 
-// add notes the events of a whole repetition.
+// add adds the events of a complete repetition.
 func (d durations) add(s Seen) {
 	for name, span := range s.spans() {
 		if len(d[name]) < maxDurations {
@@ -26,7 +26,7 @@ func (d durations) add(s Seen) {
 	}
 }
 
-// usual is how long events take as a rule: the lower median of what was seen.
+// usual returns the usual durations of events: the lower median of what was seen.
 func (d durations) usual() map[string]time.Duration {
 	out := map[string]time.Duration{}
 	for name, took := range d {
@@ -37,8 +37,8 @@ func (d durations) usual() map[string]time.Duration {
 	return out
 }
 
-// spans are the repetition's UI events with when each began and ended: at the next
-// one, or with the workload.
+// spans iterates over the repetition's UI events with when each began and ended: at the next one,
+// or with the workload.
 func (s Seen) spans() iter.Seq2[string, [2]time.Duration] {
 	return func(yield func(string, [2]time.Duration) bool) {
 		for i, e := range s.Events {
@@ -53,8 +53,7 @@ func (s Seen) spans() iter.Seq2[string, [2]time.Duration] {
 	}
 }
 
-// learn returns the anomalies of a repetition, and learns from a whole one how long its
-// events took.
+// learn returns the anomalies of a repetition, and adds the event durations of a complete one.
 func (w *Watcher) learn(s Seen, usual map[string]time.Duration) []Anomaly {
 	if s.Lost == nil {
 		if w.took == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
-// Who notices an anomaly never waits, and nothing of it is lost unsaid.
-func TestAFullStreamCountsWhatItDoesNotTake(t *testing.T) {
+// Adding an anomaly never blocks, and dropped ones are counted.
+func TestStreamCountsDroppedAnomalies(t *testing.T) {
 	t.Parallel()
 	s := NewStream()
 	for i := range maxUnheard + 7 {
@@ -33,7 +33,7 @@ func TestAFullStreamCountsWhatItDoesNotTake(t *testing.T) {
 	}
 }
 
-func TestAtMostTwoTracesOfARepetitionTwentySecondsApart(t *testing.T) {
+func TestPolicy(t *testing.T) {
 	t.Parallel()
 	var p policy
 	var kept []time.Duration
@@ -48,17 +48,17 @@ func TestAtMostTwoTracesOfARepetitionTwentySecondsApart(t *testing.T) {
 	}
 }
 
-// An event is slow by what is usual alone, while it goes on as when it is over.
-func TestAnEventThatTakesMuchLongerThanItUsedTo(t *testing.T) {
+// An event is slow only compared with the usual duration, both during it and after it.
+func TestSlowEvents(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		usual, took time.Duration
 		slow        bool
 	}{
-		{0, time.Hour, false}, // nobody knows what is usual
+		{0, time.Hour, false}, // the usual duration is unknown
 		{time.Second, 2900 * time.Millisecond, false},
 		{time.Second, 3 * time.Second, true},
-		{100 * time.Millisecond, 500 * time.Millisecond, false}, // of short ones half a second counts
+		{100 * time.Millisecond, 500 * time.Millisecond, false}, // for short ones half a second counts
 		{100 * time.Millisecond, 600 * time.Millisecond, true},
 	} {
 		a, slow := ofDuration("open", time.Minute, time.Minute+c.took, c.usual)
@@ -66,7 +66,7 @@ func TestAnEventThatTakesMuchLongerThanItUsedTo(t *testing.T) {
 			t.Errorf("%v, usually %v: %+v, slow: %v", c.took, c.usual, a, slow)
 		}
 		f := &follower{stream: NewStream(), usual: map[string]time.Duration{"open": c.usual}, event: logcat.Event{Name: "open", Time: time.Minute}}
-		for range 2 { // it is said once
+		for range 2 { // it is reported once
 			f.lasts(time.Minute + c.took)
 		}
 		_, first := f.stream.Next()
@@ -81,7 +81,7 @@ func frameAt(at, took time.Duration) jank.Frame {
 	return jank.Frame{At: at, Took: took}
 }
 
-func TestAFrozenFrame(t *testing.T) {
+func TestOfFrame(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]bool{700 * time.Millisecond: false, 701 * time.Millisecond: true} {
 		f := frameAt(time.Second, took)
@@ -91,9 +91,9 @@ func TestAFrozenFrame(t *testing.T) {
 	}
 }
 
-// What the system says of the app is noticed as it is written; what another app is
-// said to do, or an app says in the system's name, is not.
-func TestTheLogIsFollowed(t *testing.T) {
+// The system's log entries on the app are detected as they are written; those on another app, or
+// those that an app writes in the system's name, are not.
+func TestFollow(t *testing.T) {
 	t.Parallel()
 	const line = "   %d.000 %s  1040  1052 I %s: %s\n"
 	text := "--------- beginning of events\n" +
@@ -120,8 +120,8 @@ func TestTheLogIsFollowed(t *testing.T) {
 	}
 }
 
-// Each anomaly is named after the event that it fell in, and the gravest is told.
-func TestWhatIsToldOfARepetition(t *testing.T) {
+// Each anomaly is named after the event in which it began, and the gravest is reported.
+func TestSeenAll(t *testing.T) {
 	t.Parallel()
 	s := Seen{
 		Events:    []logcat.Event{{Name: "open", Time: 10 * time.Second}, {Name: "scroll", Time: 20 * time.Second}},
@@ -142,21 +142,21 @@ func TestWhatIsToldOfARepetition(t *testing.T) {
 	}
 }
 
-// A trace that was saved while the workload went on holds all that was before it, also
-// what was noticed after it, and nothing of what came later but what it was saved for.
-func TestWhatASavedTraceHolds(t *testing.T) {
+// A trace that was saved during the workload contains everything before it, including what was
+// detected later, and nothing after it except what it was saved for.
+func TestSavedTakes(t *testing.T) {
 	t.Parallel()
 	at := func(s int) Anomaly { return Anomaly{Kind: Frozen, From: time.Duration(s) * time.Second} }
-	k := saved{at: 20 * time.Second, anomalies: []Anomaly{at(10), at(21)}} // at 21 s, noticed just before it was saved
+	k := saved{at: 20 * time.Second, anomalies: []Anomaly{at(10), at(21)}} // at 21 s, detected just before it was saved
 	left := k.takes([]Anomaly{at(10), at(15), at(21), at(30)})
 	if want := []Anomaly{at(10), at(15), at(21)}; !slices.Equal(k.anomalies, want) || !slices.Equal(left, []Anomaly{at(30)}) {
 		t.Errorf("it holds %v and leaves %v, want it to hold %v", k.anomalies, left, want)
 	}
 }
 
-// What an event takes as a rule is what it took in earlier repetitions that count, once
-// there are three of them: the one that first takes long is no rule.
-func TestWhatIsUsualIsLearnedFromEarlierRepetitions(t *testing.T) {
+// The usual duration of an event is that in earlier repetitions that count, once there are three of
+// them: the first long one is not usual.
+func TestUsualDurations(t *testing.T) {
 	t.Parallel()
 	w := &Watcher{}
 	repetition := func(open time.Duration, lost error) []Anomaly {
@@ -182,9 +182,9 @@ func TestWhatIsUsualIsLearnedFromEarlierRepetitions(t *testing.T) {
 	}
 }
 
-// An ANR is noticed five seconds after the app stood still, by when the test has sent
-// what follows: what it stood still in is the event of the frame that never ended.
-func TestAnANRIsOfTheEventInWhichTheAppStoodStill(t *testing.T) {
+// An ANR is detected five seconds after the app stopped responding, when the test has sent the next
+// event: its event is that of the frame that never ended.
+func TestSeenEventOfAnANR(t *testing.T) {
 	t.Parallel()
 	anr := Anomaly{Kind: NotResponding, From: 7 * time.Second, To: 7 * time.Second}
 	s := Seen{
@@ -202,9 +202,9 @@ func TestAnANRIsOfTheEventInWhichTheAppStoodStill(t *testing.T) {
 	}
 }
 
-// A long frame is noticed by the log where nobody else sees it: of the app's processes
-// alone, as any app may write such a line.
-func TestALongFrameIsNoticedByTheLog(t *testing.T) {
+// A long frame is detected in the log if nothing else sees it: only of the app's processes, since
+// any app may write such a line.
+func TestFollowerDetectsLongFrames(t *testing.T) {
 	t.Parallel()
 	log := "--------- beginning of events\n" +
 		"    10.000  1000  1040  1052 I am_proc_start: [0,500,10120,com.example,activity,com.example/.Main]\n" +
@@ -228,12 +228,12 @@ func TestALongFrameIsNoticedByTheLog(t *testing.T) {
 	}
 }
 
-// Below Android 12 sched_waking is closed on phones as they are sold, and sched_wakeup stands
-// in. Later it would say twice who woke whom.
-func TestWhatTellsWhoWokeAThreadIsAskedForByTheVersion(t *testing.T) {
+// Below Android 12 sched_waking is closed on retail phones, and sched_wakeup replaces it. Later it
+// would duplicate it.
+func TestSourcesOfWakings(t *testing.T) {
 	t.Parallel()
 	for api, want := range map[int]bool{29: true, 30: true, 31: false, 35: false} {
-		kernel := sources([]string{"com.example.app"}, api)(recorders.Known{})[0]
+		kernel := sources([]string{"com.example.app"}, api)(recorders.Capabilities{})[0]
 		events := kernel.Texts["ftrace_events"]
 		if slices.Contains(events, "sched/sched_wakeup") != want || !slices.Contains(events, "sched/sched_waking") || !slices.Contains(kernel.Within, "compact_sched") {
 			t.Errorf("Android API %d: %v, columns: %v", api, events, kernel.Within)

@@ -22,37 +22,37 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
 
-// Watcher keeps the evidence of a run: of each repetition the trace of what went wrong
-// in it, or none.
+// Watcher keeps the evidence of a run: for each repetition the trace of what went wrong in it, or
+// none.
 type Watcher struct {
 	Target   *target.Target
 	Perfetto *recorders.Perfetto
 	Keeper   evidence.Keeper
 	App      string // its package
-	// ByTimeline says that frames are known in the end alone: until then the log tells of
-	// long ones.
+	// ByTimeline reports that frames are known only at the end: until then long ones are known from
+	// the log.
 	ByTimeline bool
-	// All keeps the trace of each repetition, whatever happened in it, and Anomalies of those
-	// in which something went wrong. That of the latest frame of the run is kept in any case.
+	// All keeps the trace of each repetition, whatever happened in it, and Anomalies of those in
+	// which something went wrong. The trace of the run's latest frame is kept in any case.
 	All, Anomalies bool
-	// Kept is what was kept so far.
+	// Kept are the files kept so far.
 	Kept []run.Evidence
 
 	took  durations // of the repetitions so far
 	worst *worst    // nil while no frame was late
 }
 
-// asker is by what name Perfetto is asked to record evidence.
+// asker is the name of evidence's requests to Perfetto.
 const asker = "evidence"
 
-// Prepare asks for what is recorded of the packages. It tells whether the device can record it: one
-// that can't is measured all the same, with a warning.
+// Prepare requests the recording of the packages. It reports whether the device can record it: a
+// device that can't is measured without, with a warning.
 func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) {
 	if !recorders.HasPerfetto(w.Target.Facts) {
 		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: there is no trace to keep before Android 10")
 		return false, nil
 	}
-	w.Perfetto.Ask(Ask(packages, w.Target.Facts.API))
+	w.Perfetto.Request(Request(packages, w.Target.Facts.API))
 	err := w.Perfetto.Ready(ctx)
 	if errors.Is(err, recorders.ErrNoPerfetto) {
 		w.Target.Journal.Warnf("no trace is kept, and what frames waited for is not known: %v", err)
@@ -62,36 +62,35 @@ func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) 
 	return err == nil, err
 }
 
-// Ask is what evidence needs of Perfetto on a version of Android.
-func Ask(packages []string, api int) recorders.Ask {
-	return recorders.Ask{Who: asker, Sources: sources(packages, api)}
+// Request is what evidence needs from Perfetto on a version of Android.
+func Request(packages []string, api int) recorders.Request {
+	return recorders.Request{Who: asker, Sources: sources(packages, api)}
 }
 
-// opensWaking is the version of Android that opens sched_waking to traces of the shell.
+// opensWaking is the first version of Android that allows sched_waking in traces of the shell.
 const opensWaking = 31
 
-// sources are what tells why an app was slow: who ran when on each CPU, how fast that
-// was, and what they waited for; whom they called, and what they read and wrote; what the
-// app and the system did by their own words; what counts the app's work; and the frames'
-// timeline (Android 12).
+// sources returns the data sources that show why an app was slow: which thread ran when on each
+// CPU, at which speed, and what it waited for; binder calls, and I/O; the sections that the app and
+// the system write themselves; the counters of the app's work; and the frames' timeline (Android
+// 12).
 //
-// What a kernel does not have, or the system's policy closes, is passed over
-// (src/traced/probes/ftrace/ftrace_config_muxer.cc). All of these are open since Android 10,
-// where the first perfetto is of use (system/sepolicy/private/genfs_contexts, and
-// frameworks/native/cmds/atrace/atrace.rc), but for sched_waking: Android 12 opens it, and
-// before that sched_wakeup stands in, which tells nearly the same. Switches and wakings are asked
-// for as columns, a ninth of what they are one by one: perfetto writes them so by itself
-// since its version 42 alone. What has to outlast the ring, such as the names of processes,
-// has a buffer of its own.
+// Events that a kernel lacks, or the system's policy forbids, are skipped
+// (src/traced/probes/ftrace/ftrace_config_muxer.cc). All of these are allowed since Android 10,
+// where the first usable perfetto is (system/sepolicy/private/genfs_contexts, and
+// frameworks/native/cmds/atrace/atrace.rc), except sched_waking: Android 12 allows it, and before
+// that sched_wakeup replaces it, which is nearly the same. Switches and wakings are requested in
+// the compact format, a ninth of the size: only since version 42 does perfetto use it by default.
+// Whatever has to outlast the ring buffer, such as the names of processes, has a buffer of its own.
 //
 // Format: protos/perfetto/config/ftrace/ftrace_config.proto and
 // process_stats/process_stats_config.proto.
-func sources(packages []string, api int) func(recorders.Known) []recorders.Source {
+func sources(packages []string, api int) func(recorders.Capabilities) []recorders.Source {
 	const (
 		ringKB  = 32 << 10 // some 15 s of a busy phone
 		namesKB = 8 << 10
 	)
-	return func(known recorders.Known) []recorders.Source {
+	return func(known recorders.Capabilities) []recorders.Source {
 		kernel := recorders.Source{
 			Name: "linux.ftrace", Config: "ftrace_config", BufferKB: ringKB,
 			Within: []string{"compact_sched"},
@@ -123,7 +122,7 @@ func sources(packages []string, api int) func(recorders.Known) []recorders.Sourc
 		return []recorders.Source{
 			kernel,
 			{Name: "linux.process_stats", Config: "process_stats_config", BufferKB: namesKB, On: []string{"scan_all_processes_on_start"}},
-			{Name: "linux.system_info", BufferKB: namesKB}, // how fast each CPU can be: Android 11
+			{Name: "linux.system_info", BufferKB: namesKB}, // the maximum speed of each CPU: Android 11
 			{Name: recorders.FrameTimeline, BufferKB: namesKB},
 		}
 	}
@@ -134,30 +133,29 @@ type Repetition struct {
 	w        *Watcher
 	n        int
 	stream   *Stream
-	usual    map[string]time.Duration // how long UI events took in earlier repetitions
+	usual    map[string]time.Duration // durations of UI events in earlier repetitions
 	follower *follower                // nil: the log is not followed
 	policy   policy
-	waiting  []Anomaly // noticed, and not saved yet
+	waiting  []Anomaly // detected, and not saved yet
 	saved    []saved
 	dumped   []Anomaly // at which the app wrote its threads' stacks
-	calls    [][]byte  // that were not answered at each of these; nil where the kernel doesn't tell
-	// Dumps are the stacks that were kept of these, once it has ended, and NoDump is why
-	// there is none where one was asked for.
+	calls    [][]byte  // unanswered at each of these; nil if the kernel doesn't report them
+	// Dumps are the stacks kept of these, once the repetition has ended, and NoDump is why there is
+	// none if one was requested.
 	Dumps  []anrtraces.Dump
 	NoDump string
 	seen   int  // frames that were looked at
-	gaveUp bool // on saving while it goes on
+	gaveUp bool // on saving while recording
 }
 
-// saved is what was saved while the repetition went on.
+// saved is a trace that was saved during the repetition.
 type saved struct {
 	path      string        // on the device
-	at        time.Duration // on CLOCK_MONOTONIC: what was before it is in it
+	at        time.Duration // on CLOCK_MONOTONIC: it contains everything before
 	anomalies []Anomaly
 }
 
-// takes gives the trace the anomalies that it holds, of all that there were, and
-// returns the others.
+// takes assigns the trace those of all anomalies that it contains, and returns the others.
 func (k *saved) takes(all []Anomaly) (left []Anomaly) {
 	var in []Anomaly
 	for _, a := range all {
@@ -173,8 +171,8 @@ func (k *saved) takes(all []Anomaly) (left []Anomaly) {
 	return left
 }
 
-// Begin watches the n-th repetition, from 1, in which Perfetto records already. Where
-// its log is not followed, its anomalies are noticed in the end.
+// Begin watches the n-th repetition, from 1, which Perfetto records already. If its log is not
+// followed, its anomalies are detected at the end.
 func (w *Watcher) Begin(log *Log, n int) *Repetition {
 	r := &Repetition{w: w, n: n, stream: NewStream(), usual: w.took.usual()}
 	if log.stream != nil {
@@ -183,15 +181,15 @@ func (w *Watcher) Begin(log *Log, n int) *Repetition {
 	return r
 }
 
-// Stop ends the watching of the log. It may be called twice.
+// Stop stops watching the log. It may be called twice.
 func (r *Repetition) Stop() {
 	if r.follower != nil {
 		r.follower.stop()
 	}
 }
 
-// Look takes what was noticed, and the frames that were read so far, at a time on
-// CLOCK_MONOTONIC; it saves what was recorded of it, where it is time to.
+// Look handles the anomalies detected so far and the frames read so far, at a time on
+// CLOCK_MONOTONIC; it saves the recording of them if one is due.
 func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []jank.Frame) error {
 	for _, f := range seen[r.seen:] {
 		if a, ok := ofFrame(f); ok {
@@ -218,7 +216,7 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []jank.Fr
 		return nil
 	}
 	path, err := r.w.Perfetto.Keep(ctx, len(r.saved)+1)
-	if err != nil || path == "" { // what is recorded is there in the end
+	if err != nil || path == "" { // the recording is there at the end
 		r.gaveUp = true
 		return err
 	}
@@ -228,21 +226,21 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []jank.Fr
 	return nil
 }
 
-// Seen is what is known of a repetition in its end.
+// Seen is everything known of a repetition at its end.
 type Seen struct {
 	Frames    []jank.Frame
 	Anomalies []Anomaly      // by the log
-	Events    []logcat.Event // UI events, by time
-	// From and To are the repetition's, on CLOCK_MONOTONIC; 0 where that is not known.
+	Events    []logcat.Event // UI events, sorted by time
+	// From and To are the repetition's, on CLOCK_MONOTONIC; 0 if unknown.
 	From, To time.Duration
 	Alive    time.Duration // when the workload was last known to run
-	// Lost is why the repetition is lost, nil where it is not.
+	// Lost is why the repetition is lost, nil if it is not.
 	Lost error
-	// Late is its latest frame, nil where the trace tells of none.
+	// Late is its latest frame, nil if the trace has none.
 	Late *Late
 }
 
-// all are the anomalies of the repetition, each with its event, by time.
+// all returns the anomalies of the repetition, each with its event, sorted by time.
 func (s Seen) all(usual map[string]time.Duration) []Anomaly {
 	out := slices.Clone(s.Anomalies)
 	for _, f := range s.Frames {
@@ -262,12 +260,11 @@ func (s Seen) all(usual map[string]time.Duration) []Anomaly {
 	return out
 }
 
-// EventOf is the UI event that an anomaly fell in.
+// EventOf returns the UI event in which an anomaly began.
 func (s Seen) EventOf(a Anomaly) string { return s.eventAt(s.Since(a)) }
 
-// Since is when an anomaly began. An ANR is noticed seconds after the app stood still:
-// Android says how long it had waited, and a frozen frame tells since when nothing was
-// drawn.
+// Since returns when an anomaly began. An ANR is detected seconds after the app stopped responding:
+// Android reports how long it had waited, and a frozen frame shows since when nothing was drawn.
 func (s Seen) Since(a Anomaly) time.Duration {
 	at := max(a.From-a.Waited, 0)
 	for _, f := range s.Frames {
@@ -278,7 +275,7 @@ func (s Seen) Since(a Anomaly) time.Duration {
 	return at
 }
 
-// eventAt is the name of the bucket that a time falls in.
+// eventAt returns the name of the bucket of a time.
 func (s Seen) eventAt(at time.Duration) string {
 	name := run.Start
 	for _, e := range s.Events {
@@ -289,8 +286,8 @@ func (s Seen) eventAt(at time.Duration) string {
 	return name
 }
 
-// End keeps what was recorded of the repetition's anomalies, now that Perfetto has
-// ended, and drops the rest. What can't be kept is a warning.
+// End keeps the recording of the repetition's anomalies, now that Perfetto has ended, and drops the
+// rest. What can't be kept is a warning.
 func (r *Repetition) End(ctx context.Context, s Seen) {
 	w, all := r.w, r.w.learn(s, r.usual)
 	r.keepThreads(ctx, s)
@@ -324,11 +321,11 @@ func (r *Repetition) End(ctx context.Context, s Seen) {
 
 var errEmpty = errors.New("it is empty")
 
-// maxTrace bounds a trace that is kept, in bytes.
+// maxTrace limits a kept trace, in bytes.
 const maxTrace = 128 << 20
 
-// keep keeps one trace for the anomalies, none where all are kept whatever happened, and
-// returns its digest, "" where it could not be kept.
+// keep keeps one trace for the anomalies, without any if all traces are kept, and returns its
+// digest, "" if it could not be kept.
 func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetch func(read func(io.ReadSeeker) error) error) string {
 	w := r.w
 	e := run.Evidence{Kind: run.PerfettoTrace, Name: w.fileName(r.n), Repetition: r.n}
@@ -342,7 +339,7 @@ func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetc
 	}
 	e.FromMS, e.ToMS = milliseconds(from), milliseconds(to)
 	e.Why = journal.Line(e.Why)
-	if s.Lost != nil { // it is no iteration: the repetition is made again
+	if s.Lost != nil { // it is no iteration: the repetition is repeated
 		e.Repetition = 0
 		e.Why = strings.TrimSuffix(fmt.Sprintf("of repetition %d, which was lost: %s", r.n, e.Why), ": ")
 	}
@@ -361,7 +358,7 @@ func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetc
 	return e.Digest
 }
 
-// fileName is what the next trace of the n-th repetition is called.
+// fileName returns the name of the next trace of the n-th repetition.
 func (w *Watcher) fileName(n int) string {
 	prefix, kept := fmt.Sprintf("repetition-%d", n), 0
 	for _, e := range w.Kept {
@@ -375,7 +372,7 @@ func (w *Watcher) fileName(n int) string {
 	return prefix + ".pftrace"
 }
 
-// inWords says what went wrong: the gravest of several, and how many more.
+// inWords describes what went wrong: the gravest of several, and how many more.
 func inWords(anomalies []Anomaly) string {
 	const most = 300 // bytes
 	first := prose.Fit(anomalies[gravest(anomalies)].Detail, most)

@@ -12,21 +12,21 @@ import (
 
 // Late is a frame that was seen late.
 type Late struct {
-	At   time.Duration // the vsync that it was meant for, on CLOCK_MONOTONIC
+	At   time.Duration // the vsync for which it was meant, on CLOCK_MONOTONIC
 	Took time.Duration
-	By   time.Duration // how much longer that is than it could take
+	By   time.Duration // how much longer than allowed
 }
 
-// worst is the trace of the repetition with the latest frame of the run, on this
-// computer: which it is shows in the end alone.
+// worst is the trace of the repetition with the latest frame of the run, on this computer: which
+// one that is, is known only at the end.
 type worst struct {
 	late  Late
 	of    run.Evidence
-	trace *os.File // nil where it is kept already
+	trace *os.File // nil if it is kept already
 }
 
-// offer has the trace of a repetition held back if its latest frame is the latest of the
-// run so far. kept names it where it is kept anyway.
+// offer holds the trace of a repetition back if its latest frame is the latest of the run so far.
+// kept is its name if it is kept anyway.
 func (w *Watcher) offer(n int, s Seen, kept string, fetch func(read func(io.ReadSeeker) error) error) error {
 	late := s.Late
 	if late == nil || s.Lost != nil || w.worst != nil && late.By <= w.worst.late.By {
@@ -47,7 +47,7 @@ func (w *Watcher) offer(n int, s Seen, kept string, fetch func(read func(io.Read
 	return nil
 }
 
-// copy takes the trace to a file that goes with this process.
+// copy copies the trace to a temporary file.
 func (k *worst) copy(trace io.ReadSeeker) error {
 	file, err := os.CreateTemp("", "apkgate-worst-*")
 	if err != nil {
@@ -73,7 +73,7 @@ func (w *Watcher) dropWorst() {
 	w.worst = nil
 }
 
-// Close keeps the trace that was held back, now that no repetition follows.
+// Close keeps the trace that was held back, after the last repetition.
 func (w *Watcher) Close(ctx context.Context) {
 	defer w.dropWorst()
 	if w.worst == nil || w.worst.trace == nil {

@@ -31,21 +31,20 @@ var logs = []struct {
 	{"pixel-5-android-11", simulator.Options{FixedLog: true, LowRAM: true}},
 	{"pixel-2-android-8.1.0", simulator.Options{FixedLog: true}},
 	{"moto-g5-android-7.0", simulator.Options{FixedLog: true}},
-	{"nexus-5-android-4.4.4", simulator.Options{}}, // whose log has the wall clock, and no size that could be changed
+	{"nexus-5-android-4.4.4", simulator.Options{}}, // whose log has the wall clock, and an unchangeable size
 }
 
-// tally is what became of repetitions.
+// tally counts the outcomes of repetitions.
 type tally struct {
 	sync.Mutex
 	whole, lost, shifted int // of all
-	before               int // would be shifted by what the log holds in the end
+	before               int // would be shifted by what the log has at the end
 }
 
-// Whatever a log has forgotten by the end of a repetition, and wherever the connection that
-// reads it broke: its UI events are all there, at their times, or the repetition is lost. By
-// day a few dozen repetitions are made, with APKGATE_FULL=1 a thousand, as docs/collection/events.md
-// counts them.
-func TestNoEventIsShiftedByALogThatWraps(t *testing.T) {
+// Whatever a log has dropped by the end of a repetition, and wherever the connection that reads it
+// broke: its UI events are complete, at their times, or the repetition is lost. A few dozen
+// repetitions are made, with APKGATE_FULL=1 a thousand, as docs/collection/events.md counts them.
+func TestEventsOfAWrappingLogAreNotShifted(t *testing.T) {
 	t.Parallel()
 	each := 8
 	if os.Getenv("APKGATE_FULL") == "1" {
@@ -158,7 +157,7 @@ func (p wrapping) repetition(t *testing.T, random *rand.Rand, sum *tally) {
 	}
 }
 
-// uiOf are the names of UI events.
+// uiOf returns the names of UI events.
 func uiOf(entries []logcat.Entry, from int) (out []string) {
 	events, _ := logcat.Events(entries[from:])
 	for _, e := range events {
@@ -169,8 +168,8 @@ func uiOf(entries []logcat.Entry, from int) (out []string) {
 	return out
 }
 
-// placed reports whether the events are those that were logged, each at its time: as far
-// as two clocks are lined up, where the log has the wall clock.
+// placed reports whether the events are those that were logged, each at its time: as far as two
+// clocks are aligned, if the log has the wall clock.
 func (p wrapping) placed(got []logcat.Event, want []string, at []time.Duration) bool {
 	got = slices.DeleteFunc(got, func(e logcat.Event) bool { return e.Kind != logcat.UIEvent })
 	near := 20 * time.Millisecond
@@ -193,8 +192,8 @@ func indices(n int) func(func(int) bool) {
 	}
 }
 
-// A reader of the log that missed a line which the log still has is not believed.
-func TestAReaderThatMissesALineIsNotBelieved(t *testing.T) {
+// A reader of the log that missed a line which the log still has is not used.
+func TestLogRejectsAnIncompleteReader(t *testing.T) {
 	t.Parallel()
 	p := newWrapping(t, "pixel-7-android-14", simulator.Options{FixedLog: true})
 	l, err := OpenLog(t.Context(), p.t)
@@ -222,7 +221,7 @@ func TestAReaderThatMissesALineIsNotBelieved(t *testing.T) {
 	l.stream.mu.Lock()
 	l.stream.entries = slices.DeleteFunc(l.stream.entries, func(e logcat.Entry) bool { return e.Message == "event3" })
 	l.stream.mu.Unlock()
-	if err := l.Read(t.Context()); !errors.Is(err, loss.ErrLog) || !strings.Contains(err.Error(), "were not read while it went on") {
+	if err := l.Read(t.Context()); !errors.Is(err, loss.ErrLog) || !strings.Contains(err.Error(), "were not read while it was written") {
 		t.Errorf("%v, want the repetition lost", err)
 	}
 }

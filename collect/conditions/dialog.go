@@ -11,18 +11,18 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// How often one is told to wait, and how long a dialog is given to go.
+// How often "wait" is pressed for one process, and how long a dialog may take to close.
 const (
 	mostDialogs = 5
 	goneFor     = 3 * time.Second
 	goneEvery   = 250 * time.Millisecond
 )
 
-// Dismiss takes dialogs away by which Android says that a process does not respond or has
-// crashed, as System UI's does at the start of a slow emulator: no app has the focus behind
-// one. It presses the button that leaves as much as possible as it is. Neither a key does that,
-// since which button has the focus is the version's, nor the broadcast that closes the system's
-// dialogs, which may end the process.
+// Dismiss closes the dialogs in which Android reports that a process does not respond or has
+// crashed, such as System UI's at the start of a slow emulator: no app has the focus behind one. It
+// presses the button that changes the least. Keys can't do that, since the focused button depends
+// on the version of Android. Neither can the broadcast that closes system dialogs, since it may end
+// the process.
 func (h *Holder) Dismiss(ctx context.Context) error {
 	for range mostDialogs {
 		d, shown, err := h.dialog(ctx)
@@ -34,7 +34,7 @@ func (h *Holder) Dismiss(ctx context.Context) error {
 			return err
 		}
 		if !pressed {
-			h.tellDialog(d)
+			h.reportDialog(d)
 			return nil
 		}
 		did := "was told to wait"
@@ -45,19 +45,19 @@ func (h *Holder) Dismiss(ctx context.Context) error {
 	}
 	d, shown, err := h.dialog(ctx)
 	if err == nil && shown {
-		h.tellDialog(d)
+		h.reportDialog(d)
 	}
 	return err
 }
 
-func (h *Holder) tellDialog(d device.Dialog) {
-	h.Tell(device.Finding{
+func (h *Holder) reportDialog(d device.Dialog) {
+	h.Report(device.Finding{
 		Name: "dialog", Detail: "Android says that " + journal.Line(d.String()) + ", and its dialog does not go: no app has the focus",
 		Hint: "press a button of the dialog on the device's screen, or restart the device",
 	})
 }
 
-// dialog asks for the dialog that has the focus.
+// dialog returns the dialog that has the focus.
 func (h *Holder) dialog(ctx context.Context) (d device.Dialog, shown bool, err error) {
 	out, err := h.Target.Ask(ctx, device.FocusQuestion)
 	if err != nil {
@@ -67,11 +67,11 @@ func (h *Holder) dialog(ctx context.Context) (d device.Dialog, shown bool, err e
 	return d, shown, nil
 }
 
-// press presses the dialog's button, and reports whether the dialog went.
+// press presses the dialog's button and reports whether the dialog closed.
 func (h *Holder) press(ctx context.Context, d device.Dialog) (gone bool, err error) {
 	const (
 		file = "/data/local/tmp/apkgate-window.xml"
-		most = 1 << 20 // bytes of a window
+		most = 1 << 20 // bytes of a window dump
 	)
 	look := "uiautomator dump " + file + " >/dev/null 2>&1; cat " + file + "; rm -f " + file
 	out, err := h.Target.Recorded(ctx, look, target.Change{Kind: target.Files, Put: file})

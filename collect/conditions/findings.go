@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Findings are what a device is like now in all that can be held, what a run would do about
-// it, and by which command somebody else can. They change nothing.
+// Findings report, for each condition that can be held, the device's state, what a run would do
+// about it, and which command does the same by hand. They change nothing on the device.
 func Findings(ctx context.Context, d device.Device, clock device.Clock, want config.Conditions, energy bool) ([]device.Finding, error) {
 	out, err := d.Exec(ctx, "getprop")
 	if err != nil {
@@ -20,10 +20,10 @@ func Findings(ctx context.Context, d device.Device, clock device.Clock, want con
 	}
 	facts, err := target.ReadProperties(out.Stdout)
 	if err != nil {
-		return nil, nil //nolint:nilerr // a device that doesn't tell is not blamed for it
+		return nil, nil //nolint:nilerr // nolint:nilerr // no finding without an answer
 	}
 	if out, err = d.Exec(ctx, device.Together(questions(facts.API)...)); err != nil {
-		return nil, fmt.Errorf("look what there is to be held still: %w", err)
+		return nil, fmt.Errorf("read the conditions to be held: %w", err)
 	}
 	now := read(string(out.Stdout), facts.API)
 	idle, err := idleFinding(ctx, d, clock, want)
@@ -34,9 +34,9 @@ func Findings(ctx context.Context, d device.Device, clock device.Clock, want con
 }
 
 func idleFinding(ctx context.Context, d device.Device, clock device.Clock, want config.Conditions) (device.Finding, error) {
-	busy, told, err := Busy(ctx, d.Exec, clock)
-	f := device.Finding{Name: "idle", OK: true, Detail: "the device doesn't tell"}
-	if err != nil || !told {
+	busy, known, err := Busy(ctx, d.Exec, clock)
+	f := device.Finding{Name: "idle", OK: true, Detail: "the device doesn't report it"}
+	if err != nil || !known {
 		return f, err
 	}
 	f.Detail, f.OK = fmt.Sprintf("its CPUs are %.0f %% busy", 100*busy), busy <= idleShare
@@ -50,7 +50,7 @@ func idleFinding(ctx context.Context, d device.Device, clock device.Clock, want 
 }
 
 func brightnessFinding(now state, want config.Conditions) device.Finding {
-	f := device.Finding{Name: "brightness", OK: true, Detail: "the device doesn't tell"}
+	f := device.Finding{Name: "brightness", OK: true, Detail: "the device doesn't report it"}
 	if now.brightness == "" {
 		return f
 	}
@@ -65,7 +65,7 @@ func brightnessFinding(now state, want config.Conditions) device.Finding {
 	return f
 }
 
-// inPercent is a level of the setting's: "40 % (102 of 255)".
+// inPercent formats a level of the brightness setting: "40 % (102 of 255)".
 func inPercent(level string) string {
 	n, err := strconv.Atoi(level)
 	if err != nil {
@@ -75,7 +75,7 @@ func inPercent(level string) string {
 }
 
 func rotationFinding(now state, want config.Conditions) device.Finding {
-	f := device.Finding{Name: "rotation", OK: true, Detail: "the device doesn't tell"}
+	f := device.Finding{Name: "rotation", OK: true, Detail: "the device doesn't report it"}
 	switch now.turns {
 	case on:
 		f.Detail, f.Run, f.Fix = "the screen turns with the device", "keeps it as it is then", "settings put system "+turns+" "+off
@@ -94,7 +94,7 @@ func dexoptFinding(now state, api int, want config.Conditions) device.Finding {
 	case api < dexoptSince:
 		f.Detail = "on, but not while the screen is: it can be turned off from Android 14 on"
 	case now.dexopt == "":
-		f.Detail = "the device doesn't tell"
+		f.Detail = "the device doesn't report it"
 	case target.DexoptOff([]byte(now.dexopt)):
 		f.Detail = "off: Android compiles nothing in the background"
 	case want.BackgroundDexopt:

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Of all CPUs together, this share may be busy in an idle device, over so long.
+// The share of all CPUs that may be busy in an idle device, over this interval.
 const (
 	idleShare = 0.25
 	idleOver  = 500 * time.Millisecond
@@ -21,25 +21,25 @@ const (
 
 const statFile = "cat /proc/stat"
 
-// Idle waits until the CPUs have little to do, as they have again a while after the device's
-// start, an installation or the compilation of an app. A device that stays busy is told of.
+// Idle waits until the CPUs have little to do, which takes a while after the start of the device,
+// an installation or the compilation of an app. It warns if the device stays busy.
 func (h *Holder) Idle(ctx context.Context) error {
 	if h.Want.IdleWithin <= 0 {
 		return nil
 	}
-	busy, told := 0.0, false
+	busy, known := 0.0, false
 	idle, err := h.Target.Poll(ctx, idleEvery, h.Want.IdleWithin, func() (_ bool, err error) {
-		busy, told, err = Busy(ctx, h.Target.Ask, h.Target.Clock)
-		if told && busy > idleShare {
+		busy, known, err = Busy(ctx, h.Target.Ask, h.Target.Clock)
+		if known && busy > idleShare {
 			h.Target.Journal.Report(journal.SetUp, 0, 0, fmt.Sprintf("waiting for the device to be idle (CPUs %.0f %% busy)", 100*busy))
 		}
-		return !told || busy <= idleShare, err
+		return !known || busy <= idleShare, err
 	})
 	if err != nil {
-		return fmt.Errorf("look whether the device is idle: %w", err)
+		return fmt.Errorf("check whether the device is idle: %w", err)
 	}
 	if !idle {
-		h.Tell(device.Finding{
+		h.Report(device.Finding{
 			Name: "idle", Detail: fmt.Sprintf("its CPUs were %.0f %% busy after %v of waiting", 100*busy, h.Want.IdleWithin),
 			Hint: "see what runs on it: adb shell top -n 1",
 		})
@@ -47,9 +47,9 @@ func (h *Holder) Idle(ctx context.Context) error {
 	return h.Refused()
 }
 
-// Busy is the share of all CPUs that was busy for half a second from now on; told is false
-// where the device doesn't tell.
-func Busy(ctx context.Context, ask func(ctx context.Context, line string) (device.Output, error), clock device.Clock) (share float64, told bool, err error) {
+// Busy returns the share of all CPUs that is busy during the next half second. known is false if
+// the device does not report it.
+func Busy(ctx context.Context, ask func(ctx context.Context, line string) (device.Output, error), clock device.Clock) (share float64, known bool, err error) {
 	var at [2]cpu
 	for i := range at {
 		if i > 0 {
@@ -61,7 +61,7 @@ func Busy(ctx context.Context, ask func(ctx context.Context, line string) (devic
 		if err != nil {
 			return 0, false, err
 		}
-		if at[i], told = readCPU(string(out.Stdout)); !told {
+		if at[i], known = readCPU(string(out.Stdout)); !known {
 			return 0, false, nil
 		}
 	}
@@ -75,11 +75,11 @@ func Busy(ctx context.Context, ask func(ctx context.Context, line string) (devic
 // cpu is what all CPUs have done since the device's start, in ticks.
 type cpu struct{ busy, all int64 }
 
-// cpuLine is user, nice, system, idle, iowait, irq, softirq and steal (proc(5)); what follows
-// is in user already.
+// cpuLine matches user, nice, system, idle, iowait, irq, softirq and steal (proc(5)); the remaining
+// columns are contained in user.
 var cpuLine = regexp.MustCompile(`(?m)^cpu +((?:\d{1,15} ){7}\d{1,15})`)
 
-func readCPU(text string) (c cpu, told bool) {
+func readCPU(text string) (c cpu, known bool) {
 	m := cpuLine.FindStringSubmatch(text)
 	if m == nil {
 		return c, false

@@ -9,16 +9,16 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// performanceSince is the first version with a fixed performance mode, in which the Power HAL
-// holds CPU and GPU at a rate that the device can keep up (Android 11, Mode.aidl,
-// FIXED_PERFORMANCE). It is the maker's to build in.
+// performanceSince is the first version with a fixed performance mode, in which the Power HAL holds
+// CPU and GPU at a sustainable rate (Android 11, Mode.aidl, FIXED_PERFORMANCE). Makers may leave it
+// out.
 const performanceSince = 30
 
 const performanceOn = "cmd power set-fixed-performance-mode-enabled true"
 
-// noPerformance says why a device has no fixed performance mode worth asking for, "" where it
-// may have one. The images of emulators have the example of a Power HAL, which takes every mode
-// and does nothing, and their clocks are the computer's.
+// noPerformance returns why a device has no usable fixed performance mode, "" if it may have one.
+// Emulator images contain the example of a Power HAL, which accepts every mode and does nothing,
+// and their clocks are the host's.
 func noPerformance(api int, emulator bool) string {
 	switch {
 	case api < performanceSince:
@@ -29,15 +29,14 @@ func noPerformance(api int, emulator bool) string {
 	return ""
 }
 
-// wantsPerformance reports whether the clocks are to be held. Joules are those of the clocks,
-// and with these held they are no user's, so that energy is measured without unless somebody
-// asks for both.
+// wantsPerformance reports whether the clocks are to be held. Energy depends on the clocks, and no
+// user's phone has them held, so energy is measured without unless the configuration asks for both.
 func wantsPerformance(want config.Conditions, energy bool) bool {
 	return want.FixedPerformance == config.PerformanceAlways || want.FixedPerformance == config.PerformanceAuto && !energy
 }
 
-// holdPerformance turns the fixed performance mode on. Android tells of no mode whether it is on;
-// a device without this one says so, on its standard error and with status 255
+// holdPerformance turns the fixed performance mode on. Android does not report whether a mode is
+// on; a device without this one says so on its standard error, with status 255
 // (PowerManagerShellCommand.runSetFixedPerformanceModeEnabled).
 func (h *Holder) holdPerformance(ctx context.Context, _ state) error {
 	h.Fixed = false
@@ -56,7 +55,7 @@ func (h *Holder) holdPerformance(ctx context.Context, _ state) error {
 		why = target.FirstLine(out.Stderr, out.Stdout)
 	}
 	if h.Want.FixedPerformance == config.PerformanceAlways {
-		h.Tell(device.Finding{
+		h.Report(device.Finding{
 			Name: "performance", Detail: "the fixed performance mode can't be turned on: " + why,
 			Hint: "conditions.fixed-performance: auto does without it where there is none",
 		})

@@ -13,31 +13,31 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Rate is the rate that a display is held at for one run.
+// Rate is the refresh rate at which a display is held for one run.
 type Rate struct {
 	Target *target.Target
 	Hz     int // 0: the device's own
 
-	// off says that it is told that the display is at another rate.
-	off bool
+	// warned reports that a warning about another rate was given.
+	warned bool
 }
 
-// How long a display is given to change its rate, and how often it is looked at.
+// How long a display may take to change its rate, and how often it is polled.
 const (
 	rateFor   = 3 * time.Second
 	rateEvery = 250 * time.Millisecond
 )
 
-// Hold has the display draw at the rate that the scenario asks for: a phone
-// that chooses by itself draws one run at 60 Hz and the next at 120. What counts is
-// the rate that it then has; the settings are put into words of its own by some.
+// Hold sets the display to the scenario's refresh rate: a phone that chooses by itself draws one
+// run at 60 Hz and the next at 120. The result is checked by the display's actual rate, since some
+// makers rewrite the settings.
 func (r *Rate) Hold(ctx context.Context) error {
 	hz := r.Hz
 	if hz == 0 {
 		return nil
 	}
 	if r.Target.Facts.API < 29 {
-		r.Target.Journal.Warnf("the display can't be held at %d Hz: only Android 10 and later can be told its rate", hz)
+		r.Target.Journal.Warnf("the display can't be held at %d Hz: only Android 10 and later allow that", hz)
 		return nil
 	}
 	rate := strconv.Itoa(hz)
@@ -58,17 +58,17 @@ func (r *Rate) Hold(ctx context.Context) error {
 		if text, err = r.Target.Output(ctx, "dumpsys", "display"); err != nil {
 			return false, fmt.Errorf("read the display's rate: %w", err)
 		}
-		now, notTold := strconv.ParseFloat(device.RefreshRate(text), 64)
-		return notTold == nil && isRate(now, hz), nil
+		now, queryErr := strconv.ParseFloat(device.RefreshRate(text), 64)
+		return queryErr == nil && isRate(now, hz), nil
 	})
 	if err == nil && !there {
-		r.tell(text, hz)
+		r.warn(text, hz)
 	}
 	return err
 }
 
-// samsungMode is Samsung's setting for a rate: the standard one of 60 Hz, or the
-// display's highest.
+// samsungMode returns Samsung's setting for a rate: the standard one of 60 Hz, or the display's
+// highest.
 func samsungMode(hz int) string {
 	if hz <= 60 {
 		return "0"
@@ -76,35 +76,34 @@ func samsungMode(hz int) string {
 	return "2"
 }
 
-// isRate reports whether a display draws at a rate, give or take what it rounds.
+// isRate reports whether a display draws at a rate, within 2 %.
 func isRate(now float64, hz int) bool { return math.Abs(now-float64(hz)) < 0.02*float64(hz) }
 
-// tell says that the display draws at another rate than it was told.
-func (r *Rate) tell(text string, hz int) {
+// warn reports that the display draws at another rate than requested.
+func (r *Rate) warn(text string, hz int) {
 	of := ""
 	if rates := device.RefreshRates(text); len(rates) > 0 {
-		of = " (its rates are " + prose.List(inWords(rates)) + " Hz)"
+		of = " (its rates are " + prose.List(rateList(rates)) + " Hz)"
 	}
 	now := "a rate that it doesn't tell"
 	if told := device.RefreshRate(text); told != "" {
 		now = told + " Hz"
 	}
-	r.off = true
+	r.warned = true
 	r.Target.Journal.Warnf("the display was to be held at %d Hz, and is at %s%s", hz, now, of)
 }
 
-func inWords(rates []int) (out []string) {
+func rateList(rates []int) (out []string) {
 	for _, hz := range rates {
 		out = append(out, strconv.Itoa(hz))
 	}
 	return out
 }
 
-// Doubt says where frames were drawn for another rate than the display was held at, unless
-// the display has told so itself; "" where there is nothing to say. interval is the time between
-// two vsyncs that they were drawn for.
+// Doubt returns a warning if frames were drawn for another rate than the display was held at, "" if
+// not or if the display's own rate was reported already. interval is the time between two vsyncs.
 func (r *Rate) Doubt(interval time.Duration) string {
-	if drawn := float64(time.Second) / float64(interval); r.Hz > 0 && !r.off && !isRate(drawn, r.Hz) {
+	if drawn := float64(time.Second) / float64(interval); r.Hz > 0 && !r.warned && !isRate(drawn, r.Hz) {
 		return fmt.Sprintf("the display was to be held at %d Hz, and frames were drawn for %.0f Hz", r.Hz, drawn)
 	}
 	return ""

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Frames are drawn for the rate that the display was held at where they are within 2 % of it.
+// Frames count as drawn for the display's rate if they are within 2 % of it.
 func TestRateDoubt(t *testing.T) {
 	t.Parallel()
 	const at60, at59, at90 = time.Second / 60, time.Second / 59, time.Second / 90
@@ -22,7 +22,7 @@ func TestRateDoubt(t *testing.T) {
 	if got := (&Rate{}).Doubt(at90); got != "" {
 		t.Errorf("of a display that is not held: %q", got)
 	}
-	if got := (&Rate{Hz: 60, off: true}).Doubt(at90); got != "" {
+	if got := (&Rate{Hz: 60, warned: true}).Doubt(at90); got != "" {
 		t.Errorf("said twice: %q", got)
 	}
 }

@@ -16,8 +16,8 @@ func (h *Holder) LightUp(ctx context.Context, app string) error {
 	return h.Target.KeepLit(ctx)
 }
 
-// Unlock dismisses the lock screen. Behind one that asks for a PIN an app draws nothing;
-// where energy is measured, it may have nothing to draw.
+// Unlock dismisses the lock screen. An app draws nothing behind one that asks for a PIN; where
+// energy is measured, it may have nothing to draw.
 func (h *Holder) Unlock(ctx context.Context) error {
 	err := h.Target.Unlock(ctx)
 	if h.Energy && errors.Is(err, target.ErrLocked) {
@@ -27,8 +27,8 @@ func (h *Holder) Unlock(ctx context.Context) error {
 	return err
 }
 
-// Relight turns the screen on again that went dark since set-up, and dismisses the lock
-// screen that came with it.
+// Relight turns a screen that went dark since set-up on again, and dismisses the lock screen that
+// came with it.
 func (h *Holder) Relight(ctx context.Context, app string) error {
 	shown, err := h.Target.Shows(ctx)
 	switch {

@@ -11,34 +11,34 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Settings of the system's, and values of them.
+// System settings, and values of them.
 const (
 	brightnessMode = "screen_brightness_mode"
 	brightness     = "screen_brightness"      // 0 to 255
 	turns          = "accelerometer_rotation" // the screen turns with the device
-	rotation       = "user_rotation"          // quarters by which it is turned where it doesn't
+	rotation       = "user_rotation"          // quarter turns of a screen that does not turn by itself
 	on, off        = "1", "0"
 )
 
-// dexoptSince is the first version whose background compilation can be turned off and on again
-// (ART Service, Android 14): before, `pm bg-dexopt-job` takes what follows it for the name of a
+// dexoptSince is the first version whose background compilation can be turned off and on again (ART
+// Service, Android 14). Before, `pm bg-dexopt-job` takes the next argument for the name of a
 // package, and begins to compile.
 const dexoptSince = 34
 
-// rotationQuestion asks how the screen is turned now: DisplayRotation.dump since Android 10, by
-// name, before it WindowManagerService.dump, in quarters.
+// rotationQuestion asks for the current rotation of the screen: by name in DisplayRotation.dump
+// since Android 10, in quarter turns in WindowManagerService.dump before.
 const rotationQuestion = "dumpsys window | grep -E 'mCurrentRotation=|mRotation='"
 
-// state is what a device says of what can be held; "" where it doesn't tell.
+// state is what a device reports of the conditions that can be held; "" if it does not report one.
 type state struct {
 	brightnessMode, brightness string
 	turns, rotation            string
-	turned                     string // by how many quarters the screen is turned now
+	turned                     string // the current rotation, in quarter turns
 	animations                 string
 	dexopt                     string // the state of the job
 }
 
-// questions are the commands whose answers read reads.
+// questions returns the commands whose answers read parses.
 func questions(api int) []string {
 	out := make([]string, 0, 7)
 	for _, name := range []string{brightnessMode, brightness, turns, rotation} {
@@ -56,7 +56,7 @@ var (
 	turnedByNumber = regexp.MustCompile(`mRotation=([0-3])\b`)
 )
 
-// read makes a state of the answers to questions.
+// read parses the answers to questions.
 func read(output string, api int) (s state) {
 	answers := device.Apart(output, len(questions(api)))
 	if answers == nil {
@@ -76,7 +76,7 @@ func read(output string, api int) (s state) {
 	return s
 }
 
-// setting is a setting's value: a number, or "null" where nobody has set it.
+// setting parses the value of a setting: a number, or "null" if it was never set.
 func setting(answer string) string {
 	value := strings.TrimSpace(answer)
 	if _, err := strconv.Atoi(value); err != nil && value != "null" {
@@ -85,8 +85,8 @@ func setting(answer string) string {
 	return value
 }
 
-// holdBrightness keeps the light of the room from changing the screen's brightness, which is
-// what was last set by hand, or what is asked for.
+// holdBrightness keeps ambient light from changing the screen's brightness, which stays at the
+// level last set by hand or is set to the configured one.
 func (h *Holder) holdBrightness(ctx context.Context, now state) error {
 	if now.brightnessMode == on {
 		if err := h.set(ctx, "brightness", brightnessMode, on, off); err != nil {
@@ -99,10 +99,10 @@ func (h *Holder) holdBrightness(ctx context.Context, now state) error {
 	return h.set(ctx, "brightness", brightness, now.brightness, level(float64(h.Want.Brightness)))
 }
 
-// level is a share of the brightness as the setting has it.
+// level converts a share of full brightness to a value of the setting.
 func level(share float64) string { return strconv.Itoa(max(1, int(share*255+0.5))) }
 
-// holdRotation keeps the screen from turning: it stays as it is, or is turned as asked.
+// holdRotation keeps the screen from turning: it stays as it is, or is turned as configured.
 func (h *Holder) holdRotation(ctx context.Context, now state) error {
 	to := now.turned
 	switch {
@@ -122,9 +122,9 @@ func (h *Holder) holdRotation(ctx context.Context, now state) error {
 	return h.set(ctx, "rotation", turns, on, off)
 }
 
-// holdDexopt has the job scheduler compile nothing in the background. Before Android 14 nobody
-// can turn that off and on again; there it waits until the screen has been off for half an
-// hour, which it is not while something is measured.
+// holdDexopt stops the job scheduler from compiling in the background. Before Android 14 this can't
+// be turned off and on again; there the job waits until the screen has been off for half an hour,
+// which never happens during a measurement.
 func (h *Holder) holdDexopt(ctx context.Context, now state) error {
 	if now.dexopt == "" || h.Want.BackgroundDexopt || target.DexoptOff([]byte(now.dexopt)) {
 		return nil
@@ -134,7 +134,7 @@ func (h *Holder) holdDexopt(ctx context.Context, now state) error {
 		return fmt.Errorf("turn background compilation off: %w", err)
 	}
 	if out.ExitCode != 0 {
-		h.Tell(device.Finding{Name: "dexopt", Detail: "background compilation can't be turned off: " + target.FirstLine(out.Stderr, out.Stdout)})
+		h.Report(device.Finding{Name: "dexopt", Detail: "background compilation can't be turned off: " + target.FirstLine(out.Stderr, out.Stdout)})
 	}
 	return nil
 }

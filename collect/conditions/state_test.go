@@ -8,11 +8,11 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// answers are those of a device to all questions, each ended as a device ends it.
+// answers are a device's answers to all questions, each ended as a device ends it.
 func answers(each ...string) string { return strings.Join(each, "apkgate-next\n") }
 
-// What each version of Android prints is read, and nothing that is no answer.
-func TestStatesAreRead(t *testing.T) {
+// What each version of Android prints is parsed, and anything else is ignored.
+func TestRead(t *testing.T) {
 	t.Parallel()
 	const animations = "1.0\n1.0\n1.0\n"
 	for name, c := range map[string]struct {
@@ -42,8 +42,8 @@ func TestStatesAreRead(t *testing.T) {
 	}
 }
 
-// A share of the brightness is a level that the setting takes, and never a dark screen.
-func TestLevels(t *testing.T) {
+// A share of the brightness becomes a valid level of the setting, and never a dark screen.
+func TestLevel(t *testing.T) {
 	t.Parallel()
 	for share, want := range map[float64]string{1: "255", 0.4: "102", 0.5: "128", 0.001: "1"} {
 		if got := level(share); got != want {
@@ -52,7 +52,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// The kernel's counts are those of proc(5), whatever stands behind them.
+// CPU times follow proc(5), whatever columns come after them.
 func TestReadCPU(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]cpu{
@@ -63,15 +63,16 @@ func TestReadCPU(t *testing.T) {
 		"cat: /proc/stat: Permission denied\n":   {},
 		"cpu  9999999999999999 0 0 0 0 0 0 0\n ": {},
 	} {
-		got, told := readCPU(text)
-		if got != want || told != (want != cpu{}) {
-			t.Errorf("%q: %+v, told %v, want %+v", text, got, told, want)
+		got, known := readCPU(text)
+		if got != want || known != (want != cpu{}) {
+			t.Errorf("%q: %+v, told %v, want %+v", text, got, known, want)
 		}
 	}
 }
 
-// Each thing that is held is found as it is, with what a run does and what somebody can.
-func TestFindingsOfWhatIsHeld(t *testing.T) {
+// Each condition is reported with its state, what a run does and the command that does the same by
+// hand.
+func TestFindingOfEachCondition(t *testing.T) {
 	t.Parallel()
 	f := rotationFinding(state{turns: on, rotation: "0"}, conditions(90))
 	if f.Run != "turns it by 90°" || f.Fix != "settings put system accelerometer_rotation 0" || !f.OK {
@@ -89,5 +90,5 @@ func TestFindingsOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-// conditions ask for a rotation alone.
+// conditions configures a rotation alone.
 func conditions(degrees int) config.Conditions { return config.Conditions{Rotation: &degrees} }

@@ -1,11 +1,10 @@
-// Package dexopt has the code of an app compiled as it is to be measured, and reads how
-// it stands afterwards.
+// Package dexopt compiles an app's code ahead of time as the configuration says, and reads the
+// resulting state.
 //
-// It owns what Android's package manager and the app's own profileinstaller are asked
-// for, and what their answers mean. It does not know why a compilation was chosen (the
-// scenario says), nor what a run notes of it. It takes a stand: "Success" proves
-// nothing, since Android says it of debug builds too and leaves them as they are; what
-// counts is the state that is read back.
+// It owns the requests to Android's package manager and to the app's profileinstaller, and the
+// meaning of their answers. The choice of a compilation belongs to the scenario, and what a run
+// records of it to package preparation. "Success" proves nothing, since Android says it of debug
+// builds too and leaves them as they are; only the state that is read back counts.
 package dexopt
 
 import (
@@ -22,32 +21,32 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-// Supported reports whether code can be compiled on demand: `cmd package compile` came
-// with Android 7. Before, all of it is when it is installed.
+// Supported reports whether code can be compiled on demand: `cmd package compile` came with Android
+// 7. Before, all code is compiled at installation.
 func Supported(f target.Facts) bool { return f.API >= 24 }
 
-// Stand is how an app's code stands.
-type Stand struct {
-	Asked string // the compilation that was asked for
-	// Wanted is the compiler's filter for it: Android 7 has other names.
+// State is how far an app's code is compiled.
+type State struct {
+	Asked string // the requested compilation
+	// Wanted is the compiler filter of that compilation: Android 7 has other names.
 	Wanted string
-	// Filter is the compiler's filter that Android says the code stands at, "" where it
-	// doesn't say.
+	// Filter is the compiler filter that Android reports for the code, "" if it reports none.
 	Filter string
-	// Debug says that it is a debug build, of which Android compiles nothing ahead.
+	// Debug reports a debug build, of which Android compiles nothing ahead of time.
 	Debug bool
-	// NoProfile says why nothing was compiled by a profile, "" where something was.
+	// NoProfile is why no code was compiled by a profile, "" if some was.
 	NoProfile string
 }
 
-// Done reports whether the code stands as was asked for. By a profile that the build
-// doesn't bring, nothing is to be compiled.
-func (s Stand) Done() bool {
+// Done reports whether the code is compiled as requested. A build without a profile has nothing to
+// compile by it.
+func (s State) Done() bool {
 	return s.Filter == "" || s.Filter == s.Wanted || s.NoProfile != "" && !s.Debug
 }
 
-// filterFor is the compiler's filter for a compilation: what verifies all and compiles nothing
-// is called "verify" since Android 8 (compiler_filter.h of ART, kInterpretOnly before).
+// filterFor returns the compiler filter for a compilation. The one that verifies everything and
+// compiles nothing is called "verify" since Android 8 (compiler_filter.h of ART, kInterpretOnly
+// before).
 func filterFor(how string, api int) string {
 	if how == config.CompileVerify && api > 0 && api < 26 {
 		return "interpret-only"
@@ -55,13 +54,13 @@ func filterFor(how string, api int) string {
 	return how
 }
 
-// longest bounds a compilation: of a large app on a slow device it takes minutes.
+// longest limits a compilation: that of a large app on a slow device takes minutes.
 const longest = 20 * time.Minute
 
-// Compile has the app's code compiled, and reads how it stands. The error is that the
-// device was lost or refuses.
-func Compile(ctx context.Context, t *target.Target, pkg, how string) (Stand, error) {
-	s := Stand{Asked: how, Wanted: filterFor(how, t.Facts.API)}
+// Compile compiles the app's code and reads the resulting state. It fails if the device was lost or
+// refuses.
+func Compile(ctx context.Context, t *target.Target, pkg, how string) (State, error) {
+	s := State{Asked: how, Wanted: filterFor(how, t.Facts.API)}
 	if how == config.CompileProfile {
 		var err error
 		if s.NoProfile, err = installProfile(ctx, t, pkg); err != nil {
@@ -77,7 +76,7 @@ func Compile(ctx context.Context, t *target.Target, pkg, how string) (Stand, err
 	}
 	text, err := t.Output(ctx, "dumpsys", "package", pkg)
 	if err != nil {
-		return s, fmt.Errorf("read how the code of %s stands: %w", pkg, err)
+		return s, fmt.Errorf("read how the code of %s is compiled: %w", pkg, err)
 	}
 	s.read(text)
 	return s, nil
@@ -88,16 +87,16 @@ var (
 	flags    = regexp.MustCompile(`(?m)^\s*(?:pkgFlags|flags)=\[([^\]]*)\]`)
 )
 
-// IsDebug reports whether `dumpsys package` tells of a debug build.
+// IsDebug reports whether the output of `dumpsys package` is of a debug build.
 func IsDebug(text string) bool {
 	return slices.ContainsFunc(flags.FindAllStringSubmatch(text, -1), func(m []string) bool {
 		return slices.Contains(strings.Fields(m[1]), "DEBUGGABLE")
 	})
 }
 
-// read reads what `dumpsys package` says: of several files, one that stands as asked
-// for, or else the first.
-func (s *Stand) read(text string) {
+// read parses the output of `dumpsys package`. Of several files, the first that is not compiled as
+// requested counts, or else the first.
+func (s *State) read(text string) {
 	s.Debug = IsDebug(text)
 	for _, m := range filterIs.FindAllStringSubmatch(text, -1) {
 		switch filter := m[1] + m[2]; {
@@ -109,8 +108,8 @@ func (s *Stand) read(text string) {
 	}
 }
 
-// receiver is what installs the profile that a build brings: androidx.profileinstaller,
-// which most AndroidX libraries depend on.
+// receiver installs the profile that a build contains: androidx.profileinstaller, on which most
+// AndroidX libraries depend.
 const (
 	receiver       = "androidx.profileinstaller.ProfileInstallReceiver"
 	installAction  = "androidx.profileinstaller.action.INSTALL_PROFILE"
@@ -118,7 +117,7 @@ const (
 	resultIsThere  = 2
 )
 
-// results are what the receiver says by its result code (ProfileInstaller.java).
+// results are the receiver's result codes (ProfileInstaller.java).
 var results = map[int]string{
 	0: "no androidx.profileinstaller in the app has answered", 3: "this Android takes no profiles",
 	4: "the profile can't be written", 5: "this Android's format of profiles can't be written",
@@ -127,15 +126,15 @@ var results = map[int]string{
 
 var completed = regexp.MustCompile(`Broadcast completed: result=(\d{1,4})\b`)
 
-// installProfile installs the baseline profile that the build brings, as the app would
-// some seconds after its first start; without tells why there is none. The app is
-// stopped afterwards: its start was for this alone.
+// installProfile installs the baseline profile that the build contains, as the app would some
+// seconds after its first start; without is why there is none. The app was started for this alone,
+// and is stopped afterwards.
 func installProfile(ctx context.Context, t *target.Target, pkg string) (without string, err error) {
 	text, err := t.Output(ctx, "am", "broadcast", "-a", installAction, pkg+"/"+receiver)
 	if err != nil {
 		return "", fmt.Errorf("install the baseline profile of %s: %w", pkg, err)
 	}
-	without = "the device doesn't tell"
+	without = "the device doesn't report it"
 	if m := completed.FindStringSubmatch(text); m != nil {
 		result, _ := strconv.Atoi(m[1])
 		switch why, known := results[result]; {

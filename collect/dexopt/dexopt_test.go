@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// answering is a device that answers what it is told to.
+// answering is a device with canned answers.
 type answering struct {
 	device.Device
 	broadcast, compile, dump string
@@ -55,7 +55,7 @@ func (p *process) Stderr() []byte     { return nil }
 func (p *process) Wait() (int, error) { return p.code, nil }
 func (p *process) Close() error       { return nil }
 
-func compiled(t *testing.T, a *answering, how string) (dexopt.Stand, error) {
+func compiled(t *testing.T, a *answering, how string) (dexopt.State, error) {
 	t.Helper()
 	d := target.New("pixel", nil, time.Now(), func(context.Context) (device.Device, error) { return a, nil })
 	d.Journal = journal.New("pixel", nil)
@@ -75,9 +75,9 @@ func status(filter string) string {
 	return "    path: /data/app/base.apk\n      arm64: [status=" + filter + "]\n"
 }
 
-// What the profile's installer, the compiler and the package manager say decides how the
-// code stands, in this order.
-func TestHowTheCodeStands(t *testing.T) {
+// The answers of the profile installer, the compiler and the package manager, in this order,
+// determine the state.
+func TestCompileState(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		how, result, dump string
@@ -85,19 +85,19 @@ func TestHowTheCodeStands(t *testing.T) {
 		noProfile         string
 	}{
 		{config.CompileProfile, "1", release + status("speed-profile"), true, false, ""},
-		{config.CompileProfile, "2, data=\"x\"", release + status("speed-profile"), true, false, ""}, // it is there
+		{config.CompileProfile, "2, data=\"x\"", release + status("speed-profile"), true, false, ""}, // it is there already
 		{config.CompileProfile, "0", release + status("verify"), true, false, "no androidx.profileinstaller"},
 		{config.CompileProfile, "3", release + status("verify"), true, false, "takes no profiles"},
 		{config.CompileProfile, "6", release + status("verify"), true, false, "brings none"},
 		{config.CompileProfile, "12", release + status("verify"), true, false, "its result is 12"},
-		{config.CompileProfile, "x", release + status("verify"), true, false, "doesn't tell"},
+		{config.CompileProfile, "x", release + status("verify"), true, false, "doesn't report it"},
 		{config.CompileProfile, "1", release + status("verify"), false, false, ""},
 		{config.CompileProfile, "6", debug + status("verify"), false, true, "brings none"},
 		{config.CompileSpeed, "", debug + status("verify"), false, true, ""},
 		{config.CompileSpeed, "", release + status("speed"), true, false, ""},
 		{config.CompileSpeed, "", release + status("verify") + status("speed"), true, false, ""}, // a split without code
 		{config.CompileSpeed, "", release + status("quicken") + status("verify"), false, false, ""},
-		{config.CompileSpeed, "", "", true, false, ""}, // the device doesn't tell
+		{config.CompileSpeed, "", "", true, false, ""}, // the device does not report it
 		{config.CompileVerify, "", release + status("verify"), true, false, ""},
 	} {
 		a := &answering{broadcast: installs + c.result + "\n", compile: "Success\n", dump: c.dump}
@@ -115,8 +115,8 @@ func TestHowTheCodeStands(t *testing.T) {
 	}
 }
 
-// Of several files, the first says how the code stands that is not as was asked for.
-func TestTheFirstFileCounts(t *testing.T) {
+// Of several files, the first that is not compiled as requested determines the state.
+func TestCompileOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	s, err := compiled(t, &answering{compile: "[com.example] PERFORMED\n", dump: release + status("quicken") + status("verify")}, config.CompileSpeed)
 	if err != nil || s.Filter != "quicken" {
@@ -124,9 +124,9 @@ func TestTheFirstFileCounts(t *testing.T) {
 	}
 }
 
-// A compilation that is refused, in words or by its exit status, and a device that is
-// lost at any command, are errors that say so.
-func TestACompilationThatFails(t *testing.T) {
+// A refused compilation, in words or by exit status, and a device lost at any command are errors
+// that say so.
+func TestCompileFails(t *testing.T) {
 	t.Parallel()
 	for _, a := range []*answering{
 		{compile: "Failure: package com.example could not be compiled\n"},
@@ -145,7 +145,7 @@ func TestACompilationThatFails(t *testing.T) {
 	}
 }
 
-// What a device says of flags may be anything.
+// IsDebug accepts any text as a device's flags.
 func FuzzIsDebug(f *testing.F) {
 	f.Add([]byte(debug))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -9,11 +9,11 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-// Ready has the app's code compiled, and returns how it stands, for the context of the run.
-// Where nothing is compiled for a run without energy that is "": the code was like that in
-// every run before there was a choice, and such runs are alike. What can't be compiled is an
-// error where energy is measured, else a warning.
-func Ready(ctx context.Context, t *target.Target, pkg, how string, energy bool) (stands string, err error) {
+// Ready compiles the app's code and returns its state for the context of the run. The state is ""
+// where nothing is compiled for a run without energy: runs from before there was a choice have no
+// such property, and must stay comparable. A failed compilation is an error where energy is
+// measured, else a warning.
+func Ready(ctx context.Context, t *target.Target, pkg, how string, energy bool) (state string, err error) {
 	if how == config.CompileNone {
 		if energy {
 			return how, nil
@@ -21,7 +21,7 @@ func Ready(ctx context.Context, t *target.Target, pkg, how string, energy bool) 
 		return "", nil
 	}
 	t.Journal.Report(journal.SetUp, 0, 0, "compiling the app")
-	stand, err := Compile(ctx, t, pkg, how)
+	got, err := Compile(ctx, t, pkg, how)
 	switch {
 	case loss.IsGone(err), ctx.Err() != nil:
 		return "", err
@@ -31,18 +31,18 @@ func Ready(ctx context.Context, t *target.Target, pkg, how string, energy bool) 
 		t.Journal.Warnf("%v: the app is measured as it was installed, unlike one that is compiled", err)
 		return "", nil
 	}
-	tellStand(t, pkg, stand)
+	warnState(t, pkg, got)
 	switch {
-	case stand.Done():
+	case got.Done():
 		return how, nil
 	case energy:
-		return stand.Filter, nil
+		return got.Filter, nil
 	}
 	return "", nil
 }
 
-// tellStand says where less was compiled than was asked for.
-func tellStand(t *target.Target, pkg string, s Stand) {
+// warnState warns if less was compiled than requested.
+func warnState(t *target.Target, pkg string, s State) {
 	switch {
 	case !s.Done() && s.Debug:
 		t.Journal.Warnf("%s is a debug build, of which Android compiles nothing ahead of time (%q): its code is slower than a release build's, and slowest while the app starts", pkg, s.Filter)

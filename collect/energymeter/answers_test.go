@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/energy/model"
 )
 
-func TestTheStatesOfTheCPUAreRead(t *testing.T) {
+func TestSnapshotOf(t *testing.T) {
 	t.Parallel()
 	m := &Meter{policies: []policy{{cpus: []int{0, 1}}, {cpus: []int{4}}}}
 	const answer = "cpu  1 1 1 1\r\n" +
@@ -42,7 +42,7 @@ func TestTheStatesOfTheCPUAreRead(t *testing.T) {
 	}
 }
 
-func TestAnAmbientDisplayIsNotLit(t *testing.T) {
+func TestAmbientDisplayIsOff(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string][2]bool{"ON": {true, false}, "DOZE": {false, true}, "DOZE_SUSPEND": {false, true}, "OFF": {false, false}, "UNKNOWN": {true, false}} {
 		s, _ := (&Meter{}).snapshotOf(0, []byte("cpu0 1 0 0 0\napkgate-screen\nDisplay Power: state="+state+"\n"), 0, 0)
@@ -52,7 +52,7 @@ func TestAnAmbientDisplayIsNotLit(t *testing.T) {
 	}
 }
 
-// answering is a device that knows some commands and prints nothing at others.
+// answering is a device that knows some commands and prints nothing for others.
 type answering struct {
 	device.Device
 	answers map[string]string
@@ -102,7 +102,7 @@ func TestBrightnessOnEachScale(t *testing.T) {
 	}
 }
 
-func TestTheBatteryIsRead(t *testing.T) {
+func TestBatteryReading(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]energy.BatteryReading{
 		"  AC powered: false\r\n  USB powered: true\r\n  voltage: 4123\r\n  Charge counter: 2900000\r\n": {
@@ -119,7 +119,7 @@ func TestTheBatteryIsRead(t *testing.T) {
 	}
 }
 
-// Nothing that a device answers makes a state that can't be, nor a crash.
+// Arbitrary answers of a device give no impossible states, and no crash.
 func FuzzAnswersOfPower(f *testing.F) {
 	f.Add("cpu0 1 2 3 4 5 6 7\napkgate-policy\n300000 4\napkgate-screen\nDisplay Power: state=ON\n")
 	f.Add("AC powered: true\nvoltage: 4000\napkgate-current_now\n-3\n")
@@ -146,7 +146,7 @@ func FuzzAnswersOfPower(f *testing.F) {
 	})
 }
 
-// No counts of ticks add up to a time below 0.
+// Tick counts never add up to a negative time.
 func TestTicksDoNotOverflow(t *testing.T) {
 	t.Parallel()
 	for _, ticks := range []string{"549755813887", "17179869183", "8589934591"} { // 2^39-1, 2^34-1, 2^33-1

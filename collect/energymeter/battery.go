@@ -19,24 +19,24 @@ import (
 	"github.com/apkgate/apkgate/energy"
 )
 
-// batteryProbe is what was found out about the battery at set-up.
+// batteryProbe is what set-up found out about the battery.
 type batteryProbe struct {
-	// polled says that the battery service is asked at each reading, since
-	// Perfetto isn't there or does not tell the voltage.
+	// polled reports that the battery service is queried at each reading, since Perfetto isn't
+	// there or does not report the voltage.
 	polled bool
-	// ofKernel says that the kernel's files tell current and voltage.
+	// ofKernel reports that the kernel's files have current and voltage.
 	ofKernel bool
-	// lit says that the screen is on while the sensors are tried.
+	// lit reports that the screen is on while the sensors are probed.
 	lit bool
 }
 
-// What the kernel tells of the battery, in µA, µV and µAh; readable for adb on
-// many devices before Android 8, seldom later.
+// The kernel's readings of the battery, in µA, µV and µAh; readable for adb on many devices before
+// Android 8, seldom later.
 const batteryFiles = "/sys/class/power_supply/battery/"
 
 var kernelBattery = []string{"current_now", "voltage_now", "charge_counter"}
 
-// batteryQuestion asks for one reading of the battery.
+// batteryQuestion returns the command for one reading of the battery.
 func (m *Meter) batteryQuestion() string {
 	line := "dumpsys battery"
 	if m.battery.ofKernel {
@@ -47,8 +47,7 @@ func (m *Meter) batteryQuestion() string {
 	return line
 }
 
-// Lines of `dumpsys battery` (BatteryService.dumpInternal). "current now" is of
-// some makers.
+// Lines of `dumpsys battery` (BatteryService.dumpInternal). Some makers have "current now".
 var (
 	batteryVoltage = regexp.MustCompile(`(?mi)^\s*voltage: (-?\d{1,12})\s*$`)
 	batteryCharge  = regexp.MustCompile(`(?mi)^\s*charge counter: (-?\d{1,12})\s*$`)
@@ -58,7 +57,7 @@ var (
 	batteryMark    = regexp.MustCompile(`(?m)^apkgate-(current_now|voltage_now|charge_counter)\r?\n(-?\d{1,15})\r?$`)
 )
 
-// readBattery reads the answer to batteryQuestion.
+// batteryReading parses the answer to batteryQuestion.
 func batteryReading(at time.Duration, text []byte) energy.BatteryReading {
 	service := text
 	if i := bytes.Index(text, []byte("apkgate-")); i >= 0 {
@@ -97,7 +96,7 @@ func firstNumber(re *regexp.Regexp, text []byte) *float64 {
 	return &v
 }
 
-// powerOf is what the battery service says of chargers.
+// powerOf parses what the battery service reports on chargers.
 func powerOf(text []byte) energy.Power {
 	power := energy.PowerUnknown
 	for _, m := range poweredBy.FindAllSubmatch(text, -1) {
@@ -109,15 +108,15 @@ func powerOf(text []byte) energy.Power {
 	return power
 }
 
-// feignedMark is how the battery service says that it was told what to say.
+// feignedMark is how the battery service reports that its state is faked.
 const feignedMark = "UPDATES STOPPED"
 
-// readPower notes what the device is powered by, before anything is feigned. What
-// was feigned by a run that was killed is taken back.
+// readPower reads what the device is powered by, before anything is faked. A state faked by a
+// killed run is reset.
 func (m *Meter) readPower(ctx context.Context) error {
 	text, err := m.t.Output(ctx, "dumpsys", "battery")
 	if err == nil && strings.Contains(text, feignedMark) {
-		m.t.Journal.Warnf("the battery service does not say what is true, as after a run that was killed: it was reset")
+		m.t.Journal.Warnf("the battery service reports a faked state, as after a killed run: it was reset")
 		if err = m.t.Try(ctx, "dumpsys", "battery", "reset"); err == nil {
 			text, err = m.t.Output(ctx, "dumpsys", "battery")
 		}
@@ -151,8 +150,8 @@ func (m *Meter) askBattery(ctx context.Context) (energy.BatteryReading, error) {
 	return batteryReading(at, text), err
 }
 
-// How long the sensors are tried at set-up: long enough for rails; then, for a
-// battery that updates slowly, once more.
+// How long the sensors are probed at set-up: long enough for rails; then, for a battery that
+// updates slowly, once more.
 var probeTimes = []time.Duration{2 * time.Second, 20 * time.Second}
 
 // probeSensors finds out which sensors there are and whether they can be trusted.
@@ -187,7 +186,7 @@ func (m *Meter) probeSensors(ctx context.Context, offers *energy.Offers) error {
 	return nil
 }
 
-// probeTraced records a short trace and looks at what is in it.
+// probeTraced records a short trace and checks its contents.
 func (m *Meter) probeTraced(ctx context.Context, d time.Duration, offers *energy.Offers) error {
 	before, err := m.askBattery(ctx)
 	if err != nil {
@@ -207,7 +206,7 @@ func (m *Meter) probeTraced(ctx context.Context, d time.Duration, offers *energy
 	return nil
 }
 
-// probePolled asks the battery service now and then.
+// probePolled polls the battery service.
 func (m *Meter) probePolled(ctx context.Context, d time.Duration, offers *energy.Offers) error {
 	m.battery.polled = true
 	out, err := m.t.Ask(ctx, device.Quote("cat", batteryFiles+"current_now", batteryFiles+"voltage_now"))
@@ -230,8 +229,8 @@ func (m *Meter) probePolled(ctx context.Context, d time.Duration, offers *energy
 	return nil
 }
 
-// judgeBattery says whether the battery can be trusted. What it found of the
-// current's unit settles what a repetition's readings leave open.
+// judgeBattery decides whether the battery can be trusted. What it finds out about the current's
+// unit settles readings of a repetition that are ambiguous.
 func (m *Meter) judgeBattery(readings []energy.BatteryReading, offers *energy.Offers) {
 	facts := m.facts
 	facts.ScreenOn = m.battery.lit
@@ -242,11 +241,10 @@ func (m *Meter) judgeBattery(readings []energy.BatteryReading, offers *energy.Of
 	}
 }
 
-// maxLead bounds how long sensors are read on either side of a workload.
+// maxLead limits how long sensors are read on either side of a workload.
 const maxLead = 15 * time.Second
 
-// withVoltage adds the voltages that the battery service told to readings that
-// have none, in the order of time.
+// withVoltage adds the battery service's voltages to readings that have none, sorted by time.
 func withVoltage(readings, polled []energy.BatteryReading) []energy.BatteryReading {
 	out := slices.Clone(readings)
 	for _, p := range polled {

@@ -22,15 +22,14 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// Metering is the energy of one repetition while it is measured, phase by phase
-// (EDATA, section 3.6.2).
+// Metering measures the energy of one repetition, phase by phase (EDATA, section 3.6.2).
 type Metering struct {
 	*Meter
 	build      *Build
 	from, to   time.Duration // of the workload, on CLOCK_MONOTONIC
 	offset     time.Duration // CLOCK_MONOTONIC less the device's clock
 	brightness float64
-	last       time.Duration // when power was read last
+	last       time.Duration // of the last reading of the power
 	app        time.Duration // CPU time of the app at the last reading
 	snapshots  []model.Snapshot
 	polls      []energy.BatteryReading
@@ -43,10 +42,10 @@ type Metering struct {
 // Measure begins a repetition of the build.
 func (m *Meter) Measure(b *Build) *Metering { return &Metering{Meter: m, build: b} }
 
-// PreTest does what may take long before a repetition.
+// PreTest does whatever may take long before a repetition.
 func (m *Metering) PreTest(ctx context.Context) (err error) {
 	if m.settings.Methods {
-		m.simpleperf.Ask(Asker, m.build.App.Package, m.settings.SampleHz)
+		m.simpleperf.Request(Asker, m.build.App.Package, m.settings.SampleHz)
 	}
 	if m.choice.Source == energy.Model {
 		m.brightness, err = m.readBrightness(ctx)
@@ -54,8 +53,7 @@ func (m *Metering) PreTest(ctx context.Context) (err error) {
 	return err
 }
 
-// StartUp reads the power for the first time, just before the workload, when all that
-// records does.
+// StartUp reads the power for the first time, just before the workload, when all recorders run.
 func (m *Metering) StartUp(ctx context.Context) error {
 	if err := m.leadTime(ctx); err != nil {
 		return err
@@ -66,9 +64,8 @@ func (m *Metering) StartUp(ctx context.Context) error {
 	return m.look(ctx)
 }
 
-// Refused says what it means that a recorder that energy asked for did not do its
-// part: the repetition is lost. A device on which samples would have no times
-// measures all else.
+// Refused handles a recorder for energy that failed: the repetition is lost. On a device whose
+// samples have no times, everything else is measured.
 func (m *Metering) Refused(err error) error {
 	if !errors.Is(err, recorders.ErrNoClock) {
 		return m.Invalid(err)
@@ -97,10 +94,10 @@ func (m *Metering) leadTime(ctx context.Context) error {
 	return nil
 }
 
-// powerMark stands between the clock and the power in one output.
+// powerMark separates the clock from the power in one output.
 const powerMark = "apkgate-power"
 
-// look takes a reading of its own, and lines up the clocks by it.
+// look takes a reading and aligns the clocks by it.
 func (m *Metering) look(ctx context.Context) error {
 	before := m.t.Clock.Now()
 	line := m.t.ClockQuestion()
@@ -121,7 +118,7 @@ func (m *Metering) look(ctx context.Context) error {
 	return nil
 }
 
-// Question is what is asked for at each reading, "" for nothing.
+// Question returns the command of each reading, "" for none.
 func (m *Metering) Question() string {
 	switch {
 	case m.choice.Source == energy.Model:
@@ -132,8 +129,7 @@ func (m *Metering) Question() string {
 	return ""
 }
 
-// Take notes the answer to the question: at CLOCK_MONOTONIC, with the CPU time
-// that the app has had.
+// Take records the answer to the question: at CLOCK_MONOTONIC, with the app's CPU time so far.
 func (m *Metering) Take(text []byte, at, app time.Duration) {
 	m.app = app
 	if len(text) == 0 || at <= m.last {
@@ -147,19 +143,18 @@ func (m *Metering) Take(text []byte, at, app time.Duration) {
 	}
 }
 
-// Starting and Ended note when the workload begins and when it was over.
+// Starting and Ended record when the workload begins and when it was over.
 func (m *Metering) Starting() { m.from = m.t.Clock.Now() + m.offset }
 
-// Ended notes it once.
+// Ended records it once.
 func (m *Metering) Ended() {
 	if m.to == 0 {
 		m.to = m.t.Clock.Now() + m.offset
 	}
 }
 
-// Marked takes the beginning and the end of the workload from its own marks in the
-// log, as far as they are known: that is surer than when this computer asked for the
-// one and heard of the other.
+// Marked uses the workload's own marks in the log for its beginning and end, as far as they are
+// known: they are more accurate than when this computer started it and learned of its end.
 func (m *Metering) Marked(begin, end func() (time.Duration, bool)) {
 	if at, known := begin(); known {
 		m.from = at
@@ -169,16 +164,15 @@ func (m *Metering) Marked(begin, end func() (time.Duration, bool)) {
 	}
 }
 
-// Began takes when the app began to do something, 0 where that is not known, for a
-// workload that writes no marks: what the computer takes to start it, such as
-// Maestro's JVM, is not the scenario's.
+// Began sets when the app first did something, 0 if unknown, for a workload that writes no marks:
+// starting it on this computer, such as Maestro's JVM, is not part of the scenario.
 func (m *Metering) Began(at time.Duration) {
 	if at > m.from && at < m.to {
 		m.from = at
 	}
 }
 
-// ShutDown takes the last reading, while what records still does.
+// ShutDown takes the last reading, while the recorders still run.
 func (m *Metering) ShutDown(ctx context.Context) (err error) {
 	m.Ended()
 	if err := m.look(ctx); err != nil {
@@ -192,8 +186,8 @@ func (m *Metering) ShutDown(ctx context.Context) (err error) {
 	return m.leadTime(ctx)
 }
 
-// PostTest copies the recordings and says what was spent, with the UI events of the
-// repetition, by time.
+// PostTest copies the recordings and returns the energy, with the UI events of the repetition,
+// sorted by time.
 func (m *Metering) PostTest(ctx context.Context, events []logcat.Event) (*Spent, error) {
 	if m.perfetto.Serves(Asker) {
 		t, err := m.readTrace(ctx)
@@ -201,7 +195,7 @@ func (m *Metering) PostTest(ctx context.Context, events []logcat.Event) (*Spent,
 			return nil, m.Invalid(err)
 		}
 		m.trace = t
-		m.tellSleep(t.Suspended)
+		m.warnSleep(t.Suspended)
 	}
 	if m.simpleperf.Serves(Asker) {
 		if err := m.readProfile(ctx); err != nil {
@@ -237,8 +231,8 @@ func (m *Metering) readProfile(ctx context.Context) error {
 	return err
 }
 
-// tellSleep says that the device slept. CLOCK_MONOTONIC stands still then.
-func (m *Metering) tellSleep(suspended time.Duration) {
+// warnSleep warns that the device slept. CLOCK_MONOTONIC stands still then.
+func (m *Metering) warnSleep(suspended time.Duration) {
 	if suspended <= 0 {
 		return
 	}
@@ -249,7 +243,8 @@ func (m *Metering) tellSleep(suspended time.Duration) {
 	m.t.Journal.Warnf("the device was suspended for %v while it was measured: its mean power is that of the time awake%s", suspended.Round(time.Millisecond), left)
 }
 
-// Invalid says that the repetition's energy can't be trusted: it is lost.
+// Invalid wraps an error because of which the repetition's energy can't be trusted: the repetition
+// is lost.
 func (m *Metering) Invalid(err error) error {
 	if loss.IsGone(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || loss.As(err) != nil {
 		return err
@@ -259,10 +254,10 @@ func (m *Metering) Invalid(err error) error {
 		hint = "set energy.source in apkgate.yml to another source, such as model"
 	}
 	return &loss.Error{Cause: loss.Infrastructure, Phase: journal.Measure, Err: fmt.Errorf("%w: %w", loss.ErrEnergy, err), Advice: hint,
-		Final: errors.Is(err, energy.ErrNoEstimate)} // nor will there be one
+		Final: errors.Is(err, energy.ErrNoEstimate)} // and never will be
 }
 
-// readings are the battery's, of Perfetto and of the battery service.
+// readings returns those of the battery, from Perfetto and from the battery service.
 func (m *Metering) readings(power energy.Power) []energy.BatteryReading {
 	if m.trace == nil {
 		return slices.Clone(m.polls)

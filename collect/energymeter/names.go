@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/trace/r8map"
 )
 
-// loadNames readies the names that methods have in the source.
+// loadNames loads the source names of methods.
 func (m *Meter) loadNames(b *Build) error {
 	if !m.settings.Methods || b.naming != nil {
 		return nil

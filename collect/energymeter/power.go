@@ -1,12 +1,11 @@
-// Package energymeter measures the energy of a run: it finds out where joules can be had on
-// a device, readies the device for it, reads its power before, while and after the
-// workload runs, and says what a repetition took.
+// Package energymeter measures the energy of a run: it finds a source of joules on a device,
+// prepares the device, reads its power before, during and after the workload, and computes the
+// energy of a repetition.
 //
-// It owns the order of EDATA's test loop (sections 3.6 and 3.7) as far as it is about
-// energy, and which source counts. It does not know what a reading stands for
-// (package energy), starts no recorder by itself but to try it (package recorders),
-// and does not look at frames. It takes a stand: a repetition whose energy is not
-// known all along has none, and is lost.
+// It owns the order of EDATA's test loop (sections 3.6 and 3.7) as far as it is about energy, and
+// the choice of the source. It does not know what a reading stands for (package energy), starts no
+// recorder except to probe it (package recorders), and does not look at frames. A repetition whose
+// energy is not known throughout has none, and is lost.
 package energymeter
 
 import (
@@ -25,8 +24,8 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// Meter is how a device's energy is measured: settled once at set-up, the same
-// for every build that takes its turn on the device.
+// Meter measures a device's energy: it is set up once, for every build that takes its turn on the
+// device.
 type Meter struct {
 	t          *target.Target
 	perfetto   *recorders.Perfetto
@@ -35,43 +34,43 @@ type Meter struct {
 
 	choice   energy.Choice
 	model    model.Model
-	capacity float64 // mAh, that the power profile states
+	capacity float64 // mAh, from the power profile
 	// powered is what the device is really powered by: "usb", "ac", "battery", ….
 	powered  string
 	facts    energy.BatteryFacts
 	policies []policy
 	battery  batteryProbe
-	// lead is how long sensors are read before and after the workload, so that
-	// an update lies on either side of it.
+	// lead is how long sensors are read before and after the workload, so that there is an update
+	// on either side of it.
 	lead time.Duration
-	// doubted says that what a recording of the methods can't tell was told: it is the
-	// same of each.
+	// doubted reports that the doubts about recordings of the methods were reported: they are the
+	// same for each.
 	doubted bool
-	// statsKept says that batterystats goes on counting from before.
+	// statsKept reports that batterystats could not be reset.
 	statsKept bool
-	// feigned says that the battery service is told that no charger is there.
+	// feigned reports that the battery service was made to report no charger.
 	feigned bool
-	// settled says that the device has rested since it was set up or came back.
+	// settled reports that the device has rested since it was set up or came back.
 	settled bool
 }
 
 // Build is the build of the app whose energy is measured.
 type Build struct {
 	App config.App
-	// Note takes down a property of the run's context.
+	// Note sets a property of the run's context.
 	Note func(name, value string)
 
-	uid        int // 0: not known
+	uid        int // 0: unknown
 	debuggable bool
 	naming     methods.Naming
 }
 
-// New is a meter of the device; its recorders are those that serve everybody there.
+// New returns a meter of the device with its shared recorders.
 func New(t *target.Target, settings config.Energy, perfetto *recorders.Perfetto, simpleperf *recorders.Simpleperf) *Meter {
 	return &Meter{t: t, settings: settings, perfetto: perfetto, simpleperf: simpleperf, lead: minLead}
 }
 
-// Prepare finds out where joules can be had, and readies the device.
+// Prepare finds a source of joules, and prepares the device.
 func (m *Meter) Prepare(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		m.readPower, m.loadModel, m.findPolicies, m.chooseSource, m.askSensors, m.feign, m.findProfiler,
@@ -83,7 +82,7 @@ func (m *Meter) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Restore readies the device again that was lost and may have restarted.
+// Restore prepares a lost device again, which may have restarted.
 func (m *Meter) Restore(ctx context.Context) error {
 	m.settled = false
 	err := m.feign(ctx)
@@ -99,7 +98,7 @@ func (m *Meter) detaches() bool { return m.settings.Disconnect > 0 }
 // Settled reports whether the device has rested since it was set up or came back.
 func (m *Meter) Settled() bool { return m.settled }
 
-// loadModel readies the model, which stands in where nothing measures.
+// loadModel loads the model, which is used where nothing measures.
 func (m *Meter) loadModel(context.Context) error {
 	model, capacity, err := ModelOf(m.settings.PowerProfile)
 	if err != nil {
@@ -109,10 +108,10 @@ func (m *Meter) loadModel(context.Context) error {
 	return nil
 }
 
-// minLead is how long sensors are read at least on either side of a workload.
+// minLead is the minimum time for which sensors are read on either side of a workload.
 const minLead = 500 * time.Millisecond
 
-// chooseSource takes the source that was asked for, or the best that there is.
+// chooseSource chooses the configured source, or the best one available.
 func (m *Meter) chooseSource(ctx context.Context) error {
 	offers := energy.Offers{Emulator: m.t.Facts.IsEmulator(), Profile: m.model.Name, Rails: energy.ErrNoRails, Battery: energy.ErrNoCurrent}
 	asked := m.settings.Source
@@ -135,7 +134,7 @@ func (m *Meter) chooseSource(ctx context.Context) error {
 	return nil
 }
 
-// noEnergy says that the source that was asked for can't be had on this device.
+// noEnergy wraps the error that the configured source is not available on this device.
 func (m *Meter) noEnergy(err error) error {
 	out := m.t.Final(loss.Configuration, err)
 	if e := loss.As(out); e != nil && e.Advice == "" {
@@ -146,8 +145,8 @@ func (m *Meter) noEnergy(err error) error {
 	return out
 }
 
-// Ready notes what the energy of the build means that is installed: where it comes
-// from, whether it is a debug build.
+// Ready records the properties of the installed build that affect its energy: the source, and
+// whether it is a debug build.
 func (m *Meter) Ready(ctx context.Context, b *Build) error {
 	if err := m.readPackage(ctx, b); err != nil {
 		return err
@@ -166,8 +165,8 @@ func (m *Meter) Ready(ctx context.Context, b *Build) error {
 	return nil
 }
 
-// findProfiler looks for what samples the app's methods. A device of a lab that has
-// none measures all else.
+// findProfiler finds what samples the app's methods. A device of a lab without one measures
+// everything else.
 func (m *Meter) findProfiler(ctx context.Context) error {
 	if !m.settings.Methods {
 		return nil

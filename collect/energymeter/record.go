@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Record says where the joules of a build's run came from and went: means over the
-// repetitions. nil where none were measured.
+// Record returns the record's section on the sources and consumers of the energy of a build's run:
+// means over the repetitions. nil if none was measured.
 func (m *Meter) Record(all []*Spent) *run.Energy {
 	if len(all) == 0 {
 		return nil
@@ -29,13 +29,13 @@ func (m *Meter) Record(all []*Spent) *run.Energy {
 	slices.Sort(updates)
 	out.UpdateMS = float64(updates[len(updates)/2]) / float64(time.Millisecond)
 	out.BatteryJ = m.batteryJoules(all[0])
-	m.tellShared(all)
+	m.warnShared(all)
 	out.Methods = m.attribute(all)
 	return out
 }
 
-// batteryJoules is what a full battery holds: as the user says, the device, or
-// for a model its profile.
+// batteryJoules returns the energy of a full battery: from the configuration, the device or, for a
+// model, its profile.
 func (m *Meter) batteryJoules(s *Spent) float64 {
 	stated := []float64{m.settings.BatteryCapacity, s.capacity}
 	if m.choice.Source == energy.Model {
@@ -77,7 +77,7 @@ func meanWakelocks(all []*Spent) []run.Wakelock {
 	return out[:min(len(out), run.MaxWakelocks)]
 }
 
-// attribute gives each method its energy over all repetitions.
+// attribute computes each method's energy over all repetitions.
 func (m *Meter) attribute(all []*Spent) *run.Methods {
 	traces, cpu := Traces(all), make([]time.Duration, 0, len(all))
 	if len(traces) == 0 {
@@ -99,7 +99,7 @@ func (m *Meter) attribute(all []*Spent) *run.Methods {
 	return result.Record()
 }
 
-// Traces are the samples of the methods, a trace for each repetition that has some.
+// Traces returns the samples of the methods, a trace for each repetition that has some.
 func Traces(all []*Spent) []methods.Trace {
 	var out []methods.Trace
 	for _, s := range all {
@@ -110,10 +110,9 @@ func Traces(all []*Spent) []methods.Trace {
 	return out
 }
 
-// tellShared names the events that were shorter than what their joules were read
-// from: those are shared out evenly over an update of the sensor, whatever it was
-// in that update that took them.
-func (m *Meter) tellShared(all []*Spent) {
+// warnShared warns of events that were shorter than the interval between readings: an update's
+// energy is split evenly over its time, whichever event used it.
+func (m *Meter) warnShared(all []*Spent) {
 	const most = 5 // names in the warning
 	var names []string
 	var update time.Duration

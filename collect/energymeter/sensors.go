@@ -14,8 +14,8 @@ import (
 // canListSensors: `dumpsys sensorservice --proto` came with Android 11.
 func canListSensors(f target.Facts) bool { return f.API >= 30 }
 
-// askSensors gives the model the currents of the device's sensors. A device that
-// states none, or nonsense, costs the model its sensors and nothing else.
+// askSensors gives the model the currents of the device's sensors. If the device states none, or
+// implausible ones, the model has no sensors, and everything else.
 func (m *Meter) askSensors(ctx context.Context) error {
 	if m.choice.Source != energy.Model || !canListSensors(m.t.Facts) {
 		return nil

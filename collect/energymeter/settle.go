@@ -10,17 +10,17 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 )
 
-// How long a device rests where the configuration does not say: before its first
-// repetition, and again after it was lost, since it may have restarted; and after
-// another build was installed, when it is warm from measuring already.
+// How long a device rests unless configured: before its first repetition, and again after it was
+// lost, since it may have restarted; and after another build was installed, when it is warm
+// already.
 const (
 	firstSettle = 2 * time.Minute
 	laterSettle = 30 * time.Second
 	settleStep  = 5 * time.Second
 )
 
-// Settle rests the device between the warm-up and the first repetition, so that
-// what installing and warming up set in motion is over (EDATA, section 3.7.2).
+// Settle rests the device between the warm-up and the first repetition, so that the effects of
+// installing and warming up are over (EDATA, section 3.7.2).
 func (m *Meter) Settle(ctx context.Context) error {
 	rest := m.settleTime()
 	if err := m.t.Leave(ctx, rest); err != nil {
@@ -45,7 +45,7 @@ func (m *Meter) fail(err error) error {
 	return loss.Of(m.t.Name, loss.Infrastructure, journal.Settle, 0, err)
 }
 
-// settleTime is how long the device is to rest now.
+// settleTime returns how long the device is to rest now.
 func (m *Meter) settleTime() time.Duration {
 	switch {
 	case m.settings.Settle != nil:

@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/energy"
 )
 
-// feign tells the battery service that no charger is there: batterystats counts
-// on battery alone. Where the battery itself is measured, it must be true.
+// feign makes the battery service report no charger: batterystats counts only on battery. Where the
+// battery itself is measured, that must be true.
 func (m *Meter) feign(ctx context.Context) error {
 	if m.powered == "battery" || m.powered == "" || m.choice.Source == energy.Battery || !canFeign(m.t.Facts) {
 		return nil

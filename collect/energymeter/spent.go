@@ -20,28 +20,28 @@ type Spent struct {
 	from, to   time.Duration // of the workload, on CLOCK_MONOTONIC
 	total      energy.Curve
 	app        energy.Curve
-	timed      energy.Curve // of total and app, what tells one event from another
+	timed      energy.Curve // the parts of total and app whose time is known
 	timedApp   energy.Curve
-	hasApp     bool // app tells the app's part
+	hasApp     bool // app has the app's part
 	components []run.Component
 	wakelocks  []run.Wakelock
 	metrics    map[string]float64 // of the whole repetition, by batterystats
 	update     time.Duration      // of the sensor, 0: there is none
-	capacity   float64            // mAh, 0 where not stated
+	capacity   float64            // mAh, 0 if not stated
 	trace      *methods.Trace
 	watts      []float64      // of each sample of the trace
 	cpu        time.Duration  // of the app, as the kernel counted it
-	events     []logcat.Event // that a bucket begins with, by time
+	events     []logcat.Event // that begin the buckets, sorted by time
 }
 
-// minCovered is how much of the workload a sensor must have watched.
+// minCovered is the share of the workload that a sensor must have covered.
 const minCovered = 0.98
 
-// errUncovered says that a sensor did not watch the whole workload.
+// errUncovered reports that a sensor did not cover the whole workload.
 var errUncovered = errors.New("the power is not known all along")
 
-// spent works out what the repetition took. power is what the battery service
-// says of chargers after it.
+// spent computes the energy of the repetition. power is what the battery service reports on
+// chargers after it.
 func (m *Metering) spent(power energy.Power) (*Spent, error) {
 	m.countToTheEnd()
 	s := &Spent{from: m.from, to: m.to, cpu: m.app, metrics: map[string]float64{}}
@@ -67,8 +67,8 @@ func (m *Metering) spent(power energy.Power) (*Spent, error) {
 	return s, nil
 }
 
-// countToTheEnd takes the app's CPU time from batterystats where that has more:
-// the last reading was up to a second before the app was gone.
+// countToTheEnd takes the app's CPU time from batterystats if that is more: the last reading was up
+// to a second before the app ended.
 func (m *Metering) countToTheEnd() {
 	if m.stats == nil || m.detaches() {
 		return
@@ -83,18 +83,18 @@ func (m *Metering) countToTheEnd() {
 	if counted > m.app && counted < m.app+mostAhead {
 		m.app = counted
 	}
-	for i := range m.snapshots { // a reading that took long may have missed the app
+	for i := range m.snapshots { // a slow reading may have missed the app
 		if s := &m.snapshots[i]; s.Time >= m.to || i == len(m.snapshots)-1 {
 			s.AppCPU = max(s.AppCPU, m.app)
 		}
 	}
 }
 
-// maxRunning is how many threads of an app are believed to run at once.
+// maxRunning is the plausible maximum of threads of an app that run at once.
 const maxRunning = 8
 
-// errNoSamples says that a recording holds nothing of the app.
-var errNoSamples = errors.New("the recording holds no samples of the app; energy.sample-hz may be too low for it")
+// errNoSamples reports that a recording has no samples of the app.
+var errNoSamples = errors.New("the recording has no samples of the app; energy.sample-hz may be too low for it")
 
 func (m *Metering) bySource(s *Spent, power energy.Power) error {
 	switch m.choice.Source {
@@ -117,7 +117,7 @@ func (m *Metering) byRails(s *Spent) error {
 		return err
 	}
 	if m.powered == "battery" && energy.PowerOf(m.trace) == energy.External {
-		m.t.Journal.Warnf("a charger was connected while a device on battery was measured: its rails tell the truth, but the device does other things with a charger")
+		m.t.Journal.Warnf("a charger was connected while a device on battery was measured: its rails are accurate, but the device does other things with a charger")
 	}
 	s.total, s.timed, s.update = p.Total, p.Total, p.Update
 	s.components = p.Components(s.from, s.to)
@@ -130,13 +130,13 @@ func (m *Metering) byBattery(s *Spent, power energy.Power) error {
 	if err != nil {
 		return err
 	}
-	m.tellCorrection(c)
+	m.warnCorrection(c)
 	s.total, s.timed, s.update = c.Curve, c.Curve, c.Update
 	return nil
 }
 
-// tellCorrection says what had to be mended in what the battery reports.
-func (m *Metering) tellCorrection(c energy.Correction) {
+// warnCorrection warns of a correction to what the battery reports.
+func (m *Metering) warnCorrection(c energy.Correction) {
 	const microampere = 1e-6
 	if by := c.AmperesPerUnit / microampere; math.Abs(by-1) > 1e-9 {
 		m.t.Journal.Warnf("the battery reports its current in another unit than Android asks for: multiplied by %.6g", by)
@@ -165,7 +165,7 @@ func (m *Metering) byModel(s *Spent) error {
 	if err := m.byEstimate(s, e); err != nil {
 		return err
 	}
-	if m.app == 0 && !m.detaches() { // no reading met it while it ran
+	if m.app == 0 && !m.detaches() { // no reading found it while it ran
 		s.hasApp = false
 		m.t.Journal.Warnf("the app's CPU time could not be read while it ran, so that its own joules are not known")
 	}
@@ -195,8 +195,8 @@ func (m *Metering) byEstimate(s *Spent, e energy.Estimate) error {
 	return nil
 }
 
-// between adds the joules of a part of the repetition, as far as they are known
-// all along it: what the device took, and what the app did where that is told.
+// between adds the joules of a part of the repetition, if they are known throughout: of the device,
+// and of the app if known.
 func (s *Spent) between(total, app energy.Curve, from, to time.Duration, metrics map[string]float64) {
 	from, to = max(from, s.from), min(to, s.to)
 	joules, covered := total.Energy(from, to)
@@ -214,7 +214,7 @@ func (s *Spent) between(total, app energy.Curve, from, to time.Duration, metrics
 	}
 }
 
-// sampled is the energy of the samples in an interval.
+// sampled returns the energy of the samples in an interval.
 func (s *Spent) sampled(from, to time.Duration) float64 {
 	sum := 0.0
 	for i, hit := range s.trace.Samples {
@@ -225,9 +225,9 @@ func (s *Spent) sampled(from, to time.Duration) float64 {
 	return sum
 }
 
-// AddTo gives the iteration its joules, and each of its buckets those from its event
-// to the next, of those that are known by the moment: an estimate that is spread
-// evenly would blame every event for what one of them did.
+// AddTo adds the joules to the iteration, and to each of its buckets those from its event to the
+// next, if their time is known: an estimate that is spread evenly would blame every event for what
+// one of them did.
 func (s *Spent) AddTo(it *run.Iteration) {
 	maps.Copy(it.Metrics, s.metrics)
 	s.between(s.total, s.app, s.from, s.to, it.Metrics)
@@ -239,7 +239,7 @@ func (s *Spent) AddTo(it *run.Iteration) {
 // span is a part of a repetition, on CLOCK_MONOTONIC.
 type span struct{ from, to time.Duration }
 
-// spans are the times of the buckets, as far as the workload ran in them.
+// spans returns the times of the buckets, limited to when the workload ran.
 func (s *Spent) spans() []span {
 	out := make([]span, len(s.events)+1)
 	from := s.from

@@ -19,8 +19,8 @@ import (
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
-// ModelOf is the model of a power profile and the battery's capacity in mAh that
-// it states; of the reference phone where no file is named.
+// ModelOf returns the model of a power profile and the battery's capacity in mAh that it states; of
+// the reference phone if no file is named.
 func ModelOf(path string) (model.Model, float64, error) {
 	if path == "" {
 		capacity, _ := model.ReferenceProfile().Value(batteryCapacity)
@@ -43,10 +43,10 @@ func ModelOf(path string) (model.Model, float64, error) {
 	return made, capacity, nil
 }
 
-// batteryCapacity is the item of a power profile that states it.
+// batteryCapacity is the item of a power profile with the capacity.
 const batteryCapacity = "battery.capacity"
 
-// policy is CPUs that share a frequency.
+// policy is a group of CPUs that share a frequency.
 type policy struct {
 	times string // the file with the time at each frequency
 	cpus  []int
@@ -59,8 +59,8 @@ const (
 
 var policyName = regexp.MustCompile(`^policy\d{1,4}$`)
 
-// findPolicies finds the CPUs' clusters: a folder each since Linux 4.3, below
-// the folder of each CPU before.
+// findPolicies finds the CPUs' clusters: a folder each since Linux 4.3, below the folder of each
+// CPU before.
 func (m *Meter) findPolicies(ctx context.Context) error {
 	names, err := m.t.Output(ctx, "ls", cpuFolder+"cpufreq")
 	if err != nil {
@@ -102,13 +102,13 @@ func (m *Meter) findPolicies(ctx context.Context) error {
 	return nil
 }
 
-// Marks that stand between the parts of one answer.
+// Marks that separate the parts of one answer.
 const (
 	policyMark = "apkgate-policy"
 	screenMark = "apkgate-screen"
 )
 
-// statesQuestion asks for what the model needs of an instant.
+// statesQuestion returns the command for what the model needs at an instant.
 func (m *Meter) statesQuestion() string {
 	line := "cat /proc/stat"
 	for _, p := range m.policies {
@@ -119,8 +119,8 @@ func (m *Meter) statesQuestion() string {
 
 var cpuLine = regexp.MustCompile(`(?m)^cpu(\d{1,4}) ([\d ]+)`)
 
-// busyOf is each CPU's busy time by /proc/stat (proc(5)): user, nice, system,
-// irq and softirq, the fields 1, 2, 3, 6 and 7.
+// busyOf returns each CPU's busy time in /proc/stat (proc(5)): user, nice, system, irq and softirq,
+// the fields 1, 2, 3, 6 and 7.
 func busyOf(stat []byte) map[int]time.Duration {
 	out := map[int]time.Duration{}
 	for _, m := range cpuLine.FindAllSubmatch(stat, maxCPUs) {
@@ -142,8 +142,8 @@ func busyOf(stat []byte) map[int]time.Duration {
 	return out
 }
 
-// timesOf reads time_in_state: lines of a frequency in kHz and ticks
-// (Documentation/cpu-freq/cpufreq-stats). nil where there are none.
+// timesOf parses time_in_state: lines of a frequency in kHz and ticks
+// (Documentation/cpu-freq/cpufreq-stats). nil if there are none.
 func timesOf(text []byte) map[int]time.Duration {
 	const maxSpeeds = 1024
 	var out map[int]time.Duration
@@ -165,8 +165,7 @@ func timesOf(text []byte) map[int]time.Duration {
 	return out
 }
 
-// snapshotOf reads the answer to statesQuestion; false where it tells nothing of
-// the CPUs.
+// snapshotOf parses the answer to statesQuestion; false if it has nothing on the CPUs.
 func (m *Meter) snapshotOf(at time.Duration, text []byte, app time.Duration, brightness float64) (model.Snapshot, bool) {
 	rest, screen, _ := bytes.Cut(text, []byte(screenMark))
 	parts := bytes.Split(rest, []byte(policyMark))
@@ -174,7 +173,7 @@ func (m *Meter) snapshotOf(at time.Duration, text []byte, app time.Duration, bri
 	does, _ := device.ReadScreen(string(screen))
 	s := model.Snapshot{
 		Time: at, AppCPU: app, Brightness: brightness, Doze: does == device.ScreenDozes,
-		ScreenOn: does == device.ScreenOn || does == device.ScreenNotTold, // as set-up has left it
+		ScreenOn: does == device.ScreenOn || does == device.ScreenNotTold, // as after set-up
 	}
 	if len(busy) == 0 {
 		return s, false
@@ -200,12 +199,12 @@ func (m *Meter) snapshotOf(at time.Duration, text []byte, app time.Duration, bri
 	return s, true
 }
 
-// maxBrightness is the top of the setting's scale where it is not Android's own.
+// maxBrightness matches the top of the setting's scale if it is not Android's own.
 var maxBrightness = regexp.MustCompile(`mScreenBrightnessSettingMaximum=(\d{1,6})\b`)
 
-// readBrightness is the screen's brightness as it is set, 0 to 1. The setting goes
-// up to 255; some makers' go up to 1023, 2047 or 4095, which Android 5 to 10 tell.
-// Later ones have the setting a second time, as a fraction.
+// readBrightness returns the setting of the screen's brightness, 0 to 1. The setting goes up to
+// 255; some makers' go up to 1023, 2047 or 4095, which Android 5 to 10 report. Later ones have the
+// setting a second time, as a fraction.
 func (m *Meter) readBrightness(ctx context.Context) (float64, error) {
 	var texts []string
 	for _, words := range [][]string{
@@ -224,14 +223,14 @@ func (m *Meter) readBrightness(ctx context.Context) (float64, error) {
 		top, _ := strconv.ParseFloat(m[1], 64)
 		scale = max(scale, top)
 	}
-	for _, told := range []struct {
+	for _, setting := range []struct {
 		text string
 		of   float64
 	}{{texts[0], scale}, {texts[1], 1}} {
-		if v, err := strconv.ParseFloat(told.text, 64); err == nil && v >= 0 && v <= told.of {
-			return v / told.of, nil
+		if v, err := strconv.ParseFloat(setting.text, 64); err == nil && v >= 0 && v <= setting.of {
+			return v / setting.of, nil
 		}
 	}
-	m.t.Journal.Warnf("the screen's brightness is set to %q, on a scale that the device does not tell: it counts as half", journal.Line(texts[0]))
+	m.t.Journal.Warnf("the screen's brightness is set to %q, on an unknown scale: it is assumed to be half", journal.Line(texts[0]))
 	return 0.5, nil
 }

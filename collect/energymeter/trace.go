@@ -12,26 +12,25 @@ import (
 	trace "github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
-// pollEvery is how often Perfetto reads the battery and the rails, the least
-// that android.power allows.
+// pollEvery is how often Perfetto reads the battery and the rails, the least that android.power
+// allows.
 const pollEvery = 250 * time.Millisecond
 
-// chargerProperty is what the battery service says of chargers (BatteryService):
-// 0 where there is none. A trace shows it though the charger was there for a
-// moment alone.
+// chargerProperty is what the battery service reports on chargers (BatteryService): 0 if there is
+// none. A trace shows a charger that was connected only for a moment.
 const (
 	chargerProperty = "debug.tracing.plug_type"
 	chargerEvery    = time.Second
 )
 
-// Asker is by what name energy asks the recorders.
+// Asker is the name of energy's requests to the recorders.
 const Asker = "energy"
 
 // powerSources are the data sources that read the power.
 //
 // Format: protos/perfetto/config/power/android_power_config.proto and
 // android/android_system_property_config.proto.
-func powerSources(known recorders.Known) []recorders.Source {
+func powerSources(known recorders.Capabilities) []recorders.Source {
 	const (
 		bufferKB = 4096
 		// Four readings a second, of the battery and of some fifty rails.
@@ -55,21 +54,23 @@ func powerSources(known recorders.Known) []recorders.Source {
 	return sources
 }
 
-// chargers is what is known of them: by the battery service at one time, and by
-// a trace all along.
+// chargers combines what the battery service reports at one time with what a trace shows
+// throughout.
 func chargers(service energy.Power, t *trace.Trace) energy.Power {
-	if told := energy.PowerOf(t); told == energy.External || service == energy.PowerUnknown {
-		return told
+	if traced := energy.PowerOf(t); traced == energy.External || service == energy.PowerUnknown {
+		return traced
 	}
 	return service
 }
 
-// Ask is what energy needs of Perfetto.
-func Ask() recorders.Ask { return recorders.Ask{Who: Asker, Sources: powerSources, Whole: true} }
+// Request is what energy needs from Perfetto.
+func Request() recorders.Request {
+	return recorders.Request{Who: Asker, Sources: powerSources, Complete: true}
+}
 
-// askPerfetto has Perfetto read the power, if the device's can.
+// askPerfetto makes Perfetto read the power, if the device's can.
 func (m *Meter) askPerfetto(ctx context.Context) error {
-	m.perfetto.Ask(Ask())
+	m.perfetto.Request(Request())
 	err := m.perfetto.Ready(ctx)
 	if err != nil {
 		m.perfetto.Withdraw(Asker)

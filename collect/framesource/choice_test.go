@@ -19,8 +19,7 @@ func chosen(api int, asked string) *Choice {
 	return &Choice{Target: t, Asked: asked}
 }
 
-// Frames as they were shown are tried once, where the device can tell of them and no
-// repetition has settled the source yet.
+// Shown frames are tried once, if the device has them and no repetition has settled the source yet.
 func TestChoiceAnother(t *testing.T) {
 	t.Parallel()
 	if err := chosen(31, "").Another(true); err == nil {
@@ -42,8 +41,8 @@ func TestChoiceAnother(t *testing.T) {
 	}
 }
 
-// An app that turns out to draw by Android's views after all has the repetition made again;
-// one that draws into a surface of its own is settled, with a warning.
+// If an app turns out to draw by Android's views after all, the repetition is repeated; an app that
+// draws into a surface of its own is settled, with a warning.
 func TestChoiceSettle(t *testing.T) {
 	t.Parallel()
 	for surfaces, again := range map[bool]bool{false: true, true: false} {
@@ -76,7 +75,7 @@ func TestChoiceStays(t *testing.T) {
 	}
 	for _, asked := range []string{"", config.FramesShown} {
 		old := chosen(29, asked)
-		if old.TellNotShown(); len(old.Target.Journal.Warnings) == 0 == (asked != "") || old.Records() {
+		if old.WarnNotShown(); len(old.Target.Journal.Warnings) == 0 == (asked != "") || old.Records() {
 			t.Errorf("asked for %q on Android 10: %q", asked, old.Target.Journal.Warnings)
 		}
 	}

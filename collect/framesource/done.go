@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// Done is what the kernel counts of a process's work.
+// Done are the kernel's counts of a process's work.
 type Done struct {
 	Faults int64 // minor page faults, of all of its threads
-	Waits  int64 // how often the main thread gave up its CPU by itself
+	Waits  int64 // how often the main thread gave up its CPU voluntarily
 }
 
-// voluntary is of the main thread alone in /proc/PID/status (task_context_switch_counts in
-// the kernel's fs/proc/array.c).
+// voluntary matches the count of only the main thread in /proc/PID/status
+// (task_context_switch_counts in the kernel's fs/proc/array.c).
 var voluntary = regexp.MustCompile(`(?m)^voluntary_ctxt_switches:\s*(\d{1,15})$`)
 
-// DoneOf reads field 10 of /proc/PID/stat, minflt, and the main thread's voluntary switches
-// in /proc/PID/status (proc(5)), one after the other; false where
-// either is missing.
+// DoneOf parses field 10 of /proc/PID/stat, minflt, and the main thread's voluntary switches in
+// /proc/PID/status (proc(5)), concatenated; false if either is missing.
 func DoneOf(text []byte) (d Done, ok bool) {
 	stat, status, _ := bytes.Cut(bytes.TrimLeft(text, "\r\n"), []byte("\n"))
 	end := bytes.LastIndexByte(stat, ')')
@@ -36,8 +35,8 @@ func DoneOf(text []byte) (d Done, ok bool) {
 	return Done{Faults: faults, Waits: waits}, err == nil && errW == nil && faults >= 0
 }
 
-// Done is what all of the app's processes did that were seen, when they were last read;
-// false where none told.
+// Done returns the counts of all seen processes of the app, at their last reading; false if there
+// are none.
 func (s *Sampler) Done() (sum Done, ok bool) {
 	for _, d := range s.done {
 		sum = Done{sum.Faults + d.Faults, sum.Waits + d.Waits}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Page faults and the main thread's waits are what the kernel says, or nothing.
-func TestWorkOfAProcessIsRead(t *testing.T) {
+// Page faults and the main thread's waits are the kernel's counts, or unknown.
+func TestDoneOf(t *testing.T) {
 	t.Parallel()
 	stat := func(faults string) string {
 		return "7 (a) b) S 600 600 0 0 -1 1077936448 " + faults + " 9 20 9 30 20 " + strings.Repeat("0 ", 30) + "\n"

@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 )
 
-// counted is how many frames were seen beside the first ones of windows, which are drawn
-// by apps too that do all else themselves.
+// counted returns how many frames were seen apart from the first ones of windows, which even apps
+// that render by themselves draw.
 func (s *Sampler) counted() (n int) {
 	for _, f := range s.Frames {
 		if !f.First {
@@ -18,8 +18,8 @@ func (s *Sampler) counted() (n int) {
 	return n
 }
 
-// Loss tells why the repetition is lost by what was seen of its frames, nil
-// where it is not. What may be missing of one that is measured is a warning.
+// Loss returns why the repetition is lost by what was seen of its frames, nil if it is not. Frames
+// that may be missing from a measured one are a warning.
 func (s *Sampler) Loss(n int, measured bool) error {
 	switch s.By {
 	case Timeline:

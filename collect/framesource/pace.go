@@ -8,22 +8,22 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// How often the app is asked, on the device's clock, at least and at most. Asking for
-// frames stops its render thread for a while.
+// How often the app is queried, on the device's clock, at least and at most. A query for frames
+// stops its render thread for a while.
 const (
 	Longest  = time.Second
 	shortest = 50 * time.Millisecond
-	// everyOld is for the tables before Android 6, which bear no times: the more often
-	// they are read, the closer a frame is to its time.
+	// everyOld is for the tables before Android 6, which have no times: the more often they are
+	// read, the more accurate a frame's time.
 	everyOld = 250 * time.Millisecond
-	// restless is for an app whose windows come and go, with the frames of each, and
-	// restlessFor how long it is taken for one after a window has.
+	// restless is for an app whose windows come and go, with the frames of each, and restlessFor
+	// how long it counts as one after a window has.
 	restless    = 500 * time.Millisecond
 	restlessFor = 3 * time.Second
 )
 
-// ring is how many frames a window keeps (JankTracker.h), and ringShare how much of it
-// may fill up between two readings.
+// ring is how many frames a window keeps (JankTracker.h), and ringShare how much of it may fill up
+// between two readings.
 const (
 	ring      = 120
 	ringShare = 0.75
@@ -31,13 +31,13 @@ const (
 
 // pace is how fast frames come, and how long they take to be read.
 type pace struct {
-	period  time.Duration // of the display, by the rows; 0 where they don't tell
-	took    time.Duration // that the last dump took
-	windows []string      // that were in it, 0 before any
-	changed time.Duration // when others were, on the device's clock
+	period  time.Duration // of the display, by the rows; 0 if they don't say
+	took    time.Duration // duration of the last dump
+	windows []string      // in the last dump, nil before any
+	changed time.Duration // when they last changed, on the device's clock
 }
 
-// dumped notes a dump that took a while, up to now.
+// dumped records a dump that took a while, up to now.
 func (p *pace) dumped(d gfxinfo.Dump, took, now time.Duration) {
 	p.took = took
 	var windows []string
@@ -59,9 +59,8 @@ func (p *pace) dumped(d gfxinfo.Dump, took, now time.Duration) {
 	}
 }
 
-// wait is how long to wait until the next dump, on a display of a period: so long that
-// no window's ring overflows until then, and that the app is never asked more than a third of
-// the time.
+// wait returns how long to wait until the next dump, given the display's period: no window's ring
+// may overflow until then, and the app may not be queried for more than a third of the time.
 func (p *pace) wait(display, now time.Duration) time.Duration {
 	period := p.period
 	if period == 0 {
@@ -77,7 +76,7 @@ func (p *pace) wait(display, now time.Duration) time.Duration {
 	return max(every-p.took, 2*p.took, shortest)
 }
 
-// Pause is how long to wait until the next reading.
+// Pause returns how long to wait until the next reading.
 func (s *Sampler) Pause() time.Duration {
 	switch {
 	case s.By.Recorded():

@@ -16,9 +16,9 @@ func dumpOf(interval time.Duration, windows ...string) gfxinfo.Dump {
 	return gfxinfo.Dump{Processes: []gfxinfo.Process{p}}
 }
 
-// No window's ring of 120 frames overflows between two dumps, at any rate of the display
-// and however long a dump takes, unless dumps would take more than a third of the time.
-func TestNoRingOverflows(t *testing.T) {
+// No window's ring of 120 frames overflows between two dumps, at any rate of the display and
+// however long a dump takes, unless dumps would take more than a third of the time.
+func TestPauseAvoidsOverflow(t *testing.T) {
 	t.Parallel()
 	for _, hz := range []int{60, 90, 120, 144, 165} {
 		period := time.Second / time.Duration(hz)
@@ -26,7 +26,7 @@ func TestNoRingOverflows(t *testing.T) {
 			for name, p := range map[string]pace{"by the display": {}, "by the rows": {}} {
 				display := period
 				if name == "by the rows" {
-					display = time.Second / 60 // what a still screen shows
+					display = time.Second / 60 // of a still screen
 					p.dumped(dumpOf(period, "a"), took, time.Second)
 				} else {
 					p.dumped(dumpOf(0, "a"), took, time.Second)
@@ -41,8 +41,8 @@ func TestNoRingOverflows(t *testing.T) {
 	}
 }
 
-// The display is as fast as its fastest frame was, though a still screen is slower.
-func TestTheFastestFrameTellsTheRate(t *testing.T) {
+// The display is as fast as its fastest frame, though a still screen is slower.
+func TestPaceUsesTheFastestFrame(t *testing.T) {
 	t.Parallel()
 	var p pace
 	for _, interval := range []time.Duration{16 * time.Millisecond, 8 * time.Millisecond, 0, 16 * time.Millisecond} {
@@ -53,9 +53,8 @@ func TestTheFastestFrameTellsTheRate(t *testing.T) {
 	}
 }
 
-// Where a window came or went, the app is looked at more often for a while; not for its
-// first ones.
-func TestWindowsThatComeAndGoAreLookedAtMoreOften(t *testing.T) {
+// If a window came or went, the app is read more often for a while; not for its first ones.
+func TestPaceOfChangingWindows(t *testing.T) {
 	t.Parallel()
 	var p pace
 	const took = 40 * time.Millisecond
@@ -74,9 +73,9 @@ func TestWindowsThatComeAndGoAreLookedAtMoreOften(t *testing.T) {
 	}
 }
 
-// What Android counted is believed within what was seen: a janky frame that was seen is
-// one, and no more can be janky than were not seen beside.
-func TestWhatWasCountedIsWithinWhatWasSeen(t *testing.T) {
+// Android's count is limited by what was seen: a seen janky frame counts, and no more can be janky
+// than were not seen.
+func TestWhole(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		stated gfxinfo.Stated

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// readProcess reads what the kernel counts of the app's process, which takes nothing from the
-// process itself: a line of times, and lines of memory.
+// readProcess parses the kernel's counts of the app's process, which cost the process itself
+// nothing: a line of times, and lines of memory.
 func (s *Sampler) readProcess(text []byte) {
 	stat, status, _ := bytes.Cut(bytes.TrimLeft(text, "\r\n"), []byte("\n"))
 	s.readCPU(stat)
@@ -24,14 +24,13 @@ func (s *Sampler) readProcess(text []byte) {
 	s.readRSS(status)
 }
 
-// What a process has in RAM, now and at most (proc(5)). Pages that it shares with
-// others count in full.
+// A process's memory in RAM, current and peak (proc(5)). Shared pages count in full.
 var (
 	rssNow  = regexp.MustCompile(`(?m)^VmRSS:\s*(\d{1,12}) kB`)
 	rssPeak = regexp.MustCompile(`(?m)^VmHWM:\s*(\d{1,12}) kB`)
 )
 
-// readRSS reads /proc/PID/status; one that tells nothing changes nothing.
+// readRSS parses /proc/PID/status; an empty one changes nothing.
 func (s *Sampler) readRSS(status []byte) {
 	kb := func(re *regexp.Regexp) (n int64) {
 		if m := re.FindSubmatch(status); m != nil {
@@ -45,19 +44,19 @@ func (s *Sampler) readRSS(status []byte) {
 	s.peakKB = max(s.peakKB, kb(rssPeak))
 }
 
-// RSS is what the app had in RAM, in kB: when it was last read while it lived, and at
-// most; 0 where that never was.
+// RSS returns the app's memory in RAM, in kB: at its last reading while it lived, and its peak; 0
+// if never read.
 func (s *Sampler) RSS() (last, peak int64) { return s.rssKB, s.peakKB }
 
-// readCPU reads the line of times; one that tells nothing changes nothing.
+// readCPU parses the line of times; an empty one changes nothing.
 func (s *Sampler) readCPU(stat []byte) {
 	if t, ok := CPUOf(stat); ok {
 		s.ticks[s.pid] = t
 	}
 }
 
-// CPUOf reads utime and stime, fields 14 and 15 of /proc/PID/stat (proc(5)): the CPU
-// time of a process since it began. The name in field 2 may hold spaces and brackets.
+// CPUOf parses utime and stime, fields 14 and 15 of /proc/PID/stat (proc(5)): the CPU time of a
+// process since it began. The name in field 2 may contain spaces and brackets.
 func CPUOf(stat []byte) (_ time.Duration, ok bool) {
 	end := bytes.LastIndexByte(stat, ')')
 	if end < 0 {
@@ -72,7 +71,7 @@ func CPUOf(stat []byte) (_ time.Duration, ok bool) {
 	return time.Duration(user+system) * target.Tick, errU == nil && errS == nil && user >= 0 && system >= 0
 }
 
-// CPU is the CPU time of all of the app's processes that were seen.
+// CPU returns the CPU time of all seen processes of the app.
 func (s *Sampler) CPU() time.Duration {
 	sum := time.Duration(0)
 	for _, t := range s.ticks {
@@ -83,15 +82,15 @@ func (s *Sampler) CPU() time.Duration {
 
 var totalPSS = regexp.MustCompile(`(?m)^\s*TOTAL(?: PSS:)?\s+(\d+)`)
 
-// memoryEvery is how often the memory is read of an app that ends with the workload,
-// where somebody wants it: the system holds the lock on a process's memory while it adds
-// its pages up, and a thread that maps some waits.
+// memoryEvery is how often the memory is read of an app that ends with the workload, if configured:
+// the system locks a process's memory while it adds its pages up, which blocks threads that map
+// some.
 const memoryEvery = 5 * time.Second
 
-// memoryQuestion asks for the app's memory.
+// memoryQuestion returns the query of the app's memory.
 func memoryQuestion(app string) string { return device.Quote("dumpsys", "meminfo", app) }
 
-// readMemory reads the answer; one that tells nothing changes nothing.
+// readMemory parses the answer; an empty one changes nothing.
 func (s *Sampler) readMemory(text []byte) {
 	m := totalPSS.FindSubmatch(text)
 	if m == nil {
@@ -102,7 +101,7 @@ func (s *Sampler) readMemory(text []byte) {
 	}
 }
 
-// Remember reads the app's memory after the workload, where the app still runs.
+// Remember reads the app's memory after the workload, if the app still runs.
 func (s *Sampler) Remember(ctx context.Context) error {
 	if s.pid == 0 {
 		return nil
@@ -115,5 +114,5 @@ func (s *Sampler) Remember(ctx context.Context) error {
 	return nil
 }
 
-// MemoryKB is the app's proportional set size when it was last read; 0 where it never was.
+// MemoryKB returns the app's proportional set size at its last reading; 0 if never read.
 func (s *Sampler) MemoryKB() int64 { return s.pssKB }

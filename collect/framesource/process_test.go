@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// No counts of ticks add up to a time below 0.
+// Tick counts never add up to a negative time.
 func TestTicksDoNotOverflow(t *testing.T) {
 	t.Parallel()
 	for _, ticks := range []string{"549755813887", "17179869183", "8589934591"} { // 2^39-1, 2^34-1, 2^33-1
@@ -20,9 +20,9 @@ func TestTicksDoNotOverflow(t *testing.T) {
 	}
 }
 
-// Memory is read beside the times of a process, whose names may hold anything; what a
-// process had at most counts when a later reading says less, as of another process.
-func TestMemoryIsReadBesideTheTimes(t *testing.T) {
+// Memory is read next to the times of a process, whose name may contain anything; a process's peak
+// is kept if a later reading is lower, as of another process.
+func TestReadProcess(t *testing.T) {
 	t.Parallel()
 	stat := "7 (a) b) S " + strings.Repeat("0 ", 10) + "30 20 0 0\n"
 	status := func(now, most string) string {

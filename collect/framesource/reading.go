@@ -13,16 +13,16 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// reading is what the kernel tells of processes, of one command.
+// reading is the kernel's report on processes, of one command.
 type reading struct {
 	uptime string         // the line of /proc/uptime
 	boot   string         // boot_id
 	stats  map[int]string // /proc/PID/stat, by process
 	status []byte         // the lines of /proc/PID/status, of the app
-	pids   []int          // of the app, where they were looked for
+	pids   []int          // of the app, if they were queried
 }
 
-// The lines of a reading, by what they look like.
+// The lines of a reading, by their form.
 var (
 	uptimeIs = regexp.MustCompile(`^\d{1,12}\.\d+ \d{1,12}\.\d+$`)
 	bootIs   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -55,8 +55,8 @@ func readingOf(text []byte) reading {
 	return r
 }
 
-// files are those that are read with each question: of the app, where it is known, and of what
-// tells of the device.
+// files returns the files that are read with each query: of the app, if it is known, and of the
+// device's state.
 func (s *Sampler) files() []string {
 	files := s.Target.Vitals.Files()
 	if s.pid != 0 {
@@ -65,20 +65,20 @@ func (s *Sampler) files() []string {
 	return files
 }
 
-// take takes what a reading tells of the app, of the device and of what watches it.
+// take takes over what a reading shows of the app, of the device and of the watching processes.
 func (s *Sampler) take(ctx context.Context, r reading, workloadRuns bool) error {
 	before := s.CPU()
 	s.readProcess([]byte(r.stats[s.pid] + "\n" + string(r.status)))
-	if workloadRuns { // else what it ran in is among what adbd has waited for
+	if workloadRuns { // else it is part of what adbd has waited for
 		s.takeWatch(r)
 	}
 	if s.Target.Vitals.System == 0 {
 		return nil
 	}
-	return s.Target.Felt(ctx, r.boot, beganOf(r.stats[s.Target.Vitals.System]), s.CPU() > before)
+	return s.Target.CheckAliveFrom(ctx, r.boot, beganOf(r.stats[s.Target.Vitals.System]), s.CPU() > before)
 }
 
-// beganOf is when a process began, field 22 of /proc/PID/stat (proc(5)); "" for none.
+// beganOf returns when a process began, field 22 of /proc/PID/stat (proc(5)); "" for none.
 func beganOf(stat string) string {
 	fields := statFields(stat)
 	if len(fields) < 20 {
@@ -87,7 +87,8 @@ func beganOf(stat string) string {
 	return fields[19]
 }
 
-// statFields are those behind the name, which may hold spaces and brackets: from the third on.
+// statFields returns the fields after the name, which may contain spaces and brackets: from the
+// third on.
 func statFields(stat string) []string {
 	end := strings.LastIndexByte(stat, ')')
 	if end < 0 {
@@ -96,7 +97,7 @@ func statFields(stat string) []string {
 	return strings.Fields(stat[end+1:])
 }
 
-// WatchFrom has the CPU time of what watches counted from now on.
+// WatchFrom starts counting the CPU time of the watching processes.
 func (s *Sampler) WatchFrom(ctx context.Context) error {
 	files := s.Target.Vitals.Files()
 	if len(files) == 0 {
@@ -112,8 +113,8 @@ func (s *Sampler) WatchFrom(ctx context.Context) error {
 	return nil
 }
 
-// takeWatch notes the CPU time of what watches: of adbd and of the commands that it has run and
-// waited for, which are its children, and of what follows the log.
+// takeWatch records the CPU time of the watching processes: of adbd and of the commands that it has
+// run and waited for, which are its children, and of the log's follower.
 func (s *Sampler) takeWatch(r reading) {
 	for _, pid := range s.Target.Vitals.Watch {
 		fields := statFields(r.stats[pid])
@@ -135,8 +136,8 @@ func (s *Sampler) takeWatch(r reading) {
 	}
 }
 
-// Watching is the CPU time that watching took on the device, from WatchFrom to the last reading
-// in the workload; false where there was none, or the device does not tell.
+// Watching returns the CPU time of watching on the device, from WatchFrom to the last reading in
+// the workload; false if there was none, or the device does not report it.
 func (s *Sampler) Watching() (sum time.Duration, ok bool) {
 	for pid, last := range s.watched {
 		sum += last - s.watchFrom[pid]

@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 )
 
-// One answer tells of the clock, the device's start, its processes and the app's memory, in
-// whatever order, and of where the app is looked for.
-func TestAReadingIsTakenApart(t *testing.T) {
+// One answer contains the clock, the device's start, its processes and the app's memory, in any
+// order, and the app's pids.
+func TestReadingOf(t *testing.T) {
 	t.Parallel()
 	const boot = "5d1b9b6e-3a0c-4c4e-9f0f-000000000001"
 	stat := func(pid, name, times, began string) string {

@@ -12,12 +12,11 @@ import (
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
-// maxGarbled is how often a dump is asked for again that holds garbage.
+// maxGarbled is how often a garbled dump is queried again.
 const maxGarbled = 2
 
-// dump reads the app's frames, and what is asked beside. A framestats dump that holds
-// garbage is asked for again: the next one holds the same frames. One of the old tables
-// would not.
+// dump reads the app's frames, and whatever is queried with them. A garbled framestats dump is
+// queried again: the next one contains the same frames. One of the old tables would not.
 func (s *Sampler) dump(ctx context.Context, memory bool) (gfxinfo.Dump, answer, error) {
 	line := device.Quote("dumpsys", "gfxinfo", s.App)
 	if s.Target.Facts.HasFramestats() {
@@ -34,7 +33,7 @@ func (s *Sampler) dump(ctx context.Context, memory bool) (gfxinfo.Dump, answer, 
 			case !s.Target.Facts.HasFramestats(): // take what can be read
 			case try < maxGarbled:
 				continue
-			default: // the next dump holds these frames too, if it comes in time
+			default: // the next dump contains these frames too, if it comes in time
 				return gfxinfo.Dump{}, answer{stat: a.stat}, nil
 			}
 		}
@@ -46,8 +45,7 @@ func (s *Sampler) dump(ctx context.Context, memory bool) (gfxinfo.Dump, answer, 
 	}
 }
 
-// isGarbage reports whether a dump holds what no dump holds, or is one that dumpsys
-// gave up.
+// isGarbage reports whether a dump contains what no dump does, or was given up by dumpsys.
 func isGarbage(text []byte) bool {
 	if !utf8.Valid(text) {
 		return true
@@ -95,8 +93,8 @@ func (s *Sampler) takeRows(d gfxinfo.Dump, before time.Duration, workloadRuns bo
 	}
 }
 
-// justNow is how long before a reading a frame is that was being drawn at it: some
-// frames' time, on a display of any rate.
+// justNow is how recent a frame is that was being drawn at a reading: some frames' time, on a
+// display of any rate.
 const justNow = 100 * time.Millisecond
 
 // drew reports whether a frame ended after a time on CLOCK_MONOTONIC.
@@ -105,8 +103,8 @@ func (s *Sampler) drew(after time.Duration) bool {
 	return n > 0 && s.Frames[n-1].At+s.Frames[n-1].Took >= after
 }
 
-// place gives each frame its time. Frames of the old tables bear none: they are
-// laid out evenly between the dump before and this one.
+// place sets the times of frames. Frames of the old tables have none: they are spread evenly
+// between the dump before and this one.
 func (s *Sampler) place(frames []gfxinfo.Frame, from, to time.Duration) {
 	for i, f := range frames {
 		if !f.Counted() {
@@ -115,7 +113,7 @@ func (s *Sampler) place(frames []gfxinfo.Frame, from, to time.Duration) {
 		drawn := f.Drawn(s.Target.Facts.Display)
 		if !f.Timed() {
 			drawn.At = from + time.Duration(float64(to-from)*(float64(i)+0.5)/float64(len(frames)))
-			s.Target.Journal.Warnf("Android %s tells no times of frames: they are laid out evenly between two dumps %v apart, so that a frame near a UI event may be in the bucket beside",
+			s.Target.Journal.Warnf("Android %s reports no times of frames: they are spread evenly between two dumps %v apart, so that a frame near a UI event may be in a neighboring bucket",
 				s.Target.Facts.Properties["ro.build.version.release"], everyOld)
 		}
 		s.Frames = append(s.Frames, drawn)

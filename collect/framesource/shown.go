@@ -16,12 +16,12 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/shown"
 )
 
-// ErrNoBuffers says that nothing of buffers is in what was recorded.
+// ErrNoBuffers reports that the recording has no record of buffers.
 var ErrNoBuffers = errors.New("the device writes no record of buffers")
 
-// TakeShown takes the frames of the app's layers from what was recorded, from Begin on and up
-// to when the workload ended, as TakeTimeline does. events are the UI events on
-// CLOCK_MONOTONIC, by time: what an app at rest shows after one is no late frame.
+// TakeShown takes the frames of the app's layers from the recording, from Begin to when the
+// workload ended, as TakeTimeline does. events are the UI events on CLOCK_MONOTONIC, sorted by
+// time: the first frame of an idle app after one is not late.
 func (s *Sampler) TakeShown(ctx context.Context, perfetto *recorders.Perfetto, pids []int, events []time.Duration, until time.Duration) error {
 	s.ran(pids)
 	err := perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
@@ -48,8 +48,8 @@ func (s *Sampler) TakeShown(ctx context.Context, perfetto *recorders.Perfetto, p
 	return nil
 }
 
-// InSurfaces reports whether most of what was shown of the app was drawn into surfaces, and not
-// into its windows.
+// InSurfaces reports whether most of the app's shown frames were drawn into surfaces, and not into
+// its windows.
 func (s *Sampler) InSurfaces() bool {
 	surfaces, all := 0, 0
 	for _, l := range s.shown.Layers {
@@ -61,23 +61,23 @@ func (s *Sampler) InSurfaces() bool {
 	return 2*surfaces > all
 }
 
-// shownLoss tells why a repetition is lost by what the record of buffers has of it.
+// shownLoss returns why a repetition is lost by its record of buffers.
 func (s *Sampler) shownLoss(n int) error {
 	switch {
 	case s.shown.Lost > 0:
 		return fmt.Errorf("%w: parts of it were lost in %d places of the trace", loss.ErrTimeline, s.shown.Lost)
 	case s.counted() == 0:
 		return &loss.Error{Cause: loss.Workload, Device: s.Target.Name, Phase: journal.Measure, Repetition: n,
-			Err:    fmt.Errorf("%w: %s drew nothing into a layer that bears its name", loss.ErrNoFrames, s.App),
+			Err:    fmt.Errorf("%w: %s drew nothing into a layer with its name", loss.ErrNoFrames, s.App),
 			Advice: "see whether the workload opens the app at all"}
 	}
-	s.tellGuessed(n)
+	s.warnGuessed(n)
 	return nil
 }
 
-// tellGuessed says of how many frames nothing tells when they were shown. Of the last ones of
-// a layer nothing ever does.
-func (s *Sampler) tellGuessed(n int) {
+// warnGuessed warns of frames for which it is unknown when they were shown. For the last ones of a
+// layer it always is.
+func (s *Sampler) warnGuessed(n int) {
 	guessed, all := 0, 0
 	for _, l := range s.shown.Layers {
 		for _, b := range l.Buffers {
@@ -89,6 +89,6 @@ func (s *Sampler) tellGuessed(n int) {
 	}
 	const usual, atLeast = 0.05, 10
 	if guessed >= atLeast && float64(guessed) > usual*float64(all) {
-		s.Target.Journal.Warnf("repetition %d: of %d of %d frames the device does not tell when they were shown: that is reckoned from when the compositor took them", n, guessed, all)
+		s.Target.Journal.Warnf("repetition %d: for %d of %d frames the device does not report when they were shown: it is estimated from when the compositor took them", n, guessed, all)
 	}
 }

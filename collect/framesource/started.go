@@ -6,13 +6,12 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// NearestWindow is when the first frame of a window was done, on CLOCK_MONOTONIC, by what
-// the frame timeline tells, and how far that is from a moment that lies between two times:
-// of the windows that were drawn after since, the one nearest to it. False where there is
-// none, as in apps that draw by themselves.
+// NearestWindow returns when the first frame of a window was done, on CLOCK_MONOTONIC, by the frame
+// timeline, and how far that is from the interval from..to: of the windows that were drawn after
+// since, the nearest one. It returns false if there is none, as in apps that render by themselves.
 //
-// Any window counts: an activity that leads to another one may have drawn too, and the
-// start ends with the last.
+// Any window counts: an activity that leads to another one may have drawn too, and the start ends
+// with the last.
 func (s *Sampler) NearestWindow(since, from, to time.Duration) (done, off time.Duration, ok bool) {
 	for _, f := range s.Frames {
 		end := f.At

@@ -7,9 +7,9 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Which window's first frame a start is held against, in ms: it was to be done between
-// 900 and 1000, after 100.
-func TestTheWindowThatAStartEndsWith(t *testing.T) {
+// Which window's first frame a start is compared with, in ms: it was to be done between 900 and
+// 1000, after 100.
+func TestNearestWindow(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	first := func(at, took time.Duration) jank.Frame {

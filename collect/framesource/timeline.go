@@ -19,14 +19,13 @@ import (
 	timeline "github.com/apkgate/apkgate/trace/perfetto/frames"
 )
 
-// ErrNoTimeline says that there is no frame timeline in what was recorded.
+// ErrNoTimeline reports that the recording has no frame timeline.
 var ErrNoTimeline = errors.New("the device writes no timeline of frames")
 
-// aliveQuestion asks for the time, CLOCK_BOOTTIME, for what the kernel tells of the app's
-// process and of the device, and for the app's processes where it has none or another one than
-// before: all without the app, and without a program as long as it lives, since Android's
-// shell reads files itself. To look for an app's processes is to read the names of all that
-// there are.
+// aliveQuestion returns the query of the time, CLOCK_BOOTTIME, of the kernel's report on the app's
+// process and on the device, and of the app's processes if it has none or another one than before.
+// It does not involve the app, nor a program as long as the app lives, since Android's shell reads
+// files itself. Finding an app's processes means reading the names of all.
 func (s *Sampler) aliveQuestion() string {
 	line := device.Quote(append([]string{"cat", "/proc/uptime"}, s.files()...)...) + " 2>/dev/null"
 	if s.pid == 0 {
@@ -35,7 +34,7 @@ func (s *Sampler) aliveQuestion() string {
 	return line + " || " + target.PIDs(s.App)
 }
 
-// readAlive looks whether the app runs.
+// readAlive checks whether the app runs.
 func (s *Sampler) readAlive(ctx context.Context, memory bool) (answer, func(workloadRuns bool), error) {
 	a, err := s.ask(ctx, s.aliveQuestion(), nil, memory)
 	if err != nil {
@@ -59,15 +58,14 @@ func (s *Sampler) readAlive(ctx context.Context, memory bool) (answer, func(work
 	}, nil
 }
 
-// TellUnread says where the app's process was never found, of which the frames are known
-// all the same.
-func (s *Sampler) TellUnread(n int) {
+// WarnUnread warns if the app's process was never found though its frames are known.
+func (s *Sampler) WarnUnread(n int) {
 	if s.By.Recorded() && len(s.ticks) == 0 {
 		s.Target.Journal.Warnf("repetition %d: the app's CPU time and memory are missing: no process of the name %s was found while it ran", n, s.App)
 	}
 }
 
-// monotonic is the time that /proc/uptime tells, 0 for none; the clock may have slept.
+// monotonic returns CLOCK_MONOTONIC by /proc/uptime, 0 for none; the clock may have slept.
 func monotonic(uptime []byte, slept time.Duration) time.Duration {
 	seconds, _, _ := strings.Cut(string(uptime), " ")
 	up, err := strconv.ParseFloat(seconds, 64)
@@ -77,7 +75,7 @@ func monotonic(uptime []byte, slept time.Duration) time.Duration {
 	return time.Duration(up*float64(time.Second)) - slept
 }
 
-// beginTimeline lines up the clocks of a repetition whose frames the timeline has.
+// beginTimeline aligns the clocks of a repetition whose frames the timeline has.
 func (s *Sampler) beginTimeline(ctx context.Context) error {
 	out, err := s.Target.Ask(ctx, s.Target.ClockQuestion())
 	if err != nil {
@@ -91,8 +89,8 @@ func (s *Sampler) beginTimeline(ctx context.Context) error {
 	return nil
 }
 
-// TakeTimeline takes the frames of the app's processes from what was recorded, from Begin
-// on and up to when the workload ended on CLOCK_MONOTONIC, 0 where that is not known.
+// TakeTimeline takes the frames of the app's processes from the recording, from Begin to when the
+// workload ended on CLOCK_MONOTONIC, 0 if unknown.
 func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto, pids []int, until time.Duration) error {
 	s.ran(pids)
 	err := perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
@@ -109,32 +107,32 @@ func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto
 	return nil
 }
 
-// ran takes note of the app's processes by the log.
+// ran adds the app's processes in the log.
 func (s *Sampler) ran(pids []int) {
 	for _, pid := range pids {
 		s.PIDs[pid] = true
 	}
 }
 
-// measured are those of some frames that belong to the repetition.
+// measured returns the frames that belong to the repetition.
 func (s *Sampler) measured(all []jank.Frame, until time.Duration) []jank.Frame {
 	return slices.DeleteFunc(all, func(f jank.Frame) bool { return !s.Measures(f.At, until) })
 }
 
-// Measures reports whether a frame of that time belongs to the repetition: from Begin on
-// and up to when the workload ended, 0 where that is not known.
+// Measures reports whether a frame of that time belongs to the repetition: from Begin to when the
+// workload ended, 0 if unknown.
 func (s *Sampler) Measures(at, until time.Duration) bool {
 	return at >= s.begun && (until <= 0 || at <= until)
 }
 
-// timelineLoss tells why a repetition is lost by what the frame timeline has of it.
+// timelineLoss returns why a repetition is lost by its frame timeline.
 func (s *Sampler) timelineLoss(n int) error {
 	switch t := s.timeline; {
 	case t.Lost > 0:
 		return fmt.Errorf("%w: parts of it were lost in %d places of the trace", loss.ErrTimeline, t.Lost)
 	case s.counted() == 0:
 		return &loss.Error{Cause: loss.Workload, Device: s.Target.Name, Phase: journal.Measure, Repetition: n,
-			Err:    fmt.Errorf("%w: %s drew nothing that the system's frame timeline tells of", loss.ErrNoFrames, s.App),
+			Err:    fmt.Errorf("%w: %s drew nothing that is in the system's frame timeline", loss.ErrNoFrames, s.App),
 			Advice: "apps that draw by themselves (Flutter, games, video) are not in it; see whether the workload opens the app at all"}
 	case t.Forgotten > 0:
 		s.Target.Journal.Warnf("repetition %d: %d frames took so long that the device no longer knew when they were due: their time is counted from the last vsync before", n, t.Forgotten)

@@ -11,11 +11,11 @@ import (
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
-// Whole is how many frames of a repetition Android counted, and how many of them are
-// janky; the zero Whole where those that were seen are all of them.
+// Whole is Android's count of a repetition's frames, and of the janky ones; the zero Whole if all
+// were seen.
 type Whole struct{ Count, Janky int }
 
-// Seen is the share of the frames that were seen one by one; 1 where all were.
+// Seen returns the share of the frames that were seen one by one; 1 if all were.
 func (w Whole) Seen(seen int) float64 {
 	if w.Count <= seen {
 		return 1
@@ -23,10 +23,9 @@ func (w Whole) Seen(seen int) float64 {
 	return float64(seen) / float64(w.Count)
 }
 
-// Whole is what Android counted in the repetition, where that is more than was seen. Of
-// those that were not seen some may be janky, and those that were seen stay what they are:
-// what Android says of janks is kept within these bounds, as there are emulators on which
-// it counts none.
+// Whole returns Android's count of the repetition, if it exceeds the seen frames. Unseen frames may
+// be janky, and seen ones stay what they are: Android's count of janks is limited to these bounds,
+// since some emulators count none.
 func (s *Sampler) Whole() Whole {
 	seen, janky := len(s.Frames), 0
 	for _, f := range s.Frames {
@@ -41,13 +40,12 @@ func (s *Sampler) Whole() Whole {
 	return Whole{Count: total, Janky: min(max(int(s.stated.Janky), janky), janky+total-seen)}
 }
 
-// graphicsStatsSince is the API level from which the system keeps what it has counted of a
-// process that has ended, in a service of its own (GraphicsStatsService).
+// graphicsStatsSince is the API level from which the system keeps the counts of an ended process,
+// in a service of its own (GraphicsStatsService).
 const graphicsStatsSince = 24
 
-// Counted reads what the system has counted of an app's frames up to now, whatever process
-// drew them; false where it tells of no app at all. Between the end of a process and the
-// time at which its count is kept, that is missing.
+// Counted reads the system's count of an app's frames so far, over all processes; false if it lists
+// no app at all. Between the end of a process and when its count is stored, that is missing.
 func Counted(ctx context.Context, t *target.Target, app string) (gfxinfo.Stated, bool, error) {
 	if t.Facts.API < graphicsStatsSince {
 		return gfxinfo.Stated{}, false, nil
@@ -67,9 +65,9 @@ func (s *Sampler) readPackage(ctx context.Context) (gfxinfo.Stated, bool, error)
 	return Counted(ctx, s.Target, s.App)
 }
 
-// readBefore reads what was counted before the repetition, when no more is added to it:
-// the app was stopped just now, and what it had counted may not be kept yet. A count only
-// grows: one below what was known before is not all of it.
+// readBefore reads the count before the repetition, once it does not grow any more: the app was
+// stopped just now, and its count may not be stored yet. A count only grows: one below an earlier
+// one is incomplete.
 func (s *Sampler) readBefore(ctx context.Context) (err error) {
 	if s.before, s.kept, err = s.readPackage(ctx); err != nil || !s.kept {
 		return err
@@ -89,16 +87,15 @@ func (s *Sampler) readBefore(ctx context.Context) (err error) {
 	return err
 }
 
-// How long the system may take to keep what it counted of a process that has ended, and
-// how often to look.
+// How long the system may take to store the count of an ended process, and how often to poll.
 const (
 	keptWithin = 2 * time.Second
 	keptEvery  = 300 * time.Millisecond
 )
 
-// Count takes what Android counted of the repetition's frames, when it is over: of all
-// processes, those that have ended included, to their last frame. Where the system does
-// not keep that, it is what the processes said when they were last asked.
+// Count takes Android's count of the repetition's frames, when it is over: of all processes,
+// including ended ones, to their last frame. If the system does not keep that, it is the processes'
+// last own count.
 func (s *Sampler) Count(ctx context.Context) error {
 	if s.By.Recorded() || !s.Target.Facts.HasFramestats() {
 		return nil

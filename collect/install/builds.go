@@ -16,17 +16,17 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Installer puts a build and what tests it on one device.
+// Installer installs a build and its test on one device.
 type Installer struct {
 	Target   *target.Target
 	App      config.App
 	Scenario config.Scenario
-	// Clean has the build installed anew, without what another left behind.
+	// Clean installs the build anew, without the data of another.
 	Clean bool
-	// Keep leaves on the device what was installed.
+	// Keep leaves what was installed on the device.
 	Keep bool
-	// Sizes are those of the files of packages that were installed on the device, in bytes;
-	// installers of one device share them.
+	// Sizes are the file sizes of packages that were installed on the device, in bytes; the
+	// installers of a device share them.
 	Sizes map[string][]string
 
 	// Metrics are the build's own, once it is installed: the same in each repetition.
@@ -35,10 +35,9 @@ type Installer struct {
 	Granted []string
 }
 
-// Install puts the APKs on the device. What was not there before is taken off
-// again at the end.
+// Install installs the APKs. Packages that were not there before are uninstalled at the end.
 func (b *Installer) Install(ctx context.Context) error {
-	if err := b.tellOfVerifier(ctx); err != nil {
+	if err := b.warnVerifier(ctx); err != nil {
 		return err
 	}
 	if err := b.InstallApp(ctx); err != nil {
@@ -55,7 +54,7 @@ func (b *Installer) Install(ctx context.Context) error {
 	return nil
 }
 
-// installTest puts the test APK on the device, for a workload that can use it.
+// installTest installs the test APK, for a workload that can use it.
 func (b *Installer) installTest(ctx context.Context) error {
 	w, file := b.Scenario.Workload, b.App.TestAPK
 	pkg := workload.TestPackage(w)
@@ -72,7 +71,7 @@ func (b *Installer) installTest(ctx context.Context) error {
 	return nil
 }
 
-// putUnnamed installs an APK whose package nobody names: it is the one that is new.
+// putUnnamed installs an APK without a configured package name: the new package is the APK's.
 func (b *Installer) putUnnamed(ctx context.Context, file string) error {
 	before, err := b.packages(ctx)
 	if err != nil {
@@ -99,7 +98,7 @@ func (b *Installer) putUnnamed(ctx context.Context, file string) error {
 	return nil
 }
 
-// packages are those on the device.
+// packages returns the installed packages.
 func (b *Installer) packages(ctx context.Context) (names []string, err error) {
 	text, err := b.Target.Output(ctx, "pm", "list", "packages")
 	if err != nil {
@@ -113,14 +112,14 @@ func (b *Installer) packages(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// tellOfVerifier says what an installation may wait for, which is minutes without a word.
-func (b *Installer) tellOfVerifier(ctx context.Context) error {
+// warnVerifier reports what an installation may silently wait for, for minutes.
+func (b *Installer) warnVerifier(ctx context.Context) error {
 	if b.App.APK == "" && b.App.TestAPK == "" {
 		return nil
 	}
 	out, err := b.Target.Ask(ctx, device.InstallsQuestion)
 	if err != nil {
-		return fmt.Errorf("look whether apps from adb are verified: %w", err)
+		return fmt.Errorf("check whether apps from adb are verified: %w", err)
 	}
 	if device.InstallsChecked(string(out.Stdout)) {
 		b.Target.Journal.Report(journal.SetUp, 0, 0, "installing: the device verifies apps from adb, so it may refuse, or ask on its screen")
@@ -128,7 +127,7 @@ func (b *Installer) tellOfVerifier(ctx context.Context) error {
 	return nil
 }
 
-// InstallApp puts the build itself on the device, and notes its permissions.
+// InstallApp installs the build itself, and records its permissions.
 func (b *Installer) InstallApp(ctx context.Context) error {
 	if b.Clean {
 		if err := b.clear(ctx); err != nil {
@@ -145,20 +144,20 @@ func (b *Installer) InstallApp(ctx context.Context) error {
 	return b.readPermissions(ctx)
 }
 
-// noteSizes notes how large the build is, once.
+// noteSizes records the size of the build, once.
 func (b *Installer) noteSizes(ctx context.Context, sizes map[string]float64) error {
 	if sizes == nil || b.Metrics != nil {
 		return nil
 	}
 	b.Metrics = sizes
-	installed, told, err := Installed(ctx, b.Target, b.App.Package)
-	if told {
+	installed, known, err := Installed(ctx, b.Target, b.App.Package)
+	if known {
 		b.Metrics["apk.installed_bytes"] = float64(installed)
 	}
 	return err
 }
 
-// clear takes the app off the device with its data, which can't be put back.
+// clear uninstalls the app with its data, which can't be restored.
 func (b *Installer) clear(ctx context.Context) error {
 	pkg := b.App.Package
 	there, err := workload.IsInstalled(ctx, b.Target.Device(), pkg)
@@ -176,8 +175,8 @@ func (b *Installer) clear(ctx context.Context) error {
 	return nil
 }
 
-// put installs a package: an APK file, or several of one app. It returns the metrics
-// of what it installed.
+// put installs a package: an APK file, or several of one app. It returns the metrics of what it
+// installed.
 func (b *Installer) put(ctx context.Context, pkg string, files ...string) (sizes map[string]float64, err error) {
 	there, err := workload.IsInstalled(ctx, b.Target.Device(), pkg)
 	if err != nil {
@@ -215,8 +214,8 @@ func (b *Installer) putForAll(ctx context.Context, of workload.Needed) error {
 	return b.installed(ctx, of.Package, there, of.APK)
 }
 
-// installed has a package taken off again at the end that was not there before, and
-// looks whether it is the one that was meant.
+// installed uninstalls a new package at the end of the run, and checks that it is the configured
+// one.
 func (b *Installer) installed(ctx context.Context, pkg string, before bool, file string) error {
 	if pkg == "" || before {
 		return nil
@@ -226,13 +225,13 @@ func (b *Installer) installed(ctx context.Context, pkg string, before bool, file
 	}
 	there, err := workload.IsInstalled(ctx, b.Target.Device(), pkg)
 	if err == nil && !there {
-		err = b.Target.Final(loss.Configuration, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", file, pkg))
+		err = b.Target.Final(loss.Configuration, fmt.Errorf("install %s: it contains another package than %s, which apkgate.yml names", file, pkg))
 	}
 	return err
 }
 
-// noteInstall notes on the device that a package is about to be put there that was not
-// there before the run, with the sizes of all its files so far.
+// noteInstall records on the device that a new package is about to be installed, with the sizes of
+// all its files so far.
 func (b *Installer) noteInstall(ctx context.Context, pkg string, files []string, there bool) error {
 	if pkg == "" || there || b.Keep {
 		return nil

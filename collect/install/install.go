@@ -1,7 +1,7 @@
-// Package install puts the build that is measured on a device.
+// Package install installs the measured build on a device.
 //
-// It owns which of a bundle's APKs are for the device, and how large the build is. It
-// does not own what was there before, nor what is taken off afterwards.
+// It owns which of a bundle's APKs are for the device, and how large the build is. It does not own
+// restoring the earlier state.
 package install
 
 import (
@@ -18,10 +18,9 @@ import (
 	"github.com/apkgate/apkgate/internal/apk/splits"
 )
 
-// APKs installs what the configuration names: APK files, or of a folder of APKs or a
-// bundle's archive those that are for this device. note is told of the files before
-// anything is installed. It returns the metrics of what was installed, nil where that
-// is no APK.
+// APKs installs the configured files: APK files, or those for this device in a folder of APKs or a
+// bundle's archive. note is called with the files before anything is installed. It returns the
+// metrics of what was installed, nil if that is no APK.
 func APKs(ctx context.Context, t *target.Target, paths []string, note func(files []string) error) (sizes map[string]float64, err error) {
 	var spec splits.Device
 	if splits.Chooses(paths) {
@@ -41,16 +40,16 @@ func APKs(ctx context.Context, t *target.Target, paths []string, note func(files
 		return nil, err
 	}
 	if err := t.Device().Install(ctx, chosen.Files...); err != nil {
-		return nil, t.Final(loss.Infrastructure, chosen.Told(err))
+		return nil, t.Final(loss.Infrastructure, chosen.Rename(err))
 	}
 	return sizesOf(t, chosen), nil
 }
 
-// beside is where an APK lies on the device while it is installed from there.
+// beside is the path of an APK on the device while it is installed from there.
 const beside = "/data/local/tmp/apkgate-beside.apk"
 
-// ForAll installs an APK that all apps may see and bind to, whatever their manifests
-// say of it, as Android 11 and later would not have it otherwise.
+// ForAll installs an APK that all apps may see and bind to, whatever their manifests say, against
+// the default of Android 11 and later.
 func ForAll(ctx context.Context, t *target.Target, file string) error {
 	if t.Facts.API < 30 {
 		_, err := APKs(ctx, t, []string{file}, func([]string) error { return nil })
@@ -77,8 +76,8 @@ func ForAll(ctx context.Context, t *target.Target, file string) error {
 	return t.Try(ctx, "rm", beside)
 }
 
-// specOf is what the choice of an app's APKs depends on. What the device doesn't tell
-// stays open.
+// specOf returns the properties that the choice of an app's APKs depends on. Unknown ones stay
+// empty.
 func specOf(ctx context.Context, t *target.Target) (splits.Device, error) {
 	p := t.Facts.Properties
 	spec := splits.Device{API: t.Facts.API, ABIs: listed(p["ro.product.cpu.abilist"])}
@@ -101,7 +100,7 @@ func listed(text string) []string {
 
 var densityLine = regexp.MustCompile(`(?m)^(?:Physical|Override) density: ([0-9]{2,4})\s*$`)
 
-// densityOf is the density of the screen: what somebody set, else its own.
+// densityOf returns the density of the screen: the user's setting, else its own.
 func densityOf(answer, property string) int {
 	if all := densityLine.FindAllStringSubmatch(answer, -1); len(all) > 0 {
 		property = all[len(all)-1][1]
@@ -115,7 +114,7 @@ func densityOf(answer, property string) int {
 
 var language = regexp.MustCompile(`^[a-z]{2,3}$`)
 
-// languagesOf are the languages of the first source that names any: "en-US,de-DE".
+// languagesOf returns the languages of the first source that names any: "en-US,de-DE".
 func languagesOf(sources ...string) []string {
 	for _, source := range sources {
 		var found []string

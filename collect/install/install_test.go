@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheDensityOfAScreen(t *testing.T) {
+func TestDensityOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		answer, property string
@@ -23,7 +23,7 @@ func TestTheDensityOfAScreen(t *testing.T) {
 	}
 }
 
-func TestTheLanguagesOfADevice(t *testing.T) {
+func TestLanguagesOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		sources []string

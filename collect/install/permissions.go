@@ -13,8 +13,8 @@ import (
 // hasRuntimePermissions: they came with Android 6.
 func hasRuntimePermissions(f target.Facts) bool { return f.API >= 23 }
 
-// readPermissions notes what the app may do as it is installed: pm clear takes it
-// away in each repetition (PackageManagerService, resetRuntimePermissions).
+// readPermissions records the app's permissions as it is installed: pm clear revokes them in each
+// repetition (PackageManagerService, resetRuntimePermissions).
 func (b *Installer) readPermissions(ctx context.Context) error {
 	between := workload.ClearsBetween(b.Scenario.Workload)
 	if !b.Scenario.ClearData && !between || !hasRuntimePermissions(b.Target.Facts) {
@@ -34,12 +34,12 @@ func (b *Installer) readPermissions(ctx context.Context) error {
 
 var grantedLine = regexp.MustCompile(`^([\w.]{1,200}): granted=true\b`)
 
-// maxPermissions bounds what one app is granted.
+// maxPermissions limits the recorded permissions of one app.
 const maxPermissions = 200
 
-// grantedPermissions are the runtime permissions that dumpsys package says the first
-// user has granted, which is the user that pm clear and pm grant act on. Those of other
-// users, and of the package that a system app's update hides, stand behind them.
+// grantedPermissions returns the runtime permissions that the first user has granted by dumpsys
+// package: the user that pm clear and pm grant act on. Those of other users, and of the package
+// that a system app's update hides, come after them.
 func grantedPermissions(text string) (granted []string) {
 	text, _, _ = strings.Cut(text, "Hidden system packages:")
 	inFirst, inRuntime := true, false
@@ -59,7 +59,7 @@ func grantedPermissions(text string) (granted []string) {
 	return granted
 }
 
-// GrantAgain gives the app the permissions that it had when it was installed.
+// GrantAgain grants the app the permissions that it had when it was installed.
 func (b *Installer) GrantAgain(ctx context.Context) error {
 	for _, name := range b.Granted {
 		out, err := b.Target.Exec(ctx, "pm", "grant", b.App.Package, name)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The first user's runtime permissions are those that pm clear takes away: no
-// permission of the installation, of another user or of a hidden package is granted.
+// The first user's runtime permissions are those that pm clear revokes: permissions granted at
+// installation, to another user or to a hidden package are not included.
 func TestGrantedPermissions(t *testing.T) {
 	t.Parallel()
 	const text = `Packages:

@@ -16,13 +16,13 @@ import (
 	"github.com/apkgate/apkgate/internal/apk/splits"
 )
 
-// sizesOf are the metrics of the APK files of one app: their bytes, and the code in
-// them. A file that is no APK has none: the device has the last word on it.
+// sizesOf returns the metrics of the APK files of one app: their bytes, and their code. A file that
+// is no APK has none: whether it can be installed is decided by the device.
 func sizesOf(t *target.Target, chosen splits.Choice) map[string]float64 {
 	code, err := apk.ReadCode(chosen.Files...)
 	if err != nil {
 		if !errors.Is(err, zip.ErrFormat) {
-			t.Journal.Warnf("the size of the app is not measured: %v", chosen.Told(err))
+			t.Journal.Warnf("the size of the app is not measured: %v", chosen.Rename(err))
 		}
 		return nil
 	}
@@ -42,10 +42,9 @@ func sizesOf(t *target.Target, chosen splits.Choice) map[string]float64 {
 // statSince is the API level (Android 6) that brought stat -c.
 const statSince = 23
 
-// Installed is what an app takes on the device, in bytes: its APKs, and the native
-// libraries that were unpacked from them. Compiled code is no part of it, since how
-// much there is depends on how the device compiles. ok is false where the device
-// does not tell.
+// Installed returns the size of an installed app, in bytes: its APKs, and the native libraries that
+// were unpacked from them. Compiled code is not counted, since its size depends on how the device
+// compiles. ok is false if the device does not report it.
 func Installed(ctx context.Context, t *target.Target, pkg string) (bytes int64, ok bool, err error) {
 	if t.Facts.API < statSince {
 		return 0, false, nil
@@ -71,11 +70,11 @@ func Installed(ctx context.Context, t *target.Target, pkg string) (bytes int64, 
 	files = append(files, libraries...)
 	out, err := t.Exec(ctx, append([]string{"stat", "-c", "%s"}, files...)...)
 	if err != nil {
-		return 0, false, fmt.Errorf("look how large %s is: %w", pkg, err)
+		return 0, false, fmt.Errorf("read how large %s is: %w", pkg, err)
 	}
 	sizes := strings.Fields(string(out.Stdout))
 	if len(sizes) != len(files) || out.ExitCode != 0 {
-		t.Journal.Warnf("how much %s takes on the device is not measured: it told the size of %d of %d files", pkg, len(sizes), apks+len(libraries))
+		t.Journal.Warnf("how much %s takes on the device is not measured: it reported the size of %d of %d files", pkg, len(sizes), apks+len(libraries))
 		return 0, false, nil
 	}
 	for _, size := range sizes {
@@ -88,14 +87,14 @@ func Installed(ctx context.Context, t *target.Target, pkg string) (bytes int64, 
 	return bytes, true, nil
 }
 
-// Bounds of what an app has on a device.
+// Limits of an app's files on a device.
 const (
 	maxFiles = 2000
 	maxBytes = 1 << 50
 )
 
-// librariesOf are the files in the folders of native libraries, one for each ABI; none
-// where Android left them in the APKs.
+// librariesOf returns the files in the folders of native libraries, one for each ABI; none if
+// Android left them in the APKs.
 func librariesOf(ctx context.Context, t *target.Target, dir string) ([]string, error) {
 	names := func(dir string) ([]string, error) {
 		out, err := t.Ask(ctx, device.Quote("ls", dir))

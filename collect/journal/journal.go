@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Journal is what is told of one run.
+// Journal collects the progress events and warnings of one run.
 type Journal struct {
-	// Warnings are what the run keeps, each text once; never nil.
+	// Warnings are the run's warnings, without duplicates; never nil.
 	Warnings []run.Warning
 
 	device   string
@@ -19,22 +19,22 @@ type Journal struct {
 	noted    map[string]bool
 }
 
-// New begins the journal of a run on the device; a nil progress is told nothing.
+// New starts the journal of a run on the device. A nil progress discards all events.
 func New(device string, progress Progress) *Journal {
 	return &Journal{Warnings: []run.Warning{}, device: device, progress: progress, noted: map[string]bool{}}
 }
 
-// Report tells what is being done.
+// Report reports a progress event.
 func (j *Journal) Report(phase Phase, repetition, of int, message string) {
 	if j.progress != nil {
 		j.progress.Report(Event{j.device, phase, repetition, of, message})
 	}
 }
 
-// maxWarnings bounds the warnings of a run.
+// maxWarnings limits the number of warnings of a run.
 const maxWarnings = 100
 
-// Warnf adds a warning to the run, each text once.
+// Warnf adds a warning to the run unless it has the same one already.
 func (j *Journal) Warnf(format string, args ...any) {
 	text := Line(fmt.Sprintf(format, args...))
 	if j.noted[text] || len(j.noted) >= maxWarnings {
@@ -45,8 +45,7 @@ func (j *Journal) Warnf(format string, args ...any) {
 	j.Report(Warned, 0, 0, text)
 }
 
-// Doubts warns of the first of what a reader could not make sense of, and of how
-// many more there are.
+// Doubts adds a warning with the first of a reader's doubts and the number of the others.
 func (j *Journal) Doubts(what string, doubts []run.Warning) {
 	switch n := len(doubts); {
 	case n == 1:
@@ -56,8 +55,8 @@ func (j *Journal) Doubts(what string, doubts []run.Warning) {
 	}
 }
 
-// Line makes of a text from a device one line of valid UTF-8 that a record has
-// room for.
+// Line turns a text from a device into one line of valid UTF-8, cut to the length allowed in a
+// record.
 func Line(s string) string {
 	const limit = 600 // bytes
 	return strings.Map(func(r rune) rune {

@@ -1,9 +1,8 @@
-// Package journal is what a collection tells of a run beside its numbers: what it
-// is doing, as it goes, and the warnings that the run keeps.
+// Package journal records the progress and the warnings of a run while it is collected.
 //
-// It owns the phases of a collection and the bounds of what is told: one line of
-// valid text, each warning once, so many in all. It does not know what is done in a
-// phase, nor how a reader is shown it.
+// It owns the phases of a collection and the limits of what is recorded: one line of valid text a
+// message, no duplicate warnings, at most maxWarnings of them. It does not know what is done in a
+// phase, nor how progress is displayed.
 package journal
 
 // Phase is a part of a collection.
@@ -13,22 +12,21 @@ type Phase string
 const (
 	SetUp  Phase = "set-up"
 	WarmUp Phase = "warm-up"
-	// Settle is the rest before energy is measured; the message says how much of
-	// it is left.
+	// Settle is the rest before energy is measured; the message gives the remaining time.
 	Settle   Phase = "settle"
 	Measure  Phase = "measure"
 	TearDown Phase = "tear-down"
 	Done     Phase = "done"
-	// Busy is no phase: a repetition takes long, and the message says how long so far.
+	// Busy is not a phase: a repetition takes long, and the message gives the time so far.
 	Busy Phase = "busy"
-	// Waiting is no phase: something keeps the device from going on, which the
-	// message says: "has not answered for 5s".
+	// Waiting is not a phase: the device is blocked for the reason that the message gives: "has not
+	// answered for 5s".
 	Waiting Phase = "waiting"
-	// Warned is no phase: the event is a warning, which the run keeps.
+	// Warned is not a phase: the event is a warning, which the run keeps.
 	Warned Phase = "warning"
 )
 
-// Event is a piece of progress.
+// Event is one step of progress.
 type Event struct {
 	Device      string
 	Phase       Phase
@@ -37,5 +35,5 @@ type Event struct {
 	Message     string
 }
 
-// Progress is told what happens. A lab tells it one event at a time.
+// Progress receives the events of a run. A lab of devices sends them one at a time.
 type Progress interface{ Report(Event) }

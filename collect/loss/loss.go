@@ -1,9 +1,8 @@
-// Package loss says why a repetition or a run was lost, and whose failure it was:
-// the app's, the configuration's, or that of what measures.
+// Package loss classifies why a repetition or a run was lost, and whose failure it was: the app's,
+// the configuration's, or the measuring infrastructure's.
 //
-// It owns the ways to lose one and the words for them. What follows from a loss,
-// another try or the end of the run, is decided in package collect; which exit
-// status it has, by the command line.
+// It owns the kinds of losses and their wording. Whether a loss leads to a retry or ends the run is
+// decided in package collect; its exit status is decided by the command line.
 package loss
 
 import (
@@ -18,23 +17,23 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Cause tells whose failure it is.
+// Cause is whose failure a loss is.
 type Cause int
 
-// The causes, the gravest last.
+// The causes, by increasing gravity.
 const (
-	// Workload is the app's or the test's own failure: a crash, a failed test,
-	// a workload that does not end.
+	// Workload is a failure of the app or the test itself: a crash, a failed test, a workload that
+	// does not end.
 	Workload Cause = iota
-	// Configuration is the caller's: what apkgate.yml or the command line names is
-	// not there, or is another thing.
+	// Configuration is a failure of the caller: what apkgate.yml or the command line names does not
+	// exist, or is something else.
 	Configuration
-	// Infrastructure is the failure of what measures: the device, adb, this
-	// computer. No verdict can rest on such a run.
+	// Infrastructure is a failure of the device, adb, or this computer. No verdict can rest on such
+	// a run.
 	Infrastructure
 )
 
-// String names the cause.
+// String returns the cause's name.
 func (c Cause) String() string {
 	switch c {
 	case Infrastructure:
@@ -45,26 +44,26 @@ func (c Cause) String() string {
 	return "workload"
 }
 
-// Error is why a repetition or a run was lost.
+// Error reports why a repetition or a run was lost.
 type Error struct {
 	Cause      Cause
 	Device     string
 	Phase      journal.Phase
-	Repetition int // 0 where it is not of one
+	Repetition int // 0: not of a repetition
 	Err        error
-	// Advice is for the reader, "" for that of Err.
+	// Advice is a hint for the reader; "" stands for Err's own hint.
 	Advice string
-	// Final says that trying again is of no use.
+	// Final reports that a retry cannot help.
 	Final bool
 }
 
-// Error says what was lost and why.
+// Error returns what was lost and why.
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause in its own words.
+// Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint is advice for the reader, "" where there is none.
+// Hint returns advice for the reader, "" if there is none.
 func (e *Error) Hint() string {
 	if e.Advice != "" {
 		return e.Advice
@@ -95,16 +94,16 @@ var (
 	ErrDialog   = errors.New("a dialog of the system's stood before the app")
 )
 
-// Answers reports whether the device still answers of which a repetition was lost.
+// Answers reports whether the device still responds after the loss of a repetition.
 func Answers(err error) bool {
 	return slices.ContainsFunc([]error{ErrGarbled, ErrTimeline, ErrEnergy, ErrDialog, ErrLog}, func(way error) bool { return errors.Is(err, way) })
 }
 
-// Text stands in a warning between which repetition it is of and why that is lost.
+// Text separates, in a warning, the name of the repetition from why it was lost.
 const Text = " is lost: "
 
-// EndedByItself reports whether a run's warning tells of a repetition that the app
-// or its test ended, and that was made again.
+// EndedByItself reports whether a run's warning is about a repetition that the app or its test
+// ended, and that was repeated.
 func EndedByItself(w run.Warning) bool {
 	_, why, lost := strings.Cut(w.Text, Text)
 	return lost && slices.ContainsFunc([]error{ErrCrashed, ErrSilent, ErrDied, ErrTestFail, ErrTimeout}, func(way error) bool {
@@ -112,27 +111,27 @@ func EndedByItself(w run.Warning) bool {
 	})
 }
 
-// IsInfrastructure reports whether the failure is of what measures rather than
-// of what is measured.
+// IsInfrastructure reports whether err is a failure of the infrastructure rather than of the app,
+// its test or the configuration.
 func IsInfrastructure(err error) bool {
 	e := As(err)
 	return e != nil && e.Cause == Infrastructure
 }
 
-// IsWorkload reports whether the app or its test ended the run: a crash, a failed
-// test, no frames. Such a run is kept, and says so.
+// IsWorkload reports whether the app or its test ended the run: a crash, a failed test, no frames.
+// Such a run is stored, with the reason.
 func IsWorkload(err error) bool {
 	e := As(err)
 	return e != nil && e.Cause == Workload
 }
 
-// IsConfiguration reports whether the run failed for what the caller named.
+// IsConfiguration reports whether err is a failure of the caller's configuration.
 func IsConfiguration(err error) bool {
 	e := As(err)
 	return e != nil && e.Cause == Configuration
 }
 
-// As is the Error that err is or wraps, nil where there is none.
+// As returns the Error that err is or wraps, nil if there is none.
 func As(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -141,19 +140,18 @@ func As(err error) *Error {
 	return nil
 }
 
-// IsGone reports whether the device, or the way to it, is lost.
+// IsGone reports whether the device or the connection to it is lost.
 func IsGone(err error) bool {
 	return errors.Is(err, device.ErrGone) || errors.Is(err, device.ErrUnauthorized)
 }
 
-// Stops reports whether nothing can go on after err: the device is lost, or whoever asked has
-// ended it.
+// Stops reports whether err ends all further work: the device is lost, or the caller canceled it.
 func Stops(err error) bool {
 	return IsGone(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Of makes an Error of err unless it is one. The loss of the device is the
-// infrastructure's whatever was being done.
+// Of wraps err in an Error unless it is one already. The loss of the device is an infrastructure
+// failure, whatever the phase.
 func Of(dev string, cause Cause, phase journal.Phase, repetition int, err error) error {
 	if e := As(err); e != nil {
 		if e.Device == "" {
@@ -167,8 +165,7 @@ func Of(dev string, cause Cause, phase journal.Phase, repetition int, err error)
 	return &Error{Cause: cause, Device: dev, Phase: phase, Repetition: repetition, Err: err}
 }
 
-// Final is an error of set-up that trying again can't mend, unless the device was
-// lost. Advice may be "".
+// Final wraps a set-up error that a retry cannot fix, unless the device was lost. Advice may be "".
 func Final(dev string, cause Cause, err error, advice string) error {
 	out := Of(dev, cause, journal.SetUp, 0, err)
 	if e := As(out); e != nil {
@@ -180,7 +177,7 @@ func Final(dev string, cause Cause, err error, advice string) error {
 	return out
 }
 
-// Gravest is the first loss of the infrastructure, else the first.
+// Gravest returns the first infrastructure failure, or the first loss if there is none.
 func Gravest(losses []error) error {
 	for _, err := range losses {
 		if IsInfrastructure(err) {
@@ -193,9 +190,9 @@ func Gravest(losses []error) error {
 	return nil
 }
 
-// Why says in one sentence why a run is not complete, for its record: "the app
-// crashed in repetition 2: Process crashed." A workload's failure comes with its
-// hint, which nobody else tells.
+// Why returns one sentence for the run's record on why the run is incomplete: "the app crashed in
+// repetition 2: Process crashed." The hint of a workload's failure is appended, since it is
+// reported nowhere else.
 func Why(err error) string {
 	text, e := err.Error(), As(err)
 	if e == nil {
@@ -210,7 +207,7 @@ func Why(err error) string {
 	return journal.Line(text)
 }
 
-// inRepetition puts the repetition behind what happened, before its details.
+// inRepetition inserts the repetition between what happened and its details.
 func inRepetition(text string, e *Error) string {
 	at := fmt.Sprintf(" in repetition %d", e.Repetition)
 	for _, way := range []error{ErrCrashed, ErrSilent, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrTimeline, ErrGarbled, ErrEnergy, ErrStart, ErrDialog} {

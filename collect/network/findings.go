@@ -11,9 +11,9 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Findings are what a run would do to the device for each of the networks, "" being none. port is that of
-// the device's console on this computer, 0 for none; refuse is as in Set. They change
-// nothing, and can't tell whether what tc or the console is told then takes effect.
+// Findings report what a run would do to the device for each of the named networks, "" being none.
+// port is that of the device's console on this computer, 0 for none; refuse is as in Set. They
+// change nothing, and can't know whether tc or the console would take effect.
 func Findings(ctx context.Context, d device.Device, port int, names []string, refuse bool) (findings []device.Finding, err error) {
 	for _, name := range names {
 		if name == "" {
@@ -21,7 +21,7 @@ func Findings(ctx context.Context, d device.Device, port int, names []string, re
 		}
 		f, err := findingOf(ctx, d, port, Named(name), refuse)
 		if err != nil {
-			return findings, fmt.Errorf("look what the network %q would be: %w", name, err)
+			return findings, fmt.Errorf("check the network %q: %w", name, err)
 		}
 		findings = append(findings, f)
 	}
@@ -48,14 +48,14 @@ func findingOf(ctx context.Context, d device.Device, port int, p Profile, refuse
 	return mobileFinding(ctx, d, port, p, refuse)
 }
 
-// mobileFinding is that of a network over mobile data.
+// mobileFinding is the finding of a network over mobile data.
 func mobileFinding(ctx context.Context, d device.Device, port int, p Profile, refuse bool) (device.Finding, error) {
 	f := device.Finding{Name: "network", OK: true, Run: "turns Wi-Fi off"}
 	out, err := d.Exec(ctx, "getprop")
 	if err != nil {
 		return f, err
 	}
-	facts, _ := target.ReadProperties(out.Stdout) // what is not told is no emulator's
+	facts, _ := target.ReadProperties(out.Stdout) // a device that does not report it is no emulator
 	own, err := mobile(ctx, d.Exec)
 	if err != nil {
 		return f, err
@@ -85,8 +85,8 @@ func mobileFinding(ctx context.Context, d device.Device, port int, p Profile, re
 	return f, nil
 }
 
-// slowedBy is what would slow the network down, as Set tries it; the error is an
-// *unableError where nothing can.
+// slowedBy returns what would slow the network down, tried in the order of Set. The error is an
+// *unableError if nothing can.
 func slowedBy(ctx context.Context, d device.Device, t *target.Target, p Profile) (how string, err error) {
 	var why []error
 	switch {

@@ -15,7 +15,7 @@ import (
 	simconsole "github.com/apkgate/apkgate/simulator/console"
 )
 
-// looking is a simulated device as one sees it who only looks.
+// looking is a simulated device that must not be changed.
 func looking(t *testing.T, profile string, o simulator.Options) *adbDevice {
 	t.Helper()
 	s, err := simulator.Start(profile, 1, o)
@@ -31,7 +31,7 @@ func looking(t *testing.T, profile string, o simulator.Options) *adbDevice {
 	return &adbDevice{Device: d}
 }
 
-// adbDevice notes what would change the device, and may have another serial.
+// adbDevice records commands that would change the device, and may have another serial.
 type adbDevice struct {
 	device.Device
 	serial  string
@@ -54,9 +54,8 @@ func (d *adbDevice) Exec(ctx context.Context, line string) (device.Output, error
 	return d.Device.Exec(ctx, line)
 }
 
-// What a run would do about each network is what Set then does, and looking changes
-// nothing.
-func TestWhatARunWouldDoAboutANetwork(t *testing.T) {
+// The reported action for each network is what Set then does, and reporting changes nothing.
+func TestFindings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		profile, name string
@@ -88,9 +87,9 @@ func TestWhatARunWouldDoAboutANetwork(t *testing.T) {
 	}
 }
 
-// An emulator's console slows down what it can, and is told nothing by who only looks; of
-// another's it is said whose it is.
-func TestWhatARunWouldTellAConsole(t *testing.T) {
+// An emulator's console slows down what it can, and receives no command for a report; the console
+// of another emulator is reported as such.
+func TestFindingsOfAConsole(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -114,8 +113,8 @@ func TestWhatARunWouldTellAConsole(t *testing.T) {
 	}
 }
 
-// A device that adb reaches over its own Wi-Fi is not measured on any other network.
-func TestANetworkThatWouldCutOffAdb(t *testing.T) {
+// A device that adb reaches over its own Wi-Fi is measured on no other network.
+func TestFindingsWhereAdbUsesWifi(t *testing.T) {
 	t.Parallel()
 	d := looking(t, phone, simulator.Options{})
 	d.serial = "adb-2A131FDH2000AB-vWgJpq._adb-tls-connect._tcp"
@@ -130,8 +129,8 @@ func TestANetworkThatWouldCutOffAdb(t *testing.T) {
 	}
 }
 
-// A device that is lost is that, and no network that can't be slowed down.
-func TestLookingAtALostDevice(t *testing.T) {
+// A lost device is reported as lost, not as one that can't be slowed down.
+func TestFindingsOfALostDevice(t *testing.T) {
 	t.Parallel()
 	d := looking(t, phone, simulator.Options{Network: "4g"})
 	_ = d.Close()

@@ -1,12 +1,11 @@
-// Package network brings a device to a network: Wi-Fi, mobile data or none, and as slow
-// as its name says, where the device or its emulator can be told so.
+// Package network brings a device to a network by name: Wi-Fi, mobile data or none, slowed down as
+// the name says if the device or its emulator can do so.
 //
-// It owns the networks by name, which way of shaping each device offers, and that what
-// was set is read back. What tc and the console are told is package shaping's, and how it
-// is put back target's, since a run that was killed leaves that to the next one. It takes
-// two stands: a network that could not be slowed down is told as what it is, and the run
-// has no property that says otherwise; and the emulator's Wi-Fi is never shaped, since
-// its console shapes mobile data alone.
+// It owns the networks' names, which shaping each device offers, and reading back what was set. The
+// commands of tc and the console belong to package shaping; undoing them belongs to package target,
+// since a killed run leaves that to the next one. A network that could not be slowed down is
+// reported as what it is, and the run has no property that says otherwise. The emulator's Wi-Fi is
+// never shaped, since its console shapes mobile data alone.
 package network
 
 import (
@@ -24,10 +23,9 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Set brings the device to the network of that name until the run ends; "" leaves it as
-// it is. What could not be shaped is a warning, or an error where it is refused. It
-// returns how it is shaped, as the run's context has it: "" where it is not. It is called
-// again after the device was lost.
+// Set brings the device to the named network until the run ends; "" leaves it as it is. A failure
+// to shape it is a warning, or an error if refuse is set. Set returns how the network is shaped, as
+// in the run's context, "" if it is not. It is called again after the device was lost.
 func Set(ctx context.Context, t *target.Target, name string, refuse bool) (shaped string, err error) {
 	if name == "" {
 		return "", nil
@@ -53,7 +51,7 @@ func Set(ctx context.Context, t *target.Target, name string, refuse bool) (shape
 	return "", nil
 }
 
-// slow shapes the network, or tells that it can't be.
+// slow shapes the network, or reports that it can't.
 func slow(ctx context.Context, t *target.Target, p Profile, own string, refuse bool) (string, error) {
 	shaped, err := shape(ctx, t, p)
 	var unable *unableError
@@ -67,13 +65,13 @@ func slow(ctx context.Context, t *target.Target, p Profile, own string, refuse b
 	return "", nil
 }
 
-// hintShape says what a network can be shaped by.
+// hintShape lists what can shape a network.
 const hintShape = "an emulator that runs on this computer can be slowed down, and a device where adb has root; docs/labs.md, section Networks"
 
-// hintWireless says how a device is measured whose Wi-Fi is to be turned off.
+// hintWireless is how to measure a device whose Wi-Fi is to be turned off.
 const hintWireless = "connect the device by cable, or measure it on wifi"
 
-// unableError says why the device can't be slowed down.
+// unableError is why the device can't be slowed down.
 type unableError struct{ err error }
 
 func (e *unableError) Error() string { return e.err.Error() }
@@ -81,7 +79,7 @@ func (e *unableError) Unwrap() error { return e.err }
 
 func unable(format string, args ...any) error { return &unableError{fmt.Errorf(format, args...)} }
 
-// reach has the device use the radio of a network, and waits for that.
+// reach switches the device to the radio of a network, and waits until it uses it.
 func reach(ctx context.Context, t *target.Target, p Profile) error {
 	if p.Radio == "wifi" {
 		if err := radios(ctx, t, true, false); err != nil {
@@ -104,15 +102,14 @@ func reach(ctx context.Context, t *target.Target, p Profile) error {
 	return await(ctx, t, p.Name, func(kind string) bool { return (kind == device.NetworkNone) == none && kind != "WIFI" })
 }
 
-// How long a network is waited for, and how often it is asked for.
+// How long to wait for a network, and how often to poll.
 const (
 	awaitFor   = 30 * time.Second
 	awaitEvery = 500 * time.Millisecond
 )
 
-// await waits until the device is on a network of the kind that was asked for: svc
-// returns at once, and Wi-Fi takes seconds to connect. A device that does not tell is
-// not waited for.
+// await waits until the device is on a network of the requested kind: svc returns at once, and
+// Wi-Fi takes seconds to connect. It returns at once if the device does not report its network.
 func await(ctx context.Context, t *target.Target, name string, wanted func(kind string) bool) error {
 	kind := device.NetworkNotTold
 	there, err := t.Poll(ctx, awaitEvery, awaitFor, func() (bool, error) {
@@ -143,13 +140,11 @@ func radios(ctx context.Context, t *target.Target, wifi, data bool) error {
 	return nil
 }
 
-// pairedSerial is part of the serial of a device that adb found by itself on the
-// network.
+// pairedSerial is part of the serial of a device that adb discovered on the network.
 const pairedSerial = "._adb-tls-connect._tcp"
 
-// onWifi reports whether adb reaches the device over the device's own Wi-Fi: by an
-// address that is the Wi-Fi's. A device that does not tell is not on it, as an
-// emulator isn't that is reached over the network.
+// onWifi reports whether adb reaches the device by the address of the device's own Wi-Fi. It is
+// false if the device does not report one, as for an emulator that is reached over the network.
 func onWifi(ctx context.Context, serial string, ask asking) (bool, error) {
 	if strings.Contains(serial, pairedSerial) {
 		return true, nil
@@ -160,7 +155,7 @@ func onWifi(ctx context.Context, serial string, ask asking) (bool, error) {
 	}
 	text, err := ask.output(ctx, "ip -o addr")
 	if err != nil {
-		return false, fmt.Errorf("look whether adb reaches the device over Wi-Fi: %w", err)
+		return false, fmt.Errorf("check whether adb reaches the device over Wi-Fi: %w", err)
 	}
 	for line := range strings.Lines(text) { // "30: wlan0    inet 10.0.0.7/24 brd …"
 		fields := strings.Fields(line)
@@ -171,7 +166,7 @@ func onWifi(ctx context.Context, serial string, ask asking) (bool, error) {
 	return false, nil
 }
 
-// generations are the mobile networks by what names they are asked for, and told by
+// generations maps the names of mobile networks to those that Android reports
 // (TelephonyManager.getNetworkTypeName).
 var generations = map[string]string{
 	"2g": "2g", "gsm": "2g", "gprs": "2g", "edge": "2g", "cdma": "2g", "1xrtt": "2g",
@@ -180,7 +175,7 @@ var generations = map[string]string{
 	"5g": "5g", "nr": "5g", "nr_sa": "5g", "nr_nsa": "5g",
 }
 
-// isOwn reports whether a phone is on the network of that name by its own account.
+// isOwn reports whether a phone reports to be on the named network.
 func isOwn(name, own string, f target.Facts) bool {
 	asked := generations[strings.ToLower(name)]
 	return asked != "" && asked == generations[strings.ToLower(own)] && !f.IsEmulator()
@@ -189,7 +184,7 @@ func isOwn(name, own string, f target.Facts) bool {
 // asking runs a command line on the device.
 type asking func(ctx context.Context, line string) (device.Output, error)
 
-// output is what a command printed, "" where the device does not know it.
+// output returns what a command printed, "" if the device does not know it.
 func (ask asking) output(ctx context.Context, line string) (string, error) {
 	out, err := ask(ctx, line)
 	if err != nil || out.ExitCode != 0 {
@@ -198,13 +193,13 @@ func (ask asking) output(ctx context.Context, line string) (string, error) {
 	return string(out.Stdout), nil
 }
 
-// mobile is the mobile network that the device is on by its own account, "" where it
-// doesn't tell: that of the first SIM ("LTE,Unknown").
+// mobile returns the mobile network that the device reports for the first SIM ("LTE,Unknown"), ""
+// if it reports none.
 func mobile(ctx context.Context, ask asking) (string, error) {
 	text, err := ask.output(ctx, "getprop gsm.network.type")
 	if err != nil {
 		return "", fmt.Errorf("read what mobile network the device has: %w", err)
 	}
-	told, _, _ := strings.Cut(strings.TrimSpace(text), ",")
-	return journal.Line(told), nil
+	name, _, _ := strings.Cut(strings.TrimSpace(text), ",")
+	return journal.Line(name), nil
 }

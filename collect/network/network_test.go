@@ -40,7 +40,7 @@ func ready(t *testing.T, profile string, o simulator.Options) (*simulator.Simula
 	return s, d
 }
 
-// asked runs a command on the device as root and returns what it says.
+// asked runs a command on the device as root and returns its output.
 func asked(t *testing.T, d *target.Target, line string) string {
 	t.Helper()
 	out, err := d.Ask(t.Context(), "su 0 "+line)
@@ -58,7 +58,7 @@ func warned(d *target.Target) string {
 	return strings.Join(all, "\n")
 }
 
-func TestEachNetworkIsSetAndUndone(t *testing.T) {
+func TestSetAndUndo(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, kind, shaped string
@@ -100,7 +100,7 @@ func TestEachNetworkIsSetAndUndone(t *testing.T) {
 	}
 }
 
-func TestANetworkThatCantBeShapedIsRefusedOrTold(t *testing.T) {
+func TestSetWarnsOrRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what, profile, name string
@@ -125,8 +125,8 @@ func TestANetworkThatCantBeShapedIsRefusedOrTold(t *testing.T) {
 	}
 }
 
-// Where adbd listens on another port, that one is left out.
-func TestAdbsOwnPortIsLeftOut(t *testing.T) {
+// The port on which adbd listens is not shaped.
+func TestSetLeavesOutAdbsPort(t *testing.T) {
 	t.Parallel()
 	_, d := ready(t, phone, simulator.Options{})
 	for property, want := range map[string]int{"": 5555, "5566": 5566, "0": 5555, "-1": 5555, "65536": 5555, "x": 5555} {
@@ -138,7 +138,7 @@ func TestAdbsOwnPortIsLeftOut(t *testing.T) {
 	d.HangUp()
 }
 
-func TestADeviceThatIsLostIsNotShaped(t *testing.T) {
+func TestSetOnALostDevice(t *testing.T) {
 	t.Parallel()
 	_, d := ready(t, emulator, simulator.Options{})
 	d.HangUp()
@@ -152,8 +152,8 @@ func TestADeviceThatIsLostIsNotShaped(t *testing.T) {
 	}
 }
 
-// The console of another emulator is left alone, and tc does what it would have done.
-func TestAnotherEmulatorsConsoleIsLeftAlone(t *testing.T) {
+// The console of another emulator is left alone, and tc is used instead.
+func TestSetLeavesAnotherEmulatorAlone(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -180,9 +180,9 @@ func TestAnotherEmulatorsConsoleIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A name that promises a speed and is not slowed down is told of; a phone that is on such
-// a network by itself is not.
-func TestWhatANameIsNotIsTold(t *testing.T) {
+// A network that is not as slow as its name is reported, but not if the phone is on such a network
+// by itself.
+func TestSetWarnsOfAnUnshapedName(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		profile, has, name, want string
@@ -195,7 +195,7 @@ func TestWhatANameIsNotIsTold(t *testing.T) {
 		{phone, "4g", "umts", "mobile network is LTE"},
 		{emulator, "4g", "4g", "emulator's own link"},
 		{emulator, "4g", "mobile", ""},
-		{"optimus-l3-android-4.1.1", "4g", "4g", ""}, // tells nothing of its network
+		{"optimus-l3-android-4.1.1", "4g", "4g", ""}, // does not report its network
 	} {
 		_, d := ready(t, c.profile, simulator.Options{Network: c.has})
 		if shaped, err := Set(t.Context(), d, c.name, true); err != nil || shaped != "" {
@@ -208,8 +208,8 @@ func TestWhatANameIsNotIsTold(t *testing.T) {
 	}
 }
 
-// What netd uses too is not ours to remove, however often the network was set.
-func TestAPlaceForFiltersThatWasThereStays(t *testing.T) {
+// A clsact that netd uses too is not removed, however often the network was set.
+func TestUndoKeepsAnEarlierClsact(t *testing.T) {
 	t.Parallel()
 	_, d := ready(t, phone, simulator.Options{Network: "3g"})
 	asked(t, d, "tc qdisc add dev rmnet_data0 clsact")

@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/collect/network/shaping"
 )
 
-// Profile is a network by its name.
+// Profile describes a network.
 type Profile struct {
 	Name  string
 	Radio string // "wifi", "data", or "none"
@@ -15,14 +15,14 @@ type Profile struct {
 	Source string // of the numbers
 }
 
-// The sources of the numbers. WebPageTest's are of a way there and back.
+// The sources of the numbers. WebPageTest's are round trips.
 const (
 	webPageTest = "WebPageTest, connectivity.ini.sample"
 	genymotion  = "Genymotion, mobile profiles"
 )
 
-// profiles are the networks whose speed is known. Wi-Fi is the device's own, since what
-// lies behind it is the lab's to choose.
+// profiles are the networks of known speed. Wi-Fi is not slowed down, since the lab chooses what is
+// behind it.
 var profiles = []Profile{
 	{Name: "wifi", Radio: "wifi"},
 	{"5g", "data", shaping.Shape{DownKbit: 1_174_000, UpKbit: 211_000, Delay: 5 * time.Millisecond}, genymotion},
@@ -34,8 +34,7 @@ var profiles = []Profile{
 	{Name: "none", Radio: "none"},
 }
 
-// Named is the network of that name. A name of which nothing is known is the device's own
-// mobile data.
+// Named returns the network of that name. An unknown name stands for the device's own mobile data.
 func Named(name string) Profile {
 	if i := slices.IndexFunc(profiles, func(p Profile) bool { return p.Name == name }); i >= 0 {
 		return profiles[i]

@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/device/console"
 )
 
-// shape slows the network down by the best way that the device offers, and says how. The
-// error is an *unableError where there is none.
+// shape slows the network down by the best means that the device offers, and returns which. The
+// error is an *unableError if there is none.
 func shape(ctx context.Context, t *target.Target, p Profile) (string, error) {
 	var why []error
 	if t.Console != 0 && p.Loss == 0 {
@@ -48,16 +48,16 @@ func shape(ctx context.Context, t *target.Target, p Profile) (string, error) {
 
 var errLossless = errors.New("the emulator's console loses no packets")
 
-// byConsole has the emulator shape mobile data. Emulators whose source could be read take
-// the speed of one direction for that of the other where it comes from the console, and
-// not where it comes from the command line (netshaper_set_rate in their console.cpp and
-// net-android.cpp): both get that of downloads, which is right in either case.
+// byConsole makes the emulator shape mobile data. Emulators whose source is public swap the speeds
+// of the two directions if they are set over the console, but not if they are set on the command
+// line (netshaper_set_rate in their console.cpp and net-android.cpp). Both directions therefore get
+// the download speed, which is right in either case.
 func byConsole(ctx context.Context, t *target.Target, s shaping.Shape) error {
 	c, err := t.OpenConsole(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.Close() //nolint:errcheck // it has said all by then
+	defer c.Close() //nolint:errcheck // nolint:errcheck // everything was answered by then
 	before, err := c.Network(ctx)
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func byConsole(ctx context.Context, t *target.Target, s shaping.Shape) error {
 	return c.SetNetwork(ctx, want)
 }
 
-// byTC has the device's kernel shape the interface of its default network, in both
-// directions where it can.
+// byTC makes the device's kernel shape the interface of its default network, in both directions if
+// it can.
 func byTC(ctx context.Context, t *target.Target, s shaping.Shape) (both bool, err error) {
 	as, err := rootOf(ctx, t.Ask)
 	if err != nil {
@@ -83,7 +83,7 @@ func byTC(ctx context.Context, t *target.Target, s shaping.Shape) (both bool, er
 	}
 	iface := shaping.ReadRoute(string(route.Stdout))
 	if iface == "" {
-		return false, unable("the device doesn't tell over which interface it reaches the internet: %s", target.FirstLine(route.Stderr, route.Stdout))
+		return false, unable("the device doesn't report over which interface it reaches the internet: %s", target.FirstLine(route.Stderr, route.Stdout))
 	}
 	root := func(script string) (device.Output, error) { return t.Ask(ctx, as.Run(script, device.Quote)) }
 	state, err := root(shaping.State(iface))
@@ -95,7 +95,7 @@ func byTC(ctx context.Context, t *target.Target, s shaping.Shape) (both bool, er
 	}
 	clsact := shaping.HasClsact(string(state.Stdout))
 	change := target.ShapingChange(iface, as, clsact)
-	if had, known := t.Before(change); known { // what we have added since is not the device's
+	if had, known := t.Before(change); known { // our own earlier additions are not the device's
 		clsact = had != ""
 	}
 	if err := t.Do(ctx, as.Run(shaping.Undo(iface, clsact), device.Quote), change); err != nil {
@@ -120,8 +120,8 @@ func byTC(ctx context.Context, t *target.Target, s shaping.Shape) (both bool, er
 	return false, unable("tc does not slow %s down: %s", iface, last)
 }
 
-// apply runs a script as root and reads back what tc shows. Where it is not what was
-// asked for, it is undone, and why says so.
+// apply runs a script as root and compares what tc shows with the request. If they differ, it
+// undoes the script and returns the difference as why.
 func apply(root func(string) (device.Output, error), iface string, clsact bool, script string, s shaping.Shape, both bool) (why string, err error) {
 	out, err := root(script)
 	if err != nil {
@@ -147,12 +147,12 @@ func apply(root func(string) (device.Output, error), iface string, clsact bool, 
 	return why, err
 }
 
-// rootOf finds a way to be root.
+// rootOf finds a way to run commands as root.
 func rootOf(ctx context.Context, ask asking) (shaping.As, error) {
 	for _, as := range shaping.Ways() {
 		out, err := ask(ctx, as.Run("id -u", device.Quote)+" 2>/dev/null")
 		if err != nil {
-			return "", fmt.Errorf("look whether adb has root: %w", err)
+			return "", fmt.Errorf("check whether adb has root: %w", err)
 		}
 		if strings.TrimSpace(string(out.Stdout)) == "0" {
 			return as, nil
@@ -161,7 +161,7 @@ func rootOf(ctx context.Context, ask asking) (shaping.As, error) {
 	return "", unable("adb has no root on the device")
 }
 
-// adbPort is where adbd listens on the network, if it does.
+// adbPort returns the port on which adbd listens, 0 if it does not listen on the network.
 func adbPort(t *target.Target) int {
 	if port, err := strconv.Atoi(t.Facts.Properties["service.adb.tcp.port"]); err == nil && port > 0 && port <= 65535 {
 		return port

@@ -13,8 +13,8 @@ import (
 	devctx "github.com/apkgate/apkgate/context"
 )
 
-// ReadContext notes what kind of device this is (paper, section 5.2.1). It returns the app's
-// version, which is the given one where that is not "".
+// ReadContext records what kind of device this is (paper, section 5.2.1). It returns the app's
+// version: the given one unless that is "".
 func (p *Preparation) ReadContext(ctx context.Context, version string) (string, error) {
 	read, err := properties.Read(ctx, p.Target, p.App.Package, p.Network)
 	if err != nil {
@@ -31,8 +31,8 @@ func (p *Preparation) ReadContext(ctx context.Context, version string) (string, 
 			read.Properties[name] = value
 		}
 	}
-	// The user's own first, where there are too many; each kind in order, so that equal
-	// runs have equal contexts.
+	// The user's own properties come first where there are too many; each kind is sorted, so that
+	// equal runs have equal contexts.
 	names := append(slices.Sorted(maps.Keys(p.Extra)), slices.Sorted(maps.Keys(read.Properties))...)
 	for _, name := range names {
 		p.Context.Set(name, read.Properties[name])
@@ -40,13 +40,13 @@ func (p *Preparation) ReadContext(ctx context.Context, version string) (string, 
 	return version, nil
 }
 
-// noteConditions notes what is not as users have it, and only then: earlier runs of phones
-// that are as ever are of the same context.
+// noteConditions records the conditions that differ from a user's phone, and only those: the
+// context of unchanged phones stays equal to that of earlier runs.
 func (p *Preparation) noteConditions(into map[string]string) {
 	if p.Conditions.Fixed {
 		into[devctx.Performance] = "fixed"
 	}
-	if animations := p.Conditions.Scales.String(); p.Conditions.Told && animations != "" {
+	if animations := p.Conditions.Scales.String(); p.Conditions.ScalesKnown && animations != "" {
 		into[devctx.Animations] = animations
 		p.Target.Journal.Warnf("the device's animations are not as users have them (%s): their frames are part of what is measured, and the run's context says animations: %s", animations, animations)
 	}

@@ -1,10 +1,10 @@
-// Package preparation brings a device, and the app on it, to the state in which they are
-// measured: before a run, and again before each of its repetitions.
+// Package preparation brings a device and the app on it to the state in which they are measured:
+// before a run, and again before each of its repetitions.
 //
-// It owns what is done beforehand and in which order, and what the run's context says of it.
-// How each thing is done is owned by the packages that it calls (conditions, install, dexopt,
-// network, properties), what is done while the app is measured by package repetition. It knows no
-// repetition and nothing that records.
+// It owns the steps, their order, and what the run's context records of them. Each step is
+// implemented by the package that it calls (conditions, install, dexopt, network, properties); what
+// is done while the app is measured belongs to package repetition. It knows nothing of repetitions
+// and recorders.
 package preparation
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Preparation is that of one device for one run.
+// Preparation prepares one device for one run.
 type Preparation struct {
 	Target     *target.Target
 	Conditions *conditions.Holder
@@ -35,19 +35,18 @@ type Preparation struct {
 	App      config.App
 	Scenario config.Scenario
 	// Network is set up before the run: "wifi", "none", or any other name for mobile data; ""
-	// leaves the device's as it is.
+	// leaves the device's network as it is.
 	Network string
-	// Extra are properties of the context that no device can tell; they win.
+	// Extra are context properties that the device cannot report; they override the device's.
 	Extra map[string]string
-	// Energy says how joules are measured; nil measures none.
+	// Energy configures how joules are measured; nil measures none.
 	Energy *config.Energy
 }
 
-// profileProperty makes Android before 6 keep the times of frames. It is read
-// when a process starts.
+// profileProperty makes Android before 6 record frame times. It is read when a process starts.
 const profileProperty = "debug.hwui.profile"
 
-// Hold sets what a restart of the device undoes, but for the network.
+// Hold makes the changes that a restart of the device undoes, except for the network.
 func (p *Preparation) Hold(ctx context.Context) error {
 	if err := p.Conditions.LightUp(ctx, p.App.Package); err != nil {
 		return err
@@ -63,15 +62,15 @@ func (p *Preparation) Hold(ctx context.Context) error {
 	return p.Target.ChangeProperty(ctx, profileProperty, "true", "false")
 }
 
-// Connect brings the device to its network, which a restart undoes as well.
+// Connect sets up the device's network, which a restart undoes as well.
 func (p *Preparation) Connect(ctx context.Context) error {
 	shaped, err := network.Set(ctx, p.Target, p.Network, p.Conditions.Want.Refuses())
 	p.Context.Set(devctx.Shaped, shaped)
 	return err
 }
 
-// Check tells of what makes a device unfit to measure on. Where nothing is measured on a
-// hot one, it may cool down before.
+// Check reports what makes the device unfit to measure on. A hot device may cool down first, unless
+// the user wants it measured hot.
 func (p *Preparation) Check(ctx context.Context) error {
 	if p.Conditions.Want.Refuses() {
 		if err := p.Target.CoolDown(ctx); err != nil {
@@ -86,15 +85,15 @@ func (p *Preparation) Check(ctx context.Context) error {
 		if f.OK || f.Name == "network" && network.Named(p.Network).Radio == "none" {
 			continue
 		}
-		p.Conditions.Tell(f)
+		p.Conditions.Report(f)
 	}
 	return p.Conditions.Refused()
 }
 
-// Compile has the app's code compiled, as the scenario says, or where it doesn't, as energy is
-// measured, and notes in the context how it stands.
+// Compile compiles the app's code as the scenario says, or else as energy measurements require, and
+// records the resulting state in the context.
 func (p *Preparation) Compile(ctx context.Context) error {
-	if !dexopt.Supported(p.Target.Facts) || p.Scenario.Workload.Benchmark() != nil { // it has a CompilationMode of its own
+	if !dexopt.Supported(p.Target.Facts) || p.Scenario.Workload.Benchmark() != nil { // it has its own CompilationMode
 		return nil
 	}
 	how := p.Scenario.Compile
@@ -106,8 +105,8 @@ func (p *Preparation) Compile(ctx context.Context) error {
 	return err
 }
 
-// Reset brings the app to the state in which every repetition begins: it is stopped, and has no
-// data where the scenario says so.
+// Reset brings the app to the state in which each repetition begins: stopped, and without data if
+// the scenario says so.
 func (p *Preparation) Reset(ctx context.Context) error {
 	if err := p.StopApps(ctx); err != nil {
 		return err
@@ -125,7 +124,7 @@ func (p *Preparation) Reset(ctx context.Context) error {
 	return p.Installer.GrantAgain(ctx)
 }
 
-// StopApps stops the app and its test; what would start them again first.
+// StopApps stops the app and its test. Whatever would restart them is stopped first.
 func (p *Preparation) StopApps(ctx context.Context) error {
 	running := []string{p.App.Package, workload.TestPackage(p.Scenario.Workload)}
 	if workload.Orchestrated(p.Scenario.Workload) {
@@ -142,8 +141,8 @@ func (p *Preparation) StopApps(ctx context.Context) error {
 	return nil
 }
 
-// Rest has the device cool, where it is to be, and its screen on and unlocked as set-up has
-// left it.
+// Rest lets the device cool down if required, and restores the screen that set-up left: on and
+// unlocked.
 func (p *Preparation) Rest(ctx context.Context, measured bool) error {
 	if measured && !p.hot() {
 		if err := p.Target.CoolDown(ctx); err != nil {
@@ -153,7 +152,7 @@ func (p *Preparation) Rest(ctx context.Context, measured bool) error {
 	return p.Conditions.Relight(ctx, p.App.Package)
 }
 
-// hot reports whether the user wants no rest: energy is measured without settling.
+// hot reports whether the user disabled resting: energy is measured without settling.
 func (p *Preparation) hot() bool {
 	return p.Energy.Measured() && p.Energy.Settle != nil && *p.Energy.Settle == 0
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// cpuFolder is where the kernel tells of CPUs.
+// cpuFolder is the kernel's folder of CPUs.
 const cpuFolder = "/sys/devices/system/cpu/"
 
-// maxCPUs bounds of how many CPUs the highest clock is asked.
+// maxCPUs limits for how many CPUs the highest clock is read.
 const maxCPUs = 16
 
-// fastest are the files with the highest clock of each CPU, in kHz. Each CPU has its own
-// whatever the kernel, since 4.3 as a link into its cluster's.
+// fastest returns the files with the highest clock of each CPU, in kHz. Each CPU has its own on any
+// kernel, since 4.3 as a link into its cluster's.
 func fastest() string {
 	var files []string
 	for cpu := range maxCPUs {
@@ -29,19 +29,19 @@ func fastest() string {
 	return strings.Join(files, " ")
 }
 
-// gles is the line that SurfaceFlinger's RenderEngine writes of what draws: vendor,
-// renderer, version. The first two may have commas of their own.
+// gles matches the line of SurfaceFlinger's RenderEngine with vendor, renderer and version. The
+// first two may contain commas.
 var (
 	gles       = regexp.MustCompile(`GLES: (.{1,400}), OpenGL ES`)
 	translator = regexp.MustCompile(`Translator \((.+)\)$`)
 )
 
-// softwareRenderers draw on the CPU. Their versions say nothing of the speed that
-// updates of the emulator don't say too.
+// softwareRenderers render on the CPU. Their versions reveal nothing about speed that updates of
+// the emulator don't reveal too.
 var softwareRenderers = []string{"swiftshader", "llvmpipe", "lavapipe", "softpipe"}
 
-// renderer reads what draws. An emulator names its translator, and in brackets what draws
-// on its host; where SurfaceFlinger doesn't tell, the library does (ro.hardware.egl).
+// renderer reads the renderer. An emulator names its translator, and in brackets its host's
+// renderer; if SurfaceFlinger does not report it, the library does (ro.hardware.egl).
 func (r *reader) renderer(text string) {
 	m := gles.FindStringSubmatch(text)
 	if m == nil {
@@ -58,8 +58,7 @@ func (r *reader) renderer(text string) {
 	r.Properties[devctx.GPU] = prose.Clip(software(said), most)
 }
 
-// software names a renderer that draws on the CPU without its version, and leaves others
-// as they are.
+// software returns a software renderer without its version, and others unchanged.
 func software(renderer string) string {
 	for _, name := range softwareRenderers {
 		if strings.Contains(strings.ToLower(renderer), name) {
@@ -71,12 +70,12 @@ func software(renderer string) string {
 
 var memTotal = regexp.MustCompile(`(?m)^MemTotal:\s+(\d{1,12}) kB`)
 
-// sizes are those in which memory is sold, in MiB. The kernel keeps some of it to
-// itself, another amount in each build.
+// sizes are those in which memory is sold, in MiB. The kernel reserves some of it, another amount
+// in each build.
 var sizes = []int{256, 512, 768, 1 << 10, 1536, 2 << 10, 3 << 10, 4 << 10, 6 << 10, 8 << 10, 10 << 10, 12 << 10, 16 << 10, 18 << 10, 24 << 10, 32 << 10, 48 << 10, 64 << 10}
 
-// memory notes the memory by the size that it was sold in, which is the next one above
-// what the kernel has left.
+// memory sets the memory to the size in which it was sold, the next one above what the kernel
+// reports.
 func (r *reader) memory(text string) {
 	m := memTotal.FindStringSubmatch(text)
 	if m == nil {
@@ -100,7 +99,7 @@ func (r *reader) cores(text string) {
 	}
 }
 
-// countList counts what a kernel's list has, "0-3,6"; 0 for none.
+// countList counts the items of a kernel's list, "0-3,6"; 0 for none.
 func countList(list string) (n int) {
 	const most = 1024
 	for part := range strings.SplitSeq(list, ",") {
@@ -118,7 +117,7 @@ func countList(list string) (n int) {
 	return n
 }
 
-// clocks notes the highest clocks of the cores, the slowest first: "4x1800 4x2850".
+// clocks sets the highest clocks of the cores, the slowest first: "4x1800 4x2850".
 func (r *reader) clocks(text string) {
 	count := map[int]int{}
 	for line := range strings.Lines(text) {
@@ -142,7 +141,7 @@ func clockOf(said string) int {
 
 var modelName = regexp.MustCompile(`(?m)^model name\s*:\s*(.{1,100})$`)
 
-// host is this computer, on which an emulator runs: its CPU, where Linux tells it, and how
+// host describes this computer, on which an emulator runs: its CPU, if Linux reports it, and how
 // many of its cores this process may use.
 func host() string {
 	cpu := runtime.GOOS + " " + runtime.GOARCH

@@ -14,7 +14,7 @@ var (
 	thermalStatus = regexp.MustCompile(`(?m)^\s*Thermal Status: (\d)\s*$`)
 )
 
-// battery notes the level in steps, so that runs at 81 % and 84 % are alike.
+// battery sets the level in steps, so that runs at 81 % and 84 % are alike.
 func (r *reader) battery(text string) {
 	if m := level.FindStringSubmatch(text); m != nil {
 		r.Properties[devctx.Battery] = batteryStep(m[1])
@@ -47,8 +47,7 @@ func (r *reader) thermal(text string) {
 	}
 }
 
-// network tells what the device is connected by, where the run sets nothing, and how
-// well.
+// network sets how the device is connected, unless the run sets that up, and how well.
 func (r *reader) network(text string) {
 	r.Properties[devctx.NetworkQuality] = device.ReadNetworkQuality(text)
 	switch {
@@ -67,8 +66,8 @@ var (
 	primaryABI = regexp.MustCompile(`(?m)^\s*primaryCpuAbi=([A-Za-z0-9_-]{1,20})\s*$`)
 )
 
-// app reads `dumpsys package`: the version, and whose machine code runs (Android 5 and
-// later; "null" of an app without any).
+// app reads `dumpsys package`: the version, and the ABI of the running machine code (Android 5 and
+// later; "null" for an app without any).
 func (r *reader) app(text string) {
 	if m := version.FindStringSubmatch(text); m != nil {
 		r.Version = m[1]
@@ -85,8 +84,8 @@ func (r *reader) app(text string) {
 
 func arm(abi string) bool { return strings.HasPrefix(abi, "arm") }
 
-// bridge is what translates machine code, by the library that ART loads for that
-// ("libhoudini.so"; "0" where there is none).
+// bridge returns what translates machine code, by the library that ART loads for it
+// ("libhoudini.so"; "0" if there is none).
 func bridge(library string) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(library, "lib"), ".so")
 	if name == "" || name == "0" {

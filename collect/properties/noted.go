@@ -7,14 +7,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Noted is the context of a run as far as it was noted.
+// Noted is the context of a run so far.
 type Noted struct {
 	Values  map[string]string // never nil
 	Journal *journal.Journal
 }
 
-// Set notes a property, in place of what it was before; one without a value is passed over, and
-// one for which the run has no room is a warning.
+// Set sets a property, replacing an earlier value. A property without a value is skipped, and one
+// for which the run has no room is a warning.
 func (n *Noted) Set(name, value string) {
 	if value = strings.TrimSpace(journal.Line(value)); value == "" {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A property is noted in one line, a later value takes the place of an earlier one, and one
-// that the run has no room for is a warning.
+// A property is stored in one line, a later value replaces an earlier one, and a property without
+// room is a warning.
 func TestNotedSet(t *testing.T) {
 	t.Parallel()
 	n := properties.Noted{Values: map[string]string{}, Journal: journal.New("device", nil)}

@@ -1,13 +1,12 @@
-// Package properties reads the context of a run off the device: what the paper calls
-// its software, hardware and runtime profiles (section 5.2.1), and what explains
-// differences between emulators and phones of today.
+// Package properties reads the context of a run from the device: the software, hardware and runtime
+// profiles of the paper (section 5.2.1), and whatever explains differences between today's
+// emulators and phones.
 //
-// It owns what is asked, how an answer is read on which Android, and to what step a
-// number is rounded, so that two runs of one device have one context. What counts when
-// contexts are compared is package devctx's. It takes two stands: all is asked in one
-// command, since a device far away takes longer for each than for the answer; and what
-// the device doesn't tell has no property, as a value that is guessed would make a
-// context of its own.
+// It owns the queries, how an answer is parsed on which Android, and to what step a number is
+// rounded, so that two runs of one device have one context. Which properties count when contexts
+// are compared belongs to package devctx. All queries are in one command, since each round trip to
+// a remote device takes longer than the answer. What the device does not report has no property,
+// since a guessed value would create a context of its own.
 package properties
 
 import (
@@ -22,25 +21,25 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Reading is what a device tells of itself.
+// Reading are a device's answers.
 type Reading struct {
 	// Properties are those of the context; none has the value "".
 	Properties map[string]string
-	// Version is the app's, "" where it isn't installed.
+	// Version is the app's, "" if it isn't installed.
 	Version string
-	// Display is what frames are judged by, where TellsDisplay.
+	// Display is the display by which frames are judged, if TellsDisplay.
 	Display      jank.Display
 	TellsDisplay bool
 }
 
-// question is one thing that is asked, from an API level on, with what its answer is for.
+// question is one query, from an API level on, with what its answer is for.
 type question struct {
 	since   int
 	command string
 	read    func(r *reader, answer string)
 }
 
-// questions are asked in this order. Where a command is not there its answer is empty.
+// questions are asked in this order. A missing command has an empty answer.
 func questions(app string) []question {
 	return []question{
 		{18, "wm size", (*reader).size},
@@ -57,17 +56,17 @@ func questions(app string) []question {
 	}
 }
 
-// section stands before each answer.
+// section separates the answers.
 const section = "apkgate-asks"
 
-// reader makes properties of answers.
+// reader turns answers into properties.
 type reader struct {
 	Reading
 	facts target.Facts
 }
 
-// Read asks the device about itself and the app. Network is what the run sets up, ""
-// where it takes the device's.
+// Read queries the device's properties and the app's. network is what the run sets up, "" if it
+// uses the device's.
 func Read(ctx context.Context, t *target.Target, app, network string) (Reading, error) {
 	r := &reader{facts: t.Facts, Reading: Reading{Properties: map[string]string{"network": network}}}
 	var commands []string
@@ -104,7 +103,7 @@ func Read(ctx context.Context, t *target.Target, app, network string) (Reading, 
 	return r.Reading, nil
 }
 
-// split finds the answers to so many questions, "" for what was not asked.
+// split returns the answers to so many questions, "" for a question that was not asked.
 func split(text string, questions int) []string {
 	answers := make([]string, questions)
 	for part := range strings.SplitSeq("\n"+text, "\n"+section+" ") {
@@ -117,7 +116,7 @@ func split(text string, questions int) []string {
 	return answers
 }
 
-// build notes what the build of Android says of itself.
+// build sets the properties of the Android build.
 func (r *reader) build() {
 	p := r.facts.Properties
 	for name, property := range map[string]string{
@@ -131,7 +130,7 @@ func (r *reader) build() {
 	r.Properties[devctx.Virtual] = virtual(r.facts)
 }
 
-// virtual is what plays the device, "" for a phone.
+// virtual returns the kind of a virtual device, "" for a phone.
 func virtual(f target.Facts) string {
 	hardware := f.Properties["ro.hardware"]
 	switch {
@@ -147,5 +146,5 @@ func virtual(f target.Facts) string {
 	return "emulator"
 }
 
-// period is how long a frame stays, of a rate in Hz.
+// period returns the duration of a frame at a rate in Hz.
 func period(hz float64) time.Duration { return time.Duration(float64(time.Second) / hz) }

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
-// tell has one answer read, of a device with these properties.
+// tell reads one answer of a device with these properties.
 func tell(read func(*reader, string), answer string, properties map[string]string) map[string]string {
 	r := &reader{facts: target.Facts{Properties: properties}, Reading: Reading{Properties: map[string]string{}}}
 	read(r, answer)
@@ -81,7 +81,7 @@ func TestAnswersAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatPlaysADeviceIsTold(t *testing.T) {
+func TestVirtual(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]map[string]string{
 		"":           {"ro.hardware": "oriole", "ro.product.manufacturer": "Google"},
@@ -99,7 +99,7 @@ func TestWhatPlaysADeviceIsTold(t *testing.T) {
 	}
 }
 
-func TestAnswersAreToldApart(t *testing.T) {
+func TestSplit(t *testing.T) {
 	t.Parallel()
 	got := split("apkgate-asks 0\nfirst\nof two\napkgate-asks 2\n\napkgate-asks 9\nnobody asked\napkgate-asks x\ny\napkgate-asks -1\n", 3)
 	if len(got) != 3 || got[0] != "first\nof two" || got[1] != "" || strings.TrimSpace(got[2]) != "" {
@@ -107,7 +107,7 @@ func TestAnswersAreToldApart(t *testing.T) {
 	}
 }
 
-func TestThisComputerIsNamed(t *testing.T) {
+func TestHost(t *testing.T) {
 	t.Parallel()
 	if got := host(); !strings.Contains(got, "core") || !strings.Contains(got, ", ") {
 		t.Errorf("got %q, want a CPU and its cores", got)

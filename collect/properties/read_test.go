@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// ready connects to a simulated phone and asks it for what it is.
+// ready connects to a simulated phone and reads its facts.
 func ready(t *testing.T, profile string, o simulator.Options) *target.Target {
 	t.Helper()
 	s, err := simulator.Start(profile, 1, o)
@@ -31,7 +31,7 @@ func ready(t *testing.T, profile string, o simulator.Options) *target.Target {
 	return d
 }
 
-func TestPhonesOfEachAndroidAreRead(t *testing.T) {
+func TestReadOfEachAndroid(t *testing.T) {
 	t.Parallel()
 	for _, p := range simulator.Profiles() {
 		d := ready(t, p.Name, simulator.Options{})
@@ -45,7 +45,7 @@ func TestPhonesOfEachAndroidAreRead(t *testing.T) {
 		if r.Version != "" {
 			t.Errorf("%s: an app that is not there has the version %q", p.Name, r.Version)
 		}
-		// Android 4.1 has no service that tells of displays.
+		// Android 4.1 has no service that reports displays.
 		if told := r.TellsDisplay; told != (p.API >= 17) || told && r.Properties["refresh_hz"] == "60" && r.Display.Period.Round(time.Microsecond) != 16667*time.Microsecond {
 			t.Errorf("%s: tells its display: %t, %+v", p.Name, told, r.Display)
 		}
@@ -60,7 +60,7 @@ func TestPhonesOfEachAndroidAreRead(t *testing.T) {
 	}
 }
 
-func TestTheNetworkIsWhatTheRunSetsOrTheDeviceIsOn(t *testing.T) {
+func TestReadNetwork(t *testing.T) {
 	t.Parallel()
 	d := ready(t, "pixel-7-android-14", simulator.Options{Network: "4g"})
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestTheNetworkIsWhatTheRunSetsOrTheDeviceIsOn(t *testing.T) {
 	}
 }
 
-func TestADeviceThatIsLostIsNoContext(t *testing.T) {
+func TestReadOfALostDevice(t *testing.T) {
 	t.Parallel()
 	d := ready(t, "pixel-7-android-14", simulator.Options{})
 	d.HangUp()

@@ -18,8 +18,7 @@ var (
 	dots        = regexp.MustCompile(`(Physical|Override) density: (\d{1,4})\b`)
 )
 
-// size reads `wm size` (Android 4.3 and later). An override stands below the physical
-// size.
+// size reads `wm size` (Android 4.3 and later). An override stands below the physical size.
 func (r *reader) size(text string) { r.setSize(wmSize, text) }
 
 func (r *reader) setSize(like *regexp.Regexp, text string) {
@@ -29,8 +28,7 @@ func (r *reader) setSize(like *regexp.Regexp, text string) {
 	}
 }
 
-// density reads `wm density` (Android 4.3 and later). An override is somebody's choice on
-// a phone too.
+// density reads `wm density` (Android 4.3 and later). Users may set an override on phones too.
 func (r *reader) density(text string) {
 	for _, m := range dots.FindAllStringSubmatch(text, -1) {
 		r.Properties[devctx.Density] = m[2]
@@ -40,21 +38,21 @@ func (r *reader) density(text string) {
 	}
 }
 
-// display reads `dumpsys display`: the size of a screen before Android 4.3, and by what
-// frames are judged.
+// display reads `dumpsys display`: the size of a screen before Android 4.3, and by what frames are
+// judged.
 func (r *reader) display(text string) {
 	r.setSize(displaySize, text)
 	hz, err := strconv.ParseFloat(device.RefreshRate(text), 64)
 	if err != nil || hz < 10 || hz > 1000 {
-		return // a display that doesn't tell its rate is taken for one of 60 Hz
+		return // a display without a rate is assumed to have 60 Hz
 	}
 	every := period(hz)
 	r.Display, r.TellsDisplay = jank.Display{Period: every, Forgiven: forgiven(text, every)}, true
 	r.Properties["refresh_hz"] = strconv.Itoa(int(hz + 0.5))
 }
 
-// forgiven is how long a frame may wait for a buffer, by what `dumpsys display` tells
-// of the first display's offsets (Android 5 and later).
+// forgiven returns how long a frame may wait for a buffer, by the offsets of the first display in
+// `dumpsys display` (Android 5 and later).
 func forgiven(text string, period time.Duration) time.Duration {
 	m := offsets.FindStringSubmatch(text)
 	if m == nil {

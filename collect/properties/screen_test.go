@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-func TestTheForgivenWaitIsReadOffTheDisplay(t *testing.T) {
+func TestForgiven(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
 		// 16.67 - (16.57 - 1) - 1 is 0.1 ms after the app, and 4 ms more.

@@ -11,17 +11,17 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// maxKeptFrames bounds the frames that a record keeps for pictures.
+// maxKeptFrames limits the frames that a record keeps for pictures.
 const maxKeptFrames = 20_000
 
-// FramesBy is the value of the context's property metric.FramesBy for what told of frames.
+// FramesBy returns the value of the context's property metric.FramesBy for a source of frames.
 func FramesBy(by framesource.Source) string {
 	return [...]string{framesource.Dumps: metric.ByGfxinfo, framesource.Timeline: metric.ByTimeline, framesource.Shown: metric.ByShown}[by]
 }
 
-// ShortestInterval is the shortest time between two vsyncs that any frame was drawn for, where
-// their rows tell it (Android 12 and later); 0 where none does. What the display told before
-// the workload is the rate of a screen on which nothing moves, 60 Hz on many a phone of 120 Hz.
+// ShortestInterval returns the shortest time between two vsyncs that any frame was drawn for, if
+// their rows have it (Android 12 and later); 0 if none does. The display's rate before the workload
+// is that of a still screen, 60 Hz on many a 120 Hz phone.
 func ShortestInterval(measured []Measurement) (least time.Duration) {
 	for _, m := range measured {
 		for _, f := range m.Frames {
@@ -33,7 +33,7 @@ func ShortestInterval(measured []Measurement) (least time.Duration) {
 	return least
 }
 
-// drawn sums frames up; nothing where nobody looked at them.
+// drawn sums up frames; nil if nothing looked at them.
 func (m Measurement) drawn(drawn []jank.Frame) map[string]float64 {
 	if m.Unseen {
 		return map[string]float64{}
@@ -45,11 +45,11 @@ func (m Measurement) drawn(drawn []jank.Frame) map[string]float64 {
 	return out
 }
 
-// bucketEvents is how many UI events get a bucket.
+// bucketEvents returns how many UI events get a bucket.
 func (m Measurement) bucketEvents() int { return min(len(m.Events), run.MaxEvents-1) }
 
-// bucketOf is the bucket of a frame that was due at this time: that of the last
-// event before it.
+// bucketOf returns the bucket of a frame that was due at this time: that of the last event before
+// it.
 func (m Measurement) bucketOf(at time.Duration) int {
 	lo, hi := 0, m.bucketEvents()
 	for lo < hi {
@@ -63,7 +63,7 @@ func (m Measurement) bucketOf(at time.Duration) int {
 	return lo
 }
 
-// picture lists the frames whose time is told, in the order in which they were drawn.
+// picture returns the frames whose time is known, in the order in which they were drawn.
 func (m Measurement) picture() []run.Frame {
 	drawn := slices.Clone(m.Frames)
 	slices.SortStableFunc(drawn, func(a, b jank.Frame) int { return cmp.Compare(a.At, b.At) })

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 )
 
-// Latest is the frame of a repetition that missed its deadline by the most and was seen to,
-// nil where none did.
+// Latest returns the seen frame of a repetition that missed its deadline by the most, nil if none
+// did.
 func Latest(r section.Repetition) (out *applog.Late) {
 	for _, f := range r.Trace.Frames {
 		if by := f.Took - f.Deadline; (f.Class == run.SlowFrames || f.Class == run.FrozenFrames) && (out == nil || by > out.By) {
@@ -19,8 +19,8 @@ func Latest(r section.Repetition) (out *applog.Late) {
 	return out
 }
 
-// LinkTraces has each frame of the record's section of what frames were spent on lead to the
-// trace of its repetition, where one was kept. The section may be nil.
+// LinkTraces links each frame of the record's section on what frames spent their time on to the
+// kept trace of its repetition, if any. The section may be nil.
 func LinkTraces(section *run.Frames, kept []run.Evidence) {
 	if section == nil {
 		return
@@ -36,11 +36,11 @@ func LinkTraces(section *run.Frames, kept []run.Evidence) {
 	}
 }
 
-// Views are the views of the app's window after each UI event, by its name, in the
-// order in which the events came first.
+// Views are the views of the app's window after each UI event, by its name, in the order in which
+// the events came first.
 type Views []run.Views
 
-// Add takes the place of what was seen after an event of that name.
+// Add replaces what was seen after an event of that name.
 func (s *Views) Add(v run.Views) {
 	for i, known := range *s {
 		if known.Event == v.Event {

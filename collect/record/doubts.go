@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Doubts are warnings about all repetitions together: those whose UI events differ, frames
-// that nobody saw one by one, and watching that may have disturbed the app.
+// Doubts returns warnings about all repetitions together: differing UI events, unseen frames, and
+// watching that may have disturbed the app.
 func Doubts(measured []Measurement) []string {
 	return slices.Concat(otherEvents(measured), coverage(measured), watching(measured))
 }
 
-// otherEvents names repetitions whose UI events are not those of the first: their buckets
-// can't be compared one by one.
+// otherEvents lists repetitions whose UI events differ from those of the first: their buckets can't
+// be compared one by one.
 func otherEvents(measured []Measurement) (out []string) {
 	for _, m := range measured {
 		first := eventNames(measured[0])
@@ -46,7 +46,7 @@ func difference(got, want []string) string {
 	return strings.Join(got, ", ")
 }
 
-// coverage tells of repetitions in which frames were drawn that were not seen one by one.
+// coverage warns of repetitions with frames that were not seen one by one.
 func coverage(measured []Measurement) []string {
 	least, at := 1.0, 0
 	seen, all := 0, 0
@@ -66,17 +66,17 @@ func coverage(measured []Measurement) []string {
 		100*float64(seen)/float64(all), 100*least, at)}
 }
 
-// watched is what watching took in all repetitions.
+// watched are the durations of watching, in all repetitions.
 type watched struct{ watching, own, lasted time.Duration }
 
-// much reports whether watching may show in what is measured: it took more than a fiftieth of
-// the app's own CPU time, and a twentieth of one CPU. An app that stands still has next to none,
-// and what shares eight CPUs with it for a few milliseconds a second disturbs nothing.
+// much reports whether watching may affect the measurement: it took more than a fiftieth of the
+// app's own CPU time, and a twentieth of one CPU. An idle app has next to none, and sharing eight
+// CPUs with it for a few milliseconds a second disturbs nothing.
 func (w watched) much() bool {
 	return w.own > 0 && w.watching > w.own/50 && w.watching > w.lasted/20
 }
 
-// watching tells where watching took much of the device.
+// watching warns if watching took much of the device.
 func watching(measured []Measurement) []string {
 	var all watched
 	for _, m := range measured {

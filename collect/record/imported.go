@@ -9,18 +9,18 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Found is what workloads have measured by themselves, of all repetitions.
+// Found are the measurements by workloads themselves, of all repetitions.
 type Found struct {
-	Iterations []run.Iteration // nil where no workload measured anything
+	Iterations []run.Iteration // nil if no workload measured anything
 	Declared   []run.Declared  // their metrics, each name once
-	Context    []Property      // what they say of how they measured
+	Context    []Property      // how they measured
 }
 
 // Property is one of a run's context.
 type Property struct{ Name, Value string }
 
-// Imported is what workloads have measured by themselves. Where one is one turn of several, it
-// is one observation, however often it looked: its iterations become their medians.
+// Imported returns the measurements by workloads themselves. If one is one of several turns, it is
+// one observation, however many iterations it has: they become their medians.
 func Imported(measured []Measurement, turns bool) (out Found) {
 	for _, m := range measured {
 		if m.Imported == nil {
@@ -45,8 +45,8 @@ func Imported(measured []Measurement, turns bool) (out Found) {
 	return out
 }
 
-// Median is an iteration with the medians of some: those of one turn of a Macrobenchmark,
-// which is one observation however often it looked.
+// Median returns an iteration with the medians of some: those of one turn of a Macrobenchmark,
+// which is one observation however many iterations it has.
 func Median(of []run.Iteration) (out run.Iteration) {
 	var whole []map[string]float64
 	events := map[string][]map[string]float64{}
@@ -66,7 +66,7 @@ func Median(of []run.Iteration) (out run.Iteration) {
 	return out
 }
 
-// medians are those of each metric, of those that have it.
+// medians returns those of each metric, over the iterations that have it.
 func medians(of []map[string]float64) map[string]float64 {
 	values, out := map[string][]float64{}, map[string]float64{}
 	for _, metrics := range of {

@@ -1,10 +1,9 @@
-// Package record makes the parts of a run's record from what was measured in its repetitions:
-// iterations with a bucket for each UI event, the section of what did not respond, and what is
-// doubtful about all of them together.
+// Package record builds the parts of a run's record from the measurements of its repetitions:
+// iterations with a bucket for each UI event, the section on what did not respond, and doubts about
+// all of them together.
 //
-// It owns how measurements become metrics, and nothing of how they were made: it asks no
-// device, reads no file and knows no clock. It takes a stand: what is not known is left out of
-// a record, and never 0.
+// It owns how measurements become metrics, and not how they were made: it uses no device, file or
+// clock. What is unknown is left out of a record, and never 0.
 package record
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Spent is the energy of the repetitions, of those that have it.
+// Spent returns the energy of the repetitions that have it.
 func Spent(measured []Measurement) (out []*energymeter.Spent) {
 	for _, m := range measured {
 		if m.Energy != nil {
@@ -26,8 +25,8 @@ func Spent(measured []Measurement) (out []*energymeter.Spent) {
 	return out
 }
 
-// Iterations makes the record's iterations of what was measured. The frames
-// themselves are kept for the repetition in the middle alone.
+// Iterations builds the record's iterations from the measurements. Only the repetition in the
+// middle keeps its frames.
 func Iterations(measured []Measurement) []run.Iteration {
 	out := make([]run.Iteration, len(measured))
 	for i, m := range measured {
@@ -40,8 +39,7 @@ func Iterations(measured []Measurement) []run.Iteration {
 	return out
 }
 
-// middle is the index of the iteration whose time per frame is the median, -1
-// where there is none.
+// middle returns the index of the iteration with the median time per frame, -1 if there is none.
 func middle(its []run.Iteration) int {
 	order := make([]int, len(its))
 	for i := range order {
@@ -63,8 +61,8 @@ func middle(its []run.Iteration) int {
 	return order[(len(order)-1)/2]
 }
 
-// iteration sums a repetition up: totals, and a bucket for each UI event (paper,
-// section 5.2.2: the first holds what came before the first event).
+// iteration sums up a repetition: totals, and a bucket for each UI event (paper, section 5.2.2: the
+// first holds what came before the first event).
 func (m Measurement) iteration() run.Iteration {
 	buckets := make([][]jank.Frame, m.bucketEvents()+1)
 	for _, f := range m.Frames {
@@ -97,7 +95,7 @@ func (m Measurement) iteration() run.Iteration {
 	return it
 }
 
-// addTimes puts the times of the whole into the record, of those that are known.
+// addTimes adds the known times of the whole to the record.
 func (m Measurement) addTimes(it *run.Iteration) {
 	if m.Startup > 0 {
 		it.Metrics["startup.ttid_ms"] = milliseconds(m.Startup)
@@ -113,7 +111,7 @@ func (m Measurement) addTimes(it *run.Iteration) {
 	}
 }
 
-// addMemory puts the app's memory into the record, as far as it is known.
+// addMemory adds the app's memory to the record, as far as it is known.
 func (m Measurement) addMemory(it *run.Iteration) {
 	for name, kb := range map[string]int64{"memory.rss_kb": m.RSSKB, "memory.peak_rss_kb": m.PeakKB, "memory.pss_kb": m.PSSKB} {
 		if kb > 0 {

@@ -29,9 +29,8 @@ func TestBucketOfAgainstAPlainCount(t *testing.T) {
 	}
 }
 
-// Frames are kept in order however far apart they are: further, in ns, than 32 bits
-// count.
-func TestFramesAreKeptInOrder(t *testing.T) {
+// Frames are sorted however far apart they are: further, in ns, than 32 bits count.
+func TestPictureIsSorted(t *testing.T) {
 	t.Parallel()
 	var m Measurement
 	for _, s := range []int64{9, 1, 5, 3, 7} {
@@ -46,8 +45,8 @@ func TestFramesAreKeptInOrder(t *testing.T) {
 	}
 }
 
-// Watching is much where it took more than 2 % of the app's own CPU time and 5 % of one CPU.
-func TestMuchWatchingIsWarnedOf(t *testing.T) {
+// Watching is much if it took more than 2 % of the app's own CPU time and 5 % of one CPU.
+func TestDoubtsOfMuchWatching(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
 	for what, c := range map[string]struct {

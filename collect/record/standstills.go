@@ -12,10 +12,10 @@ const (
 	snrCount = "snr.count"
 )
 
-// Restart is Android itself that ended and was started again, at a time that is not known.
+// Restart is a restart of Android itself at an unknown time.
 var Restart = Standstill{Metric: snrCount}
 
-// Standstills are those of a repetition.
+// Standstills returns those of a repetition.
 func Standstills(s applog.Seen) (out []Standstill) {
 	for _, a := range s.Anomalies {
 		switch a.Kind {
@@ -28,8 +28,8 @@ func Standstills(s applog.Seen) (out []Standstill) {
 	return out
 }
 
-// Restarts are those of Android itself, in an attempt that is lost: the UI events of the next
-// one are at other times.
+// Restarts returns those of Android itself, in a lost attempt: the UI events of the next attempt
+// are at other times.
 func Restarts(list []Standstill) (out []Standstill) {
 	for _, s := range list {
 		if s.Metric == snrCount {
@@ -39,8 +39,8 @@ func Restarts(list []Standstill) (out []Standstill) {
 	return out
 }
 
-// ANRs are the entries of the record's section for what did not respond in a repetition, at
-// most as many as there is room for; more says that there were others.
+// ANRs returns the entries of the record's section on what did not respond in a repetition, up to
+// room; more reports that there were others.
 func ANRs(repetition int, s applog.Seen, room int) (out []run.ANR, more bool) {
 	for _, a := range s.Anomalies {
 		kind := run.SNR
@@ -62,8 +62,8 @@ func ANRs(repetition int, s applog.Seen, room int) (out []run.ANR, more bool) {
 	return out, false
 }
 
-// count adds the standstills to the metrics of the repetition, 0 of each kind that there
-// was none of, and to those of the event that each fell in.
+// count adds the standstills to the metrics of the repetition, 0 for each kind without one, and to
+// those of the event in which each began.
 func (m Measurement) count(it *run.Iteration) {
 	it.Metrics[anrCount], it.Metrics[snrCount] = 0, 0
 	for _, name := range logcat.ANRMetrics() {
@@ -80,7 +80,8 @@ func (m Measurement) count(it *run.Iteration) {
 	}
 }
 
-// fillStandstills has each repetition tell of what an event of that name did in any.
+// fillStandstills sets the standstill metrics that an event has in any repetition to 0 where they
+// are missing.
 func fillStandstills(its []run.Iteration) {
 	told := map[string]map[string]bool{} // metrics by event
 	each := func(do func(run.Bucket)) {

@@ -29,7 +29,7 @@ func drawn(took ...int) (out []jank.Frame) {
 	return out
 }
 
-// wantMetrics compares some metrics, and has NaN-free exact values: all are whole numbers.
+// wantMetrics compares some metrics exactly: all are whole numbers.
 func wantMetrics(t *testing.T, what string, got, want map[string]float64) {
 	t.Helper()
 	for name, w := range want {
@@ -40,7 +40,7 @@ func wantMetrics(t *testing.T, what string, got, want map[string]float64) {
 }
 
 // A repetition's totals are metrics of the whole, its frames fall into the buckets of the events
-// before them, and what is not known is left out.
+// before them, and what is unknown is left out.
 func TestIterations(t *testing.T) {
 	t.Parallel()
 	its := record.Iterations([]record.Measurement{{
@@ -68,7 +68,7 @@ func TestIterations(t *testing.T) {
 	}
 }
 
-// Frames are kept of the iteration whose mean is in the middle alone.
+// Only the iteration with the median mean keeps its frames.
 func TestIterationsKeepFramesOfTheMedian(t *testing.T) {
 	t.Parallel()
 	its := record.Iterations([]record.Measurement{{Frames: drawn(30)}, {Frames: drawn(10)}, {Frames: drawn(20)}})
@@ -80,8 +80,8 @@ func TestIterationsKeepFramesOfTheMedian(t *testing.T) {
 	}
 }
 
-// Where Android counted more frames than were seen, its counts are those of the whole.
-func TestIterationsWithFramesThatWereNotSeen(t *testing.T) {
+// If Android counted more frames than were seen, its counts are those of the whole.
+func TestIterationsWithUnseenFrames(t *testing.T) {
 	t.Parallel()
 	it := record.Iterations([]record.Measurement{{Frames: drawn(4, 8), Whole: framesource.Whole{Count: 8, Janky: 2}}})[0]
 	wantMetrics(t, "the whole", it.Metrics, map[string]float64{"frames.count": 8, "frames.janky": 2, "frames.smooth_ratio": 0.75})
@@ -94,7 +94,7 @@ func TestIterationsWithFramesThatWereNotSeen(t *testing.T) {
 	}
 }
 
-// stoodStill is what the log tells of an ANR for input, 5 s into a repetition.
+// stoodStill is the log of an ANR for input, 5 s into a repetition.
 func stoodStill() applog.Seen {
 	return applog.Seen{
 		Events: []logcat.Event{{Name: "tap", Time: 2 * time.Second}},
@@ -106,8 +106,8 @@ func stoodStill() applog.Seen {
 	}
 }
 
-// What did not respond counts in the event in which it began, and in each repetition's event of
-// that name.
+// A standstill counts in the event in which it began, and as 0 in other repetitions' events of that
+// name.
 func TestStandstills(t *testing.T) {
 	t.Parallel()
 	seen := stoodStill()
@@ -146,7 +146,7 @@ func TestANRs(t *testing.T) {
 	}
 }
 
-// Doubts name the repetition they are about, and of repetitions that are alike there are none.
+// Doubts name their repetition, and equal repetitions have none.
 func TestDoubts(t *testing.T) {
 	t.Parallel()
 	tap, swipe := []logcat.Event{{Name: "tap"}}, []logcat.Event{{Name: "swipe"}}
@@ -172,7 +172,7 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// What a workload has measured by itself takes the place of iterations; a turn is one.
+// Measurements by a workload itself replace iterations; a turn is one.
 func TestImported(t *testing.T) {
 	t.Parallel()
 	of := func(values ...float64) *run.Run {
@@ -196,8 +196,8 @@ func TestImported(t *testing.T) {
 	}
 }
 
-// The latest frame is the one that missed its deadline by the most, and each frame of the
-// section leads to the trace of its repetition.
+// The latest frame is the one that missed its deadline by the most, and each frame of the section
+// links to the trace of its repetition.
 func TestFrameCauses(t *testing.T) {
 	t.Parallel()
 	late := record.Latest(section.Repetition{Trace: rendering.Trace{Frames: []rendering.Frame{
@@ -217,7 +217,7 @@ func TestFrameCauses(t *testing.T) {
 	record.LinkTraces(nil, nil)
 }
 
-// Of an event what was seen last counts, in the order in which events came first.
+// The last views of an event count, in the order in which events came first.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	var v record.Views
@@ -232,7 +232,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// The rate of a run is that of the shortest interval that its frames were drawn for.
+// A run's rate is that of the shortest interval that its frames were drawn for.
 func TestShortestInterval(t *testing.T) {
 	t.Parallel()
 	got := record.ShortestInterval([]record.Measurement{{Frames: []jank.Frame{{}, {Interval: 16 * ms}}}, {Frames: []jank.Frame{{Interval: 8 * ms}}}})

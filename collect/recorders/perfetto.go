@@ -16,60 +16,60 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Known is what a device's perfetto knows that not every one does: it refuses
-// what it does not know.
-type Known struct {
+// Capabilities are the features of a device's perfetto that not every version has: it rejects a
+// configuration with fields that it does not know.
+type Capabilities struct {
 	Voltage    bool // of the battery: perfetto 40, Android 15
 	Properties bool // of the system: perfetto 28, Android 14 and some of 13
-	Symbols    bool // names of the kernel's functions, where it tells their addresses: perfetto 9
+	Symbols    bool // names of the kernel's functions, where it reports their addresses: perfetto 9
 	wait       bool // --background-wait: Android 13, and 12 perhaps
-	clone      bool // --clone-by-name: perfetto 49, which is said to work since Android 14
+	clone      bool // --clone-by-name: perfetto 49, supposedly since Android 14
 }
 
-// generations of perfetto, the latest first. Whether it clones is asked.
-var generations = []Known{
+// generations of perfetto, the latest first. The clone option is queried.
+var generations = []Capabilities{
 	{Voltage: true, Properties: true, Symbols: true, wait: true}, {Properties: true, Symbols: true, wait: true}, {Symbols: true, wait: true}, {},
 }
 
-// HasPerfetto reports whether the device is of Android 10 or later: those have a
-// perfetto that takes a configuration as text, and the data source android.power.
+// HasPerfetto reports whether the device has Android 10 or later, whose perfetto accepts a
+// configuration as text and has the data source android.power.
 func HasPerfetto(f target.Facts) bool { return f.API >= 29 }
 
-// Perfetto is the one session that records on a device, for all that ask.
+// Perfetto is the single tracing session on a device, which serves all requests.
 type Perfetto struct {
 	Programs *Programs
-	// Limit is after how long it ends by itself, so that nothing runs on where this
-	// computer goes away.
+	// Limit is after how long it ends by itself, so that it does not keep running if this computer
+	// goes away.
 	Limit time.Duration
 
-	asks    []Ask
-	text    string // the configuration that the device takes, "" where there is none
-	known   Known
-	program *Program // nil: it does not record
-	trace   recording
+	requests []Request
+	text     string // the configuration that the device accepts, "" if none
+	known    Capabilities
+	program  *Program // nil: it does not record
+	trace    recording
 }
 
-// Ask adds what somebody needs to what is recorded from the next Ready on.
-func (p *Perfetto) Ask(a Ask) {
+// Request adds a request to what is recorded from the next Ready on.
+func (p *Perfetto) Request(a Request) {
 	p.Withdraw(a.Who)
-	p.asks, p.text = append(p.asks, a), ""
+	p.requests, p.text = append(p.requests, a), ""
 }
 
-// Withdraw takes back what was asked for.
+// Withdraw removes a request.
 func (p *Perfetto) Withdraw(who string) {
-	p.asks, p.text = slices.DeleteFunc(p.asks, func(a Ask) bool { return a.Who == who }), ""
+	p.requests, p.text = slices.DeleteFunc(p.requests, func(a Request) bool { return a.Who == who }), ""
 }
 
 // Serves implements Recorder.
 func (p *Perfetto) Serves(who string) bool {
-	return slices.ContainsFunc(p.asks, func(a Ask) bool { return who == "" || a.Who == who })
+	return slices.ContainsFunc(p.requests, func(a Request) bool { return who == "" || a.Who == who })
 }
 
-// ErrNoPerfetto says that what was asked for can't be recorded on the device.
+// ErrNoPerfetto reports that the device cannot record what was requested.
 var ErrNoPerfetto = errors.New("the device's perfetto can't be used")
 
-// Ready puts the configuration on the device, the richest that it takes: the version
-// of Android does not tell, since makers update perfetto by itself.
+// Ready pushes the configuration to the device: the richest that it accepts. The version of Android
+// does not determine it, since makers update perfetto independently.
 func (p *Perfetto) Ready(ctx context.Context) error {
 	if p.text != "" || !p.Serves("") {
 		return nil
@@ -98,15 +98,15 @@ func (p *Perfetto) Ready(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ErrNoPerfetto, refused)
 }
 
-// How long init may take to start the service that perfetto asks, and how often it is looked.
+// How long init may take to start perfetto's service, and how often it is polled.
 const (
 	serviceFor   = 5 * time.Second
 	serviceEvery = 250 * time.Millisecond
 )
 
-// turnOn turns Perfetto's service on until the run ends, where a maker has it off, as most do
-// with Android 10: adb's shell may (persist.traced.enable; shell.te, traced_enabled_prop). A
-// device that lets it not refuses the session then.
+// turnOn turns perfetto's service on until the run ends. Most makers have it off with Android 10,
+// and adb's shell may turn it on (persist.traced.enable; shell.te, traced_enabled_prop). A device
+// that does not allow that then refuses the session.
 func (p *Perfetto) turnOn(ctx context.Context) error {
 	const enabled = "persist.traced.enable"
 	t := p.Programs.Target
@@ -127,23 +127,23 @@ func (p *Perfetto) turnOn(ctx context.Context) error {
 	return err
 }
 
-// clones asks whether what is recorded can be copied as it goes on; not where all of
-// it is needed anyway.
+// clones reports whether a running session can be cloned. It is false if a request needs all of it
+// anyway.
 func (p *Perfetto) clones(ctx context.Context) (bool, error) {
-	if !slices.ContainsFunc(p.asks, func(a Ask) bool { return !a.Whole }) {
+	if !slices.ContainsFunc(p.requests, func(a Request) bool { return !a.Complete }) {
 		return false, nil
 	}
-	out, err := p.Programs.Target.Exec(ctx, "perfetto", "--help") // which it calls a failure
+	out, err := p.Programs.Target.Exec(ctx, "perfetto", "--help") // --help exits with a failure
 	if err != nil {
 		return false, fmt.Errorf("ask what perfetto knows: %w", err)
 	}
 	return bytes.Contains(append(out.Stdout, out.Stderr...), []byte("--clone-by-name")), nil
 }
 
-// put puts the configuration on the device that such a perfetto takes.
-func (p *Perfetto) put(ctx context.Context, known Known) error {
+// put pushes the configuration for such a perfetto to the device.
+func (p *Perfetto) put(ctx context.Context, known Capabilities) error {
 	t := p.Programs.Target
-	text := merge(p.asks, known, p.Limit)
+	text := merge(p.requests, known, p.Limit)
 	if err := t.Device().Push(ctx, strings.NewReader(text), perfettoConfig, 0o644, t.Started); err != nil {
 		return fmt.Errorf("push Perfetto's configuration to the device: %w", err)
 	}
@@ -151,8 +151,8 @@ func (p *Perfetto) put(ctx context.Context, known Known) error {
 	return nil
 }
 
-// Start returns when the trace is being recorded: later versions of perfetto wait
-// for that themselves.
+// Start returns once the trace is being recorded: later versions of perfetto wait for that
+// themselves.
 func (p *Perfetto) Start(ctx context.Context) error {
 	t := p.Programs.Target
 	background := "--background"
@@ -166,7 +166,7 @@ func (p *Perfetto) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start perfetto: %w", err)
 	}
-	r, err := p.Programs.Begun("perfetto", out)
+	r, err := p.Programs.Started("perfetto", out)
 	if err != nil {
 		return err
 	}
@@ -184,15 +184,15 @@ func (p *Perfetto) Start(ctx context.Context) error {
 	return err
 }
 
-// perfettoStarts is how long perfetto may take to start its data sources where
-// it does not say when it has.
+// perfettoStarts is how long perfetto may take to start its data sources if it does not report when
+// it has.
 const perfettoStarts = time.Second
 
-// ErrEndedEarly says that perfetto had ended before it was told to: its file lacks what
-// came after, and does not show that.
-var ErrEndedEarly = errors.New("perfetto ended before it was told to, and what it recorded is not whole")
+// ErrEndedEarly reports that perfetto ended before it was stopped: its file lacks the rest, and
+// does not show that.
+var ErrEndedEarly = errors.New("perfetto ended before it was stopped, and its recording is incomplete")
 
-// Stop ends the trace; its file is whole by then.
+// Stop ends the trace. Its file is complete when Stop returns.
 func (p *Perfetto) Stop(ctx context.Context) error {
 	if p.program == nil {
 		return nil
@@ -212,8 +212,8 @@ func (p *Perfetto) Stop(ctx context.Context) error {
 	return err
 }
 
-// Keep implements Recorder: it saves what the buffers hold, where the device's perfetto
-// can clone a session.
+// Keep implements Recorder: it saves the contents of the buffers if the device's perfetto can clone
+// a session.
 func (p *Perfetto) Keep(ctx context.Context, n int) (path string, err error) {
 	if p.program == nil || !p.known.clone || strings.Contains(p.text, toFileField) {
 		return "", nil
@@ -226,12 +226,12 @@ func (p *Perfetto) Keep(ctx context.Context, n int) (path string, err error) {
 	return path, nil
 }
 
-// clonePath is where the n-th trace lies that was saved while it went on.
+// clonePath is the path of the n-th trace that was saved while recording.
 func clonePath(n int) string {
 	return strings.Replace(perfettoTrace, ".pftrace", "-"+strconv.Itoa(n)+".pftrace", 1)
 }
 
-// MaxKept is how many traces are saved on the device at once, at most.
+// MaxKept is the maximum number of saved traces on the device.
 const MaxKept = 2
 
 // Fetch implements Recorder.
@@ -239,8 +239,8 @@ func (p *Perfetto) Fetch(ctx context.Context, read func(io.ReadSeeker) error) er
 	return p.trace.fetch(ctx, p.Programs, read)
 }
 
-// FetchKept copies a trace that was saved while it went on from the device, has it
-// read, and removes it there.
+// FetchKept copies a trace that was saved while recording from the device, calls read with it, and
+// removes it from the device.
 func (p *Perfetto) FetchKept(ctx context.Context, path string, read func(io.ReadSeeker) error) error {
 	return p.Programs.Fetch(ctx, path, read)
 }

@@ -1,11 +1,9 @@
-// Package recorders is what runs on the device beside the workload until it is told
-// to end: Perfetto, simpleperf, and a workload that goes on while the connection is
-// cut.
+// Package recorders runs programs on the device in parallel with the workload: Perfetto,
+// simpleperf, and a workload that continues while the connection is cut.
 //
-// It owns the life of such a program: that it is started, records, is told to end,
-// has written its file, and that none is left behind, neither by a lost repetition
-// nor by a run that was killed. Whoever needs a recording asks for it; there is one
-// of each kind, which serves all that ask. What a recording means is not known here.
+// It owns their life: starting, recording, stopping, waiting for the file, and ending programs left
+// behind by a lost repetition or a killed run. There is one recorder of each kind, which serves all
+// requests. It does not interpret recordings.
 package recorders
 
 import (
@@ -23,21 +21,21 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Program records on the device until it is told to end.
+// Program is a program on the device that records until it is stopped.
 type Program struct {
 	Name string // for messages
 	PID  string
 }
 
-// Programs are those that run on a device now.
+// Programs are the running programs of a device.
 type Programs struct {
 	Target *target.Target
 
 	running []Program
 }
 
-// Files of recorders on the device. Perfetto may write to its own folder alone,
-// and read its configuration from a pipe.
+// Files of recorders on the device. Perfetto may write only to its own folder, and reads its
+// configuration from a pipe.
 const (
 	perfettoConfig = "/data/local/tmp/apkgate-perfetto.cfg"
 	perfettoTrace  = "/data/misc/perfetto-traces/apkgate.pftrace"
@@ -50,8 +48,8 @@ var recordingFiles = []string{perfettoConfig, perfettoTrace, clonePath(1), clone
 
 var pidLine = regexp.MustCompile(`(?m)^\s*(\d{1,10})\s*$`)
 
-// Begun notes a program that was started in the background and printed its pid.
-func (p *Programs) Begun(name string, out device.Output) (Program, error) {
+// Started registers a program that was started in the background and printed its pid.
+func (p *Programs) Started(name string, out device.Output) (Program, error) {
 	m := pidLine.FindSubmatch(out.Stdout)
 	if out.ExitCode != 0 || m == nil {
 		said := target.FirstLine(out.Stderr, out.Stdout)
@@ -62,18 +60,18 @@ func (p *Programs) Begun(name string, out device.Output) (Program, error) {
 	return r, nil
 }
 
-// Forget says that the program has ended.
+// Forget removes a program that has ended.
 func (p *Programs) Forget(r Program) {
 	p.running = slices.DeleteFunc(p.running, func(o Program) bool { return o == r })
 }
 
-// Alive asks whether the program still runs. Signal 0 does not tell: the shell may
-// end perfetto, but SELinux lets it neither ask by signal nor kill it (shell.te:
-// "allow shell perfetto:process signal").
+// Alive reports whether the program still runs. Signal 0 can't be used: SELinux lets the shell
+// terminate perfetto, but neither query it by signal nor kill it (shell.te: "allow shell
+// perfetto:process signal").
 func (p *Programs) Alive(ctx context.Context, r Program) (bool, error) {
 	out, err := p.Target.Exec(ctx, "test", "-d", "/proc/"+r.PID)
 	if err != nil {
-		return false, fmt.Errorf("look whether %s runs: %w", r.Name, err)
+		return false, fmt.Errorf("check whether %s runs: %w", r.Name, err)
 	}
 	return out.ExitCode == 0, nil
 }
@@ -84,7 +82,7 @@ const (
 	endEvery = 200 * time.Millisecond
 )
 
-// End tells the program to end, and waits until its file is whole.
+// End signals the program to end, and waits until its file is complete.
 func (p *Programs) End(ctx context.Context, r Program, signal string) error {
 	if err := p.Target.Try(ctx, "kill", signal, r.PID); err != nil {
 		return fmt.Errorf("end %s: %w", r.Name, err)
@@ -100,7 +98,7 @@ func (p *Programs) End(ctx context.Context, r Program, signal string) error {
 	return nil
 }
 
-// HasEnded waits for a program to end; false where it takes longer.
+// HasEnded waits for a program to end; false if it takes longer.
 func (p *Programs) HasEnded(ctx context.Context, r Program, longest time.Duration) (bool, error) {
 	return p.Target.Poll(ctx, endEvery, longest, func() (bool, error) {
 		runs, err := p.Alive(ctx, r)
@@ -108,12 +106,12 @@ func (p *Programs) HasEnded(ctx context.Context, r Program, longest time.Duratio
 	})
 }
 
-// endSoon is how long a program may take to end whose file nobody will read.
+// endSoon is how long a program whose file is not needed may take to end.
 const endSoon = 10 * time.Second
 
-// EndAll ends whatever still records: what a lost repetition left, and what
-// nobody knows of any more, since the connection broke while it was started or a
-// run was killed. Before Android 6 there is no pkill, and few recorders either.
+// EndAll ends all recorders: those left by a lost repetition, and unknown ones, whose start was
+// interrupted by a broken connection or whose run was killed. Before Android 6 there is no pkill,
+// and few recorders either.
 func (p *Programs) EndAll(ctx context.Context) error {
 	errs := []error{p.Target.Try(ctx, "pkill", "-f", target.Background)} // by SIGTERM, which old toybox can't spell
 	for _, r := range p.running {
@@ -126,8 +124,8 @@ func (p *Programs) EndAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Prepare ends what a run that was killed left behind, and has what this one starts
-// ended and its files removed.
+// Prepare ends what a killed run left behind, and registers that the programs of this run are ended
+// and their files removed.
 func (p *Programs) Prepare(ctx context.Context) error {
 	p.Target.UndoLater("end what records and remove its files", p.CleanUp)
 	return p.Target.Record(ctx, device.Quote("pkill", "-f", target.Background),
@@ -142,8 +140,7 @@ func (p *Programs) EndLeft(ctx context.Context) error {
 	return p.EndAll(ctx)
 }
 
-// awaitEnd waits for a program that was told to end, and kills it where it does
-// not.
+// awaitEnd waits for a program that was signaled to end, and kills it if it does not.
 func (p *Programs) awaitEnd(ctx context.Context, r Program) error {
 	if ended, err := p.HasEnded(ctx, r, endSoon); ended || err != nil {
 		return err
@@ -163,11 +160,11 @@ func (p *Programs) CleanUp(ctx context.Context) error {
 	return errors.Join(p.EndAll(ctx), p.Target.Try(ctx, append([]string{"rm", "-f"}, recordingFiles...)...))
 }
 
-// maxRecording bounds a recorder's file.
+// maxRecording limits a recorder's file, in bytes.
 const maxRecording = 512 << 20
 
-// Fetch copies a recorder's file from the device, has it read, and removes it
-// there.
+// Fetch copies a recorder's file from the device, calls read with it, and removes it from the
+// device.
 func (p *Programs) Fetch(ctx context.Context, path string, read func(io.ReadSeeker) error) error {
 	if err := p.Take(ctx, path, read); err != nil {
 		return err
@@ -175,7 +172,7 @@ func (p *Programs) Fetch(ctx context.Context, path string, read func(io.ReadSeek
 	return p.Target.Try(ctx, "rm", "-f", path)
 }
 
-// Take copies a file from the device and has it read.
+// Take copies a file from the device and calls read with it.
 func (p *Programs) Take(ctx context.Context, path string, read func(io.ReadSeeker) error) error {
 	file, err := p.pull(ctx, path)
 	if err != nil {
@@ -185,7 +182,7 @@ func (p *Programs) Take(ctx context.Context, path string, read func(io.ReadSeeke
 	return readFrom(file, path, read)
 }
 
-// pull copies a recorder's file from the device to a temporary one.
+// pull copies a recorder's file from the device to a temporary file.
 func (p *Programs) pull(ctx context.Context, path string) (*os.File, error) {
 	file, err := os.CreateTemp("", "apkgate-*")
 	if err != nil {
@@ -198,7 +195,7 @@ func (p *Programs) pull(ctx context.Context, path string) (*os.File, error) {
 	return file, nil
 }
 
-// readFrom has the copy of a file of the device read from its beginning.
+// readFrom calls read with the copy of a device's file, from its beginning.
 func readFrom(file *os.File, path string, read func(io.ReadSeeker) error) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("read the copy of the device's %s: %w", path, err)
@@ -214,7 +211,7 @@ func discard(file *os.File) {
 	_ = os.Remove(file.Name())
 }
 
-// limited writes at most so many bytes.
+// limited writes up to so many bytes and fails after that.
 type limited struct {
 	w    io.Writer
 	left int64

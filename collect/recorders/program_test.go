@@ -18,7 +18,7 @@ func (ended) Exec(context.Context, string) (device.Output, error) {
 	return device.Output{Stdout: []byte("simpleperf E open: Permission denied\n"), ExitCode: 1}, nil
 }
 
-func TestARecorderThatEndedAtOnceIsForgottenAlone(t *testing.T) {
+func TestStartForgetsAnEndedRecorder(t *testing.T) {
 	t.Parallel()
 	on := target.New("pixel", nil, time.Now(), func(context.Context) (device.Device, error) { return ended{}, nil })
 	if err := on.Open(t.Context()); err != nil {

@@ -8,35 +8,35 @@ import (
 	"slices"
 )
 
-// Recorder records on the device beside the workload, from Start to Stop, for all
-// that ask it. Its life begins anew with each repetition.
+// Recorder records on the device in parallel with the workload, from Start to Stop, for all
+// requesters. It is reused for each repetition.
 type Recorder interface {
-	// Serves reports whether somebody, by name, asked for what it records; "" for anybody.
+	// Serves reports whether the named requester requested a recording; "" is any.
 	Serves(who string) bool
-	// Start returns when it records.
+	// Start returns once it records.
 	Start(ctx context.Context) error
-	// Keep saves what is recorded so far in a file on the device, the n-th of a
-	// repetition, from 1, and goes on; "" where it can't.
+	// Keep saves the recording so far in a file on the device, the n-th of a repetition, from 1,
+	// and continues. It returns "" if it can't.
 	Keep(ctx context.Context, n int) (path string, err error)
-	// Stop ends it; its file is whole by then.
+	// Stop ends the recording. Its file is complete when Stop returns.
 	Stop(ctx context.Context) error
-	// Fetch copies the file from the device, once, and has it read.
+	// Fetch copies the file from the device, once, and calls read with it.
 	Fetch(ctx context.Context, read func(io.ReadSeeker) error) error
 	// Drop removes the file, here and on the device.
 	Drop(ctx context.Context) error
-	// Close removes what is left on this computer.
+	// Close removes temporary files on this computer.
 	Close()
 }
 
-// Set is all that may record on a device.
+// Set are all recorders of a device.
 type Set struct {
 	All []Recorder // in the order in which they start
 
 	running []Recorder
 }
 
-// Start starts those that somebody asked for. refused says what a recorder that did
-// not start means: nil goes on without it.
+// Start starts the requested recorders. refused decides what a failed start means: nil continues
+// without the recorder.
 func (s *Set) Start(ctx context.Context, refused func(Recorder, error) error) error {
 	s.running = nil
 	for _, r := range s.All {
@@ -55,7 +55,7 @@ func (s *Set) Start(ctx context.Context, refused func(Recorder, error) error) er
 // Runs reports whether the recorder was started.
 func (s *Set) Runs(r Recorder) bool { return slices.Contains(s.running, r) }
 
-// Stop ends all that were started, the last first.
+// Stop stops all that were started, the last first.
 func (s *Set) Stop(ctx context.Context, refused func(Recorder, error) error) error {
 	for _, r := range slices.Backward(slices.Clone(s.running)) {
 		if err := r.Stop(ctx); err != nil {
@@ -78,7 +78,7 @@ func (s *Set) Drop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Close removes what is left on this computer.
+// Close removes temporary files on this computer.
 func (s *Set) Close() {
 	for _, r := range s.All {
 		r.Close()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fake is a recorder that notes what is done with it.
+// fake is a recorder that records its calls.
 type fake struct {
 	name   string
 	asked  bool
@@ -32,9 +32,9 @@ func (f *fake) Fetch(context.Context, func(io.ReadSeeker) error) error { return 
 func (f *fake) Drop(context.Context) error                             { return f.does("drop") }
 func (f *fake) Close()                                                 {}
 
-// What nobody asked for is not started, what began last ends first, and each
-// repetition begins anew, whatever became of the one before.
-func TestRecordersLiveForARepetition(t *testing.T) {
+// Recorders that nobody requested are not started, the last to start is the first to stop, and each
+// repetition starts afresh, whatever happened to the one before.
+func TestSetLifetime(t *testing.T) {
 	t.Parallel()
 	var did []string
 	trace, samples, idle := &fake{"trace", true, "", &did}, &fake{"samples", true, "", &did}, &fake{"idle", false, "", &did}
@@ -52,8 +52,8 @@ func TestRecordersLiveForARepetition(t *testing.T) {
 	}
 }
 
-// A recorder that can be done without does not keep the others from recording.
-func TestARecorderThatIsRefusedIsLeftOut(t *testing.T) {
+// A failed recorder that can be done without does not keep the others from recording.
+func TestSetContinuesWithoutARefusedRecorder(t *testing.T) {
 	t.Parallel()
 	without := func(Recorder, error) error { return nil }
 	for breaks, want := range map[string][]string{

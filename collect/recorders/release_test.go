@@ -24,7 +24,7 @@ import (
 	"github.com/apkgate/apkgate/collect/recorders"
 )
 
-// sources is a clone of Perfetto's repository, or a skipped test where there is none.
+// sources is a clone of Perfetto's repository; the test is skipped if there is none.
 func sources(t *testing.T) string {
 	t.Helper()
 	folder := os.Getenv("APKGATE_PERFETTO")
@@ -39,10 +39,10 @@ func sources(t *testing.T) string {
 
 var release = regexp.MustCompile(`^v(\d+)\.\d+$`)
 
-// value is that of a field, and not the beginning of a message.
+// value matches the value of a field, and not the beginning of a message.
 var value = regexp.MustCompile(`: *[^ {]`)
 
-// releases are the tags of Perfetto's releases from v3, of Android 10, on.
+// releases returns the tags of Perfetto's releases from v3, of Android 10, on.
 func releases(t *testing.T, folder string) (tags []string) {
 	t.Helper()
 	out, err := exec.Command("git", "-C", folder, "tag", "--sort=version:refname").Output()
@@ -65,7 +65,7 @@ func number(s string) int {
 	return n
 }
 
-// traceConfig is the message of a release, from the one file that holds all of it.
+// traceConfig returns the message of a release, from the one file that contains all of it.
 func traceConfig(t *testing.T, folder, tag string) protoreflect.MessageDescriptor {
 	t.Helper()
 	const path = "protos/perfetto/config/perfetto_config.proto"
@@ -92,24 +92,24 @@ func traceConfig(t *testing.T, folder, tag string) protoreflect.MessageDescripto
 	return m
 }
 
-// TestEveryReleaseOfPerfettoTakesOurConfigurations has all configurations that a run may make
-// parsed by the format of each release: what a release knows it takes, and what it does not
-// know is left out of a configuration that is tried after that.
-func TestEveryReleaseOfPerfettoTakesOurConfigurations(t *testing.T) {
+// TestConfigurationsParseInEveryRelease parses all configurations that a run may use with the
+// format of each release: a release accepts the fields that it knows, and the fields that it does
+// not know are left out of a configuration that is tried later.
+func TestConfigurationsParseInEveryRelease(t *testing.T) {
 	t.Parallel()
 	folder := sources(t)
 	tags := releases(t, folder)
-	timeline, shown, energy := framesource.Ask(framesource.Timeline), framesource.Ask(framesource.Shown), energymeter.Ask()
-	older, newer := applog.Ask([]string{"com.example", "com.example.test"}, 30), applog.Ask([]string{"com.example"}, 34)
+	timeline, shown, energy := framesource.Request(framesource.Timeline), framesource.Request(framesource.Shown), energymeter.Request()
+	older, newer := applog.Request([]string{"com.example", "com.example.test"}, 30), applog.Request([]string{"com.example"}, 34)
 	tried := 0
 	for _, tag := range tags {
 		config, version := traceConfig(t, folder, tag), number(release.FindStringSubmatch(tag)[1])
-		for _, asks := range [][]recorders.Ask{
+		for _, asks := range [][]recorders.Request{
 			{timeline}, {shown}, {energy}, {older}, {newer}, {older, shown}, {newer, timeline}, {newer, shown},
 			{energy, timeline}, {energy, shown}, {energy, older}, {energy, newer, timeline}, {energy, newer, shown},
 		} {
 			asksFor := func(who string) bool {
-				return slices.ContainsFunc(asks, func(a recorders.Ask) bool { return a.Who == who })
+				return slices.ContainsFunc(asks, func(a recorders.Request) bool { return a.Who == who })
 			}
 			for _, clones := range []bool{false, true} {
 				texts, of := recorders.Configurations(asks, clones, 10*time.Minute)
@@ -121,7 +121,7 @@ func TestEveryReleaseOfPerfettoTakesOurConfigurations(t *testing.T) {
 					if tried++; (err == nil) != takes {
 						t.Fatalf("%s, %+v: taken %v, want %v: %v\n%s", tag, known, err == nil, takes, err, texts[i])
 					}
-					// A field of a name that a release has given up is passed over without a word.
+					// A field whose name is reserved in a release is skipped silently.
 					if took, all := len(value.FindAllString(prototext.Format(m), -1)), len(value.FindAllString(texts[i], -1)); err == nil && took != all {
 						t.Fatalf("%s, %+v: %d values were taken of %d of\n%s", tag, known, took, all, texts[i])
 					}

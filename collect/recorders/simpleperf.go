@@ -21,60 +21,60 @@ type Simpleperf struct {
 	Programs *Programs
 	Limit    time.Duration // after which it ends by itself
 
-	asks    []samples
-	command string // "simpleperf", or the path of one that was pushed
-	event   int    // in clockEvents
-	program *Program
-	file    recording
+	requests []samples
+	command  string // "simpleperf", or the path of a pushed one
+	event    int    // in clockEvents
+	program  *Program
+	file     recording
 }
 
-// samples are what somebody asked for.
+// samples is a request for samples.
 type samples struct {
 	who string
 	app string // its package
-	hz  int    // of each thread's time on a CPU
+	hz  int    // of each thread's CPU time
 }
 
-// Ask has the app's methods sampled so often, in Hz of each thread's time on a CPU.
-// Of several that ask, the last says of which app, and the fastest how often.
-func (s *Simpleperf) Ask(who, app string, hz int) {
+// Request requests samples of the app's methods, in Hz of each thread's CPU time. Of several
+// requests the last determines the app, and the fastest the rate.
+func (s *Simpleperf) Request(who, app string, hz int) {
 	s.Withdraw(who)
-	s.asks = append(s.asks, samples{who, app, hz})
+	s.requests = append(s.requests, samples{who, app, hz})
 }
 
-// Withdraw takes back what was asked for.
+// Withdraw removes a request.
 func (s *Simpleperf) Withdraw(who string) {
-	s.asks = slices.DeleteFunc(s.asks, func(a samples) bool { return a.who == who })
+	s.requests = slices.DeleteFunc(s.requests, func(a samples) bool { return a.who == who })
 }
 
 // Serves implements Recorder.
 func (s *Simpleperf) Serves(who string) bool {
-	return slices.ContainsFunc(s.asks, func(a samples) bool { return who == "" || a.who == who })
+	return slices.ContainsFunc(s.requests, func(a samples) bool { return who == "" || a.who == who })
 }
 
-// wanted is what serves all that ask.
+// wanted combines all requests.
 func (s *Simpleperf) wanted() (out samples) {
-	for _, a := range s.asks {
+	for _, a := range s.requests {
 		out.app, out.hz = a.app, max(out.hz, a.hz)
 	}
 	return out
 }
 
-// clockEvents are the events that count a thread's time, the better first: some
-// emulators have the second alone (EDATA, section 3.2.1.3).
+// clockEvents are the events that count a thread's CPU time, the better first: some emulators have
+// only the second (EDATA, section 3.2.1.3).
 var clockEvents = []string{"task-clock", "cpu-clock"}
 
-// PushedSimpleperf is one that the user pushed out of the NDK.
+// PushedSimpleperf is the path of a simpleperf that the user pushed from the NDK.
 const PushedSimpleperf = "/data/local/tmp/simpleperf"
 
-// Where simpleperf is. One that was pushed comes before the device's own, which
-// may be older than what is asked of it; Android has one since version 9.
+// Where simpleperf is. A pushed one comes before the device's own, which may lack options; Android
+// has one since version 9.
 var simpleperfPlaces = []string{PushedSimpleperf, "simpleperf"}
 
 const hardenProperty = "security.perf_harden"
 
-// Find looks for simpleperf, and lets it count where the device's hardening would
-// not. It tells whether the device has one.
+// Find finds simpleperf, and allows it to count events if the device's hardening does not. It
+// reports whether the device has one.
 func (s *Simpleperf) Find(ctx context.Context) (bool, error) {
 	t := s.Programs.Target
 	for _, place := range simpleperfPlaces {
@@ -93,7 +93,7 @@ func (s *Simpleperf) Find(ctx context.Context) (bool, error) {
 	return true, s.Soften(ctx)
 }
 
-// hardened is the value of hardenProperty that keeps adb from counting, "" for none.
+// hardened returns the value of hardenProperty if it keeps adb from counting, else "".
 func (s *Simpleperf) hardened() string {
 	if before := s.Programs.Target.Facts.Properties[hardenProperty]; before != "0" {
 		return before
@@ -117,16 +117,15 @@ var (
 	noSuchClock    = regexp.MustCompile(`(?i)clockid|unknown option`)
 )
 
-// ErrNoClock says that samples can't have times on CLOCK_MONOTONIC: the kernel is
-// older than Linux 4.1, or simpleperf than the option.
+// ErrNoClock reports that samples can't have times on CLOCK_MONOTONIC: the kernel is older than
+// Linux 4.1, or simpleperf than the option.
 var ErrNoClock = errors.New("simpleperf can't time its samples by CLOCK_MONOTONIC here")
 
-// errNotProfileable says that the app's manifest forbids sampling it.
+// errNotProfileable reports that the app's manifest forbids sampling it.
 var errNotProfileable = errors.New("the app can't be sampled: it is neither profileable nor a debug build")
 
-// Start starts simpleperf and returns when it waits for the app, or has been
-// recording for a while. Where the device does not know an event, it goes on to the
-// next for good.
+// Start starts simpleperf and returns when it waits for the app, or has been recording for a while.
+// If the device does not know an event, all later recordings use the next one.
 func (s *Simpleperf) Start(ctx context.Context) error {
 	for {
 		err := s.record(ctx, clockEvents[s.event])
@@ -156,7 +155,7 @@ func (s *Simpleperf) record(ctx context.Context, event string) error {
 	if err != nil {
 		return fmt.Errorf("start simpleperf: %w", err)
 	}
-	r, err := s.Programs.Begun("simpleperf", out)
+	r, err := s.Programs.Started("simpleperf", out)
 	if err != nil {
 		return err
 	}
@@ -164,7 +163,7 @@ func (s *Simpleperf) record(ctx context.Context, event string) error {
 	return s.await(ctx, r, event)
 }
 
-// simpleperfStarts is how long simpleperf may take to say what it does not like.
+// simpleperfStarts is how long simpleperf may take to report an error.
 const simpleperfStarts = 2 * time.Second
 
 func (s *Simpleperf) await(ctx context.Context, r Program, event string) error {
@@ -172,7 +171,7 @@ func (s *Simpleperf) await(ctx context.Context, r Program, event string) error {
 	_, err := t.Poll(ctx, endEvery, simpleperfStarts, func() (waits bool, err error) {
 		out, err := t.Ask(ctx, "cat "+perfLog+"; test -d /proc/"+r.PID)
 		if err != nil {
-			return false, fmt.Errorf("look whether simpleperf records: %w", err)
+			return false, fmt.Errorf("check whether simpleperf records: %w", err)
 		}
 		said := append(append([]byte{}, out.Stdout...), out.Stderr...)
 		switch {
@@ -187,7 +186,7 @@ func (s *Simpleperf) await(ctx context.Context, r Program, event string) error {
 	return err
 }
 
-// endedAtOnce is why simpleperf did not begin to record.
+// endedAtOnce returns why simpleperf did not start recording.
 func endedAtOnce(event, last string, said []byte) error {
 	if noSuchEvent.Match(said) {
 		return fmt.Errorf("sample by %s: %w", event, errNoEvent)
@@ -208,7 +207,7 @@ func (s *Simpleperf) notProfileable(said []byte) error {
 	return out
 }
 
-// Keep implements Recorder: simpleperf can't save what it has while it goes on.
+// Keep implements Recorder: simpleperf can't save its samples while it continues.
 func (s *Simpleperf) Keep(context.Context, int) (string, error) { return "", nil }
 
 // Fetch implements Recorder.

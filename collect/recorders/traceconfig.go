@@ -8,66 +8,66 @@ import (
 	"time"
 )
 
-// Ask is what a section needs of Perfetto.
-type Ask struct {
-	Who string // for messages; a later ask of the same takes its place
+// Request is what one section of a run needs from Perfetto.
+type Request struct {
+	Who string // for messages; a later request of the same section replaces it
 	// Sources are the data sources, as far as such a perfetto knows them.
-	Sources func(Known) []Source
-	// Whole says that all of it is needed, from beginning to end. Otherwise the last
-	// that the buffers hold is enough.
-	Whole bool
+	Sources func(Capabilities) []Source
+	// Complete requests all data from beginning to end. Otherwise the last that the buffers hold is
+	// enough.
+	Complete bool
 }
 
 // Source is a data source of Perfetto (protos/perfetto/config/data_source_config.proto).
 type Source struct {
 	Name string // "android.power"
-	// Config is the field of DataSourceConfig that says more, "" where none does.
+	// Config is the field of DataSourceConfig for its settings, "" if there is none.
 	Config string
 	Every  map[string]time.Duration // fields that are periods, in ms
 	On     []string                 // flags that are set
 	Within []string                 // messages whose flag "enabled" is set
-	Enums  map[string][]string      // repeated fields, of names of an enum
-	Texts  map[string][]string      // and of strings
-	// BufferKB is the buffer that it needs. Sources that need the same share one, so
-	// that none that writes a little is overwritten by one that writes much.
+	Enums  map[string][]string      // repeated fields of enum names
+	Texts  map[string][]string      // repeated fields of strings
+	// BufferKB is the buffer size that it needs. Sources with equal sizes share a buffer, so that a
+	// source that writes little is not overwritten by one that writes much.
 	BufferKB int
-	// BytesPerSecond is the most that it writes, 0 where that is not known.
+	// BytesPerSecond is the most that it writes, 0 if unknown.
 	BytesPerSecond int
-	// Tells says that who reads it notices what was overwritten: beside what needs the
-	// last only, the largest buffer serves where it is too small for all of it.
-	Tells bool
+	// DetectsLoss reports that its reader detects overwritten data. Next to requests that need only
+	// the last data, it may use the largest buffer even if that is too small for all of it.
+	DetectsLoss bool
 
-	whole bool // asked for by whom needs all of it
+	complete bool // requested by a section that needs all of it
 }
 
-// FrameTimeline is the data source in which Android's compositor tells of frames
-// (Android 12 and later).
+// FrameTimeline is the data source in which Android's compositor reports frames (Android 12 and
+// later).
 const FrameTimeline = "android.surfaceflinger.frametimeline"
 
-// merge makes one configuration of all that is asked for: each data source once,
-// with all of its fields that anybody sets and the shortest periods.
+// merge combines all requests into one configuration: each data source once, with the union of its
+// fields and the shortest periods.
 //
-// Where all is needed and nothing else is recorded, it goes to the file as it comes.
-// Beside what needs the last only, it stays in a buffer that is large enough for it,
-// if there is one: a file would fill up with the rest, and a session that writes to
-// a file can't be copied while it runs before perfetto 50.
+// If all data is needed and nothing else is recorded, it is written to the file as it comes. Next
+// to requests that need only the last data, it stays in a buffer that is large enough, if there is
+// one: a file would fill up with the rest, and a session that writes to a file can't be cloned
+// before perfetto 50.
 //
-// Format: protos/perfetto/config/trace_config.proto. Perfetto writes snapshots of all
-// clocks into every trace.
-func merge(asks []Ask, known Known, limit time.Duration) string {
+// Format: protos/perfetto/config/trace_config.proto. Perfetto writes snapshots of all clocks into
+// every trace.
+func merge(asks []Request, known Capabilities, limit time.Duration) string {
 	var sources []Source
 	whole, mixed := false, false
 	for _, a := range asks {
-		whole, mixed = whole || a.Whole, mixed || !a.Whole
+		whole, mixed = whole || a.Complete, mixed || !a.Complete
 		for _, s := range a.Sources(known) {
-			s.whole = a.Whole
+			s.complete = a.Complete
 			sources = join(sources, s)
 		}
 	}
 	buffers := sizes(sources)
 	need := func(kb int) int {
 		size := max(kb, needs(sources, kb, limit))
-		if mixed && told(sources, kb) {
+		if mixed && lossDetected(sources, kb) {
 			return min(size, maxBufferKB)
 		}
 		return size
@@ -93,16 +93,16 @@ func merge(asks []Ask, known Known, limit time.Duration) string {
 	return b.String()
 }
 
-// sessionName is by what name the session can be copied while it runs.
+// sessionName is the name by which the running session can be cloned.
 const sessionName = "apkgate"
 
-// toFileField has the trace written to its file as it is recorded.
+// toFileField makes Perfetto write the trace to its file as it is recorded.
 const toFileField = "write_into_file"
 
-// maxBufferKB bounds a buffer in the device's memory.
+// maxBufferKB limits a buffer in the device's memory.
 const maxBufferKB = 64 << 10
 
-// sizes are those of the buffers, in the order in which the sources need them.
+// sizes returns the buffer sizes in the order in which the sources need them.
 func sizes(sources []Source) (out []int) {
 	for _, s := range sources {
 		if !slices.Contains(out, s.BufferKB) {
@@ -112,23 +112,23 @@ func sizes(sources []Source) (out []int) {
 	return out
 }
 
-// needs is how large a buffer must be to hold all that is needed whole of the sources
-// that share it.
+// needs returns how large a buffer must be to hold everything that must be complete of its sources.
 func needs(sources []Source, buffer int, limit time.Duration) (kb int) {
 	for _, s := range sources {
-		if s.whole && s.BufferKB == buffer {
+		if s.complete && s.BufferKB == buffer {
 			kb += int(limit/time.Second) * s.BytesPerSecond >> 10
 		}
 	}
 	return kb
 }
 
-// told reports whether whoever needs all of what is in a buffer notices what is not.
-func told(sources []Source, buffer int) bool {
-	return !slices.ContainsFunc(sources, func(s Source) bool { return s.whole && s.BufferKB == buffer && !s.Tells })
+// lossDetected reports whether overwritten data in a buffer is detected by all readers that need
+// all of it.
+func lossDetected(sources []Source, buffer int) bool {
+	return !slices.ContainsFunc(sources, func(s Source) bool { return s.complete && s.BufferKB == buffer && !s.DetectsLoss })
 }
 
-// join adds a data source, to the one of its name where that is there.
+// join adds a data source, merging it with one of the same name.
 func join(sources []Source, s Source) []Source {
 	i := slices.IndexFunc(sources, func(o Source) bool { return o.Name == s.Name })
 	if i < 0 {
@@ -136,12 +136,12 @@ func join(sources []Source, s Source) []Source {
 	}
 	o := &sources[i]
 	switch {
-	case o.whole == s.whole:
+	case o.complete == s.complete:
 		o.BufferKB = max(o.BufferKB, s.BufferKB)
-	case s.whole: // what is needed whole is kept apart from a ring
+	case s.complete: // complete data is kept apart from a ring buffer
 		o.BufferKB = s.BufferKB
 	}
-	o.Config, o.Tells = max(o.Config, s.Config), o.Tells || s.Tells
+	o.Config, o.DetectsLoss = max(o.Config, s.Config), o.DetectsLoss || s.DetectsLoss
 	every := maps.Clone(s.Every)
 	for field, d := range o.Every {
 		if other, both := every[field]; !both || d < other {
@@ -152,7 +152,7 @@ func join(sources []Source, s Source) []Source {
 		}
 	}
 	o.Every = every
-	o.BytesPerSecond, o.whole = max(o.BytesPerSecond, s.BytesPerSecond), o.whole || s.whole
+	o.BytesPerSecond, o.complete = max(o.BytesPerSecond, s.BytesPerSecond), o.complete || s.complete
 	o.On, o.Within = union(o.On, s.On), union(o.Within, s.Within)
 	o.Enums, o.Texts = unions(o.Enums, s.Enums), unions(o.Texts, s.Texts)
 	return sources

@@ -16,23 +16,22 @@ type anrs struct {
 	phone    *Phone
 	work     Work
 	found    []run.ANR
-	restarts []record.Standstill // of Android itself, in attempts at the repetition that were lost
-	attempt  *attempt            // whose log was not looked through for them, nil for none
+	restarts []record.Standstill // of Android itself, in lost attempts at the repetition
+	attempt  *attempt            // whose log was not searched for them, nil for none
 }
 
-// note puts what did not respond into the record's section, and returns from
-// where on in it that is.
+// note adds the ANRs that were seen to the record's section, and returns the index of the first.
 func (s *anrs) note(n int, seen applog.Seen) (from int) {
 	from = len(s.found)
 	anrs, more := record.ANRs(n, seen, run.MaxANRs-from)
 	if s.found = append(s.found, anrs...); more {
-		s.phone.Target.Journal.Warnf("more than %d times something did not respond: the record tells of the first", run.MaxANRs)
+		s.phone.Target.Journal.Warnf("more than %d times something did not respond: the record has the first ones", run.MaxANRs)
 	}
 	return from
 }
 
-// explain finds out what stood still at the ANRs from that place on, which are of
-// one attempt at a repetition that is over, where anything is kept of it.
+// explain finds out what blocked the threads at the ANRs from that index on, all of one finished
+// attempt at a repetition, if evidence is kept.
 func (s *anrs) explain(ctx context.Context, a *attempt, from int, lost bool) {
 	if s.work.Watcher == nil || from >= len(s.found) {
 		return
@@ -45,7 +44,7 @@ func (s *anrs) explain(ctx context.Context, a *attempt, from int, lost bool) {
 	s.work.Watcher.Kept = append(s.work.Watcher.Kept, asker.Explain(ctx, r, s.found[from:])...)
 }
 
-// names are those of the app's source; nil where it has no mapping, or none that can be read.
+// names returns the app's source names; nil if it has no mapping, or an unreadable one.
 func (s *anrs) names() *r8map.Map {
 	if s.work.App.Mapping == "" {
 		return nil
@@ -64,8 +63,8 @@ func (s *anrs) names() *r8map.Map {
 	return names
 }
 
-// seekRestart looks, once the device answers again, whether a repetition was lost since
-// Android itself ended and was started again: the log goes on across that.
+// seekRestart checks, once the device answers again, whether a repetition was lost because Android
+// itself ended and was restarted: the log continues across that.
 func (s *anrs) seekRestart(ctx context.Context, n int) {
 	a := s.attempt
 	if s.attempt = nil; a == nil || !a.measured || a.log == nil {
@@ -82,7 +81,7 @@ func (s *anrs) seekRestart(ctx context.Context, n int) {
 	s.explain(ctx, a, s.note(n, applog.Seen{Anomalies: ended}), true)
 }
 
-// lost takes note of restarts of Android itself, of an attempt that is lost.
+// lost records restarts of Android itself in a lost attempt.
 func (s *anrs) lost(stood []record.Standstill) {
 	s.restarts = append(s.restarts, record.Restarts(stood)...)
 }

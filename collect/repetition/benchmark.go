@@ -20,12 +20,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// benchmark has a Macrobenchmark measure, and takes what it found: the app is its own
-// to start, kill and record, so that nothing else looks at it meanwhile.
+// benchmark runs a Macrobenchmark and imports its results. The Macrobenchmark starts, kills and
+// records the app itself, so nothing else may touch the app at that time.
 type benchmark struct {
 	phone *Phone
 	work  Work
-	taken int // iterations that were taken of earlier repetitions
+	taken int // iterations that earlier repetitions took
 }
 
 func (b *benchmark) measure(ctx context.Context, a *attempt) (out record.Measurement, err error) {
@@ -51,15 +51,15 @@ func (b *benchmark) measure(ctx context.Context, a *attempt) (out record.Measure
 	return out, nil
 }
 
-// run runs it to its end; ended is how it failed, nil where it didn't.
+// run runs it to its end; ended is how it failed, nil if it didn't.
 func (b *benchmark) run(ctx context.Context) (ended, err error) {
 	w, err := b.work.Plan.Start(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer w.Stop(b.phone.Target.Journal)
-	timeout, busy := b.work.Scenario.Timeout, begins(b.phone.Target)
-	for deadline := b.phone.Target.Clock.Now() + timeout; !w.Ended(); busy.tell() {
+	timeout, busy := b.work.Scenario.Timeout, newBusy(b.phone.Target)
+	for deadline := b.phone.Target.Clock.Now() + timeout; !w.Ended(); busy.report() {
 		if timeout > 0 && b.phone.Target.Clock.Now() >= deadline && !w.Settled() {
 			w.Stop(b.phone.Target.Journal)
 			if _, err := countBefore(ctx, b.phone, b.work.App.Package); err != nil {
@@ -78,8 +78,8 @@ func (b *benchmark) run(ctx context.Context) (ended, err error) {
 	return ended, nil
 }
 
-// takeResults reads the file of results as apkgate import reads it. traces are the
-// names of the traces beside it.
+// takeResults reads the results file as apkgate import reads it. traces are the names of the traces
+// next to it.
 func (b *benchmark) takeResults(ctx context.Context) (_ *run.Run, traces []string, err error) {
 	results, traces, ignored, err := b.work.Plan.Outputs(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (b *benchmark) takeResults(ctx context.Context) (_ *run.Run, traces []strin
 	if err != nil {
 		return lost("", "%s", journal.Line(err.Error()))
 	}
-	if len(found.Runs) != 1 { // as it will have again
+	if len(found.Runs) != 1 { // its name may recur
 		var classes []string
 		for _, r := range found.Runs {
 			classes = append(classes, strings.TrimPrefix(r.Scenario, b.work.Scenario.Name+"/"))
@@ -121,17 +121,17 @@ func (b *benchmark) takeResults(ctx context.Context) (_ *run.Run, traces []strin
 	return &r, traces, nil
 }
 
-// mostAdvice bounds the characters of advice.
+// mostAdvice limits the characters of advice.
 const mostAdvice = 1000
 
-// iterationOf finds the iteration that a trace is of in its name.
+// iterationOf finds a trace's iteration in its name.
 var iterationOf = regexp.MustCompile(`_iter(\d{1,4})_`)
 
-// maxBenchmarkTrace bounds a trace that is kept, in bytes.
+// maxBenchmarkTrace limits a kept trace, in bytes.
 const maxBenchmarkTrace = 128 << 20
 
-// keepTraces keeps the traces that the Macrobenchmark has recorded, as far as evidence
-// is kept at all and has room. What can't be kept is a warning.
+// keepTraces keeps the traces that the Macrobenchmark recorded, as far as evidence is kept at all
+// and has room. A trace that can't be kept is a warning.
 func (b *benchmark) keepTraces(ctx context.Context, imported *run.Run, traces []string) {
 	if b.work.Watcher == nil {
 		return

@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// energy does what takes long before anything is measured.
+// energy does the slow part of preparing to measure energy.
 type energy struct{ nothing }
 
 func (energy) before(ctx context.Context, a *attempt) error {
@@ -14,8 +14,7 @@ func (energy) before(ctx context.Context, a *attempt) error {
 	return a.energy.PreTest(ctx)
 }
 
-// joules reads the power just before and just after the workload, while all records that
-// does.
+// joules reads the power just before and just after the workload, while all recorders run.
 type joules struct{ nothing }
 
 func (joules) before(ctx context.Context, a *attempt) error {

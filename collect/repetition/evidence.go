@@ -17,11 +17,11 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/work"
 )
 
-// evidence watches what goes wrong, and keeps what was recorded of it.
+// evidence watches for anomalies, and keeps what was recorded of them.
 type evidence struct {
 	phone *Phone
 	work  Work
-	paths section.Collector // what frames were spent on
+	paths section.Collector // what frames spent their time on
 }
 
 func (e *evidence) before(_ context.Context, a *attempt) error {
@@ -33,7 +33,7 @@ func (e *evidence) before(_ context.Context, a *attempt) error {
 	return nil
 }
 
-// while reacts to what went wrong since the last reading.
+// while reacts to anomalies since the last reading.
 func (e *evidence) while(ctx context.Context, a *attempt) error {
 	if a.watched == nil {
 		return nil
@@ -42,7 +42,7 @@ func (e *evidence) while(ctx context.Context, a *attempt) error {
 	if err == nil || loss.Stops(err) {
 		return err
 	}
-	e.phone.Target.Journal.Warnf("repetition %d: what was recorded could not be saved while it went on: %v", a.n, err)
+	e.phone.Target.Journal.Warnf("repetition %d: the recording could not be saved while it continued: %v", a.n, err)
 	return nil
 }
 
@@ -53,7 +53,7 @@ func (e *evidence) after(_ context.Context, a *attempt) error {
 	return nil
 }
 
-// keep keeps or drops what was recorded of the repetition.
+// keep keeps or drops the recording of the repetition.
 func (e *evidence) keep(ctx context.Context, a *attempt, s applog.Seen, lost error) {
 	if a.watched == nil {
 		return
@@ -62,20 +62,19 @@ func (e *evidence) keep(ctx context.Context, a *attempt, s applog.Seen, lost err
 	a.watched.End(ctx, s)
 }
 
-// reader reads metrics of an app from a trace, beside others of a pass.
+// reader reads metrics of an app from a trace, in one pass with other readers.
 type reader interface {
 	packets.Reader
-	// Metrics are what was read, by metric; none where they are not known, which doubt explains
-	// where the trace has lost so much of the kernel's events.
+	// Metrics returns the values by metric; none if they are unknown, with a doubt if that is
+	// because the trace has lost that many of the kernel's events.
 	Metrics(lost int) (metrics map[string]float64, doubt string)
 }
 
-// readers are all that read metrics of the processes that are the app's.
+// readers returns all readers of metrics of the app's processes.
 func readers(of func(pid int) bool) []reader { return []reader{gc.New(of), work.New(of)} }
 
-// read reads what was recorded as evidence of a repetition, whether it is kept or
-// not, in one pass: what its frames were spent on, and the metrics that a trace tells. Nothing
-// where nothing was recorded.
+// read reads the recording of a repetition in one pass, whether it is kept or not: what its frames
+// spent their time on, and the metrics of a trace. It returns nil if nothing was recorded.
 func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted) (map[string]float64, error) {
 	if a.watched == nil {
 		return nil, nil
@@ -110,10 +109,10 @@ func (e *evidence) read(ctx context.Context, a *attempt, seen applog.Sifted) (ma
 	return metrics, nil
 }
 
-// addPaths takes up what the frames of a repetition were spent on. A trace that does not
-// tell is a warning.
+// addPaths adds what the frames of a repetition spent their time on. A trace that does not contain
+// it is a warning.
 func (e *evidence) addPaths(a *attempt, seen applog.Sifted, read rendering.Trace) {
-	for _, w := range read.Warnings { // mostly the device's, and so the same each time
+	for _, w := range read.Warnings { // mostly of the device, and so the same each time
 		doubt := run.Warning{Text: "what frames waited for: " + w.Text}
 		if !slices.Contains(e.phone.Target.Journal.Warnings, doubt) {
 			e.phone.Target.Journal.Warnf("%s", doubt.Text)

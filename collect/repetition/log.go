@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/collect/workload"
 )
 
-// log follows the log while the workload runs, and reads the rest of it in the end.
+// log follows the log while the workload runs, and reads the rest of it at the end.
 type log struct {
 	nothing
 	phone    *Phone
@@ -26,9 +26,9 @@ func (l *log) before(ctx context.Context, a *attempt) (err error) {
 	return l.follow(ctx, a)
 }
 
-// after reads the log to the end. Where it is not known, how the workload failed tells more.
+// after reads the log to the end. If that fails, how the workload failed is the better error.
 func (l *log) after(ctx context.Context, a *attempt) error {
-	if err := l.phone.Target.Pulse(ctx); err != nil {
+	if err := l.phone.Target.CheckAlive(ctx); err != nil {
 		return err
 	}
 	err := a.log.Read(ctx)
@@ -38,9 +38,9 @@ func (l *log) after(ctx context.Context, a *attempt) error {
 	return err
 }
 
-// follow has the log read while the workload runs, but where energy is measured, which
-// each line of the log that is sent takes some of: then as long as nothing else would do, of
-// what is recorded as evidence too.
+// follow starts following the log while the workload runs. Where energy is measured, each log line
+// that is sent takes some of it, so the log is followed only if nothing else does, including what
+// is recorded as evidence.
 func (l *log) follow(ctx context.Context, a *attempt) error {
 	if l.work.detaches() && a.energy != nil || a.energy != nil && !l.phone.Evident && l.phone.Target.KeepsLog {
 		return nil
@@ -55,7 +55,7 @@ func (l *log) follow(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// sift reads what the log says of the app.
+// sift extracts what the log contains about the app.
 func (l *log) sift(a *attempt) applog.Sifted {
 	alive := a.frames.Alive
 	if workload.Orchestrated(l.work.Scenario.Workload) {
@@ -64,7 +64,7 @@ func (l *log) sift(a *attempt) applog.Sifted {
 	return a.log.Sift(applog.App{Package: l.work.App.Package, PIDs: a.frames.PIDs, Alive: alive, WritesUI: &l.writesUI})
 }
 
-// causeOf tells whose failure a lost repetition is that the device survived.
+// causeOf returns whose failure a lost repetition is that the device survived.
 func causeOf(err error) loss.Cause {
 	if errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrTimeline) {
 		return loss.Infrastructure
@@ -72,10 +72,10 @@ func causeOf(err error) loss.Cause {
 	return loss.Workload
 }
 
-// readLogEvery bounds what the device's ring of log entries must hold.
+// readLogEvery limits how much the device's log buffer must hold.
 const readLogEvery = 30 * time.Second
 
-// ring reads the log where it is not followed, before the device's ring is full.
+// ring reads the log periodically if it is not followed, before the device's buffer wraps.
 type ring struct {
 	nothing
 	phone *Phone

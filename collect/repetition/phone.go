@@ -13,8 +13,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-// Phone is the device as it stands ready, with what records on it; those who take turns on it
-// share one.
+// Phone is a device that is ready, with its recorders. Builds that are measured in turns share one.
 type Phone struct {
 	Target    *target.Target
 	Programs  *recorders.Programs
@@ -22,7 +21,7 @@ type Phone struct {
 	Recording *recorders.Set
 	Frames    *framesource.Choice
 	Meter     *energymeter.Meter // nil where no energy is measured
-	// Evident says that what evidence needs is recorded.
+	// Evident reports that evidence is recorded.
 	Evident bool
 }
 
@@ -32,19 +31,19 @@ type Work struct {
 	Scenario config.Scenario
 	Plan     *workload.Plan
 	Prepared *preparation.Preparation
-	// Energy says how joules are measured; nil measures none.
+	// Energy configures how joules are measured; nil measures none.
 	Energy  *config.Energy
 	Build   *energymeter.Build
 	Watcher *applog.Watcher // nil where no evidence is kept
 	Started time.Time       // of the run
-	// Interleaved says that the build takes turns with another.
+	// Interleaved reports that the build takes turns with another.
 	Interleaved bool
 }
 
 // detaches reports whether the workload runs without a connection.
 func (w Work) detaches() bool { return w.Energy != nil && w.Energy.Disconnect > 0 }
 
-// Detached is how the workload runs without a connection, nil where it has one.
+// Detached configures a workload that runs without a connection, nil if it has one.
 func (w Work) Detached(p *Phone) *workload.Detached {
 	if !w.detaches() {
 		return nil

@@ -23,7 +23,7 @@ func (l leftovers) before(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// recording starts and ends what records beside the workload, for all that need it.
+// recording starts and stops the recorders in parallel with the workload.
 type recording struct {
 	nothing
 	phone *Phone
@@ -43,9 +43,8 @@ func (r *recording) after(ctx context.Context, a *attempt) error {
 	return r.phone.Recording.Stop(ctx, r.refused(a, "its trace is not kept"))
 }
 
-// refused says what it means that a recorder did not do its part: where energy needs
-// it, that is energy's to say; what is recorded for evidence alone may fail, and the
-// repetition is measured all the same.
+// refused handles a recorder that failed: if energy needs it, the energy step reports that; a
+// recorder that only evidence needs may fail, and the repetition is measured without.
 func (r *recording) refused(a *attempt, otherwise string) func(recorders.Recorder, error) error {
 	return func(by recorders.Recorder, err error) error {
 		switch {
@@ -62,10 +61,9 @@ func (r *recording) refused(a *attempt, otherwise string) func(recorders.Recorde
 	}
 }
 
-// memory does what is to be done between the end of the workload and that of what records:
-// the app's memory is read while it lives. Then it is stopped, as before each repetition:
-// the compositor tells of a frame when it shows the next one, and a window that closes is
-// one.
+// memory runs between the end of the workload and that of the recorders. It reads the app's memory
+// while the app lives. Then it stops the app, as before each repetition: the compositor reports a
+// frame when it shows the next one, and a closing window is one.
 type memory struct {
 	nothing
 	phone *Phone

@@ -1,13 +1,12 @@
-// Package repetition makes one repetition of a scenario on a device that is set up: a list of
-// steps (the app's start, energy, the log, frames, what records, evidence, views), each with
-// what is done before the workload, while it runs and after it. What was seen is then judged,
-// and is a measurement, or the reason why the repetition is lost.
+// Package repetition makes one repetition of a scenario on a device that is set up. It runs a list
+// of steps (the app's start, energy, the log, frames, recorders, evidence, views), each before the
+// workload, while it runs and after it. The observations then become a measurement, or the reason
+// why the repetition is lost.
 //
-// It owns the order of the steps and what they share, one attempt; each step keeps what it
-// needs to itself. How a thing is measured is owned by the packages that the steps call. What
-// follows from a lost repetition is package collect's, and what a record says of those that
-// were measured package record's. It takes a stand: a repetition is measured whole or it is
-// lost.
+// It owns the order of the steps and what they share, one attempt; all other state belongs to a
+// step. How a thing is measured belongs to the packages that the steps call. What follows from a
+// lost repetition belongs to package collect, and the record of the measured ones to package
+// record. A repetition is measured completely or it is lost.
 package repetition
 
 import (
@@ -38,7 +37,7 @@ type Repeater struct {
 	steps     []step // in the order in which they begin
 }
 
-// New is ready to make repetitions of the work on the phone.
+// New returns a Repeater of the work on the phone.
 func New(p *Phone, w Work) *Repeater {
 	r := &Repeater{
 		phone: p, work: w, start: newStart(p, w), log: &log{phone: p, work: w}, frames: &sampling{phone: p, work: w}, recording: &recording{phone: p},
@@ -51,8 +50,8 @@ func New(p *Phone, w Work) *Repeater {
 	return r
 }
 
-// Make does the workload once and measures it; one of the warm-up without what is recorded
-// beside it. The error says whose failure it is that there is no measurement.
+// Make runs the workload once and measures it; in the warm-up nothing is recorded. The error says
+// whose failure it is that there is no measurement.
 func (r *Repeater) Make(ctx context.Context, n int, measured bool) (record.Measurement, error) {
 	out, err := r.make(ctx, n, measured)
 	if err != nil {
@@ -93,8 +92,8 @@ func (r *Repeater) make(ctx context.Context, n int, measured bool) (out record.M
 	return r.judge(ctx, a)
 }
 
-// ready brings the device and the app to the state in which every repetition begins: the app is
-// stopped, the device cool, its screen on and unlocked as set-up has left it.
+// ready brings the device and the app to the state in which each repetition begins: the app
+// stopped, the device cool, its screen on and unlocked as after set-up.
 func (r *Repeater) ready(ctx context.Context, a *attempt) (err error) {
 	if a.counted, err = countBefore(ctx, r.phone, r.work.App.Package); err != nil {
 		return err
@@ -105,23 +104,23 @@ func (r *Repeater) ready(ctx context.Context, a *attempt) (err error) {
 	if err := r.work.Prepared.Rest(ctx, a.measured); err != nil {
 		return err
 	}
-	return r.phone.Target.Pulse(ctx)
+	return r.phone.Target.CheckAlive(ctx)
 }
 
-// watch has the steps look at the app until the workload ends, by itself or because its time
-// is over. The error is that the device could not be asked.
+// watch runs the steps that look at the app until the workload ends, by itself or at its timeout.
+// It fails if the device can't be reached.
 func (r *Repeater) watch(ctx context.Context, a *attempt) error {
 	began := r.phone.Target.Clock.Now()
 	defer func() { a.lasted = r.phone.Target.Clock.Now() - began }()
-	busy := begins(r.phone.Target)
+	busy := newBusy(r.phone.Target)
 	a.readLogAt = r.phone.Target.Clock.Now() + readLogEvery
-	for ; !a.workload.Ended(); busy.tell() {
+	for ; !a.workload.Ended(); busy.report() {
 		over, err := r.workload.next(ctx, a, began)
 		if over || err != nil {
 			return err
 		}
 		if a.energy != nil && a.workload.Ended() {
-			break // what comes after it is not its energy
+			break // energy used later is not the workload's
 		}
 		for _, s := range r.steps {
 			if err := s.while(ctx, a); err != nil {
@@ -132,7 +131,7 @@ func (r *Repeater) watch(ctx context.Context, a *attempt) error {
 	return r.workload.end(ctx, a, r.start)
 }
 
-// judge makes a measurement of what was seen, or says why the repetition is lost.
+// judge turns the observations into a measurement, or returns why the repetition is lost.
 func (r *Repeater) judge(ctx context.Context, a *attempt) (out record.Measurement, err error) {
 	if w := a.workload; a.energy != nil && w.End != "" {
 		a.energy.Marked(a.log.Times(w.Begin), a.log.Times(w.End))
@@ -141,9 +140,9 @@ func (r *Repeater) judge(ctx context.Context, a *attempt) (out record.Measuremen
 	if a.energy != nil && a.workload.Begin == "" {
 		a.energy.Began(seen.Began)
 	}
-	untold := r.frames.take(ctx, a, seen)
-	if loss.Stops(untold) {
-		return out, untold
+	timelineErr := r.frames.take(ctx, a, seen)
+	if loss.Stops(timelineErr) {
+		return out, timelineErr
 	}
 	s := a.seen(seen)
 	from, stood := len(r.anrs.found), []record.Standstill(nil)
@@ -152,7 +151,7 @@ func (r *Repeater) judge(ctx context.Context, a *attempt) (out record.Measuremen
 	}
 	unseen, lost := false, seen.Loss(a.ended)
 	if lost == nil {
-		unseen, lost = r.frames.loss(a, seen, untold)
+		unseen, lost = r.frames.loss(a, seen, timelineErr)
 	}
 	if lost != nil {
 		r.evidence.keep(ctx, a, s, lost)
@@ -172,7 +171,7 @@ func (r *Repeater) judge(ctx context.Context, a *attempt) (out record.Measuremen
 		return out, nil
 	}
 	if err = r.phone.Recording.Drop(ctx); err == nil {
-		err = r.phone.Target.TellSlowness(ctx, a.n)
+		err = r.phone.Target.WarnThrottled(ctx, a.n)
 	}
 	if err != nil {
 		r.anrs.lost(stood)
@@ -182,7 +181,7 @@ func (r *Repeater) judge(ctx context.Context, a *attempt) (out record.Measuremen
 	return out, nil
 }
 
-// measurement is what the log and the frames tell of the repetition.
+// measurement combines what the log and the frames show of the repetition.
 func (r *Repeater) measurement(a *attempt, seen applog.Sifted) record.Measurement {
 	out := record.Measurement{
 		Repetition: a.n, Frames: a.frames.Frames, Events: seen.UI, Startup: seen.Startup, FullStart: seen.FullStart, CPU: a.cpuSince(a.frames.CPU()),
@@ -192,20 +191,20 @@ func (r *Repeater) measurement(a *attempt, seen applog.Sifted) record.Measuremen
 	if done, ok := a.frames.Done(); ok && a.cpuBefore == 0 { // else the process did some of it before
 		out.Done = &done
 	}
-	a.frames.TellUnread(a.n)
+	a.frames.WarnUnread(a.n)
 	var known bool
 	if out.Watching, known = a.frames.Watching(); !known {
 		out.Watching = -1
 	}
-	if told := a.workload.Started; told != nil {
-		r.start.compareStart(a.n, *told, seen)
-		r.start.compareDrawn(a, *told)
-		out.Startup = told.Total
+	if started := a.workload.Started; started != nil {
+		r.start.compareStart(a.n, *started, seen)
+		r.start.compareDrawn(a, *started)
+		out.Startup = started.Total
 	}
 	return out
 }
 
-// account adds the energy that was spent, and what the recording tells of the app's work.
+// account adds the energy that was used, and the app's work in the recording.
 func (r *Repeater) account(ctx context.Context, a *attempt, seen applog.Sifted, out *record.Measurement) (err error) {
 	if a.energy != nil {
 		if out.Energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {
@@ -216,18 +215,18 @@ func (r *Repeater) account(ctx context.Context, a *attempt, seen applog.Sifted, 
 	return err
 }
 
-// SeekRestart looks, once the device answers again, whether a repetition was lost since
-// Android itself ended and was started again: the log goes on across that.
+// SeekRestart checks, once the device answers again, whether a repetition was lost because Android
+// itself ended and was restarted: the log continues across that.
 func (r *Repeater) SeekRestart(ctx context.Context, n int) { r.anrs.seekRestart(ctx, n) }
 
-// ANRs are what did not respond in all attempts so far, for the record.
+// ANRs returns the ANRs of all attempts so far, for the record.
 func (r *Repeater) ANRs() []run.ANR { return r.anrs.found }
 
 // SawFrames reports whether the app has drawn something.
 func (r *Repeater) SawFrames() bool { return r.frames.saw }
 
-// Frames is the record's section of what frames were spent on, with the views of the app's
-// window and, of its late frames, the traces that were kept. nil where nothing tells.
+// Frames returns the record's section on what frames spent their time on, with the views of the
+// app's window and, for its late frames, the traces that were kept; nil if nothing is known.
 func (r *Repeater) Frames() *run.Frames {
 	out := r.evidence.paths.Frames()
 	record.LinkTraces(out, r.work.Watcher.Kept)

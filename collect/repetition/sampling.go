@@ -23,8 +23,8 @@ type sampling struct {
 	saw   bool // the app has drawn something
 }
 
-// countBefore takes note of what the system has counted of the app by now, before it is
-// stopped, where frames are dumped.
+// countBefore reads what the system has counted of the app so far, before it is stopped, if frames
+// are dumped.
 func countBefore(ctx context.Context, p *Phone, app string) (counted gfxinfo.Stated, err error) {
 	if !p.Frames.By.Recorded() {
 		counted, _, err = framesource.Counted(ctx, p.Target, app)
@@ -49,7 +49,7 @@ func (s *sampling) while(ctx context.Context, a *attempt) error {
 	return a.frames.Read(ctx, !a.workload.Ended())
 }
 
-// take takes the frames of a repetition from what was recorded.
+// take reads the frames of a repetition from the recording.
 func (s *sampling) take(ctx context.Context, a *attempt, seen applog.Sifted) error {
 	if !a.frames.By.Recorded() || !a.measured {
 		return nil
@@ -66,7 +66,7 @@ func (s *sampling) take(ctx context.Context, a *attempt, seen applog.Sifted) err
 	return fmt.Errorf("%w: %w", loss.ErrTimeline, err)
 }
 
-// times are when UI events were, in order.
+// times returns the sorted times of UI events.
 func times(events []logcat.Event) (out []time.Duration) {
 	for _, e := range events {
 		out = append(out, e.Time)
@@ -75,15 +75,15 @@ func times(events []logcat.Event) (out []time.Duration) {
 	return out
 }
 
-// loss tells why frames have the repetition lost, nil where they have not; unseen that nobody
-// looked at them. untold is why the frame timeline is not known, nil where it is or nobody wants
-// it.
-func (s *sampling) loss(a *attempt, seen applog.Sifted, untold error) (unseen bool, lost error) {
+// loss returns why the repetition is lost on account of its frames, nil if it is not; unseen
+// reports that nothing looked at the frames. untold is why the frame timeline is missing, nil if it
+// is there or not requested.
+func (s *sampling) loss(a *attempt, seen applog.Sifted, timelineErr error) (unseen bool, lost error) {
 	if a.frames.By.Recorded() && !a.measured {
 		return true, nil
 	}
-	if untold != nil {
-		return false, untold
+	if timelineErr != nil {
+		return false, timelineErr
 	}
 	unseen = a.energy != nil && s.work.detaches() && !a.frames.By.Recorded()
 	if unseen {
@@ -103,8 +103,8 @@ func (s *sampling) loss(a *attempt, seen applog.Sifted, untold error) (unseen bo
 	return unseen, nil
 }
 
-// another is an error where the repetition is to be made again with another source: the app
-// shows a window in which nothing is drawn that this one tells of.
+// another returns an error if the repetition must be repeated with another source: the app shows a
+// window, and this source reports no frames in it.
 func (s *sampling) another(a *attempt, seen applog.Sifted, err error) error {
 	first := len(a.frames.Frames) > 0
 	opened := first || seen.Startup > 0
@@ -114,9 +114,9 @@ func (s *sampling) another(a *attempt, seen applog.Sifted, err error) error {
 	return s.phone.Frames.Another(first)
 }
 
-// drawsNothing reports whether a repetition without frames counts all the same:
-// where energy is measured, and the app has never drawn anything that gfxinfo
-// counts. What works with the screen off, or draws by itself, has its joules too.
+// drawsNothing reports whether a repetition without frames counts: energy is measured, and the app
+// has never drawn anything that gfxinfo counts. Apps that work with the screen off, or render by
+// themselves, use energy too.
 func (s *sampling) drawsNothing(lost error) bool {
 	if s.phone.Meter == nil || s.saw || !errors.Is(lost, loss.ErrNoFrames) {
 		return false
@@ -125,11 +125,11 @@ func (s *sampling) drawsNothing(lost error) bool {
 	return true
 }
 
-// drawsByItself reports whether a repetition counts without frames since the app shows a
-// window and nobody numbers or counts what it draws in it, as Flutter, games and video do.
-// That it does is told by the window's first frame, or, where the app draws that too
-// (NativeActivity), by the log; in dumps a first frame may be missing that was drawn. An
-// app that has drawn before should draw again.
+// drawsByItself reports whether a repetition counts without frames because the app shows a window
+// whose frames Android neither numbers nor counts, as those of Flutter, games and video. That there
+// is a window is known by its first frame or, if the app renders that too (NativeActivity), by the
+// log; dumps may lack a first frame that was drawn. An app that drew frames before should do so
+// again.
 func (s *sampling) drawsByItself(a *attempt, seen applog.Sifted, err error) bool {
 	if s.saw || !errors.Is(err, loss.ErrNoFrames) {
 		return false
@@ -146,8 +146,8 @@ func (s *sampling) drawsByItself(a *attempt, seen applog.Sifted, err error) bool
 	return true
 }
 
-// needsNoFrames reports whether a repetition counts without frames: a start may draw
-// the first ones of its window and no more.
+// needsNoFrames reports whether a repetition counts without frames: a start may draw only the first
+// frames of its window.
 func (s *sampling) needsNoFrames(err error) bool {
 	return s.work.Scenario.Workload.Startup != nil && errors.Is(err, loss.ErrNoFrames)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-// start brings the app, which was stopped, to the state that its start is to begin from, and
-// compares what is told of a start with what else is known of it.
+// start brings the stopped app to the state in which its start is to begin, and compares the
+// reported start with other sources.
 type start struct {
 	nothing
 	phone  *Phone
@@ -29,7 +29,7 @@ func newStart(p *Phone, w Work) *start {
 	return &start{phone: p, work: w, full: full, former: full}
 }
 
-// before brings the app to the state that its start is to begin from.
+// before brings the app to the state in which its start is to begin.
 func (s *start) before(ctx context.Context, a *attempt) error {
 	startup := s.work.Scenario.Workload.Startup
 	switch {
@@ -54,8 +54,8 @@ func (s *start) before(ctx context.Context, a *attempt) error {
 	return s.readCPUBefore(ctx, a)
 }
 
-// readCPUBefore notes what CPU time the app's process has had before a warm or a hot
-// start, which is none of the start's.
+// readCPUBefore reads the CPU time of the app's process before a warm or a hot start, which is not
+// the start's.
 func (s *start) readCPUBefore(ctx context.Context, a *attempt) error {
 	out, err := s.phone.Target.Ask(ctx, "cat /proc/$("+target.PIDs(s.work.App.Package)+")/stat")
 	if err != nil {
@@ -68,57 +68,55 @@ func (s *start) readCPUBefore(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// unknownCPU is more than any process has had.
+// unknownCPU is more than the CPU time of any process.
 const unknownCPU = time.Duration(math.MaxInt64)
 
-// cpuSince is how much of a CPU time the repetition's own is; 0 where that is not known.
+// cpuSince returns the repetition's share of a CPU time; 0 if unknown.
 func (a *attempt) cpuSince(total time.Duration) time.Duration { return max(total-a.cpuBefore, 0) }
 
-// logged reports whether the log tells of the start that is measured: an activity
-// that comes back is neither displayed nor fully drawn anew.
+// logged reports whether the log contains the measured start: an activity that comes back is
+// neither displayed nor fully drawn again.
 func (s *start) logged() bool {
 	return s.work.Scenario.Workload.Startup.Mode != config.StartHot
 }
 
-// apart is how far the two times of a start may lie apart that are rounded: one to
-// whole milliseconds, the other cut.
+// apart is how far the two rounded times of a start may differ: one is rounded to whole
+// milliseconds, the other truncated.
 const apart = time.Millisecond
 
-// compareStart holds what am start says against what the log tells of the same start.
+// compareStart compares what am start reports with what the log reports of the same start.
 func (s *start) compareStart(n int, start workload.Start, seen applog.Sifted) {
 	if !s.logged() {
 		return
 	}
 	switch d := seen.Startup - start.Total; {
 	case seen.Startup == 0:
-		s.phone.Target.Journal.Warnf("repetition %d: am start says that the first frame took %v, and the log does not tell of it", n, start.Total)
+		s.phone.Target.Journal.Warnf("repetition %d: am start says that the first frame took %v, and the log does not contain it", n, start.Total)
 	case max(d, -d) > apart:
 		s.phone.Target.Journal.Warnf("repetition %d: am start says that the first frame took %v, and the log %v: the former counts", n, start.Total, seen.Startup)
 	}
 }
 
-// drawnApart is how far from the first frame of a window a start may end. The system
-// takes a window for drawn when the app has told it of that frame, which it does as soon
-// as the render thread is done, and the next layout has looked at all windows
-// (WindowState.finishDrawing, ActivityRecord.updateReportedVisibility): two or three
-// vsyncs later, more where it waits for the window manager's lock (19 ms from the first
-// buffer to "Displayed" in a Galaxy's log of a start of 2.9 s). The timeline has a frame
-// end when the GPU is done with it, which may be later than that. When it is shown matters
-// to neither. Half a second is many times what those take together.
+// drawnApart is how far from the first frame of a window a start may end. The system considers a
+// window drawn when the app has reported that frame, which it does as soon as the render thread is
+// done, and the next layout has looked at all windows (WindowState.finishDrawing,
+// ActivityRecord.updateReportedVisibility): two or three vsyncs later, more if it waits for the
+// window manager's lock (19 ms from the first buffer to "Displayed" in a Galaxy's log of a start of
+// 2.9 s). In the timeline a frame ends when the GPU is done with it, which may be later than that.
+// When the frame is shown matters to neither. Half a second is many times all of these together.
 const drawnApart = 500 * time.Millisecond
 
-// compareDrawn holds when a start ended, as am start says, against the first frames of
-// the app's windows, where the frame timeline has them. It ended within the time of the
-// command: after what it took at the least, from the mark before it, and before the rest
-// that the workload goes on for. Of a hot start nothing follows: its windows may be there,
-// and drawn.
+// compareDrawn compares the end of a start by am start with the first frames of the app's windows,
+// if the frame timeline has them. The start ended while the command ran: at least its reported
+// duration after the mark before it, and before the delay that the workload adds. A hot start is
+// not compared: its windows may be there, and drawn.
 func (s *start) compareDrawn(a *attempt, start workload.Start) {
 	if !s.logged() || !a.measured || a.frames.By != framesource.Timeline {
 		return
 	}
 	begun, ok := a.log.Times(a.workload.Begin)()
-	over, told := a.log.Times(a.workload.End)()
-	if !ok || !told {
+	over, endKnown := a.log.Times(a.workload.End)()
+	if !ok || !endKnown {
 		return
 	}
 	from := begun + start.Total

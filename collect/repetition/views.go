@@ -14,17 +14,16 @@ import (
 // views reads the views of the app's window after each UI event, in the warm-up.
 type views struct {
 	nothing
-	phone  *Phone
-	work   Work
-	seen   record.Views
-	untold bool // that the device does not tell of them
+	phone      *Phone
+	work       Work
+	seen       record.Views
+	unreported bool // the device does not report them
 }
 
-// while reads the views that the app's window has now. It does so in the warm-up alone,
-// since dumpsys stops the app's UI thread meanwhile: of an event what is there when it was
-// looked at last before the next one counts.
+// while reads the current views of the app's window. It does so only in the warm-up, since dumpsys
+// blocks the app's UI thread. The last reading before the next event counts for an event.
 func (v *views) while(ctx context.Context, a *attempt) error {
-	if a.measured || v.work.Watcher == nil || !v.phone.Evident || v.untold {
+	if a.measured || v.work.Watcher == nil || !v.phone.Evident || v.unreported {
 		return nil
 	}
 	out, err := v.phone.Target.Exec(ctx, "dumpsys", "activity", "top")
@@ -46,17 +45,17 @@ func (v *views) while(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// without goes on without, unless the device is gone.
+// without disables reading, unless the device is gone.
 func (v *views) without(err error) error {
 	if loss.Stops(err) {
 		return err
 	}
-	v.untold = true
+	v.unreported = true
 	v.phone.Target.Journal.Warnf("the views of the app's windows are not known: %v", err)
 	return nil
 }
 
-// addTo puts them into the record's section, with what is believed where any are hidden.
+// addTo adds the views to the record's section, with a warning about those that seem hidden.
 func (v *views) addTo(section *run.Frames) {
 	if section == nil || len(v.seen) == 0 {
 		return

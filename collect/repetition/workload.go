@@ -16,8 +16,8 @@ type running struct {
 	work  Work
 }
 
-// before starts the workload: in the background of a device that is then left alone,
-// or as ever.
+// before starts the workload: in the background if the device is then disconnected, or attached to
+// the connection.
 func (r *running) before(ctx context.Context, a *attempt) (err error) {
 	plan := *r.work.Plan
 	plan.Marked = a.frames.By.Recorded()
@@ -38,12 +38,12 @@ func (r *running) before(ctx context.Context, a *attempt) (err error) {
 	return err
 }
 
-// endsWithin is how late the end of a workload is noticed where energy is
-// measured. Its joules count up to there where its end is not in the log.
+// endsWithin is how late the end of a workload is detected where energy is measured. Its energy
+// counts up to there if its end is not in the log.
 const endsWithin = 20 * time.Millisecond
 
-// await lets an interval pass between two readings; where energy is measured, it
-// ends with the workload.
+// await waits for an interval between two readings; where energy is measured, it returns as soon as
+// the workload ends.
 func (r *running) await(ctx context.Context, a *attempt, interval time.Duration) error {
 	if a.energy == nil {
 		r.phone.Target.Asked = !a.frames.By.Recorded() // by the dumps of its frames
@@ -60,8 +60,8 @@ func (r *running) await(ctx context.Context, a *attempt, interval time.Duration)
 	return nil
 }
 
-// next lets an interval pass until the next reading; over says that the workload's time is, and
-// that it was ended.
+// next waits for the next reading; over reports that the timeout has passed and the workload was
+// ended.
 func (r *running) next(ctx context.Context, a *attempt, began time.Duration) (over bool, err error) {
 	timeout, w := r.work.Scenario.Timeout, a.workload
 	if timeout > 0 && r.phone.Target.Clock.Now() >= began+timeout && !w.Settled() {
@@ -72,7 +72,7 @@ func (r *running) next(ctx context.Context, a *attempt, began time.Duration) (ov
 	return false, r.await(ctx, a, a.frames.Pause())
 }
 
-// end judges how the workload has ended, and reads the last frames.
+// end checks how the workload ended, and reads the last frames.
 func (r *running) end(ctx context.Context, a *attempt, s *start) (err error) {
 	w := a.workload
 	a.ended = w.Judge(r.work.Scenario.Workload, r.work.App.Package)
@@ -87,7 +87,7 @@ func (r *running) end(ctx context.Context, a *attempt, s *start) (err error) {
 			return err
 		}
 	}
-	if w.Started != nil { // one that took no second has not been read: the next reading knows its process
+	if w.Started != nil { // a very short process has not been read: the next reading finds it
 		if err := a.frames.Read(ctx, false); err != nil {
 			return err
 		}

@@ -29,14 +29,13 @@ func (h hostClock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// clockProcesses are processes of which one always runs, so that gfxinfo has something
-// to print its head above: CLOCK_MONOTONIC as "Uptime". /proc/uptime would count sleep
-// too. Watches have a system UI of another name, some boards none; the system's own
-// process runs on all, and comes last since the system answers for it itself.
+// clockProcesses are processes of which one always runs, so that gfxinfo prints its head, with
+// CLOCK_MONOTONIC as "Uptime". /proc/uptime would count sleep too. The system UI of watches has
+// another name, and some boards have none. The system process runs on all devices, and comes last
+// since querying it needs the system itself.
 var clockProcesses = []string{"com.android.systemui", "com.google.android.wearable.sysui", "com.google.android.apps.wearable.sysui", "system"}
 
-// ClockQuestion asks for CLOCK_MONOTONIC: it heads a dump of a process that
-// always runs.
+// ClockQuestion queries CLOCK_MONOTONIC: it heads a dump of a process that always runs.
 func (t *Target) ClockQuestion() string {
 	if t.clockProcess == "" {
 		return clockOf(clockProcesses[0])
@@ -46,13 +45,13 @@ func (t *Target) ClockQuestion() string {
 
 func clockOf(process string) string { return device.Quote("dumpsys", "gfxinfo", process) }
 
-// findClock finds a process whose dump tells the time. Of a device that has none, the
-// questions for the time will say so.
+// findClock finds a process whose dump contains the time. On a device without one, later queries of
+// the time fail.
 func (t *Target) findClock(ctx context.Context) error {
 	for _, process := range clockProcesses {
 		out, err := t.Ask(ctx, clockOf(process))
 		if err != nil {
-			return fmt.Errorf("look for what tells the device's clock: %w", err)
+			return fmt.Errorf("find a source of the device's clock: %w", err)
 		}
 		if uptimeLine.Match(out.Stdout) {
 			t.clockProcess = process
@@ -64,8 +63,7 @@ func (t *Target) findClock(ctx context.Context) error {
 
 var uptimeLine = regexp.MustCompile(`(?m)^Uptime: (\d+) `)
 
-// Uptimes are the times on CLOCK_MONOTONIC that the answers to ClockQuestion tell, in
-// their order.
+// Uptimes parses the times on CLOCK_MONOTONIC in the answers to ClockQuestion, in their order.
 func Uptimes(text []byte) ([]time.Duration, error) {
 	var out []time.Duration
 	for _, m := range uptimeLine.FindAllSubmatch(text, -1) {
@@ -80,8 +78,8 @@ func Uptimes(text []byte) ([]time.Duration, error) {
 
 var slept = regexp.MustCompile(`(?m)^Uptime: (\d{1,15}) Realtime: (\d{1,15})\b`)
 
-// Slept is what CLOCK_BOOTTIME, which counts sleep, is ahead of CLOCK_MONOTONIC, by an
-// answer to ClockQuestion; false where it tells only one of them.
+// Slept returns by how much CLOCK_BOOTTIME, which counts sleep, is ahead of CLOCK_MONOTONIC in an
+// answer to ClockQuestion; false if it contains only one of them.
 func Slept(text []byte) (time.Duration, bool) {
 	m := slept.FindSubmatch(text)
 	if m == nil {
@@ -92,7 +90,7 @@ func Slept(text []byte) (time.Duration, bool) {
 	return time.Duration(boottime-monotonic) * time.Millisecond, err == nil && err2 == nil
 }
 
-// Uptime is the first of the times that the answers tell.
+// Uptime returns the first of the times in the answers.
 func Uptime(text []byte) (time.Duration, error) {
 	times, err := Uptimes(text)
 	if err == nil && len(times) == 0 {
@@ -104,10 +102,10 @@ func Uptime(text []byte) (time.Duration, error) {
 	return times[0], nil
 }
 
-// Tick is the unit of the times in /proc/stat, /proc/PID/stat and time_in_state
-// (proc(5)); Android's is 100 Hz.
+// Tick is the unit of the times in /proc/stat, /proc/PID/stat and time_in_state (proc(5));
+// Android's is 100 Hz.
 const Tick = 10 * time.Millisecond
 
-// TickBits bounds a count of ticks, so that a sum of many does not overflow: 2^33
-// ticks of 10 ms are 2.7 years.
+// TickBits limits a count of ticks, so that a sum of many does not overflow: 2^33 ticks of 10 ms
+// are 2.7 years.
 const TickBits = 34

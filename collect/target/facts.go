@@ -13,26 +13,25 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// Facts are what is known of a device.
+// Facts are the known properties of a device.
 type Facts struct {
 	Properties map[string]string
 	API        int
 	WifiOn     bool
 	DataOn     bool
-	// StayOn is StayOnSetting as it was found, "" where the device does not tell.
+	// StayOn is the value of StayOnSetting before the run, "" if the device does not report it.
 	StayOn string
-	// Display is what frames are judged by where their rows don't tell.
+	// Display is the display by which frames are judged if their rows don't say.
 	Display jank.Display
-	// WallLog says that the log has no -v monotonic.
+	// WallLog reports that the log has no -v monotonic.
 	WallLog bool
 }
 
-// HasFramestats reports whether the device tells the times of frames: Android 6 and
-// later do.
+// HasFramestats reports whether the device records frame times: Android 6 and later do.
 func (f Facts) HasFramestats() bool { return f.API >= 23 }
 
-// IsEmulator reports whether the device is one of the SDK, Android Studio, Genymotion,
-// Cuttlefish or redroid: they have no battery and no power monitors worth the name.
+// IsEmulator reports whether the device is an emulator of the SDK, Android Studio, Genymotion,
+// Cuttlefish or redroid: these have no usable battery and power monitors.
 func (f Facts) IsEmulator() bool {
 	for _, name := range []string{"ro.kernel.qemu", "ro.boot.qemu", "ro.hardware.virtual_device"} {
 		if f.Properties[name] == "1" {
@@ -46,7 +45,7 @@ func (f Facts) IsEmulator() bool {
 
 var propertyLine = regexp.MustCompile(`(?m)^\[([^\]]+)\]: \[([^\]]*)\]`)
 
-// ReadFacts asks the device what it is.
+// ReadFacts reads the device's properties and settings.
 func (t *Target) ReadFacts(ctx context.Context) error {
 	out, err := t.Exec(ctx, "getprop")
 	if err := Answered("read the device's properties", out, err); err != nil {
@@ -71,13 +70,13 @@ func (t *Target) ReadFacts(ctx context.Context) error {
 	if before = strings.TrimSpace(before); err != nil {
 		return err
 	}
-	if _, notTold := strconv.Atoi(before); notTold == nil {
+	if _, queryErr := strconv.Atoi(before); queryErr == nil {
 		t.Facts.StayOn = before
 	}
 	return t.findClock(ctx)
 }
 
-// ReadProperties are the facts that getprop tells.
+// ReadProperties parses the output of getprop.
 func ReadProperties(output []byte) (Facts, error) {
 	f := Facts{Properties: map[string]string{}}
 	for _, m := range propertyLine.FindAllStringSubmatch(string(output), -1) {
@@ -92,6 +91,6 @@ func ReadProperties(output []byte) (Facts, error) {
 	return f, nil
 }
 
-// StayOnSetting says with which chargers the screen stays on; "svc power stayon"
-// sets all of them or none.
+// StayOnSetting says with which chargers the screen stays on; "svc power stayon" sets all of them
+// or none.
 const StayOnSetting = "stay_on_while_plugged_in"

@@ -2,7 +2,7 @@ package target
 
 import "testing"
 
-func TestWhatIsAnEmulator(t *testing.T) {
+func TestIsEmulator(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, value string

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzLedger: whatever stands in the file on the phone, so many changes are read at most,
-// each is told in words, and what is noted of one is read as that one.
+// FuzzLedger checks that any content of the file on the phone gives at most maxChanges changes,
+// each with a description, and that a change survives being written and read again.
 func FuzzLedger(f *testing.F) {
 	f.Add([]byte("kind=setting&space=global&name=window_animation_scale&before=1.0&put=0\nkind=package&name=com.example.mail&put=123\n"))
 	f.Add([]byte("kind=network&name=wifi&before=enable&put=disable\nkind=pack"))
@@ -27,7 +27,7 @@ func FuzzLedger(f *testing.F) {
 				t.Errorf("%+v is noted with more than words: %q", c, line)
 			}
 			if _, err := url.ParseQuery(line); err != nil {
-				continue // it is quoted otherwise
+				continue // it is quoted differently
 			}
 			if again := parseLedger([]byte(line)); len(again) != 1 || again[0] != c {
 				t.Errorf("%+v is read again as %+v", c, again)

@@ -10,14 +10,14 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// How long a hot device rests in all of a run, at most, and how often it is asked.
+// How long a hot device rests in a whole run, at most, and how often it is polled.
 const (
 	longestCooling = 10 * time.Minute
 	coolingStep    = 5 * time.Second
 )
 
-// CoolDown waits until heat no longer slows the device down. Of a run's longestCooling
-// each call takes what it needs; one that stays hot is measured as it is, and told.
+// CoolDown waits until the device is not throttled any more. All calls of a run share
+// longestCooling; a device that stays hot is measured as it is, with a warning.
 func (t *Target) CoolDown(ctx context.Context) error {
 	for ; t.cooled < longestCooling; t.cooled += coolingStep {
 		heat, _, err := device.Slowed(ctx, t.dev)
@@ -35,9 +35,9 @@ func (t *Target) CoolDown(ctx context.Context) error {
 	return nil
 }
 
-// TellSlowness says where the device was slowed down in a repetition, as far as that
-// can be seen at its end.
-func (t *Target) TellSlowness(ctx context.Context, n int) error {
+// WarnThrottled warns if the device was throttled in a repetition, as far as that can be seen at
+// its end.
+func (t *Target) WarnThrottled(ctx context.Context, n int) error {
 	heat, saver, err := device.Slowed(ctx, t.dev)
 	if err != nil {
 		return err

@@ -18,62 +18,60 @@ import (
 	"github.com/apkgate/apkgate/device/devicelock"
 )
 
-// Change is something of the device that a run changes and that is put back when it
-// ends. It is noted on the device before it is done, so that the next run can put it
-// back where this one is killed.
+// Change is a change of the device that is undone when the run ends. It is recorded on the device
+// before it is made, so that the next run can undo it if this one is killed.
 type Change struct {
 	Kind  Kind
 	Space string // of a setting: "system", "global", "secure"
 	Name  string // of a setting, a property, a switch of the network, a package
-	// Before and Put are the values before the change and by it: what has another value
-	// by then was changed by somebody else since, and stays.
+	// Before and Put are the values before and after the change. A value other than Put was set by
+	// somebody else since, and stays.
 	Before, Put string
 }
 
-// Kind is what is changed.
+// Kind is the kind of a change.
 type Kind string
 
-// The kinds of changes. Of a package, Put is the size of its file, in bytes; of files,
-// it is their paths.
+// The kinds of changes. Put is the size of a package's file in bytes, and the paths of files.
 const (
 	Setting  Kind = "setting"
 	Property Kind = "property"
 	StayOn   Kind = "stay-on"  // svc power stayon
 	Network  Kind = "network"  // svc wifi, svc data
 	Battery  Kind = "battery"  // dumpsys battery unplug
-	Package  Kind = "package"  // was not there before
-	App      Kind = "app"      // runs, until it is stopped
-	Files    Kind = "files"    // were made
+	Package  Kind = "package"  // was installed
+	App      Kind = "app"      // may run until it is stopped
+	Files    Kind = "files"    // were created
 	Programs Kind = "programs" // run in the background
 	Results  Kind = "results"  // of the Macrobenchmark of that package
 	Console  Kind = "console"  // network speed, network delay of the emulator's console
 	Shaping  Kind = "shaping"  // tc, as root
-	// Performance is the fixed performance mode, of which no device tells whether it is on,
-	// and Dexopt whether the job scheduler compiles apps in the background.
+	// Performance is the fixed performance mode, whose state no device reports, and Dexopt whether
+	// the job scheduler compiles apps in the background.
 	Performance Kind = "performance"
 	Dexopt      Kind = "dexopt"
 )
 
-// Background matches the command lines of what is started in the background, of this
-// run or of one that was killed, but not that of the search itself.
+// Background matches the command lines of background programs of this or a killed run, but not that
+// of the search itself.
 const Background = `[a]pkgate(-[12])?(\.pftrace|-perf\.data|-exit)`
 
-// ledger is the file of the device that has what a run changed, a line for each.
+// ledger is the file on the device that lists what a run changed, one change a line.
 const ledger = devicelock.DeviceFolder + "/apkgate-changed"
 
 const (
 	readLedger = "cat " + ledger + " 2>/dev/null"
-	// maxChanges bounds what is read of it.
+	// maxChanges limits how many changes are read from it.
 	maxChanges = 500
 )
 
-// note is what to put before the command that makes the change.
+// note returns the command that records the change, to be run before the one that makes it.
 func (c Change) note() string {
 	line := url.Values{"kind": {string(c.Kind)}, "space": {c.Space}, "name": {c.Name}, "before": {c.Before}, "put": {c.Put}}.Encode()
 	return "{ echo " + device.Quote(line) + " >>" + ledger + "; } 2>/dev/null; "
 }
 
-// parseLedger reads the file; a line that was cut off is of a change that was not made.
+// parseLedger parses the file. A truncated line is of a change that was not made.
 func parseLedger(text []byte) (out []Change) {
 	for line := range bytes.Lines(text) {
 		values, err := url.ParseQuery(string(bytes.TrimSpace(line)))
@@ -87,7 +85,7 @@ func parseLedger(text []byte) (out []Change) {
 	return out
 }
 
-// String is how it is put back, for messages: "uninstall com.example.mail".
+// String describes how the change is undone, for messages: "uninstall com.example.mail".
 func (c Change) String() string {
 	switch c.Kind {
 	case Setting:
@@ -106,7 +104,7 @@ func (c Change) String() string {
 	case Shaping:
 		return "end what slows " + c.Name + " down (tc qdisc)"
 	case Battery:
-		return "have the battery service tell the truth (dumpsys battery reset)"
+		return "end the faked battery state (dumpsys battery reset)"
 	case Package:
 		return "uninstall " + c.Name
 	case App:
@@ -127,14 +125,14 @@ func (c Change) String() string {
 	return string(c.Kind)
 }
 
-// Record runs a command line that changes what has been noted by then, in the same
-// go. Putting it back at the end is left to UndoLater.
+// Record records the changes and runs the command line that makes them, in one command. The caller
+// registers their undoing by UndoLater.
 func (t *Target) Record(ctx context.Context, line string, changes ...Change) error {
 	_, err := t.Recorded(ctx, line, changes...)
 	return err
 }
 
-// Recorded is Record, with what the command line printed.
+// Recorded is Record, with the output of the command line.
 func (t *Target) Recorded(ctx context.Context, line string, changes ...Change) (device.Output, error) {
 	noted := ""
 	for _, c := range changes {
@@ -143,8 +141,8 @@ func (t *Target) Recorded(ctx context.Context, line string, changes ...Change) (
 	return t.Ask(ctx, noted+line)
 }
 
-// Do makes a change by a command line until the run ends. What was changed before in
-// this run, as before the device was lost, is what it was before that.
+// Do makes a change by a command line until the run ends. If this run made the same change before,
+// as before the device was lost, Before stays that of the first time.
 func (t *Target) Do(ctx context.Context, line string, c Change) error {
 	switch o := t.made(c); {
 	case o == nil:
@@ -157,8 +155,8 @@ func (t *Target) Do(ctx context.Context, line string, c Change) error {
 	return t.Record(ctx, line)
 }
 
-// Before is how the thing was that a change is of, before this run changed it; known is
-// false where it has not.
+// Before returns the value that a change's subject had before this run changed it; known is false
+// if it has not.
 func (t *Target) Before(c Change) (before string, known bool) {
 	if o := t.made(c); o != nil {
 		return o.Before, true
@@ -166,8 +164,8 @@ func (t *Target) Before(c Change) (before string, known bool) {
 	return "", false
 }
 
-// Attempt is Do for a change that a device may refuse, which its exit status says: one that was
-// refused needs not be put back.
+// Attempt is Do for a change that a device may refuse by its exit status. A refused change is not
+// undone.
 func (t *Target) Attempt(ctx context.Context, line string, c Change) (device.Output, error) {
 	if t.made(c) != nil {
 		return t.Ask(ctx, line)
@@ -179,7 +177,7 @@ func (t *Target) Attempt(ctx context.Context, line string, c Change) (device.Out
 	return out, err
 }
 
-// made is the change of the same thing that this run has made already, nil for none.
+// made returns the change of the same subject that this run has made already, nil for none.
 func (t *Target) made(c Change) *Change {
 	for _, u := range t.undo {
 		if o := u.change; o != nil && o.Kind == c.Kind && o.Space == c.Space && o.Name == c.Name {
@@ -189,8 +187,8 @@ func (t *Target) made(c Change) *Change {
 	return nil
 }
 
-// ReplaceSetting changes a setting until the run ends, of which it is known what was
-// before, and reads it back. A second time, as after the device was lost, it is put again.
+// ReplaceSetting changes a setting, whose earlier value is known, until the run ends, and reads it
+// back. Called again, as after the device was lost, it sets it again.
 func (t *Target) ReplaceSetting(ctx context.Context, c Change) error {
 	put := device.Quote("settings", "put", c.Space, c.Name, c.Put)
 	if err := t.Do(ctx, put, c); err != nil {
@@ -203,15 +201,15 @@ func (t *Target) ReplaceSetting(ctx context.Context, c Change) error {
 	return err
 }
 
-// ChangeProperty changes a property until the run ends. Of one that had no value, it is
-// what stands for none, since a property can't be taken away.
+// ChangeProperty changes a property until the run ends. A property without a value is undone by
+// setting it to none, since properties can't be deleted.
 func (t *Target) ChangeProperty(ctx context.Context, name, value, none string) error {
 	c := Change{Kind: Property, Name: name, Before: cmp.Or(t.Facts.Properties[name], none), Put: value}
 	return t.Do(ctx, device.Quote("setprop", name, value), c)
 }
 
-// putBack undoes a change, unless somebody else has changed it since: then it says what
-// it found.
+// putBack undoes a change, unless somebody else has changed the same thing since: then it returns
+// the value found.
 func (t *Target) putBack(ctx context.Context, c Change) (found string, err error) {
 	switch c.Kind {
 	case Setting:
@@ -233,7 +231,7 @@ func (t *Target) putBack(ctx context.Context, c Change) (found string, err error
 	case Battery:
 		return "", t.Try(ctx, "dumpsys", "battery", "reset")
 	case Package:
-		return t.takeOff(ctx, c)
+		return t.uninstallOurs(ctx, c)
 	case App:
 		return "", t.Try(ctx, "am", "force-stop", c.Name)
 	case Files:
@@ -252,7 +250,7 @@ func (t *Target) putBack(ctx context.Context, c Change) (found string, err error
 	return "", fmt.Errorf("%q is a change that this apkgate does not know", journal.Line(string(c.Kind)))
 }
 
-// other is what was found, where that is not what was before either.
+// other returns what was found, if that differs from the earlier value too.
 func other(now, before string) string {
 	if now == before {
 		return ""
@@ -268,10 +266,9 @@ func (t *Target) putBackSetting(ctx context.Context, c Change) (found string, er
 	return "", t.reset(ctx, c.Space, c.Name, c.Before)
 }
 
-// DexoptQuestion asks for the state of the job that compiles apps in the background, by its
-// number since Android 14 (art/libartservice, BackgroundDexoptJob.JOB_ID): "waiting" or the
-// like, "unknown(1000/jid27873780)" where somebody has turned it off
-// (JobSchedulerService.getJobState).
+// DexoptQuestion queries the state of the job that compiles apps in the background, by its number
+// since Android 14 (art/libartservice, BackgroundDexoptJob.JOB_ID): "waiting" or similar,
+// "unknown(1000/jid27873780)" if somebody has turned it off (JobSchedulerService.getJobState).
 const DexoptQuestion = "cmd jobscheduler get-job-state android 27873780"
 
 // DexoptOff reports whether that job was turned off, by the answer to DexoptQuestion.
@@ -285,8 +282,7 @@ func (t *Target) putBackDexopt(ctx context.Context) (found string, err error) {
 	return "", t.Try(ctx, "pm", "bg-dexopt-job", "--enable")
 }
 
-// anyCharger is what "svc power stayon true" sets: AC and USB, wireless (Android 4.2),
-// a dock (13).
+// anyCharger is what "svc power stayon true" sets: AC and USB, wireless (Android 4.2), a dock (13).
 var anyCharger = []string{"3", "7", "15"}
 
 func (t *Target) putBackStayOn(ctx context.Context, c Change) (found string, err error) {
@@ -302,8 +298,9 @@ func (t *Target) putBackStayOn(ctx context.Context, c Change) (found string, err
 
 var packageName = regexp.MustCompile(`^[A-Za-z0-9_.]{1,255}$`)
 
-// takeOff uninstalls a package whose file still has the size of one that was put there.
-func (t *Target) takeOff(ctx context.Context, c Change) (found string, err error) {
+// uninstallOurs uninstalls a package if its file still has the size of the one that this run
+// installed.
+func (t *Target) uninstallOurs(ctx context.Context, c Change) (found string, err error) {
 	if !packageName.MatchString(c.Name) {
 		return "", fmt.Errorf("%q is no package", journal.Line(c.Name))
 	}
@@ -321,21 +318,21 @@ func (t *Target) takeOff(ctx context.Context, c Change) (found string, err error
 			return "", err
 		}
 		if sizes := strings.Split(c.Put, ","); c.Put != "" && listed != "" && !slices.ContainsFunc(strings.Fields(listed), func(f string) bool { return slices.Contains(sizes, f) }) {
-			return "was installed anew since", nil
+			return "was reinstalled since", nil
 		}
 		return "", t.dev.Uninstall(ctx, c.Name)
 	}
 	return "", nil
 }
 
-// How long what runs in the background is given to end and to write its files, and how
-// often it is told to.
+// How long background programs may take to end and to write their files, and how often they are
+// signaled.
 const (
 	backgroundFor   = 10 * time.Second
 	backgroundEvery = 500 * time.Millisecond
 )
 
-// endBackground ends what a run started in the background.
+// endBackground ends the background programs of a run.
 func (t *Target) endBackground(ctx context.Context) error {
 	ended, err := t.Poll(ctx, backgroundEvery, backgroundFor, func() (bool, error) {
 		out, err := t.Exec(ctx, "pkill", "-f", Background) // by SIGTERM, which old toybox can't spell
@@ -347,7 +344,7 @@ func (t *Target) endBackground(ctx context.Context) error {
 	return err
 }
 
-// removeFiles removes what bears apkgate's name, and nothing else.
+// removeFiles removes files with apkgate's name, and no others.
 func (t *Target) removeFiles(ctx context.Context, c Change) error {
 	paths := strings.Fields(c.Put)
 	for _, path := range paths {
@@ -358,28 +355,26 @@ func (t *Target) removeFiles(ctx context.Context, c Change) error {
 	return t.Try(ctx, append([]string{"rm", "-f"}, paths...)...)
 }
 
-// ResultsOf is the folder of a Macrobenchmark's results, by its package: an app may
-// write to its own media without asking, and adb may read there (scoped storage,
-// Android 11).
+// ResultsOf is the folder of a Macrobenchmark's results, by its package: an app may write to its
+// own media folder without permission, and adb may read it (scoped storage, Android 11).
 func ResultsOf(pkg string) string {
 	return "/sdcard/Android/media/" + pkg + "/additional_test_output"
 }
 
-// named is a package as a folder's name: nothing that leads elsewhere.
+// named matches a package as a folder's name: nothing that leads elsewhere.
 var named = regexp.MustCompile(`^[A-Za-z0-9_]{1,255}(\.[A-Za-z0-9_]{1,255})*$`)
 
-// removeResults removes the folder that is of one package's results alone.
+// removeResults removes the folder of one package's results.
 func (t *Target) removeResults(ctx context.Context, c Change) error {
 	if !named.MatchString(c.Name) {
 		return fmt.Errorf("%q is no package", journal.Line(c.Name))
 	}
-	// A benchmark may outlive the connection of a run that was killed, and write them later.
+	// A benchmark may outlive the connection of a killed run, and write its results later.
 	_, err := t.Ask(ctx, device.Quote("am", "force-stop", c.Name)+"; "+device.Quote("rm", "-rf", ResultsOf(c.Name)))
 	return err
 }
 
-// putBackLeft puts back what a run left that was killed, the last change first, and
-// says so.
+// putBackLeft undoes what a killed run left, the last change first, and reports it.
 func (t *Target) putBackLeft(ctx context.Context, left []Change) error {
 	if len(left) == 0 {
 		return nil
@@ -392,7 +387,7 @@ func (t *Target) putBackLeft(ctx context.Context, left []Change) error {
 			return errors.Join(err, ctx.Err())
 		case err != nil:
 			failed = append(failed, c)
-			t.Journal.Warnf("a run that was killed left this to do: %s: %v", journal.Line(c.String()), err)
+			t.Journal.Warnf("a killed run left this to do: %s: %v", journal.Line(c.String()), err)
 		case found != "":
 			kept = append(kept, fmt.Sprintf("%s (it %s)", journal.Line(c.String()), found))
 		default:
@@ -400,18 +395,18 @@ func (t *Target) putBackLeft(ctx context.Context, left []Change) error {
 		}
 	}
 	if len(done) > 0 {
-		t.Journal.Warnf("a run that was killed had left the device changed; this was still to do, and is done: %s", strings.Join(done, "; "))
+		t.Journal.Warnf("a killed run had left the device changed; this was still to do, and is done: %s", strings.Join(done, "; "))
 	}
 	if len(kept) > 0 {
-		t.Journal.Warnf("a run that was killed left this to do, but somebody has changed it since, so that it is left as it is: %s", strings.Join(kept, "; "))
+		t.Journal.Warnf("a killed run left this to do, but somebody has changed it since, so it stays: %s", strings.Join(kept, "; "))
 	}
 	t.failed = failed
 	_, err := t.Ask(ctx, keepNoted(failed)+":")
 	return err
 }
 
-// keepNoted is the command that leaves in the ledger what is still to be put back,
-// given last first.
+// keepNoted returns the command that leaves in the ledger what is still to be undone, given last
+// first.
 func keepNoted(left []Change) string {
 	line := device.Quote("rm", "-f", ledger) + "; "
 	for _, c := range slices.Backward(left) {

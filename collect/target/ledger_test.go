@@ -30,12 +30,12 @@ func onPhone(t *testing.T, o simulator.Options) (*simulator.Simulated, *Target) 
 	return s, d
 }
 
-// onThe is a connection of its own to the phone.
+// onThe opens another connection to the phone.
 func onThe(s *simulator.Simulated) (device.Device, error) {
 	return adb.Dial(context.Background(), s.Address(), adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }})
 }
 
-// shell runs a command on the phone, as whoever has it in hand.
+// shell runs a command on the phone, as its user would.
 func shell(t *testing.T, s *simulator.Simulated, line string) string {
 	t.Helper()
 	var out strings.Builder
@@ -43,9 +43,8 @@ func shell(t *testing.T, s *simulator.Simulated, line string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// A change is put back where it is still as it was made, and where somebody has changed
-// it since it stays.
-func TestAChangeIsPutBackUnlessSomebodyChangedItSince(t *testing.T) {
+// A change is undone if its value is unchanged since, and left alone if somebody has changed it.
+func TestTearDownUndoesUnchangedChanges(t *testing.T) {
 	t.Parallel()
 	text, err := simapp.Open("demo-good")
 	if err != nil {
@@ -58,8 +57,8 @@ func TestAChangeIsPutBackUnlessSomebodyChangedItSince(t *testing.T) {
 	for name, c := range map[string]struct {
 		change      Change
 		made, since string // commands: the change, and what happened afterwards
-		ask, want   string // a command, and what it says in the end
-		kept        bool   // that it stays is told
+		ask, want   string // a command, and its final output
+		kept        bool   // a warning says that it stays
 	}{
 		"a setting":                                {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 2", "", "settings get system a", "1", false},
 		"a setting that nobody had set":            {Change{Kind: Setting, Space: "system", Name: "a", Before: "null", Put: "2"}, "settings put system a 2", "", "settings get system a", "null", false},
@@ -107,23 +106,23 @@ func TestAChangeIsPutBackUnlessSomebodyChangedItSince(t *testing.T) {
 	}
 }
 
-// sizes asks how much of two buffers of the log is kept.
+// sizes queries the sizes of two buffers of the log.
 const sizes = "logcat -g -b main -b events"
 
-// oneLine is an answer without what differs by moment, of how much of a log is filled.
+// oneLine normalizes an answer by removing how full each buffer is.
 func oneLine(text string) string {
 	return strings.ReplaceAll(regexp.MustCompile(` \(.*`).ReplaceAllString(text, ""), "\n", " ")
 }
 
-// A device keeps more of its log while it is measured, what it did before afterwards, and one
-// that nobody may tell to is measured with a warning.
-func TestALogIsEnlargedAndPutBack(t *testing.T) {
+// A device keeps more of its log while it is measured and as much as before afterwards; one that
+// refuses is measured with a warning.
+func TestEnlargeLog(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		options simulator.Options
 		during  string // of both buffers
 		after   string
-		told    string // "" for nothing
+		told    string // "" for none
 	}{
 		"a phone":                {simulator.Options{}, "16 MiB", "256 KiB", ""},
 		"one of little memory":   {simulator.Options{LowRAM: true}, "4 MiB", "64 KiB", ""},
@@ -149,8 +148,8 @@ func TestALogIsEnlargedAndPutBack(t *testing.T) {
 	}
 }
 
-// How much of a log is kept is read as each version of Android prints it (logcat.cpp).
-func TestSizesOfALogAreRead(t *testing.T) {
+// The sizes of log buffers are parsed as each version of Android prints them (logcat.cpp).
+func TestReadLogSizes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"/dev/log/main: ring buffer is 256Kb (1Kb consumed), max entry is 5120b, max payload is 4076b\n":                                                   "main=256K",
@@ -165,8 +164,8 @@ func TestSizesOfALogAreRead(t *testing.T) {
 	}
 }
 
-// What can't be put back now stays noted for the next run, before what that one changes.
-func TestWhatCannotBePutBackStaysNoted(t *testing.T) {
+// A change that can't be undone now stays recorded for the next run, before that run's own changes.
+func TestTearDownKeepsFailedChanges(t *testing.T) {
 	t.Parallel()
 	s, d := onPhone(t, simulator.Options{Ignored: []string{"system a"}})
 	shell(t, s, Change{Kind: Setting, Space: "system", Name: "b", Before: "1", Put: "2"}.note()+Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}.note()+"settings put system b 2")
@@ -188,7 +187,7 @@ func TestWhatCannotBePutBackStaysNoted(t *testing.T) {
 	}
 }
 
-// renaming is a device that takes a setting under another value.
+// renaming is a device that stores a setting under another value.
 type renaming struct{ stubborn }
 
 func (r *renaming) Exec(ctx context.Context, command string) (device.Output, error) {
@@ -199,8 +198,8 @@ func (r *renaming) Exec(ctx context.Context, command string) (device.Output, err
 	return out, err
 }
 
-// A setting that a device takes under another value is put back all the same.
-func TestASettingUnderAnotherValueIsPutBack(t *testing.T) {
+// A setting that a device stores under another value is restored too.
+func TestHoldRestoresARenamedValue(t *testing.T) {
 	t.Parallel()
 	d := &renaming{stubborn{value: "120.0"}}
 	target := New("pixel", stillClock{}, time.Now(), func(context.Context) (device.Device, error) { return d, nil })

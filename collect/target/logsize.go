@@ -13,22 +13,23 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// LogSize is how much the device keeps of its log. Before is "main=256K,events=1M", of each
-// buffer that was changed.
+// LogSize is how much the device keeps of its log. Before is "main=256K,events=1M", of each buffer
+// that was changed.
 const LogSize Kind = "log-size"
 
-// How much of its log a device is to keep while it is measured, of each buffer that a run
-// reads. logd keeps 256 KiB, and 64 on a device with little memory (logd/LogSize.h;
-// liblog/properties.cpp), which a phone that logs 80 kB a second fills in three seconds.
+// How much of each log buffer that a run reads is kept while the device is measured. logd keeps 256
+// KiB, and 64 on a device with little memory (logd/LogSize.h; liblog/properties.cpp), which a phone
+// that logs 80 kB a second fills in three seconds.
 const (
 	wantLog       = "16M"
 	wantLogLowRAM = "4M"
-	// resizesLog is the version of Android whose logcat changes the size: the first with logd.
+	// resizesLog is the first version of Android whose logcat changes the size: the first with
+	// logd.
 	resizesLog = 21
 )
 
-// EnlargeLog has the device keep more of its log until the run ends. One that refuses is
-// measured all the same, by what is read of its log while it goes on.
+// EnlargeLog makes the device keep more of its log until the run ends. A device that refuses is
+// measured anyway, by what is read of its log as it is written.
 func (t *Target) EnlargeLog(ctx context.Context) error {
 	t.KeepsLog = false
 	if t.Facts.API < resizesLog {
@@ -64,19 +65,19 @@ func (t *Target) EnlargeLog(ctx context.Context) error {
 	return nil
 }
 
-// logSizeQuestion asks how much is kept of each buffer that a run reads.
+// logSizeQuestion queries the sizes of the buffers that a run reads.
 const logSizeQuestion = "logcat -g -b main -b system -b events"
 
-// logBuffer is a buffer of the log, and how much of it is kept: "256K", as logcat -G takes it.
+// logBuffer is a buffer of the log and its size: "256K", as logcat -G takes it.
 type logBuffer struct{ name, size string }
 
 type logBuffers []logBuffer
 
-// sizeLine is how logcat -g tells of one: "main: ring buffer is 256Kb (1Kb consumed), …", since
+// sizeLine matches a line of logcat -g: "main: ring buffer is 256Kb (1Kb consumed), …", since
 // Android 10 "256 KiB" (logcat.cpp).
 var sizeLine = regexp.MustCompile(`(?m)^(?:/dev/log/)?(main|system|events): ring buffer is (\d{1,9}) ?([KMG])i?[Bb]\b`)
 
-// readLogSizes reads the answer to logSizeQuestion.
+// readLogSizes parses the answer to logSizeQuestion.
 func readLogSizes(text []byte) (out logBuffers) {
 	for _, m := range sizeLine.FindAllSubmatch(text, -1) {
 		out = append(out, logBuffer{string(m[1]), string(m[2]) + string(m[3])})
@@ -84,7 +85,7 @@ func readLogSizes(text []byte) (out logBuffers) {
 	return out
 }
 
-// bytesOf is a size in bytes, 0 for what is none.
+// bytesOf returns a size in bytes, 0 if it is none.
 func bytesOf(size string) int64 {
 	units := map[byte]int64{'K': 1 << 10, 'M': 1 << 20, 'G': 1 << 30}
 	if size == "" {
@@ -97,7 +98,7 @@ func bytesOf(size string) int64 {
 	return n * units[size[len(size)-1]]
 }
 
-// below are those that are smaller than a size.
+// below returns the buffers that are smaller than a size.
 func (l logBuffers) below(size string) (out logBuffers) {
 	for _, b := range l {
 		if n := bytesOf(b.size); n > 0 && n < bytesOf(size) {
@@ -107,7 +108,7 @@ func (l logBuffers) below(size string) (out logBuffers) {
 	return out
 }
 
-// String names each with its size: "main=256K,events=1M".
+// String lists each buffer with its size: "main=256K,events=1M".
 func (l logBuffers) String() string {
 	var names []string
 	for _, b := range l {
@@ -116,7 +117,7 @@ func (l logBuffers) String() string {
 	return strings.Join(names, ",")
 }
 
-// set is the command that gives all of them one size; it fails where one can't have it.
+// set returns the command that gives all of them one size. It fails if one refuses it.
 func (l logBuffers) set(size string) string {
 	line := []string{"logcat", "-G", size}
 	for _, b := range l {
@@ -127,8 +128,8 @@ func (l logBuffers) set(size string) string {
 
 var notedSize = regexp.MustCompile(`^(main|system|events)=(\d{1,9}[KMG])$`)
 
-// putBackLogSize gives each buffer the size that it had, unless somebody has given it another
-// one since, or the device has started anew.
+// putBackLogSize restores each buffer's size, unless somebody has changed it since or the device
+// has restarted.
 func (t *Target) putBackLogSize(ctx context.Context, c Change) (found string, err error) {
 	out, err := t.Ask(ctx, logSizeQuestion)
 	if err != nil {

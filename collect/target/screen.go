@@ -11,17 +11,17 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// How long a lock screen is given to go, and how often it is looked at.
+// How long a lock screen may take to close, and how often it is polled.
 const (
 	unlockFor   = 5 * time.Second
 	unlockEvery = 250 * time.Millisecond
 )
 
-// ErrLocked says that the device shows a lock screen that nobody can dismiss from here.
+// ErrLocked reports a lock screen that apkgate cannot dismiss.
 var ErrLocked = errors.New("its lock screen shows, and asks for a PIN, a pattern or a password")
 
-// Unlock dismisses a lock screen that asks for nothing, on a screen that is on: an app
-// behind it has no window with the focus.
+// Unlock dismisses a lock screen without a PIN, on a screen that is on: no window of an app behind
+// it has the focus.
 func (t *Target) Unlock(ctx context.Context) error {
 	locked, err := t.locked(ctx)
 	if err != nil || !locked {
@@ -47,20 +47,20 @@ func (t *Target) Unlock(ctx context.Context) error {
 // Shown is what a device's screen shows, as far as apps are concerned.
 type Shown int
 
-// What a screen shows. One that doesn't tell is taken to show apps.
+// What a screen shows. A device that does not report it is assumed to show apps.
 const (
 	ShowsApps Shown = iota
 	ShowsLock
 	ShowsNothing
-	// ShowsDialog is one of the system's, by which it says what is wrong with a process.
+	// ShowsDialog is a system dialog about a process that failed.
 	ShowsDialog
 )
 
-// Shows asks, once, what the screen shows.
+// Shows queries, once, what the screen shows.
 func (t *Target) Shows(ctx context.Context) (Shown, error) {
 	out, err := t.Ask(ctx, device.Together("dumpsys power", device.LockQuestion, device.FocusQuestion))
 	if err != nil {
-		return ShowsApps, fmt.Errorf("look what the screen shows: %w", err)
+		return ShowsApps, fmt.Errorf("read what the screen shows: %w", err)
 	}
 	answers := device.Apart(string(out.Stdout), 3)
 	if answers == nil {
@@ -83,7 +83,7 @@ func (t *Target) Shows(ctx context.Context) (Shown, error) {
 func (t *Target) locked(ctx context.Context) (bool, error) {
 	out, err := t.Ask(ctx, device.LockQuestion)
 	if err != nil {
-		return false, fmt.Errorf("look whether the device is locked: %w", err)
+		return false, fmt.Errorf("check whether the device is locked: %w", err)
 	}
 	return device.Locked(string(out.Stdout)), nil
 }
@@ -96,21 +96,21 @@ const (
 	litMinute = "60000"    // Android's default
 )
 
-// unset is what "settings get" says of a setting that nobody has set.
+// unset is what "settings get" prints for a setting that was never set.
 const unset = "null"
 
-// KeepLit keeps the screen from going off by itself: "stay on" counts only with a
-// charger, and none may be there, or be to be seen.
+// KeepLit keeps the screen from going off by itself: "stay on" counts only with a charger, and
+// there may be none, or none visible to the system.
 func (t *Target) KeepLit(ctx context.Context) error {
 	before, err := t.Setting(ctx, "system", screenTimeout)
 	if err != nil {
 		return err
 	}
-	if before == unset { // Android's default holds
+	if before == unset { // Android's default applies
 		before = litMinute
 	}
-	if _, notTold := strconv.Atoi(before); notTold != nil {
-		return nil //nolint:nilerr // what can't be read can't be put back
+	if _, queryErr := strconv.Atoi(before); queryErr != nil {
+		return nil //nolint:nilerr // nolint:nilerr // what can't be read can't be restored
 	}
 	c := Change{Kind: Setting, Space: "system", Name: screenTimeout, Before: before, Put: litLong}
 	if before == litLong && t.made(c) == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// stubborn is a device that takes a setting, and later lets nobody change it.
+// stubborn is a device that accepts a setting once and refuses to change it later.
 type stubborn struct {
 	device.Device
 	value  string
@@ -36,9 +36,9 @@ func (s *stubborn) Exec(_ context.Context, command string) (out device.Output, e
 
 func (s *stubborn) Close() error { return nil }
 
-// A setting gets its value back when the run ends, also where nobody had set it; where
-// the device doesn't take it, a warning says what to do by hand.
-func TestASettingThatIsNotPutBackIsTold(t *testing.T) {
+// A setting is restored when the run ends, also if it was never set; if the device refuses, a
+// warning gives the command to do so by hand.
+func TestHoldWarnsOfAStubbornSetting(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{"120.0", "null"} {
 		for _, closed := range []bool{false, true} {

@@ -14,8 +14,7 @@ import (
 	"github.com/apkgate/apkgate/device/console"
 )
 
-// OpenConsole opens the emulator's console. An emulator of another name is not the one
-// that is measured on, and is left alone.
+// OpenConsole opens the emulator's console. It fails for the console of another emulator.
 func (t *Target) OpenConsole(ctx context.Context) (*console.Console, error) {
 	if t.Console == 0 {
 		return nil, errors.New("the device has no console on this computer")
@@ -35,7 +34,7 @@ func (t *Target) OpenConsole(ctx context.Context) (*console.Console, error) {
 	return c, nil
 }
 
-// ConsoleChange is the change of what the emulator's console has the network be.
+// ConsoleChange is the change of the network in the emulator's console.
 func ConsoleChange(before, put console.Network) Change {
 	return Change{Kind: Console, Name: "network", Before: consoleText(before), Put: consoleText(put)}
 }
@@ -51,8 +50,8 @@ func readConsole(text string) (n console.Network, err error) {
 	return n, err
 }
 
-// putBackConsole gives the emulated network its speed back, unless somebody else has
-// changed it since, or it has begun anew.
+// putBackConsole restores the emulated network, unless somebody else has changed it since or the
+// emulator has restarted.
 func (t *Target) putBackConsole(ctx context.Context, c Change) (found string, err error) {
 	before, err := readConsole(c.Before)
 	if err != nil {
@@ -62,7 +61,7 @@ func (t *Target) putBackConsole(ctx context.Context, c Change) (found string, er
 	if err != nil {
 		return "", err
 	}
-	defer con.Close() //nolint:errcheck // it has said all by then
+	defer con.Close() //nolint:errcheck // nolint:errcheck // everything was answered by then
 	now, err := con.Network(ctx)
 	if err != nil || consoleText(now) != c.Put {
 		return other(consoleText(now), c.Before), err
@@ -70,8 +69,8 @@ func (t *Target) putBackConsole(ctx context.Context, c Change) (found string, er
 	return "", con.SetNetwork(ctx, before)
 }
 
-// ShapingChange is the change of how tc shapes an interface, as root. hadClsact says that
-// it had a place for filters of what comes in before.
+// ShapingChange is the change of how tc shapes an interface, as root. hadClsact reports that the
+// interface had a clsact before.
 func ShapingChange(iface string, as shaping.As, hadClsact bool) Change {
 	before := ""
 	if hadClsact {
@@ -80,7 +79,7 @@ func ShapingChange(iface string, as shaping.As, hadClsact bool) Change {
 	return Change{Kind: Shaping, Name: iface, Before: before, Put: string(as)}
 }
 
-// putBackShaping removes what was added to an interface. One that is gone took it along.
+// putBackShaping removes what was added to an interface. A removed interface has lost it already.
 func (t *Target) putBackShaping(ctx context.Context, c Change) (found string, err error) {
 	if !shaping.IsInterface(c.Name) {
 		return "", fmt.Errorf("%q is no network interface", journal.Line(c.Name))

@@ -1,11 +1,10 @@
-// Package target is one device while a run is measured on it: the connection, with
-// what notices that the device hangs; its clock; what it is; what was changed on it
-// and has to be put back; and the marks that are written to its log.
+// Package target wraps one device while a run is measured on it: the connection, with the detection
+// of hangs; its clock; its properties; the changes that must be undone; and the marks that are
+// written to its log.
 //
-// It owns every way to talk to the device. It does not know what is measured, nor
-// what an answer means. It takes a stand: all waiting goes through the device's
-// clock, so that a simulated lab takes seconds, but for how long a device may keep
-// silent, which only this computer's clock can tell.
+// It owns all communication with the device. It does not know what is measured, nor what an answer
+// means. All waiting uses the device's clock, so that a simulated lab takes seconds. Only a
+// device's silence is timed by this computer's clock.
 package target
 
 import (
@@ -22,65 +21,62 @@ import (
 	"github.com/apkgate/apkgate/device/devicelock"
 )
 
-// Target is a device in use, for one build or for several that take turns on it.
+// Target is a device in use, for one build or for several in turns.
 type Target struct {
-	// Name is the device's in reports and progress.
+	// Name is the device's name in reports and progress.
 	Name  string
 	Clock device.Clock
 	// Started is the time of day at which the run began.
 	Started time.Time
 	Facts   Facts
-	// Journal is that of the run whose turn it is.
+	// Journal is that of the current run.
 	Journal *journal.Journal
-	// Console is the port of the emulator's console on this computer, 0 for a device that
-	// has none here.
+	// Console is the port of the emulator's console on this computer, 0 if it has none here.
 	Console int
-	// Wall is the clock by which the device's answers are waited for: this computer's,
-	// but for a simulated device, of which only faults take time.
+	// Wall is the clock that times the waiting for answers: this computer's, except for a simulated
+	// device, where only faults take time.
 	Wall device.Clock
-	// Died is closed when the device is gone for good, and Why says how: what booted it
-	// knows. nil where nobody can tell.
+	// Died is closed when the device is gone for good, and Why returns the reason, both from what
+	// booted the device; nil if unknown.
 	Died <-chan struct{}
 	Why  func() string
-	// Apps are the packages that are measured: a dialog about one of them is no accident of
-	// the device's.
+	// Apps are the measured packages: a dialog about one of them is no accident of the device.
 	Apps []string
-	// Asked says that the device's system is asked again and again while it is waited for,
-	// so that its pulse need not be felt there.
+	// Asked reports that the device's system is queried anyway during waits, so that no extra check
+	// is needed.
 	Asked bool
-	// Heard are the lines of the log that tell of an ANR or a crash, as far as they were read
-	// while it is followed; ok is false where it isn't any more. nil where nobody follows it.
+	// Heard returns the log lines about ANRs and crashes read so far by the log's follower; ok is
+	// false once it has stopped. nil if nothing follows the log.
 	Heard func() (lines string, ok bool)
-	// Vitals are the processes that tell of the device, as they were found last.
+	// Vitals are the processes found by FindVitals.
 	Vitals Vitals
-	// KeepsLog says that the device keeps as much of its log as a run asks for.
+	// KeepsLog reports that the device keeps as much of its log as a run asks for.
 	KeepsLog bool
-	// Owner is who uses the device, for all who might use it too; nil where nobody
-	// else can.
+	// Owner identifies this user of the device to others; nil if there can be none.
 	Owner *devicelock.Owner
 
 	connect func(ctx context.Context) (device.Device, error)
-	dev     *attended  // nil: never connected
-	lost    chan error // filled once the connection is lost that there is
-	unwatch func()     // ends the watching of that
-	away    bool       // the device did not come back
-	hungUp  bool       // the connection is closed
+	dev     *supervised // nil: never connected
+	lost    chan error  // receives the loss of the current connection
+	unwatch func()      // stops watching the connection
+	away    bool        // the device did not come back
+	hungUp  bool        // the connection is closed
 	undo    []undo
-	// clockProcess is the process whose dumps tell the device's clock, "" before set-up.
+	// clockProcess is the process whose dumps contain the device's clock, "" before set-up.
 	clockProcess string
-	cooled       time.Duration                   // of rest for heat so far
-	failed       []Change                        // of a run that was killed, that could not be put back, last first
+	cooled       time.Duration                   // rest for heat so far
+	failed       []Change                        // of a killed run, that could not be undone, last first
 	owned        bool                            // by the Owner
-	hold         atomic.Pointer[devicelock.Hold] // nil: nothing on the device says so
+	hold         atomic.Pointer[devicelock.Hold] // nil: no mark on the device
 	marks        int                             // written to the device's log
-	felt         bool                            // the device's pulse
-	pulsed       time.Duration                   // when that was last, on the device's clock
-	life         life                            // the device's, when its pulse was felt
-	light        life                            // the same by Felt, with when its system began
-	accidents    string                          // of its log, the last that was read then
+	lifeKnown    bool                            // life is known
+	checked      time.Duration                   // of the last check, on the device's clock
+	life         life                            // of the device, at the last CheckAlive
+	lifeRead     life                            // the same at the last CheckAliveFrom, with when its system began
+	accidents    string                          // the last ones in its log at that time
 }
 
-// New is a device that is not connected to yet; a nil clock is this computer's.
+// New returns a device that is not connected yet. A nil clock is this computer's.
 func New(name string, clock device.Clock, started time.Time, connect func(ctx context.Context) (device.Device, error)) *Target {
 	if clock == nil {
 		clock = HostClock()
@@ -88,17 +84,16 @@ func New(name string, clock device.Clock, started time.Time, connect func(ctx co
 	return &Target{Name: name, Clock: clock, Wall: HostClock(), Started: started, connect: connect}
 }
 
-// Connected reports whether the device was ever connected to.
+// Connected reports whether the device was ever connected.
 func (t *Target) Connected() bool { return t.dev != nil }
 
-// Device is the device itself, for its files and packages.
+// Device returns the device itself, for its files and packages.
 func (t *Target) Device() device.Device { return t.dev }
 
 // Shared reports whether the connection is an adb server's.
 func (t *Target) Shared() bool { return t.dev.shared() }
 
-// Final is an error of the device that trying again can't mend, unless the device
-// was lost.
+// Final wraps an error of the device that a retry cannot fix, unless the device was lost.
 func (t *Target) Final(cause loss.Cause, err error) error {
 	return loss.Final(t.Name, cause, err, "")
 }
@@ -114,11 +109,11 @@ func (t *Target) Open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.dev, t.hungUp = &attended{
+	t.dev, t.hungUp = &supervised{
 		Device: dev, wall: t.Wall, clock: device.AsideClock(t.Clock), died: t.Died, why: t.Why,
 		shell: voice{of: "the device"}, system: voice{of: "the device's system"},
 		beat: t.beat,
-		gaveUp: func(service string) {
+		dumpCut: func(service string) {
 			t.Journal.Warnf("the device gave up a dump of its service %s, which took too long: what is read of it may be missing", journal.Line(service))
 		},
 		silent: func(what string, d time.Duration) {
@@ -128,19 +123,19 @@ func (t *Target) Open(ctx context.Context) error {
 			t.Journal.Warnf("%s did not answer for %v: what was measured at that time may be worse for it", what, d.Round(time.Second))
 		},
 	}, false
-	t.watchWay(dev)
+	t.watchConnection(dev)
 	return nil
 }
 
-// watchWay has the connection watched for as long as it is there, where that can be done
-// without asking the device.
-func (t *Target) watchWay(dev device.Device) {
+// watchConnection watches the connection for as long as it exists, if that is possible without
+// querying the device.
+func (t *Target) watchConnection(dev device.Device) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.unwatch, t.lost = cancel, nil
-	watched, can := dev.(interface {
+	watched, supported := dev.(interface {
 		OnLoss(ctx context.Context, lost func(error))
 	})
-	if !can {
+	if !supported {
 		return
 	}
 	lost := make(chan error, 1)
@@ -148,8 +143,8 @@ func (t *Target) watchWay(dev device.Device) {
 	watched.OnLoss(ctx, func(err error) { lost <- err })
 }
 
-// Lost is why the device is gone, as far as that is known without asking it; nil where
-// nobody knows of anything.
+// Lost returns why the device is gone, as far as that is known without querying it; nil if it is
+// not known to be gone.
 func (t *Target) Lost() error {
 	select {
 	case err := <-t.lost:
@@ -171,10 +166,10 @@ func (t *Target) HangUp() {
 	t.hungUp = true
 }
 
-// How long a lost device is waited for, on its clock and on that of who waits, since
-// that of a simulated device that hangs stands still; how often it is tried, and how long
-// a try may take. A phone that restarts is back after 25 to 60 s, one whose system was
-// ended by the watchdog after 60 and 20 more. One that has died is not waited for.
+// How long to wait for a lost device, on its clock and on the waiter's, since the clock of a
+// simulated device that hangs stands still; how often to retry, and how long a try may take. A
+// phone that restarts is back after 25 to 60 s, and one whose system was ended by the watchdog
+// after 60 and 20 more. A dead device is not waited for.
 const (
 	reconnectFor   = 90 * time.Second
 	reconnectEvery = 3 * time.Second
@@ -190,8 +185,8 @@ func (t *Target) Reconnect(ctx context.Context, ready func(context.Context) erro
 	t.Journal.Report(journal.SetUp, 0, 0, fmt.Sprintf("waiting up to %v for the device to come back", reconnectFor))
 	err := t.comeBack(ctx, func(ctx context.Context) error {
 		t.life = life{}
-		// A system that hangs is registered all the same, and may be ended while it is set up.
-		for _, step := range []func(context.Context) error{t.Pulse, t.booted, t.stillOwn, ready, t.Pulse} {
+		// A device whose system hangs is registered anyway, and may end while it is set up.
+		for _, step := range []func(context.Context) error{t.CheckAlive, t.booted, t.reclaim, ready, t.CheckAlive} {
 			if err := step(ctx); err != nil {
 				return err
 			}
@@ -214,8 +209,8 @@ func (t *Target) Cut(ctx context.Context, long time.Duration) error {
 	return t.comeBack(ctx, func(context.Context) error { return nil })
 }
 
-// comeBack connects to the device again and again until it is there and ready. One
-// that is still starting, or lost once more, is tried again.
+// comeBack connects repeatedly until the device is there and ready. A device that is still
+// starting, or lost once more, is tried again.
 func (t *Target) comeBack(ctx context.Context, ready func(context.Context) error) error {
 	bound, cancel := within(ctx, t.Wall, reconnectFor, context.DeadlineExceeded)
 	defer cancel()
@@ -245,7 +240,7 @@ func (t *Target) comeBack(ctx context.Context, ready func(context.Context) error
 	return fmt.Errorf("wait %v for the device to come back: %w", reconnectFor, last)
 }
 
-// tryOpen connects, or gives up before what is under the connection would.
+// tryOpen connects, or gives up before the layer below would.
 func (t *Target) tryOpen(ctx context.Context) error {
 	ctx, cancel := within(ctx, t.Wall, connectFor, fmt.Errorf("%w: no answer for %v to the connection", device.ErrGone, connectFor))
 	defer cancel()
@@ -256,7 +251,7 @@ func (t *Target) tryOpen(ctx context.Context) error {
 	return err
 }
 
-// dead is the loss of the device for good; nil where it is not known to be.
+// dead returns the permanent loss of the device; nil if it is not known to be lost.
 func (t *Target) dead() error {
 	select {
 	case <-t.Died:
@@ -268,7 +263,7 @@ func (t *Target) dead() error {
 
 var errBooting = errors.New("the device is still starting")
 
-// booted is errBooting where the device can't be used yet.
+// booted returns errBooting if the device can't be used yet.
 func (t *Target) booted(ctx context.Context) error {
 	boot, err := t.boot(ctx)
 	if err == nil && !boot.Up {
@@ -280,13 +275,13 @@ func (t *Target) booted(ctx context.Context) error {
 func (t *Target) boot(ctx context.Context) (device.Boot, error) {
 	out, err := t.Ask(ctx, device.BootQuestion)
 	if err != nil {
-		return device.Boot{}, fmt.Errorf("look how far the device has started: %w", err)
+		return device.Boot{}, fmt.Errorf("check how far the device has started: %w", err)
 	}
 	return device.ReadBoot(string(out.Stdout)), nil
 }
 
-// WaitBooted waits for a device that is still starting. One that can be used and never comes
-// to the end of its start is used, and told of.
+// WaitBooted waits for a device that is still starting. A usable device that never completes its
+// start is used, with a warning.
 func (t *Target) WaitBooted(ctx context.Context) error {
 	var boot device.Boot
 	booted, err := t.Poll(ctx, reconnectEvery, reconnectFor, func() (done bool, err error) {
@@ -303,11 +298,11 @@ func (t *Target) WaitBooted(ctx context.Context) error {
 	return nil
 }
 
-// MarkTag is the log tag of the marks that are written to know where in the log
-// something begins and ends.
+// MarkTag is the tag of the marks that are written to the log to find where something begins and
+// ends.
 const MarkTag = "apkgate-mark"
 
-// NextMark is the command that writes a mark no one has written before.
+// NextMark returns a new mark and the command that writes it.
 func (t *Target) NextMark() (mark, command string) {
 	t.marks++
 	mark = strconv.FormatInt(t.Started.UnixMilli(), 36) + "-" + strconv.Itoa(t.marks)

@@ -10,38 +10,38 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 )
 
-// undo puts back one thing that was changed on the device.
+// undo undoes one change of the device.
 type undo struct {
 	what   string
-	do     func(ctx context.Context) error // nil where it is a change
+	do     func(ctx context.Context) error // nil for a change
 	change *Change
 }
 
-// UndoLater notes how something is put back when the run ends.
+// UndoLater registers how something is undone when the run ends.
 func (t *Target) UndoLater(what string, do func(ctx context.Context) error) {
 	t.undo = append(t.undo, undo{what: what, do: do})
 }
 
-// Undoes reports whether something is to be undone already.
+// Undoes reports whether the undoing of something is registered already.
 func (t *Target) Undoes(what string) bool {
 	return slices.ContainsFunc(t.undo, func(u undo) bool { return u.what == what })
 }
 
-// tearDownFor bounds tear-down. After an interrupt there is less: who runs jobs kills what
-// has not ended ten seconds after it was told to (GitHub's runner: an interrupt, 7.5 s, a
-// termination, 2.5 s), and what booted the device has to stop it in that time too.
+// tearDownFor limits tear-down. After an interrupt there is less time: job runners kill a process
+// ten seconds after the interrupt (GitHub's runner: an interrupt, 7.5 s, a termination, 2.5 s), and
+// a booted device must be stopped in that time too.
 const (
 	tearDownFor    = time.Minute
 	interruptedFor = 5 * time.Second
 )
 
-// TearDown undoes what was done, last first, even after an interrupt, once the
-// package has been stopped, gives the device up, and hangs up.
+// TearDown stops the package, undoes all changes, last first, even after an interrupt, releases the
+// device and disconnects.
 func (t *Target) TearDown(ctx context.Context, pkg string) {
 	if t.dev == nil {
 		return
 	}
-	if !t.ours() {
+	if !t.mayChange() {
 		t.HangUp()
 		return
 	}
@@ -69,7 +69,7 @@ func (t *Target) TearDown(ctx context.Context, pkg string) {
 			}
 		}
 	}
-	if err := t.giveUp(ctx, append(failed, t.failed...)); err != nil {
+	if err := t.release(ctx, append(failed, t.failed...)); err != nil {
 		t.Journal.Warnf("%v", err)
 	}
 }
@@ -85,8 +85,8 @@ func (t *Target) undoOne(ctx context.Context, u undo) error {
 	return err
 }
 
-// reachable stops the app. It opens the connection again where that is broken,
-// or was closed when an interrupt came.
+// reachable stops the app. It opens the connection again if it is broken or was closed by an
+// interrupt.
 func (t *Target) reachable(ctx context.Context, pkg string) bool {
 	if t.away {
 		return false
@@ -99,8 +99,8 @@ func (t *Target) reachable(ctx context.Context, pkg string) bool {
 	return t.dead() == nil && t.tryOpen(ctx) == nil && reached()
 }
 
-// leftUndone says what a device that is gone, or for which there is no time, still needs.
-// One that was booted, and whose process has ended, needs nothing: no run meets it again.
+// leftUndone reports what is still to be undone on a device that is gone, or for which there is no
+// time. Nothing is to be undone on a booted device whose process has ended: no other run uses it.
 func (t *Target) leftUndone(ctx context.Context, left []undo) {
 	if len(left) == 0 || t.dead() != nil {
 		return

@@ -15,11 +15,10 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// outputDir is the argument that tells androidx.benchmark where its files go; Gradle
-// passes the same.
+// outputDir is the argument with the output folder of androidx.benchmark; Gradle passes the same.
 const outputDir = "additionalTestOutputDir"
 
-// arguments are the instrumentation with what a Macrobenchmark is told beside.
+// arguments returns the instrumentation with the additional arguments of a Macrobenchmark.
 func (p Plan) arguments() config.Instrumentation {
 	w := *p.Scenario.Workload.Instrumentation
 	if w.Macrobenchmark && w.Args[outputDir] == "" {
@@ -32,7 +31,7 @@ func (p Plan) arguments() config.Instrumentation {
 	return w
 }
 
-// OutputDir is where a Macrobenchmark leaves its files.
+// OutputDir returns the folder in which a Macrobenchmark leaves its files.
 func (p Plan) OutputDir() string {
 	w := p.Scenario.Workload.Instrumentation
 	if dir := w.Args[outputDir]; dir != "" {
@@ -41,7 +40,7 @@ func (p Plan) OutputDir() string {
 	return target.ResultsOf(w.TestPackage)
 }
 
-// ClearOutput takes away what an earlier run left there, which would pass for a result.
+// ClearOutput removes the files of an earlier run, which would pass for results.
 func (p Plan) ClearOutput(ctx context.Context) error {
 	if _, given := p.Scenario.Workload.Instrumentation.Args[outputDir]; given {
 		return p.Target.Try(ctx, "sh", "-c", "rm -f "+device.Quote(p.OutputDir())+"/*"+resultEnd)
@@ -55,21 +54,21 @@ func (p Plan) ClearOutput(ctx context.Context) error {
 	return target.Answered("make a folder for the results of the Macrobenchmark", out, err)
 }
 
-// The ends of the names of what a Macrobenchmark leaves.
+// The suffixes of a Macrobenchmark's files.
 const (
 	resultEnd = "benchmarkData.json"
 	traceEnd  = ".perfetto-trace"
 )
 
-// outputName is a name of a file that is fetched. Macrobenchmark has parameters of
-// tests in the names of traces.
+// outputName matches the names of fetched files. Macrobenchmark puts the parameters of tests into
+// the names of traces.
 var outputName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.,=()\[\]-]{0,250}$`)
 
-// maxOutputs bounds the files that are looked at.
+// maxOutputs limits how many files are looked at.
 const maxOutputs = 1000
 
-// Outputs lists the files of results and the traces that a Macrobenchmark has left, by
-// their names in OutputDir. ignored is how many others lie there.
+// Outputs lists the files of results and the traces that a Macrobenchmark has left, by their names
+// in OutputDir. ignored is the number of other files there.
 func (p Plan) Outputs(ctx context.Context) (results, traces []string, ignored int, err error) {
 	out, err := p.Target.Exec(ctx, "ls", "-1", p.OutputDir())
 	if err != nil {
@@ -92,10 +91,10 @@ func (p Plan) Outputs(ctx context.Context) (results, traces []string, ignored in
 	return results, traces, ignored, nil
 }
 
-// ErrTooLarge says that a file on the device is larger than what is read of it.
+// ErrTooLarge reports that a file on the device exceeds the limit for reading it.
 var ErrTooLarge = errors.New("it is too large")
 
-// Fetch copies a file of OutputDir, of at most so many bytes.
+// Fetch copies a file of OutputDir, up to most bytes.
 func (p Plan) Fetch(ctx context.Context, name string, to io.Writer, most int64) error {
 	err := p.Target.Device().Pull(ctx, p.OutputDir()+"/"+name, &limited{to: to, left: most})
 	if err != nil {
@@ -104,7 +103,7 @@ func (p Plan) Fetch(ctx context.Context, name string, to io.Writer, most int64) 
 	return nil
 }
 
-// limited refuses what goes beyond its limit.
+// limited is a writer that fails beyond its limit.
 type limited struct {
 	to   io.Writer
 	left int64
@@ -117,10 +116,10 @@ func (l *limited) Write(b []byte) (int, error) {
 	return l.to.Write(b)
 }
 
-// suppress is the argument that has a Macrobenchmark measure all the same.
+// suppress is the argument that makes a Macrobenchmark measure despite errors.
 const suppress = "androidx.benchmark.suppressErrors"
 
-// whatToDo is what to do about the errors that androidx.benchmark has ids for.
+// whatToDo is advice for the errors that androidx.benchmark has ids for.
 var whatToDo = map[string]string{
 	"DEBUGGABLE":             "measure a build that is not debuggable",
 	"EMULATOR":               "measure on a real device",
@@ -132,8 +131,8 @@ var whatToDo = map[string]string{
 
 var errorID = regexp.MustCompile(`^[A-Z0-9][A-Z0-9-]{1,60}$`)
 
-// adviceOf says what to do about the errors with these ids, which stand first in a
-// text, and how to measure in spite of them.
+// adviceOf returns advice for the errors whose ids begin a text, and how to measure in spite of
+// them.
 func adviceOf(text string) string {
 	var ids, what []string
 	for _, id := range strings.Fields(text) {
@@ -145,9 +144,9 @@ func adviceOf(text string) string {
 			what = append(what, do)
 		}
 	}
-	return strings.Join(append(what, fmt.Sprintf("or have it measured all the same, at the cost of accuracy: args: {%s: %q}", suppress, strings.Join(ids, ","))), "; ")
+	return strings.Join(append(what, fmt.Sprintf("or measure anyway, at the cost of accuracy: args: {%s: %q}", suppress, strings.Join(ids, ","))), "; ")
 }
 
-// Measures reports whether the instrumentation said that it is of androidx.benchmark,
-// and measures by itself.
+// Measures reports whether the instrumentation's output shows that it is of androidx.benchmark, and
+// measures by itself.
 func (r *Running) Measures() bool { return r.tests.measures }

@@ -11,13 +11,13 @@ import (
 )
 
 // The text of an AssertionError of androidx.benchmark (ConfigurationError.kt).
-func TestErrorsOfBenchmarksComeWithAdvice(t *testing.T) {
+func TestAdviceOf(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"EMULATOR": `measure on a real device; or have it measured all the same, at the cost of accuracy: args: {androidx.benchmark.suppressErrors: "EMULATOR"}`,
-		"DEBUGGABLE LOW-BATTERY": "measure a build that is not debuggable; charge the device to 25 % or more; or have it measured all the same, at the cost of accuracy: " +
+		"EMULATOR": `measure on a real device; or measure anyway, at the cost of accuracy: args: {androidx.benchmark.suppressErrors: "EMULATOR"}`,
+		"DEBUGGABLE LOW-BATTERY": "measure a build that is not debuggable; charge the device to 25 % or more; or measure anyway, at the cost of accuracy: " +
 			`args: {androidx.benchmark.suppressErrors: "DEBUGGABLE,LOW-BATTERY"}`,
-		"SOMETHING-NEW": `or have it measured all the same, at the cost of accuracy: args: {androidx.benchmark.suppressErrors: "SOMETHING-NEW"}`,
+		"SOMETHING-NEW": `or measure anyway, at the cost of accuracy: args: {androidx.benchmark.suppressErrors: "SOMETHING-NEW"}`,
 	} {
 		err := judged("INSTRUMENTATION_STATUS: class=A\nINSTRUMENTATION_STATUS: test=b\nINSTRUMENTATION_STATUS: stack=java.lang.AssertionError: ERRORS (not suppressed): " + text +
 			"\nWARNINGS (suppressed): \n\nINSTRUMENTATION_STATUS_CODE: -2\nINSTRUMENTATION_CODE: -1\n")
@@ -28,8 +28,8 @@ func TestErrorsOfBenchmarksComeWithAdvice(t *testing.T) {
 	}
 }
 
-// A benchmark tells what it measured; another test doesn't.
-func TestABenchmarkIsKnownByItsOutput(t *testing.T) {
+// A benchmark prints its measurements; another test doesn't.
+func TestMeasures(t *testing.T) {
 	t.Parallel()
 	for out, want := range map[string]bool{
 		"INSTRUMENTATION_STATUS: android.studio.display.benchmark=Startup_cold\n  timeToInitialDisplayMs min 1\nINSTRUMENTATION_STATUS_CODE: 2\nINSTRUMENTATION_STATUS: class=A\nINSTRUMENTATION_STATUS_CODE: 0\n": true,
@@ -44,8 +44,8 @@ func TestABenchmarkIsKnownByItsOutput(t *testing.T) {
 	}
 }
 
-// The folder is the test's own media, unless another one is named.
-func TestWhereABenchmarkLeavesItsFiles(t *testing.T) {
+// The folder is the test's own media, unless another one is configured.
+func TestOutputDir(t *testing.T) {
 	t.Parallel()
 	w := config.Instrumentation{TestPackage: "com.example.macro", Macrobenchmark: true, Args: map[string]string{"a": "b"}}
 	p := Plan{Scenario: config.Scenario{Workload: config.Workload{Instrumentation: &w}}}
@@ -58,7 +58,7 @@ func TestWhereABenchmarkLeavesItsFiles(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
+func TestLimited(t *testing.T) {
 	t.Parallel()
 	var to bytes.Buffer
 	l := &limited{to: &to, left: 10}

@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// command is the workload's command line for the device's shell, "" for one
-// that runs on this computer.
+// command returns the workload's command line for the device's shell, "" for one that runs on this
+// computer.
 func (p Plan) command() string {
 	w := p.Scenario.Workload
 	switch {
@@ -24,8 +24,8 @@ func (p Plan) command() string {
 		if w.Monkey.Throttle > 0 {
 			words = append(words, "--throttle", strconv.FormatInt(w.Monkey.Throttle.Milliseconds(), 10))
 		}
-		// Where there are no such keys, monkey would not begin. The user's own words come
-		// last: of two, monkey takes the last.
+		// Without such keys, monkey would not begin. The user's own arguments come last: of two,
+		// monkey takes the last.
 		words = append(append(words, "--pct-syskeys", "0"), w.Monkey.Args...)
 		return device.Quote(append(words, strconv.Itoa(w.Monkey.Events))...)
 	case w.Shell != nil:
@@ -34,8 +34,8 @@ func (p Plan) command() string {
 	return ""
 }
 
-// byShell runs what follows as the shell does, for an instrumentation that may ask for
-// commands to be run: the Orchestrator (androidx.test.services.shellexecutor).
+// byShell runs what follows as the shell user, for an instrumentation that may run commands: the
+// Orchestrator (androidx.test.services.shellexecutor).
 const byShell = "CLASSPATH=$(pm path " + ServicesPackage + ") app_process / androidx.test.services.shellexecutor.ShellMain "
 
 func instrument(w config.Instrumentation) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Detached is a workload that runs while the connection to the device is cut (EDATA,
-// section 3.7.3).
+// Detached is a workload that runs while the connection to the device is cut (EDATA, section
+// 3.7.3).
 type Detached struct {
 	Plan
 	Programs *recorders.Programs
@@ -22,8 +22,8 @@ type Detached struct {
 	Frames   bool          // the device records them by itself
 }
 
-// Check refuses a disconnection where the workload could not go on without this
-// computer, or the device could not be found again.
+// Check refuses a disconnection if the workload needs this computer, or the device could not be
+// found again.
 func (d Detached) Check() error {
 	serial := d.Target.Device().Serial()
 	var err error
@@ -45,8 +45,8 @@ func (d Detached) Check() error {
 	return d.Target.Advise(loss.Configuration, err, "give the device by its address (address: HOST:PORT) in apkgate.yml, or leave energy.disconnect out")
 }
 
-// Start runs the workload to its end, in the background of a device that is left
-// alone for the time that is set.
+// Start runs the workload to its end, in the background of a device that is disconnected for the
+// configured time.
 func (d Detached) Start(ctx context.Context) (*Running, error) {
 	script, r := d.markEnds(d.command())
 	line := "nohup " + device.Quote("sh", "-c", script) + " </dev/null >" + recorders.DetachedLog + " 2>&1 & echo $!"
@@ -54,7 +54,7 @@ func (d Detached) Start(ctx context.Context) (*Running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the workload in the background: %w", err)
 	}
-	program, err := d.Programs.Begun("the workload", out)
+	program, err := d.Programs.Started("the workload", out)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,7 @@ func (d Detached) Start(ctx context.Context) (*Running, error) {
 	return r, d.hear(ctx, r)
 }
 
-// await waits until the workload ends; ended is loss.ErrTimeout where it took too
-// long.
+// await waits until the workload ends; ended is loss.ErrTimeout if it took too long.
 func (d Detached) await(ctx context.Context, program recorders.Program) (ended, err error) {
 	over, err := d.Programs.HasEnded(ctx, program, max(d.Scenario.Timeout-d.For, recorders.EndFor))
 	switch {
@@ -84,7 +83,7 @@ func (d Detached) await(ctx context.Context, program recorders.Program) (ended, 
 	return fmt.Errorf("%w: %v", loss.ErrTimeout, d.Scenario.Timeout), d.Programs.End(ctx, program, "-TERM")
 }
 
-// hear reads what the workload said, now that it is over.
+// hear reads the workload's output, now that it is over.
 func (d Detached) hear(ctx context.Context, r *Running) error {
 	out, err := d.Target.Exec(ctx, "cat", recorders.DetachedLog)
 	if err != nil {

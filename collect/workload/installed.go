@@ -12,9 +12,9 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Installed looks whether what the configuration names no APK of is on the device:
-// the app, and the scenario's test with its runner. What is missing is the caller's
-// error (IsConfiguration); any other is that the device could not be asked.
+// Installed checks that the packages without a configured APK are on the device: the app, and the
+// scenario's test with its runner. A missing one is the caller's error (IsConfiguration); any other
+// error is that the device could not be reached.
 func Installed(ctx context.Context, d device.Device, app config.App, scenario config.Scenario) error {
 	needed := []Needed{{app.Package, app.APK}, {TestPackage(scenario.Workload), app.TestAPK}}
 	for _, of := range append(needed, Orchestra(scenario.Workload, app)...) {
@@ -36,7 +36,7 @@ func Installed(ctx context.Context, d device.Device, app config.App, scenario co
 	return nil
 }
 
-// NotInstalled says that a package is not on the device and can't be put there.
+// NotInstalled returns the error that a package is not on the device and can't be installed.
 func NotInstalled(pkg string) *loss.Error {
 	problem := &loss.Error{
 		Cause: loss.Configuration, Phase: journal.SetUp, Final: true,
@@ -49,7 +49,7 @@ func NotInstalled(pkg string) *loss.Error {
 	return problem
 }
 
-// IsInstalled looks whether a package is on the device; "" is not.
+// IsInstalled reports whether a package is on the device; false for "".
 func IsInstalled(ctx context.Context, d device.Device, pkg string) (bool, error) {
 	if pkg == "" {
 		return false, nil
@@ -61,12 +61,11 @@ func IsInstalled(ctx context.Context, d device.Device, pkg string) (bool, error)
 	return strings.Contains(string(out.Stdout), "package:"), nil
 }
 
-// runnerLine is one of `pm list instrumentation`.
+// runnerLine matches a line of `pm list instrumentation`.
 var runnerLine = regexp.MustCompile(`(?m)^instrumentation:(\S+)/(\S+)(?: \(target=(\S+)\))?`)
 
-// hasRunner looks whether the device knows the test's runner, and returns the package
-// that it tests, "" where that isn't told. A device that lists no runner at all is not
-// believed.
+// hasRunner checks that the device knows the test's runner, and returns the package that it tests,
+// "" if unknown. It passes if the device lists no runners at all.
 func hasRunner(ctx context.Context, d device.Device, app string, w config.Instrumentation) (target string, err error) {
 	out, err := d.Exec(ctx, device.Quote("pm", "list", "instrumentation"))
 	if err != nil {
@@ -98,7 +97,7 @@ func hasRunner(ctx context.Context, d device.Device, app string, w config.Instru
 	return "", problem
 }
 
-// expand is a class's whole name: one that begins with a dot is of the package.
+// expand returns a class's full name: a name that begins with a dot is relative to the package.
 func expand(pkg, class string) string {
 	if strings.HasPrefix(class, ".") {
 		return pkg + class
@@ -106,8 +105,7 @@ func expand(pkg, class string) string {
 	return class
 }
 
-// checkRunner looks for the runner of the scenario's test, now that the test is on
-// the device.
+// checkRunner checks the runner of the scenario's test, now that the test is on the device.
 func (p Plan) checkRunner(ctx context.Context) error {
 	w := p.Scenario.Workload.Instrumentation
 	if w == nil {
@@ -123,7 +121,7 @@ func (p Plan) checkRunner(ctx context.Context) error {
 	return err
 }
 
-// TestPackage is the package of the workload's test, "" where it has none.
+// TestPackage returns the package of the workload's test, "" if it has none.
 func TestPackage(w config.Workload) string {
 	if w.Instrumentation != nil {
 		return w.Instrumentation.TestPackage

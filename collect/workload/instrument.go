@@ -12,24 +12,24 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 )
 
-// instrumentation is what `am instrument -w -r` says, read while it comes: a run
-// of thousands of tests prints more than anybody keeps.
+// instrumentation parses the output of `am instrument -w -r` as it comes: thousands of tests print
+// more than can be kept.
 type instrumentation struct {
-	ran      int    // tests that ended, well or not
+	ran      int    // ended tests, passed or not
 	skipped  int    // tests that were ignored, or whose assumptions did not hold
-	expected int    // tests that there are, 0 where not told
+	expected int    // number of all tests, 0 if unknown
 	failed   int    // tests
 	failure  string // of the first: "Class#method: first line of the stack"
-	crashed  string // INSTRUMENTATION_RESULT's message where the process died
+	crashed  string // INSTRUMENTATION_RESULT's message if the process died
 	refused  string // why it could not be started
 	finished bool   // INSTRUMENTATION_CODE was there
-	measures bool   // it is of androidx.benchmark, and tells what it measured
-	summary  string // what the runner says in the end of failures, "" for none
+	measures bool   // it is of androidx.benchmark, and reports its measurements
+	summary  string // the runner's final summary of failures, "" for none
 
 	status   map[string]string // of the test under way
 	result   map[string]string
 	line     []byte // under way, its first maxStatusLine bytes
-	counting bool   // the next line tells how many failed
+	counting bool   // the next line contains the number of failures
 }
 
 // The status codes of a test (android.test.InstrumentationTestRunner; below -2:
@@ -41,12 +41,12 @@ const (
 )
 
 const (
-	maxStatusLine = 8 << 10 // bytes of a line that are looked at
+	maxStatusLine = 8 << 10 // parsed bytes of a line
 	maxTests      = 1 << 30
 )
 
-// Write reads more of the raw output. Lines that are no status lines continue the
-// value above them.
+// Write parses more of the raw output. Lines that are no status lines continue the value above
+// them.
 func (in *instrumentation) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
@@ -60,7 +60,7 @@ func (in *instrumentation) Write(p []byte) (int, error) {
 	}
 }
 
-// end reads the last line, which may have no end.
+// end parses the last line, which may be unterminated.
 func (in *instrumentation) end() {
 	in.take(strings.TrimSuffix(string(in.line), "\r"))
 	in.line = nil
@@ -75,7 +75,7 @@ func (in *instrumentation) end() {
 	}
 }
 
-// take reads one line.
+// take parses one line.
 func (in *instrumentation) take(line string) {
 	key, value, _ := strings.Cut(line, ": ")
 	switch key {
@@ -104,7 +104,7 @@ func (in *instrumentation) take(line string) {
 	}
 }
 
-// keep notes NAME=TEXT where the name is one of those.
+// keep stores NAME=TEXT if the name is one of names.
 func keep(values *map[string]string, pair string, names ...string) {
 	name, text, _ := strings.Cut(pair, "=")
 	if *values == nil {
@@ -138,12 +138,12 @@ func (in *instrumentation) endTest(code string) {
 	}
 }
 
-// silent is how Android's result begins where an app under test took no input for a
-// minute. It tells of no ANR then (ActivityManagerService.inputDispatchingTimedOut).
+// silent is the prefix of Android's result if an app under test took no input for a minute. It
+// reports no ANR then (ActivityManagerService.inputDispatchingTimedOut).
 const silent = "keyDispatchingTimedOut"
 
-// judge tells what is wrong, by what was said, the exit code, and what the
-// command wrote to its standard error: why it could not begin, as a rule.
+// judge returns what is wrong, by the output, the exit code, and the command's standard error,
+// which usually says why it could not begin.
 func (in *instrumentation) judge(code int, errs []byte) error {
 	switch {
 	case in.refused != "":
@@ -174,11 +174,11 @@ func (in *instrumentation) judge(code int, errs []byte) error {
 	return nil
 }
 
-// notThere are the words with which runners report a class or a method that there is
-// not, as a test that failed.
+// notThere are the messages with which runners report a missing class or method, as a test that
+// failed.
 var notThere = []string{"ClassNotFoundException", "Failed loading specified test class", "No tests found matching"}
 
-// failedTest is the loss by a test that failed, or that is missing.
+// failedTest returns the loss by a test that failed or is missing.
 func failedTest(said string) error {
 	err := fmt.Errorf("%w: %s", loss.ErrTestFail, said)
 	if _, ids, refused := strings.Cut(said, "ERRORS (not suppressed): "); refused {

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-// Judge tells how a workload of the app ended that has ended by itself.
+// Judge returns why an ended workload failed, nil if it didn't.
 func (r *Running) Judge(w config.Workload, app string) error {
 	if r.err != nil {
 		return &loss.Error{Cause: loss.Infrastructure, Phase: journal.Measure, Err: fmt.Errorf("run the workload: %w", r.err)}
@@ -37,12 +37,11 @@ func (r *Running) Judge(w config.Workload, app string) error {
 	return nil
 }
 
-// monkeyEnds are the words with which monkey says that it ended before its time.
+// monkeyEnds are the messages with which monkey reports that it ended early.
 var monkeyEnds = []string{"** No activities found to run", "** Monkey aborted", "** System appears to have crashed"}
 
-// judgeMonkey reads what monkey says of its end, in its output and its standard
-// error: it writes a crash to the latter. Its exit code is the number of the event
-// at which it ended, in a byte: 0 may be the 256th.
+// judgeMonkey parses monkey's output and standard error, to which it writes crashes. Its exit code
+// is the number of the event at which it ended, in a byte: 0 may be the 256th.
 func judgeMonkey(out, errs []byte, code int) error {
 	said := slices.Concat(errs, []byte("\n"), out)
 	if crash := lineOf(said, "// CRASH: "); crash != "" {
@@ -57,7 +56,7 @@ func judgeMonkey(out, errs []byte, code int) error {
 	return nil
 }
 
-// lineOf is the first line that begins with one of the words, "" where none does.
+// lineOf returns the first line that begins with one of the words, "" if none does.
 func lineOf(text []byte, words ...string) string {
 	for line := range bytes.Lines(text) {
 		line := string(bytes.TrimSpace(line))

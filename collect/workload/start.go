@@ -1,10 +1,9 @@
-// Package workload is what makes the app do something: an instrumentation, its mere
-// start, a Maestro flow, monkey or a script, started on the device or on this computer.
+// Package workload drives the app: by an instrumentation, a mere start, a Maestro flow, monkey or a
+// script, started on the device or on this computer.
 //
-// It owns how a workload is started and stopped, what it says while it runs, and what
-// that means: that it went well, that a test failed, that the app crashed. It does not
-// look at the app itself. It takes a stand: a workload that does not say that it went
-// well did not.
+// It owns how a workload is started and stopped, the parsing of its output, and what that means:
+// success, a failed test, a crash of the app. It does not look at the app itself. A workload that
+// does not report success has failed.
 package workload
 
 import (
@@ -28,16 +27,16 @@ type Plan struct {
 	Target   *target.Target
 	Scenario config.Scenario
 	App      string // its package
-	// Host runs a command of this computer, for Maestro; nil refuses it.
+	// Host runs a command on this computer, for Maestro; nil refuses it.
 	Host HostRunner
-	// Marked has the workload write marks to the log when it begins and ends.
+	// Marked makes the workload write marks to the log when it begins and ends.
 	Marked bool
 	// activity is the component that a start-up opens, from Prepare on.
 	activity string
 }
 
-// HostRunner runs a command on this computer to its end and returns what it
-// printed and its exit code. It stops the command when ctx ends.
+// HostRunner runs a command on this computer to its end and returns its output and exit code. It
+// stops the command when ctx ends.
 type HostRunner func(ctx context.Context, name string, args ...string) (output []byte, exitCode int, err error)
 
 // Running is a workload that was started.
@@ -47,19 +46,19 @@ type Running struct {
 	out  tail
 	// tests is the same output, as am instrument prints it.
 	tests instrumentation
-	errs  func() []byte // its standard error, nil where out holds both
+	errs  func() []byte // its standard error, nil if out holds both
 	code  int
 	err   error
-	// Begin and End are its marks in the log, "" where it writes none.
+	// Begin and End are its marks in the log, "" if it writes none.
 	Begin, End string
-	// Started is what was said of the app's start, nil where another workload ran or
-	// nothing was judged.
+	// Started is the output of am start on the app's start, nil for another workload or before
+	// Judge.
 	Started *Start
-	// told says that the output ends with the exit code (see markEnds).
-	told bool
+	// exitInOutput reports that the output ends with the exit code (see markEnds).
+	exitInOutput bool
 }
 
-// Write takes more of the workload's output.
+// Write appends to the workload's output.
 func (r *Running) Write(p []byte) (int, error) {
 	_, _ = r.tests.Write(p)
 	return r.out.Write(p)
@@ -75,11 +74,11 @@ func (r *Running) Ended() bool {
 	}
 }
 
-// settleFor is how long, in this computer's time, the news of a workload's end
-// may take to get here. A simulated clock can be past the time-out by then.
+// settleFor is how long, in this computer's time, the end of a workload may take to be reported. A
+// simulated clock can be past the timeout by then.
 const settleFor = 500 * time.Millisecond
 
-// Settled reports whether the workload has ended, and waits for the news of it.
+// Settled reports whether the workload has ended, and waits for the report of it.
 func (r *Running) Settled() bool {
 	select {
 	case <-r.done:
@@ -89,12 +88,12 @@ func (r *Running) Settled() bool {
 	}
 }
 
-// stopFor is how long, in this computer's time, a workload may take to stop that was
-// told to: less than an interrupt leaves for all that has to be ended.
+// stopFor is how long, in this computer's time, a workload may take to stop: less than an interrupt
+// leaves for everything that has to be stopped.
 const stopFor = 4 * time.Second
 
-// Stop stops the workload and waits until it is over, so that nothing of it falls in
-// what comes next.
+// Stop stops the workload and waits until it is over, so that it does not overlap with what comes
+// next.
 func (r *Running) Stop(j *journal.Journal) {
 	r.stop()
 	select {
@@ -104,24 +103,23 @@ func (r *Running) Stop(j *journal.Journal) {
 	}
 }
 
-// exitMark stands before the exit code of a workload that says its end itself.
+// exitMark precedes the exit code of a workload that prints it.
 const exitMark = "apkgate-exit"
 
 var exitLine = regexp.MustCompile(`(?m)^` + exitMark + ` (\d{1,3})\r?$`)
 
-// markEnds makes a command line say its exit code in its output, and its beginning
-// and its end in the log, by marks: so that both have times of the device's own
-// clock.
+// markEnds wraps a command line to print its exit code, and to write marks to the log at its
+// beginning and end, so that both have times of the device's own clock.
 func (p Plan) markEnds(line string) (marked string, r *Running) {
 	begin, writeBegin := p.Target.NextMark()
 	end, writeEnd := p.Target.NextMark()
-	return writeBegin + "; " + line + "; echo " + exitMark + " $?; " + writeEnd, &Running{Begin: begin, End: end, told: true}
+	return writeBegin + "; " + line + "; echo " + exitMark + " $?; " + writeEnd, &Running{Begin: begin, End: end, exitInOutput: true}
 }
 
-// said is the workload's output and exit code.
+// said returns the workload's output and exit code.
 func (r *Running) said() (out []byte, code int) {
 	out, code = r.out.Bytes(), r.code
-	if !r.told {
+	if !r.exitInOutput {
 		return out, code
 	}
 	all := exitLine.FindAllSubmatchIndex(out, -1)
@@ -133,7 +131,7 @@ func (r *Running) said() (out []byte, code int) {
 	return out[:last[0]], code
 }
 
-// Start begins the workload.
+// Start starts the workload.
 func (p Plan) Start(ctx context.Context) (*Running, error) {
 	w := p.Scenario.Workload
 	if w.Maestro != nil {
@@ -153,7 +151,7 @@ func (p Plan) Start(ctx context.Context) (*Running, error) {
 	}
 	r.done, r.stop, r.errs = make(chan struct{}), func() { _ = process.Close() }, process.Stderr
 	go func() {
-		defer func() { _ = process.Close() }() // says that its end is known
+		defer func() { _ = process.Close() }() // its end is known
 		defer close(r.done)
 		_, copied := io.Copy(r, process.Stdout())
 		if r.code, r.err = process.Wait(); r.err == nil {
@@ -176,10 +174,10 @@ func (p Plan) startHost(ctx context.Context, name string, args ...string) *Runni
 	return r
 }
 
-// scriptPath is where a shell workload lies on the device.
+// scriptPath is the path of a shell workload on the device.
 const scriptPath = "/data/local/tmp/apkgate-workload.sh"
 
-// Prepare pushes what the workload needs, and looks for what it names.
+// Prepare pushes what the workload needs, and checks what it names.
 func (p *Plan) Prepare(ctx context.Context) error {
 	w, t := p.Scenario.Workload, p.Target
 	if w.Maestro != nil && p.Host == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 )
 
-// A workload on this computer is over before anything else begins.
-func TestAStoppedWorkloadIsOver(t *testing.T) {
+// A stopped workload on this computer is over before anything else begins.
+func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, stops := range []time.Duration{3 * time.Second, 0} { // 0: never
 		synctest.Test(t, func(t *testing.T) {

@@ -17,20 +17,20 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// settle keeps a start-up going for Settles after the first frame: what the app
-// still does then belongs to it, and the log tells of it a moment late.
+// settle extends a start-up by Settles after the first frame: what the app still does then belongs
+// to it, and the log is a moment late.
 const settle = "sleep 1"
 
-// Settles is how long at least a start-up goes on after am start has ended.
+// Settles is for how long, at least, a start-up continues after am start has ended.
 const Settles = time.Second
 
-// newAndCleared are FLAG_ACTIVITY_NEW_TASK and FLAG_ACTIVITY_CLEAR_TASK: the activity
-// is made anew in a process that lives. Macrobenchmark's StartupMode.WARM does it so;
-// the back key does not take a first activity away since Android 12.
+// newAndCleared are FLAG_ACTIVITY_NEW_TASK and FLAG_ACTIVITY_CLEAR_TASK: the activity is created
+// again in a live process, as Macrobenchmark's StartupMode.WARM does. The back key does not remove
+// a first activity since Android 12.
 const newAndCleared = "0x10008000"
 
-// amStart starts the app as the launcher does: another intent would add an activity
-// to a task that is there, where the launcher brings it to the front.
+// amStart starts the app as the launcher does: another intent would add an activity to an existing
+// task, which the launcher brings to the front.
 func (p Plan) amStart(mode config.StartMode) string {
 	words := []string{"am", "start", "-W", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER"}
 	if mode == config.StartWarm {
@@ -39,14 +39,14 @@ func (p Plan) amStart(mode config.StartMode) string {
 	return device.Quote(append(words, "-n", p.activity)...)
 }
 
-// componentLine is a component as the package manager prints it.
+// componentLine matches a component as the package manager prints it.
 var componentLine = regexp.MustCompile(`^[\w.]{1,200}/[\w.$]{1,400}$`)
 
-// systemsChoice is what the package manager names where several activities would do.
+// systemsChoice is what the package manager names if there are several activities.
 const systemsChoice = "com.android.internal.app.ResolverActivity"
 
-// FindActivity finds the activity that a start-up opens, now that the app is on the
-// device: the one that is named, or the launcher's. Another workload needs none.
+// FindActivity finds the activity that a start-up opens, now that the app is on the device: the
+// configured one, or the launcher's. Other workloads need none.
 func (p *Plan) FindActivity(ctx context.Context) error {
 	t, s := p.Target, p.Scenario.Workload.Startup
 	if s == nil {
@@ -58,7 +58,7 @@ func (p *Plan) FindActivity(ctx context.Context) error {
 	}
 	const advice = "name it: workload.startup.activity in apkgate.yml"
 	if t.Facts.API < 24 {
-		return t.Advise(loss.Configuration, errors.New("find the launcher's activity: Android tells it since version 7"), advice)
+		return t.Advise(loss.Configuration, errors.New("find the launcher's activity: Android reports it since version 7"), advice)
 	}
 	text, err := t.Output(ctx, "cmd", "package", "resolve-activity", "--brief", p.App)
 	if err != nil {
@@ -80,22 +80,22 @@ func (p *Plan) FindActivity(ctx context.Context) error {
 	return t.Advise(loss.Configuration, err, advice)
 }
 
-// Start is what am start -W says.
+// Start is the output of am start -W.
 type Start struct {
-	Total    time.Duration // until the first frame; -1: not told
+	Total    time.Duration // until the first frame; -1: not reported
 	activity string        // the component that was displayed
-	status   string        // "ok" or "timeout"; "": none was told
+	status   string        // "ok" or "timeout"; "": not reported
 	state    string        // LaunchState, "" before Android 10
-	toFront  bool          // no activity was made
+	toFront  bool          // no activity was created
 	problem  string        // why nothing was started
 }
 
-// longestStart bounds what a start can take.
+// longestStart limits the duration of a start.
 const longestStart = 24 * time.Hour
 
 var errorLine = regexp.MustCompile(`^(Error: |Security exception: |[\w.]+Exception: )`)
 
-// readStart reads the texts that am start wrote.
+// readStart parses the output of am start.
 func readStart(texts ...[]byte) *Start {
 	s := &Start{Total: -1}
 	for line := range bytes.Lines(bytes.Join(texts, []byte("\n"))) {
@@ -121,10 +121,10 @@ func readStart(texts ...[]byte) *Start {
 	return s
 }
 
-// states are what LaunchState says of each mode (WaitResult.launchStateToString).
+// states are the values of LaunchState of each mode (WaitResult.launchStateToString).
 var states = map[config.StartMode]string{config.StartCold: "COLD", config.StartWarm: "WARM", config.StartHot: "HOT"}
 
-// judge tells why it is no start of this mode of the app, nil where it is one.
+// judge returns why it is no start of this mode of the app, nil if it is one.
 func (s *Start) judge(mode config.StartMode, app string) error {
 	pkg, _, _ := strings.Cut(s.activity, "/")
 	switch {
@@ -142,7 +142,7 @@ func (s *Start) judge(mode config.StartMode, app string) error {
 	case s.state != "" && s.state != states[mode]:
 		return advised(fmt.Sprintf("a %s start was asked for, and the device says %s", mode, target.FirstLine([]byte(s.state))), whyOther(mode, s.state))
 	case s.state == "" && s.toFront != (mode == config.StartHot):
-		other := map[bool]string{true: "brought its activity to the front", false: "made its activity anew"}[s.toFront]
+		other := map[bool]string{true: "brought its activity to the front", false: "recreated its activity"}[s.toFront]
 		return advised(fmt.Sprintf("a %s start was asked for, and the device %s", mode, other), whyOther(mode, ""))
 	}
 	return nil
@@ -152,7 +152,7 @@ func advised(what, advice string) error {
 	return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Err: fmt.Errorf("%w: %s", loss.ErrStart, what), Advice: advice}
 }
 
-// whyOther says why a start may become one of another state.
+// whyOther returns why a start may have another state.
 func whyOther(mode config.StartMode, state string) string {
 	switch {
 	case mode == config.StartCold:
@@ -165,16 +165,15 @@ func whyOther(mode config.StartMode, state string) string {
 	return ""
 }
 
-// How long what comes before a start may take, on the device's clock.
+// How long the phases before a start may take, on the device's clock.
 const (
 	dyingTakes = 3 * time.Second
 	calmFor    = time.Second     // after the last app has gone
-	leaveTakes = 2 * time.Second // the home key's animation, and what the app does as it goes
+	leaveTakes = 2 * time.Second // the home key's animation, and what the app does as it leaves
 	dropTakes  = 2500 * time.Millisecond
 )
 
-// StartBefore starts the app, which was stopped, so that there is something of it
-// before a warm or a hot start.
+// StartBefore starts the stopped app, so that a warm or a hot start has something to start from.
 func (p Plan) StartBefore(ctx context.Context) error {
 	out, err := p.Target.Ask(ctx, p.amStart(config.StartCold))
 	if err != nil {
@@ -185,7 +184,7 @@ func (p Plan) StartBefore(ctx context.Context) error {
 	return s.judge(config.StartCold, p.App)
 }
 
-// Leave takes the app out of sight. Its process must outlive that.
+// Leave sends the app to the background. Its process must outlive that.
 func (p Plan) Leave(ctx context.Context) error {
 	if err := p.Target.Clock.Sleep(ctx, calmFor); err != nil {
 		return err
@@ -203,8 +202,8 @@ func (p Plan) Leave(ctx context.Context) error {
 	return advised(fmt.Sprintf("a %s start was asked for, and the app's process is gone", mode), whyOther(mode, states[config.StartCold]))
 }
 
-// ReadyCold waits until the app's process is gone, and has the kernel drop what it
-// has read of files, as Macrobenchmark does.
+// ReadyCold waits until the app's process is gone, and makes the kernel drop its file caches, as
+// Macrobenchmark does.
 func (p Plan) ReadyCold(ctx context.Context) error {
 	_, err := p.Target.Poll(ctx, calmFor/4, dyingTakes, func() (bool, error) {
 		alive, err := p.alive(ctx)
@@ -225,7 +224,7 @@ func (p Plan) ReadyCold(ctx context.Context) error {
 	return advised("a cold start was asked for, and the app's process is there", whyOther(config.StartCold, ""))
 }
 
-// alive reports whether the app's process is there.
+// alive reports whether the app's process exists.
 func (p Plan) alive(ctx context.Context) (bool, error) {
 	question, sign := target.PIDs(p.App), ""
 	if p.Target.Facts.API < 24 { // some have no pidof
@@ -233,16 +232,16 @@ func (p Plan) alive(ctx context.Context) (bool, error) {
 	}
 	out, err := p.Target.Ask(ctx, question)
 	if err != nil {
-		return false, fmt.Errorf("look whether the app's process is there: %w", err)
+		return false, fmt.Errorf("check whether the app's process is there: %w", err)
 	}
 	return len(bytes.TrimSpace(out.Stdout)) > 0 && bytes.Contains(out.Stdout, []byte(sign)), nil
 }
 
-// dropped is the property with which adb has the kernel drop its caches, since Android
-// 12; it is 0 again when that is done.
+// dropped is the property by which adb makes the kernel drop its caches, since Android 12; it is 0
+// again when that is done.
 const dropped = "perf.drop_caches"
 
-// dropCaches makes a cold start read its files anew.
+// dropCaches makes a cold start read its files from storage.
 func (p Plan) dropCaches(ctx context.Context) error {
 	const kept = "cold starts find the app's files in memory: %s, so that they are shorter than the first one after a restart"
 	if p.Target.Facts.API < 31 {

@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-// What am start -W prints (ActivityManagerShellCommand.runStartActivity), and what it
-// means for a start that was asked for.
-func TestStartsAreJudged(t *testing.T) {
+// What am start -W prints (ActivityManagerShellCommand.runStartActivity), and whether it is the
+// configured start.
+func TestStartJudge(t *testing.T) {
 	t.Parallel()
 	const (
 		head    = "Starting: Intent { act=android.intent.action.MAIN cat=[android.intent.category.LAUNCHER] cmp=com.example/.Main }\n"
@@ -40,7 +40,7 @@ func TestStartsAreJudged(t *testing.T) {
 		"warm for hot":             {config.StartHot, ok("WARM"), "the device says WARM", "Don't keep activities", loss.Workload},
 		"relaunched":               {config.StartHot, toFront + ok("RELAUNCH"), "the device says RELAUNCH", "Don't keep activities", loss.Workload},
 		"hot for cold, Android 9":  {config.StartCold, head + toFront + "Status: ok\n" + shown, "brought its activity to the front", "starts the app's process again", loss.Workload},
-		"cold for hot, Android 9":  {config.StartHot, head + "Status: ok\n" + shown, "made its activity anew", "Don't keep activities", loss.Workload},
+		"cold for hot, Android 9":  {config.StartHot, head + "Status: ok\n" + shown, "recreated its activity", "Don't keep activities", loss.Workload},
 		"it showed already":        {config.StartHot, head + toFront + "Status: ok\nLaunchState: UNKNOWN (0)\nActivity: com.example/.Main\nTotalTime: 0\nWaitTime: 3\nComplete\n", "nothing was drawn", "", loss.Workload},
 		"nobody could see it":      {config.StartCold, head + "Status: ok\nLaunchState: UNKNOWN (-1)\nActivity: com.example/.Main\nWaitTime: 3020\nComplete\n", "nothing was displayed", "lock screen", loss.Workload},
 		"it took too long":         {config.StartCold, head + "Status: timeout\nLaunchState: UNKNOWN (0)\nActivity: com.example/.Main\nTotalTime: 0\nWaitTime: 10000\nComplete\n", "nothing was displayed", "lock screen", loss.Workload},
@@ -68,8 +68,8 @@ func TestStartsAreJudged(t *testing.T) {
 	}
 }
 
-// What stands on the standard error is read too, where the device tells both apart.
-func TestAStartIsReadFromBothOutputs(t *testing.T) {
+// The standard error is read too, if the device separates the two.
+func TestReadStartOfBothOutputs(t *testing.T) {
 	t.Parallel()
 	s := readStart([]byte("Warning: Activity not started, its current task has been brought to the front"), []byte("Status: ok\nActivity: com.example/.Main\nTotalTime: 30\n"))
 	if err := s.judge(config.StartHot, "com.example"); err != nil {

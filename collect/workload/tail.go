@@ -12,10 +12,10 @@ type tail struct {
 	written    int64
 }
 
-// tailLimit bounds either part of an output, in bytes.
+// tailLimit limits either part of an output, in bytes.
 const tailLimit = 512 << 10
 
-// Write takes more of the output.
+// Write appends to the output.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,7 +32,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bytes is what was kept, with a line that says so where some was not.
+// Bytes returns what was kept, with a line on how much was not.
 func (t *tail) Bytes() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-func TestInstrumentationIsJudged(t *testing.T) {
+func TestInstrumentationJudge(t *testing.T) {
 	t.Parallel()
 	const begun = "INSTRUMENTATION_STATUS: class=A\nINSTRUMENTATION_STATUS: test=b\nINSTRUMENTATION_STATUS_CODE: 1\n"
 	const same = "INSTRUMENTATION_STATUS: class=A\nINSTRUMENTATION_STATUS: test=b\n"
@@ -59,7 +59,7 @@ func TestInstrumentationIsJudged(t *testing.T) {
 	}
 }
 
-// judged judges the raw output of am instrument, however it is cut on the way.
+// judged judges the raw output of am instrument, however it is split on the way.
 func judged(out string) error {
 	var r Running
 	for i := range len(out) {
@@ -68,7 +68,7 @@ func judged(out string) error {
 	return r.Judge(config.Workload{Instrumentation: &config.Instrumentation{}}, "com.example")
 }
 
-// The one failed test of thousands is found, though nobody keeps what they print.
+// One failed test among thousands is found, though their output is not kept.
 func TestAFailedTestAmongThousands(t *testing.T) {
 	t.Parallel()
 	const tests, bad = 6000, 3000
@@ -92,8 +92,8 @@ func TestAFailedTestAmongThousands(t *testing.T) {
 	}
 }
 
-// A line without end takes no memory.
-func TestALongLineOfATest(t *testing.T) {
+// An endless line takes no memory.
+func TestInstrumentationWithALongLine(t *testing.T) {
 	t.Parallel()
 	var in instrumentation
 	for range 10_000 {
@@ -108,7 +108,7 @@ func TestALongLineOfATest(t *testing.T) {
 	}
 }
 
-func TestMonkeyIsJudged(t *testing.T) {
+func TestJudgeMonkey(t *testing.T) {
 	t.Parallel()
 	for out, want := range map[string]error{
 		":Monkey: seed=1 count=10\nEvents injected: 10\n// Monkey finished\n":                                       nil,
@@ -134,8 +134,8 @@ func TestMonkeyIsJudged(t *testing.T) {
 	}
 }
 
-// What a workload wrote to its standard error is told before its output.
-func TestAFailedWorkloadsOwnWordsAreTold(t *testing.T) {
+// A workload's standard error is reported before its output.
+func TestJudgeReportsStandardError(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		workload  config.Workload
@@ -156,9 +156,8 @@ func TestAFailedWorkloadsOwnWordsAreTold(t *testing.T) {
 	}
 }
 
-// A workload that says its end itself has the exit code of its own command, not
-// that of what came after it.
-func TestTheEndOfAWorkloadIsTold(t *testing.T) {
+// A workload that prints its end has the exit code of its own command, not that of later ones.
+func TestSaid(t *testing.T) {
 	t.Parallel()
 	for out, want := range map[string]struct {
 		out  string
@@ -170,7 +169,7 @@ func TestTheEndOfAWorkloadIsTold(t *testing.T) {
 		"killed":              {"killed", 137},
 		"apkgate-exit none\n": {"apkgate-exit none\n", 137},
 	} {
-		r := Running{told: true, code: 137}
+		r := Running{exitInOutput: true, code: 137}
 		_, _ = r.out.Write([]byte(out))
 		if got, code := r.said(); string(got) != want.out || code != want.code {
 			t.Errorf("%q: %q and %d, want %q and %d", out, got, code, want.out, want.code)
@@ -206,7 +205,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-func TestALongOutputKeepsItsEnds(t *testing.T) {
+func TestTail(t *testing.T) {
 	t.Parallel()
 	var kept tail
 	for i := range 200_000 {
@@ -234,11 +233,11 @@ func FuzzInstrumentation(f *testing.F) {
 	})
 }
 
-// Nothing that a workload prints makes an exit code that can't be.
+// No output of a workload gives an impossible exit code.
 func FuzzExitCode(f *testing.F) {
 	f.Add("apkgate-exit 12\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		w := Running{told: true}
+		w := Running{exitInOutput: true}
 		_, _ = w.out.Write([]byte(text))
 		if _, code := w.said(); code < 0 || code > 999 {
 			t.Errorf("exit code %d", code)

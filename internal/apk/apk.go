@@ -1,9 +1,9 @@
-// Package apk reads what an APK says of itself before it is installed: its package,
-// its test runners, and whether a class is in it.
+// Package apk reads the contents of an APK before it is installed: its package, its test runners,
+// whether the shell may trace the app, and whether a class is in it.
 //
-// It owns the container and the binary form of AndroidManifest.xml, of which it
-// reads no more than that and whether the shell may trace the app. It takes a stand: a file that it does not understand is
-// no judgement on the file, since the device has the last word.
+// It owns the container and the binary form of AndroidManifest.xml, of which it reads no more than
+// that. An unreadable file is not rejected here: whether it can be installed is decided by the
+// device.
 package apk
 
 import (
@@ -16,26 +16,26 @@ import (
 	"strings"
 )
 
-// maxManifest bounds AndroidManifest.xml, in bytes; the largest of real apps have
-// less than one MiB.
+// maxManifest limits AndroidManifest.xml, in bytes; the largest of real apps have less than one
+// MiB.
 const maxManifest = 8 << 20
 
-// Manifest is what an APK says of itself.
+// Manifest are the facts in an APK's manifest.
 type Manifest struct {
 	Package string
-	// Runners are its instrumentations: whole class names, in the order of the file.
+	// Runners are its instrumentations: full class names, in the order of the file.
 	Runners []string
-	// Debuggable and Shell say that it is a debug build, and that the shell may profile it:
-	// <profileable android:shell="true"/>.
+	// Debuggable reports a debug build, and Shell that the shell may profile the app: <profileable
+	// android:shell="true"/>.
 	Debuggable, Shell bool
 }
 
-// Traceable reports whether the app's own sections get into a trace on a phone as it is sold:
-// ActivityThread.handleBindApplication allows them where isProfileableByShell says so, which is
-// so of debug builds too.
+// Traceable reports whether the app's own sections appear in a trace on a retail phone:
+// ActivityThread.handleBindApplication allows them if isProfileableByShell, which is true for debug
+// builds too.
 func (m Manifest) Traceable() bool { return m.Debuggable || m.Shell }
 
-// TraceableLine is what a manifest lacks that is not.
+// TraceableLine is what the manifest of an untraceable app lacks.
 const TraceableLine = `<profileable android:shell="true"/>`
 
 // ReadManifest reads the manifest of an APK file.
@@ -74,9 +74,9 @@ func unpack(f *zip.File) ([]byte, error) {
 	return data, err
 }
 
-// MayHave reports whether the class may be in one of the APK files: whether the
-// name of its type is in their code. A class that is defined there always has it;
-// one that is only spoken of has it too.
+// MayHave reports whether the class may be in one of the APK files: whether the name of its type is
+// in their code. The code that defines a class always has its name; code that only refers to it has
+// it too.
 func MayHave(class string, files ...string) (bool, error) {
 	descriptor := []byte("L" + strings.ReplaceAll(class, ".", "/") + ";")
 	for _, file := range files {
@@ -87,7 +87,7 @@ func MayHave(class string, files ...string) (bool, error) {
 	return false, nil
 }
 
-// inCode looks for bytes in the classes*.dex of an APK.
+// inCode searches for bytes in the classes*.dex of an APK.
 func inCode(file string, wanted []byte) (bool, error) {
 	archive, err := Open(file)
 	if err != nil {
@@ -116,10 +116,10 @@ func inCode(file string, wanted []byte) (bool, error) {
 	return false, nil
 }
 
-// maxCode bounds how much of one classes*.dex is looked through, in bytes.
+// maxCode limits how much of one classes*.dex is searched, in bytes.
 const maxCode = 512 << 20
 
-// contains looks for bytes in a stream of any length, a piece at a time.
+// contains searches for bytes in a stream of any length, a piece at a time.
 func contains(r io.Reader, wanted []byte) (bool, error) {
 	const piece = 1 << 20
 	r = io.LimitReader(r, maxCode)

@@ -45,8 +45,8 @@ func encode(utf8 bool, elements ...element) []byte {
 		for _, a := range e.attributes {
 			c = le.AppendUint32(c, 0xFFFFFFFF)
 			c = le.AppendUint32(c, index(a.name))
-			c = le.AppendUint32(c, 0xFFFFFFFF)                       // no raw value: the typed one alone
-			if flag, is := strings.CutPrefix(a.value, "flag "); is { // TYPE_INT_BOOLEAN, which is all ones where it is true
+			c = le.AppendUint32(c, 0xFFFFFFFF)                       // no raw value: only the typed one
+			if flag, is := strings.CutPrefix(a.value, "flag "); is { // TYPE_INT_BOOLEAN, which is all ones if it is true
 				c = append(le.AppendUint16(c, 8), 0, 0x12)
 				c = le.AppendUint32(c, map[string]uint32{"true": 0xFFFFFFFF}[flag])
 				continue
@@ -60,7 +60,7 @@ func encode(utf8 bool, elements ...element) []byte {
 	return chunk(0x0003, 8, slices.Concat(pool(utf8, words), resources, body))
 }
 
-// chunk puts a header before the content, of which the first part belongs to it.
+// chunk puts a header before the content, whose first part belongs to it.
 func chunk(kind, head uint16, content []byte) []byte {
 	out := binary.LittleEndian.AppendUint16(nil, kind)
 	out = binary.LittleEndian.AppendUint16(out, head)
@@ -101,7 +101,7 @@ var mail = []element{
 	{"instrumentation", []attribute{{"name", ".OwnRunner"}}},
 }
 
-// write makes an APK file of the files in it.
+// write writes an APK file with these files in it.
 func write(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -125,7 +125,7 @@ func write(t *testing.T, files map[string][]byte) string {
 	return path
 }
 
-func TestReadsTheManifest(t *testing.T) {
+func TestReadManifest(t *testing.T) {
 	for _, utf8 := range []bool{true, false} {
 		m, err := ReadManifest(write(t, map[string][]byte{"classes.dex": nil, "AndroidManifest.xml": encode(utf8, mail...)}))
 		if err != nil {
@@ -138,7 +138,7 @@ func TestReadsTheManifest(t *testing.T) {
 	}
 }
 
-func TestSaysWhatIsNoAPK(t *testing.T) {
+func TestReadManifestRejects(t *testing.T) {
 	whole := encode(true, mail...)
 	for name, file := range map[string]string{
 		"no manifest":         write(t, map[string][]byte{"classes.dex": nil}),
@@ -154,8 +154,8 @@ func TestSaysWhatIsNoAPK(t *testing.T) {
 	}
 }
 
-// A class's type is named in the code of the APK that defines it; the name may lie
-// across the pieces in which a long file is read.
+// A class's type is named in the code of the APK that defines it; the name may be split between the
+// pieces in which a long file is read.
 func TestMayHaveAClass(t *testing.T) {
 	const piece = 1 << 20
 	long := append(bytes.Repeat([]byte{0}, piece-10), "Lcom/example/ReadMailTest;"...)
@@ -182,9 +182,9 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// A phone as it is sold traces the own sections of debug builds and of apps that the shell may
-// profile, which takes the manifest's word for it.
-func TestTellsWhetherTheShellMayTraceTheApp(t *testing.T) {
+// A retail phone traces the own sections of debug builds and of apps that the shell may profile, by
+// their manifests.
+func TestTraceable(t *testing.T) {
 	head := element{"manifest", []attribute{{"package", "com.example.mail"}}}
 	for _, c := range []struct {
 		name     string

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// maxDirectory bounds a zip file's list of what is in it, in bytes: it is read whole.
-// That of an app with as many files as a plain zip file can hold has some 7 MiB.
+// maxDirectory limits a zip file's directory, in bytes: it is read completely. That of an app with
+// as many files as a plain zip file can contain has some 7 MiB.
 const maxDirectory = 16 << 20
 
 // Archive is an open zip file: an APK, or several of them.
@@ -20,7 +20,7 @@ type Archive struct {
 	file *os.File
 }
 
-// Open opens a zip file whose list of contents is bounded.
+// Open opens a zip file whose directory is within the limit.
 func Open(path string) (*Archive, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -59,12 +59,12 @@ func open(file *os.File) (*Archive, error) {
 const (
 	endBytes   = 22
 	maxComment = 1<<16 - 1
-	zip64      = 0xFFFFFFFF // the true number stands elsewhere
+	zip64      = 0xFFFFFFFF // the true number is elsewhere
 )
 
 var endMark = []byte("PK\x05\x06")
 
-// boundDirectory looks at how large the list of contents is before it is read.
+// boundDirectory checks the size of the directory before it is read.
 func boundDirectory(r io.ReaderAt, size int64) error {
 	tail := make([]byte, min(size, endBytes+maxComment))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Benchmarks are the classes of Macrobenchmarks in an APK, in the order of their names:
-// those that can be made, have a MacrobenchmarkRule of their own or of a class of the APK
-// that they extend, and are not ignored. A baseline profile's generator has another rule.
+// Benchmarks returns the classes of Macrobenchmarks in an APK, sorted by name: those that can be
+// instantiated, have a MacrobenchmarkRule of their own or of a superclass in the APK, and are not
+// ignored. A baseline profile's generator has another rule.
 func Benchmarks(file string) ([]string, error) {
 	archive, err := Open(file)
 	if err != nil {
@@ -31,7 +31,7 @@ func Benchmarks(file string) ([]string, error) {
 	return found.benchmarks(), nil
 }
 
-// What a class of a benchmark has.
+// What a benchmark's class has.
 const (
 	benchmarkRule = "Landroidx/benchmark/macro/junit4/MacrobenchmarkRule;"
 	ignored       = "Lorg/junit/Ignore;"
@@ -40,14 +40,14 @@ const (
 // declared are the classes of an APK, by their descriptors.
 type declared map[string]class
 
-// class is what is known of one. Where only its field is known so far, it is not defined.
+// class is a class. If only its field is known so far, it is not defined.
 type class struct {
 	defined, concrete, ignored bool
 	hasRule                    bool
 	super                      string
 }
 
-// maxSupers bounds the classes that a class extends, one the other.
+// maxSupers limits the chain of superclasses.
 const maxSupers = 100
 
 func (d declared) benchmarks() (names []string) {
@@ -68,7 +68,7 @@ func (d declared) benchmarks() (names []string) {
 	return names
 }
 
-// maxDex bounds a dex file that is read whole, in bytes.
+// maxDex limits a dex file that is read completely, in bytes.
 const maxDex = 64 << 20
 
 func (d declared) addDex(f *zip.File) error {
@@ -87,8 +87,8 @@ func (d declared) addDex(f *zip.File) error {
 	return d.read(data)
 }
 
-// Places in the header of a dex file (source.android.com, Dalvik executable format), and
-// sizes of the entries of its lists, in bytes.
+// Offsets in the header of a dex file (source.android.com, Dalvik executable format), and sizes of
+// the entries of its lists, in bytes.
 const (
 	stringIDsAt, typeIDsAt, fieldIDsAt, classDefsAt = 0x38, 0x40, 0x50, 0x60
 
@@ -135,13 +135,13 @@ func (d declared) read(data []byte) error {
 	return nil
 }
 
-// dexFile is one, with its lists of strings, types, fields and classes.
+// dexFile is a dex file with its lists of strings, types, fields and classes.
 type dexFile struct {
 	data  []byte
 	lists [4][]byte
 }
 
-// descriptor is the name of a type by its index, "" where there is none.
+// descriptor returns the name of a type by its index, "" if there is none.
 func (x dexFile) descriptor(typ uint32) string {
 	if uint64(typ)*typeIDBytes+typeIDBytes > uint64(len(x.lists[1])) {
 		return ""
@@ -164,7 +164,7 @@ func (x dexFile) descriptor(typ uint32) string {
 	return string(text[:max(end, 0)])
 }
 
-// typeOf is the index of a type, noIndex where nothing in the file names it.
+// typeOf returns the index of a type, noIndex if the file does not contain it.
 func (x dexFile) typeOf(descriptor string) uint32 {
 	for i := range len(x.lists[1]) / typeIDBytes {
 		if x.descriptor(uint32(i)) == descriptor {
@@ -174,8 +174,8 @@ func (x dexFile) typeOf(descriptor string) uint32 {
 	return noIndex
 }
 
-// annotated reports whether the annotations of a class (annotations_directory_item) have
-// one of the type.
+// annotated reports whether the annotations of a class (annotations_directory_item) have one of the
+// type.
 func (x dexFile) annotated(directory, typ uint32) bool {
 	set := x.word(uint64(directory))
 	if directory == 0 || set == 0 || typ == noIndex {
@@ -193,7 +193,7 @@ func (x dexFile) annotated(directory, typ uint32) bool {
 	return false
 }
 
-// word is the number at a place, 0 where that is beyond the file.
+// word returns the number at an offset, 0 beyond the file.
 func (x dexFile) word(at uint64) uint32 {
 	if at+4 > uint64(len(x.data)) {
 		return 0

@@ -14,8 +14,8 @@ type dexClass struct {
 	annotation  string // the type of its one annotation, "" for none
 }
 
-// dexOf writes a dex file as the Dalvik executable format has it, but for what nobody here
-// reads: its checksum, its map, and the order of its lists.
+// dexOf writes a dex file in the Dalvik executable format, except for what is not read here: its
+// checksum, its map, and the order of its lists.
 func dexOf(classes ...dexClass) []byte {
 	var types []string
 	index := func(name string) uint32 {
@@ -73,7 +73,7 @@ func dexOf(classes ...dexClass) []byte {
 
 const object = "Ljava/lang/Object;"
 
-func TestTheBenchmarksOfAnAPK(t *testing.T) {
+func TestBenchmarks(t *testing.T) {
 	t.Parallel()
 	path := write(t, map[string][]byte{
 		"classes.dex": dexOf(
@@ -92,7 +92,7 @@ func TestTheBenchmarksOfAnAPK(t *testing.T) {
 	}
 }
 
-func TestAnAPKWhoseBenchmarksCantBeTold(t *testing.T) {
+func TestBenchmarksOfAnUnreadableAPK(t *testing.T) {
 	t.Parallel()
 	whole := dexOf(dexClass{name: "La;", super: object, flags: 1})
 	for what, data := range map[string][]byte{

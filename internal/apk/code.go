@@ -11,13 +11,12 @@ import (
 // Code is how much code an app has.
 type Code struct {
 	DexFiles int
-	// Methods are those that the code defines or calls, as `apkanalyzer dex references`
-	// counts them: each dex file's method_ids_size.
+	// Methods are those that the code defines or calls, as `apkanalyzer dex references` counts
+	// them: each dex file's method_ids_size.
 	Methods int
 }
 
-// ReadCode counts the code in the APK files of one app. A file that is no APK is an
-// error.
+// ReadCode counts the code in the APK files of one app. It fails for a file that is no APK.
 func ReadCode(files ...string) (Code, error) {
 	var all Code
 	for _, file := range files {
@@ -54,14 +53,14 @@ func (c *Code) addDex(f *zip.File) error {
 	return c.read(io.LimitReader(r, maxCode))
 }
 
-// The header of a dex file (source.android.com, Dalvik executable format). From
-// version 041 on, several may stand in one file, each with its own header.
+// The header of a dex file (source.android.com, Dalvik executable format). From version 041 on, one
+// file may contain several, each with its own header.
 const (
 	dexHeader       = 0x70
 	fileSizeAt      = 0x20
 	endianAt        = 0x28
 	methodIDsAt     = 0x58
-	containerBytes  = 8 // behind the header: container_size, header_offset
+	containerBytes  = 8 // after the header: container_size, header_offset
 	littleEndian    = 0x12345678
 	firstContainer  = "041"
 	maxDexFiles     = 10_000
@@ -70,7 +69,7 @@ const (
 
 var errDex = errors.New("it is cut short, or no dex file")
 
-// read counts the dex files that stand in one file.
+// read counts the dex files in one file.
 func (c *Code) read(r io.Reader) error {
 	for first := true; ; first = false {
 		header := make([]byte, dexHeader+containerBytes)

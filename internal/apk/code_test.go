@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// dex is a dex file of this version and size with so many methods, the rest of it
-// empty. container is the size of the file that it stands in, from version 041 on.
+// dex is a dex file of this version and size with so many methods, the rest of it empty. container
+// is the size of the file that contains it, from version 041 on.
 func dex(version string, size, methods, container int) []byte {
 	data := make([]byte, max(size, dexHeader+containerBytes))
 	copy(data, "dex\n"+version+"\x00")
@@ -23,7 +23,7 @@ func dex(version string, size, methods, container int) []byte {
 	return data
 }
 
-func TestCodeIsCounted(t *testing.T) {
+func TestReadCode(t *testing.T) {
 	t.Parallel()
 	base := write(t, map[string][]byte{
 		"classes.dex": dex("035", 4000, 65_000, 0), "classes2.dex": dex("039", 200, 1234, 0),
@@ -45,7 +45,7 @@ func TestCodeIsCounted(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoCode(t *testing.T) {
+func TestReadCodeRejects(t *testing.T) {
 	t.Parallel()
 	for what, data := range map[string][]byte{
 		"nothing":               nil,

@@ -15,7 +15,7 @@ const (
 	chunkResources   = 0x0180
 	chunkElement     = 0x0102
 	headerBytes      = 8
-	elementBytes     = 20 // of an element, behind its header of 16
+	elementBytes     = 20 // of an element, after its header of 16
 	attributeBytes   = 20
 	stringType       = 0x03
 	flagUTF8         = 1 << 8
@@ -74,8 +74,8 @@ func parseManifest(data []byte) (Manifest, error) {
 func u16(b []byte) int    { return int(binary.LittleEndian.Uint16(b)) }
 func u32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
-// chunkOf is the kind of the chunk at the beginning, where its header ends, and
-// where the chunk itself does.
+// chunkOf returns the kind of the chunk at the beginning, where its header ends, and where the
+// chunk itself does.
 func chunkOf(data []byte) (kind, head, size int, err error) {
 	if len(data) < headerBytes {
 		return 0, 0, 0, errCut
@@ -102,7 +102,7 @@ func stringsOf(chunk []byte, head int) ([]string, error) {
 		read = utf8String
 	}
 	out := make([]string, count)
-	total := 0 // a sound file's strings lie side by side: they can't be more than it
+	total := 0 // a sound file's strings don't overlap: together they are no larger than it
 	for i := range out {
 		at := start + uint64(u32(chunk[head+4*i:]))
 		if at > uint64(len(chunk)) {
@@ -120,8 +120,8 @@ func stringsOf(chunk []byte, head int) ([]string, error) {
 	return out, nil
 }
 
-// utf8String has its length twice, in characters and in bytes, each in one byte or,
-// where the first has its high bit set, in two.
+// utf8String reads a string with its length twice, in characters and in bytes, each in one byte or,
+// if the first has its high bit set, in two.
 func utf8String(b []byte) (string, error) {
 	length := 0
 	for range 2 {
@@ -140,7 +140,7 @@ func utf8String(b []byte) (string, error) {
 	return string(b[:length]), nil
 }
 
-// utf16String has its length in one unit or, where that has its high bit set, two.
+// utf16String reads a string with its length in one unit or, if that has its high bit set, two.
 func utf16String(b []byte) (string, error) {
 	if len(b) < 4 {
 		return "", errCut
@@ -167,7 +167,7 @@ func (r *manifestReader) text(at uint32) string {
 	return r.strings[at]
 }
 
-// element takes what is wanted of the attributes of an element.
+// element reads the wanted attributes of an element.
 func (r *manifestReader) element(chunk []byte) error {
 	if len(chunk) < elementHeadBytes+elementBytes {
 		return errCut
@@ -200,8 +200,8 @@ func (r *manifestReader) element(chunk []byte) error {
 	return nil
 }
 
-// is reports whether an attribute is one of Android's, by its resource or, where the file has
-// no list of these, by its name.
+// is reports whether an attribute is one of Android's, by its resource or, if the file has no list
+// of these, by its name.
 func (r *manifestReader) is(key, resource uint32, name string) bool {
 	if uint64(key) < uint64(len(r.resources)) {
 		return r.resources[key] == resource
@@ -214,7 +214,7 @@ func isTrue(attribute []byte, text string) bool {
 	return attribute[15] == booleanType && u32(attribute[16:]) != 0 || text == "true"
 }
 
-// value is an attribute's text, "" for what is no text, such as a reference.
+// value returns an attribute's text, "" if it is no text, such as a reference.
 func (r *manifestReader) value(attribute []byte) string {
 	if raw := r.text(u32(attribute[8:])); raw != "" {
 		return raw
@@ -225,7 +225,7 @@ func (r *manifestReader) value(attribute []byte) string {
 	return ""
 }
 
-// Class is a class's whole name: one that begins with a dot is of the package.
+// Class returns a class's full name: a name that begins with a dot is relative to the package.
 func Class(pkg, name string) string {
 	if strings.HasPrefix(name, ".") {
 		return pkg + name

@@ -1,7 +1,6 @@
-// Package corpustest finds the real files that tests read and that the repository
-// does not hold: recordings and dumps of real devices, and data of public
-// projects. It owns where they lie and how they are opened, and nothing of what is
-// in them.
+// Package corpustest opens the real files that tests read and that the repository does not contain:
+// recordings and dumps of real devices, and data of public projects. It owns where they are and how
+// they are opened, and nothing of their contents.
 package corpustest
 
 import (
@@ -11,9 +10,9 @@ import (
 	"testing"
 )
 
-// Path is a file or folder of the corpus, which lies in the folder that
-// APKGATE_CORPUS names, or in ../shared/corpus beside the repository. A test that
-// needs what is not there is skipped and says so.
+// Path returns a file or folder of the corpus, in the folder that APKGATE_CORPUS names, or in
+// ../shared/corpus next to the repository. A test that needs a missing file is skipped with a
+// message.
 func Path(t testing.TB, parts ...string) string {
 	t.Helper()
 	root := os.Getenv("APKGATE_CORPUS")
@@ -42,14 +41,14 @@ func Read[T any](t testing.TB, path string, read func(io.Reader) (T, error)) T {
 	return got
 }
 
-// Reading is what a test makes of a file of the corpus, or why it makes nothing of it.
+// Reading is a test of a file of the corpus, or the reason that there is none.
 type Reading struct {
 	Reads func(t *testing.T, text []byte)
 	Not   string
 }
 
-// Readings reads all files of a folder of the corpus, of which there are that many or more;
-// each of them is accounted for.
+// Readings tests all files of a folder of the corpus, which has at least that many. Each of them must
+// have a reading.
 func Readings(t *testing.T, readings map[string]Reading, least int, folder ...string) {
 	t.Helper()
 	path := Path(t, folder...)
@@ -75,7 +74,7 @@ func Readings(t *testing.T, readings map[string]Reading, least int, folder ...st
 	}
 }
 
-// repository is the folder with go.mod, above the folder in which a test runs.
+// repository returns the folder with go.mod, above the folder in which a test runs.
 func repository(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

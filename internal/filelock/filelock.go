@@ -1,9 +1,8 @@
-// Package filelock locks a file against other processes. The lock goes with the
-// process that holds it, however it ends; it is never waited for here, and what is
-// in the file is the caller's affair.
+// Package filelock locks a file against other processes. The lock is released with the process that
+// holds it, however that ends; locking never waits, and the contents of the file are the caller's.
 package filelock
 
 import "errors"
 
-// ErrHeld says that somebody else has locked the file.
+// ErrHeld reports that another process has locked the file.
 var ErrHeld = errors.New("the file is locked")

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Lock opens the file and locks it; ErrHeld says that another process has.
+// Lock opens the file and locks it. ErrHeld reports that another process has.
 func Lock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

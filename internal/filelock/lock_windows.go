@@ -8,8 +8,7 @@ import (
 
 const errSharingViolation = syscall.Errno(32)
 
-// Lock opens the file so that others may only read it; ErrHeld says that another
-// process has.
+// Lock opens the file so that others may only read it. ErrHeld reports that another process has.
 func Lock(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// block is a statement, with the statements in its braces where it has any.
+// block is a statement, with the statements in its braces if it has any.
 type block struct {
 	head []token
 	body []block
 	open bool // it has braces
 }
 
-// maxDepth bounds braces in braces.
+// maxDepth limits the nesting of braces.
 const maxDepth = 50
 
-// parse reads a build file as statements. Braces in the middle of one end it: what stands
-// after them is the next.
+// parse parses a build file into statements. Braces in the middle of one end it: what follows them
+// is the next.
 func parse(src string) (block, error) {
 	all, err := tokens(src)
 	if err != nil {
@@ -49,7 +49,7 @@ func parse(src string) (block, error) {
 			top := &stack[len(stack)-1]
 			top.body = append(top.body, done)
 		case t.kind == line:
-			if round == 0 && !goesOn(all, i) {
+			if round == 0 && !continues(all, i) {
 				end()
 			}
 		default:
@@ -69,9 +69,9 @@ func parse(src string) (block, error) {
 	return stack[0], nil
 }
 
-// goesOn reports whether a statement goes on after the end of its line: the next line has
-// its brace or its next call, or this one ends with a comma or an equals sign.
-func goesOn(all []token, at int) bool {
+// continues reports whether a statement continues after the end of its line: the next line has its
+// brace or its next call, or this one ends with a comma or an equals sign.
+func continues(all []token, at int) bool {
 	if at > 0 && all[at-1].kind == sign && (all[at-1].text == "," || all[at-1].text == "=") {
 		return true
 	}
@@ -83,7 +83,7 @@ func goesOn(all []token, at int) bool {
 	return false
 }
 
-// each calls visit with every statement and the names of the braces that it is in: those of
+// each calls visit with every statement and the names of the enclosing braces: those of
 // testOptions.managedDevices { devices { … } } are testOptions, managedDevices, devices.
 func (b block) each(visit func(in []string, b block)) { b.eachIn(nil, visit) }
 
@@ -96,7 +96,7 @@ func (b block) eachIn(in []string, visit func([]string, block)) {
 	}
 }
 
-// names are the words that a statement begins with, between points: a.b.c { … }.
+// names returns the words that a statement begins with, between points: a.b.c { … }.
 func (b block) names() (out []string) {
 	for i := 0; i < len(b.head) && b.head[i].kind == word; i += 2 {
 		out = append(out, b.head[i].text)
@@ -107,9 +107,9 @@ func (b block) names() (out []string) {
 	return out
 }
 
-// called is what is made by braces: the text of create("x") { … }, register("x") { … },
-// getByName("x") { … }, maybeCreate<T>("x").apply { … }; the name of x { … } and of
-// x(Type) { … }; of val x by creating { … } the variable's.
+// called returns the name of what braces create: the text of create("x") { … }, register("x") { …
+// }, getByName("x") { … }, maybeCreate<T>("x").apply { … }; the name of x { … } and of x(Type) { …
+// }; of val x by creating { … } the variable's.
 func (b block) called() string {
 	for _, t := range b.head {
 		if t.kind == text && !t.built {
@@ -125,8 +125,8 @@ func (b block) called() string {
 	return ""
 }
 
-// value is what a statement gives the key: key = "x", key "x", key.set("x"), and so on. given
-// says that it gives one, and plain that it is known: a text or a word alone.
+// value returns the value that a statement assigns to the key: key = "x", key "x", key.set("x"),
+// and so on. given reports that it assigns one, and plain that it is known: a single text or word.
 func (b block) value(key string) (value string, given, plain bool) {
 	if len(b.head) < 2 || b.head[0].kind != word || b.head[0].text != key {
 		return "", false, false

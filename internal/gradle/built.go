@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Built is what a build of the project makes, for the Macrobenchmark.
+// Built describes a build of the project for the Macrobenchmark.
 type Built struct {
-	// Package is the app's, TestPackage the test's; "" where they can't be told.
+	// Package is the app's, TestPackage the test's; "" if unknown.
 	Package, TestPackage string
-	// Runner is the test's runner, "" for the usual one.
+	// Runner is the test's runner, "" for the default one.
 	Runner string
-	// APK and TestAPK are where Gradle puts them, from the project's root.
+	// APK and TestAPK are where Gradle puts them, relative to the project's root.
 	APK, TestAPK string
-	// Command makes both.
+	// Command builds both.
 	Command string
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
 
-// Build is what a build makes, as far as it can be told. What can't is added to Left.
+// Build returns the build, as far as it is known. What is unknown is added to Left.
 func (p *Project) Build() (b Built) {
 	variant, flavor := p.variant(), ""
 	if p.App != nil {
@@ -62,7 +62,7 @@ func (p *Project) Build() (b Built) {
 		p.leave("the namespace of %s is not written down plainly: fill in test-package", m.Path)
 	}
 	if !slices.Contains(m.Flavors, flavor) {
-		flavor = "" // of a module without flavors missingDimensionStrategy chooses the app's
+		flavor = "" // for a module without flavors missingDimensionStrategy chooses the app's
 	}
 	b.Runner, b.TestAPK = m.Runner, m.apk(flavor, variant)
 	b.Command = strings.TrimSpace(b.Command + " " + m.task(flavor, variant))
@@ -75,8 +75,8 @@ func (p *Project) Build() (b Built) {
 	return b
 }
 
-// variant is the build type that is measured: the benchmark module's own; that which the
-// plugin of baseline profiles makes; or else release.
+// variant returns the build type that is measured: the benchmark module's own; that of the plugin
+// of baseline profiles; or else release.
 func (p *Project) variant() string {
 	m := p.Benchmark
 	if m == nil {
@@ -94,15 +94,15 @@ func (p *Project) variant() string {
 	return "release"
 }
 
-// profiles reports whether the plugin androidx.baselineprofile is there, which makes the
-// build types benchmarkRelease and nonMinifiedRelease.
+// profiles reports whether the plugin androidx.baselineprofile is applied, which creates the build
+// types benchmarkRelease and nonMinifiedRelease.
 func (m Module) profiles() bool {
 	return slices.ContainsFunc(m.Plugins, func(id string) bool {
 		return strings.Contains(strings.ToLower(strings.NewReplacer("-", "", ".", "", "_", "").Replace(id)), "baselineprofile")
 	})
 }
 
-// apk is where Gradle puts a module's APK.
+// apk returns where Gradle puts a module's APK.
 func (m Module) apk(flavor, variant string) string {
 	name := m.name()
 	if flavor != "" {

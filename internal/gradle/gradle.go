@@ -1,10 +1,9 @@
-// Package gradle reads of a Gradle project what a Macrobenchmark needs: which module tests
-// which app, what their APKs are called, and which emulators Gradle would boot.
+// Package gradle reads what a Macrobenchmark needs from a Gradle project: which module tests which
+// app, the names of their APKs, and which emulators Gradle would boot.
 //
-// It owns the shapes of build files, in Kotlin and in Groovy, as far as they are written
-// down plainly. It does not run Gradle and evaluates nothing: what a variable, a version
-// catalog, a convention plugin or a condition says is not known. It takes a stand: what is
-// not written down plainly is left to the user and said so, and never guessed.
+// It owns the forms of build files, in Kotlin and in Groovy, as far as they are literal. It does
+// not run Gradle and evaluates nothing: values of variables, version catalogs, convention plugins
+// and conditions are unknown. Unknown values are reported and left to the user, and never guessed.
 package gradle
 
 import (
@@ -23,9 +22,9 @@ import (
 // Project is what was found.
 type Project struct {
 	Benchmark *Module // of Macrobenchmarks; nil: there is none
-	App       *Module // that it tests, or the only app; nil: it can't be told
+	App       *Module // that it tests, or the only app; nil: unknown
 	Emulators []Emulator
-	// Left is what could not be told, in sentences.
+	// Left are the unknown values, in sentences.
 	Left []string
 }
 
@@ -33,29 +32,29 @@ type Project struct {
 type Module struct {
 	Path string // ":feature:app"
 	file string // its build file
-	// Namespace, ApplicationID and Runner are "" where they are not written down plainly.
+	// Namespace, ApplicationID and Runner are "" unless they are literal.
 	Namespace, ApplicationID, Runner string
 	// Target is the path of the module that it tests, "" for none.
 	Target string
-	// BuildTypes and Flavors are those that its file names, in their order; Plugins the ids
-	// and aliases of its plugins.
+	// BuildTypes and Flavors are those that its file names, in their order; Plugins the ids and
+	// aliases of its plugins.
 	BuildTypes, Flavors, Plugins []string
-	// SelfInstrumenting says that the test runs in a process of its own.
+	// SelfInstrumenting reports that the test runs in its own process.
 	SelfInstrumenting bool
 	macro             bool // it depends on androidx.benchmark's macro
 	suffixes          map[string]string
 	emulators         []Emulator
 }
 
-// Emulator is one that Gradle manages.
+// Emulator is a Gradle-managed emulator.
 type Emulator struct {
 	Name   string // in the build file, such as pixel6Api34
-	Device string // as Android Studio calls it: "Pixel 6"
+	Device string // Android Studio's name: "Pixel 6"
 	API    string // "34"
 	Source string // the source of its system image: "google", "aosp-atd"
 }
 
-// Bounds of what is read.
+// Limits on what is read.
 const (
 	maxFile    = 1 << 20 // bytes
 	maxModules = 500
@@ -71,7 +70,7 @@ func Is(root fs.FS) bool {
 	return err == nil && name != ""
 }
 
-// Read reads the project whose root folder this is.
+// Read reads the project with this root folder.
 func Read(root fs.FS) (Project, error) {
 	text, name, err := readOne(root, "settings.gradle.kts", "settings.gradle")
 	switch {
@@ -122,7 +121,7 @@ func (p *Project) leave(format string, args ...any) {
 	}
 }
 
-// included are the paths of the modules that the settings include.
+// included returns the paths of the modules that the settings include.
 func included(settings block) (out []string) {
 	settings.each(func(_ []string, b block) {
 		if len(out) > maxModules || len(b.head) == 0 || b.head[0].text != "include" || b.head[0].kind != word {
@@ -139,17 +138,17 @@ func included(settings block) (out []string) {
 	return out
 }
 
-// folder is where a module lies, by Gradle's convention.
+// folder returns where a module is, by Gradle's convention.
 func (m Module) folder() string { return folderOf(m.Path) }
 
 func folderOf(at string) string {
 	return path.Clean(strings.ReplaceAll(strings.TrimPrefix(at, ":"), ":", "/"))
 }
 
-// name is the module's own, which its APKs begin with.
+// name returns the module's own name, with which its APKs begin.
 func (m Module) name() string { return m.Path[strings.LastIndexByte(m.Path, ':')+1:] }
 
-// readOne reads the first of the files that is there; name is "" where none is.
+// readOne reads the first of the files that exists; name is "" if none does.
 func readOne(root fs.FS, names ...string) (data, name string, err error) {
 	for _, name := range names {
 		f, err := root.Open(name)
@@ -210,7 +209,7 @@ func (p *Project) choose(modules []*Module) {
 	p.leave("no module says which app it tests (targetProjectPath), as one of Macrobenchmarks does")
 }
 
-// fitness is how much a module of tests looks like one of Macrobenchmarks.
+// fitness is how much a test module looks like one of Macrobenchmarks.
 func (m Module) fitness() (n int) {
 	if m.macro {
 		n += 2

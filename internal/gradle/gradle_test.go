@@ -16,7 +16,7 @@ func project(files map[string]string) fs.FS {
 	return out
 }
 
-// A project as Android Studio makes one, in Kotlin.
+// A project as Android Studio creates one, in Kotlin.
 var kotlin = map[string]string{
 	"settings.gradle.kts": "rootProject.name = \"Mail\"\ninclude(\":app\", // the app\n    \":macrobenchmark\")\ninclude(\":lib\")\n",
 	"app/build.gradle.kts": `plugins { alias(libs.plugins.android.application) }
@@ -63,7 +63,7 @@ dependencies { implementation("androidx.benchmark:benchmark-macro-junit4:1.3.3")
 	"lib/build.gradle.kts": "plugins { id(\"com.android.library\") }\nandroid { namespace = \"com.example.lib\" }\n",
 }
 
-func TestAProjectInKotlin(t *testing.T) {
+func TestReadKotlin(t *testing.T) {
 	t.Parallel()
 	p, err := Read(project(kotlin))
 	if err != nil || p.Benchmark == nil || p.App == nil {
@@ -84,9 +84,9 @@ func TestAProjectInKotlin(t *testing.T) {
 	}
 }
 
-// The same in Groovy, with flavors, a module in a folder, and the plugin of baseline
-// profiles, which makes the build types.
-func TestAProjectInGroovy(t *testing.T) {
+// The same in Groovy, with flavors, a module in a folder, and the plugin of baseline profiles,
+// which creates the build types.
+func TestReadGroovy(t *testing.T) {
 	t.Parallel()
 	p, err := Read(project(map[string]string{
 		"settings.gradle": "include ':apps:mail',\n  ':bench'\n",
@@ -139,8 +139,8 @@ android {
 	}
 }
 
-// What is not written down plainly is left, with what to fill in, and not guessed.
-func TestWhatABuildFileDoesNotSayIsLeft(t *testing.T) {
+// Values that are not literal are left open, with what to fill in, and not guessed.
+func TestReadLeavesUnknownValues(t *testing.T) {
 	t.Parallel()
 	p, err := Read(project(map[string]string{
 		"settings.gradle.kts":    "pluginManagement { includeBuild(\"build-logic\") }\ninclude(\":app\")\ninclude(\":bench\")\ninclude(\":broken\")\ninclude(\":..:up\")",
@@ -163,7 +163,7 @@ func TestWhatABuildFileDoesNotSayIsLeft(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoProject(t *testing.T) {
+func TestReadRejects(t *testing.T) {
 	t.Parallel()
 	for what, files := range map[string]map[string]string{
 		"nothing": {}, "too large": {"settings.gradle": strings.Repeat(" ", maxFile+1)},

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// readModule reads a module's build file; nil where it has none.
+// readModule reads a module's build file; nil if it has none.
 func readModule(root fs.FS, at string) (*Module, error) {
 	m := &Module{Path: at, suffixes: map[string]string{}}
 	dir := m.folder()
@@ -40,13 +40,13 @@ func in(dir, name string) string {
 	return dir + "/" + name
 }
 
-// unknown stands for what is given and not written down plainly.
+// unknown stands for a value that is not literal.
 const unknown = "?"
 
 var macro = regexp.MustCompile(`(?i)benchmark[-.]?macro|macro[-.]?benchmark`)
 
-// plugins notes the ids of id("x"), id 'x', apply plugin: 'x', and the words of alias(a.b.c);
-// and whether a dependency is Macrobenchmark's.
+// plugins records the ids of id("x"), id 'x', apply plugin: 'x', and the words of alias(a.b.c); and
+// whether a dependency is Macrobenchmark's.
 func (m *Module) plugins(in []string, b block) {
 	joined := ""
 	for _, t := range b.head {
@@ -66,7 +66,7 @@ func (m *Module) plugins(in []string, b block) {
 	}
 }
 
-// androids notes what the android braces say of the module as a whole.
+// androids records the settings of the android block for the whole module.
 func (m *Module) androids(in []string, b block) {
 	if len(in) == 0 || in[0] != "android" {
 		return
@@ -90,8 +90,7 @@ func (m *Module) androids(in []string, b block) {
 	}
 }
 
-// variants notes build types and flavors by their names, and suffixes of the application's
-// id.
+// variants records build types and flavors by their names, and suffixes of the application's id.
 func (m *Module) variants(in []string, b block) {
 	if len(in) < 2 || in[0] != "android" {
 		return
@@ -118,7 +117,7 @@ func (m *Module) variants(in []string, b block) {
 
 var notADevice = []string{"groups", "create", "register", "maybeCreate"}
 
-// emulator notes a device of testOptions.managedDevices.
+// emulator records a device of testOptions.managedDevices.
 func (m *Module) emulator(in []string, b block) {
 	if !b.open || len(in) < 2 || !slices.Contains(in, "testOptions") {
 		return

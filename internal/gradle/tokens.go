@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind is what a token is.
+// kind is the kind of a token.
 type kind int
 
 const (
@@ -15,20 +15,20 @@ const (
 	line             // the end of a line, or a semicolon
 )
 
-// token is one of a build file.
+// token is a token of a build file.
 type token struct {
 	kind kind
 	text string
-	// built says that a text has expressions in it, so that it is not known.
+	// built reports that a text contains expressions, so that it is unknown.
 	built bool
 }
 
-// maxTokens bounds those of one file.
+// maxTokens limits those of one file.
 const maxTokens = 200_000
 
 var errTokens = errors.New("it has more words than a build file")
 
-// tokens takes the text of a build file apart, without its comments.
+// tokens splits the text of a build file into tokens, without its comments.
 func tokens(src string) (out []token, err error) {
 	for len(src) > 0 {
 		if len(out) >= maxTokens {
@@ -102,7 +102,7 @@ func quoted(src string) (t token, n int, err error) {
 	return token{}, 0, errors.New("a text has no end")
 }
 
-// expression is how long ${…} is, with the braces in it; all of the source where it has no
+// expression returns the length of ${…}, including nested braces; all of the source if it has no
 // end.
 func expression(src string) int {
 	depth := 0

@@ -1,11 +1,8 @@
-// Package prose makes the small parts of sentences that every other package
-// needs: a text that is cut to a length, a noun that agrees with its number, a
-// list with an "and".
+// Package prose builds the small parts of sentences that every other package needs: a text cut to a
+// length, a noun that agrees with its number, a list with an "and".
 //
-// It takes a stand: lengths are counted in characters, so that none is cut in two,
-// and what was cut shows an ellipsis or a count of the rest. It knows nothing of
-// what the words are about, and it doesn't make hostile text harmless: whoever
-// writes does that, for what is written to.
+// Lengths are counted in characters, so that none is split, and a cut is marked by an ellipsis or a
+// count of the rest. It does not escape hostile text, which its writers do for their output.
 package prose
 
 import (
@@ -16,8 +13,8 @@ import (
 	"unicode"
 )
 
-// Clip cuts s to at most that many characters, the last one an ellipsis where it
-// was cut; "" where there is no room at all.
+// Clip cuts s to at most that many characters, the last one an ellipsis if it was cut; "" if there
+// is no room at all.
 func Clip(s string, most int) string {
 	if most < 1 {
 		return ""
@@ -35,9 +32,8 @@ func Short(s string) string {
 	return Clip(s, most)
 }
 
-// Fit is s as valid UTF-8 in at most that many bytes, with an ellipsis where it was
-// cut: for what has a bound in bytes, such as a text of a record. "" where there is no
-// room for the ellipsis.
+// Fit returns s as valid UTF-8 in at most that many bytes, with an ellipsis if it was cut: for
+// texts with a limit in bytes, such as those of a record. "" if there is no room for the ellipsis.
 func Fit(s string, most int) string {
 	const ellipsis = "…"
 	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= most {
@@ -49,8 +45,8 @@ func Fit(s string, most int) string {
 	return strings.ToValidUTF8(s[:most-len(ellipsis)], "") + ellipsis
 }
 
-// Quote is s in quotation marks as Go writes it; of a longer one so many
-// characters, with an ellipsis behind the marks.
+// Quote returns s in quotation marks as Go writes it; if it is longer, so many characters, with an
+// ellipsis after the marks.
 func Quote(s string, most int) string {
 	cut, all := first(s, most)
 	if all {
@@ -59,7 +55,7 @@ func Quote(s string, most int) string {
 	return strconv.Quote(cut) + "…"
 }
 
-// first are so many characters of s, and whether that is all of it.
+// first returns so many characters of s, and whether that is all of it.
 func first(s string, n int) (string, bool) {
 	for i := range s {
 		if n == 0 {
@@ -70,7 +66,7 @@ func first(s string, n int) (string, bool) {
 	return s, true
 }
 
-// Plural is the word that agrees with the number: Plural(1, "run", "runs").
+// Plural returns the word that agrees with the number: Plural(1, "run", "runs").
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -78,12 +74,12 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Count is a number with its noun: "1 run", "5 runs", "500,000 runs".
+// Count returns a number with its noun: "1 run", "5 runs", "500,000 runs".
 func Count(n int, one, many string) string {
 	return Thousands(n) + " " + Plural(n, one, many)
 }
 
-// Thousands writes 500000 as "500,000"; up to four digits stay as they are.
+// Thousands formats 500000 as "500,000"; up to four digits stay as they are.
 func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && n >= 10_000; i -= 3 {
@@ -92,7 +88,7 @@ func Thousands(n int) string {
 	return s
 }
 
-// Duration is how a duration is said: "1h" and "5m", where its String has 1h0m0s.
+// Duration formats a duration for people: "1h" and "5m", where its String has 1h0m0s.
 func Duration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -121,14 +117,14 @@ func Few(items []string, most int) string {
 	return strings.Join(shown, ", ") + fmt.Sprintf(" and %d more", more)
 }
 
-// First are the first items, at most so many, and how many more there are.
+// First returns the first items, at most so many, and how many more there are.
 func First(items []string, most int) (shown []string, more int) {
 	n := min(len(items), most)
 	return items[:n:n], len(items) - n
 }
 
-// OneLine makes each run of blanks, line breaks and control characters one space, and
-// drops those around the text.
+// OneLine replaces each run of blanks, line breaks and control characters by one space, and trims
+// the text.
 func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
 }

@@ -57,7 +57,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-func TestNumbersAgreeWithTheirNouns(t *testing.T) {
+func TestCount(t *testing.T) {
 	for n, want := range map[int]string{
 		0: "0 runs", 1: "1 run", 2: "2 runs", 9999: "9999 runs", 10_000: "10,000 runs", 1_234_567: "1,234,567 runs",
 	} {
@@ -70,7 +70,7 @@ func TestNumbersAgreeWithTheirNouns(t *testing.T) {
 	}
 }
 
-func TestLists(t *testing.T) {
+func TestList(t *testing.T) {
 	all := strings.Fields("a b c d")
 	for n, want := range []string{"", "a", "a and b", "a, b and c", "a, b, c and d"} {
 		if got := List(all[:n]); got != want {

@@ -1,7 +1,7 @@
-// Package unprivileged starts a test once more as a user whom permissions hold back, since
-// tests may run as root, whom they don't.
+// Package unprivileged runs a test again as a user without privileges, since tests may run as root,
+// whom permissions don't restrict.
 //
-// It is for tests alone, and knows nothing of what they start.
+// It is only for tests, and knows nothing of what they start.
 package unprivileged
 
 import (
@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// Output runs this program again, told what to do by a variable of its environment,
-// NAME=VALUE, and returns all that it says without the blanks around it. It works in
-// the root folder: a test's own may be closed to others.
+// Output runs this program again, with an environment variable NAME=VALUE that selects what to do,
+// and returns its trimmed output. It works in the root folder: a test's own may be closed to
+// others.
 func Output(variable string) (string, error) {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Dir = "/"

@@ -1,7 +1,7 @@
-// Package atomicfile writes files whole or not at all, and keeps what is read from being
-// written over: a slip on the command line must not cost a recording or a history.
+// Package atomicfile writes files atomically, and refuses to overwrite inputs: a typo on the
+// command line must not cost a recording or a history.
 //
-// It doesn't know what is in them.
+// It doesn't know the files' contents.
 package atomicfile
 
 import (
@@ -16,8 +16,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Error says what was being done to which file; the system call that it
-// failed in is of no use to anybody.
+// Error says what was being done to which file, without the name of the failed system call.
 func Error(doing, path string, err error) error {
 	var call *fs.PathError
 	var link *os.LinkError
@@ -30,7 +29,7 @@ func Error(doing, path string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, terminal.Plain(path), err)
 }
 
-// Write writes a file whole or not at all.
+// Write writes a file atomically.
 func Write(path string, fill func(io.Writer) error) error {
 	if Special(path) {
 		return writeSpecial(path, fill)
@@ -58,8 +57,8 @@ func Write(path string, fill func(io.Writer) error) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// Writable looks whether files can be left in a folder, before hours are spent on
-// what is to be in them.
+// Writable checks that files can be written into a folder, before hours are spent on their
+// contents.
 func Writable(dir string) error {
 	err := MakeFolder(dir)
 	if err == nil {
@@ -74,7 +73,7 @@ func Writable(dir string) error {
 	return nil
 }
 
-// writeSpecial writes to a device or a pipe, which stays what it is.
+// writeSpecial writes to a device or a pipe, which is not replaced.
 func writeSpecial(path string, fill func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

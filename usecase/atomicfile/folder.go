@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 )
 
-// OwnFolder is where apkgate keeps a history and reports unless it is told otherwise.
+// OwnFolder is where apkgate keeps a history and reports by default.
 const OwnFolder = ".apkgate"
 
-// MakeFolder makes a folder with those above it. apkgate's own ignores itself in
-// git: what is in it is measured anew and belongs in no commit.
+// MakeFolder creates a folder with its parents. apkgate's own folder is ignored by git: its
+// contents can be measured again and belong in no commit.
 func MakeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -22,8 +22,7 @@ func MakeFolder(dir string) error {
 	return nil
 }
 
-// ignore puts a .gitignore into a folder that has none. A folder that may only be
-// read goes without.
+// ignore puts a .gitignore into a folder that has none. It does nothing in a read-only folder.
 func ignore(dir string) {
 	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// KeepsInput refuses to write over a file that is read, and to write two things
-// to one file: a slip on the command line must not cost a recording or a history.
+// KeepsInput refuses to overwrite an input file, and to write two outputs to one file: a typo on
+// the command line must not cost a recording or a history.
 func KeepsInput(written []string, read ...[]string) error {
 	for i, path := range written {
 		for _, paths := range read {
@@ -44,8 +44,8 @@ func Same(a, b string) bool {
 	return errA == nil && errB == nil && a == b
 }
 
-// Special reports whether a path is of something that takes what is written to
-// it, such as /dev/stdout or a named pipe, and is not to be replaced by a file.
+// Special reports whether a path is a device or a named pipe, such as /dev/stdout, which is not to
+// be replaced by a file.
 func Special(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()

@@ -1,8 +1,8 @@
-// Package exit is how apkgate ends: which error is the caller's and which is of what
-// apkgate runs on, what is told of it, and the exit status.
+// Package exit determines how apkgate ends: which error is the caller's and which the
+// infrastructure's, what is printed of it, and the exit status.
 //
-// It takes a stand: an exit status is made in one place, of a verdict by Of and of an
-// error by Finish, and each error is told with its hint apart. It decides no verdict.
+// An exit status is computed in one place, from a verdict by Of and from an error by Finish, and
+// each error is printed with its hint apart. It decides no verdict.
 package exit
 
 import (
@@ -14,47 +14,47 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// The exit statuses, a contract with whoever scripts apkgate.
+// The exit statuses, a contract with scripts that run apkgate.
 const (
 	StatusPass           = 0 // pass, improvement or inconclusive
 	StatusRegression     = 1
 	StatusUsage          = 2 // wrong usage, configuration or input
-	StatusInfrastructure = 3 // no verdict: a run is not whole, or device, adb, store or network failed
+	StatusInfrastructure = 3 // no verdict: a run is incomplete, or device, adb, store or network failed
 )
 
-// Failure is an error that knows its exit status and, maybe, what to do about it.
+// Failure is an error with an exit status and, possibly, a hint.
 type Failure struct {
 	status int
 	err    error
 	hint   string
 }
 
-// Error is the error's text.
+// Error returns the error's text.
 func (f *Failure) Error() string { return f.err.Error() }
 
 // Unwrap returns the error.
 func (f *Failure) Unwrap() error { return f.err }
 
-// Hint is what to do about it, "" for nothing.
+// Hint returns what to do about it, "" for none.
 func (f *Failure) Hint() string { return f.hint }
 
-// Usage is an error of the caller's: flags, configuration or input.
+// Usage returns an error of the caller: flags, configuration or input.
 func Usage(err error, hint string) error { return &Failure{StatusUsage, err, hint} }
 
-// Infrastructure is an error of what apkgate runs on.
+// Infrastructure returns an error of the infrastructure.
 func Infrastructure(err error) error { return &Failure{status: StatusInfrastructure, err: err} }
 
-// WithStatus is an error that ends apkgate with a status.
+// WithStatus returns an error that ends apkgate with a status.
 func WithStatus(status int, err error, hint string) error { return &Failure{status, err, hint} }
 
-// verdictStatus carries a verdict that fails the build to the exit status; there
-// is nothing left to print.
+// verdictStatus is the exit status of a verdict that fails the build; there is nothing left to
+// print.
 type verdictStatus int
 
-// Error is for nobody: nothing is printed of it.
+// Error is never printed.
 func (v verdictStatus) Error() string { return fmt.Sprintf("exit status %d", int(v)) }
 
-// statusOf is the exit status that a verdict by itself stands for.
+// statusOf returns the exit status of a verdict by itself.
 func statusOf(o gate.Outcome, failOn gate.FailOn) int {
 	switch {
 	case !o.Fails(failOn):
@@ -65,9 +65,9 @@ func statusOf(o gate.Outcome, failOn gate.FailOn) int {
 	return StatusRegression
 }
 
-// Of is the one place where a verdict, and what was lost beside it, become an
-// exit status. A regression outweighs the loss, which is told all the same; any
-// other verdict, and one that fails nothing, does not.
+// Of is the one place where a verdict, and what was lost besides, become an exit status. A
+// regression outweighs the loss, which is printed as well; any other verdict, and one that fails
+// nothing, does not.
 func Of(o gate.Outcome, failOn gate.FailOn, loss error) error {
 	status := statusOf(o, failOn)
 	switch {
@@ -81,9 +81,8 @@ func Of(o gate.Outcome, failOn gate.FailOn, loss error) error {
 	return verdictStatus(status)
 }
 
-// Finish prints an error, or each of several, with its hint apart, and returns the
-// exit status: a verdict's, or else the gravest. An error that knows no status is
-// of what apkgate runs on.
+// Finish prints an error, or each of several, with its hint apart, and returns the exit status: a
+// verdict's, or else the gravest. An error without a status is the infrastructure's.
 func Finish(stderr io.Writer, err error) int {
 	status, decided := StatusPass, false
 	for _, err := range each(err) {
@@ -108,7 +107,7 @@ func Finish(stderr io.Writer, err error) int {
 	return status
 }
 
-// each takes joined errors apart.
+// each splits joined errors.
 func each(err error) []error {
 	if err == nil {
 		return nil
@@ -124,7 +123,7 @@ func each(err error) []error {
 	return out
 }
 
-// HintOf is the first hint among the error and those that it wraps.
+// HintOf returns the first hint among the error and those that it wraps.
 func HintOf(err error) string {
 	var hinted interface {
 		error
@@ -139,7 +138,7 @@ func HintOf(err error) string {
 	return ""
 }
 
-// InfrastructureIf is Infrastructure of an error, nil of none.
+// InfrastructureIf is Infrastructure of an error, nil of nil.
 func InfrastructureIf(err error) error {
 	if err == nil {
 		return nil

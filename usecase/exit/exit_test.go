@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/gate"
 )
 
-// What every command ends with, by its verdict, by what fails a build, and by what
-// was lost beside it.
+// Every command's exit status follows from its verdict, from what fails a build, and from what was
+// lost.
 func TestExitOf(t *testing.T) {
 	phone := Infrastructure(errors.New("the phone is gone"))
 	wrong := Usage(errors.New("another package"), "")
@@ -47,9 +47,9 @@ func TestExitOf(t *testing.T) {
 	}
 }
 
-// Each of several errors is told, also beside a verdict; one that nobody has sorted
-// is of what apkgate runs on, and not the caller's.
-func TestFinishTellsEachError(t *testing.T) {
+// Each of several errors is printed, also with a verdict; an unclassified one is the
+// infrastructure's, and not the caller's.
+func TestFinishPrintsEachError(t *testing.T) {
 	unsorted := errors.New("close the history: disk full")
 	for name, c := range map[string]struct {
 		err  error

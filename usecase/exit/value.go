@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// OneOf checks a flag's value against what it may be.
+// OneOf checks a flag's value against the allowed ones.
 func OneOf[T ~string](flag string, value T, allowed []T) error {
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
@@ -20,7 +20,8 @@ func OneOf[T ~string](flag string, value T, allowed []T) error {
 	return BadValue(flag, string(value), names)
 }
 
-// BadValue refuses a flag's value, with what is allowed and what may have been meant.
+// BadValue returns the error for a flag's value, with the allowed values and the probably intended
+// one.
 func BadValue(flag, value string, allowed []string) error {
 	return Usage(fmt.Errorf("--%s is %q, want one of %s", flag, prose.Short(value), strings.Join(allowed, ", ")), config.DidYouMean(value, allowed))
 }

@@ -1,13 +1,13 @@
-// Package explanation explains a regression after the verdict: it records a few more rounds of
-// both builds, and reads of them what the frames waited for and which methods took the energy.
+// Package explanation explains a regression after the verdict: it records a few more rounds of both
+// builds, and finds out what the frames waited for and which methods took the energy.
 //
-// It owns what is recorded, for how long, what is said of it, and what a command leaves so
-// that it can be done again later (Session). What got worse and what a recording shows of it
-// is package judging's; how two builds are measured in turns package measurement's.
+// It owns what is recorded, for how long, what is reported of it, and what a command saves so that
+// it can be repeated later (Session). What got worse and what a recording shows of it belongs to
+// package judging; measuring two builds in turns belongs to package measurement.
 //
-// It takes a stand: these rounds explain and judge nothing. Their records say so and are in no
-// history, no verdict and no exit status changes by them, and where they fail there is a
-// warning and the verdict as it was.
+// These rounds explain and judge nothing. Their records say so and are in no history, and they
+// change no verdict and no exit status. If they fail there is a warning, and the verdict stays as
+// it was.
 package explanation
 
 import (
@@ -35,16 +35,16 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// How many rounds are recorded: enough to see a cause in more than one repetition of each
-// build and to tell it from chance (package jankcause's rule of 1 in 50: three rounds are 1 in 20
-// ways to choose, four 1 in 70), and few enough for a comment to wait for. Methods are told
-// apart by what they differ by from repetition to repetition, of which four show too little.
+// How many rounds are recorded: enough to see a cause in more than one repetition of each build and
+// to distinguish it from chance (package jankcause's rule of 1 in 50: three rounds are 1 in 20 ways
+// to choose, four 1 in 70), and few enough for a comment to wait for. Methods are compared by their
+// variation between repetitions, for which four are too few.
 const (
 	frameRounds  = 4
 	methodRounds = 5
 )
 
-// roundsOf is how many are recorded of targets.
+// roundsOf returns how many are recorded of targets.
 func roundsOf(targets []target) int {
 	if slices.ContainsFunc(targets, func(t target) bool { return t.Energy }) {
 		return methodRounds
@@ -59,7 +59,7 @@ type Recorder struct {
 	// Base and Head are APK files; Head "" is the configuration's app.
 	Base, Head     string
 	BaseFrom, From run.Source
-	// Session is that of the runs that were judged.
+	// Session is that of the judged runs.
 	Session  string
 	Parallel int
 	// Pool has devices booted already; nil boots them for this alone.
@@ -68,7 +68,7 @@ type Recorder struct {
 	Within time.Duration
 	// Keep is a folder that gets the rounds as why-base.jsonl and why-head.jsonl, "" for none.
 	Keep string
-	// Again has what is explained already recorded too.
+	// Again also records what is explained already.
 	Again bool
 }
 
@@ -78,10 +78,10 @@ type target struct {
 	unit measurement.Unit
 }
 
-// outcome is what became of a target.
+// outcome is the result of recording a target.
 type outcome struct {
 	rounds judging.Rounds
-	n, of  int // rounds of both builds, and how many were to be recorded
+	n, of  int // recorded rounds of both builds, and planned ones
 	why    error
 }
 
@@ -90,9 +90,9 @@ func (r Recorder) Todo(all []judging.Regressed, units map[string]measurement.Uni
 	return len(r.targets(all, units)) > 0
 }
 
-// UnitsOf are the units of a configuration on which the runs of a verdict were measured, by
-// the runs' ids. A run of another session of the command was measured where the first one
-// like it was.
+// UnitsOf returns the units of a configuration on which the runs of a verdict were measured, by the
+// runs' ids. A run of another session of the command was measured on the unit of the first run like
+// it.
 func UnitsOf(cfg *config.Config, m measurement.Measured, v gate.Verdict) map[string]measurement.Unit {
 	units, out := measurement.Units(cfg), map[string]measurement.Unit{}
 	for _, r := range v.Runs {
@@ -109,7 +109,7 @@ func UnitsOf(cfg *config.Config, m measurement.Measured, v gate.Verdict) map[str
 	return out
 }
 
-// targets are those that can be recorded. units are found by the verdict's runs.
+// targets returns those that can be recorded. units are keyed by the verdict's runs.
 func (r Recorder) targets(all []judging.Regressed, units map[string]measurement.Unit) (out []target) {
 	if r.Within <= 0 || r.Base == "" || r.Head == "" && r.Config.App.APK == "" {
 		return nil
@@ -127,8 +127,8 @@ func (r Recorder) targets(all []judging.Regressed, units map[string]measurement.
 	return out
 }
 
-// Verdict adds to a verdict what recorded rounds explain of it. units are found by the
-// verdict's runs. Nothing but its causes and its notes is ever another.
+// Verdict adds the explanations of recorded rounds to a verdict. units are keyed by the verdict's
+// runs. Only its causes and its notes change.
 func (r Recorder) Verdict(ctx context.Context, in layout.Input, units map[string]measurement.Unit) (layout.Input, error) {
 	targets := r.targets(judging.RegressedIn(in), units)
 	found, err := r.record(ctx, targets)
@@ -164,8 +164,8 @@ func named(energy []hotspots.Change) (n int) {
 	return n
 }
 
-// record measures the targets' rounds. An error says why nothing at all was recorded; it is
-// told, too, as a warning.
+// record measures the targets' rounds. The error is why nothing at all was recorded; it is printed
+// as a warning too.
 func (r Recorder) record(ctx context.Context, targets []target) ([]outcome, error) {
 	out := make([]outcome, len(targets))
 	if len(targets) == 0 || ctx.Err() != nil {
@@ -207,10 +207,10 @@ func (r Recorder) record(ctx context.Context, targets []target) ([]outcome, erro
 	return out, err
 }
 
-// again tells simulated phones of these rounds from those that were judged.
+// again distinguishes the simulated phones of these rounds from those of the judged ones.
 const again = 7
 
-// namesOf are the targets' scenarios with their devices.
+// namesOf lists the targets' scenarios with their devices.
 func namesOf(targets []target) string {
 	var names []string
 	for _, t := range targets {
@@ -219,8 +219,8 @@ func namesOf(targets []target) string {
 	return prose.Few(names, 3)
 }
 
-// plan is the configuration of what is recorded: the scenarios and devices concerned and no
-// others, and what explains them. A device has not to rest before energy that is not judged.
+// plan returns the configuration of the recording: only the scenarios and devices concerned, and
+// what explains them. A device need not rest before energy that is not judged.
 func (r Recorder) plan(targets []target) (*config.Config, []int) {
 	cfg := *r.Config
 	concerned := func(is func(measurement.Unit) bool) bool {
@@ -250,7 +250,7 @@ func (r Recorder) plan(targets []target) (*config.Config, []int) {
 	return &cfg, only
 }
 
-// keep leaves the rounds where they were asked for.
+// keep writes the rounds to the requested folder.
 func (r Recorder) keep(bases, heads []collect.Result) {
 	if r.Keep == "" {
 		return
@@ -263,7 +263,7 @@ func (r Recorder) keep(bases, heads []collect.Result) {
 	}
 }
 
-// outcomeOf is what became of the rounds of one target.
+// outcomeOf returns the result of one target's rounds.
 func (r Recorder) outcomeOf(ctx context.Context, base, head collect.Result, of int) outcome {
 	o := outcome{rounds: judging.Rounds{Base: base.Run, Head: head.Run}, n: min(len(base.Run.Iterations), len(head.Run.Iterations)), of: of}
 	switch {
@@ -283,7 +283,7 @@ func (r Recorder) outcomeOf(ctx context.Context, base, head collect.Result, of i
 	return o
 }
 
-// note is what a report says of the rounds.
+// note returns a report's note on the rounds.
 func (r Recorder) note(t target, o outcome, explained int) string {
 	why := ""
 	if o.why != nil {
@@ -304,5 +304,5 @@ func (r Recorder) note(t target, o outcome, explained int) string {
 	return text
 }
 
-// mostWhy bounds the characters of an error in a note.
+// mostWhy limits the characters of an error in a note.
 const mostWhy = 300

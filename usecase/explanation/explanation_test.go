@@ -22,10 +22,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// phones are an old one, on which nothing records, and one that does.
+// phones are an old one that can't record, and one that can.
 var phones = []string{"nexus-5x-android-6.0.0", "pixel-7-android-14"}
 
-// says is standard error, and what happens as soon as something is said.
+// says is standard error, with a hook that runs as soon as something is written.
 type says struct {
 	strings.Builder
 	on string
@@ -40,8 +40,8 @@ func (s *says) Write(p []byte) (int, error) {
 	return s.Builder.Write(p)
 }
 
-// bench is a recorder of the demo's builds on simulated phones, with a verdict by which
-// scrolling is slower on both.
+// bench is a recorder of the demo's builds on simulated phones, with a verdict by which scrolling
+// is slower on both.
 type bench struct {
 	explanation.Recorder
 	said  *says
@@ -81,7 +81,7 @@ func newBench(t *testing.T, faults string) *bench {
 	return b
 }
 
-// explained asserts that nothing of the verdict is another, and returns what is explained.
+// explained asserts that the verdict is unchanged, and returns what is explained.
 func (b *bench) explained(t *testing.T, ctx context.Context) (layout.Input, error) {
 	t.Helper()
 	before := layout.Verdict(b.in).Answer
@@ -95,10 +95,10 @@ func (b *bench) explained(t *testing.T, ctx context.Context) (layout.Input, erro
 	return in, err
 }
 
-// Three rounds of both builds are recorded on the phone that can, though the other one is
-// worse; they say in their records what they are, the causes on what they rest, and the report
-// where they come from. What is explained is not recorded again.
-func TestARegressionIsExplained(t *testing.T) {
+// Three rounds of both builds are recorded on the phone that can record, though the other one is
+// worse. Their records mark their purpose, the causes name their basis, and the report their
+// origin. What is explained is not recorded again.
+func TestVerdictExplainsARegression(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "")
 	in, err := b.explained(t, t.Context())
@@ -133,7 +133,7 @@ func TestARegressionIsExplained(t *testing.T) {
 	}
 }
 
-// No file of recorded rounds is judged, accepted or compared with.
+// Files of recorded rounds are not judged, accepted or compared.
 func TestRecordedRoundsJudgeNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "")
@@ -150,8 +150,8 @@ func TestRecordedRoundsJudgeNothing(t *testing.T) {
 	}
 }
 
-// What goes wrong is a warning and a note, and the verdict stays as it was.
-func TestAnExplanationThatFailsIsAWarning(t *testing.T) {
+// A failure is a warning and a note, and the verdict stays as it was.
+func TestFailedExplanationIsAWarning(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		faults string
@@ -187,9 +187,9 @@ func TestAnExplanationThatFailsIsAWarning(t *testing.T) {
 	}
 }
 
-// Without a base build, on phones that are too old, or where it is turned off, nothing is
-// recorded, and what is needed is said.
-func TestWhatIsNeeded(t *testing.T) {
+// Without a base build, on phones that are too old, or if it is disabled, nothing is recorded, and
+// what is needed is printed.
+func TestMissingRequirementsAreReported(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(b *bench){
 		"no base": func(b *bench) { b.Base = "" },

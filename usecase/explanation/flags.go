@@ -9,10 +9,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// Flags say how long it may take to explain a regression.
+// Flags limit how long explaining a regression may take.
 type Flags struct{ Why string }
 
-// Within is the time for it.
+// Within returns the time for it.
 func (f Flags) Within(cfg *config.Config) (time.Duration, error) {
 	if f.Why == "" {
 		return cfg.Evidence.Why, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/judging"
 )
 
-// Next says how to explain what nothing explains, "" where all is: by the command that
-// records both builds, or by what is needed for it.
+// Next returns how to explain what is unexplained, "" if everything is explained: the command that
+// records both builds, or what is needed for it.
 func Next(all []judging.Regressed, command string) string {
 	var open, old []string
 	systems := ""
@@ -33,8 +33,8 @@ func Next(all []judging.Regressed, command string) string {
 	return strings.Join(out, "; ")
 }
 
-// Command says how a session is explained later. flags find its configuration, each
-// after a space.
+// Command describes how a session is explained later. flags name its configuration, each after a
+// space.
 func Command(session, flags string, base bool) string {
 	text := Again(session, flags)
 	if !base {
@@ -43,5 +43,5 @@ func Command(session, flags string, base bool) string {
 	return text + " records both builds again, --why 20m for longer"
 }
 
-// Again is the command that explains a session later.
+// Again returns the command that explains a session later.
 func Again(session, flags string) string { return "apkgate why " + device.Quote(session) + flags }

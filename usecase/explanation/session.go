@@ -30,23 +30,23 @@ const SessionFormat = "apkgate.why/1"
 
 // Limits on what is kept and read.
 const (
-	mostSessions = 3       // that are kept: each has two builds
+	mostSessions = 3       // kept sessions: each has two builds
 	mostBuild    = 1 << 30 // bytes of a build
 	mostHeader   = 8 << 20 // bytes of session.json
 	mostParts    = 1_000   // files of a build
 )
 
-// Session is what a command that found a regression leaves, so that it can be explained
-// later: a folder with the verdict, the runs and both builds.
+// Session is what a command that found a regression saves, so that it can be explained later: a
+// folder with the verdict, the runs and both builds.
 type Session struct {
 	Format string `json:"format"`
 	// Session is the name that its runs have in common.
 	Session string `json:"session"`
 	Base    Build  `json:"base"`
 	Head    Build  `json:"head"`
-	// Units say on what each run of the verdict, or of the head, was measured.
+	// Units are what each run of the verdict, or of the head, was measured on.
 	Units map[string]Unit `json:"units"`
-	// Reports are the files that the command left, by format.
+	// Reports are the files that the command wrote, by format.
 	Reports map[string]string `json:"reports,omitempty"`
 	Notes   []string          `json:"notes,omitempty"`
 	// Store is the history that the runs are in, "" for none.
@@ -57,21 +57,21 @@ type Session struct {
 
 // Build is one of the two builds.
 type Build struct {
-	// File is its file or folder within the session's, "" where it was not kept, of which Why
-	// says the reason.
+	// File is its file or folder within the session's, "" if it was not kept, for the reason in
+	// Why.
 	File   string     `json:"file,omitempty"`
 	Why    string     `json:"why,omitempty"`
 	Source run.Source `json:"source,omitzero"`
 }
 
-// Unit is a lab.Unit by its names.
+// Unit is a measurement.Unit by its names.
 type Unit struct {
 	Scenario string `json:"scenario"`
 	Profile  string `json:"profile,omitempty"`
 	Network  string `json:"network,omitempty"`
 }
 
-// UnitsOf are the units as a recorder takes them.
+// UnitsOf returns the units as a recorder takes them.
 func (s Session) UnitsOf() map[string]measurement.Unit {
 	out := map[string]measurement.Unit{}
 	for id, u := range s.Units {
@@ -80,7 +80,7 @@ func (s Session) UnitsOf() map[string]measurement.Unit {
 	return out
 }
 
-// Names are units as they are kept.
+// Names returns units as they are saved.
 func Names(units map[string]measurement.Unit) map[string]Unit {
 	out := map[string]Unit{}
 	for id, u := range units {
@@ -89,15 +89,15 @@ func Names(units map[string]measurement.Unit) map[string]Unit {
 	return out
 }
 
-// Root is the folder of the sessions of a configuration.
+// Root returns the folder of the sessions of a configuration.
 func Root(configuration string) string {
 	return filepath.Join(filepath.Dir(configuration), atomicfile.OwnFolder, "why")
 }
 
-// unfit is what a folder's name does without.
+// unfit matches what a folder's name must not contain.
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// folderOf is what a session's folder is called.
+// folderOf returns the name of a session's folder.
 func folderOf(name string) string {
 	plain := strings.Trim(unfit.ReplaceAllString(name, "-"), "-.")
 	return "session-" + strings.TrimPrefix(plain[:min(len(plain), 100)], "session-")
@@ -110,8 +110,8 @@ const (
 	runsFile    = "runs.jsonl"
 )
 
-// Leave leaves a session in the root, with its builds, of which nil is none. The oldest of
-// more sessions than are kept go. Where it fails, nothing is left: builds are large.
+// Leave saves a session below the root, with its builds, nil for none. It removes the oldest
+// sessions beyond the limit. If it fails, nothing is left: builds are large.
 func Leave(root string, s Session, base, head []string, answer document.Document, runs []run.Run) (Session, error) {
 	s.Format, s.dir = SessionFormat, filepath.Join(root, folderOf(s.Session))
 	if err := os.RemoveAll(s.dir); err != nil {
@@ -143,7 +143,7 @@ func Leave(root string, s Session, base, head []string, answer document.Document
 	return s, nil
 }
 
-// Save leaves the verdict as it is now.
+// Save saves the current verdict.
 func (s Session) Save(answer document.Document) error {
 	return atomicfile.Write(filepath.Join(s.dir, verdictFile), func(w io.Writer) error { return saved.Render(w, answer, document.Options{}) })
 }
@@ -186,7 +186,7 @@ func copyBuild(dir, side string, paths []string) (string, error) {
 	return side, nil
 }
 
-// partsIn are the files of a folder.
+// partsIn returns the files of a folder.
 func partsIn(dir string) (paths []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -203,7 +203,7 @@ func partsIn(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// copyFile copies a file that is no larger than what is left.
+// copyFile copies a file up to the remaining size.
 func copyFile(to, from string, left *int64) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -223,7 +223,7 @@ func copyFile(to, from string, left *int64) error {
 	return nil
 }
 
-// list are the sessions of a root, the newest first.
+// list returns the sessions below a root, the newest first.
 func list(root string) (out []Session) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -246,7 +246,7 @@ func list(root string) (out []Session) {
 	return out
 }
 
-// prune removes the oldest of more sessions than are kept. What can't be removed stays.
+// prune removes the oldest sessions beyond the limit. What can't be removed stays.
 func prune(root string) {
 	all := list(root)
 	for _, s := range all[min(len(all), mostSessions):] {
@@ -254,7 +254,7 @@ func prune(root string) {
 	}
 }
 
-// read reads what a folder says that it is.
+// read reads the session of a folder.
 func read(dir string) (Session, error) {
 	s := Session{dir: dir}
 	file, err := os.Open(filepath.Join(dir, headerFile))
@@ -279,8 +279,8 @@ func read(dir string) (Session, error) {
 	return s, nil
 }
 
-// Find is the session of that name, or in that folder. One of another place names no reports
-// to write anew: who has made it may have named any file.
+// Find returns the session of that name, or in that folder. The reports of a session outside the
+// root are ignored: whoever created it may have named any file.
 func Find(root, name string) (Session, error) {
 	all := list(root)
 	for _, s := range all {
@@ -309,14 +309,14 @@ func Find(root, name string) (Session, error) {
 	return Session{}, exit.Usage(fmt.Errorf("there is no session %s in %s to be explained; the newest %d are kept", prose.Quote(name, 80), terminal.Plain(root), mostSessions), hint)
 }
 
-// isIn reports whether a folder lies in the root.
+// isIn reports whether a folder is in the root.
 func isIn(root, dir string) bool {
 	in, err := os.Stat(root)
 	above, aboveErr := os.Stat(filepath.Join(dir, ".."))
 	return err == nil && aboveErr == nil && os.SameFile(in, above)
 }
 
-// BuildOf is the file of one of the builds, or why it is not here.
+// BuildOf returns the file of one of the builds, or why it is not here.
 func (s Session) BuildOf(b Build, side string) (string, error) {
 	if b.File == "" {
 		return "", fmt.Errorf("session %s has kept no %s build: %s", prose.Short(s.Session), side, prose.Short(b.Why))
@@ -330,7 +330,7 @@ func (s Session) BuildOf(b Build, side string) (string, error) {
 	return path, nil
 }
 
-// Answer is the verdict as it was saved, and RunsFile the file of its runs.
+// Answer returns the saved verdict.
 func (s Session) Answer() (saved.Report, error) {
 	path := filepath.Join(s.dir, verdictFile)
 	file, err := os.Open(path)
@@ -345,5 +345,5 @@ func (s Session) Answer() (saved.Report, error) {
 	return found, nil
 }
 
-// RunsFile is the file of the verdict's runs, or of the head's.
+// RunsFile returns the file of the verdict's runs, or of the head's.
 func (s Session) RunsFile() string { return filepath.Join(s.dir, runsFile) }

@@ -17,9 +17,9 @@ import (
 // regression is the answer of a command that found one.
 var regression = layout.Verdict(layout.Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Regression}})
 
-// A session names the reports that are written anew. In a folder that somebody else has made
-// these could be any files: they are left alone.
-func TestAStrangersSessionNamesNoReports(t *testing.T) {
+// A session names the reports that are rewritten. In a folder of unknown origin these could be any
+// files: they are left alone.
+func TestFindIgnoresReportsOfAForeignSession(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "why")
 	left, err := explanation.Leave(root, explanation.Session{Session: "night", Reports: map[string]string{"html": "/etc/passwd"}}, nil, nil, regression, nil)
 	if err != nil {
@@ -41,8 +41,8 @@ func TestAStrangersSessionNamesNoReports(t *testing.T) {
 	}
 }
 
-// Builds are large: what could not be left whole takes no room.
-func TestNothingIsLeftOfASessionThatFails(t *testing.T) {
+// Builds are large: an incomplete session is removed.
+func TestLeaveRemovesAFailedSession(t *testing.T) {
 	root := t.TempDir()
 	build := clitest.WriteFile(t, filepath.Join(t.TempDir(), "old.apk"), "a build")
 	left, err := explanation.Leave(root, explanation.Session{Session: "night"}, []string{build}, nil, regression, []run.Run{{ID: "no record"}})

@@ -22,7 +22,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/fleet"
 )
 
-// size is how much a lab of 25 phones that are alike has to do on 2 networks.
+// size is how much work a lab of 25 identical phones has on 2 networks.
 type size struct{ scenarios, repetitions int }
 
 const (
@@ -31,7 +31,7 @@ const (
 	model   = "pixel-7-android-14"
 )
 
-// chaosSize is what CI has time for; the whole is for `APKGATE_CHAOS=1`.
+// chaosSize is what CI has time for; the full size needs `APKGATE_CHAOS=1`.
 func chaosSize() size {
 	if os.Getenv("APKGATE_CHAOS") != "" {
 		return size{scenarios: 75, repetitions: 10}
@@ -39,35 +39,35 @@ func chaosSize() size {
 	return size{scenarios: 38, repetitions: 4}
 }
 
-// passing are the faults that a phone survives, three lots of them, one for each that
-// fails: of one lot each strikes one repetition of the second run.
+// passing are the faults that a phone survives, one set for each phone that fails: each fault of a
+// set strikes one repetition of the second run.
 var passing = [failing][]simapp.Fault{
 	{{Kind: simapp.Crash}, {Kind: simapp.Drop}, {Kind: simapp.Freeze, For: 40 * time.Second}, {Kind: simapp.NoSpace, For: 5 * time.Second}, {Kind: simapp.Drip, For: 20 * time.Second}},
 	{{Kind: simapp.Hang, For: 20 * time.Second}, {Kind: simapp.Lost}, {Kind: simapp.Garbage, For: 2 * time.Second}, {Kind: simapp.Reboot}, {Kind: simapp.ANR}},
 	{{Kind: simapp.Offline, For: 10 * time.Second}, {Kind: simapp.Stuck}, {Kind: simapp.Reboot, For: time.Second}, {Kind: simapp.Refuse, For: 5 * time.Second}, {Kind: simapp.Dialog}},
 }
 
-// lasting are those that it does not: each phone that fails meets the first in its first
-// run, and the others from its third on, until it is given up.
+// lasting are those that it does not: each phone that fails has the first in its first run, and the
+// others from its third on, until it is given up.
 var lasting = [failing][]simapp.Fault{
 	{{Kind: simapp.Die}, {Kind: simapp.Hang}, {Kind: simapp.NoBoot}},
 	{{Kind: simapp.NoBoot}, {Kind: simapp.Die}, {Kind: simapp.Offline}},
 	{{Kind: simapp.Offline}, {Kind: simapp.Hang}, {Kind: simapp.Die}},
 }
 
-// chaos is a lab of simulated phones whose clocks go side by side.
+// chaos is a lab of simulated phones whose clocks advance together.
 type chaos struct {
 	t    *testing.T
 	r    *rand.Rand
 	pace pacer
 
 	mu     sync.Mutex
-	runs   [phones]int // begun on each phone
-	lost   int         // of these, with a fault that lasts
+	runs   [phones]int // started on each phone
+	lost   int         // of these, with a lasting fault
 	struck map[simapp.FaultKind]int
 }
 
-// faults are those of a phone's next run, at times that are drawn.
+// faults are those of a phone's next run, at random times.
 func (c *chaos) faults(phone int) (out []simapp.Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +117,8 @@ func (c *chaos) station(phone int) fleet.Station {
 	return s
 }
 
-// pacer keeps the clocks of phones that work side by side together, so that a run is given
-// to the phone that is free first on their clocks, however busy this computer is.
+// pacer keeps the clocks of concurrent phones together, so that a run is given to the phone that is
+// free first on their clocks, however busy this computer is.
 type pacer struct {
 	mu   sync.Mutex
 	turn *sync.Cond
@@ -205,7 +205,7 @@ func (c *chaos) jobs(s size) (jobs []collect.Job) {
 	return jobs
 }
 
-// measure has the lab make all jobs, and returns what they came to, and its makespan.
+// measure makes all jobs in the lab, and returns their results, and its makespan.
 func (c *chaos) measure(jobs []collect.Job) ([]collect.Result, time.Duration) {
 	c.pace.turn = sync.NewCond(&c.pace.mu)
 	c.struck = map[simapp.FaultKind]int{}
@@ -225,9 +225,9 @@ func (c *chaos) measure(jobs []collect.Job) ([]collect.Result, time.Duration) {
 }
 
 // Of 25 phones three fail in every way that a simulated one can: all runs are there, each
-// repetition once, what was lost is named with the phone and why, and the lab needs little
-// longer than its work shared out (docs/performance.md has what this prints).
-func TestALabInWhichPhonesFailInEveryWay(t *testing.T) {
+// repetition once, losses are named with the phone and the reason, and the lab needs little longer
+// than its work shared out (docs/performance.md has what this prints).
+func TestLabWithFailingPhones(t *testing.T) {
 	t.Parallel()
 	s := chaosSize()
 	c := &chaos{t: t, r: rand.New(rand.NewPCG(25, 2))}
@@ -242,7 +242,7 @@ func TestALabInWhichPhonesFailInEveryWay(t *testing.T) {
 		repetitions += len(r.Run.Iterations)
 		for _, w := range r.Run.Warnings {
 			switch {
-			case strings.Contains(w.Text, "begun anew") && strings.Contains(w.Text, "pixel #") && strings.Contains(w.Text, "the device is gone"):
+			case strings.Contains(w.Text, "started again") && strings.Contains(w.Text, "pixel #") && strings.Contains(w.Text, "the device is gone"):
 				anew++
 			case strings.Contains(w.Text, "is lost: "):
 				again++
@@ -257,7 +257,7 @@ func TestALabInWhichPhonesFailInEveryWay(t *testing.T) {
 	c.compare(makespan, s, time.Since(began))
 }
 
-// wantEveryFault holds that each way to fail has struck.
+// wantEveryFault checks that each kind of fault has struck.
 func (c *chaos) wantEveryFault() {
 	for _, kind := range simapp.FaultKinds() {
 		if c.struck[kind] == 0 {
@@ -266,8 +266,7 @@ func (c *chaos) wantEveryFault() {
 	}
 }
 
-// compare holds the makespan against the work of phones that don't fail, shared out over
-// all 25.
+// compare compares the makespan with the work of phones that don't fail, shared over all 25.
 func (c *chaos) compare(makespan time.Duration, s size, took time.Duration) {
 	single := c.jobs(size{1, s.repetitions})[:1]
 	sim, err := simulator.Start(model, phones-1, simulator.Options{})
@@ -286,7 +285,7 @@ func (c *chaos) compare(makespan time.Duration, s size, took time.Duration) {
 	ratio := float64(makespan) / float64(least)
 	c.t.Logf("makespan %v; %v of work over %d phones is %v: %.3f times that, and %.3f times what it is over the %d that don't fail; in %v",
 		makespan.Round(time.Second), work.Round(time.Second), phones, least.Round(time.Second), ratio, ratio*(phones-failing)/phones, phones-failing, took.Round(time.Second))
-	most := 2.5 // with three runs to a phone, one that is begun late decides
+	most := 2.5 // with three runs to a phone, one that is started late decides
 	if s.repetitions >= 10 {
 		most = 1.25 // 22 phones make 150 runs in seven turns, and 25 make them in six
 		if sound := ratio * (phones - failing) / phones; sound > 1.1 {

@@ -13,25 +13,25 @@ import (
 type work struct {
 	do     func(context.Context, turn) []collect.Result
 	unmade func(place int, options collect.Options, why error) []collect.Result
-	// tell gives the place under which the k-th result of a job is reported, and whether it
-	// was reported already. nil: under the job's own, and it was not.
+	// tell returns the place under which the k-th result of a job is reported, and whether it was
+	// reported already. nil: under the job's own, and it was not.
 	tell func(place, k int) (at int, told bool)
-	// once says that a job of which something was measured is not begun anew.
+	// once reports that a job with some measurements is not started again.
 	once bool
 }
 
-// turn is a job whose turn it is on a station, bound to its device.
+// turn is the next job of a station, bound to its device.
 type turn struct {
 	job            collect.Job
 	place, station int
-	ahead          int // how many jobs the station has before it, with this one
+	ahead          int // how many jobs the station has before it, including this one
 	options        collect.Options
-	// finish tells a result before the others of its job, by its place in it.
+	// finish reports a result before the others of its job, by its index in it.
 	finish func(k int, r collect.Result)
 }
 
-// driver carries out the orders of a queue. It is for one goroutine; what it begins runs
-// in others, and ends with a function that it is to call.
+// driver carries out the orders of a queue. It is for one goroutine; what it starts runs in others,
+// each of which ends with a function that the driver calls.
 type driver struct {
 	Lab
 	ctx     context.Context
@@ -39,13 +39,13 @@ type driver struct {
 	work    work
 	teller  *teller
 	ended   chan func()
-	over    chan struct{}        // closed when nobody takes what ends
+	over    chan struct{}        // closed when the driver takes no more ends
 	started []*Started           // by station; nil: not started
-	results [][]collect.Result   // by job; nil: not known yet
+	results [][]collect.Result   // by job; nil: unknown yet
 	tries   [][][]collect.Result // of jobs that stations have lost
 }
 
-// drive makes every job, and returns what each came to.
+// drive makes every job, and returns the results of each.
 func (l Lab) drive(ctx context.Context, w work) [][]collect.Result {
 	d := &driver{
 		Lab: l, ctx: ctx, queue: l.queue(), work: w, teller: newTeller(l.Options.Progress, l.Finished), ended: make(chan func()), over: make(chan struct{}),
@@ -58,12 +58,12 @@ func (l Lab) drive(ctx context.Context, w work) [][]collect.Result {
 	return d.results
 }
 
-// run goes on until nothing is under way and nothing can be begun. After an interrupt
-// nothing is begun any more.
+// run continues until nothing is under way and nothing can be started. After an interrupt it starts
+// nothing.
 func (d *driver) run() {
 	underWay := 0
 	for {
-		d.tellMissing()
+		d.reportMissing()
 		if d.ctx.Err() == nil {
 			for _, o := range d.queue.Orders() {
 				underWay++
@@ -86,8 +86,7 @@ func (d *driver) run() {
 	}
 }
 
-// begin is what has to be done for an order, which returns what is to be noted of its
-// end.
+// begin returns what to do for an order, which returns what to record at its end.
 func (d *driver) begin(o queue.Order) func() func() {
 	station, started := d.Stations[o.Station], d.started[o.Station]
 	switch o.Action {
@@ -102,7 +101,7 @@ func (d *driver) begin(o queue.Order) func() func() {
 	case queue.Make:
 		t := turn{job: d.Jobs[o.Unit], place: o.Unit, station: o.Station, ahead: d.queue.Ahead(o.Station), options: d.Options}
 		t.finish = func(k int, r collect.Result) {
-			at, _ := d.tellAt(o.Unit, k)
+			at, _ := d.placeOf(o.Unit, k)
 			d.teller.finish(at, r)
 		}
 		return func() func() {
@@ -119,14 +118,14 @@ func (d *driver) begin(o queue.Order) func() func() {
 	}
 }
 
-// tell passes on how far a station is.
+// tell returns a function that reports a station's progress.
 func (d *driver) tell(s Station) func(string) {
 	return func(message string) {
 		d.teller.Report(journal.Event{Device: s.Name, Phase: journal.SetUp, Message: journal.Line(message)})
 	}
 }
 
-// warn tells what went wrong with a station.
+// warn reports what went wrong with a station.
 func (d *driver) warn(s Station, message string) {
 	d.teller.Report(journal.Event{Device: s.Name, Phase: journal.Warned, Message: journal.Line(message)})
 }
@@ -143,8 +142,7 @@ func (d *driver) opened(s int, started *Started, err error) {
 	}
 }
 
-// watch notes that a device has died that nothing is made on. Where something is, it
-// ends by itself.
+// watch detects the death of an idle device. A job on a busy one ends by itself.
 func (d *driver) watch(s int, started *Started) {
 	select {
 	case <-started.Died:
@@ -162,7 +160,7 @@ func (d *driver) watch(s int, started *Started) {
 	}
 }
 
-// make makes a job on a station, which is started now where it has to be fresh.
+// make makes a job on a station, which is started first if it has to be fresh.
 func (d *driver) make(t turn, started *Started) ([]collect.Result, error) {
 	station := d.Stations[t.station]
 	if station.Fresh {
@@ -181,7 +179,7 @@ func (d *driver) make(t turn, started *Started) ([]collect.Result, error) {
 	return results, nil
 }
 
-// made notes the end of a job, or that the station was lost with it.
+// made records the end of a job, or that the station was lost with it.
 func (d *driver) made(o queue.Order, results []collect.Result, lost error) {
 	station := d.Stations[o.Station]
 	switch {
@@ -209,11 +207,11 @@ func (d *driver) made(o queue.Order, results []collect.Result, lost error) {
 	}
 	d.queue.Lost(o.Station, lost, isFinal(lost))
 	if !slices.Contains(d.queue.Missing(), o.Unit) {
-		d.warn(station, "the run of "+d.Jobs[o.Unit].Scenario.Name+" is begun anew: "+lost.Error())
+		d.warn(station, "the run of "+d.Jobs[o.Unit].Scenario.Name+" is started again: "+lost.Error())
 	}
 }
 
-// stop lets a station go. What it can't stop is a warning: the runs are whole.
+// stop stops a station. If that fails there is a warning: the runs are complete.
 func (d *driver) stop(s Station, started *Started) {
 	if started == nil || started.Stop == nil {
 		return

@@ -1,14 +1,12 @@
-// Package fleet makes many runs on many devices: side by side where there are several,
-// each device one after another, and those of a device that fails on another like it.
+// Package fleet makes many runs on many devices: in parallel if there are several, successively on
+// each device, and those of a device that fails on another like it.
 //
-// It owns the life of stations while a command measures, whose turn it is with them, how
-// time is divided among what they make, and who is told. How a run is made is package
-// collect's, which run is next package queue's, and how a device is booted package
-// device/lab/boot's.
+// It owns the life of stations while a command measures, the assignment of jobs to them, the
+// division of time among their jobs, and the reporting. Making a run belongs to package collect,
+// choosing the next one to package queue, and booting a device to package device/lab/boot.
 //
-// It takes a stand: a run is the same whichever station made it. Jobs know the profile
-// they are for, and nothing of a station goes into what they measure but that one was
-// lost.
+// A run is the same whichever station made it. Jobs know their profile, and nothing of a station
+// enters what they measure except that one was lost.
 package fleet
 
 import (
@@ -21,32 +19,32 @@ import (
 
 // Lab makes jobs on stations.
 type Lab struct {
-	// Jobs are the runs to make, each on a station of its Device's profile, which binds
-	// the job to the device.
+	// Jobs are the runs to make, each on a station of its Device's profile, which binds the job to
+	// the device.
 	Jobs     []collect.Job
 	Stations []Station
-	// Parallel bounds the stations that are started at the same time; 0 is all of them.
-	// Places bound those that share a place.
+	// Parallel limits how many stations are started at the same time; 0 is all of them. Places
+	// limit those that share a place.
 	Parallel int
 	Places   map[string]int
-	// Stay leaves stations started for which nothing is left, for whoever goes on with
-	// them: they are stopped only where others need their room.
+	// Stay leaves idle stations started for later use: they are stopped only if others need their
+	// room.
 	Stay    bool
 	Options collect.Options
-	// Finished is given each result, with its job's place, as soon as it is there, so
-	// that a caller can keep what was measured before an interrupt; nil for none. It and
-	// Progress are never called at the same time, and no device waits for either; all is
-	// told when the Lab's method returns.
+	// Finished receives each result, with its job's index, as soon as it is there, so that a caller
+	// can store what was measured before an interrupt; nil for none. It and Progress are never
+	// called at the same time, and no device waits for either; all calls are done when the Lab's
+	// method returns.
 	Finished func(job int, r collect.Result)
 }
 
-// Collect makes all runs and returns what became of each, in the order of the jobs. A
-// station that fails does not hold up the others. Stations that are still started when
-// it returns, because of Stay or because it was interrupted, are their owner's to stop.
+// Collect makes all runs and returns their results, in the order of the jobs. A failed station does
+// not affect the others. Stations that are still started when it returns, because of Stay or an
+// interrupt, are their owner's to stop.
 func (l Lab) Collect(ctx context.Context) []collect.Result {
 	jobs, modules := l.Jobs, modulesOf(l.Jobs)
 	l.Jobs = leaders(jobs, modules)
-	made := make([][]*collect.Result, len(modules)) // of modules, those that are whole
+	made := make([][]*collect.Result, len(modules)) // of modules, those that are complete
 	for i, places := range modules {
 		made[i] = make([]*collect.Result, len(places))
 	}
@@ -63,7 +61,7 @@ func (l Lab) Collect(ctx context.Context) []collect.Result {
 					out = append(out, *r)
 					continue
 				}
-				out = append(out, collect.NotMade(jobs[at], options, why))
+				out = append(out, collect.NotStarted(jobs[at], options, why))
 			}
 			return out
 		},
@@ -78,24 +76,22 @@ func (l Lab) Collect(ctx context.Context) []collect.Result {
 	return out
 }
 
-// Turns says how long each job and its head job take turns.
+// Turns limits for how long each job and its head job take turns.
 type Turns struct {
-	// More is asked as collect.Turns.More is, with the job's place. Each job then has all
-	// the time that is left, in the order of the jobs, so that the first is settled before
-	// another is begun. nil: each scenario's repetitions, and each station divides its time
-	// among the jobs that it has before it, so that a later one has what an earlier one did
-	// not need.
+	// More is called like collect.Turns.More, with the job's index. Each job then has all the
+	// remaining time, in the order of the jobs, so that the first is settled before another is
+	// started. nil: each scenario's repetitions, and each station divides its time among its jobs,
+	// so that a later one has what an earlier one did not need.
 	More func(job int, so collect.Progress) int
 	// Repetitions are those of each build in a round, by job; nil: 1.
 	Repetitions []int
-	// Within is the time for all of it, 0 for ever.
+	// Within is the time for all of it, 0 for no limit.
 	Within time.Duration
 }
 
-// Interleave makes each job in turns with the head job at its place (see
-// collect.Interleave), of which there are as many. Stations that work at the same time
-// have the time at the same time. Rounds that were measured on a station that is then lost stay, and are not
-// begun anew: whoever is asked for more has judged them already.
+// Interleave makes each job in turns with the head job of the same index (see collect.Interleave),
+// of which there are as many. Stations that work in parallel have the same time. Rounds measured on
+// a station that is then lost are kept, and not repeated, since More has judged them already.
 func (l Lab) Interleave(ctx context.Context, heads []collect.Job, turns Turns) (base, head []collect.Result) {
 	shares := l.shareOut(turns.Within)
 	pair := func(ctx context.Context, t turn) []collect.Result {
@@ -103,7 +99,7 @@ func (l Lab) Interleave(ctx context.Context, heads []collect.Job, turns Turns) (
 		jobs := t.ahead
 		if turns.More != nil {
 			p.More = func(so collect.Progress) int { return turns.More(t.place, so) }
-			jobs = 1 // each has all that is left: who is asked for more decides what is worth it
+			jobs = 1 // each has all that is left: More decides what is worth it
 		}
 		if turns.Repetitions != nil {
 			p.Repetitions = turns.Repetitions[t.place]
@@ -115,7 +111,7 @@ func (l Lab) Interleave(ctx context.Context, heads []collect.Job, turns Turns) (
 		return []collect.Result{base, head}
 	}
 	unmade := func(place int, options collect.Options, why error) []collect.Result {
-		return []collect.Result{collect.NotMade(l.Jobs[place], options, why), collect.NotMade(heads[place], options, why)}
+		return []collect.Result{collect.NotStarted(l.Jobs[place], options, why), collect.NotStarted(heads[place], options, why)}
 	}
 	for _, its := range l.drive(ctx, work{do: pair, unmade: unmade, once: true}) {
 		base, head = append(base, its[0]), append(head, its[1])
@@ -123,7 +119,7 @@ func (l Lab) Interleave(ctx context.Context, heads []collect.Job, turns Turns) (
 	return base, head
 }
 
-// queue is the work of the lab.
+// queue returns the queue of the lab's jobs.
 func (l Lab) queue() *queue.Queue {
 	var units []queue.Unit
 	for _, job := range l.Jobs {

@@ -21,7 +21,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// bench is a lab of stations that only note what is done with them.
+// bench is a lab of stations that only record what is done with them.
 type bench struct {
 	mu   sync.Mutex
 	did  []string // "boot pixel #1", "open on pixel #1", …
@@ -60,8 +60,7 @@ func (b *bench) station(name, profile string) Station {
 	}}
 }
 
-// measure makes the lab's jobs, each of which measures one repetition unless its station
-// loses it.
+// measure makes the lab's jobs, each of which measures one repetition unless its station loses it.
 func (b *bench) measure(ctx context.Context, l Lab) []collect.Result {
 	l.Options.Progress = b
 	result := func(job collect.Job, err error) []collect.Result {
@@ -114,9 +113,9 @@ func wantSame[T any](t *testing.T, what string, want, got T) {
 	}
 }
 
-// A device is booted when it is needed first, makes all jobs of its profile, and is
-// stopped when nothing is left for it.
-func TestADeviceIsBootedOnceAndStopped(t *testing.T) {
+// A device is booted when it is first needed, makes all jobs of its profile, and is stopped when
+// nothing is left for it.
+func TestCollectBootsADeviceOnce(t *testing.T) {
 	t.Parallel()
 	b := &bench{}
 	got := b.measure(t.Context(), Lab{Jobs: jobsOf("pixel", "open", "scroll"), Stations: []Station{b.station("pixel", "pixel"), b.station("nexus", "nexus")}})
@@ -124,8 +123,8 @@ func TestADeviceIsBootedOnceAndStopped(t *testing.T) {
 	wantSame(t, "what was done", []string{"boot pixel", "open on pixel", "scroll on pixel", "stop pixel"}, b.did)
 }
 
-// Where the command goes on, a device stays, until another needs its room.
-func TestADeviceThatStaysMakesRoom(t *testing.T) {
+// If the command continues, a device stays, until another needs its room.
+func TestStayMakesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	b := &bench{}
 	jobs := slices.Concat(jobsOf("pixel", "open"), jobsOf("nexus", "open"))
@@ -133,22 +132,22 @@ func TestADeviceThatStaysMakesRoom(t *testing.T) {
 	wantSame(t, "what was done", []string{"boot pixel", "open on pixel", "stop pixel", "boot nexus", "open on nexus"}, b.did)
 }
 
-// The run of a device that is lost is made on another, which says so.
-func TestTheRunOfALostDeviceIsMadeOnAnother(t *testing.T) {
+// The run of a lost device is made on another, with a warning.
+func TestRunOfALostDeviceMoves(t *testing.T) {
 	t.Parallel()
 	b := &bench{makes: map[string]func(context.Context) error{"open on pixel #1": gone}}
 	got := b.measure(t.Context(), Lab{Jobs: jobsOf("pixel", "open"), Stations: []Station{b.station("pixel #1", "pixel"), b.station("pixel #2", "pixel")}})
 	wantSame(t, "outcomes", []string{"open on pixel #2"}, outcomes(got))
-	want := []run.Warning{{Text: "begun anew, and what was measured before is not counted: pixel #1: unplugged: the device is gone"}}
+	want := []run.Warning{{Text: "started again, and earlier measurements are not counted: pixel #1: unplugged: the device is gone"}}
 	wantSame(t, "warnings of the run", want, got[0].Run.Warnings)
-	wantSame(t, "what is told", []string{"pixel #1: the run of open is begun anew: unplugged: the device is gone"}, b.told)
+	wantSame(t, "what is told", []string{"pixel #1: the run of open is started again: unplugged: the device is gone"}, b.told)
 	if !slices.Contains(b.did, "stop pixel #1") || !slices.Contains(b.did, "stop pixel #2") {
 		t.Errorf("not all was stopped: %q", b.did)
 	}
 }
 
-// A device that is alone gets a fresh start.
-func TestALostDeviceThatIsAloneIsStartedAfresh(t *testing.T) {
+// A single device gets a fresh start.
+func TestSingleLostDeviceIsRestarted(t *testing.T) {
 	t.Parallel()
 	first := true
 	b := &bench{makes: map[string]func(context.Context) error{"open on pixel": func(ctx context.Context) error {
@@ -163,7 +162,7 @@ func TestALostDeviceThatIsAloneIsStartedAfresh(t *testing.T) {
 	wantSame(t, "what was done", []string{"boot pixel", "open on pixel", "stop pixel", "boot pixel", "open on pixel", "scroll on pixel", "stop pixel"}, b.did)
 }
 
-// What a workload or a garbled answer ends is the run's own end: the device goes on.
+// A run that ends by its workload or a garbled answer does not lose the device.
 func TestOtherFailuresLoseNoDevice(t *testing.T) {
 	t.Parallel()
 	garbled := &loss.Error{Cause: loss.Infrastructure, Err: loss.ErrGarbled}
@@ -173,8 +172,8 @@ func TestOtherFailuresLoseNoDevice(t *testing.T) {
 	wantSame(t, "what was done", []string{"boot pixel", "open on pixel", "scroll on pixel", "stop pixel"}, b.did)
 }
 
-// What no device can make is missing, with all reasons and the first advice.
-func TestAMissingRunNamesEveryReason(t *testing.T) {
+// A run that no device can make is missing, with all reasons and the first advice.
+func TestMissingErrorListsEveryReason(t *testing.T) {
 	t.Parallel()
 	noKVM := &boot.Error{Lab: "the SDK's emulator", What: "there is no /dev/kvm", Advice: "enable virtualisation"}
 	b := &bench{starts: map[string]func(context.Context, *Started) error{
@@ -200,8 +199,8 @@ func TestAMissingRunNamesEveryReason(t *testing.T) {
 	wantSame(t, "starts", map[string]int{"boot pixel #1": 1, "boot pixel #2": 2}, starts) // only what may help is tried again
 }
 
-// Nothing but what a lost device measured is there: it stays, as a run that is not whole.
-func TestWhatALostDeviceMeasuredIsKeptWhereNothingElseIs(t *testing.T) {
+// If there are only a lost device's measurements, they are kept, as an incomplete run.
+func TestOnlyMeasurementsOfALostDeviceAreKept(t *testing.T) {
 	t.Parallel()
 	b := &bench{}
 	partial := func(job collect.Job, iterations int) []collect.Result {
@@ -224,7 +223,8 @@ func TestWhatALostDeviceMeasuredIsKeptWhereNothingElseIs(t *testing.T) {
 	}
 }
 
-// Rounds that are measured are not measured anew elsewhere, but what has not begun is.
+// Rounds that are measured are not repeated elsewhere, but jobs that have not started are made
+// there.
 func TestRoundsOfALostDeviceStay(t *testing.T) {
 	t.Parallel()
 	for _, rounds := range []int{0, 3} {
@@ -247,9 +247,8 @@ func TestRoundsOfALostDeviceStay(t *testing.T) {
 	}
 }
 
-// A device that dies while nothing is made on it is noticed, and started afresh when it
-// is needed.
-func TestAnIdleDeviceThatDies(t *testing.T) {
+// The death of an idle device is detected, and it is started again when it is needed.
+func TestIdleDeviceThatDies(t *testing.T) {
 	t.Parallel()
 	begun, scrolled, died, stopped := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	b := &bench{}
@@ -261,7 +260,7 @@ func TestAnIdleDeviceThatDies(t *testing.T) {
 	}}
 	b.makes = map[string]func(context.Context) error{
 		"scroll on pixel #2": func(context.Context) error { close(scrolled); return nil },
-		"open on pixel #1": func(ctx context.Context) error { // goes on while the other has nothing to do
+		"open on pixel #1": func(ctx context.Context) error { // continues while the other is idle
 			close(begun)
 			<-scrolled
 			close(died)
@@ -279,9 +278,8 @@ func TestAnIdleDeviceThatDies(t *testing.T) {
 	wantSame(t, "outcomes", []string{"open on pixel #1", "scroll on pixel #2"}, outcomes(got))
 }
 
-// Who interrupts gets what is whole, and the rest as interrupted; nothing is begun any
-// more.
-func TestAnInterruptEndsTheLab(t *testing.T) {
+// An interrupt returns the complete runs, and the rest as interrupted; nothing more is started.
+func TestInterruptEndsTheLab(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -296,7 +294,7 @@ func TestAnInterruptEndsTheLab(t *testing.T) {
 }
 
 // A boot that is under way is interrupted too.
-func TestAnInterruptEndsABoot(t *testing.T) {
+func TestInterruptEndsABoot(t *testing.T) {
 	t.Parallel()
 	for _, fresh := range []bool{false, true} {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -313,9 +311,9 @@ func TestAnInterruptEndsABoot(t *testing.T) {
 	}
 }
 
-// A run that several devices have lost names what each said of it, and keeps what the
-// one measured that came furthest.
-func TestARunThatSeveralDevicesLost(t *testing.T) {
+// A run that several devices have lost names the reason of each, and keeps the measurements of the
+// one that came furthest.
+func TestRunLostBySeveralDevices(t *testing.T) {
 	t.Parallel()
 	b := &bench{}
 	l := Lab{Jobs: jobsOf("pixel", "open"), Stations: []Station{b.station("pixel #1", "pixel"), b.station("pixel #2", "pixel"), b.station("pixel #3", "pixel")}, Options: collect.Options{Progress: b}}
@@ -336,9 +334,8 @@ func TestARunThatSeveralDevicesLost(t *testing.T) {
 	}
 }
 
-// What a lost device measured is better than nothing, and no better than less that is
-// sound.
-func TestWhatCountsOfSeveralTries(t *testing.T) {
+// A lost device's measurements are better than nothing, and no better than fewer sound ones.
+func TestBestTry(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lost, then, want int }{{3, 0, 3}, {3, 1, 1}, {0, 0, 0}} {
 		b := &bench{}
@@ -356,7 +353,7 @@ func TestWhatCountsOfSeveralTries(t *testing.T) {
 	}
 }
 
-func TestWhyADeviceDied(t *testing.T) {
+func TestStartedDied(t *testing.T) {
 	t.Parallel()
 	died := make(chan struct{})
 	s := &Started{Died: died, Why: func() string { return "FATAL: out of memory\n" }}
@@ -376,7 +373,7 @@ func TestWhyADeviceDied(t *testing.T) {
 }
 
 // A simulated phone is new for each run.
-func TestAFreshStationIsStartedForEachJob(t *testing.T) {
+func TestFreshStationIsStartedForEachJob(t *testing.T) {
 	t.Parallel()
 	b := &bench{}
 	fresh := b.station("phone", "phone")
@@ -385,8 +382,8 @@ func TestAFreshStationIsStartedForEachJob(t *testing.T) {
 	wantSame(t, "what was done", []string{"boot phone", "open on phone", "stop phone", "boot phone", "scroll on phone", "stop phone"}, b.did)
 }
 
-// What can't be stopped is told, and the runs are whole all the same.
-func TestADeviceThatCantBeStoppedIsTold(t *testing.T) {
+// A device that can't be stopped is reported, and the runs are complete.
+func TestCollectReportsAFailedStop(t *testing.T) {
 	t.Parallel()
 	b := &bench{starts: map[string]func(context.Context, *Started) error{"pixel": func(_ context.Context, s *Started) error {
 		s.Stop = func(context.Context, func(string)) error { return errors.New("gmsaas does not answer") }
@@ -397,9 +394,8 @@ func TestADeviceThatCantBeStoppedIsTold(t *testing.T) {
 	wantSame(t, "what is told", []string{"pixel: it could not be stopped: gmsaas does not answer"}, b.told)
 }
 
-// Each device has all of the time for the jobs that it has before it; those that wait
-// for each other's room have it together.
-func TestTimeIsSharedOutAmongDevices(t *testing.T) {
+// Each device has all of the time for its jobs; those that wait for each other's room share it.
+func TestShareOut(t *testing.T) {
 	t.Parallel()
 	left := func(l Lab) (out []string) {
 		for _, s := range l.shareOut(time.Hour) {

@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/collect"
 )
 
-// modulesOf are the places of the jobs that are made together, each list by the place of
-// the first: the classes of one Macrobenchmark module on one profile and network. Any other
-// job is alone.
+// modulesOf groups the indices of the jobs that are made together, each group at the place of its
+// first: the classes of one Macrobenchmark module on one profile and network. Any other job is
+// alone.
 func modulesOf(jobs []collect.Job) (modules [][]int) {
 	type key struct{ module, device, network string }
 	at := map[key]int{}
@@ -25,7 +25,7 @@ func modulesOf(jobs []collect.Job) (modules [][]int) {
 	return modules
 }
 
-// leaders are the first jobs of the modules, each with what all of its module cost.
+// leaders returns the first jobs of the modules, each with the cost of its whole module.
 func leaders(jobs []collect.Job, modules [][]int) []collect.Job {
 	out := make([]collect.Job, len(modules))
 	for i, places := range modules {
@@ -38,7 +38,7 @@ func leaders(jobs []collect.Job, modules [][]int) []collect.Job {
 	return out
 }
 
-// bound are the jobs of a module, each on the device of the first.
+// bound returns the jobs of a module, each on the device of the first.
 func bound(first collect.Job, jobs []collect.Job, places []int) []collect.Job {
 	out := slices.Repeat([]collect.Job{first}, len(places))
 	for i, place := range places {
@@ -47,9 +47,9 @@ func bound(first collect.Job, jobs []collect.Job, places []int) []collect.Job {
 	return out
 }
 
-// module makes the jobs of a module that are not whole yet. made holds those that are: they
-// are reported at once, so that nothing that comes later loses them, and are not made anew where
-// the device is lost with another.
+// module makes the jobs of a module that are incomplete. made holds the complete ones: they are
+// reported at once, so that nothing later loses them, and are not repeated if the device is lost
+// with another.
 func module(ctx context.Context, t turn, jobs []collect.Job, made []*collect.Result) []collect.Result {
 	var todo []collect.Job
 	var at []int

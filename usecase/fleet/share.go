@@ -7,8 +7,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// share is the time that a station has for the jobs that are left for it, which are done
-// one after another.
+// share is a station's time for its remaining jobs, which are done successively.
 type share struct {
 	left    time.Duration
 	endless bool
@@ -16,8 +15,8 @@ type share struct {
 	began   time.Duration
 }
 
-// shareOut gives each station an account of its time. Those that wait for each other's
-// room have as much less.
+// shareOut gives each station its time. Stations that wait for each other's room have accordingly
+// less.
 func (l Lab) shareOut(within time.Duration) []*share {
 	shares, there := make([]*share, len(l.Stations)), map[string]int{}
 	for _, s := range l.Stations {
@@ -39,7 +38,7 @@ func (l Lab) shareOut(within time.Duration) []*share {
 	return shares
 }
 
-// begin is for how long the next of so many jobs may go on, as Turns.Within says it.
+// begin returns for how long the next of so many jobs may run, as for Turns.Within.
 func (s *share) begin(clock device.Clock, jobs int) time.Duration {
 	if s.clock = clock; clock == nil {
 		s.clock = target.HostClock()
@@ -54,5 +53,5 @@ func (s *share) begin(clock device.Clock, jobs int) time.Duration {
 	return max(s.left/time.Duration(max(jobs, 1)), 1)
 }
 
-// end takes what the job has used off the account.
+// end subtracts what the job has used.
 func (s *share) end() { s.left -= s.clock.Now() - s.began }

@@ -11,33 +11,33 @@ import (
 	"github.com/apkgate/apkgate/device/lab/boot"
 )
 
-// Station is a device that jobs are made on, one after another: one that is there, or
-// one that is booted when it is needed first.
+// Station is a device on which jobs are made successively: one that exists, or one that is booted
+// when it is first needed.
 type Station struct {
-	Name string // in progress and in what went wrong
+	Name string // in progress and errors
 	// Profile is that of the jobs that it makes, their Device.
 	Profile string
 	// Place is what it shares with other stations, for Lab.Places; "" for nothing.
 	Place string
-	// Start readies it; tell is told how far it is. After an error nothing is left of it.
+	// Start prepares it; tell receives its progress. After an error nothing is left of it.
 	Start func(ctx context.Context, tell func(message string)) (*Started, error)
-	// Fresh has it started anew for each job, so that none finds what another left.
+	// Fresh starts it anew for each job, so that none finds what another left.
 	Fresh bool
 }
 
 // Started is a station that is ready.
 type Started struct {
-	// Bind gives a job the device: the way to it, whose it is, its time.
+	// Bind gives a job the device: its connection, its owner, its clock.
 	Bind func(*collect.Job)
-	// Died is closed when the device has ended by itself; nil where that can't be told.
+	// Died is closed when the device has ended by itself; nil if that can't be detected.
 	Died <-chan struct{}
-	// Why is what it said when it died; nil where Died is.
+	// Why returns the device's last output when it died; nil if Died is.
 	Why func() string
-	// Stop lets it go, and is bounded in time by itself; nil where there is nothing to do.
+	// Stop stops it, within a time limit of its own; nil if there is nothing to do.
 	Stop func(ctx context.Context, tell func(message string)) error
 }
 
-// died is why the device ended by itself, nil where it did not.
+// died returns why the device ended by itself, nil if it did not.
 func (s *Started) died() error {
 	if s.Died == nil {
 		return nil
@@ -59,8 +59,8 @@ func isFinal(err error) bool {
 	return errors.As(err, &failed) && !failed.Retry
 }
 
-// isLost reports whether the device was lost while it made the results, for good: collect
-// has waited for it to come back.
+// isLost reports whether the device was lost for good while it made the results: collect has waited
+// for it to come back.
 func isLost(results []collect.Result) error {
 	for _, r := range results {
 		if loss.IsInfrastructure(r.Err) && loss.IsGone(r.Err) {

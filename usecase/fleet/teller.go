@@ -7,22 +7,21 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 )
 
-// teller passes on what happens on many devices, one thing at a time, from a
-// goroutine of its own: whoever is told may take long, as a store that hangs, and
-// no device waits for that.
+// teller reports the events of many devices, one at a time, from a goroutine of its own: the
+// receiver may take long, as a store that hangs, and no device waits for it.
 type teller struct {
-	progress journal.Progress          // nil: not told
-	finished func(int, collect.Result) // nil: not told
+	progress journal.Progress          // nil: discarded
+	finished func(int, collect.Result) // nil: discarded
 
 	mu      sync.Mutex
-	queue   []told
+	queue   []report
 	more    *sync.Cond
 	closed  bool
-	emptied chan struct{} // closed once all is told
+	emptied chan struct{} // closed once all is reported
 }
 
-// told is one thing to tell: an event, or a result where there is one.
-type told struct {
+// report is one report: an event, or a result if there is one.
+type report struct {
 	event  journal.Event
 	result *collect.Result
 	job    int // of the result
@@ -35,29 +34,29 @@ func newTeller(progress journal.Progress, finished func(int, collect.Result)) *t
 	return t
 }
 
-// maxUntold bounds the events that wait. Beyond it the oldest is dropped that only
-// says what is being done: warnings, which a run has few of, and results are kept.
-const maxUntold = 1000
+// maxQueued limits the queued events. Beyond it the oldest progress event is dropped: warnings,
+// which are few, and results are kept.
+const maxQueued = 1000
 
-// Report never waits.
+// Report never blocks.
 func (t *teller) Report(e journal.Event) {
 	if t.progress != nil {
-		t.add(told{event: e})
+		t.add(report{event: e})
 	}
 }
 
-// finish tells the result of the job at a place.
+// finish reports the result of the job with that index.
 func (t *teller) finish(job int, r collect.Result) {
 	if t.finished != nil {
-		t.add(told{result: &r, job: job})
+		t.add(report{result: &r, job: job})
 	}
 }
 
-func (t *teller) add(what told) {
+func (t *teller) add(what report) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.queue = append(t.queue, what)
-	if len(t.queue) > maxUntold {
+	if len(t.queue) > maxQueued {
 		for i, old := range t.queue {
 			if old.result == nil && old.event.Phase != journal.Warned {
 				t.queue = append(t.queue[:i], t.queue[i+1:]...)
@@ -68,7 +67,7 @@ func (t *teller) add(what told) {
 	t.more.Signal()
 }
 
-// close returns when all is told.
+// close returns when all is reported.
 func (t *teller) close() {
 	t.mu.Lock()
 	t.closed = true
@@ -92,15 +91,15 @@ func (t *teller) run() {
 	}
 }
 
-// next waits for something to tell; false where nothing more comes.
-func (t *teller) next() (told, bool) {
+// next waits for the next report; false if there are no more.
+func (t *teller) next() (report, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.queue) == 0 && !t.closed {
 		t.more.Wait()
 	}
 	if len(t.queue) == 0 {
-		return told{}, false
+		return report{}, false
 	}
 	what := t.queue[0]
 	t.queue = t.queue[1:]

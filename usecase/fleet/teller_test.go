@@ -9,13 +9,13 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 )
 
-// What waits to be told is bounded, and neither a warning nor a result is dropped.
-// progressTo is told of progress by a function.
+// The queue of reports is limited, and neither a warning nor a result is dropped. progressTo is a
+// Progress that calls a function.
 type progressTo func(journal.Event)
 
 func (f progressTo) Report(e journal.Event) { f(e) }
 
-func TestWhatIsToldIsBounded(t *testing.T) {
+func TestTellerIsBounded(t *testing.T) {
 	t.Parallel()
 	blocked, release := make(chan struct{}), make(chan struct{})
 	var got []string
@@ -30,7 +30,7 @@ func TestWhatIsToldIsBounded(t *testing.T) {
 	<-blocked
 	tell.Report(journal.Event{Phase: journal.Warned, Message: "hot"})
 	tell.finish(0, collect.Result{Device: "pixel"})
-	for i := range 10 * maxUntold {
+	for i := range 10 * maxQueued {
 		tell.Report(journal.Event{Phase: journal.Settle, Message: fmt.Sprint(i)})
 	}
 	tell.mu.Lock()
@@ -38,13 +38,13 @@ func TestWhatIsToldIsBounded(t *testing.T) {
 	tell.mu.Unlock()
 	close(release)
 	tell.close()
-	if waiting > maxUntold || len(got) != 1+waiting {
-		t.Errorf("%d wait, %d were told; want at most %d", waiting, len(got), maxUntold)
+	if waiting > maxQueued || len(got) != 1+waiting {
+		t.Errorf("%d wait, %d were told; want at most %d", waiting, len(got), maxQueued)
 	}
 	if want := []string{"set-up ", "warning hot", "result of pixel"}; !slices.Equal(got[:3], want) {
 		t.Errorf("told %q first, want %q", got[:3], want)
 	}
-	if last, want := got[len(got)-1], fmt.Sprint("settle ", 10*maxUntold-1); last != want {
+	if last, want := got[len(got)-1], fmt.Sprint("settle ", 10*maxQueued-1); last != want {
 		t.Errorf("told %q last, want %q", last, want)
 	}
 }

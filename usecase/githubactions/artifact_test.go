@@ -25,7 +25,7 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-func TestAForksReportIsPostedByASecondWorkflow(t *testing.T) {
+func TestPostCommentOfAForksReport(t *testing.T) {
 	g := newGitHub(t)
 	g.SetPull(githubtest.Pull{Number: 9, Repository: "mallory/app", Branch: "feature", SHA: commit("a"), Base: "main"})
 	// The first workflow may only read: it leaves a folder.
@@ -56,8 +56,8 @@ func TestAForksReportIsPostedByASecondWorkflow(t *testing.T) {
 	}
 }
 
-// Files that were kept with a fork's runs come along in a folder that nobody looks into.
-func TestKeptFilesInAForksReportAreNotRead(t *testing.T) {
+// Files kept with a fork's runs are in a subfolder that is not read.
+func TestReadFolderIgnoresKeptFiles(t *testing.T) {
 	dir := folder(t)
 	inside := filepath.Join(dir, "evidence")
 	err := errors.Join(os.Mkdir(inside, 0o755), os.WriteFile(filepath.Join(inside, "1f0c-open.pftrace"), []byte("a trace"), 0o644),
@@ -70,7 +70,7 @@ func TestKeptFilesInAForksReportAreNotRead(t *testing.T) {
 	}
 }
 
-func TestAHostileArtifactIsRefused(t *testing.T) {
+func TestReadFolderRejectsHostileArtifacts(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret.json")
 	if err := os.WriteFile(outside, []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
@@ -130,8 +130,8 @@ func TestAHostileArtifactIsRefused(t *testing.T) {
 	}
 }
 
-// Names that an app, a device or a fork chooses stay names in what is posted.
-func TestHostileTextStaysText(t *testing.T) {
+// Names that an app, a device or a fork chooses are escaped in what is posted.
+func TestPublishEscapesHostileText(t *testing.T) {
 	g := newGitHub(t)
 	in := worse(1)
 	v := &in.Verdict.Runs[0]

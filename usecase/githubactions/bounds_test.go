@@ -15,9 +15,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 )
 
-// A few bytes of JSON can become hundreds of memory: 32 MiB of a stranger's must
-// not become gigabytes.
-func TestWhatAStrangersVerdictMayCost(t *testing.T) {
+// A few bytes of JSON can become hundreds in memory: 32 MiB of a stranger's must not become
+// gigabytes.
+func TestReadFolderLimitsMemory(t *testing.T) {
 	const verdict = 32<<20 - 1024
 	open := `{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"id":"a","verdict":"pass","comparisons":[`
 	for name, c := range map[string]struct{ open, each, shut, says string }{
@@ -57,9 +57,9 @@ func TestWhatAStrangersVerdictMayCost(t *testing.T) {
 	}
 }
 
-// A verdict that is nearly as large as an artifact may be is read: many runs of
-// two hundred comparisons, and a hundred samples behind each that is worse.
-func TestALabsVerdictIsWithinBounds(t *testing.T) {
+// A verdict that is nearly as large as allowed is read: many runs of two hundred comparisons, and a
+// hundred samples for each that is worse.
+func TestReadFolderOfALargeLab(t *testing.T) {
 	in := worse(50)
 	for i := range in.Verdict.Runs[0].Deviations {
 		for n := range 100 {

@@ -18,12 +18,12 @@ const (
 	maxCheckTitle      = 250    // characters
 	maxBatch           = 50     // annotations in one request
 	maxCheckNotes      = 4 * maxBatch
-	uncertainPause     = 2 * time.Second // before looking whether a request took effect
+	uncertainPause     = 2 * time.Second // before checking whether a request took effect
 	checkTries         = 3
 	conclusionCanceled = "cancelled"
 )
 
-// Check is a check run that was begun.
+// Check is a check run that was started.
 type Check struct {
 	URL  string
 	id   int64
@@ -31,16 +31,16 @@ type Check struct {
 	done bool // it has a conclusion
 }
 
-// CheckResult is what a check run shows in the end.
+// CheckResult is the final content of a check run.
 type CheckResult struct {
 	Conclusion     string // see Conclude
 	Title, Summary string // plain text; Markdown
 	Notes          []Note
 }
 
-// Conclude says what a verdict is for a check run: "success", "failure" or
-// "neutral". What would fail but for failOn is neutral: a required check takes that
-// for passed, and a reader does not.
+// Conclude returns a verdict's conclusion for a check run: "success", "failure" or "neutral". A
+// verdict that only failOn keeps from failing is neutral: it satisfies a required check, but does
+// not look like a pass.
 func Conclude(o gate.Outcome, failOn gate.FailOn) string {
 	switch {
 	case o == gate.Pass || o == gate.Improvement:
@@ -51,8 +51,8 @@ func Conclude(o gate.Outcome, failOn gate.FailOn) string {
 	return "neutral"
 }
 
-// StartCheck begins a check run on the commit, in progress. external tells runs
-// of the same name apart.
+// StartCheck starts a check run on the commit, in progress. external distinguishes runs of the same
+// name.
 func (c *Client) StartCheck(ctx context.Context, name, head, external, details string) (*Check, error) {
 	opts := github.CreateCheckRunOptions{
 		Name: name, HeadSHA: head, Status: new("in_progress"), ExternalID: &external,
@@ -78,7 +78,7 @@ func (c *Client) StartCheck(ctx context.Context, name, head, external, details s
 	}
 }
 
-// findCheck looks for a check run that a request without an answer has begun.
+// findCheck finds a check run that was started by a request without an answer.
 func (c *Client) findCheck(ctx context.Context, name, head, external string) *Check {
 	list, _, err := c.rest.Checks.ListCheckRunsForRef(ctx, c.owner, c.repo, head,
 		&github.ListCheckRunsOptions{CheckName: &name, Filter: new("all"), ListOptions: github.ListOptions{PerPage: 100}})
@@ -93,8 +93,8 @@ func (c *Client) findCheck(ctx context.Context, name, head, external string) *Ch
 	return nil
 }
 
-// CompleteCheck ends the check run. Annotations go first, in batches; the
-// conclusion comes with the last, so that nobody sees it without its evidence.
+// CompleteCheck ends the check run. Annotations go first, in batches; the conclusion comes with the
+// last, so that it is never shown without its evidence.
 func (c *Client) CompleteCheck(ctx context.Context, k *Check, result CheckResult) error {
 	notes := result.Notes[:min(len(result.Notes), maxCheckNotes)]
 	title, summary := prose.Clip(prose.OneLine(result.Title), maxCheckTitle), result.Summary
@@ -119,9 +119,9 @@ func (c *Client) CompleteCheck(ctx context.Context, k *Check, result CheckResult
 	}
 }
 
-// updateCheck sends one update. GitHub adds its annotations to those there are, so
-// after a fault it looks whether the update took effect, in which case there are
-// `annotations` of them, before it is sent again.
+// updateCheck sends one update. GitHub adds its annotations to the existing ones. So after a fault
+// it first checks whether the update took effect, in which case there are `annotations` of them,
+// before sending it again.
 func (c *Client) updateCheck(ctx context.Context, k *Check, opts github.UpdateCheckRunOptions, annotations int) error {
 	for try := 1; ; try++ {
 		_, _, err := c.rest.Checks.UpdateCheckRun(lookingAgain(ctx), c.owner, c.repo, k.id, opts)

@@ -64,7 +64,7 @@ func TestCheckRunGoesFromProgressToItsConclusion(t *testing.T) {
 	}
 }
 
-func TestWhatWasLostIsNoSuccess(t *testing.T) {
+func TestLossIsNoSuccess(t *testing.T) {
 	for _, c := range []struct {
 		in     layout.Input
 		failOn gate.FailOn
@@ -89,7 +89,7 @@ func TestWhatWasLostIsNoSuccess(t *testing.T) {
 	}
 }
 
-// A scenario of which no line is known has no place in a check run.
+// A scenario without a known line has no place in a check run.
 func TestFindingsWithoutAPlaceAreWorkflowCommands(t *testing.T) {
 	g := newGitHub(t)
 	j := g.job(100, 1, commit("a"))
@@ -106,7 +106,7 @@ func TestFindingsWithoutAPlaceAreWorkflowCommands(t *testing.T) {
 	wantIn(t, "the log", j.log.String(), "::error::21 more findings")
 }
 
-func TestACheckRunThatWasBegunWithoutAnAnswer(t *testing.T) {
+func TestStartCheckWithoutAnAnswer(t *testing.T) {
 	for name, late := range map[string]bool{"and is there": true, "and is not": false} {
 		t.Run(name, func(t *testing.T) {
 			g := newGitHub(t)
@@ -119,7 +119,7 @@ func TestACheckRunThatWasBegunWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-func TestWithoutAVerdictTheCheckRunEnds(t *testing.T) {
+func TestAbandonEndsTheCheckRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
 		failOn gate.FailOn
@@ -150,7 +150,7 @@ func TestWithoutAVerdictTheCheckRunEnds(t *testing.T) {
 	}
 }
 
-func TestACancelledJobStillEndsItsCheckRun(t *testing.T) {
+func TestAbandonAfterCancellation(t *testing.T) {
 	g := newGitHub(t)
 	j := g.job(100, 1, commit("a"))
 	j.Begin(t.Context())

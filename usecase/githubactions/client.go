@@ -15,21 +15,21 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// DefaultAPI is GitHub's REST API where GITHUB_API_URL names no other.
+// DefaultAPI is GitHub's REST API unless GITHUB_API_URL names another.
 const DefaultAPI = "https://api.github.com"
 
-// ClientOptions say how GitHub is reached.
+// ClientOptions configure the connection to GitHub.
 type ClientOptions struct {
 	API       string            // GITHUB_API_URL; "" is DefaultAPI
 	GraphQL   string            // GITHUB_GRAPHQL_URL; "" is "graphql" below the API
-	Token     string            // needed
+	Token     string            // required
 	Transport http.RoundTripper // nil is http.DefaultTransport
 	Clock     Clock             // the zero value is RealClock
-	Log       func(string)      // told of each retry, and of what takes long; may be nil
-	Try       time.Duration     // how long one request may take before it is sent again; 0: half a minute
+	Log       func(string)      // called for each retry, and for slow requests; may be nil
+	Try       time.Duration     // the timeout of one try; 0: half a minute
 }
 
-// Client talks to GitHub about one repository.
+// Client accesses one repository on GitHub.
 type Client struct {
 	rest        *github.Client
 	graphQL     string
@@ -64,12 +64,12 @@ func NewClient(j Job, o ClientOptions) (*Client, error) {
 	return &Client{rest: rest, graphQL: o.GraphQL, owner: j.Owner, repo: j.Repo, clock: o.Clock}, nil
 }
 
-// actionsBot is who a workflow's own token speaks as.
+// actionsBot is the account of a workflow's own token.
 const actionsBot = "github-actions[bot]"
 
-// Login is the account that the token speaks as. GraphQL tells it for every kind
-// of token; REST only for a person's. Where neither does, it is taken for the
-// workflow's own token: what is created later says who made it.
+// Login returns the account of the token. GraphQL returns it for every kind of token; REST only for
+// a person's. If neither does, the token is assumed to be the workflow's own: the author of what is
+// created later corrects that.
 func (c *Client) Login(ctx context.Context) string {
 	if c.login != "" {
 		return c.login
@@ -99,7 +99,7 @@ func (c *Client) viewer(ctx context.Context) (string, error) {
 	return answer.Data.Viewer.Login, nil
 }
 
-// reason says shortly why GitHub refused something.
+// reason returns shortly why GitHub refused something.
 func reason(err error) string {
 	var answer *github.ErrorResponse
 	var primary *github.RateLimitError
@@ -131,7 +131,7 @@ func answered(status int, message string) string {
 	return text
 }
 
-// statusOf is the HTTP status of a refusal, 0 where GitHub said nothing.
+// statusOf returns the HTTP status of a refusal, 0 if GitHub did not answer.
 func statusOf(err error) int {
 	var answer *github.ErrorResponse
 	if errors.As(err, &answer) && answer.Response != nil {
@@ -140,8 +140,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-// uncertain reports whether a request that creates something may have done so
-// although it ended in an error.
+// uncertain reports whether a failed request may still have created something.
 func uncertain(ctx context.Context, err error) bool {
 	var primary *github.RateLimitError
 	var secondary *github.AbuseRateLimitError

@@ -15,34 +15,32 @@ import (
 )
 
 const (
-	maxPages  = 300 // of 100 comments; beyond them a comment is not looked for
-	maxRounds = 30  // of looking, writing, and looking again
+	maxPages  = 300 // of 100 comments; a comment is not searched beyond them
+	maxRounds = 30  // of reading, writing, and reading again
 
-	// settle is longer than a job takes from looking to writing.
+	// settle is longer than a job takes from reading to writing.
 	settle = 3 * time.Second
 )
 
-// Posted is what became of a comment.
+// Posted is the result of posting a comment.
 type Posted struct {
 	URL string
-	// Newer is the stamp of what stays in the row's place, where it is a newer run's,
-	// or where a row without a verdict would have replaced one with it.
+	// Newer is the stamp of the row that was kept instead, if it is of a newer run, or if a row
+	// without a verdict would have replaced one with it.
 	Newer *board.Stamp
-	// Namesakes says that another job of the same run bears the same name.
+	// Namesakes reports that another job of the same run has the same name.
 	Namesakes bool
 }
 
-// Comment puts the row into the one comment on the pull request that belongs to
-// the configuration: over the row of the same leg that is there, or as a new one;
-// where there is no comment yet, into a new one, if create is set. head is the
-// pull request's head commit as it is now, "" where it is not known.
+// Comment puts the row into the configuration's comment on the pull request: replacing the row of
+// the same leg if there is one. If there is no comment yet, it creates one if create is set. head
+// is the pull request's current head commit, "" if unknown.
 //
-// A comment is ours if its first line bears our stamp and the token's own
-// account wrote it; anybody can copy a stamp. GitHub has no "create unless it is
-// there" and no "edit unless it has changed", so it looks again a moment after
-// each write, until one comment stands and has the row: of several, which jobs at
-// the same time may have created, all of them keep the same one, with the rows of
-// all, and a row that a job at the same time wrote over is written again.
+// A comment is ours if its first line has our stamp and the token's own account wrote it; anybody
+// can copy a stamp. GitHub can neither create a comment only if none exists nor edit one only if it
+// is unchanged. So Comment reads again a moment after each write, until exactly one comment exists
+// and has the row: of several comments, which concurrent jobs may have created, all jobs keep the
+// same one, with the rows of all, and a row that a concurrent job overwrote is written again.
 func (c *Client) Comment(ctx context.Context, pull int, config string, row board.Row, head string, create bool) (Posted, error) {
 	row = row.Signed()
 	waits := 0
@@ -64,7 +62,7 @@ func (c *Client) Comment(ctx context.Context, pull int, config string, row board
 			err = c.deleteAll(ctx, ours[min(1, len(ours)):])
 		}
 		switch {
-		case errors.Is(err, errWaited) && waits < maxTries: // another one may stand there by now
+		case errors.Is(err, errWaited) && waits < maxTries: // another one may be there by now
 			waits++
 			continue
 		case err != nil:
@@ -79,7 +77,7 @@ func (c *Client) Comment(ctx context.Context, pull int, config string, row board
 	return Posted{}, fmt.Errorf("comment on pull request %d: other jobs keep writing the same comment", pull)
 }
 
-// apart lets jobs that write at the same time get out of step.
+// apart desynchronizes jobs that write at the same time.
 func (c *Client) apart(round int) time.Duration {
 	if round == 0 {
 		return 0
@@ -87,8 +85,7 @@ func (c *Client) apart(round int) time.Duration {
 	return time.Duration(rand.Int64N(int64(settle)))
 }
 
-// merge is the comment with the row, of what our comments say; "" where the first
-// of them says all that there is to say.
+// merge adds the row to what our comments contain; body is "" if the first of them needs no change.
 func merge(ours []comment, config string, row board.Row, head string) (posted Posted, body string, err error) {
 	boards := []board.Board{{Config: config}}
 	for _, c := range ours {
@@ -107,14 +104,14 @@ func merge(ours []comment, config string, row board.Row, head string) (posted Po
 	return posted, body, err
 }
 
-// comment is one that bears our stamp and is by our author.
+// comment is one with our stamp and by our author.
 type comment struct {
 	id    int64
 	url   string
 	board board.Board
 }
 
-// comments are ours for a configuration, the first that was created first.
+// comments returns ours for a configuration, the oldest first.
 func (c *Client) comments(ctx context.Context, pull int, config, head string) ([]comment, error) {
 	login := c.Login(ctx)
 	var ours []comment
@@ -138,8 +135,8 @@ func (c *Client) comments(ctx context.Context, pull int, config, head string) ([
 	return ours, nil
 }
 
-// createComment creates one, unless nobody knows whether it did: then the next
-// look tells. The answer says who the token speaks as.
+// createComment creates a comment. If it is unknown whether it did, the next reading shows it. The
+// answer names the token's account.
 func (c *Client) createComment(ctx context.Context, pull int, body string) error {
 	made, _, err := c.rest.Issues.CreateComment(ctx, c.owner, c.repo, pull, &github.IssueComment{Body: &body})
 	if err != nil && uncertain(ctx, err) {
@@ -154,11 +151,11 @@ func (c *Client) createComment(ctx context.Context, pull int, body string) error
 	return nil
 }
 
-// editComment writes over a comment. Where GitHub asks to wait first, it is errWaited
-// afterwards: what is to be written was made of what stood there before.
+// editComment overwrites a comment. If GitHub asked to wait first, it returns errWaited afterwards:
+// the new text was derived from what may have changed since.
 func (c *Client) editComment(ctx context.Context, id int64, body string) error {
 	_, _, err := c.rest.Issues.EditComment(lookingAgain(ctx), c.owner, c.repo, id, &github.IssueComment{Body: &body})
-	if err != nil && statusOf(err) != http.StatusNotFound { // deleted meanwhile: the next look tells
+	if err != nil && statusOf(err) != http.StatusNotFound { // deleted meanwhile: the next reading shows it
 		return fmt.Errorf("update comment %d: %w", id, err)
 	}
 	return nil

@@ -63,8 +63,8 @@ func TestCommentIsUpdatedInPlace(t *testing.T) {
 	wantIn(t, "the comment", after.Body, "run=101", "Regression")
 }
 
-// With CommentOn a pull request gets its first comment from that outcome on; one that is there
-// says what the newest run says.
+// With CommentOn a pull request gets its first comment from that outcome on; an existing comment is
+// always updated.
 func TestCommentOn(t *testing.T) {
 	of := func(o gate.Outcome) layout.Input {
 		in := fine()
@@ -98,7 +98,7 @@ func TestCommentOn(t *testing.T) {
 	wantIn(t, "the comment once it is mended", g.only(t).Body, "run=101", "✅ Pass")
 }
 
-func TestCommentOfTheSameResultIsLeftAlone(t *testing.T) {
+func TestCommentSkipsAnUnchangedResult(t *testing.T) {
 	g := newGitHub(t)
 	g.job(100, 1, commit("a")).publish(t, worse(1))
 	g.job(100, 1, commit("a")).publish(t, worse(1))
@@ -107,7 +107,7 @@ func TestCommentOfTheSameResultIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAnOlderRunLeavesANewerComment(t *testing.T) {
+func TestCommentKeepsANewerRuns(t *testing.T) {
 	for name, old := range map[string]struct {
 		run     int64
 		attempt int
@@ -134,9 +134,9 @@ func TestAnOlderRunLeavesANewerComment(t *testing.T) {
 	}
 }
 
-// After a push that takes a commit back, the run on the commit that is the head
-// again is the one to show, though its number is the lower.
-func TestTheHeadCommitGoesFirst(t *testing.T) {
+// After a push that reverts a commit, the run on the commit that is the head again is shown, though
+// its number is lower.
+func TestCommentPrefersTheHeadCommit(t *testing.T) {
 	g := newGitHub(t)
 	g.job(101, 1, commit("b")).publish(t, worse(1)) // the head is a…
 	g.job(100, 2, commit("a")).publish(t, fine())
@@ -162,7 +162,7 @@ func TestTwoConfigurationsHaveTwoComments(t *testing.T) {
 	}
 }
 
-func TestOursIsFoundAfter250Comments(t *testing.T) {
+func TestCommentIsFoundAfter250Others(t *testing.T) {
 	g := newGitHub(t)
 	for i := range 250 {
 		g.AddComment(7, "octocat", fmt.Sprintf("comment %d", i))
@@ -179,7 +179,7 @@ func TestOursIsFoundAfter250Comments(t *testing.T) {
 }
 
 // Anybody can copy the marker; only our account's comment is ours.
-func TestACopiedMarkerIsNotOurs(t *testing.T) {
+func TestCommentIgnoresACopiedMarker(t *testing.T) {
 	g := newGitHub(t)
 	g.job(100, 1, commit("a")).publish(t, worse(1))
 	stolen := strings.Replace(g.only(t).Body, "run=100", "run=999999", 1)
@@ -197,8 +197,8 @@ func TestACopiedMarkerIsNotOurs(t *testing.T) {
 	}
 }
 
-// Our own duplicates, left by jobs that ran at the same time, become one.
-func TestDuplicatesBecomeOne(t *testing.T) {
+// Our own duplicates, left by concurrent jobs, become one.
+func TestCommentMergesDuplicates(t *testing.T) {
 	g := newGitHub(t)
 	g.job(101, 1, commit("a")).publish(t, fine())
 	newest := g.only(t)
@@ -210,7 +210,7 @@ func TestDuplicatesBecomeOne(t *testing.T) {
 	}
 }
 
-func TestJobsAtTheSameTimeLeaveOneComment(t *testing.T) {
+func TestConcurrentJobsLeaveOneComment(t *testing.T) {
 	g := newGitHub(t)
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -222,9 +222,9 @@ func TestJobsAtTheSameTimeLeaveOneComment(t *testing.T) {
 	g.only(t)
 }
 
-// An older job looks, a newer one writes, and then the older one writes over it:
-// the newer one sees that when it looks again.
-func TestAnOlderJobThatWritesLastIsWrittenOver(t *testing.T) {
+// An older job reads, a newer one writes, and then the older one overwrites it: the newer one sees
+// that when it reads again.
+func TestCommentOverwritesAnOlderJobsWrite(t *testing.T) {
 	g := newGitHub(t)
 	g.job(101, 1, commit("a")).publish(t, worse(1))
 	arrived, release := g.Hold("PATCH", "/issues/comments/")
@@ -235,7 +235,7 @@ func TestAnOlderJobThatWritesLastIsWrittenOver(t *testing.T) {
 		defer close(done)
 		older.publish(t, worse(2))
 	}()
-	<-arrived // the older job has looked, and its write is on the way
+	<-arrived // the older job has read, and its write is on the way
 
 	newer := g.job(107, 1, commit("a"))
 	newer.Check = false
@@ -248,7 +248,7 @@ func TestAnOlderJobThatWritesLastIsWrittenOver(t *testing.T) {
 	wantIn(t, "the comment", g.only(t).Body, "✅ Pass", "run=107")
 }
 
-func TestACommentThatWasCreatedWithoutAnAnswer(t *testing.T) {
+func TestCommentCreatedWithoutAnAnswer(t *testing.T) {
 	g := newGitHub(t)
 	g.Fail(githubtest.Fault{Method: "POST", Path: "/comments", Status: 502, Times: 1, Late: true})
 	j := g.job(100, 1, commit("a"))
@@ -259,8 +259,8 @@ func TestACommentThatWasCreatedWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// A report of some 2 MB of Markdown is cut to what GitHub takes.
-func TestALargeReportFits(t *testing.T) {
+// A report of some 2 MB of Markdown is cut to GitHub's limit.
+func TestPublishFitsALargeReport(t *testing.T) {
 	g := newGitHub(t)
 	in := worse(1)
 	long := strings.Repeat("a long name 长 ", 8)
@@ -289,7 +289,7 @@ func TestALargeReportFits(t *testing.T) {
 	}
 }
 
-func TestWhoTheTokenSpeaksAs(t *testing.T) {
+func TestLogin(t *testing.T) {
 	for name, as := range map[string]func(*github) string{
 		"a person": func(g *github) string { g.As("machine-user"); return "machine-user" },
 		"an app":   func(g *github) string { g.AsApp("gate[bot]"); return "gate[bot]" },

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/report/markdown"
 )
 
-// Content is what a Reporter shows of a result, whatever kind of result it is.
+// Content is what a Reporter shows of any kind of result.
 type Content struct {
 	Outcome  gate.Outcome
 	Headline string // one line, plain
@@ -19,13 +19,14 @@ type Content struct {
 	Counts   map[gate.Outcome]int // how many runs have which verdict, for the outputs
 }
 
-// ContentOf is a verdict on runs, with each finding at the place of its scenario.
+// ContentOf returns the content of a verdict on runs, with each finding at the place of its
+// scenario.
 func ContentOf(in layout.Input, places document.Places) Content {
 	d := layout.Verdict(in)
 	c := Content{Outcome: in.Verdict.Verdict, Headline: d.Headline(), Counts: map[gate.Outcome]int{}, Markdown: Comment(d)}
 	for _, p := range d.Problems {
 		if p.Explains {
-			continue // it is told where what it explains is
+			continue // it is shown with what it explains
 		}
 		at := places.Of(p.Scenario)
 		c.Notes = append(c.Notes, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: withCauses(p)})
@@ -36,7 +37,7 @@ func ContentOf(in layout.Input, places document.Places) Content {
 	return c
 }
 
-// withCauses is what a problem says, and what explains it below.
+// withCauses returns a problem's text, followed by its explanations.
 func withCauses(p document.Problem) string {
 	text := p.Text
 	for _, cause := range p.Causes {
@@ -45,10 +46,10 @@ func withCauses(p document.Problem) string {
 	return text
 }
 
-// Comment writes a document in at most so many bytes.
+// Comment returns a function that writes a document in at most so many bytes.
 func Comment(d document.Document) func(w io.Writer, limit int) error {
 	return func(w io.Writer, limit int) error { return markdown.Render(w, d, document.Options{Limit: limit}) }
 }
 
-// ForkNote heads a report that a fork's run made.
+// ForkNote heads a report from a fork's run.
 const ForkNote = "Measured by a run on a fork's code; the numbers are that run's own."

@@ -20,9 +20,9 @@ func (j *job) warnings() []string {
 	return out
 }
 
-// Whatever GitHub refuses, the report is in the summary, the findings are
-// annotated, there is one warning, and no error.
-func TestWhatGitHubRefusesIsOneWarning(t *testing.T) {
+// Whatever GitHub refuses, the report is in the summary, the findings are annotated, there is one
+// warning, and no error.
+func TestRefusalsAreOneWarning(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(*github)
 		says    string
@@ -61,9 +61,9 @@ func TestWhatGitHubRefusesIsOneWarning(t *testing.T) {
 	}
 }
 
-// The second workflow, whose token may not comment either, is not told to add a
-// second workflow.
-func TestTheCommentersOwnAdvice(t *testing.T) {
+// The second workflow, whose token may not comment either, does not suggest adding a second
+// workflow.
+func TestWarningOfTheSecondWorkflow(t *testing.T) {
 	g := newGitHub(t)
 	g.ReadOnly(true)
 	for event, advised := range map[string]bool{"pull_request": true, "workflow_run": false} {
@@ -78,7 +78,7 @@ func TestTheCommentersOwnAdvice(t *testing.T) {
 	}
 }
 
-func TestWithoutATokenThereIsASummary(t *testing.T) {
+func TestPublishWithoutAToken(t *testing.T) {
 	g := newGitHub(t)
 	j := g.job(100, 1, commit("a"))
 	j.Client = nil
@@ -89,7 +89,7 @@ func TestWithoutATokenThereIsASummary(t *testing.T) {
 	wantIn(t, "the job summary", j.read("GITHUB_STEP_SUMMARY"), "✅ Pass")
 }
 
-func TestWaitingIsAsGitHubSays(t *testing.T) {
+func TestRetryDelays(t *testing.T) {
 	reset := time.Date(2026, 11, 21, 12, 1, 30, 0, time.UTC) // 90 s after the test's clock
 	for name, c := range map[string]struct {
 		fault githubtest.Fault
@@ -124,7 +124,7 @@ func TestWaitingIsAsGitHubSays(t *testing.T) {
 			j := g.job(100, 1, commit("a"))
 			j.Check = false
 			j.publish(t, worse(1))
-			want := append(c.want, 3*time.Second) // before it looks again
+			want := append(c.want, 3*time.Second) // before it reads again
 			if got := g.clock.naps; !slices.Equal(got, want) {
 				t.Errorf("it waited %v, want %v", got, want)
 			}
@@ -136,9 +136,9 @@ func TestWaitingIsAsGitHubSays(t *testing.T) {
 	}
 }
 
-func TestTheTokenIsNeverWritten(t *testing.T) {
+func TestTokenIsNeverWritten(t *testing.T) {
 	g := newGitHub(t)
-	// A proxy that gives away what it was sent.
+	// A proxy that discloses what it was sent.
 	g.Fail(githubtest.Fault{Status: 400, Text: "bad header Authorization: Bearer " + token})
 	j := g.job(100, 1, commit("a"))
 	j.env["GITHUB_ACTIONS"] = "true"

@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/githubtest"
 )
 
-// A job is cancelled while it measures: its check run ends at once, before
-// anything else is put in order.
-func TestACancelledJobEndsItsCheckRun(t *testing.T) {
+// A job is cancelled while it measures: its check run ends at once, before anything else is cleaned
+// up.
+func TestCancelEndsTheCheckRun(t *testing.T) {
 	g := newGitHub(t)
 	j := g.job(100, 1, commit("a"))
 	j.Begin(t.Context())
@@ -30,8 +30,8 @@ func TestACancelledJobEndsItsCheckRun(t *testing.T) {
 	}
 }
 
-// The signal comes while the verdict is posted: it is posted to its end.
-func TestAVerdictIsPostedThoughTheJobIsCancelled(t *testing.T) {
+// A verdict that is being posted when the signal comes is posted completely.
+func TestPublishDuringCancellation(t *testing.T) {
 	g := newGitHub(t)
 	j := g.job(100, 1, commit("a"))
 	j.Begin(t.Context())
@@ -46,9 +46,8 @@ func TestAVerdictIsPostedThoughTheJobIsCancelled(t *testing.T) {
 	wantIn(t, "the comment", g.only(t).Body, "❌ Regression")
 }
 
-// The job of an older commit is cancelled by a push: the new commit's comes, and
-// says what there is to say.
-func TestACancelledJobOfAnOlderCommitIsNoNews(t *testing.T) {
+// The job of an older commit is cancelled by a push: the new commit's job reports for both.
+func TestCancelOfAnOlderCommit(t *testing.T) {
 	g := newGitHub(t)
 	g.job(99, 1, commit("c")).publish(t, fine())
 	old := g.job(100, 1, commit("b")) // the head is a…
@@ -62,8 +61,8 @@ func TestACancelledJobOfAnOlderCommitIsNoNews(t *testing.T) {
 	wantIn(t, "the comment", g.only(t).Body, "No verdict for commit "+commit("a")[:10], "the job was cancelled")
 }
 
-// What an app wrote into an error can't make a row.
-func TestAnErrorMakesNoRow(t *testing.T) {
+// An app's text in an error can't create a row.
+func TestFencedErrorIsNoRow(t *testing.T) {
 	g := newGitHub(t)
 	j := g.leg(100, 1, commit("a"), "one")
 	j.Abandon(t.Context(), errors.New("the device says\n<!-- apkgate:row leg=two job= run=100 number=100 attempt=1 verdict=pass sum=0 headline=fine -->\n"))
@@ -74,7 +73,7 @@ func TestAnErrorMakesNoRow(t *testing.T) {
 }
 
 // A step that is killed leaves its check run in progress; a later step ends it.
-func TestAKilledStepsCheckRunIsEndedByALaterStep(t *testing.T) {
+func TestEndOfAKilledStep(t *testing.T) {
 	g := newGitHub(t)
 	g.job(99, 1, commit("b")).publish(t, fine())
 	killed := g.leg(100, 1, commit("a"), "api 29")
@@ -102,7 +101,7 @@ func TestAKilledStepsCheckRunIsEndedByALaterStep(t *testing.T) {
 	}
 }
 
-func TestAStepThatEndedByItselfLeavesNothingToEnd(t *testing.T) {
+func TestEndAfterACompletedStep(t *testing.T) {
 	for name, refused := range map[string]bool{"with a check run": false, "with a token that may not make one": true} {
 		t.Run(name, func(t *testing.T) {
 			g := newGitHub(t)
@@ -124,9 +123,9 @@ func TestAStepThatEndedByItselfLeavesNothingToEnd(t *testing.T) {
 	}
 }
 
-// The devices fail on a new commit: the green comment of the old one would be taken
-// for the new one's.
-func TestWithoutAVerdictAnOlderCommitsCommentGoes(t *testing.T) {
+// The devices fail on a new commit: the green comment of the old one would be mistaken for the new
+// one's.
+func TestAbandonReplacesAnOlderCommitsVerdict(t *testing.T) {
 	g := newGitHub(t)
 	g.job(99, 1, commit("b")).publish(t, fine())
 	j := g.job(100, 1, commit("a"))
@@ -143,7 +142,7 @@ func TestWithoutAVerdictAnOlderCommitsCommentGoes(t *testing.T) {
 	wantIn(t, "the comment", g.only(t).Body, "❌ Regression")
 }
 
-func TestWithoutAVerdictTheSameCommitsCommentStays(t *testing.T) {
+func TestAbandonKeepsTheSameCommitsVerdict(t *testing.T) {
 	g := newGitHub(t)
 	g.job(99, 1, commit("a")).publish(t, worse(1))
 	j := g.job(100, 1, commit("a"))
@@ -152,9 +151,9 @@ func TestWithoutAVerdictTheSameCommitsCommentStays(t *testing.T) {
 	wantIn(t, "the comment", g.only(t).Body, "❌ Regression", "run=99")
 }
 
-// A verdict is shown before it is explained. Cancelled meanwhile it stays, and what explains it
-// takes its place: in the comment, the check run and the job summary there is one verdict.
-func TestAVerdictThatIsExplainedLater(t *testing.T) {
+// A verdict is shown before it is explained. If the job is cancelled in between it stays, and the
+// explained one replaces it: the comment, the check run and the job summary have one verdict.
+func TestPublishFirst(t *testing.T) {
 	g := newGitHub(t)
 	j := g.job(100, 1, commit("a"))
 	j.Begin(t.Context())

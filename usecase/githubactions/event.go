@@ -12,22 +12,22 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/board"
 )
 
-// MaxEvent is the largest event payload that is read, in bytes.
+// MaxEvent is the maximum size of an event payload, in bytes.
 const MaxEvent = 8 << 20
 
-// Job is what a workflow's job is about, as the runner's environment and the
-// event tell it. On workflow_run it is about the run that triggered it.
+// Job is what a workflow's job is about, by the runner's environment and the event. On workflow_run
+// it is about the run that triggered it.
 type Job struct {
 	Owner, Repo string
 	Event       string       // the name of the event: "pull_request"
 	Run         board.RunRef // the run that measured
-	HeadSHA     string       // the commit that was measured, as its author knows it
-	Merge       string       // the commit that the job checks out, where that is a merge of the pull request; "" where it is none
+	HeadSHA     string       // the commit that was measured, in the pull request's branch
+	Merge       string       // the commit that the job checks out, if that is a merge of the pull request; "" if it is none
 	Ref         string       // "refs/pull/7/merge"
-	Pull        *Pull        // nil where the event is about none, or it is not known yet
+	Pull        *Pull        // nil if the event is about none, or it is not known yet
 	RunURL      string       // the page of the run that measured
 	server      string       // GitHub's address, without a slash at the end
-	// DefaultBranch is the repository's, "" where the event does not tell.
+	// DefaultBranch is the repository's, "" if the event does not contain it.
 	DefaultBranch string
 	source        *headSource
 }
@@ -37,16 +37,14 @@ type Pull struct {
 	Number           int
 	HeadSHA, HeadRef string
 	BaseSHA, BaseRef string
-	MergeBase        string // where the head left its base; "" until it is asked for
+	MergeBase        string // where the head left its base; "" until FindMergeBase
 	Fork             bool   // the head is in another repository
 }
 
-// headSource is where the head of a triggering run came from: the key by which
-// a fork's pull request is found.
+// headSource identifies the head of a triggering run, by which a fork's pull request is found.
 type headSource struct{ repository, owner, branch, sha string }
 
-// ArtifactsURL is where the artifacts of the run are listed that measured, "" where
-// that is not known.
+// ArtifactsURL returns the page with the artifacts of the run that measured, "" if unknown.
 func (j Job) ArtifactsURL() string {
 	if j.RunURL == "" {
 		return ""
@@ -54,7 +52,7 @@ func (j Job) ArtifactsURL() string {
 	return j.RunURL + "#artifacts"
 }
 
-// linked is a commit of the repository for a comment, cut short and as a link.
+// linked returns an abbreviated commit of the repository as a link, for a comment.
 func (j Job) linked(commit string) string {
 	if !commitID.MatchString(commit) {
 		return ""
@@ -62,11 +60,11 @@ func (j Job) linked(commit string) string {
 	return fmt.Sprintf("[`%.10s`](%s/%s/%s/commit/%s)", commit, j.server, j.Owner, j.Repo, commit)
 }
 
-// Repository is "owner/name".
+// Repository returns "owner/name".
 func (j Job) Repository() string { return j.Owner + "/" + j.Repo }
 
-// payload is what is read of an event. GitHub writes it; names of branches in it
-// are chosen by whoever opened the pull request.
+// payload is the part of an event that is read. GitHub writes it; names of branches in it are
+// chosen by the author of the pull request.
 type payload struct {
 	Repository  repository   `json:"repository"`
 	PullRequest *pullRequest `json:"pull_request"`
@@ -80,7 +78,7 @@ type payload struct {
 type repository struct {
 	ID       int64  `json:"id"`
 	FullName string `json:"full_name"`
-	// DefaultBranch is told of the workflow's own repository.
+	// DefaultBranch is set for the workflow's own repository.
 	DefaultBranch string `json:"default_branch"`
 	Owner         struct {
 		Login string `json:"login"`
@@ -96,7 +94,7 @@ type pullRequest struct {
 type branch struct {
 	SHA  string      `json:"sha"`
 	Ref  string      `json:"ref"`
-	Repo *repository `json:"repo"` // null where the fork was deleted
+	Repo *repository `json:"repo"` // null if the fork was deleted
 }
 
 type workflowRun struct {
@@ -171,7 +169,7 @@ func readEvent(path string) (payload, error) {
 	return p, nil
 }
 
-// take fills in what the event says.
+// take fills in the event's fields.
 func (j *Job) take(p payload) {
 	switch {
 	case p.WorkflowRun != nil && j.Event == "workflow_run":
@@ -187,9 +185,9 @@ func (j *Job) take(p payload) {
 	}
 }
 
-// triggered takes a finished run for the one that measured. GitHub lists the
-// pull requests of the run's head; one whose base is in another repository is a
-// fork's own, and no concern of ours. For a head in a fork the list is empty.
+// triggered takes a finished run for the one that measured. GitHub lists the pull requests of the
+// run's head; one whose base is in another repository is a fork's own, and is ignored. For a head
+// in a fork the list is empty.
 func (j *Job) triggered(w workflowRun, ours repository) {
 	j.Run = board.RunRef{ID: w.ID, Number: w.Number, Attempt: max(1, w.Attempt)}
 	j.HeadSHA = w.HeadSHA
@@ -222,5 +220,5 @@ func (p pullRequest) pull(ours string) *Pull {
 	}
 }
 
-// errNoPull says that the event is about no pull request that could be found.
+// errNoPull reports that no pull request was found for the event.
 var errNoPull = errors.New("the event is about no open pull request of this repository")

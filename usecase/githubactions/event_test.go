@@ -43,7 +43,7 @@ func triggered(branch string, head object, pulls ...object) object {
 	}
 }
 
-func TestWhatAnEventIsAbout(t *testing.T) {
+func TestReadJob(t *testing.T) {
 	pull := func(head any) object {
 		return object{"repository": repo(1, "octo/app"), "pull_request": object{
 			"number": 7, "head": side(commit("a"), "feature", head), "base": side(commit("e"), "main", repo(1, "octo/app")),
@@ -94,7 +94,7 @@ func TestWhatAnEventIsAbout(t *testing.T) {
 	}
 }
 
-func TestAnEventIsData(t *testing.T) {
+func TestReadJobRejectsHostileEvents(t *testing.T) {
 	good := envOf(t, "push", object{"after": commit("f")})
 	long := filepath.Join(t.TempDir(), "long.json")
 	if err := os.WriteFile(long, []byte(`{"a":"`+strings.Repeat("x", githubactions.MaxEvent)+`"}`), 0o644); err != nil {
@@ -123,9 +123,9 @@ func TestAnEventIsData(t *testing.T) {
 	}
 }
 
-// The pull request of a fork's run is found by repository, branch and commit, all
-// three of the event.
-func TestAForksPullRequestIsFound(t *testing.T) {
+// The pull request of a fork's run is found by repository, branch and commit, all three of the
+// event.
+func TestResolvePull(t *testing.T) {
 	mine := githubtest.Pull{Number: 9, Repository: "mallory/app", Branch: "feature", SHA: commit("a"), Base: "main"}
 	with := func(change func(*githubtest.Pull)) []githubtest.Pull {
 		p := mine

@@ -26,12 +26,12 @@ const token = "ghs_0123456789abcdefSECRET"
 // commit is a commit's id made of one hexadecimal digit.
 func commit(digit string) string { return strings.Repeat(digit, 40) }
 
-// clock is a clock that no test waits for: sleeping moves it.
+// clock is a clock on which sleeping returns at once.
 type clock struct {
 	mu   sync.Mutex
 	now  time.Time
 	naps []time.Duration
-	nap  func() // called while a client that is made from now on sleeps
+	nap  func() // called while a client that is created from now on sleeps
 }
 
 func newClock() *clock {
@@ -162,8 +162,8 @@ func writeJSON(t *testing.T, dir, name string, v any) string {
 	return path
 }
 
-// worse is a verdict with n events in which a run renders half as many frames.
-// It is made here; nothing was measured.
+// worse is a verdict with n events in which a run renders half as many frames. It is synthetic;
+// nothing was measured.
 func worse(n int) layout.Input {
 	r := gate.RunVerdict{
 		ID: "U1", Verdict: gate.Regression, Scenario: "open-message", App: run.App{Package: "com.example.mail", Version: "2.0"},

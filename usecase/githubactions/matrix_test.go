@@ -64,8 +64,8 @@ func TestLegsOfAMatrixAreRowsOfOneComment(t *testing.T) {
 	}
 }
 
-// lockstep wakes its jobs when all of them sleep or have ended, so that they look,
-// write and look again at the same time.
+// lockstep wakes its jobs when all of them sleep or have ended, so that they read, write and read
+// again at the same time.
 type lockstep struct {
 	mu                sync.Mutex
 	cond              *sync.Cond
@@ -105,7 +105,7 @@ func (l *lockstep) wake() {
 	}
 }
 
-func TestLegsAtTheSameTimeEachHaveARow(t *testing.T) {
+func TestConcurrentLegsEachHaveARow(t *testing.T) {
 	const legs = 8
 	for name, before := range map[string]bool{"the first comment": false, "over an older commit's": true} {
 		t.Run(name, func(t *testing.T) {
@@ -146,9 +146,9 @@ func TestLegsAtTheSameTimeEachHaveARow(t *testing.T) {
 	}
 }
 
-// While a leg's edit is refused for a while, another leg writes its row: the first
-// one looks again before it writes.
-func TestALegThatHadToWaitKeepsTheOthersRow(t *testing.T) {
+// While a leg's edit is delayed, another leg writes its row: the first one reads again before it
+// writes.
+func TestDelayedLegKeepsTheOthersRow(t *testing.T) {
 	g := newGitHub(t)
 	g.leg(99, 1, commit("a"), "slow").publish(t, fine())
 	g.Fail(githubtest.Fault{Method: "PATCH", Path: "/issues/comments/", Status: 502, Times: 1})
@@ -166,7 +166,7 @@ func TestALegThatHadToWaitKeepsTheOthersRow(t *testing.T) {
 	}
 }
 
-func TestARowIsReplacedByItsOwnLegAlone(t *testing.T) {
+func TestRowIsReplacedOnlyByItsLeg(t *testing.T) {
 	g := newGitHub(t)
 	g.leg(100, 1, commit("a"), "one").publish(t, worse(1))
 	g.leg(100, 1, commit("a"), "two").publish(t, worse(1))
@@ -190,7 +190,7 @@ func TestARowIsReplacedByItsOwnLegAlone(t *testing.T) {
 }
 
 // A leg that lost a device is no pass among the others.
-func TestALegThatLostADevice(t *testing.T) {
+func TestLegThatLostADevice(t *testing.T) {
 	g := newGitHub(t)
 	g.leg(100, 1, commit("a"), "whole").publish(t, fine())
 	j := g.leg(100, 1, commit("a"), "lost")
@@ -204,9 +204,9 @@ func TestALegThatLostADevice(t *testing.T) {
 	}
 }
 
-// A check run that was begun without an answer is found again beside a later one of
-// the same name.
-func TestACheckRunIsFoundBesideItsNamesake(t *testing.T) {
+// A check run that was started without an answer is distinguished from a later one of the same
+// name.
+func TestStartCheckFindsItsOwnAmongNamesakes(t *testing.T) {
 	g := newGitHub(t)
 	g.Fail(githubtest.Fault{Method: "POST", Path: "/check-runs", Status: 502, Times: 1, Late: true})
 	g.clock.nap = sync.OnceFunc(func() {
@@ -220,9 +220,9 @@ func TestACheckRunIsFoundBesideItsNamesake(t *testing.T) {
 	}
 }
 
-// Two jobs of one run without a name for their legs: nothing is lost, and somebody
-// is told what to do.
-func TestJobsThatBearOneName(t *testing.T) {
+// Two jobs of one run without a name for their legs: nothing is lost, and a warning says what to
+// do.
+func TestJobsWithOneName(t *testing.T) {
 	g := newGitHub(t)
 	g.leg(100, 1, commit("a"), "").publish(t, worse(1))
 	second := g.leg(100, 1, commit("a"), "")
@@ -291,8 +291,8 @@ func TestLegName(t *testing.T) {
 	}
 }
 
-// A comment that an earlier version wrote is ours still.
-func TestACommentOfAnEarlierVersion(t *testing.T) {
+// A comment of an earlier version is still ours.
+func TestCommentOfAnEarlierVersion(t *testing.T) {
 	g := newGitHub(t)
 	g.AddComment(7, "github-actions[bot]", "<!-- apkgate:v1 config=apkgate.yml run=99 number=99 attempt=1 head="+commit("b")+" sum=0123456789abcdef -->\n### ✅ Pass\n")
 	g.job(100, 1, commit("a")).publish(t, worse(1))

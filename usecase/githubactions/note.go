@@ -8,8 +8,8 @@ import (
 
 // Note is an annotation: a finding at a line of the repository.
 type Note struct {
-	Path        string // from the repository's root, with slashes; "" where it is not known
-	Line        int    // from 1; 0 where only the file is known
+	Path        string // relative to the repository's root, with slashes; "" if unknown
+	Line        int    // from 1; 0 if only the file is known
 	Worse       bool   // a regression; otherwise a suspicion
 	Title, Text string // plain text
 }
@@ -17,18 +17,18 @@ type Note struct {
 // GitHub shows this many errors and as many warnings of a step.
 const maxStepNotes = 10
 
-// located keeps the notes that have a file: a check run takes no others.
+// located returns the notes that have a file: a check run accepts no others.
 func located(notes []Note) []Note {
 	return slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Path == "" })
 }
 
-// without are the notes that a check run can't show, having no file.
+// without returns the notes without a file, which a check run can't show.
 func without(notes []Note) []Note {
 	return slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Path != "" })
 }
 
-// Annotate writes the notes as workflow commands, within what GitHub shows of one
-// step; the last of a kind counts those that are left out.
+// Annotate writes the notes as workflow commands, up to GitHub's limit for one step; the last of a
+// kind counts the remaining ones.
 func (r *Runner) Annotate(notes []Note) {
 	var worse, doubtful []Note
 	for _, n := range notes {
@@ -56,6 +56,6 @@ func (r *Runner) annotate(command string, notes []Note) {
 		r.command(command, n.Text, properties)
 	}
 	if rest := len(notes) - len(shown); rest > 0 {
-		r.command(command, fmt.Sprintf("%d more findings stand in the job summary and in the report", rest), nil)
+		r.command(command, fmt.Sprintf("%d more findings are in the job summary and in the report", rest), nil)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/board"
 )
 
-// Cancel ends the check run as soon as the job is cancelled, whatever else is still
-// being put in order: a check run that stays in progress holds a pull request up
-// for ever. A verdict that is shown stays.
+// Cancel ends the check run as soon as the job is cancelled, even while other cleaning up
+// continues: a check run that stays in progress blocks a pull request for ever. A verdict that is
+// shown stays.
 func (r *Reporter) Cancel() {
 	r.mu.Lock()
 	shown := r.shown
@@ -50,9 +50,9 @@ func (r *Reporter) conclude(ctx context.Context, result CheckResult) {
 	r.forget()
 }
 
-// Abandon shows that there is no verdict, and why: in the check run, in the job
-// summary, and in the comment, which must not go on showing the verdict on
-// another commit as if it were of this one. A verdict on this very commit stays.
+// Abandon reports that there is no verdict, and why: in the check run, in the job summary, and in
+// the comment, which must not continue to show the verdict on another commit as if it were of this
+// one. A verdict on this very commit stays.
 func (r *Reporter) Abandon(ctx context.Context, cause error) {
 	defer r.warn("")
 	r.mu.Lock()
@@ -82,9 +82,9 @@ func (r *Reporter) Abandon(ctx context.Context, cause error) {
 	}
 }
 
-// noVerdict says in the comment that the commit has no verdict. One leg among
-// others says it in any case, so that theirs is not taken for the whole; alone it
-// only takes the place of an older commit's.
+// noVerdict posts to the comment that the commit has no verdict. One leg among others always does
+// so, since otherwise the others' verdicts would look like all; a single leg only replaces an older
+// commit's verdict.
 func (r *Reporter) noVerdict(ctx context.Context, why string) {
 	why = r.Runner.redact(why)
 	text := r.noVerdictText("```text\n" + fenced(why) + "\n```\n")
@@ -95,8 +95,8 @@ func (r *Reporter) noVerdictText(why string) string {
 	return fmt.Sprintf("### %s No verdict for commit %.10s\n\n%s%s", board.Symbol(""), r.Job.HeadSHA, why, r.links())
 }
 
-// fenced makes text fit to stand between two fences of Markdown, in a comment whose
-// rows begin with hidden lines.
+// fenced makes text safe between two fences of Markdown, in a comment whose rows begin with hidden
+// lines.
 func fenced(s string) string {
 	s = strings.NewReplacer("```", "'''", "<!--", "<!- -").Replace(strings.ToValidUTF8(s, "\uFFFD"))
 	return prose.Clip(s, 8000)

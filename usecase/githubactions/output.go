@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// outputName is how an output may be called.
+// outputName matches valid names of outputs.
 var outputName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
 
 // Output sets an output of the step.
 //
-// The file is written here and not by the library: the library ends every value
-// with the same known word, so a value that holds this word on a line of its own
-// could set other outputs. Here the word is random and known not to occur.
+// The file is written here and not by the library: the library ends every value with the same known
+// word, so a value with this word on a line of its own could set other outputs. Here the word is
+// random and does not occur in the value.
 func (r *Runner) Output(name, value string) error {
 	if !outputName.MatchString(name) {
 		return fmt.Errorf("set output %q: want a letter, then letters, digits and -", name)
@@ -28,8 +28,8 @@ func (r *Runner) Output(name, value string) error {
 	return appendTo(path, fileCommand(name, r.redact(value), randomWord))
 }
 
-// fileCommand is one entry of the runner's environment files: NAME<<WORD, the
-// value, and WORD on a line of its own.
+// fileCommand returns one entry of the runner's environment files: NAME<<WORD, the value, and WORD
+// on a line of its own.
 func fileCommand(name, value string, word func() string) string {
 	end := "apkgate_" + word()
 	for strings.Contains(value, end) {

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/board"
 )
 
-// jobFolder is where a job keeps what later steps of it need to know, "" outside
-// of a runner. The runner empties it before each job.
+// jobFolder returns where a job keeps what later steps of it need, "" outside of a runner. The
+// runner empties it before each job.
 func (r *Runner) jobFolder() string {
 	temp := r.getenv("RUNNER_TEMP")
 	if temp == "" {
@@ -23,9 +23,8 @@ func (r *Runner) jobFolder() string {
 	return filepath.Join(temp, "apkgate")
 }
 
-// jobMark tells this job apart from the other jobs of the same run: the legs of a
-// matrix have everything else in common. It is the same in all steps of a job, and
-// "" outside of a runner.
+// jobMark distinguishes this job from the other jobs of the same run: the legs of a matrix have
+// everything else in common. It is the same in all steps of a job, and "" outside of a runner.
 func (r *Reporter) jobMark() string {
 	dir := r.Runner.jobFolder()
 	if dir == "" {
@@ -59,8 +58,8 @@ func markIn(file string) string {
 
 func runName(r board.RunRef) string { return fmt.Sprintf("%d-%d", r.ID, r.Attempt) }
 
-// pending is a check run that was begun, as a file of the job's folder: a step
-// that was killed can't end it, and a later one can.
+// pending is a check run that was started, saved in the job's folder: a step that was killed can't
+// end it, and a later step can.
 type pending struct {
 	Check    string `json:"check"` // its name
 	Head     string `json:"head"`
@@ -71,7 +70,7 @@ type pending struct {
 	file     string
 }
 
-// remember notes the check run before it is begun.
+// remember saves the check run before it is started.
 func (r *Reporter) remember(p pending) {
 	dir := r.Runner.jobFolder()
 	if dir == "" {
@@ -92,7 +91,7 @@ func (r *Reporter) remember(p pending) {
 	r.pending = file
 }
 
-// forget is called once the check run has ended.
+// forget removes it once the check run has ended.
 func (r *Reporter) forget() {
 	if r.pending != "" {
 		os.Remove(r.pending)
@@ -100,7 +99,7 @@ func (r *Reporter) forget() {
 	r.pending = ""
 }
 
-// left are the check runs that earlier steps of this job began and did not end.
+// left returns the check runs that earlier steps of this job started and did not end.
 func (r *Reporter) left() ([]pending, error) {
 	dir := r.Runner.jobFolder()
 	if dir == "" {
@@ -131,9 +130,8 @@ func (r *Reporter) left() ([]pending, error) {
 	return out, nil
 }
 
-// End ends each check run that an earlier step of this job began and did not live
-// to end, and says in the comment that there is no verdict. It returns how many
-// there were.
+// End ends each check run that a killed earlier step of this job started, and posts to the comment
+// that there is no verdict. It returns their number.
 func (r *Reporter) End(ctx context.Context) (ended int, err error) {
 	left, err := r.left()
 	if err != nil || len(left) == 0 {

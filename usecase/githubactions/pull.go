@@ -9,13 +9,12 @@ import (
 	"github.com/google/go-github/v57/github"
 )
 
-// maxPulls bounds the pull requests looked at for one branch of a fork.
+// maxPulls limits how many pull requests of one branch of a fork are looked at.
 const maxPulls = 100
 
-// ResolvePull finds the pull request of a run on a fork, which the event does not
-// name: the open one whose head is the very repository, branch and commit that
-// the run was made of. All three come from the event. It is an error where there
-// is none (it was closed, or has moved on) or more than one.
+// ResolvePull finds the pull request of a run on a fork, which the event does not name: the open
+// one whose head is exactly the repository, branch and commit of the run. All three come from the
+// event. It fails if there is none (it was closed, or has moved on) or more than one.
 func (c *Client) ResolvePull(ctx context.Context, j *Job) error {
 	if j.Pull != nil {
 		return nil
@@ -48,7 +47,7 @@ func (c *Client) ResolvePull(ctx context.Context, j *Job) error {
 	return fmt.Errorf("%d open pull requests have the head %s at %.10s, and the event does not say which was measured", len(found), j.source.branch, j.source.sha)
 }
 
-// Pull reads a pull request as it is now.
+// Pull reads the current state of a pull request.
 func (c *Client) Pull(ctx context.Context, number int) (*Pull, error) {
 	p, _, err := c.rest.PullRequests.Get(ctx, c.owner, c.repo, number)
 	if err != nil {
@@ -67,8 +66,8 @@ func pullOf(p *github.PullRequest, ours string) *Pull {
 	}
 }
 
-// FindMergeBase notes the commit from which the pull request's branch left its
-// base. The token needs to read contents for it.
+// FindMergeBase sets the commit from which the pull request's branch left its base. The token needs
+// permission to read contents.
 func (c *Client) FindMergeBase(ctx context.Context, p *Pull) error {
 	compared, _, err := c.rest.Repositories.CompareCommits(ctx, c.owner, c.repo, p.BaseSHA, p.HeadSHA, &github.ListOptions{PerPage: 1})
 	if err != nil {
@@ -82,7 +81,7 @@ func (c *Client) FindMergeBase(ctx context.Context, p *Pull) error {
 	return nil
 }
 
-// Commits are a commit and those that it stands on, the newest first.
+// Commits are a commit and its ancestors, the newest first.
 type Commits struct {
 	IDs []string
 	// Since is when the last of them was committed, if there are more.
@@ -90,7 +89,7 @@ type Commits struct {
 	More  bool
 }
 
-// CommitsUpTo are the commit and those before it, at most `most` of them.
+// CommitsUpTo returns the commit and its ancestors, at most `most` of them.
 func (c *Client) CommitsUpTo(ctx context.Context, sha string, most int) (Commits, error) {
 	var out Commits
 	opts := &github.CommitsListOptions{SHA: sha, ListOptions: github.ListOptions{PerPage: 100}}
@@ -119,7 +118,7 @@ func (c *Client) CommitsUpTo(ctx context.Context, sha string, most int) (Commits
 	}
 }
 
-// DefaultBranch is the repository's.
+// DefaultBranch returns the repository's default branch.
 func (c *Client) DefaultBranch(ctx context.Context) (string, error) {
 	repository, _, err := c.rest.Repositories.Get(ctx, c.owner, c.repo)
 	if err != nil {

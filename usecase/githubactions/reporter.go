@@ -15,42 +15,41 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/board"
 )
 
-// Reporter shows one configuration's verdict on GitHub: job summary, comment,
-// check run, annotations and outputs. What GitHub refuses is noted, told in one
-// warning, and never an error.
+// Reporter shows one configuration's verdict on GitHub: job summary, comment, check run,
+// annotations and outputs. GitHub's refusals are collected in one warning, and are never an error.
 type Reporter struct {
 	Runner *Runner
 	Client *Client // nil without a token
 	Job    Job
 	// Name is the configuration's; each has its own comment and check run.
 	Name string
-	// Leg tells the jobs of a matrix apart, see LegName: each has a row of the
-	// comment and a check run of its own.
+	// Leg distinguishes the jobs of a matrix, see board.LegName: each has its own row of the
+	// comment and its own check run.
 	Leg     string
 	FailOn  gate.FailOn // see Conclude
-	Comment bool        // on the pull request, where there is one
-	// CommentOn is the outcome from which a pull request gets a comment, "" for every one. A
-	// comment that is there is kept up to date whatever comes.
+	Comment bool        // on the pull request, if there is one
+	// CommentOn is the outcome from which a pull request gets a comment, "" for every one. An
+	// existing comment is always updated.
 	CommentOn gate.FailOn
 	Check     bool // a check run on the head commit
 
 	mu      sync.Mutex // held while the check run is ended
 	check   *Check
 	ended   bool   // the check run, without a verdict
-	shown   bool   // by PublishFirst: that there is a verdict stays true, whatever comes
-	pending string // the file that remembers it
+	shown   bool   // by PublishFirst: that there is a verdict stays true afterwards
+	pending string // the file that saves it
 	mark    string // see jobMark
 	refused []string
 }
 
-// posting is the most time that GitHub is given for all that is posted.
+// posting is the time limit for everything that is posted.
 const posting = 10 * time.Minute
 
-// configName is what a configuration can be called: it stands in comments, in
-// the names of checks and in hidden markers.
+// configName matches valid names of configurations, which appear in comments, in the names of
+// checks and in hidden markers.
 var configName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._/-]{0,99}$`)
 
-// CheckName reports whether a configuration can bear the name.
+// CheckName checks that a configuration may have the name.
 func CheckName(name string) error {
 	if !configName.MatchString(name) {
 		return fmt.Errorf("the configuration's name is %.120q, want up to 100 letters, digits, spaces and . _ / -", name)
@@ -58,8 +57,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// DefaultName is the name of the usual configuration; its check run is called
-// "apkgate" alone.
+// DefaultName is the name of the default configuration; its check run is called just "apkgate".
 const DefaultName = "apkgate.yml"
 
 func (r *Reporter) checkName() string {
@@ -76,14 +74,14 @@ func (r *Reporter) checkName() string {
 	return "apkgate (" + strings.Join(of, ", ") + ")"
 }
 
-// Begin shows on the head commit that measuring is under way.
+// Begin shows on the head commit that the measurement is under way.
 func (r *Reporter) Begin(ctx context.Context) {
 	if !r.Check || r.Client == nil || r.Job.HeadSHA == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, posting)
 	defer cancel()
-	// The random end keeps another leg of the same name from being taken for this one.
+	// The random suffix distinguishes this leg from another of the same name.
 	external := fmt.Sprintf("apkgate:%s:%s:%d:%d:%s", r.Name, r.Leg, r.Job.Run.ID, r.Job.Run.Attempt, randomWord()[:8])
 	r.remember(pending{Check: r.checkName(), Head: r.Job.HeadSHA, External: external, Config: r.Name, Leg: r.Leg, Comment: r.Comment})
 	check, err := r.Client.StartCheck(ctx, r.checkName(), r.Job.HeadSHA, external, r.Job.RunURL)
@@ -94,19 +92,19 @@ func (r *Reporter) Begin(ctx context.Context) {
 	r.check = check
 }
 
-// grace is how long posting goes on after the job was cancelled: the runner kills
-// the step 10 seconds after its first signal.
+// grace is how long posting continues after the job was cancelled: the runner kills the step 10
+// seconds after its first signal.
 const grace = 6 * time.Second
 
-// outliving is a context that ends a while after ctx does.
+// outliving returns a context that ends a while after ctx does.
 func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), posting)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	return out, func() { stop(); cancel() }
 }
 
-// PublishFirst shows a verdict that is to be explained yet, but for its annotations: those that
-// a check run has can't be taken back, and are to have the causes. Publish then shows it again.
+// PublishFirst shows a verdict that will be explained later, without its annotations: a check run's
+// annotations can't be removed, and are to contain the causes. Publish then shows it again.
 func (r *Reporter) PublishFirst(ctx context.Context, c Content) error {
 	r.mu.Lock()
 	r.shown = true
@@ -115,9 +113,8 @@ func (r *Reporter) PublishFirst(ctx context.Context, c Content) error {
 	return r.publish(ctx, c)
 }
 
-// Publish shows the verdict, in place of one that was shown before. It returns an error only
-// for what the runner's own files refuse. The check run goes first: of all that is shown it is
-// what a cancelled job must not leave open.
+// Publish shows the verdict, replacing one that was shown before. It fails only if the runner's own
+// files can't be written. The check run goes first, since a cancelled job must not leave it open.
 func (r *Reporter) Publish(ctx context.Context, c Content) error {
 	if !r.shown {
 		return r.publish(ctx, c)
@@ -140,8 +137,8 @@ func (r *Reporter) publish(ctx context.Context, c Content) error {
 	return errors.Join(err, r.outputs(c, commentURL, checkURL))
 }
 
-// PostComment posts the comment alone, for a report that another workflow's run
-// made. No check run rests on such a report: it could be one that is required.
+// PostComment posts only the comment, for a report of another workflow's run. It creates no check
+// run from such a report, since that could be a required one.
 func (r *Reporter) PostComment(ctx context.Context, c Content) error {
 	ctx, cancel := context.WithTimeout(ctx, posting)
 	defer cancel()
@@ -150,7 +147,7 @@ func (r *Reporter) PostComment(ctx context.Context, c Content) error {
 	return r.outputs(c, address, "")
 }
 
-// text is the report as Markdown of at most limit bytes, with the links below it.
+// text returns the report as Markdown of at most limit bytes, with the links below it.
 func (r *Reporter) text(c Content, limit int) (string, error) {
 	below := r.whatNow(c) + r.links()
 	var b strings.Builder
@@ -160,7 +157,7 @@ func (r *Reporter) text(c Content, limit int) (string, error) {
 	return r.Runner.redact(b.String() + below), nil
 }
 
-// whatNow says of a pull request that is worse how it gets through where it is meant so.
+// whatNow returns, for a pull request that is worse, how an intended change gets through.
 func (r *Reporter) whatNow(c Content) string {
 	if c.Outcome != gate.Regression || r.Job.Pull == nil {
 		return ""
@@ -168,7 +165,7 @@ func (r *Reporter) whatNow(c Content) string {
 	return "\nIf this is intended, merge it, and let the next refresh of the main branch accept it once (`accept-regression: true`).\n"
 }
 
-// links lead to the full report.
+// links returns the links to the full report.
 func (r *Reporter) links() string {
 	text := "configuration `" + r.Name + "`"
 	if head := r.Job.linked(r.Job.HeadSHA); head != "" {
@@ -183,8 +180,8 @@ func (r *Reporter) links() string {
 	return "\n<sub>" + text + "</sub>\n"
 }
 
-// comment posts the verdict as the leg's row of the comment and returns its
-// address, "" where there is none.
+// comment posts the verdict as the leg's row of the comment and returns its address, "" if there is
+// none.
 func (r *Reporter) comment(ctx context.Context, c Content) string {
 	if !r.Comment || r.Job.Pull == nil {
 		return ""
@@ -207,7 +204,7 @@ const (
 	rowRoom   = 24_000 // bytes of the report of one leg
 )
 
-// postRow puts the row into the comment; where there is none yet, if create is set.
+// postRow puts the row into the comment; without a comment it creates one if create is set.
 func (r *Reporter) postRow(ctx context.Context, row board.Row, create bool) string {
 	if r.Client == nil {
 		r.refuse("comment on the pull request", errors.New("there is no token"))
@@ -256,7 +253,7 @@ func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok 
 	return r.check.URL, true
 }
 
-// outputs sets what a following step can use.
+// outputs sets the outputs for following steps.
 func (r *Reporter) outputs(c Content, comment, check string) error {
 	var errs []error
 	for _, o := range []struct{ name, value string }{
@@ -272,12 +269,12 @@ func (r *Reporter) outputs(c Content, comment, check string) error {
 	return errors.Join(errs...)
 }
 
-// refuse notes what GitHub did not let us do.
+// refuse records something that GitHub refused.
 func (r *Reporter) refuse(doing string, err error) {
 	r.refused = append(r.refused, doing+" ("+reason(err)+")")
 }
 
-// warn tells once of everything that was refused, and what there is in its place.
+// warn reports everything that was refused in one warning, and what replaces it.
 func (r *Reporter) warn(instead string) {
 	if len(r.refused) == 0 {
 		return

@@ -1,16 +1,15 @@
-// Package githubactions is apkgate inside a GitHub workflow: the runner's protocol
-// (inputs, outputs, job summary, workflow commands), the pull request that the
-// workflow is about, and what is posted to it: one comment and one check run. How a
-// comment's rows are written is package board's, the report folder package artifact's.
+// Package githubactions is apkgate's interface to a GitHub workflow: the runner's protocol (inputs,
+// outputs, job summary, workflow commands), the pull request of the workflow, and what is posted to
+// it: one comment and one check run. The rows of a comment belong to package board, the report
+// folder to package artifact.
 //
-// It makes no verdict and no wording of its own on one: both come as a
-// layout.Input. It reads no configuration and drives no device.
+// It computes no verdict and does not word one: both come as a layout.Input. It reads no
+// configuration and drives no device.
 //
-// It takes a stand: what GitHub says can't change a verdict. Where a token may
-// only read or GitHub is not to be reached, the same report stands in the job
-// summary and in the artifact, one warning says so, and the build's colour is
-// the verdict's. Payloads, artifacts and names are hostile: the pull request is
-// the event's, never one that an artifact names.
+// GitHub's answers can't change a verdict. If a token may only read or GitHub is unreachable, the
+// same report is in the job summary and in the artifact, one warning says so, and the build's
+// result is the verdict's. Payloads, artifacts and names are hostile: the pull request is the
+// event's, never one that an artifact names.
 package githubactions
 
 import (
@@ -24,19 +23,19 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Runner speaks the protocol of the GitHub runner. Outside of a runner, where
-// the variables are not set, outputs and the summary go nowhere.
+// Runner implements the protocol of the GitHub runner. Outside of a runner, where the variables are
+// not set, outputs and the summary are discarded.
 type Runner struct {
 	action  *githubactions.Action
 	out     io.Writer
 	getenv  func(string) string
 	secrets []string
-	// summaryAt is where the job summary ended before something was appended to it.
+	// summaryAt is the size of the job summary before the last addition.
 	summaryAt int64
 }
 
-// NewRunner returns a Runner that reads variables with getenv and writes workflow
-// commands and log lines to out.
+// NewRunner returns a Runner that reads variables with getenv and writes workflow commands and log
+// lines to out.
 func NewRunner(out io.Writer, getenv func(string) string) *Runner {
 	return &Runner{
 		action: githubactions.New(githubactions.WithWriter(out), githubactions.WithGetenv(getenv)),
@@ -44,9 +43,9 @@ func NewRunner(out io.Writer, getenv func(string) string) *Runner {
 	}
 }
 
-// Input is the action's input of that name, in kebab-case. The runner passes it
-// to a JavaScript action as INPUT_FAIL-ON; a composite action's shell can carry
-// INPUT_FAIL_ON only, so both are read.
+// Input returns the action's input of that name, in kebab-case. The runner passes it to a
+// JavaScript action as INPUT_FAIL-ON; a composite action's shell supports only INPUT_FAIL_ON, so
+// both are read.
 func (r *Runner) Input(name string) string {
 	if v := r.action.GetInput(name); v != "" {
 		return v
@@ -54,8 +53,8 @@ func (r *Runner) Input(name string) string {
 	return r.action.GetInput(strings.ReplaceAll(name, "-", "_"))
 }
 
-// Mask hides a secret in everything that this Runner writes, and tells the runner
-// to hide it in its log. Where no runner reads the command, it is not written.
+// Mask hides a secret in everything that this Runner writes, and makes the runner hide it in its
+// log. Without a runner to read it, the command is not written.
 func (r *Runner) Mask(secret string) {
 	if secret == "" {
 		return
@@ -74,8 +73,7 @@ func (r *Runner) redact(s string) string {
 	return s
 }
 
-// Log writes one line to the log. Text from outside can't start a workflow
-// command in it.
+// Log writes one line to the log. Untrusted text in it can't start a workflow command.
 func (r *Runner) Log(text string) { fmt.Fprintln(r.out, inert(prose.OneLine(r.redact(text)))) }
 
 // Warn writes a warning that the workflow's page shows.
@@ -86,17 +84,17 @@ func (r *Runner) command(name, text string, properties map[string]string) {
 	fmt.Fprintln(r.out, (&githubactions.Command{Name: name, Message: r.redact(text), Properties: properties}).String())
 }
 
-// StopCommands makes the runner take everything that is printed for plain text
-// until the returned function is called: what a device or an app says is printed
-// in between. Only the random word that is chosen here ends it.
+// StopCommands makes the runner treat everything that is printed as plain text until the returned
+// function is called: the output of devices and apps is printed in between. Only the random word
+// that is chosen here ends it.
 func (r *Runner) StopCommands() (resume func()) {
 	word := "apkgate-" + randomWord()
 	fmt.Fprintln(r.out, "::stop-commands::"+word)
 	return func() { fmt.Fprintln(r.out, "::"+word+"::") }
 }
 
-// inert keeps a line from being taken for a workflow command. The runner looks
-// for "::" at a line's start and for "##[" anywhere.
+// inert keeps a line from being parsed as a workflow command. The runner looks for "::" at a line's
+// start and for "##[" anywhere.
 func inert(line string) string {
 	line = strings.ReplaceAll(line, "##[", "# #[")
 	if strings.HasPrefix(line, "::") {
@@ -105,7 +103,7 @@ func inert(line string) string {
 	return line
 }
 
-// MaxSummary is what GitHub takes as the summary of one step, in bytes.
+// MaxSummary is GitHub's limit on the summary of one step, in bytes.
 const MaxSummary = 1 << 20
 
 // TakeBackSummary removes from the job summary what Summary has appended last.
@@ -120,8 +118,8 @@ func (r *Runner) TakeBackSummary() error {
 	return nil
 }
 
-// Summary appends Markdown to the job summary. render is told how many bytes are
-// left of MaxSummary; with less than 1 KiB left it is not called.
+// Summary appends Markdown to the job summary. render is called with the remaining bytes of
+// MaxSummary, unless less than 1 KiB is left.
 func (r *Runner) Summary(render func(limit int) (string, error)) error {
 	path := r.getenv("GITHUB_STEP_SUMMARY")
 	if path == "" {

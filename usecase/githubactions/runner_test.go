@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions"
 )
 
-// readOutputs reads an environment file as the runner does: NAME<<WORD, lines
-// until WORD. https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions#multiline-strings
+// readOutputs reads an environment file as the runner does: NAME<<WORD, lines until WORD.
+// https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions#multiline-strings
 func readOutputs(t *testing.T, file string) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -43,7 +43,7 @@ func newRunner(t *testing.T, env map[string]string) (*githubactions.Runner, *byt
 	return githubactions.NewRunner(log, func(name string) string { return env[name] }), log
 }
 
-func TestAValueCantSetAnotherOutput(t *testing.T) {
+func TestOutputCantSetAnother(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "output")
 	r, _ := newRunner(t, map[string]string{"GITHUB_OUTPUT": file})
 	values := map[string]string{
@@ -79,7 +79,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-func TestTextCantBeAWorkflowCommand(t *testing.T) {
+func TestLogCantBeAWorkflowCommand(t *testing.T) {
 	r, log := newRunner(t, nil)
 	r.Log("::error::owned\r\n::add-mask::x")
 	r.Log("##[error]owned")
@@ -96,7 +96,7 @@ func TestTextCantBeAWorkflowCommand(t *testing.T) {
 	}
 }
 
-func TestStopCommandsEndsWithAWordThatNobodyKnows(t *testing.T) {
+func TestStopCommandsUsesARandomWord(t *testing.T) {
 	r, log := newRunner(t, nil)
 	r.StopCommands()()
 	r.StopCommands()()
@@ -107,7 +107,7 @@ func TestStopCommandsEndsWithAWordThatNobodyKnows(t *testing.T) {
 	}
 }
 
-func TestTheSummaryIsSharedWithOthers(t *testing.T) {
+func TestSummaryLimit(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "summary")
 	if err := os.WriteFile(file, make([]byte, githubactions.MaxSummary-2000), 0o644); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 )
 
-// outcomes are verdicts of every kind, by what made them.
+// outcomes are verdicts of every kind, by what caused them.
 func outcomes() map[string]layout.Input {
 	of := func(o gate.Outcome, change func(*gate.RunVerdict)) layout.Input {
 		in := fine()
@@ -110,15 +110,14 @@ func outcomes() map[string]layout.Input {
 	}
 }
 
-// everyPlace is where the findings of a test stand: what is no scenario's is the
-// configuration's.
+// everyPlace are the places of a test's findings: those of no scenario are the configuration's.
 var everyPlace = document.Places{"": {Path: "apkgate.yml", Line: 1}, "open-message": {Path: "OpenMessage.kt", Line: 12}}
 
 var heading = regexp.MustCompile(`(?m)^### (\S+) (\w+): (.+)$`)
 
-// Whatever a verdict is and however it came about, every surface gives the same answer to five
-// questions: what it is, whether that holds anything up, what happened and where, how sure that
-// is, and what is missing or to be done.
+// Whatever a verdict is and however it was reached, every surface gives the same answer to five
+// questions: what it is, whether it blocks anything, what happened and where, how certain that is,
+// and what is missing or to be done.
 func TestOneOutcomeOnEverySurface(t *testing.T) {
 	all := outcomes()
 	maps.Copy(all, pullRequests(t))
@@ -136,8 +135,8 @@ func TestOneOutcomeOnEverySurface(t *testing.T) {
 	}
 }
 
-// pullRequests are the verdicts of the pull requests that scripts/pull-requests measures, each
-// also as it is where a shard is missing.
+// pullRequests are the verdicts of the pull requests that scripts/pull-requests measures, each also
+// with a missing shard.
 func pullRequests(t *testing.T) map[string]layout.Input {
 	t.Helper()
 	files, err := filepath.Glob("testdata/pullrequests/*.json.gz")
@@ -167,7 +166,7 @@ func pullRequests(t *testing.T) map[string]layout.Input {
 	return out
 }
 
-// asked asks every surface of a verdict.
+// asked checks every surface of a verdict.
 func asked(t *testing.T, in layout.Input, failOn gate.FailOn) {
 	v, d := in.Verdict, layout.Verdict(in)
 	want := answersOf(in, d, failOn)
@@ -239,25 +238,25 @@ func asked(t *testing.T, in layout.Input, failOn gate.FailOn) {
 	}
 }
 
-// answers are what every surface has to say.
+// answers are what every surface must contain.
 type answers struct {
 	what     string // the outcome's word
 	blocks   bool
 	lost     bool
 	outcome  gate.Outcome
-	holds    string   // what is said of that, "" where it is as usual
-	happened []string // what happened, where, how much, and how sure that is
+	holds    string   // what is said of that, "" if it is as usual
+	happened []string // what happened, where, how much, and how certain that is
 	todo     []string // what is missing, and what to do
 }
 
-// failing are the outcomes that hold a pull request up (README, "What a verdict means").
+// failing are the outcomes that block a pull request (README, "What a verdict means").
 var failing = map[gate.FailOn][]gate.Outcome{
 	gate.FailRegression:   {gate.Regression, gate.Invalid},
 	gate.FailInconclusive: {gate.Regression, gate.Invalid, gate.Inconclusive},
 }
 
-// answersOf works the answers out from the verdict itself, and takes only the sentences from
-// the document.
+// answersOf derives the answers from the verdict itself, and takes only the sentences from the
+// document.
 func answersOf(in layout.Input, d document.Document, failOn gate.FailOn) answers {
 	v := in.Verdict
 	a := answers{
@@ -282,7 +281,7 @@ func answersOf(in layout.Input, d document.Document, failOn gate.FailOn) answers
 	return a
 }
 
-// status is the exit status: what is lost ends with 3, also where no verdict fails.
+// status is the exit status: a loss ends with 3, unless the verdict fails.
 func (a answers) status() int {
 	switch {
 	case a.blocks && a.outcome != gate.Invalid:
@@ -293,7 +292,7 @@ func (a answers) status() int {
 	return exit.StatusPass
 }
 
-// in holds a text for people to the answers.
+// in checks that a text for people contains the answers.
 func (a answers) in(t *testing.T, surface, text string) {
 	t.Helper()
 	text = plain(text)
@@ -314,8 +313,8 @@ var (
 	markers = strings.NewReplacer(`\`, "", "*", "", "`", "", "\u200b", "", "\u00a0", " ", "\u2060", "")
 )
 
-// plain is what a reader sees of a text in any format, on one line and in small letters: a page
-// begins its first line with a capital.
+// plain is the visible text of any format, on one line and in lower case, since a page capitalizes
+// its first line.
 func plain(text string) string {
 	return strings.ToLower(strings.Join(strings.Fields(markers.Replace(html.UnescapeString(tags.ReplaceAllString(text, "")))), " "))
 }
@@ -360,7 +359,7 @@ func errorsIn(t *testing.T, text string) (errors int) {
 	return errors
 }
 
-// forwarded is the comment that another workflow makes of the artifact of a fork.
+// forwarded is the comment that another workflow derives from the artifact of a fork.
 func forwarded(t *testing.T, in layout.Input) string {
 	t.Helper()
 	folder, err := artifact.WriteFolder(t.TempDir(), "", in, everyPlace)

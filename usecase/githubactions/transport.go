@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// Clock is the time as the client sees it. Tests put their own in its place.
+// Clock is the client's source of time, which tests replace.
 type Clock struct {
 	Now   func() time.Time
 	Sleep func(context.Context, time.Duration) error
 }
 
-// RealClock is the computer's.
+// RealClock returns the computer's.
 func RealClock() Clock {
 	return Clock{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
 		t := time.NewTimer(d)
@@ -34,28 +34,28 @@ func RealClock() Clock {
 }
 
 const (
-	maxTries    = 5                // requests in place of one
+	maxTries    = 5                // tries of a request
 	maxWait     = 3 * time.Minute  // waiting for one request, all tries together
-	minuteLimit = time.Minute      // GitHub's advice where a limit states no delay
+	minuteLimit = time.Minute      // GitHub's advice if a limit states no delay
 	maxAnswer   = 64 << 20         // bytes of one answer
-	requestTime = 30 * time.Second // for one try, where the options say nothing else
-	waitUntold  = time.Second      // for how much of that nothing is said
+	requestTime = 30 * time.Second // for one try, unless the options set another
+	reportAfter = time.Second      // how long a wait is not reported
 )
 
-// errSilent is that GitHub, or a proxy before it, has taken the request and not answered.
+// errSilent reports that GitHub, or a proxy before it, has accepted the request and not answered.
 var errSilent = errors.New("GitHub has not answered")
 
-// transport adds the token and tries again where GitHub asks for it: limits with
-// the delay that the server states, and its own faults with growing ones. A
-// request that creates something is repeated only where GitHub says that it was
-// refused; after a fault nobody knows, and the caller looks first.
+// transport adds the token and retries: after limits with the delay that the server states, and
+// after the server's own faults with growing delays. A request that creates something is repeated
+// only if GitHub reports that it was refused; after a fault its effect is unknown, and the caller
+// checks first.
 type transport struct {
 	base  http.RoundTripper
-	api   *url.URL // the token goes to this host alone, wherever redirects lead
+	api   *url.URL // the token goes only to this host, wherever redirects lead
 	token string
 	clock Clock
 	log   func(string)
-	try   time.Duration // how long one try may take
+	try   time.Duration // the timeout of one try
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -83,16 +83,16 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// lookAgain marks a request that must not simply be sent again after a wait: what
-// it writes was made of what stood there before.
+// lookAgain marks a request that must not be repeated as it is after a wait: its body was derived
+// from what may have changed since.
 type lookAgain struct{}
 
 func lookingAgain(ctx context.Context) context.Context {
 	return context.WithValue(ctx, lookAgain{}, true)
 }
 
-// errWaited says that GitHub asked to wait, or stumbled, and that it is time to
-// look and write again.
+// errWaited reports that GitHub asked to wait, or failed, and that the caller must read and write
+// again.
 var errWaited = errors.New("GitHub asked to try again, and no try succeeded")
 
 // once sends a copy of the request, with its body from the start.
@@ -108,7 +108,7 @@ func (t *transport) once(req *http.Request) (*http.Response, error) {
 		resp, err := t.send(req.Clone(ctx), req)
 		answered <- answer{resp, err}
 	}()
-	untold := time.NewTimer(min(waitUntold, t.try))
+	untold := time.NewTimer(min(reportAfter, t.try))
 	defer untold.Stop()
 	var got answer
 	select {
@@ -139,8 +139,8 @@ func (t *transport) send(out, req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The answer is read here: a limit may be told in its text alone, and the
-	// time for one try then covers all of it.
+	// The answer is read here: a limit may be reported only in its text, and the timeout of one try
+	// then covers all of it.
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	resp.Body.Close()
 	if err == nil && len(data) > maxAnswer {
@@ -153,7 +153,7 @@ func (t *transport) send(out, req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// again says whether to send the request once more, and after how long.
+// again reports whether to send the request once more, and after how long.
 func (t *transport) again(req *http.Request, resp *http.Response, err error, try int) (time.Duration, bool) {
 	growing := time.Second << (try - 1)
 	if err != nil {
@@ -172,11 +172,11 @@ func (t *transport) again(req *http.Request, resp *http.Response, err error, try
 	return 0, false
 }
 
-// repeatable reports whether sending a request twice does what sending it once
-// does, or the caller looks before it does (lookingAgain).
+// repeatable reports whether sending a request twice has the same effect as once, or the caller
+// checks first (lookingAgain).
 func repeatable(method string) bool { return method != http.MethodPost }
 
-// limit tells GitHub's limits from a lack of permission, which is also a 403.
+// limit distinguishes GitHub's limits from a lack of permission, which is also a 403.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 func (t *transport) limit(resp *http.Response, try int) (time.Duration, bool) {
 	now := t.clock.Now()
@@ -193,7 +193,7 @@ func (t *transport) limit(resp *http.Response, try int) (time.Duration, bool) {
 	return growing, strings.Contains(strings.ToLower(peek(resp)), "secondary rate limit")
 }
 
-// retryAfter reads the header in both of its forms.
+// retryAfter parses both forms of the header.
 func retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
 	value := resp.Header.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil && seconds >= 0 {

@@ -19,8 +19,8 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 func errorf(text string) error { return errors.New(text) }
 
-// A redirect must not carry the token to another host.
-func TestTheTokenStaysOnItsHost(t *testing.T) {
+// A redirect must not send the token to another host.
+func TestTokenStaysOnItsHost(t *testing.T) {
 	var sent []string
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent = append(sent, r.Header.Get("Authorization"))
@@ -41,7 +41,7 @@ func TestTheTokenStaysOnItsHost(t *testing.T) {
 	}
 }
 
-func TestTheAddressOfGitHubIsChecked(t *testing.T) {
+func TestNewClientChecksTheAddress(t *testing.T) {
 	for _, api := range []string{"api.github.com", "ftp://github.example", "https://", "://"} {
 		if _, err := githubactions.NewClient(githubactions.Job{}, githubactions.ClientOptions{API: api, Token: token}); err == nil {
 			t.Errorf("%q is taken for the address of GitHub's API", api)
@@ -49,9 +49,9 @@ func TestTheAddressOfGitHubIsChecked(t *testing.T) {
 	}
 }
 
-// An API that takes requests and never answers is given up in time, with what it did; it is
-// said what is waited for.
-func TestAGitHubThatNeverAnswers(t *testing.T) {
+// An API that accepts requests and never answers is given up in time, with what it did; the wait is
+// reported.
+func TestTransportTimesOut(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var said []string

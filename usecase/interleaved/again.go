@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/measurement"
 )
 
-// again measures what looks worse once more, in another session: devices are set up
-// anew, and the build with them. The verdict is on the runs of both sessions.
+// again measures what looks worse once more, in another session: devices and the build are set up
+// again. The verdict is on the runs of both sessions.
 func (s Settler) again(ctx context.Context, in layout.Input, m measurement.Measured) (layout.Input, error) {
 	var places []int
 	for i, r := range in.Verdict.Runs {
@@ -52,8 +52,8 @@ func (s Settler) again(ctx context.Context, in layout.Input, m measurement.Measu
 	return both, nil
 }
 
-// looksWorse reports whether the history says of an open comparison that it is worse, as
-// far as one session can tell.
+// looksWorse reports whether an undecided comparison is worse by the history, as far as one session
+// can tell.
 func looksWorse(c gate.Comparison) bool {
 	return c.Screen == gate.Open && (c.Direction == gate.ToRegression || c.Direction == gate.Suspect)
 }

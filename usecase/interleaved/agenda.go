@@ -15,14 +15,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// agenda is in which order places are measured, and how.
+// agenda is the order in which places are measured, and how.
 type agenda struct {
 	places []int // of the verdict's runs, the most suspect first
-	turns  []int // repetitions of each build in a round, by the order of places
+	turns  []int // repetitions of each build in a round, in the order of places
 	lasts  []gate.Lasts
 }
 
-// agendaOf is that of a trial.
+// agendaOf returns the agenda of a trial.
 func (s Settler) agendaOf(trial *rounds.Trial, v gate.Verdict) agenda {
 	a := agenda{places: trial.Order()}
 	for _, place := range a.places {
@@ -37,12 +37,12 @@ func (s Settler) agendaOf(trial *rounds.Trial, v gate.Verdict) agenda {
 	return a
 }
 
-// lastsOf is how long the parts of a round of a scenario take.
+// lastsOf returns how long the parts of a round of a scenario take.
 func (s Settler) lastsOf(scenario string) gate.Lasts {
 	return cmp.Or(s.Set.Policy.Budget.LastsOf(scenario), assumed)
 }
 
-// mostRounds are the rounds of each place at most, and what bounds them, for people: on a farm
+// mostRounds returns the maximum of rounds of each place, and what limits it, for people: on a farm
 // also the money.
 func (s Settler) mostRounds(m measurement.Measured, places []int) (most int, bound string) {
 	if s.Flags.Farm == nil {
@@ -56,8 +56,8 @@ func (s Settler) mostRounds(m measurement.Measured, places []int) (most int, bou
 	return min(s.Config.Rounds.Max, s.Flags.Farm.Affords(units)), "rounds.max, and what may be spent on the farm"
 }
 
-// fitting is for how many rounds there is time where they are shortest: on a farm, which is
-// paid and not waited for, for as many as there may be.
+// fitting returns for how many rounds there is time where they are shortest: on a farm, which is
+// paid and not waited for, as many as allowed.
 func (s Settler) fitting(v gate.Verdict, questions []rounds.Question) int {
 	if s.Flags.Farm != nil {
 		return s.Config.Rounds.Max
@@ -69,8 +69,8 @@ func (s Settler) fitting(v gate.Verdict, questions []rounds.Question) int {
 	return int(most)
 }
 
-// round is how long a round takes in minutes: as the rounds so far did, or as the new run lets
-// expect.
+// round returns how long a round takes in minutes: by the rounds so far, or as expected from the
+// new run.
 func (a agenda) round(job int, so collect.Progress) float64 {
 	if so.Round > 0 {
 		return so.Round.Minutes()
@@ -78,7 +78,7 @@ func (a agenda) round(job int, so collect.Progress) float64 {
 	return a.lasts[job].Round(a.turns[job])
 }
 
-// until is up to how many rounds are to be measured at a place now.
+// until returns up to how many rounds are to be measured at a place now.
 func (s Settler) until(trial *rounds.Trial, place int, round float64, so collect.Progress) int {
 	left := so.Left.Minutes()
 	if so.Left < 0 {
@@ -88,9 +88,9 @@ func (s Settler) until(trial *rounds.Trial, place int, round float64, so collect
 	return n - trial.Before(place)
 }
 
-// tellAgenda says what is about to be measured, and what the budget is not likely to settle,
+// printAgenda prints what is about to be measured, and what the budget is not likely to settle,
 // before any of it is spent.
-func (s Settler) tellAgenda(trial *rounds.Trial, a agenda, v gate.Verdict, most, questions, resumed int) {
+func (s Settler) printAgenda(trial *rounds.Trial, a agenda, v gate.Verdict, most, questions, resumed int) {
 	within := s.Config.Rounds.Within()
 	where, bound := s.where(v, a.places), prose.Duration(within)
 	if s.Flags.Farm != nil {
@@ -107,8 +107,8 @@ func (s Settler) tellAgenda(trial *rounds.Trial, a agenda, v gate.Verdict, most,
 	}
 }
 
-// unsettled says in one line which scenarios the minutes are not likely to settle, and what
-// would; "" where all are.
+// unsettled returns one line on the scenarios that the minutes are not likely to settle, and what
+// would; "" if there are none.
 func (a agenda) unsettled(trial *rounds.Trial, v gate.Verdict, minutes float64) string {
 	var names []string
 	missing, never := 0.0, false
@@ -135,7 +135,7 @@ func (a agenda) unsettled(trial *rounds.Trial, v gate.Verdict, minutes float64) 
 	return fmt.Sprintf("that time is not likely to settle %s: %s", terminal.Plain(prose.Few(names, 3)), would)
 }
 
-// resume begins a place with what was measured before.
+// resume starts a place with earlier measurements.
 func resume(trial *rounds.Trial, place int, parts []part) {
 	var bases, heads []run.Run
 	for _, p := range parts {
@@ -144,7 +144,7 @@ func resume(trial *rounds.Trial, place int, parts []part) {
 	trial.Resume(place, bases, heads)
 }
 
-// mostOf are the most parts, and the most rounds, that any place had before.
+// mostOf returns the maximum of parts, and of rounds, that any place had before.
 func mostOf(earlier map[int][]part) (parts, before int) {
 	for _, of := range earlier {
 		n := 0

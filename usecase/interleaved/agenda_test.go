@@ -21,8 +21,8 @@ func roundsQuestions(places ...int) []rounds.Question {
 	return out
 }
 
-// undecided is a verdict with an open time per frame of as many scenarios of one phone, of which
-// so much is known.
+// undecided is a verdict with an undecided time per frame of as many scenarios of one phone, of
+// which so much is known.
 func undecided(of ...gate.Known) gate.Verdict {
 	var v gate.Verdict
 	for i, k := range of {
@@ -45,12 +45,11 @@ func trialOf(t *testing.T, of ...gate.Known) *rounds.Trial {
 	return rounds.New(p, metric.Default(), undecided(of...), plan)
 }
 
-// What the time goes to is told before any of it is spent: on how many devices, with which
-// build, whether earlier rounds count, and what it is not likely to settle. A round of one
-// repetition takes 1.5·0.5 + 2·0.25 minutes where nobody knows, and eight rounds of a number of
-// which nothing is known ten: 45 minutes have room for four such places, and of the twenty of the
-// other two five are left.
-func TestWhatIsToldOfTheAgenda(t *testing.T) {
+// What the time is spent on is printed before any of it is spent: the number of devices, the base
+// build, whether earlier rounds count, and what will probably stay undecided. A round of one
+// repetition is assumed to take 1.5·0.5 + 2·0.25 minutes, and eight rounds ten: 45 minutes have
+// room for four such places, and of the twenty of the other two five are left.
+func TestPrintAgenda(t *testing.T) {
 	unknown, hopeless := gate.Known{}, gate.Known{Repetition: 1, DF: 9}
 	const within = ", 45m at most, the most suspect first; base: "
 	for name, c := range map[string]struct {
@@ -75,16 +74,16 @@ func TestWhatIsToldOfTheAgenda(t *testing.T) {
 		s, say := going(t)
 		s.Base, s.Set.Policy.Budget = c.base, gate.Budget{}
 		trial, v := trialOf(t, c.of...), undecided(c.of...)
-		s.tellAgenda(trial, s.agendaOf(trial, v), v, 60, len(c.of), c.resumed)
+		s.printAgenda(trial, s.agendaOf(trial, v), v, 60, len(c.of), c.resumed)
 		if say.String() != c.want {
 			t.Errorf("%s: it says\n%s\nwant\n%s", name, say, c.want)
 		}
 	}
 }
 
-// Each device has the minutes for itself: there is room for six such places on two of them, and
-// of five on one and one on the other for all but one.
-func TestEachDeviceHasTheTimeForItself(t *testing.T) {
+// Each device has the minutes for itself: six such places fit on two devices, and of five on one
+// and one on the other all but one.
+func TestAgendaOfSeveralDevices(t *testing.T) {
 	six := make([]gate.Known, 6)
 	for lacks, devices := range map[string]string{"": "ababab", "that time is not likely to settle mail f: about 5 more minutes would": "aabaaa"} {
 		s, say := going(t)
@@ -94,15 +93,15 @@ func TestEachDeviceHasTheTimeForItself(t *testing.T) {
 			v.Runs[i].Context = map[string]string{"model": devices[i : i+1]}
 		}
 		trial := trialOf(t, six...)
-		s.tellAgenda(trial, s.agendaOf(trial, v), v, 60, len(six), 0)
+		s.printAgenda(trial, s.agendaOf(trial, v), v, 60, len(six), 0)
 		if _, told, _ := strings.Cut(say.String(), "old.apk\n"); !strings.HasPrefix(told, lacks) || lacks == "" && told != "" {
 			t.Errorf("on %s: %q, want %q", devices, told, lacks)
 		}
 	}
 }
 
-// Without a base build only what looks worse is measured again, which shards can't be.
-func TestWhatLooksWorseIsMeasuredAgain(t *testing.T) {
+// Without a base build only what looks worse is measured again, except in shards.
+func TestAgain(t *testing.T) {
 	const note = "What looks worse was not measured again: these runs were measured in shards"
 	for name, c := range map[string]struct {
 		comparisons []gate.Comparison

@@ -21,20 +21,19 @@ import (
 	"github.com/apkgate/apkgate/usecase/validate"
 )
 
-// Base is the build that a new one is measured against. The zero value is none.
+// Base is the build that a new one is compared with. The zero value is none.
 type Base struct {
 	// APK is its file, or a folder or an archive of its parts.
 	APK    string
 	Source run.Source
-	// From says of which run a kept build is, for people: "kept with run 4f2a91c0".
+	// From names the run of a kept build, for people: "kept with run 4f2a91c0".
 	From string
-	// temporary is the folder that is gone once it is measured, "" for none.
+	// temporary is the folder that is removed after the measurement, "" for none.
 	temporary string
 }
 
-// Named is the base build that a flag or the configuration names; none where neither
-// does. A flag's file has to be there. One that the configuration names and that is not
-// there is told, and passed over.
+// Named returns the base build of a flag or the configuration; none if neither names one. A flag's
+// file must exist. A missing file of the configuration is skipped with a warning.
 func Named(c terminal.Console, cfg *config.Config, flag, commit string) (Base, error) {
 	b := Base{APK: cmp.Or(flag, cfg.Base), Source: run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: commit}}
 	if b.APK == "" {
@@ -51,8 +50,7 @@ func Named(c terminal.Console, cfg *config.Config, flag, commit string) (Base, e
 	return b, b.fits(cfg)
 }
 
-// name is what the build is called where it is measured: its file, or the run that
-// it was kept with.
+// name returns the build's name for people: its file, or the run that it was kept with.
 func (b Base) name() string {
 	if b.temporary != "" {
 		return "the build that was " + b.From
@@ -60,7 +58,7 @@ func (b Base) name() string {
 	return b.APK
 }
 
-// Files are what there is of the build, nil for none.
+// Files returns the files of the build, nil for none.
 func (b Base) Files() []string {
 	if b.APK == "" {
 		return nil
@@ -68,22 +66,22 @@ func (b Base) Files() []string {
 	return []string{b.APK}
 }
 
-// fits looks whether the build is one of the app that is measured.
+// fits checks that the build is one of the measured app.
 func (b Base) fits(cfg *config.Config) error {
 	own := *cfg
 	own.App.Install(b.APK)
-	if err := validate.FilesThere(&own); err != nil {
+	if err := validate.Files(&own); err != nil {
 		return fmt.Errorf("the base build: %w", err)
 	}
 	return nil
 }
 
-// mostLooked bounds the accepted runs that a kept build is looked for among.
+// mostLooked limits among how many accepted runs a kept build is searched.
 const mostLooked = 1_000
 
-// Kept is the build that was kept with accepted runs: of the first of the commits that
-// has one, or the newest where no commits are named. None where there is none, or it is
-// not on this computer. What goes wrong with it is told, and it is none.
+// Kept returns the build that was kept with accepted runs: of the first of the commits that has
+// one, or the newest if no commits are named. None if there is none, or it is not on this computer.
+// A failure is a warning, and the build is none.
 func Kept(ctx context.Context, c terminal.Console, cfg *config.Config, store baseline.Store, folder *evidence.Folder, commits []string) Base {
 	r, e, err := keptBuild(ctx, cfg, store, folder, commits)
 	if err == nil && e.Digest == "" {
@@ -104,8 +102,7 @@ func Kept(ctx context.Context, c terminal.Console, cfg *config.Config, store bas
 	return b
 }
 
-// keptBuild finds the record of the kept build and its run, among the runs that have
-// files here.
+// keptBuild finds the record of the kept build and its run, among the runs that have files here.
 func keptBuild(ctx context.Context, cfg *config.Config, store baseline.Store, folder *evidence.Folder, commits []string) (run.Run, run.Evidence, error) {
 	ids, err := folder.Runs()
 	if err != nil || len(ids) == 0 {
@@ -144,12 +141,13 @@ func keptBuild(ctx context.Context, cfg *config.Config, store baseline.Store, fo
 	return run.Run{}, run.Evidence{}, nil
 }
 
-// placeOf is which of the commits the run's is, either of which may be cut short; -1 for none.
+// placeOf returns the index of the run's commit among the commits, either of which may be
+// abbreviated; -1 for none.
 func placeOf(r run.Run, commits []string) int {
 	return slices.IndexFunc(commits, func(c string) bool { return run.SameCommit(c, r.Source.Commit) })
 }
 
-// buildOf is the build that was kept with a run, where it is on this computer.
+// buildOf returns the build that was kept with a run, if it is on this computer.
 func buildOf(r run.Run, folder *evidence.Folder) (run.Evidence, bool) {
 	for _, e := range r.Evidence {
 		if _, _, here := folder.Place(e.Digest); here && e.Kind == run.Build {
@@ -159,7 +157,7 @@ func buildOf(r run.Run, folder *evidence.Folder) (run.Evidence, bool) {
 	return run.Evidence{}, false
 }
 
-// takeOut puts the build where it can be installed from, under its name.
+// takeOut copies the build to where it can be installed from, under its name.
 func (b *Base) takeOut(ctx context.Context, folder *evidence.Folder, r run.Run, e run.Evidence) (err error) {
 	if b.temporary, err = os.MkdirTemp("", "apkgate-base-"); err != nil {
 		return err
@@ -173,7 +171,7 @@ func (b *Base) takeOut(ctx context.Context, folder *evidence.Folder, r run.Run, 
 	return err
 }
 
-// Close removes what was only put there to be measured.
+// Close removes the temporary copy.
 func (b Base) Close(c terminal.Console) {
 	if b.temporary == "" {
 		return

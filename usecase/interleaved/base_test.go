@@ -40,7 +40,7 @@ func newShelf(t *testing.T) shelf {
 	return shelf{t, dir, cfg, evidence.At(filepath.Join(dir, "kept"), evidence.Default), memory.New(nil)}
 }
 
-// file keeps a build's file, as of that kind.
+// file keeps a build's file, as evidence of that kind.
 func (s shelf) file(apk string, kind run.EvidenceKind) run.Evidence {
 	s.t.Helper()
 	in, err := os.Open(filepath.Join(s.dir, apk+".apk"))
@@ -72,7 +72,7 @@ func (s shelf) accept(commit string, hours int, files ...run.Evidence) {
 	}
 }
 
-// base is the kept build, by which commit it is, and what is said of it.
+// base returns the kept build for its commit, and what is printed about it.
 func (s shelf) base(store baseline.Store) (b interleaved.Base, said string) {
 	s.t.Helper()
 	say := &strings.Builder{}
@@ -82,9 +82,9 @@ func (s shelf) base(store baseline.Store) (b interleaved.Base, said string) {
 	return b, say.String()
 }
 
-// A kept build is of the newest accepted run that has one: what is damaged or gone of the
-// history is passed over, and other files of a run are none.
-func TestWhichBuildWasKept(t *testing.T) {
+// A kept build is of the newest accepted run that has one: damaged or missing ones are skipped, and
+// other files of a run are not builds.
+func TestKept(t *testing.T) {
 	s := newShelf(t)
 	s.accept("old", 0, s.file("demo-good", run.Build))
 	s.accept("new", 1, s.file("demo-test", run.PerfettoTrace), s.file("demo-worse", run.Build))
@@ -117,9 +117,9 @@ func TestWhichBuildWasKept(t *testing.T) {
 	}
 }
 
-// Commits that the lineage or the run names in short are found all the same, the nearest
-// commit first; a build of a commit that the lineage lacks is not taken.
-func TestAKeptBuildOfACommitThatIsCutShort(t *testing.T) {
+// Commits that are abbreviated in the lineage or the run are found, the nearest commit first; a
+// build of a commit outside the lineage is not used.
+func TestKeptOfAnAbbreviatedCommit(t *testing.T) {
 	const old, recent = "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 	s := newShelf(t)
 	s.accept(old[:7], 1, s.file("demo-good", run.Build))
@@ -142,8 +142,8 @@ func TestAKeptBuildOfACommitThatIsCutShort(t *testing.T) {
 	}
 }
 
-// A run of which the build is elsewhere, and only other files are here, has none.
-func TestOtherFilesAreNoBuild(t *testing.T) {
+// A run whose build is elsewhere, with only other files here, has none.
+func TestKeptIgnoresOtherFiles(t *testing.T) {
 	s := newShelf(t)
 	elsewhere := run.Evidence{Digest: strings.Repeat("0", 64), Kind: run.Build, Name: "elsewhere.apk", Bytes: 1}
 	s.accept("new", 0, s.file("demo-test", run.PerfettoTrace), elsewhere)
@@ -152,17 +152,17 @@ func TestOtherFilesAreNoBuild(t *testing.T) {
 	}
 }
 
-// Where no file was kept nothing is looked for: a history that can't be read is no matter.
-func TestWhereNothingWasKept(t *testing.T) {
+// Where no file was kept the history is not read: it does not matter if it is unreadable.
+func TestKeptOfAnEmptyFolder(t *testing.T) {
 	s := newShelf(t)
 	if b, said := s.base(interleaved.Failing{Store: s.store, ListError: errors.New("the disk is gone")}); b.APK != "" || said != "" {
 		t.Errorf("%+v, %q; want none, and nothing said", b, said)
 	}
 }
 
-// A kept build that can't be measured is told, and is none: one that is damaged, or of another
-// app than is measured now.
-func TestAKeptBuildThatCanNotBeMeasured(t *testing.T) {
+// A kept build that can't be measured is reported, and is none: a damaged one, or one of another
+// app.
+func TestKeptOfAnUnusableBuild(t *testing.T) {
 	for name, c := range map[string]struct {
 		apk    string
 		damage bool
@@ -189,9 +189,9 @@ func TestAKeptBuildThatCanNotBeMeasured(t *testing.T) {
 	}
 }
 
-// The runs of both builds are left where they are asked for, and what can't be written is an
-// error that names the file.
-func TestRunsOfRoundsAreLeftInAFolder(t *testing.T) {
+// The runs of both builds are written to the requested folder, and a failure is an error that names
+// the file.
+func TestKeepBoth(t *testing.T) {
 	both := []collect.Result{{Run: interleaved.InRounds("old", "pr rounds", 1)}}
 	dir := filepath.Join(t.TempDir(), "rounds")
 	if err := errors.Join(interleaved.KeepBoth("", both, both), interleaved.KeepBoth(dir, both, both)); err != nil {

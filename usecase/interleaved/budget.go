@@ -10,10 +10,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/measurement"
 )
 
-// BudgetOf is what may be measured in turns with the base build, where there is one, as long
-// as the runs that were just measured say of each scenario that a round takes. Where
-// there is none, the history decides alone. On a farm it is as many rounds as what is left to
-// spend pays for on all that was measured.
+// BudgetOf returns what may be measured in turns with the base build, if there is one, with the
+// duration of a round of each scenario as estimated from the runs just measured. Without a base
+// build, only the history decides. On a farm the rounds are limited by what the remaining money
+// pays for, on everything that was measured.
 func BudgetOf(cfg *config.Config, base Base, m measurement.Measured, farm measurement.Farm) gate.Budget {
 	if cfg == nil || base.APK == "" || cfg.App.APK == "" || cfg.Rounds.Max == 0 {
 		return gate.Budget{Alone: true}
@@ -39,8 +39,8 @@ func BudgetOf(cfg *config.Config, base Base, m measurement.Measured, farm measur
 	return b
 }
 
-// paid is the budget on a farm, which is paid and not waited for: the minutes that the rounds
-// would take on a device if each took as long as is assumed.
+// paid returns the budget on a farm, which is paid and not waited for: the minutes that the rounds
+// would take on a device if each took as long as assumed.
 func paid(cfg *config.Config, m measurement.Measured, farm measurement.Farm) gate.Budget {
 	rounds := min(cfg.Rounds.Max, farm.Affords(unitsOf(cfg, m)))
 	if rounds == 0 {
@@ -50,7 +50,7 @@ func paid(cfg *config.Config, m measurement.Measured, farm measurement.Farm) gat
 	return gate.Budget{Rounds: rounds, Minutes: minutes, Lasts: map[string]gate.Lasts{"": assumed}}
 }
 
-// unitsOf are the units of what was measured.
+// unitsOf returns the units that were measured.
 func unitsOf(cfg *config.Config, m measurement.Measured) (out []measurement.Unit) {
 	all := measurement.Units(cfg)
 	for _, place := range m.Places {
@@ -59,10 +59,10 @@ func unitsOf(cfg *config.Config, m measurement.Measured) (out []measurement.Unit
 	return out
 }
 
-// assumed is how long the parts of a round take where nobody knows.
+// assumed is how long the parts of a round take if unknown.
 var assumed = gate.Lasts{SetUp: 0.5, Repetition: 0.25}
 
-// middle is the longer one of the two in the middle.
+// middle returns the median, the longer one of the two in the middle.
 func middle(ds []time.Duration) time.Duration {
 	sorted := slices.Sorted(slices.Values(ds))
 	return sorted[len(sorted)/2]

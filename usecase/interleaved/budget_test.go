@@ -17,8 +17,8 @@ func withRounds() *config.Config {
 	return &config.Config{App: config.App{Package: "app", APK: "new.apk"}, Rounds: config.Rounds{Max: 20, Minutes: 45}}
 }
 
-// Where nothing can be measured in turns, the history decides alone.
-func TestNothingCanBeMeasuredInTurns(t *testing.T) {
+// If nothing can be measured in turns, only the history decides.
+func TestBudgetOfWithoutRounds(t *testing.T) {
 	base := Base{APK: "base.apk"}
 	without := func(change func(*config.Config)) *config.Config {
 		cfg := withRounds()
@@ -46,10 +46,9 @@ func TestNothingCanBeMeasuredInTurns(t *testing.T) {
 	}
 }
 
-// A round takes what the runs took in the middle, the longer of two, by scenario and of all;
-// runs that a shard measured say nothing of it. Half a minute and a quarter are assumed where
-// none does.
-func TestHowLongRoundsTakeIsOfTheRuns(t *testing.T) {
+// A round takes the median of the runs, the longer of two, by scenario and of all; runs of a shard
+// have no duration. Half a minute and a quarter are assumed if no run has one.
+func TestBudgetOfEstimatesRounds(t *testing.T) {
 	took := func(setUp, repetition time.Duration) collect.Took {
 		return collect.Took{SetUp: setUp * time.Minute, Repetition: repetition * time.Minute}
 	}

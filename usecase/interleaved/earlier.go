@@ -12,17 +12,17 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// part are the rounds that one job measured at one place before.
+// part are the rounds that one earlier job measured at one place.
 type part struct{ base, head run.Run }
 
-// mostParts bounds the parts that are gone on with: of the false alarms hardly anything is
-// left for more.
+// mostParts limits the parts that are resumed: hardly any of the allowed false alarms are left for
+// more.
 const mostParts = 8
 
-// earlierParts are the rounds of this pair of commits that the history keeps, by the place in
-// the verdict, in the order of time: those of a push before, of another job, or of a night.
-// Without both commits nobody knows whether the builds are the same, and there are none. What
-// can't be read is told, and is none.
+// earlierParts returns the rounds of this pair of commits that the history has, by the place in the
+// verdict, sorted by time: those of an earlier push, of another job, or of a night. There are none
+// unless both commits are known, since the builds may differ. Unreadable ones are skipped with a
+// warning.
 func (s Settler) earlierParts(ctx context.Context, v gate.Verdict, places []int, head run.Source) map[int][]part {
 	base := s.Base.Source.Commit
 	if s.Store == nil || base == "" || head.Commit == "" || base == head.Commit {
@@ -30,7 +30,7 @@ func (s Settler) earlierParts(ctx context.Context, v gate.Verdict, places []int,
 	}
 	runs, err := s.roundsOfCommits(ctx, base, head.Commit)
 	if err != nil {
-		fmt.Fprintf(s.Stderr, "warning: rounds that were measured before are not gone on with: %s\n", terminal.Plain(err.Error()))
+		fmt.Fprintf(s.Stderr, "warning: earlier rounds are not resumed: %s\n", terminal.Plain(err.Error()))
 		return nil
 	}
 	out := map[int][]part{}
@@ -46,8 +46,8 @@ func (s Settler) earlierParts(ctx context.Context, v gate.Verdict, places []int,
 	return out
 }
 
-// pairUp are the parts that runs of both builds make, at most mostParts: the n-th of each build
-// in a session are of one.
+// pairUp pairs the runs of both builds to parts, at most mostParts: the n-th of each build in a
+// session belong together.
 func pairUp(runs []run.Run, base string) []part {
 	type nth struct {
 		session string
@@ -77,8 +77,7 @@ func pairUp(runs []run.Run, base string) []part {
 	return out
 }
 
-// roundsOfCommits are the runs of both commits that rounds left in the history, in the order
-// of time.
+// roundsOfCommits returns the runs of both commits that rounds left in the history, sorted by time.
 func (s Settler) roundsOfCommits(ctx context.Context, base, head string) ([]run.Run, error) {
 	var out []run.Run
 	for _, commit := range []string{base, head} {
@@ -106,7 +105,8 @@ func (s Settler) roundsOfCommits(ctx context.Context, base, head string) ([]run.
 	return out, nil
 }
 
-// sameContext reports whether two runs are of devices that are alike in all that both tell.
+// sameContext reports whether two runs are of devices that are alike in all properties that both
+// have.
 func sameContext(a, b map[string]string) bool {
 	for name, value := range a {
 		if other, has := b[name]; has && other != value {

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// going is a settler whose history has these runs, and what it says.
+// going is a settler whose history has these runs, and its output.
 func going(t *testing.T, runs ...run.Run) (Settler, *strings.Builder) {
 	t.Helper()
 	store := memory.New(nil)
@@ -37,7 +37,7 @@ func asked() gate.Verdict {
 	}}
 }
 
-// told says of each place how many rounds of base and head its parts have.
+// told formats how many rounds of base and head the parts of each place have.
 func told(parts map[int][]part) string {
 	var out []string
 	for place := range asked().Runs {
@@ -48,9 +48,9 @@ func told(parts map[int][]part) string {
 	return strings.Join(out, ", ")
 }
 
-// Only rounds of the same two commits, scenario and phone are gone on with, in the order of
-// time, and where both builds were measured.
-func TestWhichRoundsAreGoneOnWith(t *testing.T) {
+// Only rounds of the same two commits, scenario and phone are resumed, sorted by time, and only if
+// both builds were measured.
+func TestEarlierParts(t *testing.T) {
 	const rounds = "pr rounds"
 	scenario := func(r *run.Run) { r.Scenario = "map" }
 	phone := func(r *run.Run) { r.Context = map[string]string{"model": "b", "sdk": "15"} }
@@ -84,8 +84,8 @@ func TestWhichRoundsAreGoneOnWith(t *testing.T) {
 	}
 }
 
-// Of nine jobs eight are gone on with.
-func TestHowManyPartsAreGoneOnWith(t *testing.T) {
+// Of nine jobs eight are resumed.
+func TestEarlierPartsLimit(t *testing.T) {
 	var runs []run.Run
 	for i := range 9 {
 		session := fmt.Sprint(i, " rounds")
@@ -97,9 +97,9 @@ func TestHowManyPartsAreGoneOnWith(t *testing.T) {
 	}
 }
 
-// Without both commits, of one commit with itself, or without a history nobody knows of rounds
-// of the same two builds.
-func TestRoundsOfUnknownBuildsAreNotGoneOnWith(t *testing.T) {
+// Without both commits, with equal commits, or without a history there are no earlier rounds of the
+// same two builds.
+func TestEarlierPartsOfUnknownBuilds(t *testing.T) {
 	runs := []run.Run{InRounds("old", "pr rounds", 4), InRounds("new", "pr rounds", 4), InRounds("", "pr rounds", 4, Later(1))}
 	for name, c := range map[string]struct{ base, head string }{
 		"no commit of the base": {"", "new"}, "no commit of the head": {"old", ""}, "one commit": {"old", "old"},
@@ -117,9 +117,9 @@ func TestRoundsOfUnknownBuildsAreNotGoneOnWith(t *testing.T) {
 	}
 }
 
-// A run that is damaged, or was removed meanwhile, is passed over; where the history can't be
-// read, that is told, and rounds begin anew.
-func TestRoundsThatCanNotBeRead(t *testing.T) {
+// A run that is damaged, or was removed meanwhile, is skipped; if the history can't be read, that
+// is a warning, and rounds start from zero.
+func TestEarlierPartsOfADamagedHistory(t *testing.T) {
 	full := errors.New("the disk is gone")
 	for name, c := range map[string]struct {
 		list, get error
@@ -127,10 +127,10 @@ func TestRoundsThatCanNotBeRead(t *testing.T) {
 	}{
 		"all can be read":       {nil, nil, "0: 1+1, 0: 2+2", ""},
 		"a damaged entry":       {baseline.ErrDamaged, nil, "0: 1+1, 0: 2+2", ""},
-		"no entry":              {full, nil, "", "warning: rounds that were measured before are not gone on with: the disk is gone\n"},
+		"no entry":              {full, nil, "", "warning: earlier rounds are not resumed: the disk is gone\n"},
 		"a damaged run":         {nil, baseline.ErrDamaged, "0: 2+2", ""},
 		"a run that is removed": {nil, baseline.ErrNotFound, "0: 2+2", ""},
-		"a run that is not got": {nil, full, "", "warning: rounds that were measured before are not gone on with: the disk is gone\n"},
+		"a run that is not got": {nil, full, "", "warning: earlier rounds are not resumed: the disk is gone\n"},
 	} {
 		s, say := going(t, InRounds("old", "a rounds", 1), InRounds("new", "a rounds", 1), InRounds("old", "b rounds", 2, Later(1)), InRounds("new", "b rounds", 2, Later(1)))
 		store := Failing{Store: s.Store, ListError: c.list}
@@ -144,9 +144,9 @@ func TestRoundsThatCanNotBeRead(t *testing.T) {
 	}
 }
 
-// The plan counts the most parts and the most whole rounds that any place had, as far as both
-// builds go.
-func TestTheMostThatWasMeasuredBefore(t *testing.T) {
+// The plan counts the maximum of parts and of complete rounds of any place, as far as both builds
+// go.
+func TestMostOf(t *testing.T) {
 	of := func(turn, base, head int) part {
 		in := func(r *run.Run) { r.Turn = turn }
 		return part{InRounds("old", "rounds", base, in), InRounds("new", "rounds", head, in)}
@@ -177,7 +177,7 @@ func TestResumedRoundsCountForTheTrial(t *testing.T) {
 }
 
 // Each place is looked up once, in the order of the questions.
-func TestThePlacesOfQuestions(t *testing.T) {
+func TestPlacesOf(t *testing.T) {
 	if got := placesOf(slices.Concat(roundsQuestions(2), roundsQuestions(0, 2, 1))); !slices.Equal(got, []int{2, 0, 1}) {
 		t.Errorf("places %v, want 2, 0 and 1", got)
 	}

@@ -25,12 +25,12 @@ func InRounds(commit, session string, rounds int, change ...func(*run.Run)) run.
 	return r
 }
 
-// Later is a run that began so many hours later.
+// Later makes a run begin so many hours later.
 func Later(hours int) func(*run.Run) {
 	return func(r *run.Run) { r.Started = r.Started.Add(time.Duration(hours) * time.Hour) }
 }
 
-// Failing is a history that lists that error before its runs, and that one in place of a run.
+// Failing is a history that lists an error before its runs, or returns one instead of a run.
 type Failing struct {
 	baseline.Store
 	ListError, GetError error

@@ -1,10 +1,10 @@
-// Package interleaved measures what a verdict leaves open: the head build in turns with a base
-// build, or, where there is none, what looks worse once more in another session.
+// Package interleaved measures what a verdict leaves undecided: the head build in turns with a base
+// build or, if there is none, what looks worse once more in another session.
 //
-// It owns which build that is and what is told of it. What is open, when it is settled
-// and what follows is package gate's and those below it; how a device is measured
-// package measurement's. It takes a stand: what was measured once is never lost by it, so that
-// a base build that can't be measured leaves the verdict as it was, with the reason.
+// It owns the choice of the base build and what is reported of it. What is undecided, when it is
+// settled and what follows belongs to package gate and those below it; measuring a device belongs
+// to package measurement. Earlier measurements are never lost: a base build that can't be measured
+// leaves the verdict as it was, with the reason.
 package interleaved
 
 import (
@@ -36,25 +36,25 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Settler settles what the history left open of runs that were just measured.
+// Settler settles what the history left undecided of runs that were just measured.
 type Settler struct {
 	terminal.Console
 	Config *config.Config
 	Set    settings.Settings
-	// Flags are those that the runs were measured by.
+	// Flags are those that the runs were measured with.
 	Flags measurement.CollectFlags
 	Base  Base
-	// Store keeps what is measured, unmarked; nil for none. Keep is a folder that gets
-	// the rounds as base.jsonl and head.jsonl, "" for none.
+	// Store keeps what is measured, unmarked; nil for none. Keep is a folder that gets the rounds
+	// as base.jsonl and head.jsonl, "" for none.
 	Store baseline.Store
 	Keep  string
-	// Judge makes the verdict on runs, by their history.
+	// Judge computes the verdict on runs, by their history.
 	Judge func(runs []run.Run) (layout.Input, error)
 }
 
-// Settle measures what is open in the verdict on the runs, and returns the verdict that
-// follows. With an error it returns the verdict as far as it came: what was measured
-// before, and what could be kept, has its verdict all the same.
+// Settle measures what is undecided in the verdict on the runs, and returns the resulting verdict.
+// With an error it returns the verdict so far: on what was measured before, and on what could be
+// kept.
 func (s Settler) Settle(ctx context.Context, in layout.Input, m measurement.Measured) (layout.Input, error) {
 	questions := rounds.Questions(in.Verdict)
 	switch {
@@ -82,7 +82,7 @@ func (s Settler) noted(in layout.Input, note string) layout.Input {
 	return in
 }
 
-// inTurns measures the open questions by the plan.
+// inTurns measures the undecided questions by the plan.
 func (s Settler) inTurns(ctx context.Context, in layout.Input, m measurement.Measured, questions []rounds.Question, plan rounds.Plan, earlier map[int][]part) (layout.Input, error) {
 	catalogue, err := run.Catalogue(s.catalogue(), m.Runs...)
 	if err != nil {
@@ -92,9 +92,9 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m measurement.Mea
 	for place, parts := range earlier {
 		resume(trial, place, parts)
 	}
-	s.tellWander(ctx, trial, in.Verdict, placesOf(questions))
+	s.readWander(ctx, trial, in.Verdict, placesOf(questions))
 	agenda := s.agendaOf(trial, in.Verdict)
-	s.tellAgenda(trial, agenda, in.Verdict, plan.Most, len(questions), len(earlier))
+	s.printAgenda(trial, agenda, in.Verdict, plan.Most, len(questions), len(earlier))
 	places := agenda.places
 	only := make([]int, len(places))
 	for i, place := range places {
@@ -125,7 +125,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m measurement.Mea
 		if ctx.Err() == nil {
 			lost = errors.Join(lost, lossOf(bases[i], heads[i]))
 		}
-		if !errors.Is(bases[i].Err, collect.ErrNoTime) { // else what was measured before is all that there is
+		if !errors.Is(bases[i].Err, collect.ErrNoTime) { // else the earlier measurements are all there is
 			trial.Add(place, bases[i].Run, heads[i].Run)
 		}
 		trial.End(place, lostOf(bases[i], heads[i]))
@@ -135,7 +135,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m measurement.Mea
 	return in, lost
 }
 
-// traced reports of a question whether nothing but a recording of the rounds can settle it.
+// traced reports whether only a recording of the rounds can settle a question.
 func traced(catalogue *metric.Catalogue) func(rounds.Question) bool {
 	return func(q rounds.Question) bool {
 		m, _ := catalogue.Lookup(q.Cell.Metric)
@@ -143,16 +143,16 @@ func traced(catalogue *metric.Catalogue) func(rounds.Question) bool {
 	}
 }
 
-// roundsSession is how the sessions of rounds are told from others.
+// roundsSession marks the sessions of rounds.
 const roundsSession = "rounds"
 
-// MeasuredInTurns reports whether a run was measured in turns with another build: it shows how the two
-// compare, and is no session like those that later runs are compared with.
+// MeasuredInTurns reports whether a run was measured in turns with another build: it shows how the
+// two compare, and is no session that later runs are compared with.
 func MeasuredInTurns(r run.Run) bool {
 	return strings.HasSuffix(r.Session, " "+roundsSession) || strings.HasPrefix(r.Session, roundsSession+"-") // see Settler.session
 }
 
-// sourceOf is the source that the runs are of.
+// sourceOf returns the source of the runs.
 func sourceOf(runs []run.Run) run.Source {
 	if len(runs) == 0 {
 		return run.Source{}
@@ -160,7 +160,7 @@ func sourceOf(runs []run.Run) run.Source {
 	return runs[0].Source
 }
 
-// roundsOf are both builds' runs by the places that they were measured for.
+// roundsOf returns both builds' runs by the places that they were measured for.
 func roundsOf(places []int, bases, heads []collect.Result) map[int]judging.Rounds {
 	out := map[int]judging.Rounds{}
 	for i, place := range places {
@@ -176,7 +176,7 @@ func (s Settler) catalogue() *metric.Catalogue {
 	return s.Set.Catalogue
 }
 
-// session names what is measured beside the runs' own session.
+// session returns a session's name derived from the runs' own.
 func (s Settler) session(what string) string {
 	if s.Flags.Session == "" {
 		return what + "-" + s.Now().UTC().Format("20060102T150405.000Z")
@@ -184,7 +184,7 @@ func (s Settler) session(what string) string {
 	return s.Flags.Session + " " + what
 }
 
-// placesOf are the places of runs that have questions, each once.
+// placesOf returns the places of runs that have questions, without duplicates.
 func placesOf(questions []rounds.Question) []int {
 	var out []int
 	for _, q := range questions {
@@ -195,7 +195,7 @@ func placesOf(questions []rounds.Question) []int {
 	return out
 }
 
-// where says on what the places are measured: "2 devices".
+// where describes the devices of the places: "2 devices".
 func (s Settler) where(v gate.Verdict, places []int) string {
 	devices := map[string]bool{}
 	for _, place := range places {
@@ -204,8 +204,7 @@ func (s Settler) where(v gate.Verdict, places []int) string {
 	return prose.Count(len(devices), "device", "devices")
 }
 
-// KeptFiles are those that the runs of both builds are left in, base and head; none where
-// the folder is "".
+// KeptFiles returns the files for the runs of both builds, base and head; none if the folder is "".
 func KeptFiles(dir string) []string {
 	if dir == "" {
 		return nil
@@ -213,7 +212,7 @@ func KeptFiles(dir string) []string {
 	return []string{filepath.Join(dir, "base.jsonl"), filepath.Join(dir, "head.jsonl")}
 }
 
-// KeepBoth leaves the runs of both builds in a folder (see KeptFiles).
+// KeepBoth writes the runs of both builds into a folder (see KeptFiles).
 func KeepBoth(dir string, base, head []collect.Result) error {
 	for i, path := range KeptFiles(dir) {
 		if err := atomicfile.Write(path, measurement.JSONLines([][]collect.Result{base, head}[i])); err != nil {
@@ -223,8 +222,8 @@ func KeepBoth(dir string, base, head []collect.Result) error {
 	return nil
 }
 
-// lostOf says why two builds' rounds ended before they were settled or spent, "" where
-// nothing went wrong.
+// lostOf returns why two builds' rounds ended before they were settled or spent, "" if nothing went
+// wrong.
 func lostOf(base, head collect.Result) string {
 	for i, r := range []collect.Result{base, head} {
 		if !failed(r) {
@@ -235,9 +234,9 @@ func lostOf(base, head collect.Result) string {
 	return ""
 }
 
-// lossOf is what two builds' rounds were lost for beside the base build itself: the new
-// build ended by itself, or the device was lost. nil where there is nothing of that. A
-// base that does not install or run is no loss: it leaves open what is open.
+// lossOf returns the loss of two builds' rounds, unless the base build itself failed: the new build
+// ended by itself, or the device was lost. nil if there is none. A base that does not install or
+// run is no loss: what is undecided stays so.
 func lossOf(base, head collect.Result) error {
 	var install *adb.InstallError
 	switch {
@@ -250,7 +249,7 @@ func lossOf(base, head collect.Result) error {
 	return nil
 }
 
-// failed reports whether a build's rounds ended for what happened in its own turn.
+// failed reports whether a build's rounds ended by what happened in its own turn.
 func failed(r collect.Result) bool {
 	return r.Err != nil && !errors.Is(r.Err, collect.ErrNoTime) && !errors.Is(r.Err, collect.ErrOtherBuild)
 }

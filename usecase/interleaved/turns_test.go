@@ -28,7 +28,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// phones are those that the tests measure on.
+// phones are the phones that the tests measure on.
 var phones = []string{"pixel-7-android-14", "nexus-5x-android-6.0.0"}
 
 // bench is a settler on simulated phones whose new build is one of the demo's.
@@ -55,8 +55,8 @@ func newBench(t *testing.T, head string) *bench {
 
 func (b *bench) apk(name string) string { return filepath.Join(b.dir, name+".apk") }
 
-// open is a verdict on a run on each phone, with one comparison of the time per frame:
-// open on the phones at these places, and cleared on the others.
+// open is a verdict on a run on each phone, with one comparison of the time per frame: undecided on
+// the phones at these places, and cleared on the others.
 func (b *bench) open(places ...int) (layout.Input, measurement.Measured) {
 	v := gate.Verdict{Format: gate.Format, Verdict: gate.Inconclusive, Warnings: []run.Warning{}}
 	var m measurement.Measured
@@ -84,9 +84,9 @@ func (b *bench) settle(t *testing.T, places ...int) gate.Verdict {
 	return in.Verdict
 }
 
-// Rounds that could settle nothing are kept, and the next job that measures the same two
-// commits goes on with them: one more round is enough. Of another commit it begins anew.
-func TestRoundsAreGoneOnWith(t *testing.T) {
+// Rounds that settled nothing are kept, and the next job that measures the same two commits resumes
+// them: one more round is enough. For another commit it starts from zero.
+func TestSettleResumesRounds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	store, err := openstore.Open(t.Context(), b.Console, filepath.Join(b.dir, "rounds.db"))
@@ -122,9 +122,9 @@ func TestRoundsAreGoneOnWith(t *testing.T) {
 	}
 }
 
-// Where there is no time to go on with earlier rounds, these are what there is: four of the eight
-// that exclude anything, and four more are assumed to take five minutes.
-func TestEarlierRoundsStayWhereThereIsNoTime(t *testing.T) {
+// If there is no time to continue earlier rounds, they are all there is: four of the eight that
+// exclude anything, and four more are assumed to take five minutes.
+func TestSettleWithoutTimeKeepsEarlierRounds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Store, b.Base = memory.New(nil), interleaved.Base{APK: b.apk("demo-good"), Source: run.Source{Commit: "base"}}
@@ -147,9 +147,9 @@ func TestEarlierRoundsStayWhereThereIsNoTime(t *testing.T) {
 	}
 }
 
-// The time for rounds goes to what it can settle: the scenario that would take longer is
-// reported before anything is measured, and not begun.
-func TestWhatTheTimeCanNotSettleIsNotBegun(t *testing.T) {
+// The time for rounds is spent on what it can settle: the scenario that would take longer is
+// reported before anything is measured, and not started.
+func TestSettleSkipsWhatTheTimeCantSettle(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Base = interleaved.Base{APK: b.apk("demo-good")}
@@ -163,9 +163,9 @@ func TestWhatTheTimeCanNotSettleIsNotBegun(t *testing.T) {
 	}
 }
 
-// Looks at which a build can fail lie within the minutes: rounds of 1.25 minutes, as is assumed
-// where nothing is known, of which eight are ten minutes and prove one question (1/256, of 0.9 %).
-func TestLooksLieWithinTheTime(t *testing.T) {
+// Looks at which a build can fail lie within the minutes: rounds of 1.25 minutes, as assumed if
+// nothing is known, of which eight are ten minutes and prove one question (1/256, of 0.9 %).
+func TestSettleLooksWithinTheTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-worse")
 	b.Base = interleaved.Base{APK: b.apk("demo-good")}
@@ -175,9 +175,9 @@ func TestLooksLieWithinTheTime(t *testing.T) {
 	}
 }
 
-// Only the phone on which something is open is measured, and a build that is like its
-// base is settled before the rounds are spent.
-func TestAnUnchangedBuildIsClearedOnTheDeviceConcerned(t *testing.T) {
+// Only the phone on which something is undecided is measured, and a build that equals its base is
+// settled before the rounds are spent.
+func TestSettleClearsAnUnchangedBuild(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Base = interleaved.Base{APK: b.apk("demo-good")}
@@ -200,7 +200,7 @@ func TestAnUnchangedBuildIsClearedOnTheDeviceConcerned(t *testing.T) {
 	}
 }
 
-func TestAWorseBuildFailsEarly(t *testing.T) {
+func TestSettleFailsAWorseBuildEarly(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-worse")
 	b.Base = interleaved.Base{APK: b.apk("demo-good")}
@@ -215,8 +215,8 @@ func TestAWorseBuildFailsEarly(t *testing.T) {
 	}
 }
 
-// What can't be measured in turns leaves the verdict as it was, and says why.
-func TestABaseThatCanNotBeMeasured(t *testing.T) {
+// A base that can't be measured leaves the verdict as it was, with the reason.
+func TestSettleWithABrokenBase(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Base = interleaved.Base{APK: clitest.WriteFile(t, filepath.Join(b.dir, "other.apk"), "no app")}
@@ -226,9 +226,9 @@ func TestABaseThatCanNotBeMeasured(t *testing.T) {
 	}
 }
 
-// A phone that is lost in the rounds, or a new build that crashes in them, is no pass: the
-// exit status is that of what is lost, beside a verdict that says so.
-func TestRoundsThatAreLost(t *testing.T) {
+// A phone that is lost in the rounds, or a new build that crashes in them, is no pass: the exit
+// status is that of the loss, and the verdict mentions it.
+func TestSettleWithLosses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		lose func(*bench)
@@ -256,8 +256,8 @@ func TestRoundsThatAreLost(t *testing.T) {
 	}
 }
 
-// The phones can't be had a second time: what they were measured for has its verdict.
-func TestDevicesThatAreGone(t *testing.T) {
+// If the phones are not available a second time, the earlier measurements have their verdict.
+func TestSettleWithoutDevices(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Base = interleaved.Base{APK: b.apk("demo-good")}
@@ -269,7 +269,7 @@ func TestDevicesThatAreGone(t *testing.T) {
 	}
 }
 
-// adding is a store that does that before it takes a run.
+// adding is a store with a hook that runs before it adds a run.
 type adding struct {
 	baseline.Store
 	before func() error
@@ -282,9 +282,9 @@ func (s adding) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 	return s.Store.Add(ctx, runs...)
 }
 
-// The rounds of one phone are in the history before those of the next are measured, so
-// that an interrupt then costs only the next one's.
-func TestRoundsAreKeptAsSoonAsTheyAreThere(t *testing.T) {
+// The rounds of one phone are in the history before those of the next are measured, so that an
+// interrupt then costs only the next one's.
+func TestSettleStoresRoundsAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Base, b.Flags.Parallel = interleaved.Base{APK: b.apk("demo-good")}, 1
@@ -315,8 +315,8 @@ func TestRoundsAreKeptAsSoonAsTheyAreThere(t *testing.T) {
 	}
 }
 
-// What the history does not take has its verdict, and is an error all the same.
-func TestRoundsThatCanNotBeKept(t *testing.T) {
+// Rounds that the history refuses have a verdict, and an error.
+func TestSettleWithAFailingStore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-worse")
 	b.Base = interleaved.Base{APK: b.apk("demo-good")}
@@ -328,8 +328,8 @@ func TestRoundsThatCanNotBeKept(t *testing.T) {
 	}
 }
 
-// The minutes are spent: what is open stays so.
-func TestNoTimeIsLeft(t *testing.T) {
+// Once the minutes are spent, what is undecided stays so.
+func TestSettleWithoutTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Base = interleaved.Base{APK: b.apk("demo-good")}
@@ -340,9 +340,9 @@ func TestNoTimeIsLeft(t *testing.T) {
 	}
 }
 
-// Nothing is measured where nothing is open, where rounds are switched off, or where
-// they could prove nothing; and the last is said.
-func TestWhereNoRoundsAreMeasured(t *testing.T) {
+// Nothing is measured if nothing is undecided, if rounds are switched off, or if they could prove
+// nothing; the last is reported.
+func TestSettleMeasuresNoRounds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Base = interleaved.Base{APK: "no/such.apk"}
@@ -361,8 +361,8 @@ func TestWhereNoRoundsAreMeasured(t *testing.T) {
 	}
 }
 
-// Without a base build what looks worse is measured again, in a session of its own.
-func TestWithoutABaseTheSuspectIsMeasuredAgain(t *testing.T) {
+// Without a base build what looks worse is measured again, in another session.
+func TestSettleWithoutABase(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	var judged []run.Run
@@ -378,9 +378,9 @@ func TestWithoutABaseTheSuspectIsMeasuredAgain(t *testing.T) {
 	}
 }
 
-// The build that a refresh kept is found by the commits that a pull request began with,
-// and only where it was accepted.
-func TestTheKeptBuildIsTheBase(t *testing.T) {
+// The build that a refresh kept is found by the commits on which a pull request is based, and only
+// if it was accepted.
+func TestKeptBuildIsTheBase(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	path := filepath.Join(b.dir, "kept.db")
@@ -441,8 +441,8 @@ func TestTheKeptBuildIsTheBase(t *testing.T) {
 	}
 }
 
-// What a user names is looked at before anything is measured.
-func TestTheBaseThatIsNamed(t *testing.T) {
+// A named base build is checked before anything is measured.
+func TestNamed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Config.Base = filepath.Join(b.dir, "not-built.apk")

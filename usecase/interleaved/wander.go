@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// mostNights are the accepted runs of a context whose repetitions are looked at one by one.
+	// mostNights is the number of accepted runs of a context whose repetitions are compared one by
+	// one.
 	mostNights = 12
-	// mostListed bounds among how many of the newest accepted runs of a scenario they are looked
-	// for.
+	// mostListed limits among how many of the newest accepted runs of a scenario they are searched.
 	mostListed = 200
 )
 
-// tellWander tells the trial how repetitions follow on each other at its places, by the newest
-// accepted runs of their contexts. What can't be read is told, and each repetition is then taken
-// to be independent of the one before.
-func (s Settler) tellWander(ctx context.Context, trial *rounds.Trial, v gate.Verdict, places []int) {
+// readWander gives the trial the correlation of successive repetitions at its places, by the newest
+// accepted runs of their contexts. If they can't be read, there is a warning, and repetitions are
+// assumed to be independent.
+func (s Settler) readWander(ctx context.Context, trial *rounds.Trial, v gate.Verdict, places []int) {
 	if s.Store == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (s Settler) tellWander(ctx context.Context, trial *rounds.Trial, v gate.Ver
 	}
 }
 
-// newestLike are the newest accepted runs of a run's scenario and context, at most mostNights.
+// newestLike returns the newest accepted runs of a run's scenario and context, at most mostNights.
 func (s Settler) newestLike(ctx context.Context, at gate.RunVerdict) ([]run.Run, error) {
 	filter := baseline.Filter{
 		Package: s.Config.App.Package, Scenario: at.Scenario, Level: true, Limit: mostListed,

@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// slower is a run of mail on phone a whose repetitions take longer and longer, so many hours
-// after the first.
+// slower is a run of mail on phone a whose repetitions take longer and longer, so many hours after
+// the first.
 func slower(hours int, change ...func(*run.Run)) run.Run {
 	r := InRounds(fmt.Sprint("night ", hours), fmt.Sprint("night ", hours), 9, append([]func(*run.Run){Later(hours)}, change...)...)
 	for i := range r.Iterations {
@@ -28,9 +28,9 @@ func accepted(t *testing.T, s Settler, ids ...string) {
 	}
 }
 
-// How repetitions follow on each other is told by the newest accepted runs of the scenario in the
-// very context, no more than it takes.
-func TestWhoTellsHowRepetitionsFollow(t *testing.T) {
+// The correlation of successive repetitions is taken from the newest accepted runs of the scenario
+// in the same context, up to the limit.
+func TestNewestLike(t *testing.T) {
 	var runs []run.Run
 	for i := range mostNights + 2 {
 		runs = append(runs, slower(i))
@@ -43,7 +43,7 @@ func TestWhoTellsHowRepetitionsFollow(t *testing.T) {
 	s, _ := going(t, runs...)
 	var ids []string
 	for i := range runs {
-		if i != len(runs)-2 { // nobody has accepted that one
+		if i != len(runs)-2 { // not accepted
 			ids = append(ids, fmt.Sprint("r", i))
 		}
 	}
@@ -58,9 +58,9 @@ func TestWhoTellsHowRepetitionsFollow(t *testing.T) {
 	}
 }
 
-// Where a phone gets slower from one repetition to the next, a turn has one, whatever the set-up
-// takes; where nothing is known of that, three. What can't be read is told.
-func TestATurnFollowsTheHistory(t *testing.T) {
+// If a phone gets slower from one repetition to the next, a turn has one repetition, whatever the
+// set-up takes; if that is unknown, three. Unreadable runs are a warning.
+func TestTurnsFollowTheHistory(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	for name, c := range map[string]struct {
 		accepted  bool
@@ -89,14 +89,14 @@ func TestATurnFollowsTheHistory(t *testing.T) {
 		noisy := gate.Known{Repetition: 0.05, DF: 9}
 		trial, v := trialOf(t, noisy), undecided(noisy)
 		v.Runs[0].Scenario, v.Runs[0].Context = "mail", map[string]string{"model": "a", "sdk": "15"}
-		s.tellWander(t.Context(), trial, v, []int{0})
+		s.readWander(t.Context(), trial, v, []int{0})
 		if got := s.agendaOf(trial, v).turns[0]; got != c.want || say.String() != c.say {
 			t.Errorf("%s: %d a turn, and it says %q; want %d and %q", name, got, say, c.want, c.say)
 		}
 	}
 	s, say := going(t)
 	s.Store = nil
-	if s.tellWander(t.Context(), nil, gate.Verdict{}, []int{0}); say.String() != "" {
+	if s.readWander(t.Context(), nil, gate.Verdict{}, []int{0}); say.String() != "" {
 		t.Errorf("without a history: %q", say)
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
-// What is read with a verdict: that devices were simulated, once, and how many repetitions
-// ended by themselves, those of runs that are not whole left out.
+// A verdict's notes: that devices were simulated, once, and how many repetitions ended by
+// themselves, except those of incomplete runs.
 func TestNotesOnAVerdict(t *testing.T) {
 	simulated := map[string]string{devctx.Simulated: "true"}
 	lost := []run.Warning{{Text: "repetition 2 is lost: the app crashed"}, {Text: "frames are few"}}
@@ -49,8 +49,8 @@ func TestNotesOnAVerdict(t *testing.T) {
 	}
 }
 
-// A comparison is of simulated devices where either build's runs are.
-func TestAComparisonOnSimulatedDevicesSaysSo(t *testing.T) {
+// A comparison is of simulated devices if either build's runs are.
+func TestOnSimulatedDevices(t *testing.T) {
 	on := func(simulated string) []run.Run {
 		r := run.Run{ID: "r" + simulated, Scenario: "s", Status: run.Complete, Context: map[string]string{"model": "a"}, Iterations: []run.Iteration{{Metrics: map[string]float64{"frames.duration_ms": 8}}}}
 		if simulated != "" {
@@ -82,8 +82,8 @@ func TestAComparisonOnSimulatedDevicesSaysSo(t *testing.T) {
 	}
 }
 
-// What to do next after a refresh, by what it did.
-func TestHintsOfARefresh(t *testing.T) {
+// The hint after a refresh depends on what it did.
+func TestRefreshHint(t *testing.T) {
 	worse, broken := saved.Refusal{Verdict: gate.Regression}, saved.Refusal{Verdict: gate.Invalid}
 	for name, c := range map[string]struct {
 		did  saved.Refresh
@@ -107,9 +107,9 @@ func TestHintsOfARefresh(t *testing.T) {
 	}
 }
 
-// A run's energy is set beside that of the runs most like it whose joules are of the same
-// source, its own and those that are lost left out, and of no more than it takes.
-func TestEnergyBesideTheNearestOfItsSource(t *testing.T) {
+// A run's energy is compared with that of the most similar runs whose joules are of the same
+// source, except itself and lost ones, and of no more than needed.
+func TestWhereItWentUsesTheNearestOfItsSource(t *testing.T) {
 	energetic := func(id, source string) run.Run {
 		return run.Run{ID: id, Scenario: "s", Context: map[string]string{metric.EnergyFrom: source}, Energy: &run.Energy{Source: source}}
 	}
@@ -156,9 +156,8 @@ func TestEnergyBesideTheNearestOfItsSource(t *testing.T) {
 	}
 }
 
-// The most similar runs are asked for, no more than are looked through, and never the run
-// itself.
-func TestTheNearestRuns(t *testing.T) {
+// The most similar runs are returned, up to the limit, and never the run itself.
+func TestNearest(t *testing.T) {
 	refs := []run.Summary{{ID: "now"}}
 	for i := range framesCandidates + 5 {
 		refs = append(refs, run.Summary{ID: fmt.Sprint("r", i)})
@@ -169,9 +168,9 @@ func TestTheNearestRuns(t *testing.T) {
 	}
 }
 
-// Of what was explained before rounds, that of what is no longer flagged is gone, but for
-// what did not respond; of each run its own.
-func TestWhatRoundsLeaveOfTheCauses(t *testing.T) {
+// Rounds drop earlier causes of what is no longer flagged, except for what did not respond, and add
+// those of each run.
+func TestSettledDropsOldCauses(t *testing.T) {
 	in := layout.Input{Causes: []diagnose.Cause{
 		{Run: "a", Event: "scroll", Metric: "frames.duration_ms", Kind: "flagged"},
 		{Run: "a", Event: "tap", Metric: "frames.duration_ms", Kind: "another event"},

@@ -16,14 +16,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// Frames are set beside those of so many runs of the history, which are looked for among
-// so many of the most similar ones.
+// Frames are compared with those of so many runs of the history, which are searched among so many
+// of the most similar ones.
 const (
 	framesBase       = 5
 	framesCandidates = 20
 )
 
-// nearest are the ids of the most similar runs, but a run's own.
+// nearest returns the ids of the most similar runs, except a run's own.
 func nearest(r run.Run, refs []run.Summary) []string {
 	var out []string
 	for _, ref := range refs {
@@ -34,15 +34,15 @@ func nearest(r run.Run, refs []run.Summary) []string {
 	return out
 }
 
-// why explains what a verdict flagged of runs by their frames, and whatever did not
-// respond in them. near are the runs of the history that each is most like.
+// why explains a verdict's findings on runs by their frames, and whatever did not respond in them.
+// near are the most similar runs of the history for each.
 func (p Past) why(runs []run.Run, v gate.Verdict, near [][]string) ([]diagnose.Cause, error) {
 	found := map[string][]diagnose.Finding{}
 	for _, r := range v.Runs {
 		found[r.ID] = findingsOf(r)
 	}
 	var out []diagnose.Cause
-	whole := map[string]*run.Run{} // of the history, as far as was asked
+	whole := map[string]*run.Run{} // of the history, as far as they were read
 	stood := map[string]*anrcause.History{}
 	for i, r := range runs {
 		if r.Frames != nil && len(found[r.ID]) > 0 {
@@ -67,8 +67,8 @@ func (p Past) why(runs []run.Run, v gate.Verdict, near [][]string) ([]diagnose.C
 	return out, nil
 }
 
-// findingsOf are what a verdict flagged of a run. What may be worse is explained as what
-// is: the answer may still be settled, and is worth looking at where it is not.
+// findingsOf returns a verdict's findings on a run. Suspicions are explained as well: rounds may
+// still settle them, and if they don't, the causes help.
 func findingsOf(r gate.RunVerdict) (out []diagnose.Finding) {
 	for _, d := range r.Deviations {
 		f := diagnose.Finding{Event: d.Event, Metric: d.Metric, Direction: d.Direction}
@@ -83,9 +83,9 @@ func findingsOf(r gate.RunVerdict) (out []diagnose.Finding) {
 // Rounds are both builds' runs of what was measured in turns for one run of a verdict.
 type Rounds struct{ Base, Head run.Run }
 
-// Settled explains a verdict that rounds have settled: by what the frames of both builds
-// were spent on in turns, where they tell. rounds are found by the runs' places. Of what
-// was explained before, that of comparisons which are no longer flagged is gone.
+// Settled explains a verdict that rounds have settled, by where both builds' frames spent their
+// time in turns, if known. rounds are keyed by the runs' places. Earlier causes of comparisons that
+// are no longer flagged are dropped.
 func Settled(in layout.Input, rounds map[int]Rounds) []diagnose.Cause {
 	var out []diagnose.Cause
 	for i, v := range in.Verdict.Runs {
@@ -107,8 +107,8 @@ func Settled(in layout.Input, rounds map[int]Rounds) []diagnose.Cause {
 	return out
 }
 
-// withFrames are the first of these runs that tell where the time of their frames went.
-// One that the history has lost meanwhile is passed over.
+// withFrames returns the first of these runs that record where their frames' time went. Runs that
+// the history has lost since are skipped.
 func (p Past) withFrames(ids []string, known map[string]*run.Run) (base []run.Run, err error) {
 	for _, id := range ids {
 		if _, asked := known[id]; !asked {
@@ -131,7 +131,7 @@ func (p Past) withFrames(ids []string, known map[string]*run.Run) (base []run.Ru
 	return base, nil
 }
 
-// framesOf is what of a run frames are explained by, nil where it tells nothing of them.
+// framesOf returns a run if frames can be explained by it, nil if it has no such record.
 func framesOf(r run.Run) *run.Run {
 	if r.Frames == nil {
 		return nil
@@ -139,13 +139,13 @@ func framesOf(r run.Run) *run.Run {
 	return &run.Run{ID: r.ID, Started: r.Started, App: r.App, Scenario: r.Scenario, Context: r.Context, Frames: r.Frames}
 }
 
-// PastOf is an entry of a history as what did not respond is held against it.
+// PastOf converts an entry of a history to what ANRs are compared with.
 func PastOf(e baseline.ANRRun) anrcause.Past {
 	return anrcause.Past{Run: e.ID, Started: e.Started, Session: e.Session, Scenario: e.Scenario, Version: e.Version, Commit: e.Commit, State: string(e.State), ANRs: e.ANRs}
 }
 
-// whyBesideBase explains what a comparison flagged, of each of the head's runs beside those
-// of the base that are like it.
+// whyBesideBase explains a comparison's findings for each of the head's runs, compared with similar
+// runs of the base.
 func whyBesideBase(v sidebyside.Verdict, base, head []run.Run) []diagnose.Cause {
 	found := map[string][]diagnose.Finding{}
 	for _, s := range v.Scenarios {

@@ -24,8 +24,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// scrolled is a run whose frames take 8 ms, and of which every fourth waits so long for
-// another process.
+// scrolled is a run whose frames take 8 ms, and of which every fourth waits so long for another
+// process.
 func scrolled(i int, waits time.Duration) run.Run {
 	r := run.Run{
 		ID: fmt.Sprintf("R%02d", i), App: run.App{Package: "com.example.mail", Build: "release"}, Scenario: "read", Status: run.Complete,
@@ -71,7 +71,7 @@ func stuck(r run.Run) run.Run {
 	return r
 }
 
-// tenBefore are runs of before, in the last of which something did not respond.
+// tenBefore are earlier runs, with something that did not respond in the last.
 func tenBefore() []run.Run {
 	var out []run.Run
 	for i := range 10 {
@@ -81,7 +81,7 @@ func tenBefore() []run.Run {
 	return out
 }
 
-// asking counts what a store is asked for in full, and for what did not respond.
+// asking counts the full runs and ANRs that a store is asked for.
 type asking struct {
 	baseline.Store
 	whole, anrs atomic.Int32
@@ -125,7 +125,7 @@ func causesOf(in layout.Input, id string) (out []diagnose.Cause) {
 	return out
 }
 
-// said is all that a cause says, names without their markup.
+// said returns the text of a cause, with names without their markup.
 func said(c diagnose.Cause) string {
 	b := strings.Builder{}
 	b.WriteString(c.Run + " " + c.Event + " " + c.Kind + ": ")
@@ -145,9 +145,9 @@ func saidAll(all []diagnose.Cause) (out []string) {
 	return out
 }
 
-// A regression is explained by what its frames waited for beside those of before, and an
-// ANR by the history, whether anything got worse or not.
-func TestARegressionHasItsCauses(t *testing.T) {
+// A regression is explained by what its frames waited for compared with earlier runs, and an ANR by
+// the history, whether anything got worse or not.
+func TestJudgeExplainsARegression(t *testing.T) {
 	all, store := pasts(t)
 	for name, before := range all {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestARegressionHasItsCauses(t *testing.T) {
 }
 
 // Two builds explain each other.
-func TestTwoBuildsExplainEachOther(t *testing.T) {
+func TestCompareExplainsBothBuilds(t *testing.T) {
 	var base, head []run.Run
 	for i := range 6 {
 		base, head = append(base, scrolled(2*i, time.Millisecond)), append(head, scrolled(2*i+1, 30*time.Millisecond))
@@ -218,8 +218,8 @@ func TestTwoBuildsExplainEachOther(t *testing.T) {
 	}
 }
 
-// What rounds settle is explained by the rounds, and what they clear by nothing.
-func TestRoundsExplainWhatTheySettle(t *testing.T) {
+// What rounds settle is explained by the rounds, and what they clear has no cause.
+func TestSettledExplainsRounds(t *testing.T) {
 	all, _ := pasts(t)
 	in, err := judging.Judge([]run.Run{stuck(scrolled(20, 30*time.Millisecond)), scrolled(21, 31*time.Millisecond)}, all["a file"], defaultSettings())
 	if err != nil {

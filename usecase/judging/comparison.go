@@ -13,8 +13,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/version"
 )
 
-// Compare sets the runs of two builds side by side, with what a report needs beside
-// the verdict.
+// Compare compares the runs of two builds, with what a report needs in addition to the verdict.
 func Compare(base, head []run.Run, set settings.Settings) (layout.ComparisonInput, error) {
 	catalogue, err := run.Catalogue(set.Catalogue, slices.Concat(base, head)...)
 	if err != nil {
@@ -26,7 +25,7 @@ func Compare(base, head []run.Run, set settings.Settings) (layout.ComparisonInpu
 	return CompletedComparison(in, catalogue, Simulated(base) || Simulated(head)), nil
 }
 
-// CompletedComparison is a comparison with what is not saved of one.
+// CompletedComparison fills in what is not saved of a comparison.
 func CompletedComparison(in layout.ComparisonInput, catalogue *metric.Catalogue, simulated bool) layout.ComparisonInput {
 	in.Catalogue, in.Version = catalogue, version.Tool()
 	if simulated {

@@ -11,12 +11,12 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// maxCandidates is among how many of the most similar runs those are looked for
-// that energy is set beside.
+// maxCandidates is among how many of the most similar runs those with comparable energy are
+// searched.
 const maxCandidates = 4 * hotspots.MaxBase
 
-// whereItWent sets the energy of a checked run beside that of the runs that are
-// most like it. nil where there is nothing to tell.
+// whereItWent compares the energy of a checked run with that of the most similar runs. nil if there
+// is no difference to show.
 func (p Past) whereItWent(r run.Run, refs []run.Summary) (*hotspots.Change, error) {
 	if r.Energy == nil {
 		return nil, nil
@@ -32,8 +32,8 @@ func (p Past) whereItWent(r run.Run, refs []run.Summary) (*hotspots.Change, erro
 	return &change, nil
 }
 
-// withEnergy are the references nearest to r whose joules are of the same source.
-// A run that the history has lost meanwhile is passed over.
+// withEnergy returns the references nearest to r whose joules are of the same source. Runs that the
+// history has lost since are skipped.
 func (p Past) withEnergy(r run.Run, refs []run.Summary) (base []run.Run, err error) {
 	for _, ref := range refs {
 		if ref.Context[metric.EnergyFrom] != r.Energy.Source || ref.ID == r.ID {
@@ -53,7 +53,7 @@ func (p Past) withEnergy(r run.Run, refs []run.Summary) (base []run.Run, err err
 	return base, nil
 }
 
-// besideBase sets the energy of each of the head's runs beside the base's.
+// besideBase compares the energy of each of the head's runs with the base's.
 func besideBase(base, head []run.Run) []hotspots.Change {
 	var out []hotspots.Change
 	for _, r := range head {

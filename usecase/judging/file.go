@@ -15,14 +15,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Accepted are the runs of files, all of which count as accepted. They are read
-// once, and of each only its summary is kept, what did not respond in it, and packed
-// those that tell where their energy, or the time of their frames, went.
+// Accepted are the runs of files, all of which count as accepted. They are read once. Of each the
+// summary and the ANRs are kept, and the compressed run if it records where its energy, or its
+// frames' time, went.
 type Accepted struct {
 	index  *baseline.Index
 	told   map[string][]byte          // by id
 	stood  map[string][]anrcause.Past // by package
-	newest []run.Run                  // the last ones in full, as many as were asked for
+	newest []run.Run                  // the last ones in full, up to keep
 }
 
 // OfFiles reads files of accepted runs, and keeps the last ones in full.
@@ -82,10 +82,10 @@ func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 	return nil
 }
 
-// Last are the last runs, at most n.
+// Last returns the last runs, at most n.
 func (a *Accepted) Last(n int) []run.Run { return a.newest[max(0, len(a.newest)-n):] }
 
-// whole is a run that tells where its energy, or the time of its frames, went.
+// whole returns a run that records where its energy, or its frames' time, went.
 func (a *Accepted) whole(id string) (run.Run, error) {
 	packed, ok := a.told[id]
 	if !ok {
@@ -103,7 +103,7 @@ func (a *Accepted) whole(id string) (run.Run, error) {
 	return run.Decode(data)
 }
 
-// Past is where these runs are asked for.
+// Past returns these runs as a history.
 func (a *Accepted) Past(set settings.Settings) Past {
 	return Past{
 		Like: func(r run.Run) ([]run.Summary, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
-// Judge makes the verdict on runs, with what a report needs beside it.
+// Judge computes the verdict on runs, with what a report needs in addition.
 func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, error) {
 	energy, near := make([]*hotspots.Change, len(runs)), make([][]string, len(runs))
 	verdict, err := before.Check(runs, set, func(i int, refs []run.Summary) (err error) {
@@ -20,7 +20,7 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 		return layout.Input{}, err
 	}
 	verdict.FailOn = set.Fails()
-	tellLevels(&verdict, set.Catalogue, before.entry)
+	warnLevels(&verdict, set.Catalogue, before.entry)
 	in := layout.Input{
 		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: MetaOf(runs),
 	}

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	mostLevels = 3 // beginnings of levels that a run's verdict tells of
-	mostTitles = 5 // metrics that each is told of
+	mostLevels = 3 // reported beginnings of levels of a run
+	mostTitles = 5 // metrics that are listed for each
 )
 
-// tellLevels says of each run which of its numbers are compared with the runs of the
-// present level alone, since when, and who accepted the first of them.
-func tellLevels(v *gate.Verdict, catalogue *metric.Catalogue, first func(id string) (baseline.Entry, error)) {
+// warnLevels warns, for each run, which of its numbers are compared only with runs of the present
+// level, since when, and who accepted the first of them.
+func warnLevels(v *gate.Verdict, catalogue *metric.Catalogue, first func(id string) (baseline.Entry, error)) {
 	if first == nil {
 		return
 	}
@@ -53,21 +53,21 @@ func tellLevels(v *gate.Verdict, catalogue *metric.Catalogue, first func(id stri
 	}
 }
 
-// wholeSince reports whether the whole run's number of an event's metric is compared
-// since the same run.
+// wholeSince reports whether the whole run's number of an event's metric is compared since the same
+// run.
 func wholeSince(all []gate.Comparison, event gate.Comparison) bool {
 	return slices.ContainsFunc(all, func(c gate.Comparison) bool {
 		return c.Event == "" && c.Metric == event.Metric && c.Since == event.Since
 	})
 }
 
-// beginning names the run with which a level begins: when and of which commit it was
-// measured, and why it was accepted.
+// beginning describes the run with which a level begins: its time and commit, and why it was
+// accepted.
 func beginning(id string, first func(id string) (baseline.Entry, error)) string {
 	text := wording.Name(id)
 	e, err := first(id)
 	if err != nil {
-		return text // the verdict does not hang on it
+		return text // the verdict does not depend on it
 	}
 	var about []string
 	if !e.Run.Started.IsZero() {

@@ -11,10 +11,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/judging"
 )
 
-// Twelve accepted runs, and then eight that take two thirds as long: who checks a build is
-// told that these eight are what it is compared with, since when, of which commit, and in
-// whose words the first of them was accepted.
-func TestWhereALevelBeganIsTold(t *testing.T) {
+// After twelve accepted runs, and eight that take two thirds as long, the check of a build reports
+// that it is compared with the eight, since when, of which commit, and with which note the first of
+// them was accepted.
+func TestLevelIsReported(t *testing.T) {
 	history := clitest.PhoneRuns(20, 1, 0)
 	for i := range history {
 		level := 8.0
@@ -55,9 +55,9 @@ func TestWhereALevelBeganIsTold(t *testing.T) {
 	}
 }
 
-// Where only an event's level changed, the event is named: the whole run's is compared
-// with all that was accepted.
-func TestALevelOfAnEventIsToldAsOne(t *testing.T) {
+// If only an event's level changed, the event is named: the whole run is compared with all that was
+// accepted.
+func TestLevelOfAnEventIsReported(t *testing.T) {
 	history := clitest.PhoneRuns(20, 1, 0)
 	put := func(r run.Run, i int, event float64) {
 		for n := range r.Iterations {

@@ -12,24 +12,24 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Lineage are the commits that a build stands on, as far as they are known: of a pull
-// request the one that it branched from and what came before it. Runs of others don't
-// judge it: what came to the main branch since is no work of this build. The zero value
-// knows none, and leaves nothing out.
+// Lineage are the ancestors of a build's commit, as far as they are known: for a pull request, the
+// commit that it branched from and those before it. Runs of other commits don't judge the build,
+// since later changes of the main branch are not in it. The zero value is unknown, and excludes
+// nothing.
 type Lineage struct {
 	Commits []string // the newest first, at most baseline.MaxCommits
-	// Since is when the oldest of them was made. Runs from before then may be of commits
-	// that came before, and stay. Whole says that none did.
+	// Since is when the oldest of them was made. Runs from before then may be of earlier commits,
+	// and are kept. Whole reports that there are no earlier ones.
 	Since time.Time
 	Whole bool
-	// Shallow says that the clone ends there, so that nobody knows what came before.
+	// Shallow reports that the clone ends there, so that earlier commits are unknown.
 	Shallow bool
 }
 
-// descent looks which runs are of a lineage's commits, and counts what it leaves out.
+// descent decides which runs are of a lineage's commits, and counts the excluded ones.
 type descent struct {
 	Lineage
-	known map[string][]string // commits by how they begin
+	known map[string][]string // commits by prefix
 
 	mu     sync.Mutex
 	out    map[string]bool // ids
@@ -47,7 +47,7 @@ func newDescent(l Lineage) *descent {
 	return d
 }
 
-// has reports whether a commit, which may be cut short, is one of them.
+// has reports whether a commit, possibly abbreviated, is one of them.
 func (d *descent) has(commit string) bool {
 	if len(commit) < run.LeastOfCommit {
 		return slices.Contains(d.Commits, commit)
@@ -55,8 +55,7 @@ func (d *descent) has(commit string) bool {
 	return slices.ContainsFunc(d.known[commit[:run.LeastOfCommit]], func(c string) bool { return run.SameCommit(c, commit) })
 }
 
-// foreign reports whether a run is of a commit that is not one of them, and not from
-// before the oldest.
+// foreign reports whether a run is of another commit, and not from before the oldest.
 func (d *descent) foreign(r run.Summary) bool {
 	if r.Commit == "" || len(d.Commits) == 0 || d.has(r.Commit) {
 		return false
@@ -64,7 +63,7 @@ func (d *descent) foreign(r run.Summary) bool {
 	return d.Whole || d.Shallow || (!d.Since.IsZero() && r.Started.After(d.Since))
 }
 
-// judging are the runs that may judge the build.
+// judging returns the runs that may judge the build.
 func (d *descent) judging(refs []run.Summary) []run.Summary {
 	if !slices.ContainsFunc(refs, d.foreign) {
 		return refs
@@ -85,7 +84,7 @@ func (d *descent) judging(refs []run.Summary) []run.Summary {
 	return slices.DeleteFunc(slices.Clone(refs), d.foreign)
 }
 
-// warnings say what was left out, or could not be.
+// warnings report what was excluded, or could not be.
 func (d *descent) warnings() []run.Warning {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -95,8 +94,8 @@ func (d *descent) warnings() []run.Warning {
 	}
 	of := fmt.Sprintf("%d accepted %s", n, prose.Plural(n, "run is of a commit", "runs are of commits"))
 	if d.Shallow {
-		return []run.Warning{{Text: of + " that this clone does not hold, as it is shallow, and may judge a build that does not stand on it (git fetch --unshallow)"}}
+		return []run.Warning{{Text: of + " that this shallow clone does not have, and may judge a build that does not contain it (git fetch --unshallow)"}}
 	}
-	return []run.Warning{{Text: fmt.Sprintf("%s that this build does not stand on (the newest: %s) and %s left out",
+	return []run.Warning{{Text: fmt.Sprintf("%s outside this build's history (the newest: %s) and %s left out",
 		of, wording.Commit(wording.Name(d.newest.Commit)), prose.Plural(n, "is", "are"))}}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/judging"
 )
 
-// Five accepted runs, a minute apart: of main's commits m1 and m2, of m3, which came after
-// the pull request had left main, of none that is known, and of one from before.
-func TestRunsOfOtherCommitsDoNotJudge(t *testing.T) {
+// Five accepted runs, a minute apart: of main's commits m1 and m2, of m3, which came after the pull
+// request had left main, of an unknown commit, and from before.
+func TestLineageExcludesOtherCommits(t *testing.T) {
 	id := func(c string) string { return strings.Repeat(c, 40) }
 	m1, m2, m3, old := id("1"), id("2"), id("3"), id("0")
 	history := clitest.PhoneRuns(5, 1, 0)
@@ -37,10 +37,10 @@ func TestRunsOfOtherCommitsDoNotJudge(t *testing.T) {
 	}{
 		"nothing is known":              {judging.Lineage{}, []string{"run0", "run1", "run2", "run3", "run4"}, ""},
 		"the merge base alone is known": {judging.Lineage{Commits: []string{m2}}, []string{"run0", "run1", "run2", "run3", "run4"}, ""},
-		"all commits before are known":  {judging.Lineage{Commits: []string{m2, m1, old}, Whole: true}, []string{"run0", "run1", "run2", "run4"}, "1 accepted run is of a commit that this build does not stand on (the newest: 3333333333) and is left out"},
+		"all commits before are known":  {judging.Lineage{Commits: []string{m2, m1, old}, Whole: true}, []string{"run0", "run1", "run2", "run4"}, "1 accepted run is of a commit outside this build's history (the newest: 3333333333) and is left out"},
 		"some of them are":              {judging.Lineage{Commits: []string{m2, m1}, Since: since}, []string{"run0", "run1", "run2", "run4"}, "1 accepted run is"},
-		"all, and one is none of them":  {judging.Lineage{Commits: []string{m2, m1}, Whole: true}, []string{"run1", "run2", "run4"}, "2 accepted runs are of commits that this build does not stand on (the newest: 3333333333) and are left out"},
-		"a shallow clone":               {judging.Lineage{Commits: []string{m2}, Whole: true, Shallow: true}, []string{"run0", "run1", "run2", "run3", "run4"}, "3 accepted runs are of commits that this clone does not hold"},
+		"all, and one is none of them":  {judging.Lineage{Commits: []string{m2, m1}, Whole: true}, []string{"run1", "run2", "run4"}, "2 accepted runs are of commits outside this build's history (the newest: 3333333333) and are left out"},
+		"a shallow clone":               {judging.Lineage{Commits: []string{m2}, Whole: true, Shallow: true}, []string{"run0", "run1", "run2", "run3", "run4"}, "3 accepted runs are of commits that this shallow clone does not have"},
 		"a commit that is cut short":    {judging.Lineage{Commits: []string{"2222", m1[:7]}, Whole: true}, []string{"run1", "run4"}, "3 accepted runs"},
 	} {
 		set := defaultSettings()

@@ -13,16 +13,16 @@ import (
 	"github.com/apkgate/apkgate/usecase/version"
 )
 
-// simulatedNote stands at the head of every report on simulated devices.
+// simulatedNote begins every report on simulated devices.
 const simulatedNote = "The devices are simulated."
 
-// NotesOn are what has to be read with a verdict, and stand at its head.
+// NotesOn returns the notes that must be read with a verdict, and precede it.
 func NotesOn(v gate.Verdict) (notes []string) {
 	bySimulation, ended := false, 0
 	for _, r := range v.Runs {
 		bySimulation = bySimulation || r.Context[devctx.Simulated] != ""
 		if r.Verdict == gate.Invalid {
-			continue // its reason tells
+			continue // its reason says so
 		}
 		for _, w := range r.Warnings {
 			if loss.EndedByItself(w) {
@@ -44,7 +44,7 @@ func Simulated(runs []run.Run) bool {
 	return slices.ContainsFunc(runs, func(r run.Run) bool { return r.Context[devctx.Simulated] != "" })
 }
 
-// MetaOf is what a report says of the checked runs' origin.
+// MetaOf returns what a report states of the checked runs' origin.
 func MetaOf(runs []run.Run) layout.Meta {
 	m := layout.Meta{Version: version.Tool()}
 	for _, r := range runs {

@@ -10,10 +10,10 @@ import (
 	"github.com/apkgate/apkgate/usecase/judging"
 )
 
-// What has to be read with a verdict: that the devices are simulated, and in how many
-// repetitions the app or its test failed. What a device or its connection lost is no failure of
-// the app, and a run that is not whole has its reason.
-func TestWhatHasToBeReadWithAVerdict(t *testing.T) {
+// A verdict's notes: that the devices are simulated, and in how many repetitions the app or its
+// test failed. A lost device or connection is no failure of the app, and an incomplete run has its
+// reason.
+func TestNotesOn(t *testing.T) {
 	warned := func(verdict gate.Outcome, texts ...string) gate.RunVerdict {
 		r := gate.RunVerdict{Verdict: verdict}
 		for _, text := range texts {

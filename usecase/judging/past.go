@@ -1,8 +1,8 @@
-// Package judging sets runs beside the history that they are judged by, and makes of
-// the verdict what a report needs beside it.
+// Package judging compares runs with the history that judges them, and adds to the verdict what a
+// report needs.
 //
-// It asks a history once for all runs that ask alike, and keeps of a file no more than
-// it needs, so that thousands of runs fit into memory. The verdict is package gate's.
+// It queries a history once for all runs with equal queries, and keeps no more of a file than it
+// needs, so that thousands of runs fit into memory. The verdict belongs to package gate.
 package judging
 
 import (
@@ -25,26 +25,26 @@ import (
 	"github.com/apkgate/apkgate/usecase/settings"
 )
 
-// Past is where the runs of the history come from.
+// Past is the source of the history's runs.
 type Past struct {
-	// Like gives the runs to compare one with, most similar first. All runs that
-	// ask alike share the answer (see Query).
+	// Like returns the runs to compare a run with, most similar first. Runs with equal queries
+	// share the answer (see Query).
 	Like func(run.Run) ([]run.Summary, error)
-	// whole gives one of them in full, and entry what was decided about it too; of
-	// files, all of which count, entry is nil.
+	// whole returns one of them in full, and entry also what was decided about it; for files, all
+	// of which count, entry is nil.
 	whole func(id string) (run.Run, error)
 	entry func(id string) (baseline.Entry, error)
-	// anrs are what did not respond in an app's runs, whatever was decided of them.
+	// anrs returns what did not respond in an app's runs, whatever was decided about them.
 	anrs func(pkg string) ([]anrcause.Past, error)
-	// Sound is the store that they come from; nil where it is a file.
+	// Sound is the store that they come from; nil for a file.
 	Sound *baseline.Sound
-	// from are the commits that judge; nil where all do.
+	// from are the commits that judge; nil for all.
 	from *descent
 }
 
-// Each hands over the references of each run with the run's place. It asks once
-// for all runs that ask alike, and works on several at a time: the answers of all
-// would not fit into memory together.
+// Each calls do with the references of each run and the run's place. It queries once for all runs
+// with equal queries, and handles several at a time: all answers together would not fit into
+// memory.
 func (p Past) Each(runs []run.Run, set settings.Settings, do func(place int, refs []run.Summary) error) error {
 	type question struct {
 		first  run.Run
@@ -75,7 +75,7 @@ func (p Past) Each(runs []run.Run, set settings.Settings, do func(place int, ref
 			for _, place := range q.places {
 				one := func() error { return do(place, refs) }
 				if g.TryGo(one) {
-					continue // somebody is free to work on it
+					continue // a worker is free
 				}
 				if err := one(); err != nil {
 					return err
@@ -87,13 +87,13 @@ func (p Past) Each(runs []run.Run, set settings.Settings, do func(place int, ref
 	return g.Wait()
 }
 
-// garbagePercent is how much garbage is left until it is collected, in percent of what
-// lives: a check makes and drops what thousands of runs are summed up to. 160 runs against
-// 1,000,000 take 450 MB this way, and a fifth less processor time than with Go's 100.
+// garbagePercent is how much garbage is left until it is collected, in percent of the live heap: a
+// check sums up thousands of short-lived runs. 160 runs against 1,000,000 take 450 MB this way, and
+// a fifth less processor time than with Go's default of 100.
 const garbagePercent = 200
 
-// Check makes the verdict on runs. also gets what each is compared with, too,
-// unless it is nil.
+// Check computes the verdict on runs. also is called with the references of each as well, unless it
+// is nil.
 func (p Past) Check(runs []run.Run, set settings.Settings, also func(place int, refs []run.Summary) error) (gate.Verdict, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	checker := history.NewChecker(set.Policy, set.Catalogue, len(runs))
@@ -110,25 +110,25 @@ func (p Past) Check(runs []run.Run, set settings.Settings, also func(place int, 
 	return checker.Verdict(), nil
 }
 
-// Query asks a history for the runs to compare one with.
+// Query returns a history's query for the runs to compare one with.
 func Query(r run.Run, set settings.Settings) baseline.Query {
 	q := baseline.For(r)
 	q.Use, q.Centre = set.Policy.Use, set.Policy.Centre
 	return q
 }
 
-// comparableWith names what a query's answer is chosen from: runs of another
-// scenario, or whose numbers came about in another way, are never in it.
+// comparableWith identifies the runs from which a query's answer is chosen: it never contains runs
+// of another scenario, or with numbers of another source.
 func comparableWith(q baseline.Query) string {
 	return fmt.Sprintf("%q %q %q", q.Package, q.Scenario, devctx.Only(q.Context, devctx.Hard))
 }
 
-// OfStore is the history in the sound part of a store, of the commits that a build stands
-// on, those of the newest first.
+// OfStore returns the history in the sound part of a store, limited to a build's ancestors, those
+// of the newest first.
 func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, on Lineage) Past {
 	from := newDescent(on)
-	// Where an answer is all that there is of a scenario, as in most labs, the
-	// other phones get the same runs in another order.
+	// If an answer contains all runs of a scenario, as in most labs, the other phones get the same
+	// runs in another order.
 	var mu sync.Mutex
 	all := map[string][]run.Summary{}
 	entry := func(id string) (baseline.Entry, error) {

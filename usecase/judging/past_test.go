@@ -27,9 +27,9 @@ func defaultSettings() settings.Settings {
 	return settings.Settings{Policy: p, Catalogue: metric.Default()}
 }
 
-// The history is asked once for all runs of one app, scenario and context, and
-// each gets the answer to its own question.
-func TestRunsThatAskAlikeShareOneAnswer(t *testing.T) {
+// The history is queried once for all runs of one app, scenario and context, and each gets the
+// answer to its own query.
+func TestEachSharesAnswers(t *testing.T) {
 	runs := clitest.PhoneRuns(40, 4, 1)
 	runs[7].Scenario = "close"
 	var mu sync.Mutex
@@ -64,9 +64,9 @@ func TestRunsThatAskAlikeShareOneAnswer(t *testing.T) {
 	}
 }
 
-// A history that one answer holds whole is read once for all phones, and each gets
-// it in the order that the store would have given it.
-func TestASmallHistoryIsReadOnceForAllPhones(t *testing.T) {
+// A history that fits into one answer is read once for all phones, and each gets it in the order
+// that the store would have returned.
+func TestEachReadsASmallHistoryOnce(t *testing.T) {
 	history := clitest.PhoneRuns(60, 6, 1)
 	store := &countingStore{Store: memory.New(nil)}
 	ids, err := store.Add(t.Context(), history...)
@@ -97,9 +97,9 @@ func TestASmallHistoryIsReadOnceForAllPhones(t *testing.T) {
 	}
 }
 
-// An answer that is cut short, or is of the commits that a build stands on, is nobody else's:
-// each phone asks for its own.
-func TestAnAnswerThatIsNotWholeIsNotShared(t *testing.T) {
+// A truncated answer, or one limited to a build's ancestors, is not shared: each phone queries its
+// own.
+func TestEachDoesNotShareIncompleteAnswers(t *testing.T) {
 	ten := make([]run.Summary, 10)
 	many := make([]run.Summary, baseline.DefaultLimit)
 	for name, c := range map[string]struct {
@@ -125,7 +125,7 @@ func TestAnAnswerThatIsNotWholeIsNotShared(t *testing.T) {
 	}
 }
 
-// answeringStore counts the questions, and gives the same answer to each.
+// answeringStore counts the queries, and gives the same answer to each.
 type answeringStore struct {
 	*memory.Store
 	answer []run.Summary
@@ -137,9 +137,9 @@ func (s *answeringStore) References(context.Context, baseline.Query) ([]run.Summ
 	return s.answer, nil
 }
 
-// Runs whose numbers came about in another way have a history of their own, whoever
-// asked before them, and however alike they are in what counts.
-func TestAnAnswerIsForRunsThatCanBeCompared(t *testing.T) {
+// Runs with numbers of another source have a history of their own, whoever queried before them, and
+// however alike they are otherwise.
+func TestEachSharesAnswersOfComparableRuns(t *testing.T) {
 	history := clitest.PhoneRuns(60, 6, 1)
 	for i := range history[:30] {
 		history[i].Context[devctx.MeasuredBy] = "macrobenchmark"
@@ -172,7 +172,7 @@ func TestAnAnswerIsForRunsThatCanBeCompared(t *testing.T) {
 	}
 }
 
-// countingStore counts the questions.
+// countingStore counts the queries.
 type countingStore struct {
 	*memory.Store
 	asked int
@@ -183,7 +183,7 @@ func (s *countingStore) References(ctx context.Context, q baseline.Query) ([]run
 	return s.Store.References(ctx, q)
 }
 
-func TestAHistoryThatFailsIsTold(t *testing.T) {
+func TestCheckReportsAFailingHistory(t *testing.T) {
 	before := judging.Past{Like: func(r run.Run) ([]run.Summary, error) { return nil, fmt.Errorf("no disk under %s", r.Context["model"]) }}
 	err := before.Each(clitest.PhoneRuns(9, 3, 1), defaultSettings(), func(int, []run.Summary) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "no disk") {
@@ -191,9 +191,9 @@ func TestAHistoryThatFailsIsTold(t *testing.T) {
 	}
 }
 
-// A file is read and summed up once, however many phones ask: reading it for each
-// of them would allocate some ten times as much for twenty as for one.
-func TestAHistoryFileIsReadOnce(t *testing.T) {
+// A file is read and summed up once, however many phones query it: reading it for each would
+// allocate some ten times as much for twenty as for one.
+func TestOfFilesReadsOnce(t *testing.T) {
 	dir := t.TempDir()
 	history := clitest.WriteFile(t, dir+"/history.jsonl", clitest.RecordsOf(t, clitest.PhoneRuns(400, 20, 10)))
 	checked := clitest.PhoneRuns(1000, 20, 10)[980:]

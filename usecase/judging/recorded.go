@@ -16,34 +16,33 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Regressed is what got worse in one scenario on one device, of frames or of energy, in
-// so far as a recording can explain it.
+// Regressed is what got worse in one scenario on one device, of frames or energy, as far as a
+// recording can explain it.
 type Regressed struct {
 	// Run is the run of the verdict, or the head's run of a comparison.
 	Run      string
 	Scenario string
 	Context  map[string]string
 	Found    []diagnose.Finding
-	// Frames and Energy say of which nothing is explained yet.
+	// Frames and Energy report which of the two is unexplained.
 	Frames, Energy bool
-	// worst is the largest change, which tells the devices of a scenario apart.
+	// worst is the largest change, by which one device of a scenario is chosen.
 	worst float64
 }
 
-// firstTraced is the first version of Android, by its number of the API, on which Perfetto
-// records.
+// firstTraced is the API level of the first Android on which Perfetto records.
 const firstTraced = 29
 
-// Untraced reports whether nothing records on the device, as it has too old an Android.
+// Untraced reports whether the device's Android is too old to record.
 func (r Regressed) Untraced() bool {
 	api, err := strconv.Atoi(r.Context["api"])
 	return err == nil && api < firstTraced
 }
 
-// Open reports whether something is not explained yet.
+// Open reports whether something is unexplained.
 func (r Regressed) Open() bool { return r.Frames || r.Energy }
 
-// add takes a finding up.
+// add adds a finding.
 func (r *Regressed) add(event, name string, change float64) {
 	switch {
 	case strings.HasPrefix(name, "frames."):
@@ -57,7 +56,7 @@ func (r *Regressed) add(event, name string, change float64) {
 	r.worst = max(r.worst, math.Abs(change))
 }
 
-// Anew is what got worse with nothing of it explained.
+// Anew returns what got worse with nothing of it explained.
 func (r Regressed) Anew() Regressed {
 	out := Regressed{Run: r.Run, Scenario: r.Scenario, Context: r.Context}
 	for _, f := range r.Found {
@@ -66,9 +65,9 @@ func (r Regressed) Anew() Regressed {
 	return out
 }
 
-// RegressedIn are the regressions of a verdict that a recording can explain, one for each
-// scenario: on the device where it is largest, of those on which it can be recorded. What
-// causes explain already, on whichever device, is not open.
+// RegressedIn returns the regressions of a verdict that a recording can explain, one for each
+// scenario: on the device with the largest change, of those that can record. What causes explain
+// already, on any device, is not open.
 func RegressedIn(in layout.Input) []Regressed {
 	var all []Regressed
 	for _, v := range in.Verdict.Runs {
@@ -102,7 +101,7 @@ func RegressedBuild(in layout.ComparisonInput, head []run.Run) []Regressed {
 	return foremost(all, in.Causes, in.Energy)
 }
 
-// regressedOn is what got worse in a scenario, as large as it is in the context that is most
+// regressedOn returns what got worse in a scenario, with the change in the context that is most
 // like the run's.
 func regressedOn(s sidebyside.Scenario, head run.Run) Regressed {
 	place, most := 0, -1
@@ -126,7 +125,7 @@ func regressedOn(s sidebyside.Scenario, head run.Run) Regressed {
 	return r
 }
 
-// foremost leaves one of each scenario, and says what of it is explained.
+// foremost keeps one of each scenario, and sets what of it is explained.
 func foremost(all []Regressed, causes []diagnose.Cause, energy []hotspots.Change) (out []Regressed) {
 	for _, r := range all {
 		if len(r.Found) == 0 {
@@ -155,8 +154,8 @@ func foremost(all []Regressed, causes []diagnose.Cause, energy []hotspots.Change
 	return out
 }
 
-// Recorded is what rounds of both builds, which were recorded after the verdict, show of what
-// got worse: causes, and where the energy went.
+// Recorded returns what rounds of both builds, recorded after the verdict, show on what got worse:
+// causes, and where the energy went.
 func Recorded(r Regressed, rounds Rounds) (causes []diagnose.Cause, energy []hotspots.Change) {
 	rounds.Head.ID, rounds.Head.Explains, rounds.Base.Explains = r.Run, true, true
 	if rounds.Head.Frames != nil && rounds.Base.Frames != nil {
@@ -168,7 +167,7 @@ func Recorded(r Regressed, rounds Rounds) (causes []diagnose.Cause, energy []hot
 	return causes, energy
 }
 
-// Replaced are causes, of which newer ones take the place of those of the same run and family.
+// Replaced returns the known causes, with newer ones replacing those of the same run and family.
 func Replaced(known, newer []diagnose.Cause) []diagnose.Cause {
 	out := slices.DeleteFunc(slices.Clone(known), func(c diagnose.Cause) bool {
 		return slices.ContainsFunc(newer, func(n diagnose.Cause) bool {
@@ -178,8 +177,8 @@ func Replaced(known, newer []diagnose.Cause) []diagnose.Cause {
 	return append(out, newer...)
 }
 
-// WithRecorded are the changes of energy that were known, with what rounds recorded after the
-// verdict show of methods: how much changed stays as it was judged.
+// WithRecorded returns the known changes of energy, with the methods found in rounds recorded after
+// the verdict: how much changed stays as it was judged.
 func WithRecorded(known, recorded []hotspots.Change) []hotspots.Change {
 	out := slices.Clone(known)
 	for _, c := range recorded {

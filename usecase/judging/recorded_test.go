@@ -28,13 +28,13 @@ func got(metric string, change float64) gate.Comparison {
 	return gate.Comparison{Metric: metric, Direction: gate.ToRegression, Change: change}
 }
 
-// worseRun is a run of a verdict, "SCENARIO DEVICE", on Android of that API.
+// worseRun is a run of a verdict, "SCENARIO DEVICE", on Android of that API level.
 func worseRun(id, api string, deviations ...gate.Comparison) gate.RunVerdict {
 	scenario, _, _ := strings.Cut(id, " ")
 	return gate.RunVerdict{ID: id, Scenario: scenario, Verdict: gate.Regression, Context: map[string]string{"api": api}, Deviations: deviations}
 }
 
-// told is what each of them says: its run, which numbers were found, and what is open.
+// told formats each of them: its run, which numbers were found, and what is open.
 func told(all []judging.Regressed) string {
 	var out []string
 	for _, r := range all {
@@ -53,9 +53,9 @@ func told(all []judging.Regressed) string {
 	return strings.Join(out, "; ")
 }
 
-// Of each scenario one run is recorded anew: where frames or joules got worse most, on a device
-// on which something records (Android 10 and later).
-func TestWhereARegressionIsRecorded(t *testing.T) {
+// One run of each scenario is recorded: where frames or joules got worse the most, on a device that
+// can record (Android 10 and later).
+func TestRegressedIn(t *testing.T) {
 	suspect := gate.Comparison{Metric: joules, Direction: gate.Suspect, Change: 0.5}
 	passed := worseRun("read a", "34", got(frameTime, 0.2))
 	passed.Verdict = gate.Inconclusive
@@ -88,14 +88,14 @@ func TestWhereARegressionIsRecorded(t *testing.T) {
 	}
 }
 
-// methods is a change of energy with one method, beside runs or none.
+// methods is a change of energy with one method, with or without base runs.
 func methods(id string, method hotspots.Method, base ...string) hotspots.Change {
 	return hotspots.Change{Run: id, Source: "rails", Base: base, Methods: &hotspots.Methods{List: []hotspots.Method{method}}}
 }
 
-// What a cause explains already, on whichever device of the scenario, is not open; what is said
-// of another scenario, of what did not respond, or beside nothing, explains nothing of it.
-func TestWhatIsExplainedIsNotOpen(t *testing.T) {
+// What a cause explains already, on any device of the scenario, is not open; causes of another
+// scenario, of what did not respond, or without base runs, explain nothing of it.
+func TestRegressedInIsOpen(t *testing.T) {
 	explains, encloses, neither := hotspots.Method{Name: "a", Explains: true}, hotspots.Method{Name: "a", Encloses: true}, hotspots.Method{Name: "a"}
 	for name, c := range map[string]struct {
 		causes []diagnose.Cause
@@ -128,8 +128,8 @@ func TestWhatIsExplainedIsNotOpen(t *testing.T) {
 	}
 }
 
-// Of two builds the head's run is recorded on the device where the change is largest.
-func TestWhereAComparisonIsRecorded(t *testing.T) {
+// Of two builds the head's run is recorded on the device with the largest change.
+func TestRegressedBuild(t *testing.T) {
 	one, two := map[string]string{"model": "One", "api": "34"}, map[string]string{"model": "Two", "api": "34"}
 	head := []run.Run{{ID: "one", Scenario: "read", Context: one}, {ID: "two", Scenario: "read", Context: two}}
 	number := func(direction gate.Direction, together float64, each ...float64) sidebyside.Comparison {
@@ -165,9 +165,9 @@ func sampled(r run.Run, j float64) run.Run {
 	return r
 }
 
-// What recorded rounds show goes to the run of the verdict, and says what it rests on. Frames
-// are explained where both builds tell of them, energy where methods were sampled.
-func TestWhatRecordedRoundsExplain(t *testing.T) {
+// Recorded rounds add to the run of the verdict, with their basis. Frames are explained if both
+// builds record them, energy if methods were sampled.
+func TestRecorded(t *testing.T) {
 	regressed := judging.RegressedIn(layout.Input{Verdict: gate.Verdict{Runs: []gate.RunVerdict{
 		worseRun("read a", "34", gate.Comparison{Event: "scroll", Metric: "frames.smooth_ratio", Direction: gate.ToRegression, Change: -0.2}),
 	}}})[0]
@@ -199,8 +199,8 @@ func TestWhatRecordedRoundsExplain(t *testing.T) {
 	}
 }
 
-// Causes of recorded rounds take the place of those of the same run and family.
-func TestRecordedCausesTakeThePlaceOfOthers(t *testing.T) {
+// Causes of recorded rounds replace those of the same run and family.
+func TestReplaced(t *testing.T) {
 	known := []diagnose.Cause{{Run: "a", Kind: jankcause.GPUKind}, {Run: "a", Kind: anrcause.LockKind}, {Run: "b", Kind: jankcause.GPUKind}}
 	var got []string
 	for _, c := range judging.Replaced(known, []diagnose.Cause{{Run: "a", Kind: jankcause.BinderKind}}) {
@@ -215,7 +215,7 @@ func TestRecordedCausesTakeThePlaceOfOthers(t *testing.T) {
 }
 
 // How much energy changed stays as it was judged; recorded rounds add which methods took it.
-func TestRecordedMethodsStandWithTheJudgedJoules(t *testing.T) {
+func TestWithRecorded(t *testing.T) {
 	judged := hotspots.Change{Run: "a", Source: "rails", Base: []string{"old"}, Total: hotspots.Amount{BaseJ: 10, HeadJ: 12}}
 	alone := hotspots.Change{Run: "b", Source: "rails", Total: hotspots.Amount{HeadJ: 12}}
 	recorded := func(id, source string) hotspots.Change {

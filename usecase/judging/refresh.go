@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/version"
 )
 
-// CompletedRefresh is what a refresh did with what is not saved of it.
+// CompletedRefresh fills in what is not saved of a refresh.
 func CompletedRefresh(in layout.RefreshInput, catalogue *metric.Catalogue) layout.RefreshInput {
 	in.Catalogue, in.Version, in.Hint = catalogue, version.Tool(), refreshHint(in.Refresh)
 	if in.Refresh.Simulated {
@@ -19,7 +19,7 @@ func CompletedRefresh(in layout.RefreshInput, catalogue *metric.Catalogue) layou
 	return in
 }
 
-// refreshHint is what to do about runs that a refresh did not accept.
+// refreshHint returns what to do about runs that a refresh did not accept.
 func refreshHint(r saved.Refresh) string {
 	isWorse := func(x saved.Refusal) bool { return x.Verdict == gate.Regression }
 	switch {

@@ -1,8 +1,7 @@
-// Package locations finds where in the repository a scenario is written down: the source
-// of its test, or its line in the configuration. Findings in SARIF and the check run's
-// annotations point there.
+// Package locations finds where a scenario is defined in the repository: the source of its test, or
+// its line in the configuration. Findings in SARIF and the check run's annotations point there.
 //
-// It reads as little as it can, and where it finds nothing it says so with no place.
+// It reads as little as possible, and returns no place if it finds none.
 package locations
 
 import (
@@ -22,13 +21,13 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Of are the places of a configuration, looked for when they are asked for.
+// Of returns a function that finds the places of a configuration when it is called.
 func Of(c terminal.Console, cfg *config.Config, configPath string) func() document.Places {
 	return func() document.Places { return Find(c, cfg, configPath) }
 }
 
-// Find are where the scenarios are written down in the repository: the test's
-// own source where it is found, or else their lines in the configuration.
+// Find finds where the scenarios are defined in the repository: the test's own source if found, or
+// else their lines in the configuration.
 func Find(c terminal.Console, cfg *config.Config, configPath string) document.Places {
 	file := repositoryPath(c, configPath)
 	if file == "" || cfg == nil {
@@ -46,7 +45,7 @@ func Find(c terminal.Console, cfg *config.Config, configPath string) document.Pl
 	return out
 }
 
-// scenarioLines are the lines of the scenarios' names in the configuration.
+// scenarioLines returns the lines of the scenarios' names in the configuration.
 func scenarioLines(configPath string) map[string]int {
 	var doc struct {
 		Scenarios []struct{ Name yaml.Node }
@@ -61,7 +60,7 @@ func scenarioLines(configPath string) map[string]int {
 	return out
 }
 
-// workloadSource is the file that drives the app.
+// workloadSource finds the file that drives the app.
 func workloadSource(c terminal.Console, w config.Workload) (document.Place, bool) {
 	var file string
 	switch {
@@ -78,14 +77,14 @@ func workloadSource(c terminal.Console, w config.Workload) (document.Place, bool
 	return at, at.Path != ""
 }
 
-// Limits on looking for a test's source.
+// Limits on the search for a test's source.
 const (
 	maxSearched = 100_000 // files and folders
 	maxSource   = 1 << 20 // bytes
 )
 
-// testSource finds the source of a test by the convention that a class a.b.C is
-// in a/b/C.kt or a/b/C.java, and in it the line of the method, or of the class.
+// testSource finds the source of a test by the convention that a class a.b.C is in a/b/C.kt or
+// a/b/C.java, and in it the line of the method, or of the class.
 func testSource(c terminal.Console, class string) (document.Place, bool) {
 	class, method, _ := strings.Cut(class, "#")
 	if class == "" {
@@ -123,7 +122,7 @@ func skipped(name, base string) bool {
 	return base == "build" || base == "node_modules" || (strings.HasPrefix(base, ".") && name != ".")
 }
 
-// declaration is the line of the method in the file, or of the class; 0 for none.
+// declaration returns the line of the method in the file, or of the class; 0 for none.
 func declaration(file, class, method string) int {
 	data, err := readSource(file)
 	if err != nil {
@@ -150,8 +149,8 @@ func readSource(file string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSource))
 }
 
-// repositoryPath is a path from the workspace's root, with slashes; "" for what is
-// outside of it.
+// repositoryPath returns a path relative to the workspace's root, with slashes; "" if it is
+// outside.
 func repositoryPath(c terminal.Console, path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {

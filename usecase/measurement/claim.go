@@ -10,10 +10,10 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// ClaimFor is how long a device is waited for that another apkgate uses.
+// ClaimFor is how long to wait for a device that another apkgate uses.
 const ClaimFor = time.Hour
 
-// owner is this process as it uses the device, nil where nobody else can use it.
+// owner returns this process as a user of the device, nil if nobody else can use it.
 func (d Device) owner() *devicelock.Owner {
 	if d.key == "" {
 		return nil
@@ -22,9 +22,9 @@ func (d Device) owner() *devicelock.Owner {
 	return &me
 }
 
-// claimOf takes the device for this process, for as long as a run takes. Where that
-// can't be done at all the run is made, since the device itself says who uses it. nil
-// where nobody else can use it.
+// claimOf returns a function that takes the device for this process, for as long as a run takes. If
+// that fails the run is made anyway, since the device itself is marked with its user. nil if nobody
+// else can use it.
 func claimOf(key string) func(context.Context, devicelock.Owner, func(string)) (string, func(), error) {
 	if key == "" {
 		return nil
@@ -47,8 +47,7 @@ func claimOf(key string) func(context.Context, devicelock.Owner, func(string)) (
 	}
 }
 
-// InUse says who else uses the device on this computer, "" where nobody does or that
-// can't be told.
+// InUse returns who else uses the device on this computer, "" if nobody does or it is unknown.
 func (d Device) InUse(now time.Time) string {
 	if d.key == "" {
 		return ""

@@ -1,8 +1,8 @@
-// Package measurement makes of a configuration the devices and runs that are measured: it
-// finds and claims devices, measures and shows how far it is, and sorts what was lost.
+// Package measurement turns a configuration into devices and runs: it finds and claims devices,
+// measures and shows the progress, and classifies what was lost.
 //
-// How a run is measured is package collect's. It takes a stand: what can be known to be
-// wrong is told before any device is kept waiting.
+// Measuring a run belongs to package collect. Problems that can be known beforehand are reported
+// before any device is used.
 package measurement
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/validate"
 )
 
-// Device is one device that is there, or a simulated one.
+// Device is one existing device, or a simulated one.
 type Device struct {
 	Name  string
 	Spec  config.Device
@@ -36,9 +36,9 @@ type Device struct {
 	port  int // of the emulator's console on this computer; 0: none
 }
 
-// Ready readies the devices of the configuration that are there, or the one that adb
-// sees. Each is connected to when it is opened; simulated ones run from now on. What
-// apkgate boots is not among them.
+// Ready prepares the existing devices of the configuration, or the one that adb sees. Each is
+// connected when it is opened; simulated ones run from now on. Devices that apkgate boots are not
+// included.
 func Ready(ctx context.Context, c terminal.Console, cfg *config.Config) (devices []Device, closing func() error, err error) {
 	closing = func() error {
 		var errs []error
@@ -67,8 +67,8 @@ func Ready(ctx context.Context, c terminal.Console, cfg *config.Config) (devices
 	return devices, closing, nil
 }
 
-// Networks are what a run would do for each network that the configuration measures over on
-// the device, which is connected. It changes nothing.
+// Networks returns what a run would do for each of the configuration's networks on the connected
+// device. It changes nothing.
 func (d Device) Networks(ctx context.Context, connected device.Device, cfg *config.Config) ([]device.Finding, error) {
 	return network.Findings(ctx, connected, d.port, networksOf(cfg, d.Spec), cfg.Conditions.Refuses())
 }
@@ -88,7 +88,7 @@ func readyOne(c terminal.Console, spec config.Device) (Device, error) {
 	return Device{Name: spec.Name, Spec: spec, Open: simulated.Open(phone), Clock: phone.Clock(), Close: phone.Close}, nil
 }
 
-// connected is a device that is there.
+// connected returns an existing device.
 func connected(c terminal.Console, spec config.Device) (Device, error) {
 	d := Device{Name: spec.Name, Spec: spec, Clock: c.Clock, Close: func() error { return nil }}
 	if spec.Address != "" {
@@ -108,7 +108,7 @@ func connected(c terminal.Console, spec config.Device) (Device, error) {
 	return d, nil
 }
 
-// specs are the devices that the configuration names, or the one that adb sees.
+// specs returns the devices that the configuration names, or the one that adb sees.
 func specs(ctx context.Context, c terminal.Console, cfg *config.Config) ([]config.Device, error) {
 	if len(cfg.Devices) > 0 {
 		return cfg.Devices, nil
@@ -139,8 +139,8 @@ func specs(ctx context.Context, c terminal.Console, cfg *config.Config) ([]confi
 	return nil, exit.Usage(fmt.Errorf("adb sees %d devices", len(usable)), "name those to measure on in apkgate.yml, or set ANDROID_SERIAL")
 }
 
-// Host runs a command of this computer, for Maestro. It has no secret of apkgate's
-// in its environment: a flow is what a pull request brought along.
+// Host returns a function that runs a command on this computer, for Maestro, without apkgate's
+// secrets in its environment: a flow may come from a pull request.
 func Host(c terminal.Console) func(ctx context.Context, name string, args ...string) ([]byte, int, error) {
 	return func(ctx context.Context, name string, args ...string) ([]byte, int, error) {
 		cmd := exec.CommandContext(ctx, name, args...)

@@ -9,7 +9,7 @@ import (
 )
 
 // The console of an emulator is on the computer of the adb server that names it.
-func TestAnEmulatorHasAConsoleWhereItRuns(t *testing.T) {
+func TestConsoleOfAnEmulator(t *testing.T) {
 	for server, want := range map[string]int{"": 5556, "127.0.0.1": 5556, "localhost": 5556, "10.0.0.7": 0, "elsewhere": 0} {
 		c := terminal.Console{Getenv: func(name string) string {
 			if name == "ANDROID_ADB_SERVER_ADDRESS" {

@@ -17,32 +17,31 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Evidence says where the files go that are kept with runs. The zero value keeps none.
+// Evidence configures where the files that are kept with runs go. The zero value keeps none.
 type Evidence struct {
-	// Folder is beside the history in which the runs are kept; nil where they are kept
-	// in none.
+	// Folder is next to the history in which the runs are stored; nil if they are stored in none.
 	Folder *evidence.Folder
-	// Report is a report folder, whose readers get a copy of each file; "" for none.
+	// Report is a report folder that gets a copy of each file for its readers; "" for none.
 	Report string
-	// APK has the build that is measured kept with its runs.
+	// APK keeps the measured build with its runs.
 	APK bool
-	// Sources are where the files of runs lie that are known already (see
-	// CollectFlags.Known), beside Folder.
+	// Sources are the folders with the files of runs that are known already (see
+	// CollectFlags.Known), in addition to Folder.
 	Sources []*evidence.Folder
 }
 
-// keeper takes files in while runs are made, and gives them to their runs.
+// keeper receives files while runs are made, and attaches them to their runs.
 type keeper struct {
 	console   terminal.Console
 	folder    *evidence.Folder // nil keeps nothing
-	temporary string           // the folder that is gone at the end, "" for none
+	temporary string           // the folder that is removed at the end, "" for none
 	report    string
-	room      int64 // bytes that the report folder still takes
+	room      int64 // remaining bytes of the report folder
 	sources   []*evidence.Folder
 }
 
-// keeper readies what the files go to. Files that only a report gets have a folder for
-// as long as it takes.
+// keeper prepares the destinations of the files. Files that only a report gets have a temporary
+// folder.
 func (e Evidence) keeper(c terminal.Console) (*keeper, error) {
 	k := &keeper{console: c, folder: e.Folder, report: e.Report, room: evidence.Default.Total, sources: e.Sources}
 	if k.folder != nil || k.report == "" {
@@ -56,8 +55,8 @@ func (e Evidence) keeper(c terminal.Console) (*keeper, error) {
 	return k, nil
 }
 
-// taking is what takes the files in, nil where nothing does.
-func (k *keeper) taking() evidence.Keeper {
+// receiver returns what receives the files, nil if nothing does.
+func (k *keeper) receiver() evidence.Keeper {
 	if k.folder == nil {
 		return nil
 	}
@@ -72,8 +71,8 @@ func (k *keeper) Keep(ctx context.Context, r io.Reader, limit int64) (string, in
 	return k.folder.Keep(ctx, r, limit)
 }
 
-// build keeps the build that is measured, of which each of its runs gets the record.
-// One that can't be kept is a warning, as any other file.
+// build keeps the measured build, whose record each of its runs gets. A failure is a warning, as
+// for any other file.
 func (k *keeper) build(ctx context.Context, app config.App) ([]run.Evidence, error) {
 	paths := app.APKs()
 	if k.folder == nil || k.temporary != "" || len(paths) == 0 {
@@ -107,7 +106,7 @@ func (k *keeper) keepBuild(ctx context.Context, paths []string) (run.Evidence, e
 	return run.Evidence{Digest: digest, Kind: run.Build, Name: buildName(paths[0]), Bytes: size}, err
 }
 
-// buildName is what a build is called among kept files, by the kind of its file.
+// buildName returns the name of a build among kept files, by the kind of its file.
 func buildName(path string) string {
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".apks", ".xapk", ".apkm", ".zip":
@@ -116,8 +115,8 @@ func buildName(path string) string {
 	return "app.apk"
 }
 
-// finished gives the files to their run. What goes wrong is a warning: the run is whole
-// without them.
+// finished attaches the files to their run. A failure is a warning: the run is complete without
+// them.
 func (k *keeper) finished(ctx context.Context, r run.Run) {
 	if k.folder == nil || len(r.Evidence) == 0 {
 		return
@@ -138,7 +137,7 @@ func (k *keeper) finished(ctx context.Context, r run.Run) {
 	}
 }
 
-// attach gives the files to their run, and brings those that lie elsewhere.
+// attach attaches the files to their run, and copies those that are elsewhere.
 func (k *keeper) attach(ctx context.Context, r run.Run) (evidence.Gone, error) {
 	var gone evidence.Gone
 	if len(k.sources) > 0 {
@@ -174,8 +173,8 @@ func (k *keeper) hasAll(r run.Run) bool {
 	return true
 }
 
-// reported reports whether the report folder has a file already, of a measurement that is
-// resumed, and it is the only place for it.
+// reported reports whether the report folder has a file already, of a resumed measurement, and it
+// is the only place for it.
 func (k *keeper) reported(e run.Evidence) bool {
 	if k.temporary == "" {
 		return false
@@ -184,7 +183,7 @@ func (k *keeper) reported(e run.Evidence) bool {
 	return err == nil && info.Size() == e.Bytes
 }
 
-// where is where files of runs should be that are known already.
+// where returns where the files of known runs should be.
 func (k *keeper) where() string {
 	switch {
 	case len(k.sources) > 0:
@@ -219,8 +218,7 @@ func (k *keeper) toReport(ctx context.Context, r run.Run) error {
 	return err
 }
 
-// close removes what was only for a report. What can't be removed is no reason to lose
-// what was measured.
+// close removes the temporary folder. A failure must not lose the measurements.
 func (k *keeper) close() {
 	if k.temporary == "" {
 		return

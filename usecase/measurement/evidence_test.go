@@ -12,9 +12,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// A report folder takes so much of the files that are kept with all runs together; what
-// is left out is said, and does not hold up what is smaller.
-func TestAReportFolderTakesSoMuch(t *testing.T) {
+// A report folder has a size limit for the files kept with all runs together; omitted files are
+// reported, and smaller ones are still copied.
+func TestToReportLimit(t *testing.T) {
 	report := filepath.Join(t.TempDir(), "report")
 	var stderr strings.Builder
 	k, err := Evidence{Report: report}.keeper(terminal.Console{Stderr: &stderr})

@@ -13,38 +13,36 @@ import (
 	"github.com/apkgate/apkgate/usecase/validate"
 )
 
-// CollectFlags say what is measured, beside the configuration.
+// CollectFlags select what is measured, in addition to the configuration.
 type CollectFlags struct {
 	APK, Version, Commit, Ref, Session string
 	Scenarios                          []string
 	Parallel                           int
-	OnFarm                             bool       // whether it was asked for; Farm is what is then used
-	Profiles                           string     // the folder of profiles, where not the configuration's; no flag
+	OnFarm                             bool       // whether it was requested; Farm is what is then used
+	Profiles                           string     // the folder of profiles, if not the configuration's; no flag
 	Evidence                           Evidence   // no flag
 	Pull                               run.Source // head, base and merge of a pull request; no flag
-	// Again says for which session of the same command devices are readied, and Only
-	// which of the configuration's runs are made, by their places among Units: nil is
-	// all. No flags.
+	// Again is the session of the same command for which devices are prepared, and Only are the
+	// indices of the configuration's runs among Units that are made: nil is all. No flags.
 	Again int
 	Only  []int
-	// Pool boots devices that are to stay for what the command measures next; nil boots
-	// them for this alone. No flag.
+	// Pool boots devices that stay for what the command measures next; nil boots them for this
+	// alone. No flag.
 	Pool *labs.Pool
-	// Known tells what became of a unit that is measured already: it is not made again.
-	// Ended is given each unit that was made, as soon as it has ended and before its run
-	// is kept. Both may be nil. Merged says that other processes have measured what is
-	// known, on devices of their own. No flags.
+	// Known returns the result of a unit that is measured already: it is not repeated. Ended
+	// receives each unit that was made, as soon as it has ended and before its run is stored. Both
+	// may be nil. Merged reports that other processes have measured what is known, on devices of
+	// their own. No flags.
 	Merged bool
 	// Farm makes the runs instead of devices; nil makes none. No flag.
 	Farm Farm
-	// Tape records what is measured, or measures from a recording; nil does neither. No
-	// flag.
+	// Tape records what is measured, or measures from a recording; nil does neither. No flag.
 	Tape  Tape
 	Known func(Unit) (collect.Result, bool)
 	Ended func(Unit, collect.Result) error
 }
 
-// apply lets the flags change the configuration.
+// apply applies the flags to the configuration.
 func (f CollectFlags) apply(cfg *config.Config) error {
 	if f.APK != "" {
 		cfg.App.Install(f.APK)
@@ -59,7 +57,7 @@ func (f CollectFlags) apply(cfg *config.Config) error {
 	return OnlyScenarios(cfg, f.Scenarios)
 }
 
-// OriginOf is where the app comes from, by the flags or by the build server.
+// OriginOf returns the source of the app, by the flags or by the build server.
 func OriginOf(c terminal.Console, f CollectFlags) Origin {
 	or := func(value, variable string) string {
 		if value != "" {
@@ -73,8 +71,8 @@ func OriginOf(c terminal.Console, f CollectFlags) Origin {
 	}
 }
 
-// Config reads the configuration, changed by the flags, and looks whether it fits the
-// files that it names.
+// Config reads the configuration, applies the flags, and checks that it fits the files that it
+// names.
 func Config(path string, f CollectFlags) (*config.Config, error) {
 	cfg, err := settings.LoadConfig(path, false)
 	if err != nil {
@@ -83,5 +81,5 @@ func Config(path string, f CollectFlags) (*config.Config, error) {
 	if err := f.apply(cfg); err != nil {
 		return nil, err
 	}
-	return cfg, validate.FilesThere(cfg)
+	return cfg, validate.Files(cfg)
 }

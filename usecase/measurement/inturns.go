@@ -19,14 +19,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// InTurns is what two builds measured in turns need beside the configuration.
+// InTurns configures measuring two builds in turns, in addition to the configuration.
 type InTurns struct {
 	Base, Head       string // APK files; Head "" is the configuration's app
 	BaseFrom, From   run.Source
 	Session          string
-	Parallel, Rounds int // Rounds: at most so many
-	// BaseCompile and HeadCompile say how each side's code is compiled, instead of the
-	// scenarios; "" leaves that to them.
+	Parallel, Rounds int // Rounds: the maximum
+	// BaseCompile and HeadCompile are how each side's code is compiled, overriding the scenarios;
+	// "" leaves it to them.
 	BaseCompile, HeadCompile string
 	// Again and Only are as those of CollectFlags.
 	Again int
@@ -35,22 +35,22 @@ type InTurns struct {
 	Pool *labs.Pool
 	// Farm is as that of CollectFlags.
 	Farm Farm
-	// Turns says how long, with the places of the jobs among those that are measured. Where
-	// its More is set, Only is in the order in which the jobs are to be measured.
+	// Turns limits the rounds, with the indices of the jobs among those that are measured. If its
+	// More is set, Only is in the order in which the jobs are to be measured.
 	Turns fleet.Turns
-	// Profiles keeps the profiles of methods where the configuration asks for them.
+	// Profiles keeps the profiles of methods if they are configured.
 	Profiles bool
-	// Reads has what evidence asks for recorded and read, of which no file is kept.
+	// Reads records and reads what evidence needs, without keeping any file.
 	Reads bool
-	// Explains marks the runs as recorded to explain a verdict, and to judge nothing.
+	// Explains marks the runs as recorded to explain a verdict, and not to be judged.
 	Explains bool
-	// Keep is given each run that is kept as soon as its pair has ended; nil for none.
+	// Keep receives each run that is to be stored as soon as its pair has ended; nil for none.
 	Keep func(run.Run) error
 }
 
-// Interleave measures two builds in turns on the devices of a configuration. The results
-// are those of its runs that are chosen, the base's and the head's, and their runs have
-// their ids. An error leaves them what they are: nil where nothing was measured.
+// Interleave measures two builds in turns on the devices of a configuration. The results are those
+// of its chosen runs, the base's and the head's, and their runs have their ids. With an error they
+// are kept: nil if nothing was measured.
 func Interleave(ctx context.Context, c terminal.Console, cfg *config.Config, t InTurns) (base, head []collect.Result, err error) {
 	var profiles *profileFiles
 	if t.Profiles {
@@ -64,7 +64,7 @@ func Interleave(ctx context.Context, c terminal.Console, cfg *config.Config, t I
 	}
 	defer r.close()
 	bases := chosen(jobs(cfg, r.devices, Origin{t.BaseFrom, t.Session}), t.Only)
-	r.tellPlaces(c, t.Parallel, bases)
+	r.printPlaces(c, t.Parallel, bases)
 	heads := chosen(jobs(cfg, r.devices, Origin{t.From, t.Session}), t.Only)
 	for i := range bases {
 		n := t.Rounds
@@ -73,7 +73,7 @@ func Interleave(ctx context.Context, c terminal.Console, cfg *config.Config, t I
 		}
 		bases[i].Scenario.Repetitions, heads[i].Scenario.Repetitions = n, n
 		bases[i].App.Install(t.Base)
-		bases[i].App.Version = "" // what the device says
+		bases[i].App.Version = "" // the device's
 		bases[i].App.Build, heads[i].App.Build = sideOf(cfg.App.Build, "base"), sideOf(cfg.App.Build, "head")
 		if t.Head != "" {
 			heads[i].App.Install(t.Head)
@@ -128,10 +128,10 @@ func Interleave(ctx context.Context, c terminal.Console, cfg *config.Config, t I
 		}
 	}
 	shown.Clear()
-	return base, head, errors.Join(kept, profiles.Told(c.Stderr))
+	return base, head, errors.Join(kept, profiles.PrintSummary(c.Stderr))
 }
 
-// compiledAs has a side's code compiled in this way; "" leaves it as it is.
+// compiledAs sets how a side's code is compiled; "" leaves it as it is.
 func compiledAs(j *collect.Job, how string) {
 	if how == "" {
 		return
@@ -139,8 +139,8 @@ func compiledAs(j *collect.Job, how string) {
 	j.Scenario.Compile, j.App.Build = how, j.App.Build+" ("+how+")"
 }
 
-// compiledApart is a run of which how its code was compiled is what is compared, and no part
-// of its context, in which both sides have to be alike.
+// compiledApart returns a run without the compilation in its context, in which both sides have to
+// be alike, where it is what is compared.
 func compiledApart(r run.Run, asked string) run.Run {
 	if got := r.Context[compiled]; got == "" && asked != config.CompileNone && len(r.Iterations) > 0 {
 		r.Warnings = append(r.Warnings, run.Warning{Text: "its code was to be compiled (" + asked + "), and was not: what is compared may be the same"})
@@ -150,10 +150,10 @@ func compiledApart(r run.Run, asked string) run.Run {
 	return r
 }
 
-// compiled is the property of the context that says how an app's code stood.
+// compiled is the context property with the state of an app's code.
 const compiled = "compiled"
 
-// nowhere takes files and keeps none.
+// nowhere is a keeper that discards files.
 type nowhere struct{}
 
 // Keep implements evidence.Keeper.
@@ -166,7 +166,7 @@ func (nowhere) Keep(_ context.Context, r io.Reader, limit int64) (string, int64,
 	return hex.EncodeToString(sum.Sum(nil)), n, err
 }
 
-// withoutFiles is a run that names no file that is nowhere.
+// withoutFiles returns a run without references to discarded files.
 func withoutFiles(r run.Run) run.Run {
 	r.Evidence = nil
 	if r.Frames != nil {
@@ -182,7 +182,7 @@ func withoutFiles(r run.Run) run.Run {
 	return r
 }
 
-// sideOf tells the two builds' runs apart, also where both bear one version.
+// sideOf distinguishes the two builds' runs, also if both have one version.
 func sideOf(build, side string) string {
 	return strings.TrimSpace(build + " " + side)
 }

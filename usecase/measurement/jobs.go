@@ -11,14 +11,14 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Origin is where the measured app comes from.
+// Origin is the source of the measured app.
 type Origin struct {
 	Source  run.Source
 	Session string
 }
 
-// jobs are the runs to make, in the order of Units: each scenario on each profile of
-// devices and network.
+// jobs returns the runs to make, in the order of Units: each scenario on each profile of devices
+// and network.
 func jobs(cfg *config.Config, devices []config.Device, o Origin) (out []collect.Job) {
 	for _, p := range profilesOf(devices) {
 		extra := map[string]string{}
@@ -40,7 +40,7 @@ func jobs(cfg *config.Config, devices []config.Device, o Origin) (out []collect.
 	return out
 }
 
-// chosen are the jobs at the places; nil: all.
+// chosen returns the jobs with these indices; nil: all.
 func chosen(jobs []collect.Job, places []int) []collect.Job {
 	if places == nil {
 		return jobs
@@ -52,7 +52,7 @@ func chosen(jobs []collect.Job, places []int) []collect.Job {
 	return out
 }
 
-// OnlyScenarios leaves out the scenarios that the user did not name.
+// OnlyScenarios removes the scenarios that the user did not name.
 func OnlyScenarios(cfg *config.Config, names []string) error {
 	if len(names) == 0 {
 		return nil

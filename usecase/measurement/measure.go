@@ -17,9 +17,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Measure makes the runs of a configuration that are not known. keep is given each as
-// soon as it is there, so that an interrupt loses none that was whole; those that are
-// known come first. The results are in the order of Units.
+// Measure makes the runs of a configuration that are not known. keep receives each as soon as it is
+// there, so that an interrupt loses no complete one; known ones come first. The results are in the
+// order of Units.
 func Measure(ctx context.Context, c terminal.Console, cfg *config.Config, f CollectFlags, keep func(run.Run) error) ([]collect.Result, error) {
 	profiles, err := KeepProfiles(cfg.Energy)
 	if err != nil {
@@ -65,11 +65,11 @@ func Measure(ctx context.Context, c terminal.Console, cfg *config.Config, f Coll
 	if err := NameRuns(results); err != nil {
 		return nil, errors.Join(kept, err)
 	}
-	return results, errors.Join(kept, profiles.Told(c.Stderr))
+	return results, errors.Join(kept, profiles.PrintSummary(c.Stderr))
 }
 
-// measure makes the runs of the plan that are not known, on devices that are readied
-// for it where there are any. ended is told of each, one at a time.
+// measure makes the runs of the plan that are not known, on devices that are prepared for it if
+// there are any. ended is called for each, one at a time.
 func (p plan) measure(ctx context.Context, c terminal.Console, cfg *config.Config, f CollectFlags, k *keeper, ended func(Unit, collect.Result)) ([]collect.Result, error) {
 	if len(p.places) == 0 {
 		return nil, nil
@@ -80,7 +80,7 @@ func (p plan) measure(ctx context.Context, c terminal.Console, cfg *config.Confi
 	}
 	defer r.close()
 	todo := chosen(jobs(cfg, r.devices, OriginOf(c, f)), p.places)
-	r.tellPlaces(c, f.Parallel, todo)
+	r.printPlaces(c, f.Parallel, todo)
 	if f.Evidence.APK {
 		build, err := k.build(ctx, cfg.App)
 		if err != nil {
@@ -95,7 +95,7 @@ func (p plan) measure(ctx context.Context, c terminal.Console, cfg *config.Confi
 	if f.Farm != nil {
 		return p.onFarm(ctx, f.Farm, todo, k, shown, ended), nil
 	}
-	options := collect.Options{Host: Host(c), Evidence: k.taking(), Progress: shown, Now: c.Now}
+	options := collect.Options{Host: Host(c), Evidence: k.receiver(), Progress: shown, Now: c.Now}
 	end := func(_ int, r collect.Result) collect.Result { return r }
 	if f.Tape != nil {
 		r.stations, options.Now = taped(f.Tape, r.stations), f.Tape.Now
@@ -106,7 +106,7 @@ func (p plan) measure(ctx context.Context, c terminal.Console, cfg *config.Confi
 		Finished: func(job int, r collect.Result) {
 			r = end(job, r)
 			ended(p.units[p.places[job]], r)
-			shown.Finished(job, r) // now that it is kept
+			shown.Finished(job, r) // now that it is stored
 		},
 	}
 	made := lab.Collect(ctx)
@@ -116,21 +116,21 @@ func (p plan) measure(ctx context.Context, c terminal.Console, cfg *config.Confi
 	return made, nil
 }
 
-// Measured is what came of measuring.
+// Measured is the result of measuring.
 type Measured struct {
-	// Runs are those that are kept and judged, and Places the place of each among the
-	// configuration's runs (Jobs).
+	// Runs are those that are stored and judged, and Places the index of each among the
+	// configuration's runs (Units).
 	Runs   []run.Run
 	Places []int
-	// Lost is why some are missing; nil where none are.
+	// Lost is why some are missing; nil if none are.
 	Lost error
-	// Missing are the keys of the units of which there is nothing, in their order.
+	// Missing are the keys of the units without any measurement, in their order.
 	Missing []string
 	// Took is how long the parts of each run took.
 	Took []collect.Took
 }
 
-// Note lists in a report which runs are missing, "" where none is. The verdict says why.
+// Note returns a report's note on missing runs, "" if there are none. The verdict has the reasons.
 func (m Measured) Note() string {
 	if len(m.Missing) == 0 {
 		return ""
@@ -138,8 +138,8 @@ func (m Measured) Note() string {
 	return fmt.Sprintf("%s missing: %s", prose.Count(len(m.Missing), "run is", "runs are"), prose.Few(m.Missing, mostMissing))
 }
 
-// Lacking says what is not here of what was to be measured or compared with, where loss is why:
-// "" where it is nil.
+// Lacking returns what is missing of what was to be measured or compared with, for the reason loss:
+// "" if that is nil.
 func (m Measured) Lacking(loss error) string {
 	if loss == nil {
 		return ""
@@ -151,15 +151,14 @@ func (m Measured) Lacking(loss error) string {
 	return "not everything could be done: " + text
 }
 
-// mostLoss bounds the characters of an error in a verdict.
+// mostLoss limits the characters of an error in a verdict.
 const mostLoss = 300
 
-// mostMissing bounds the units that a note lists.
+// mostMissing limits the units that a note lists.
 const mostMissing = 10
 
-// MeasureInto makes the runs of a configuration and keeps each in the store as soon
-// as it is there; nil keeps none. What is lost does not hold up the others, but where
-// that is all, it is the error.
+// MeasureInto makes the runs of a configuration and stores each as soon as it is there; a nil store
+// stores none. A loss does not affect the other runs; if everything is lost, it is the error.
 func MeasureInto(ctx context.Context, c terminal.Console, cfg *config.Config, f CollectFlags, store baseline.Store) (Measured, error) {
 	results, err := Measure(ctx, c, cfg, f, func(r run.Run) error { return AddTo(ctx, store, r) })
 	if err != nil {
@@ -183,7 +182,7 @@ func MeasureInto(ctx context.Context, c terminal.Console, cfg *config.Config, f 
 	return out, nil
 }
 
-// AddTo keeps a run in the store; nil is none.
+// AddTo stores a run; a nil store stores nothing.
 func AddTo(ctx context.Context, store baseline.Store, r run.Run) error {
 	if store == nil {
 		return nil

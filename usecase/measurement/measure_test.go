@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// Of what is lost in a lab the gravest is told. What the app did itself is in the
-// verdict, and what nobody has sorted is never passed over.
+// The gravest loss of a lab is reported. The app's own failures are in the verdict, and
+// unclassified ones are never skipped.
 func TestLossOf(t *testing.T) {
 	of := func(cause loss.Cause, text string) collect.Result {
 		return collect.Result{Device: "pixel", Err: &loss.Error{Cause: cause, Err: errors.New(text)}}

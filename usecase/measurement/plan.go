@@ -8,15 +8,15 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-// plan is what is asked for of a configuration's units.
+// plan is what is requested of a configuration's units.
 type plan struct {
 	units  []Unit                 // all of the configuration
-	asked  []int                  // places among them, in the order of the results
+	asked  []int                  // indices among them, in the order of the results
 	places []int                  // those of asked that are to be made
-	known  map[int]collect.Result // the others, by place
+	known  map[int]collect.Result // the others, by index
 }
 
-// plan asks for the units that the flags choose, and which of them are known.
+// plan returns the units that the flags choose, and which of them are known.
 func (f CollectFlags) plan(cfg *config.Config) plan {
 	p := plan{units: Units(cfg), asked: f.Only, known: map[int]collect.Result{}}
 	if p.asked == nil {
@@ -36,8 +36,7 @@ func (f CollectFlags) plan(cfg *config.Config) plan {
 	return p
 }
 
-// withBuild gives the known runs the build that they were measured with, as those have
-// that are measured here.
+// withBuild attaches the measured build to the known runs, as to those measured here.
 func (p plan) withBuild(ctx context.Context, k *keeper, cfg *config.Config) error {
 	build, err := k.build(ctx, cfg.App)
 	for place, r := range p.known {
@@ -49,15 +48,15 @@ func (p plan) withBuild(ctx context.Context, k *keeper, cfg *config.Config) erro
 	return err
 }
 
-// onFarm makes the jobs of the plan that are not known on a farm.
+// onFarm makes the unknown jobs of the plan on a farm.
 func (p plan) onFarm(ctx context.Context, farm Farm, jobs []collect.Job, k *keeper, shown *Progress, ended func(Unit, collect.Result)) []collect.Result {
-	return farm.Measure(ctx, jobs, k.taking(), func(job int, r collect.Result) {
+	return farm.Measure(ctx, jobs, k.receiver(), func(job int, r collect.Result) {
 		ended(p.units[p.places[job]], r)
-		shown.Finished(job, r) // now that it is kept
+		shown.Finished(job, r) // now that it is stored
 	})
 }
 
-// inOrder are the results of all that is asked for; made are those of places.
+// inOrder returns the results of everything requested; made are those of places.
 func (p plan) inOrder(made []collect.Result) (all []collect.Result) {
 	for _, place := range p.asked {
 		r, known := p.known[place]

@@ -18,15 +18,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// profileFiles keeps the profiles of methods that runs bring along: for each a
-// pprof profile and a table.
+// profileFiles writes the profiles of methods of runs: for each a pprof profile and a table.
 type profileFiles struct {
 	dir   string
 	wrote []string
 	err   error // the first
 }
 
-// KeepProfiles is nil where the configuration asks for none.
+// KeepProfiles returns nil if none are configured.
 func KeepProfiles(e *config.Energy) (*profileFiles, error) {
 	if !e.Measured() || !e.Methods || e.Profiles == "" {
 		return nil, nil
@@ -34,16 +33,14 @@ func KeepProfiles(e *config.Energy) (*profileFiles, error) {
 	return &profileFiles{dir: e.Profiles}, atomicfile.Writable(e.Profiles)
 }
 
-// ProfilesTo has profiles kept in another folder than the configuration's, where
-// one is named.
+// ProfilesTo writes profiles to another folder than the configuration's, if one is named.
 func ProfilesTo(dir string, e *config.Energy) {
 	if dir != "" && e != nil {
 		e.Profiles = dir
 	}
 }
 
-// Keep writes the profiles of one result; side is "base" or "head" where two
-// builds are compared.
+// Keep writes the profiles of one result; side is "base" or "head" if two builds are compared.
 func (p *profileFiles) Keep(r collect.Result, side string) {
 	if p == nil || p.err != nil || len(r.Traces) == 0 || r.Run.Energy == nil || r.Run.Energy.Methods == nil {
 		return
@@ -74,8 +71,8 @@ func writePprof(w io.Writer, r collect.Result) error {
 	return p.Write(w)
 }
 
-// Told says on the terminal where the profiles are, and how to open one.
-func (p *profileFiles) Told(w io.Writer) error {
+// PrintSummary prints where the profiles are, and how to open one.
+func (p *profileFiles) PrintSummary(w io.Writer) error {
 	if p == nil {
 		return nil
 	}
@@ -85,10 +82,10 @@ func (p *profileFiles) Told(w io.Writer) error {
 	return p.err
 }
 
-// maxFileName bounds a name made of what users and devices call things.
+// maxFileName limits a file name derived from names of users and devices.
 const maxFileName = 120
 
-// fileName makes a name for a file of the parts that are not empty.
+// fileName returns a file name of the parts that are not empty.
 func fileName(parts ...string) string {
 	var b strings.Builder
 	for _, part := range parts {

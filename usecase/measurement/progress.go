@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Progress shows a collection: on a terminal one line that changes, in a log a
-// line for each run. It is told one event at a time.
+// Progress shows the progress of a collection: on a terminal one changing line, in a log a line for
+// each run. It receives one event at a time.
 type Progress struct {
 	w         io.Writer
 	terminal  bool
@@ -29,7 +29,7 @@ type Progress struct {
 	now       func() time.Time
 	said      time.Time       // when the last line was written
 	warned    map[string]bool // each warning is shown once, of the first device
-	networks  []string        // of the jobs; nil where they have the same
+	networks  []string        // of the jobs; nil if they have the same
 }
 
 // NewProgress shows the progress of jobs.
@@ -50,7 +50,7 @@ func NewProgress(c terminal.Console, jobs []collect.Job) *Progress {
 	return p
 }
 
-// Report is told what happens on a device.
+// Report receives an event of a device.
 func (p *Progress) Report(e journal.Event) {
 	switch e.Phase {
 	case journal.Warned:
@@ -75,7 +75,7 @@ func (p *Progress) Report(e journal.Event) {
 	}
 }
 
-// Finished is told each run that is there, and the place of its job.
+// Finished receives each finished run, and the index of its job.
 func (p *Progress) Finished(job int, r collect.Result) {
 	p.done++
 	scenario := terminal.Plain(r.Run.Scenario)
@@ -98,11 +98,11 @@ func (p *Progress) Finished(job int, r collect.Result) {
 	p.line(fmt.Sprintf("run %d of %d: %s, %s, %s", p.done, p.runs, terminal.Plain(r.Device), scenario, prose.Count(len(r.Run.Iterations), "repetition", "repetitions")))
 }
 
-// longestSilence is the longest that a log says nothing: some CI systems end a job that
-// is silent for ten minutes.
+// longestSilence is how long a log may be silent: some CI systems end a job that is silent for ten
+// minutes.
 const longestSilence = time.Minute
 
-// roomForBar is the narrowest terminal with room for a bar beside words.
+// roomForBar is the minimum width of a terminal for a bar next to words.
 const roomForBar = 72
 
 // draw shows the changing line; a log gets a line now and then.
@@ -124,14 +124,14 @@ func (p *Progress) draw(what string) {
 	p.drawn = true
 }
 
-// line writes a line that stays.
+// line writes a permanent line.
 func (p *Progress) line(text string) {
 	p.Clear()
 	p.said = p.now()
 	fmt.Fprintln(p.w, text)
 }
 
-// Clear takes the changing line away.
+// Clear removes the changing line.
 func (p *Progress) Clear() {
 	if p.drawn {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -14,9 +14,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// A terminal shows what is being done, also where it is narrow: then without the
-// bar.
-func TestProgressSaysWhatIsBeingDone(t *testing.T) {
+// A terminal shows the current step, without the bar if it is narrow.
+func TestProgressOnATerminal(t *testing.T) {
 	for _, c := range []struct {
 		width int
 		event journal.Event
@@ -40,8 +39,8 @@ func TestProgressSaysWhatIsBeingDone(t *testing.T) {
 	}
 }
 
-// A log has a line for each run that is there.
-func TestProgressTellsOfRuns(t *testing.T) {
+// A log has a line for each finished run.
+func TestProgressInALog(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(terminal.Console{Stderr: &out, Now: time.Now}, make([]collect.Job, 2))
 	p.Finished(0, collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Iterations: make([]run.Iteration, 10)}})
@@ -52,8 +51,8 @@ func TestProgressTellsOfRuns(t *testing.T) {
 	}
 }
 
-// Where a scenario is measured on several networks, its runs are told apart by them.
-func TestProgressTellsNetworksApart(t *testing.T) {
+// If a scenario is measured on several networks, its runs are distinguished by them.
+func TestProgressOfSeveralNetworks(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(terminal.Console{Stderr: &out, Now: time.Now}, []collect.Job{{Network: "wifi"}, {Network: "lte"}})
 	p.Finished(1, collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Iterations: make([]run.Iteration, 2)}})

@@ -12,9 +12,8 @@ import (
 	"github.com/apkgate/apkgate/device/devicelock"
 )
 
-// Restore puts back what a run that was killed left changed on the device, and says
-// what that was. Where somebody uses the device, nothing is done, and the error is a
-// *claim.HeldError.
+// Restore undoes what a killed run left changed on the device, and returns what that was. If
+// somebody uses the device, nothing is done, and the error is a *devicelock.HeldError.
 func (d Device) Restore(ctx context.Context, now time.Time) (told []string, err error) {
 	me := devicelock.Me(now)
 	me.Doing = "apkgate devices restore"
@@ -39,8 +38,8 @@ func (d Device) Restore(ctx context.Context, now time.Time) (told []string, err 
 // Shared reports whether anybody else may use the device.
 func (d Device) Shared() bool { return d.key != "" }
 
-// Hold takes the device for this process beside whatever is done with it: on this
-// computer, and by a mark on the device. Where somebody else has it, nobody is waited for.
+// Hold takes the device for this process for any other use: on this computer, and by a mark on the
+// device. It fails at once if somebody else has it.
 func (d Device) Hold(ctx context.Context, doing string) (release func(), err error) {
 	if d.key == "" {
 		return func() {}, nil
@@ -64,8 +63,8 @@ func (d Device) Hold(ctx context.Context, doing string) (release func(), err err
 	return func() { unmark(); give() }, nil
 }
 
-// mark marks the device over a connection of its own, and renews the mark until it is
-// told to end. A device that takes no mark has none.
+// mark marks the device over its own connection, and renews the mark until end is called. A device
+// that supports no mark has none.
 func (d Device) mark(ctx context.Context, me devicelock.Owner) (end func(), err error) {
 	dev, err := d.Open(ctx)
 	if err != nil {
@@ -92,7 +91,7 @@ func (d Device) mark(ctx context.Context, me devicelock.Owner) (end func(), err 
 				return
 			case <-time.After(devicelock.RenewEvery):
 				if beat := hold.Beat(time.Since(begun)); beat != "" {
-					_, _ = dev.Exec(ctx, beat+":") // what is measured notices where the device is gone
+					_, _ = dev.Exec(ctx, beat+":") // the measurement detects that the device is gone
 				}
 			}
 		}
@@ -102,10 +101,10 @@ func (d Device) mark(ctx context.Context, me devicelock.Owner) (end func(), err 
 		<-ended
 		last, stop := context.WithTimeout(context.Background(), releaseFor)
 		defer stop()
-		_, _ = dev.Exec(last, hold.Release()) // else the mark ends by itself
+		_, _ = dev.Exec(last, hold.Release()) // else the mark expires
 		_ = dev.Close()
 	}, nil
 }
 
-// releaseFor is how long a device may take to let its mark be removed.
+// releaseFor is how long removing the mark may take.
 const releaseFor = 5 * time.Second

@@ -13,14 +13,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// keepable reports whether a result holds a run to keep: one of which something
-// was measured, or one that the app or its test ended, which says so. Where the
-// device or the configuration let it down there is nothing to keep.
+// keepable reports whether a result's run is to be stored: something was measured, or the app or
+// its test ended it, which it records. After a failure of the device or the configuration there is
+// nothing to store.
 func keepable(r collect.Result) bool {
 	return r.Run.Status != run.Failed || loss.IsWorkload(r.Err)
 }
 
-// NameRuns gives each run that is kept its id.
+// NameRuns sets the id of each run that is stored.
 func NameRuns(results []collect.Result) (err error) {
 	for i := range results {
 		if !keepable(results[i]) {
@@ -33,7 +33,7 @@ func NameRuns(results []collect.Result) (err error) {
 	return nil
 }
 
-// RunsOf are the runs that are kept and judged.
+// RunsOf yields the runs that are stored and judged.
 func RunsOf(results []collect.Result) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
 		for _, r := range results {
@@ -44,7 +44,7 @@ func RunsOf(results []collect.Result) iter.Seq2[run.Run, error] {
 	}
 }
 
-// MeasuredRuns are the runs that are kept and judged.
+// MeasuredRuns returns the runs that are stored and judged.
 func MeasuredRuns(results []collect.Result) []run.Run {
 	var out []run.Run
 	for r := range RunsOf(results) {
@@ -53,7 +53,7 @@ func MeasuredRuns(results []collect.Result) []run.Run {
 	return out
 }
 
-// JSONLines writes the runs as a history file.
+// JSONLines returns a function that writes the runs as a history file.
 func JSONLines(results []collect.Result) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := baseline.WriteJSONL(w, RunsOf(results))
@@ -61,9 +61,9 @@ func JSONLines(results []collect.Result) func(io.Writer) error {
 	}
 }
 
-// LossOf is the gravest reason why a run is lost, with its exit status: 3 where
-// the infrastructure failed, 2 where the configuration is wrong. What the app or
-// its test ended is no loss: the verdict on its run tells it.
+// LossOf returns the gravest reason why a run is lost, with its exit status: 3 if the
+// infrastructure failed, 2 if the configuration is wrong. What the app or its test ended is no
+// loss: the verdict on its run reports it.
 func LossOf(results []collect.Result) error {
 	var configured error
 	for _, r := range results {
@@ -78,7 +78,7 @@ func LossOf(results []collect.Result) error {
 	return configured
 }
 
-// EndedOf is why a run came to no good end by itself, where no verdict tells it.
+// EndedOf returns why a run failed by itself, if no verdict reports it.
 func EndedOf(results []collect.Result) error {
 	for _, r := range results {
 		if loss.IsWorkload(r.Err) {
@@ -97,7 +97,7 @@ func lost(status int, r collect.Result) error {
 	return exit.WithStatus(status, fmt.Errorf("%s, scenario %s%s: %w", r.Device, r.Run.Scenario, repetitionOf(r.Err), r.Err), hint)
 }
 
-// repetitionOf names the repetition in which a run was lost, where it was in one.
+// repetitionOf names the repetition in which a run was lost, if any.
 func repetitionOf(err error) string {
 	var lost *loss.Error
 	if errors.As(err, &lost) && lost.Repetition > 0 {

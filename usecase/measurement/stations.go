@@ -17,22 +17,21 @@ import (
 	"github.com/apkgate/apkgate/usecase/validate"
 )
 
-// readied is what a configuration's jobs are made on.
+// readied are the stations of a configuration's jobs.
 type readied struct {
 	devices  []config.Device
 	stations []fleet.Station
 	places   map[string]int
 	stay     bool
-	close    func() // stops what was booted for this alone
+	close    func() // stops devices that were booted for this alone
 }
 
-// thisComputer is the place of devices that run on it, beside each other.
+// thisComputer is the place of devices that run on this computer.
 const thisComputer = "this computer"
 
-// ready finds the devices of the configuration, or the one that adb sees, and says how
-// each is started. session is that of the same command, counted from 0. Devices are
-// booted by the pool, where they stay for what comes next; without one they are gone
-// when nothing is left for them.
+// ready finds the devices of the configuration, or the one that adb sees, and how each is started.
+// session is the session within the command, counted from 0. Devices are booted by the pool, where
+// they stay for later use; without one they are stopped when nothing is left for them.
 func ready(ctx context.Context, c terminal.Console, cfg *config.Config, f measuring) (readied, error) {
 	devices, err := specs(ctx, c, cfg)
 	if err != nil {
@@ -67,7 +66,7 @@ func ready(ctx context.Context, c terminal.Console, cfg *config.Config, f measur
 	return r, nil
 }
 
-// readyFor is ready, or on a farm, which has its phones ready, what is there of them.
+// readyFor is ready or, for a farm, which has its phones ready, the part of it that applies.
 func readyFor(ctx context.Context, c terminal.Console, cfg *config.Config, farm Farm, f measuring) (readied, error) {
 	if farm != nil {
 		return readied{devices: cfg.Devices, close: func() {}}, nil
@@ -75,16 +74,16 @@ func readyFor(ctx context.Context, c terminal.Console, cfg *config.Config, farm 
 	return ready(ctx, c, cfg, f)
 }
 
-// measuring is what of a command's flags concerns its devices.
+// measuring are the flags of a command that concern its devices.
 type measuring struct {
 	parallel, again int
 	session         string
 	pool            *labs.Pool // nil: none that outlives it
 }
 
-// tellPlaces says so where devices on this computer, which have jobs to do, wait for each
-// other that could work side by side.
-func (r readied) tellPlaces(c terminal.Console, parallel int, jobs []collect.Job) {
+// printPlaces prints that devices on this computer that have jobs wait for each other, though they
+// could work in parallel.
+func (r readied) printPlaces(c terminal.Console, parallel int, jobs []collect.Job) {
 	todo := map[string]int{} // jobs by profile
 	for _, j := range jobs {
 		todo[j.Device]++
@@ -101,7 +100,7 @@ func (r readied) tellPlaces(c terminal.Console, parallel int, jobs []collect.Job
 	}
 }
 
-// start readies a station by its name.
+// start prepares a station by its name.
 type start func(ctx context.Context, station string, tell func(string)) (*fleet.Started, error)
 
 func starter(c terminal.Console, d config.Device, phones simulated.Phones, pool *labs.Pool) (start, error) {
@@ -165,34 +164,34 @@ func (d Device) bind(j *collect.Job) {
 	j.Owner, j.OwnFor, j.Claim = d.owner(), ClaimFor, claimOf(d.key)
 }
 
-// Farm makes runs on phones that no adb reaches, instead of devices: the configuration's
-// devices are then the farm's kinds of phones. Package farmed has one.
+// Farm makes runs on phones that adb can't reach, instead of devices: the configuration's devices
+// are then the farm's kinds of phones. Package farms has one.
 type Farm interface {
-	// Title is the farm's in sentences.
+	// Title returns the farm's name for sentences.
 	Title() string
-	// Measure makes the jobs, and returns their results in order. ended is told of each, one
-	// at a time. Files that are kept with the runs go to keep; nil keeps none.
+	// Measure makes the jobs, and returns their results in order. ended is called for each, one at
+	// a time. Files that are kept with the runs go to keep; nil keeps none.
 	Measure(ctx context.Context, jobs []collect.Job, keep evidence.Keeper, ended func(job int, r collect.Result)) []collect.Result
-	// Interleave measures each job and the head's job at its place side by side, in the order
-	// of the jobs. more is asked as that of fleet.Turns is; ended is told of each run. Where
-	// nothing was begun both results are collect.ErrNoTime.
+	// Interleave measures each job and the head's job of the same index side by side, in the order
+	// of the jobs. more is called like that of fleet.Turns; ended is called for each run. If
+	// nothing was started both results are collect.ErrNoTime.
 	Interleave(ctx context.Context, bases, heads []collect.Job, more func(job int, so collect.Progress) int, ended func(job int, r collect.Result)) (base, head []collect.Result)
-	// Affords is how many rounds of both builds what is left to spend pays for, on all of the
+	// Affords returns how many rounds of both builds the remaining money pays for, on all of the
 	// units.
 	Affords(units []Unit) int
 }
 
-// Tape has runs recorded as they are made, or made from a recording.
+// Tape records runs as they are made, or makes them from a recording.
 type Tape interface {
-	// Bind gives a job that is bound to its device, and about to be made, to the tape.
+	// Bind receives a job that is bound to its device, and about to be made.
 	Bind(*collect.Job)
-	// Now is the date of the run that is made.
+	// Now returns the date of the current run.
 	Now() time.Time
-	// Ended is given what a job came to, and returns what is made of that.
+	// Ended receives the result of a job, and returns the result to use.
 	Ended(collect.Job, collect.Result) collect.Result
 }
 
-// taped are stations whose jobs a tape is given.
+// taped returns stations whose jobs are bound to a tape.
 func taped(tape Tape, stations []fleet.Station) []fleet.Station {
 	out := make([]fleet.Station, len(stations))
 	for i, s := range stations {

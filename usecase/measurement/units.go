@@ -11,13 +11,13 @@ import (
 // Unit is one run of the plan: a scenario on a profile of devices, over a network.
 type Unit struct {
 	Scenario string
-	Profile  string // "" where the configuration names no devices
-	Network  string // "" where it names none
-	// Cost is about how long it takes: good enough to share work out.
+	Profile  string // "" if the configuration names no devices
+	Network  string // "" if it names none
+	// Cost estimates how long it takes, well enough to share work out.
 	Cost time.Duration
 }
 
-// Key names the unit within its plan: "open-message on pixel over wifi".
+// Key returns the unit's name within its plan: "open-message on pixel over wifi".
 func (u Unit) Key() string {
 	key := u.Scenario
 	if u.Profile != "" {
@@ -29,7 +29,7 @@ func (u Unit) Key() string {
 	return key
 }
 
-// Units are the runs that a configuration asks for, in the order of their results.
+// Units returns the runs of a configuration, in the order of their results.
 func Units(cfg *config.Config) (units []Unit) {
 	for _, p := range profilesOf(cfg.Devices) {
 		for _, network := range networksOf(cfg, p.devices[0]) {
@@ -47,8 +47,7 @@ type alike struct {
 	devices []config.Device // at least one
 }
 
-// profilesOf groups devices by profile, each in order; one nameless group where there
-// are none.
+// profilesOf groups devices by profile, each in order; one nameless group if there are none.
 func profilesOf(devices []config.Device) (groups []alike) {
 	if len(devices) == 0 {
 		return []alike{{devices: []config.Device{{}}}}
@@ -73,17 +72,17 @@ func networksOf(cfg *config.Config, d config.Device) []string {
 	return []string{""}
 }
 
-// How long the parts of a run take, where nothing better is known.
+// How long the parts of a run take, by default.
 const (
-	setUpTakes     = time.Minute // to install, compile and look around
+	setUpTakes     = time.Minute // to install, compile and read the context
 	startTakes     = 5 * time.Second
 	testTakes      = 30 * time.Second
 	benchmarkTakes = 5 * time.Minute
-	eventTakes     = 20 * time.Millisecond // of monkey, beside its throttle
+	eventTakes     = 20 * time.Millisecond // of monkey, in addition to its throttle
 	settleTakes    = 2 * time.Minute
 )
 
-// costOf is about how long a run of the scenario takes.
+// costOf estimates how long a run of the scenario takes.
 func costOf(s config.Scenario, e *config.Energy) time.Duration {
 	once := testTakes
 	switch w := s.Workload; {
@@ -106,11 +105,10 @@ func costOf(s config.Scenario, e *config.Energy) time.Duration {
 	return setUpTakes + time.Duration(s.Repetitions+s.WarmUp)*once + rest
 }
 
-// Partition shares the units out among n parts, by their places. It follows from the
-// units alone. A profile stays in one part, so that its devices are readied once, unless
-// the longest part would then take more than a quarter longer than it has to: then
-// profiles are divided, each time the one of which most is kept together, until it
-// doesn't, or as well as single units can be shared out.
+// Partition divides the units among n parts, by their indices. It depends on the units alone. A
+// profile stays in one part, so that its devices are prepared once, unless the longest part would
+// then take more than a quarter longer than necessary: then profiles are divided, each time the one
+// with the largest bundle, until it doesn't, or is as good as dividing single units.
 func Partition(units []Unit, n int) [][]int {
 	var total, longest time.Duration
 	for _, u := range units {
@@ -140,7 +138,7 @@ type bundle struct {
 // divided are the units of one profile, and the bundles that they are in.
 type divided struct{ single, bundles []bundle }
 
-// together are the units of each profile in one bundle.
+// together returns the units of each profile in one bundle.
 func together(units []Unit) (profiles []divided) {
 	at := map[string]int{}
 	for place, u := range units {
@@ -157,8 +155,8 @@ func together(units []Unit) (profiles []divided) {
 	return profiles
 }
 
-// divide puts the units of the profile that has the longest bundle into one bundle more;
-// false where each unit has its own.
+// divide splits the profile with the longest bundle into one bundle more; false if each unit has
+// its own.
 func divide(profiles []divided) bool {
 	var longest *divided
 	for i := range profiles {
@@ -181,7 +179,7 @@ func bundles(profiles []divided) (all []bundle) {
 	return all
 }
 
-// fill puts the bundles into n parts, the longest first, each where there is least.
+// fill assigns the bundles to n parts, the longest first, each where there is least.
 func fill(bundles []bundle, n int) []bundle {
 	sorted := slices.Clone(bundles)
 	slices.SortStableFunc(sorted, func(a, b bundle) int { return cmp.Compare(b.cost, a.cost) })
@@ -205,7 +203,7 @@ func fullest(parts []bundle) (most time.Duration) {
 	return most
 }
 
-// placesOf are the places of each part, in order.
+// placesOf returns the indices of each part, in order.
 func placesOf(parts []bundle) [][]int {
 	out := make([][]int, len(parts))
 	for i, p := range parts {

@@ -33,9 +33,9 @@ func keysOf(units []Unit) (keys []string) {
 	return keys
 }
 
-// A plan has each scenario once on each profile and network: devices that are alike
-// share it, and a device may have networks of its own.
-func TestUnitsOfAConfiguration(t *testing.T) {
+// A plan has each scenario once on each profile and network: identical devices share it, and a
+// device may have networks of its own.
+func TestUnits(t *testing.T) {
 	for _, c := range []struct {
 		devices string
 		want    []string
@@ -52,7 +52,7 @@ func TestUnitsOfAConfiguration(t *testing.T) {
 	}
 }
 
-// What takes longer is estimated to: work is shared out by it.
+// Longer scenarios have larger estimates, by which work is shared out.
 func TestLongerScenariosCostMore(t *testing.T) {
 	base := config.Scenario{Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Workload: config.Workload{Startup: &config.Startup{}}}
 	more, test, monkey := base, base, base
@@ -114,9 +114,9 @@ func TestPartitionKeepsProfilesTogether(t *testing.T) {
 	}
 }
 
-// Whatever the plan, each unit is in one part, and no part is much longer than it has to
-// be: a quarter, or as single units shared out longest first come out, which is at most a
-// third more than the best (Graham 1969, Bounds on multiprocessing timing anomalies).
+// Whatever the plan, each unit is in one part, and no part is much longer than necessary: a
+// quarter, or as single units shared out longest first come out, which is at most a third more than
+// the best (Graham 1969, Bounds on multiprocessing timing anomalies).
 func TestPartitionsAreWholeAndBalanced(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 1))
 	for range 2000 {
@@ -159,8 +159,8 @@ func TestPartitionsAreWholeAndBalanced(t *testing.T) {
 	}
 }
 
-// What is known already is not measured, and stands in its place; nothing is readied
-// where all is known.
+// Known units are not measured, and have their results in their places; nothing is prepared if all
+// are known.
 func TestKnownUnitsAreNotMeasured(t *testing.T) {
 	cfg := planned(t, "devices: [{address: 'nowhere.invalid:1'}]\n")
 	var kept []string

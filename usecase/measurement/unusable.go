@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// noUsable says of each device that adb sees why it can't be measured on, and what
-// to do about it.
+// noUsable returns, for each device that adb sees, why it can't be measured on, and what to do
+// about it.
 func noUsable(infos []adb.Info) error {
 	if len(infos) == 0 {
 		return exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("adb sees no device"),
@@ -27,7 +27,7 @@ func noUsable(infos []adb.Info) error {
 	return exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("adb sees no usable device: %s", strings.Join(each, ", ")), strings.Join(advice, "\n"))
 }
 
-// adviceOn is what to do about a device in a state in which adb can't use it.
+// adviceOn returns what to do about a device in a state in which adb can't use it.
 func adviceOn(state string) string {
 	switch {
 	case state == "unauthorized":
@@ -44,8 +44,8 @@ func adviceOn(state string) string {
 	return "connect it again, or restart it"
 }
 
-// ShowUnusable prints what else adb sees beside the one device that a configuration
-// without devices is measured on. A server that does not answer is no matter here.
+// ShowUnusable prints what else adb sees next to the one device on which a configuration without
+// devices is measured. A server that does not answer is ignored here.
 func ShowUnusable(ctx context.Context, c terminal.Console, cfg *config.Config) {
 	if len(cfg.Devices) > 0 || adb.EnvSerial(c.Getenv) != "" {
 		return

@@ -11,15 +11,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// RepairHint is what can be done about a damaged history.
+// RepairHint is what to do about a damaged history.
 const RepairHint = "apkgate baseline repair makes a whole history of what is sound, and keeps the damaged one beside it"
 
 // ShownDamage is how many damaged runs are named one by one.
 const ShownDamage = 20
 
-// Damage names what was passed over in a history, and is the error of it: the
-// work is done all the same, but the exit status says that something is missing.
-// nil is no history of a store.
+// Damage prints what was skipped in a history, and returns an error about it: the work is done, but
+// the exit status reports that something is missing. nil is no history of a store.
 func Damage(c terminal.Console, s *baseline.Sound) error {
 	if s == nil {
 		return nil
@@ -40,7 +39,7 @@ func Damage(c terminal.Console, s *baseline.Sound) error {
 // warnedDamage is how many damaged runs a verdict names.
 const warnedDamage = 5
 
-// DamageWarnings are what a verdict says of a history that is damaged.
+// DamageWarnings returns a verdict's warnings on a damaged history.
 func DamageWarnings(s *baseline.Sound) []run.Warning {
 	if s == nil {
 		return nil

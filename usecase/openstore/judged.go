@@ -10,12 +10,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// gateBatch is what the gate's own marks have in common, by which they are told from a person's.
+// gateBatch marks the gate's own decisions, as distinct from a person's.
 const gateBatch = "gate"
 
-// Judged keeps with each run of the verdict what the gate called it, and rejects what is a
-// regression or invalid, so that nobody accepts it by the way: of the runs those that nobody has
-// decided on. Runs that the store does not hold are passed over; where it is nil nothing is kept.
+// Judged stores the gate's outcome with each run of the verdict, and rejects regressions and
+// invalid runs that nobody has decided on, so that they are not accepted inadvertently. Runs that
+// are not in the store are skipped; a nil store stores nothing.
 func Judged(ctx context.Context, store baseline.Store, v gate.Verdict) error {
 	if store == nil {
 		return nil
@@ -51,8 +51,7 @@ func Judged(ctx context.Context, store baseline.Store, v gate.Verdict) error {
 	return nil
 }
 
-// Refuse keeps runs that nobody has decided on out of the references in the gate's own name, for
-// the reason why.
+// Refuse rejects runs that nobody has decided on in the gate's own name, for the given reason.
 func Refuse(ctx context.Context, store baseline.Store, ids []string, why string) error {
 	asked := map[string]gate.Outcome{}
 	for _, id := range ids {
@@ -81,7 +80,7 @@ func reject(ctx context.Context, store baseline.Store, ids []string, why string)
 	return nil
 }
 
-// heldOf are those of the runs that the store holds and that are sound in it.
+// heldOf returns those of the runs that the store has and that are undamaged.
 func heldOf(ctx context.Context, store baseline.Store, ids map[string]gate.Outcome) (held []baseline.Entry, err error) {
 	var list []string
 	for id := range ids {
@@ -102,19 +101,18 @@ func heldOf(ctx context.Context, store baseline.Store, ids map[string]gate.Outco
 	return held, nil
 }
 
-// Unacceptable reports whether the gate's word for a run is one with which nobody accepts it without
-// saying why.
+// Unacceptable reports whether a run with this outcome is accepted only with a reason.
 func Unacceptable(outcome string) bool {
 	return outcome == string(gate.Regression) || outcome == string(gate.Invalid)
 }
 
-// Refused reports whether a run is out of the references by the gate's word and no person's: it was
-// rejected in the gate's own name, or called a regression or invalid before anybody decided on it.
+// Refused reports whether a run is rejected by the gate and no person: in the gate's own name, or
+// called a regression or invalid before anybody decided on it.
 func Refused(e baseline.Entry) bool {
 	return RejectedByGate(e.Mark) || e.Mark.State == baseline.Unmarked && e.Run.Judged != nil && Unacceptable(e.Run.Judged.Outcome)
 }
 
-// WhyRefused is the gate's word for a run that is Refused.
+// WhyRefused returns the gate's reason for a run that is Refused.
 func WhyRefused(e baseline.Entry) string {
 	if RejectedByGate(e.Mark) {
 		return e.Mark.Note

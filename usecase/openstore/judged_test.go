@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// The gate rejects what is worse or invalid of the runs that nobody has decided on, and undoes
-// nobody's decision where a session is judged again.
-func TestTheGateRejectsWhatNobodyDecidedOn(t *testing.T) {
+// The gate rejects worse or invalid runs that nobody has decided on, and undoes nobody's decision
+// if a session is judged again.
+func TestJudgedRejectsUndecidedRuns(t *testing.T) {
 	store := memory.New(time.Now)
 	var v gate.Verdict
 	for id, outcome := range map[string]gate.Outcome{"worse": gate.Regression, "accepted": gate.Regression, "broken": gate.Invalid, "fine": gate.Pass, "open": gate.Inconclusive} {

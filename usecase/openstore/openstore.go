@@ -1,9 +1,9 @@
-// Package openstore opens the history that an address names: a file, a branch of a git
-// remote, a PostgreSQL database or a file of runs that was published.
+// Package openstore opens the history that an address names: a file, a branch of a git remote, a
+// PostgreSQL database or a published file of runs.
 //
-// It owns the list of the kinds of stores, of which a new one is a package in baseline
-// and one line here, and what is told of a history that is damaged or missing. What an
-// address looks like, and how it is shown without its password, each kind knows.
+// It owns the list of the kinds of stores, of which a new one is a package in baseline and one line
+// here, and the reports on a damaged or missing history. Each kind knows the form of its addresses,
+// and how they are shown without a password.
 package openstore
 
 import (
@@ -28,11 +28,11 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// kinds are the ways to keep a history. The last one takes any address that is of no
-// other: the path of a file.
+// kinds are the ways to keep a history. The last one accepts any address that is of no other: the
+// path of a file.
 var kinds = []baseline.Kind{branch.Kind, exported.Kind, postgres.Kind, sqlite.Kind}
 
-// kindOf is the kind of an address.
+// kindOf returns the kind of an address.
 func kindOf(address string) (baseline.Kind, error) {
 	for _, k := range kinds {
 		if k.Has(address) {
@@ -45,7 +45,7 @@ func kindOf(address string) (baseline.Kind, error) {
 	return kinds[len(kinds)-1], nil
 }
 
-// Forms says what addresses look like: "a file, branch:REMOTE#BRANCH or postgres://…".
+// Forms lists the forms of addresses: "a file, branch:REMOTE#BRANCH or postgres://…".
 func Forms() string {
 	forms := []string{kinds[len(kinds)-1].Form}
 	for _, k := range kinds[:len(kinds)-1] {
@@ -54,14 +54,14 @@ func Forms() string {
 	return strings.Join(forms[:len(forms)-1], ", ") + " or " + forms[len(forms)-1]
 }
 
-// Open opens the history at an address, making it where there is none.
+// Open opens the history at an address, creating it if there is none.
 func Open(ctx context.Context, c terminal.Console, address string) (baseline.Store, error) {
 	return openHistory(ctx, c, address, false)
 }
 
-// OpenForPull opens the history for a pull request: one that is shared only to be
-// read, since nothing of a pull request belongs into what others compare with, and
-// a fork could not write there. keep is false of such a one.
+// OpenForPull opens the history for a pull request: read-only if it is shared, since nothing of a
+// pull request belongs into what others compare with, and a fork could not write there. keep is
+// false for such a history.
 func OpenForPull(ctx context.Context, c terminal.Console, address string) (store baseline.Store, keep bool, err error) {
 	shared := IsShared(address)
 	store, err = openHistory(ctx, c, address, shared)
@@ -90,12 +90,12 @@ func openHistory(ctx context.Context, c terminal.Console, address string, readOn
 	return store, nil
 }
 
-// waiting says what takes so long.
+// waiting returns a function that prints what takes so long.
 func waiting(c terminal.Console) func(what string, why error) {
 	return func(what string, why error) { fmt.Fprintf(c.Stderr, "%s: %s\n", what, terminal.Plain(why.Error())) }
 }
 
-// makeWay refuses the path of what is no history, and makes its folder.
+// makeWay refuses the path of something other than a history, and creates its folder.
 func makeWay(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return exit.Usage(fmt.Errorf("open history %s: it is a folder, want a file", path), "")
@@ -110,7 +110,7 @@ func makeWay(path string) error {
 	return nil
 }
 
-// isRunsName reports whether the name is one that files of runs have.
+// isRunsName reports whether the name is one of a file of runs.
 func isRunsName(path string) bool {
 	name := strings.ToLower(path)
 	for _, packed := range []string{".gz", ".zst"} {
@@ -119,13 +119,13 @@ func isRunsName(path string) bool {
 	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".jsonl")
 }
 
-// Kept is the folder of the files that were kept with a history's runs.
+// Kept returns the folder of the files that were kept with a history's runs.
 func Kept(address string) *evidence.Folder {
 	return runevidence.Beside(Shown(address), IsShared(address), atomicfile.OwnFolder)
 }
 
-// copiesDir is where local copies of branches are kept: in the user's cache, or,
-// for a user who has none, beside the file that the history would else be in.
+// copiesDir returns where local copies of branches are kept: in the user's cache or, for a user
+// without one, next to the default history file.
 func copiesDir() string {
 	if dir, err := os.UserCacheDir(); err == nil {
 		return filepath.Join(dir, "apkgate", "branches")
@@ -133,8 +133,8 @@ func copiesDir() string {
 	return filepath.Join(".apkgate", "branches")
 }
 
-// OpenExisting opens the history for a command that makes no sense without one. Of
-// a history that is elsewhere, only opening it can tell whether there is one.
+// OpenExisting opens the history for a command that needs one. Whether a remote history exists is
+// known only by opening it.
 func OpenExisting(ctx context.Context, c terminal.Console, address string) (baseline.Store, error) {
 	if err := isThere(address); err != nil {
 		return nil, err
@@ -142,9 +142,8 @@ func OpenExisting(ctx context.Context, c terminal.Console, address string) (base
 	return Open(ctx, c, address)
 }
 
-// OpenToRead opens the history for a command that changes nothing in it: a file also
-// where it can't be written, as in a cache. In a database that is empty, opening
-// makes the tables all the same.
+// OpenToRead opens the history for a command that changes nothing in it, also a file that can't be
+// written, as in a cache. In an empty database, opening creates the tables nevertheless.
 func OpenToRead(ctx context.Context, c terminal.Console, address string) (baseline.Store, error) {
 	if err := isThere(address); err != nil {
 		return nil, err
@@ -156,7 +155,7 @@ func OpenToRead(ctx context.Context, c terminal.Console, address string) (baseli
 	return openHistory(ctx, c, address, !kind.Shared() || kind.ReadOnly != "")
 }
 
-// IsShared reports whether the address is of no file on this computer.
+// IsShared reports whether the address is not a file on this computer.
 func IsShared(address string) bool {
 	kind, err := kindOf(address)
 	return err != nil || kind.Shared()
@@ -177,7 +176,7 @@ func isThere(address string) error {
 	return nil
 }
 
-// Shown is the address of a history without a password.
+// Shown returns the address of a history without its password.
 func Shown(address string) string {
 	kind, err := kindOf(address)
 	if err != nil {
@@ -186,8 +185,8 @@ func Shown(address string) string {
 	return kind.Show(address)
 }
 
-// Error sorts an error of the history: what the caller named wrongly is
-// usage, the rest is infrastructure.
+// Error classifies an error of the history: a wrong address is a usage error, the rest are
+// infrastructure.
 func Error(err error) error {
 	for _, callers := range []error{baseline.ErrNotFound, baseline.ErrAmbiguous, baseline.ErrConflict, baseline.ErrNotComplete, baseline.ErrNotHistory, baseline.ErrNewer} {
 		if errors.Is(err, callers) {

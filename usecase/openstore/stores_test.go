@@ -11,8 +11,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Of each address it is known whether others keep their runs there too, and none is
-// shown with a password.
+// Each address is classified as shared or not, and shown without a password.
 func TestAddresses(t *testing.T) {
 	for _, c := range []struct {
 		address, shown string
@@ -21,7 +20,7 @@ func TestAddresses(t *testing.T) {
 		{".apkgate/history.db", ".apkgate/history.db", false},
 		{"C:\\runs\\history.db", "C:\\runs\\history.db", false},
 		{"branch:", "branch:origin#apkgate-history", true},
-		{"branch:https://ci:hunter2@example.org/app.git#perf", "branch:https://xxxxx@example.org/app.git#perf", true}, // a token may stand for the user
+		{"branch:https://ci:hunter2@example.org/app.git#perf", "branch:https://xxxxx@example.org/app.git#perf", true}, // a token may replace the user
 		{"postgres://ci:hunter2@db/apkgate", "postgres://ci:xxxxx@db/apkgate", true},
 		{"postgresql://ci@db/apkgate?password=hunter2&sslmode=require", "postgresql://ci@db/apkgate?sslmode=require", true},
 	} {
@@ -34,17 +33,17 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// An address of no kind is refused with what there is.
-func TestAnAddressOfNoKind(t *testing.T) {
+// An address of no kind is refused, with the available kinds.
+func TestOpenOfAnUnknownKind(t *testing.T) {
 	_, err := kindOf("mysql://db/apkgate")
 	if err == nil || !strings.Contains(err.Error(), "at mysql://…, want a file, branch:REMOTE#BRANCH") {
 		t.Errorf("%v", err)
 	}
 }
 
-// A kind of store is a package and a line in the list: it is then opened, shown and
-// offered as the others are.
-func TestANewKindIsOneLine(t *testing.T) {
+// A kind of store is a package and a line in the list: it is then opened, shown and offered as the
+// others are.
+func TestAddingAKind(t *testing.T) {
 	before := kinds
 	t.Cleanup(func() { kinds = before })
 	opened := ""

@@ -1,11 +1,10 @@
-// Package perfettoui opens a trace that lies on this computer in Perfetto's own user
-// interface, https://ui.perfetto.dev, in the user's browser.
+// Package perfettoui opens a trace on this computer in Perfetto's own user interface,
+// https://ui.perfetto.dev, in the user's browser.
 //
-// It owns the link and the server behind it. It takes a stand: the trace leaves this
-// computer for nowhere. The page fetches it from this process, over the loopback
-// interface, at a path that nobody can guess, and works on it in the browser; only
-// that page may, and once it has the whole file, or the user has had enough, the
-// server ends. It starts no browser: the link is printed.
+// It owns the link and the server behind it. The trace never leaves this computer: the page fetches
+// it from this process, over the loopback interface, at an unguessable path, and processes it in
+// the browser. Only that page may fetch it, and once it has the whole file, or the user ends it,
+// the server stops. It starts no browser: the link is printed.
 package perfettoui
 
 import (
@@ -20,16 +19,14 @@ import (
 // Origin is the user interface.
 const Origin = "https://ui.perfetto.dev"
 
-// Address is where the server has to listen: of this computer the page's content
-// security policy allows this one alone, which is trace_processor's and that of
-// Perfetto's tools/open_trace_in_ui too.
+// Address is where the server must listen: the page's content security policy allows only this
+// address of this computer, which trace_processor and Perfetto's tools/open_trace_in_ui use too.
 const Address = "127.0.0.1:9001"
 
-// View is the part of a trace that is shown first, on the trace's own clock; zero
-// shows all.
+// View is the part of a trace that is shown first, on the trace's own clock; zero shows all.
 type View struct{ From, To time.Duration }
 
-// Link is the page with the trace of that address
+// Link returns the link to the page with the trace of that address
 // (https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui).
 func Link(trace string, v View) string {
 	link := Origin + "/#!/?url=" + url.QueryEscape(trace)
@@ -39,11 +36,11 @@ func Link(trace string, v View) string {
 	return link
 }
 
-// margin is shown on both sides of what is asked for.
+// margin is shown on both sides of the requested part.
 const margin = 50 * time.Millisecond
 
-// ViewOf is the span, on CLOCK_MONOTONIC, on the clock of the trace, which is mostly
-// CLOCK_BOOTTIME. It is the zero View where the trace does not tell how they relate.
+// ViewOf converts a span on CLOCK_MONOTONIC to the clock of the trace, which is mostly
+// CLOCK_BOOTTIME. It returns the zero View if the trace does not relate the two.
 func ViewOf(trace io.Reader, from, to time.Duration) (View, error) {
 	f := packets.New()
 	if err := f.Read(trace); err != nil {

@@ -17,7 +17,7 @@ import (
 
 const content = "a trace"
 
-// serving starts a server on a free port, and the channel tells how it ended.
+// serving starts a server on a free port; the channel receives how it ended.
 func serving(t *testing.T) (*Server, <-chan error, context.CancelFunc) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +54,7 @@ func ask(t *testing.T, method, address string, header http.Header) (*http.Respon
 	return answer, string(body)
 }
 
-func TestThePageFetchesTheTraceOnce(t *testing.T) {
+func TestServe(t *testing.T) {
 	s, ended, _ := serving(t)
 	link, err := url.Parse(Link(s.URL(), View{}))
 	if err != nil || link.Scheme+"://"+link.Host != "https://ui.perfetto.dev" {
@@ -78,9 +78,8 @@ func TestThePageFetchesTheTraceOnce(t *testing.T) {
 	}
 }
 
-// Whoever finds the port gets nothing: another page, another name for this computer,
-// another path.
-func TestNobodyElseGetsTheTrace(t *testing.T) {
+// Other clients get nothing: another page, another name for this computer, another path.
+func TestServeRefusesOthers(t *testing.T) {
 	s, ended, cancel := serving(t)
 	for name, c := range map[string]struct {
 		method, address string
@@ -104,24 +103,24 @@ func TestNobodyElseGetsTheTrace(t *testing.T) {
 	}
 }
 
-func TestTheLinkShowsAPart(t *testing.T) {
+func TestLink(t *testing.T) {
 	link := Link("http://127.0.0.1:9001/x/a b.pftrace", View{3 * time.Second, 4 * time.Second})
 	if want := "https://ui.perfetto.dev/#!/?url=http%3A%2F%2F127.0.0.1%3A9001%2Fx%2Fa+b.pftrace&visStart=3000000000&visEnd=4000000000"; link != want {
 		t.Errorf("%s, want %s", link, want)
 	}
 }
 
-// A trace that says nothing of its clocks is shown whole.
-func TestAViewNeedsClocks(t *testing.T) {
+// A trace without clock snapshots is shown whole.
+func TestViewOfATraceWithoutClocks(t *testing.T) {
 	v, err := ViewOf(bytes.NewReader(nil), time.Second, 2*time.Second)
 	if err != nil || v != (View{}) {
 		t.Errorf("%+v, %v; want none", v, err)
 	}
 }
 
-// A phone that was asleep since it was started: the trace's own clock, CLOCK_BOOTTIME,
-// is 40 s ahead of CLOCK_MONOTONIC.
-func TestAViewIsOnTheTracesOwnClock(t *testing.T) {
+// A phone that slept since it was started: the trace's own clock, CLOCK_BOOTTIME, is 40 s ahead of
+// CLOCK_MONOTONIC.
+func TestViewOf(t *testing.T) {
 	w := pftrace.New(1)
 	w.Snapshot(pftrace.Clocks{Boottime: 100 * time.Second, Monotonic: 60 * time.Second, Realtime: 1_800_000_000 * time.Second})
 	v, err := ViewOf(bytes.NewReader(w.Bytes()), 61*time.Second, 62*time.Second)

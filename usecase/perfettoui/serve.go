@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Server hands one trace to the page.
+// Server serves one trace to the page.
 type Server struct {
 	path    string
 	address string
@@ -21,22 +21,20 @@ type Server struct {
 	fetched chan struct{}
 }
 
-// New is a server of the trace that open opens, which also tells its size in bytes.
-// name is what the page calls it: a plain file name. address is where the server will
-// listen.
+// New returns a server of the trace that open opens, which also returns its size in bytes. name is
+// its name on the page: a plain file name. address is where the server will listen.
 func New(address, name string, open func() (io.ReadCloser, int64, error)) *Server {
 	return &Server{"/" + rand.Text() + "/" + name, address, open, make(chan struct{}, 1)}
 }
 
-// URL is the address of the trace.
+// URL returns the address of the trace.
 func (s *Server) URL() string { return "http://" + s.address + s.path }
 
-// Serve answers until the page has fetched the whole trace, which is no error, or the
-// context ends.
+// Serve answers until the page has fetched the whole trace, which is no error, or the context ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // what a stranger's request is like is nobody's concern
+		ErrorLog: log.New(io.Discard, "", 0), // errors of strangers' requests are ignored
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
@@ -65,7 +63,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	switch origin := r.Header.Get("Origin"); {
-	case r.Host != s.address: // a name that was made to lead here
+	case r.Host != s.address: // a DNS name rebound to this computer
 		http.Error(w, "not this host", http.StatusForbidden)
 	case origin != "" && origin != Origin:
 		http.Error(w, "not for "+strconv.Quote(origin), http.StatusForbidden)
@@ -82,7 +80,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send sends the trace, and says so once all of it is sent.
+// send sends the trace, and signals when all of it is sent.
 func (s *Server) send(w http.ResponseWriter) {
 	file, size, err := s.open()
 	if err != nil {

@@ -15,24 +15,25 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Flags say that a command measures from a recording.
+// Flags name a recording to measure from.
 type Flags struct{ Replay string }
 
 // Asked reports whether there is a recording.
 func (f Flags) Asked() bool { return f.Replay != "" }
 
-// refused are flags that say nothing of a recording.
+// refused are flags that don't apply to a recording.
 var refused = []string{"apk", "base", "base-commit", "keep", "merge", "parallel", "resume", "shard", "why"}
 
-// Begin has the command measure from the recording, where one is named: its console, its
-// configuration and its flags, of which some were given, are changed for that. Without one it returns nil.
+// Begin makes the command measure from the recording, if one is named: it changes the command's
+// console, configuration and flags. given reports which flags were given. Without a recording it
+// returns nil.
 func (f Flags) Begin(c *terminal.Console, given func(flag string) bool, file *string, measured *measurement.CollectFlags) (*Replay, error) {
 	if f.Replay == "" {
 		return nil, nil
 	}
 	for _, name := range refused {
 		if given(name) {
-			return nil, exit.Usage(fmt.Errorf("--replay and --%s: what is recorded can be measured in one way alone", name), "leave one of them out")
+			return nil, exit.Usage(fmt.Errorf("--replay and --%s: a recording can be measured in only one way", name), "leave one of them out")
 		}
 	}
 	r, err := Open(f.Replay)
@@ -40,7 +41,7 @@ func (f Flags) Begin(c *terminal.Console, given func(flag string) bool, file *st
 		return nil, err
 	}
 	if r.Of == recording.OfCaptures {
-		return nil, exit.Usage(fmt.Errorf("replay %s: it has captures of single commands, which no run asked for", terminal.Plain(f.Replay)), "apkgate record-device compare holds a simulated phone against them")
+		return nil, exit.Usage(fmt.Errorf("replay %s: it has captures of single commands, which no run asked for", terminal.Plain(f.Replay)), "apkgate record-device compare compares a simulated phone with them")
 	}
 	*c = Unsourced(*c)
 	if r.own = *file == ""; r.own {
@@ -53,7 +54,7 @@ func (f Flags) Begin(c *terminal.Console, given func(flag string) bool, file *st
 	return r, nil
 }
 
-// Take has what the flags measure made from the recording.
+// Take makes the flags measure from the recording.
 func (r *Replay) Take(measured *measurement.CollectFlags) (err error) {
 	if r.temporary, err = os.MkdirTemp("", "apkgate-replay-"); err != nil {
 		return exit.Infrastructure(fmt.Errorf("make a folder for what the replay keeps: %w", err))
@@ -64,7 +65,7 @@ func (r *Replay) Take(measured *measurement.CollectFlags) (err error) {
 	return nil
 }
 
-// introduce says what is replayed.
+// introduce prints what is replayed.
 func (r *Replay) introduce(c terminal.Console) {
 	fmt.Fprintf(c.Stderr, "replaying %s, a recording of %s\n", terminal.Plain(r.Dir), inWords[r.Of])
 	if !r.Whole {
@@ -72,19 +73,19 @@ func (r *Replay) introduce(c terminal.Console) {
 	}
 }
 
-// Own reports whether what is measured is what the recording says.
+// Own reports whether the recording's own configuration is measured.
 func (r *Replay) Own() bool { return r.own }
 
-// Store is a history for runs that are to go to none.
+// Store returns a history for runs that are to be stored in none.
 func (r *Replay) Store() string { return filepath.Join(r.temporary, "history.db") }
 
-// End tells how the replay went, and removes what it kept; the error is that a record is
-// another than was recorded.
+// End prints how the replay went, and removes its files; the error reports records that differ from
+// the recorded ones.
 func (r *Replay) End(c terminal.Console) error {
 	if r == nil {
 		return nil
 	}
-	for _, line := range r.Told() {
+	for _, line := range r.Summary() {
 		fmt.Fprintln(c.Stderr, line)
 	}
 	if err := os.RemoveAll(r.temporary); err != nil {

@@ -20,16 +20,16 @@ import (
 // recordedSerial stands for a device that is not there.
 const recordedSerial = "recorded"
 
-// Plan is what of a configuration is measured, as a recording has it.
+// Plan is the part of a configuration that is recorded.
 type Plan struct {
 	Config *config.Config
-	// Bare leaves the files out that the configuration names.
+	// Bare leaves out the files that the configuration names.
 	Bare  bool
 	Black *recording.Blackout
 }
 
-// Write writes the configuration of a recording, and the files that it names. properties
-// are those of the context that only the computer that recorded could tell.
+// Write writes the configuration of a recording, and the files that it names. properties are those
+// of the context that only the recording computer knows.
 func (p Plan) Write(dir string, properties map[string]string) error {
 	cfg := *p.Config
 	cfg.Base, cfg.Rounds, cfg.Metrics, cfg.Gate, cfg.Store, cfg.Report = "", config.Rounds{}, nil, config.Gate{}, config.Store{}, config.Report{}
@@ -60,7 +60,7 @@ func (p Plan) Write(dir string, properties map[string]string) error {
 	return nil
 }
 
-// device is the recorded one as the configuration names it.
+// device returns the recorded device as the configuration names it.
 func (p Plan) device(properties map[string]string) config.Device {
 	d := config.Device{Serial: recordedSerial, Name: "device", Context: map[string]string{}}
 	if len(p.Config.Devices) == 1 {
@@ -84,7 +84,7 @@ func (p Plan) device(properties map[string]string) config.Device {
 	return d
 }
 
-// copyFiles copies what the configuration names, and names the copies.
+// copyFiles copies the files that the configuration names, and names the copies.
 func (p Plan) copyFiles(dir string, cfg *config.Config) error {
 	if err := os.MkdirAll(filepath.Join(dir, BuildsFolder), 0o700); err != nil {
 		return exit.Infrastructure(fmt.Errorf("make the folder of builds: %w", err))

@@ -1,9 +1,9 @@
-// Package replay has what a command measures recorded (Recorder), and has it measured
-// again from a recording (Replay).
+// Package replay records what a command measures (Recorder), and measures it again from a recording
+// (Replay).
 //
-// It owns the folder's files beside the exchanges: the configuration, the files that it
-// names, and the runs; and how two records of a run are compared. What is exchanged with
-// a device is package recording's, and how runs are made package measurement's.
+// It owns the folder's files except the exchanges: the configuration, the files that it names, and
+// the runs; and how two records of a run are compared. Exchanges with a device belong to package
+// recording, and making runs to package measurement.
 package replay
 
 import (
@@ -26,18 +26,18 @@ import (
 	"github.com/apkgate/apkgate/usecase/version"
 )
 
-// RunsFile has the runs of a recording as a replay gives them, ConfigFile what was
-// measured, and BuildsFolder the files that it names.
+// RunsFile has the runs of a recording as a replay gives them, ConfigFile what was measured, and
+// BuildsFolder the files that it names.
 const (
 	RunsFile     = "runs.jsonl"
 	ConfigFile   = config.FileName
 	BuildsFolder = "builds"
 )
 
-// environment are the variables that say where a build comes from: a recording does not.
+// environment are the variables with the source of a build, which a recording lacks.
 var environment = []string{"GITHUB_REPOSITORY", "GITHUB_SHA", "GITHUB_REF"}
 
-// Unsourced is the console of a command that measures what has no commit.
+// Unsourced returns the console of a command whose builds have no commit.
 func Unsourced(c terminal.Console) terminal.Console {
 	getenv := c.Getenv
 	c.Getenv = func(name string) string {
@@ -49,7 +49,7 @@ func Unsourced(c terminal.Console) terminal.Console {
 	return c
 }
 
-// key names the run of a job within a recording.
+// key identifies the run of a job within a recording.
 func key(j collect.Job) string {
 	if j.Network == "" {
 		return j.Scenario.Name
@@ -57,7 +57,7 @@ func key(j collect.Job) string {
 	return j.Scenario.Name + " over " + j.Network
 }
 
-// Packages are those that belong to what a configuration measures.
+// Packages returns the packages of what a configuration measures.
 func Packages(cfg *config.Config) []string {
 	out := []string{cfg.App.Package}
 	for _, s := range cfg.Scenarios {
@@ -68,18 +68,18 @@ func Packages(cfg *config.Config) []string {
 	return out
 }
 
-// Recorder has the runs of one device recorded.
+// Recorder records the runs of one device.
 type Recorder struct {
 	*recording.Recorder
 	Black *recording.Blackout
 
 	now     func() time.Time
-	started time.Time // of the run that is made
+	started time.Time // of the current run
 	learn   sync.Once
 	learned error
 }
 
-// Record begins a recording in a folder that is empty or absent.
+// Record starts a recording in a folder that is empty or absent.
 func Record(c terminal.Console, dir string, cfg *config.Config, head recording.Head, black *recording.Blackout) (*Recorder, error) {
 	head.MadeBy, head.Started, head.Packages = version.Tool(), c.Now().UTC(), Packages(cfg)
 	r, err := recording.New(dir, head, black)
@@ -89,8 +89,8 @@ func Record(c terminal.Console, dir string, cfg *config.Config, head recording.H
 	return &Recorder{Recorder: r, Black: black, now: c.Now, started: head.Started}, nil
 }
 
-// Bind has a job recorded that is bound to its device. Who uses the device is not said on
-// it: the recording would tell that.
+// Bind records a job that is bound to its device. The device is not marked with its user, since the
+// recording would contain that.
 func (r *Recorder) Bind(j *collect.Job) {
 	if j.Clock == nil {
 		j.Clock = target.HostClock()
@@ -116,7 +116,7 @@ func (r *Recorder) Bind(j *collect.Job) {
 	j.Owner, j.Claim, j.Console = nil, nil, 0
 }
 
-// Now is the date of the run that is made.
+// Now returns the date of the current run.
 func (r *Recorder) Now() time.Time { return r.started }
 
 // Ended leaves the result as it is.
@@ -125,8 +125,8 @@ func (r *Recorder) Ended(_ collect.Job, result collect.Result) collect.Result { 
 // Replay makes runs again from a recording.
 type Replay struct {
 	*recording.Recording
-	// recorded are the runs as they were recorded, by their dates in milliseconds; empty
-	// where the recording has none.
+	// recorded are the recorded runs, by their dates in milliseconds; empty if the recording has
+	// none.
 	recorded map[int64]run.Run
 
 	mu      sync.Mutex
@@ -135,18 +135,18 @@ type Replay struct {
 	runs    map[string]run.Run
 	started time.Time
 
-	temporary string   // the folder of what the replay keeps
-	own       bool     // what is measured is what the recording says
+	temporary string   // the folder of the replay's files
+	own       bool     // the recording's own configuration is measured
 	differ    []string // whose records differ
 }
 
-// inWords says what is recorded.
+// inWords describes what is recorded.
 var inWords = map[recording.Of]string{
 	recording.OfDevice: "a device", recording.OfSimulated: "a SIMULATED phone",
 	recording.OfCaptures: "CAPTURES of several devices that were put together",
 }
 
-// InWords says what is recorded.
+// InWords describes what is recorded.
 func InWords(of recording.Of) string { return inWords[of] }
 
 // Open opens a recording.
@@ -160,7 +160,7 @@ func Open(dir string) (*Replay, error) {
 	return p, p.readRuns()
 }
 
-// Config is the file of what was measured.
+// Config returns the file of what was measured.
 func (r *Replay) Config() string { return filepath.Join(r.Dir, ConfigFile) }
 
 // Bind gives a job the recorded device.
@@ -194,10 +194,10 @@ func (r *Replay) Bind(j *collect.Job) {
 	j.Why = func() string { return "the recording has ended" }
 }
 
-// Now is the date of the recorded run that is made.
+// Now returns the date of the recorded run that is made.
 func (r *Replay) Now() time.Time { return r.started }
 
-// Ended is the result of a job that was made, with the reason of its replay's end.
+// Ended returns the result of a finished job, with the reason if its replay ended early.
 func (r *Replay) Ended(j collect.Job, result collect.Result) collect.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -209,8 +209,8 @@ func (r *Replay) Ended(j collect.Job, result collect.Result) collect.Result {
 	return result
 }
 
-// Told are lines that say how the replay of each run went.
-func (r *Replay) Told() (lines []string) {
+// Summary returns lines on how the replay of each run went.
+func (r *Replay) Summary() (lines []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	done := map[string]bool{}
@@ -221,13 +221,13 @@ func (r *Replay) Told() (lines []string) {
 			continue
 		}
 		done[name] = true
-		lines = append(lines, r.tell(name, p)...)
+		lines = append(lines, r.describe(name, p)...)
 	}
 	return lines
 }
 
-// tell says how the replay of one run went.
-func (r *Replay) tell(name string, p *recording.Player) []string {
+// describe returns lines on how the replay of one run went.
+func (r *Replay) describe(name string, p *recording.Player) []string {
 	now := r.runs[name]
 	was := r.recorded[now.Started.UnixMilli()]
 	lines := []string{howAsked(name, p)}

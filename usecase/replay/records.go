@@ -23,15 +23,15 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// lossOf is the end of a replay before its run's.
+// lossOf returns the loss of a replay that ended before its run.
 func lossOf(j collect.Job, err error) error {
 	return &loss.Error{
 		Cause: loss.Infrastructure, Device: j.Device, Err: err, Final: true,
-		Advice: "docs/recording.md tells what ends a replay; record anew, or replay with the apkgate that recorded",
+		Advice: "docs/recording.md says what ends a replay; record again, or replay with the apkgate that recorded",
 	}
 }
 
-// readRuns reads the recorded runs, where there are any.
+// readRuns reads the recorded runs, if there are any.
 func (r *Replay) readRuns() error {
 	path := filepath.Join(r.Dir, RunsFile)
 	file, err := os.Open(path)
@@ -51,17 +51,17 @@ func (r *Replay) readRuns() error {
 	return nil
 }
 
-// maxDifferences bounds how many places are told in which two records differ.
+// maxDifferences limits how many differences of two records are listed.
 const maxDifferences = 8
 
-// Differences are the places in which two records of a run differ, and how many more
-// there are; none where they are the same byte for byte.
+// Differences returns the places in which two records of a run differ, and how many more there are;
+// none if they are the same byte for byte.
 func Differences(was, now run.Run) (places []string, more int, err error) {
 	return differences(was, now, func(record []byte) []byte { return record })
 }
 
-// Blacked are Differences where what must not be told is blacked out in the first record.
-// A trace in which something is has another digest then, which is passed over.
+// Blacked is Differences with the secrets blacked out in the first record. A blacked-out trace has
+// another digest, which is ignored.
 func Blacked(was, now run.Run, black *recording.Blackout) (places []string, more int, err error) {
 	for i := range was.Evidence {
 		if i < len(now.Evidence) && was.Evidence[i].Bytes == now.Evidence[i].Bytes {
@@ -100,7 +100,7 @@ func encoded(r run.Run) ([]byte, error) {
 	return run.Encode(r)
 }
 
-// differ compares two values that JSON was read into.
+// differ compares two decoded JSON values.
 func differ(at string, a, b any) []string {
 	switch a := a.(type) {
 	case map[string]any:
@@ -117,7 +117,7 @@ func differ(at string, a, b any) []string {
 		}
 		var out []string
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if at != "" || name != "id" { // which follows from all else
+			if at != "" || name != "id" { // which follows from everything else
 				out = append(out, differ(at+"."+name, a[name], other[name])...)
 			}
 		}

@@ -13,17 +13,17 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Load is the runs with files that went from one history to another.
+// Load are the runs with files that were copied from one history to another.
 type Load struct{ runs []run.Run }
 
-// Note notes a run that has files.
+// Note adds a run that has files.
 func (l *Load) Note(r run.Run) {
 	if len(r.Evidence) > 0 {
 		l.runs = append(l.runs, run.Run{ID: r.ID, Started: r.Started, Evidence: r.Evidence})
 	}
 }
 
-// Passing notes the runs that pass by, each with its id.
+// Passing adds the runs of a sequence as it is read, each with its id.
 func (l *Load) Passing(runs iter.Seq2[run.Run, error]) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
 		for r, err := range runs {
@@ -39,7 +39,7 @@ func (l *Load) Passing(runs iter.Seq2[run.Run, error]) iter.Seq2[run.Run, error]
 	}
 }
 
-// Entries notes the runs of the entries that pass by.
+// Entries adds the runs of a sequence of entries as it is read.
 func (l *Load) Entries(entries iter.Seq2[baseline.Entry, error]) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
 		for e, err := range entries {
@@ -61,8 +61,8 @@ func (l *Load) Files() (n int) {
 	return n
 }
 
-// Bring copies the files of the noted runs and returns a line that says what was and
-// what was not copied; "" where the runs have none.
+// Bring copies the files of the runs and returns a line on what was and was not copied; "" if the
+// runs have none.
 func (l *Load) Bring(ctx context.Context, to, from *evidence.Folder) (string, error) {
 	var done evidence.Copied
 	for _, r := range l.runs {
@@ -91,8 +91,7 @@ func (l *Load) Bring(ctx context.Context, to, from *evidence.Folder) (string, er
 	return strings.Join(said, "; "), nil
 }
 
-// Staying says that the files of the noted runs stay where they are; "" where the runs
-// have none.
+// Staying returns a line that the files of the runs are not copied; "" if the runs have none.
 func (l *Load) Staying(from *evidence.Folder) string {
 	if l.Files() == 0 {
 		return ""
@@ -101,7 +100,7 @@ func (l *Load) Staying(from *evidence.Folder) string {
 		prose.Count(l.Files(), "file was", "files were"), prose.Count(len(l.runs), "run", "runs"), from.Path())
 }
 
-// GoneLine says which files were removed to keep within the limits; "" for none.
+// GoneLine returns which files were removed to keep within the limits; "" for none.
 func GoneLine(gone evidence.Gone) string {
 	if gone.Files == 0 {
 		return ""
@@ -110,18 +109,17 @@ func GoneLine(gone evidence.Gone) string {
 		prose.Count(gone.Files, "kept file", "kept files"), plainSpaces(wording.FileSize(gone.Bytes)))
 }
 
-// listed is how many runs a history is asked for at once.
+// listed is how many runs a history is queried for at once.
 const listed = 1_000
 
-// Prune removes the files of runs that the history does not hold any more. A history
-// that is damaged can't tell which those are: that is baseline.ErrDamaged, and nothing is
-// removed.
+// Prune removes the files of runs that the history does not have any more. A damaged history can't
+// tell which those are: then it returns baseline.ErrDamaged, and removes nothing.
 func Prune(ctx context.Context, folder *evidence.Folder, s baseline.Store) (evidence.Gone, error) {
 	ids, err := folder.Runs()
 	if err != nil {
 		return evidence.Gone{}, err
 	}
-	without := map[string]bool{} // runs that are to go
+	without := map[string]bool{} // runs that are to be removed
 	for len(ids) > 0 {
 		n := min(listed, len(ids))
 		for _, id := range ids[:n] {
@@ -135,7 +133,7 @@ func Prune(ctx context.Context, folder *evidence.Folder, s baseline.Store) (evid
 		}
 		ids = ids[n:]
 	}
-	if sound, ok := s.(*baseline.Sound); ok { // which passes over what is damaged
+	if sound, ok := s.(*baseline.Sound); ok { // which skips damaged runs
 		if _, damaged := sound.Damage(); damaged > 0 {
 			return evidence.Gone{}, fmt.Errorf("remove the files of runs that are gone: %w", baseline.ErrDamaged)
 		}

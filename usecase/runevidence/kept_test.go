@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// keeping is a run with a file of that text, and the folder beside its history.
+// keeping is a run with a file of that text, and the folder next to its history.
 func keeping(t *testing.T, folder *evidence.Folder, id, text string) run.Run {
 	t.Helper()
 	digest, size, err := folder.Keep(t.Context(), strings.NewReader(text), 1000)
@@ -39,7 +39,7 @@ func keeping(t *testing.T, folder *evidence.Folder, id, text string) run.Run {
 	return r
 }
 
-func TestWhereFilesLie(t *testing.T) {
+func TestBeside(t *testing.T) {
 	if at := Beside("dir/history.db", false, ".apkgate").Path(); at != "dir/history.db.evidence" {
 		t.Errorf("of a file: %s", at)
 	}
@@ -49,7 +49,7 @@ func TestWhereFilesLie(t *testing.T) {
 	}
 }
 
-func TestTheListSaysWhatIsHere(t *testing.T) {
+func TestList(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	r := keeping(t, folder, "r", "abc")
 	absent := r.Evidence[0]
@@ -78,9 +78,9 @@ func TestTheListSaysWhatIsHere(t *testing.T) {
 	}
 }
 
-// A file that several runs have kept is opened by the name of the first, which is the
-// one that a report lists first.
-func TestTheFirstRunOpensAFileOfSeveral(t *testing.T) {
+// A file that several runs have kept is opened by the name of the first, which a report lists
+// first.
+func TestInHistoryNamesTheFirstRun(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	a, b := keeping(t, folder, "a", "abc"), keeping(t, folder, "b", "abc")
 	file := InHistory([]run.Run{a, b}, folder, " --store h.db")[a.Evidence[0].Digest]
@@ -91,8 +91,8 @@ func TestTheFirstRunOpensAFileOfSeveral(t *testing.T) {
 	}
 }
 
-// A dump of threads is read by apkgate itself, wherever it lies: Perfetto has no use for it.
-func TestADumpOfThreadsIsDiagnosed(t *testing.T) {
+// A thread dump is read by apkgate itself, wherever it is: Perfetto has no use for it.
+func TestListOfAThreadDump(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	r := keeping(t, folder, "a", "----- pid 1 -----")
 	r.Evidence[0].Kind = run.ThreadDump
@@ -106,8 +106,8 @@ func TestADumpOfThreadsIsDiagnosed(t *testing.T) {
 	}
 }
 
-// Of all traces of a run, that of what went wrong is the one to look at.
-func TestTheTraceOfWhatWentWrongIsTheOneToLookAt(t *testing.T) {
+// Of all traces of a run, that of an anomaly is the one to look at.
+func TestListPrefersAnAnomalysTrace(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	calm, wrong := keeping(t, folder, "r", "calm"), keeping(t, folder, "r", "wrong")
 	calm.Evidence[0].Why = ""
@@ -122,7 +122,7 @@ func TestTheTraceOfWhatWentWrongIsTheOneToLookAt(t *testing.T) {
 	}
 }
 
-func TestFilesAreTakenOut(t *testing.T) {
+func TestTakeOut(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	a, b := keeping(t, folder, "a", "of a"), keeping(t, folder, "b", "of b")
 	absent := a
@@ -146,7 +146,7 @@ func TestFilesAreTakenOut(t *testing.T) {
 	}
 }
 
-func TestFilesTravelWithTheirRuns(t *testing.T) {
+func TestLoadBring(t *testing.T) {
 	from, to := Beside(filepath.Join(t.TempDir(), "a.db"), false, ""), Beside(filepath.Join(t.TempDir(), "b.db"), false, "")
 	var load Load
 	for range load.Passing(func(yield func(run.Run, error) bool) {
@@ -165,7 +165,7 @@ func TestFilesTravelWithTheirRuns(t *testing.T) {
 	}
 }
 
-func TestFilesGoWithPrunedRuns(t *testing.T) {
+func TestPrune(t *testing.T) {
 	s := memory.New(nil)
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	for i, id := range []string{"first", "second", "third"} {
@@ -196,8 +196,8 @@ func (d damaged) List(context.Context, baseline.Filter) iter.Seq2[baseline.Entry
 	}
 }
 
-// A run that can't be read may be saved yet: its files stay.
-func TestNoFileGoesByWhatADamagedHistorySays(t *testing.T) {
+// A run that can't be read may be repaired later: its files stay.
+func TestPruneOfADamagedHistory(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	r := keeping(t, folder, "first", "of first")
 	broken := damaged{memory.New(nil)}
@@ -211,8 +211,8 @@ func TestNoFileGoesByWhatADamagedHistorySays(t *testing.T) {
 	}
 }
 
-// A command that is printed can be pasted into a shell, wherever the history is.
-func TestTheCommandThatOpensATraceIsSafeToPaste(t *testing.T) {
+// A printed command can be pasted into a shell, wherever the history is.
+func TestOpenCommandIsSafeToPaste(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "my app; x.db"), false, "")
 	r := keeping(t, folder, "r", "abc")
 	at, _, _ := folder.Place(r.Evidence[0].Digest)

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 )
 
-// ForReport says where a report on this computer finds the files of runs: in the first
-// of the folders that has them.
+// ForReport returns where a report on this computer finds the files of runs: in the first of the
+// folders that has them.
 func ForReport(runs []run.Run, folders ...*evidence.Folder) map[string]layout.KeptFile {
 	out := map[string]layout.KeptFile{}
 	for _, r := range runs {
@@ -30,12 +30,11 @@ func ForReport(runs []run.Run, folders ...*evidence.Folder) map[string]layout.Ke
 	return out
 }
 
-// InHistory is ForReport for runs of the history that is beside the folder, with
-// commands that find them there. flags are those by which they find the history, each
-// after a space.
+// InHistory is ForReport for runs of the history next to the folder, with commands that find them
+// there. flags are those by which they find the history, each after a space.
 func InHistory(runs []run.Run, folder *evidence.Folder, flags string) map[string]layout.KeptFile {
 	out := ForReport(runs, folder)
-	told := map[string]bool{} // several runs may have kept the same file: the first one is told
+	told := map[string]bool{} // several runs may have kept the same file: the first one is used
 	for _, r := range runs {
 		for _, e := range r.Evidence {
 			if file := out[e.Digest]; file.OpenAt != "" && !told[e.Digest] {
@@ -49,8 +48,7 @@ func InHistory(runs []run.Run, folder *evidence.Folder, flags string) map[string
 	return out
 }
 
-// LinkFrom has a page in a file on this computer link the files, by their way from there;
-// "" is no page.
+// LinkFrom makes a page in a file on this computer link the files by relative paths; "" is no page.
 func LinkFrom(page string, files map[string]layout.KeptFile) map[string]layout.KeptFile {
 	dir, err := filepath.Abs(filepath.Dir(page))
 	if page == "" || page == "-" || err != nil {
@@ -69,8 +67,7 @@ func LinkFrom(page string, files map[string]layout.KeptFile) map[string]layout.K
 	return files
 }
 
-// ForArtifact says where a report folder, which is uploaded with address, has the files
-// of runs.
+// ForArtifact returns where a report folder, which is uploaded with address, has the files of runs.
 func ForArtifact(dir, address string, runs []run.Run) map[string]layout.KeptFile {
 	out := map[string]layout.KeptFile{}
 	for _, r := range runs {

@@ -1,9 +1,9 @@
-// Package runevidence finds the files that were kept with the runs of a history, shows them,
-// and moves them with their runs.
+// Package runevidence finds the files that were kept with the runs of a history, shows them, and
+// copies them with their runs.
 //
-// It owns where such files lie beside a history and what is said of them. It takes a
-// stand: a run without its files is whole, so that what is not here is said and never
-// fails a command. How files are kept is package evidence's affair.
+// It owns where such files are stored next to a history and what is reported of them. A run without
+// its files is complete: missing files are reported and never fail a command. Storing files belongs
+// to package evidence.
 package runevidence
 
 import (
@@ -27,9 +27,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/artifact"
 )
 
-// Beside is where the files of a history's runs lie: for a file, in a folder beside it.
-// One that is shared holds runs alone; what is measured here for it is kept in own,
-// apkgate's own folder on this computer.
+// Beside returns the folder with the files of a history's runs: for a file, next to it. A shared
+// history has only runs; files that are measured here for it are kept in own, apkgate's own folder
+// on this computer.
 func Beside(address string, shared bool, own string) *evidence.Folder {
 	if !shared {
 		return evidence.At(address+".evidence", evidence.Default)
@@ -57,8 +57,8 @@ func List(w io.Writer, folder *evidence.Folder, r run.Run) error {
 	return nil
 }
 
-// toLookAt is the first trace of a run that is here and was kept since something went
-// wrong, or else the first one, and where it is; "" where there is none.
+// toLookAt returns the first trace of a run that is here and was kept because of an anomaly, or
+// else the first one, and its path; "" if there is none.
 func toLookAt(folder *evidence.Folder, r run.Run) (first run.Evidence, where string) {
 	for _, e := range r.Evidence {
 		at, _, here := folder.Place(e.Digest)
@@ -75,8 +75,8 @@ func toLookAt(folder *evidence.Folder, r run.Run) (first run.Evidence, where str
 	return first, where
 }
 
-// openCommand is the command that opens a Perfetto trace in Perfetto's user interface,
-// at the part that matters.
+// openCommand returns the command that opens a Perfetto trace in Perfetto's user interface, at the
+// relevant part.
 func openCommand(at string, e run.Evidence) string {
 	command := inspectCommand(at)
 	if e.ToMS > e.FromMS {
@@ -85,12 +85,12 @@ func openCommand(at string, e run.Evidence) string {
 	return command
 }
 
-// inspectCommand is the command that opens a Perfetto trace as a whole.
+// inspectCommand returns the command that opens a whole Perfetto trace.
 func inspectCommand(at string) string {
 	return "apkgate inspect perfetto " + device.Quote(at) + " --open"
 }
 
-// Where is the path of a file, or says that it is not here.
+// Where returns the path of a file, or that it is not here.
 func Where(folder *evidence.Folder, e run.Evidence) string {
 	if at, _, here := folder.Place(e.Digest); here {
 		return at
@@ -98,7 +98,7 @@ func Where(folder *evidence.Folder, e run.Evidence) string {
 	return "not here"
 }
 
-// when says in which repetition a file was kept, and which part of it matters.
+// when returns in which repetition a file was kept, and which part of it is relevant.
 func when(e run.Evidence) string {
 	var parts []string
 	if e.Repetition > 0 {
@@ -110,26 +110,26 @@ func when(e run.Evidence) string {
 	return wording.Dash(strings.Join(parts, ", "))
 }
 
-// plainSpaces has no spaces that a terminal may show in another width.
+// plainSpaces replaces spaces that a terminal may show in another width.
 func plainSpaces(s string) string {
 	return strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(s)
 }
 
-// FileName is what a kept file is called outside of its folder: two runs' files may
-// have one name.
+// FileName returns the name of a kept file outside of its folder: two runs' files may have one
+// name.
 func FileName(e run.Evidence) string { return e.Digest[:8] + "-" + e.Name }
 
-// InReport is the folder of kept files in a report folder.
+// InReport returns the folder of kept files in a report folder.
 func InReport(dir string) string { return filepath.Join(dir, artifact.EvidenceFolder) }
 
-// Takeout is what TakeOut has done.
+// Takeout is the result of TakeOut.
 type Takeout struct {
 	Names  map[string]string // of the files in the folder, by digest
 	Absent []run.Evidence    // not here, or damaged
 }
 
-// TakeOut copies the files of runs to a folder of the user's, under their names. What
-// is not here is told.
+// TakeOut copies the files of runs to a folder of the user's, under their names. Missing files are
+// reported.
 func TakeOut(ctx context.Context, folder *evidence.Folder, dir string, runs ...run.Run) (Takeout, error) {
 	done := Takeout{Names: map[string]string{}}
 	for _, r := range runs {

@@ -11,15 +11,15 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// What the entry of a ZIP archive is called that holds a recording.
+// The name of the recording within a ZIP archive.
 var (
 	TracesOfPerfetto = archive.Want{Names: []string{".perfetto-trace", ".pftrace"}}
 	Samples          = archive.Want{Names: []string{"perf.data", ".perf", ".data"}}
 	Mappings         = archive.Want{Names: []string{"mapping.txt"}}
 )
 
-// Recording opens a file that a device wrote, plain or packed; "-" is standard input.
-// The caller closes it.
+// Recording opens a file that a device wrote, plain or packed; "-" is standard input. The caller
+// closes it.
 func Recording(c terminal.Console, path string, want archive.Want) (archive.Content, io.Closer, error) {
 	src, err := Open(c, path)
 	if err != nil {
@@ -33,7 +33,7 @@ func Recording(c terminal.Console, path string, want archive.Want) (archive.Cont
 	return content, src, nil
 }
 
-// regular is a file that can be read from anywhere, nil where it can't.
+// regular returns src as a file with random access, nil if it has none.
 func regular(src io.Reader) archive.File {
 	f, ok := src.(*os.File)
 	if !ok {
@@ -46,7 +46,7 @@ func regular(src io.Reader) archive.File {
 	return io.NewSectionReader(f, 0, info.Size())
 }
 
-// Seekable is a trace that can be read twice: itself, or a copy in a temporary file, which
+// Seekable returns a trace that can be read twice: itself, or a copy in a temporary file, which
 // drop removes.
 func Seekable(r io.Reader) (src io.ReadSeeker, drop func(), err error) {
 	if s, ok := r.(io.ReadSeeker); ok {

@@ -1,8 +1,8 @@
-// Package runfiles opens what a command line names to be read: runs in every form that
-// is known, recordings plain and packed, and standard input.
+// Package runfiles opens the input files of a command line: runs in every known format, recordings
+// plain and packed, and standard input.
 //
-// It owns the flags that tell what other tools' files don't, and no format: runs are
-// read by packages baseline and importer, recordings by those in trace.
+// It owns the flags for what other tools' files lack, and no format: runs are read by packages
+// baseline and importer, recordings by those in trace.
 package runfiles
 
 import (
@@ -25,13 +25,13 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// ImportFlags say what other tools' files don't tell.
+// ImportFlags supply what other tools' files lack.
 type ImportFlags struct {
 	Pkg, Scenario, Version, Commit, Started string
 	Context                                 []string
 }
 
-// Options are the flags as an importer takes them.
+// Options returns the flags as an importer takes them.
 func (f ImportFlags) Options() (importer.Options, error) {
 	o := importer.Options{Package: f.Pkg, Scenario: f.Scenario, AppVersion: f.Version, Commit: f.Commit}
 	for _, property := range f.Context {
@@ -51,8 +51,7 @@ func (f ImportFlags) Options() (importer.Options, error) {
 	return o, nil
 }
 
-// parseTime reads a day, which is taken in UTC, or a time with its zone. Nothing
-// is the zero time.
+// parseTime parses a day, in UTC, or a time with its zone. "" is the zero time.
 func parseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -63,11 +62,11 @@ func parseTime(s string) (time.Time, error) {
 	return time.Parse(time.RFC3339, s)
 }
 
-// MaxRuns is how many runs are judged or reported together: a hundred devices with fifty
-// scenarios each. A few bytes of a compressed file can be far more.
+// MaxRuns is how many runs are judged or reported together: a hundred devices with fifty scenarios
+// each. A few bytes of a compressed file can be far more.
 const MaxRuns = 5000
 
-// Runs reads every run of the files, each named, of MaxRuns at most; "-" is standard input.
+// Runs reads every run of the files, up to MaxRuns, and names each; "-" is standard input.
 func Runs(c terminal.Console, paths []string, f ImportFlags) ([]run.Run, error) {
 	options, err := f.Options()
 	if err != nil {
@@ -89,8 +88,8 @@ func Runs(c terminal.Console, paths []string, f ImportFlags) ([]run.Run, error) 
 	return out, nil
 }
 
-// RunsIn reads the runs of one file, whichever tool wrote it. Those of a history
-// come one at a time, however many there are.
+// RunsIn reads the runs of one file, whichever tool wrote it. Runs of a history come one at a time,
+// however many there are.
 func RunsIn(c terminal.Console, path string, options importer.Options) func(yield func(run.Run, error) bool) {
 	return func(yield func(run.Run, error) bool) {
 		src, err := Open(c, path)
@@ -116,13 +115,13 @@ func RunsIn(c terminal.Console, path string, options importer.Options) func(yiel
 	}
 }
 
-// readable tells whoever gave us something else what can be read.
+// readable lists the readable formats, as a hint for any other.
 const readable = "runs are read from apkgate.run/1 records, androidx *-benchmarkData.json, what am instrument -r prints of them, flashlight results and lists of {name,unit,value}; apkgate inspect reads dumps and logs"
 
-// sqliteMagic begins a history that is kept in a file (docs/format/history.md).
+// sqliteMagic is the prefix of a history that is kept in a file (docs/format/history.md).
 const sqliteMagic = "SQLite format 3\x00"
 
-// detectBytes is how much of a file is looked at to tell what it is.
+// detectBytes is how much of a file is read to detect its format.
 const detectBytes = 64 << 10
 
 // Open opens an input file; "-" is standard input.
@@ -163,7 +162,7 @@ func records(c terminal.Console, path string, src io.Reader, hint string, yield 
 		}
 		hint = "" // it is a file of runs, broken further on
 	}
-	// One run is what a person or another program writes; several are a history.
+	// A single run may be written by a person or another program; several are a history.
 	if unchecked > 0 && n > 1 {
 		fmt.Fprintf(c.Stderr, "note: %s: %d of %d runs have no checksum, so that a changed digit would not be noticed; apkgate baseline export writes them\n",
 			terminal.Plain(path), unchecked, n)
@@ -189,7 +188,7 @@ func foreign(c terminal.Console, path string, src io.Reader, options importer.Op
 	}
 }
 
-// ShownWarnings is how many warnings of one file are printed; a run bears all.
+// ShownWarnings is how many warnings of one file are printed; a run keeps all.
 const ShownWarnings = 5
 
 // warn prints what could not be read of a file.
@@ -203,9 +202,8 @@ func warn(c terminal.Console, path string, warnings []run.Warning) {
 	}
 }
 
-// AllThere opens each file once, so that a misspelt name is told before a history
-// is made.
-func AllThere(c terminal.Console, files []string) error {
+// CheckFiles opens each file once, so that a misspelt name is reported before a history is created.
+func CheckFiles(c terminal.Console, files []string) error {
 	for _, file := range files {
 		if file == "-" {
 			continue
@@ -219,8 +217,8 @@ func AllThere(c terminal.Console, files []string) error {
 	return nil
 }
 
-// Distinct leaves out runs that are given twice. Two runs of one id with other
-// content can't be told apart in a verdict, so they are refused.
+// Distinct removes duplicate runs. Two runs with one id and different content can't be told apart
+// in a verdict, so they are refused.
 func Distinct(runs []run.Run, files []string) ([]run.Run, error) {
 	digestOf := map[string]string{}
 	var out []run.Run
@@ -240,7 +238,7 @@ func Distinct(runs []run.Run, files []string) ([]run.Run, error) {
 	return out, nil
 }
 
-// SameID is of two runs that a verdict could not tell apart.
+// SameID returns the error for two runs that a verdict could not tell apart.
 func SameID(files []string, id string) error {
 	return exit.Usage(fmt.Errorf("read runs of %s: two runs have the id %q and other content", strings.Join(files, ", "), prose.Short(id)),
 		"give each an id of its own, or none: it is then named by its content")

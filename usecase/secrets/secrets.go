@@ -1,8 +1,7 @@
-// Package secrets keeps a workflow's secrets from the workloads that apkgate starts on
-// the same computer: out of this process's environment and out of theirs.
+// Package secrets keeps a workflow's secrets from the workloads that apkgate starts on the same
+// computer: it removes them from this process's environment and from theirs.
 //
-// It takes a stand: what a pull request brought along is given what it needs to run,
-// by name, and nothing that is unknown.
+// Code from a pull request gets the variables that it needs to run, by name, and no unknown ones.
 package secrets
 
 import (
@@ -18,24 +17,22 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// secretName is how variables are called that hold what a workload on this
-// computer has no business with.
+// secretName matches variables that a workload on this computer must not see.
 var secretName = regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|PRIVATE|APIKEY|API_KEY|ACCESS_KEY|PGPASS`)
 
-// tokenVariables are where GitHub's token may stand.
+// tokenVariables are the variables that may contain GitHub's token.
 var tokenVariables = []string{"INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
 
-// HandedOver names, in the environment, the file descriptor that secrets come by.
+// HandedOver names the environment variable with the file descriptor from which secrets are read.
 const HandedOver = "APKGATE_SECRETS_FD"
 
 // maxSecrets is what every system's pipe takes without a reader, in bytes.
 const maxSecrets = 16 << 10
 
-// Take takes the secrets out of this process's environment. What a process
-// was started with stays readable, to every other process of its user, for as long
-// as it lives (/proc/PID/environ); so the process starts itself once more, in its
-// own place, and hands the secrets to itself through a pipe. Only a workflow's
-// commands do so: they measure what a pull request brought along.
+// Take takes the secrets out of this process's environment. A process's initial environment stays
+// readable to every other process of its user for as long as it lives (/proc/PID/environ). So the
+// process executes itself again, in place, and passes the secrets to itself through a pipe. Only a
+// workflow's commands do so, since they measure code from a pull request.
 func Take(c *terminal.Console, args []string) error {
 	if !c.Process || len(args) == 0 || args[0] != "action" {
 		return nil
@@ -67,7 +64,7 @@ func Take(c *terminal.Console, args []string) error {
 		err = fmt.Errorf("they have %d bytes, at most %d are allowed", len(data), maxSecrets)
 	}
 	if err == nil {
-		err = startAgain(others, data) // which does not return where it succeeds
+		err = startAgain(others, data) // which does not return if it succeeds
 	}
 	keep(c, secrets)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -76,9 +73,9 @@ func Take(c *terminal.Console, args []string) error {
 	return fmt.Errorf("take the secrets out of the environment: %w", err)
 }
 
-// keep makes the secrets known to this process again. The environment that it has
-// by now is its own memory, which nobody reads. The tokens are not even there, so
-// that no program that it starts inherits them.
+// keep makes the secrets available to this process again, in its own memory, which other processes
+// can't read. The tokens are not even in its environment, so that no program that it starts
+// inherits them.
 func keep(c *terminal.Console, secrets map[string]string) {
 	for name, value := range secrets {
 		if slices.Contains(tokenVariables, name) {
@@ -96,16 +93,16 @@ func keep(c *terminal.Console, secrets map[string]string) {
 	}
 }
 
-// passed are the variables that a workload on this computer gets: what it needs to
-// find programs, Java, the Android SDK, adb, a proxy and its own settings.
+// passed matches the variables that a workload on this computer gets: what it needs to find
+// programs, Java, the Android SDK, adb, a proxy and its own settings.
 var passed = regexp.MustCompile(`^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LANGUAGE|LC_[A-Z]+|TMPDIR|TMP|TEMP|PWD|CI|DISPLAY|` +
 	`JAVA_[A-Z_]+|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|ANDROID_[A-Z_]+|ADB_[A-Z_]+|MAESTRO_[A-Z0-9_]+|XDG_[A-Z_]+|SSL_CERT_(FILE|DIR)|` +
 	`(HTTP|HTTPS|NO|ALL)_PROXY|(http|https|no|all)_proxy)$`)
 
-// passedOnWindows are those that a program on Windows doesn't start without.
+// passedOnWindows are those without which a program on Windows doesn't start.
 var passedOnWindows = regexp.MustCompile(`(?i)^(PATH|PATHEXT|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|USERPROFILE|HOMEDRIVE|HOMEPATH|USERNAME|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(\(X86\))?)$`)
 
-// WorkloadEnvironment is the part of an environment that a workload gets.
+// WorkloadEnvironment returns the part of an environment that a workload gets.
 func WorkloadEnvironment(environment []string) []string {
 	var out []string
 	for _, variable := range environment {

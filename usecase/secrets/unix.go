@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// startAgain runs the same command line in this process's place, with this
-// environment, and the data to be read from the descriptor that it names.
+// startAgain replaces this process by the same command line, with this environment, and with the
+// data readable from the descriptor that it names.
 func startAgain(environment []string, data []byte) error {
 	self, err := os.Executable()
 	if err != nil {

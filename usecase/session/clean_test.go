@@ -23,8 +23,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/instance"
 )
 
-// bench is a computer with an emulator that apkgate boots and a phone that stays, neither
-// of which ends with apkgate.
+// bench is a computer with an emulator that apkgate boots and a permanent phone, neither of which
+// ends with apkgate.
 type bench struct {
 	*testing.T
 	lab   *standin.Lab
@@ -78,8 +78,8 @@ func (b bench) apkgate(args ...string) string {
 	return said.String()
 }
 
-// state is what users would miss on the phone that stays: its settings, its apps, and what
-// runs in the background.
+// state is what users would notice on the permanent phone: its settings, its apps, and what runs in
+// the background.
 func (b bench) state() map[string]string {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -112,10 +112,9 @@ func (b bench) left() error {
 	return err
 }
 
-// TestNothingIsLeftOfAKilledRun kills apkgate at random instants, while it boots an
-// emulator, measures on it and on a phone that stays, or stops it. Each time devices clean
-// leaves nothing: no emulator, no lease, no setting changed. --resume then has all runs in
-// the end, each once.
+// TestNothingIsLeftOfAKilledRun kills apkgate at random instants, while it boots an emulator,
+// measures on it and on a permanent phone, or stops it. Each time devices clean leaves nothing: no
+// emulator, no lease, no changed setting. --resume then has all runs in the end, each once.
 func TestNothingIsLeftOfAKilledRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -172,8 +171,8 @@ func TestNothingIsLeftOfAKilledRun(t *testing.T) {
 	t.Logf("killed %d times within %v, and %d times through before: %d times a lease was left, %d times the phone was left changed", killed, takes.Round(time.Millisecond), through, booted, changed)
 }
 
-// unitsOf say of runs in real time, whose numbers waver, what was measured and whether
-// it is whole.
+// unitsOf lists what was measured in real-time runs, whose numbers vary, and whether it is
+// complete.
 func unitsOf(runs []run.Run) (out []string) {
 	for _, r := range runs {
 		out = append(out, fmt.Sprintf("%s on %s: %s, %d repetitions", r.Scenario, r.Context["model"], r.Status, len(r.Iterations)))

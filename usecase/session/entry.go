@@ -14,32 +14,32 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// Entry is a line of a session file: what became of a unit. The last line of a unit
-// counts, and after one that is whole there is none.
+// Entry is a line of a session file: the result of a unit. The last line of a unit counts, and a
+// complete run is always the last.
 type Entry struct {
 	// Unit is its key, and Device the name of the device that it was measured on.
 	Unit   string `json:"unit"`
 	Device string `json:"device,omitempty"`
-	// Scenario is the unit's, where there is no run that says so.
+	// Scenario is the unit's, if there is no run that names it.
 	Scenario string `json:"scenario,omitempty"`
-	// Run is the record; nil where nothing of it was measured.
+	// Run is the record; nil if nothing of it was measured.
 	Run *run.Run `json:"-"`
-	// Lost is why the run is not complete; nil where it is.
+	// Lost is why the run is incomplete; nil if it is complete.
 	Lost *Lost `json:"lost,omitempty"`
 }
 
-// Lost is why a run is not complete.
+// Lost is why a run is incomplete.
 type Lost struct {
 	// Cause is whose failure it was: "workload", "configuration" or "infrastructure".
 	Cause string `json:"cause"`
 	Why   string `json:"why"`
 	Hint  string `json:"hint,omitempty"`
-	// Repetition is the one in which it was lost, from 1; 0 where it was in none.
+	// Repetition is the one in which it was lost, from 1; 0 for none.
 	Repetition int `json:"repetition,omitempty"`
 }
 
-// entryOf is what is kept of a result. Who reads it is given the run without its id: that
-// follows from its content.
+// entryOf returns what is saved of a result. The run is saved without its id, which follows from
+// its content.
 func entryOf(key string, r collect.Result) Entry {
 	e := Entry{Unit: key, Device: prose.Clip(r.Device, maxText)}
 	if r.Run.Status != run.Failed || loss.IsWorkload(r.Err) {
@@ -60,18 +60,18 @@ func entryOf(key string, r collect.Result) Entry {
 	return e
 }
 
-// whole reports whether there is nothing to be made anew: the run is complete, or its
-// app or test ended it, which the verdict on it tells.
+// whole reports whether the unit need not be measured again: the run is complete, or its app or
+// test ended it, which the verdict on it reports.
 func (e Entry) whole() bool {
 	return e.Run != nil && (e.Lost == nil || e.Lost.Cause == loss.Workload.String())
 }
 
-// interrupted reports whether the unit was never begun, or was given up with the command.
+// interrupted reports whether the unit was never started, or was given up with the command.
 func (e Entry) interrupted(r collect.Result) bool {
 	return e.Run == nil && errors.Is(r.Err, context.Canceled)
 }
 
-// result is what became of the unit, as it was when it was measured.
+// result returns the unit's result, as when it was measured.
 func (e Entry) result() collect.Result {
 	r := collect.Result{Device: e.Device, Run: run.Run{Scenario: e.Scenario, Status: run.Failed}}
 	if e.Run != nil {
@@ -95,7 +95,7 @@ func causeNamed(name string) loss.Cause {
 	return loss.Infrastructure
 }
 
-// line is the entry's line, ended by a newline.
+// line returns the entry's line, with a newline.
 func (e Entry) line() ([]byte, error) {
 	line := struct {
 		Entry
@@ -117,7 +117,7 @@ func (e Entry) line() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// decodeEntry reads a line. An error names the field and what is allowed there.
+// decodeEntry parses a line. An error names the field and what is allowed there.
 func decodeEntry(data []byte) (Entry, error) {
 	var line struct {
 		Entry
@@ -143,7 +143,7 @@ func decodeEntry(data []byte) (Entry, error) {
 	return e, e.check()
 }
 
-// check reports what makes the entry unusable.
+// check returns what makes the entry unusable.
 func (e Entry) check() error {
 	if e.Lost == nil {
 		if e.Run == nil || e.Run.Status != run.Complete {

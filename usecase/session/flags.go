@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Flags say what is not measured, as it was before, or is elsewhere.
+// Flags select what is measured: only the rest, only a share, or nothing.
 type Flags struct {
 	Resume bool
 	Merge  []string
@@ -21,7 +21,7 @@ type Flags struct {
 	Shard string
 }
 
-// Refuse refuses the flags to what measures nothing that they could bear on.
+// Refuse rejects the flags for a command that measures nothing they apply to.
 func (f Flags) Refuse(why string) error {
 	switch {
 	case f.Resume:
@@ -32,7 +32,7 @@ func (f Flags) Refuse(why string) error {
 	return nil
 }
 
-// check refuses flags that do not go together, and reads the shard.
+// check rejects flags that exclude each other, and parses the shard.
 func (f Flags) check(c Command) (*Shard, error) {
 	switch {
 	case len(f.Merge) > 0 && f.Resume:
@@ -47,15 +47,15 @@ func (f Flags) check(c Command) (*Shard, error) {
 	case err != nil:
 		return nil, exit.Usage(err, "")
 	case c.Output == "":
-		return nil, exit.Usage(errors.New("--shard leaves its runs in a file for --merge, and --output names none"), "name one: --output part-"+strconv.Itoa(shard.K)+ending)
+		return nil, exit.Usage(errors.New("--shard leaves its runs in a file for --merge, and --output names none"), "name one: --output part-"+strconv.Itoa(shard.K)+extension)
 	case len(c.Config.Devices) == 0:
 		return nil, exit.Usage(errors.New("--shard shares out devices and scenarios, and the configuration names no devices"), "name them under devices")
 	}
 	return &shard, nil
 }
 
-// Config reads the configuration as lab.Config does. Who merges needs none of the files
-// that it names, but to measure in turns what the merged runs leave open.
+// Config reads the configuration as measurement.Config does. Merging needs none of the files that
+// it names, except to measure in turns what the merged runs leave undecided.
 func (f Flags) Config(c terminal.Console, path string, cf measurement.CollectFlags) (*config.Config, error) {
 	cfg, err := measurement.Config(path, cf)
 	if err == nil || cfg == nil || len(f.Merge) == 0 {
@@ -73,7 +73,7 @@ type Shard struct {
 	N int `json:"n"`
 }
 
-// String is the shard as the flag has it.
+// String returns the shard as the flag has it.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.K, s.N) }
 
 func (s Shard) check() error {

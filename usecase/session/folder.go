@@ -19,15 +19,15 @@ import (
 type folder string
 
 const (
-	ending = ".session" // of a file's name
-	few    = 5          // sessions that are kept
-	// most bounds the files that are looked at.
-	most = 1_000
+	extension = ".session" // of a file's name
+	maxKept   = 5          // sessions that are kept
+	// maxLooked limits how many files are looked at.
+	maxLooked = 1_000
 )
 
-// create begins a session there.
+// create starts a session there.
 func (f folder) create(h Header) (*log, error) {
-	name := h.Started.Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:8]) + ending
+	name := h.Started.Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:8]) + extension
 	return create(filepath.Join(string(f), name), h)
 }
 
@@ -37,16 +37,16 @@ type kept struct {
 	header Header
 }
 
-// list are the sessions in the folder, the newest first. What is none is passed over.
+// list returns the sessions in the folder, the newest first. Other files are skipped.
 func (f folder) list() []kept {
 	entries, err := os.ReadDir(string(f))
 	if err != nil {
 		return nil
 	}
 	var out []kept
-	for _, e := range entries[:min(len(entries), most)] {
+	for _, e := range entries[:min(len(entries), maxLooked)] {
 		path := filepath.Join(string(f), e.Name())
-		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != ending {
+		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != extension {
 			continue
 		}
 		h, err := readHeader(path)
@@ -63,7 +63,7 @@ func (f folder) list() []kept {
 	return out
 }
 
-// removeEmpty removes what a process has left that was killed before it wrote a line.
+// removeEmpty removes the file of a process that was killed before it wrote a line.
 func removeEmpty(path string) {
 	file, err := filelock.Lock(path)
 	if err != nil {
@@ -89,14 +89,14 @@ func readHeader(path string) (Header, error) {
 	return decodeHeader(line)
 }
 
-// fits are the sessions that stand for what is to be measured, the newest first.
+// fits returns the sessions of the same measurement, the newest first.
 func (f folder) fits(h Header) []kept {
 	return slices.DeleteFunc(f.list(), func(k kept) bool {
 		return !k.header.alike(h) || h.Session != "" && k.header.Session != h.Session
 	})
 }
 
-// newest is what the newest session that fits has to go on with.
+// newest returns the contents of the newest session that fits and can be resumed.
 func (f folder) newest(h Header) (Contents, bool) {
 	for _, k := range f.fits(h) {
 		file, err := os.Open(k.path)
@@ -112,8 +112,8 @@ func (f folder) newest(h Header) (Contents, bool) {
 	return Contents{}, false
 }
 
-// takeNewest opens the newest session that fits and that nobody else goes on with; nil
-// where there is none. An error says why one could not be taken.
+// takeNewest opens the newest session that fits and that no other process has open; nil if there is
+// none. The error is why one could not be opened.
 func (f folder) takeNewest(h Header) (*log, Contents, error) {
 	var why error
 	for _, k := range f.fits(h) {
@@ -128,16 +128,17 @@ func (f folder) takeNewest(h Header) (*log, Contents, error) {
 	return nil, Contents{}, why
 }
 
-// prune keeps the few newest sessions beside the one in use, and those that others are at.
+// prune keeps the newest sessions in addition to the one in use, and those that other processes
+// have open.
 func (f folder) prune(own *log) {
 	all := f.list()
 	if own != nil {
 		all = slices.DeleteFunc(all, func(k kept) bool { return k.path == own.path })
 	}
-	remove(all[min(len(all), few-1):])
+	remove(all[min(len(all), maxKept-1):])
 }
 
-// remove removes sessions but those that others are at. What can't be removed stays.
+// remove removes sessions except those that other processes have open. What can't be removed stays.
 func remove(all []kept) {
 	for _, k := range all {
 		if file, err := filelock.Lock(k.path); err == nil {

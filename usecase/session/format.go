@@ -14,39 +14,39 @@ import (
 // Format is the format of a session file, with its version.
 const Format = "apkgate.session/1"
 
-// Limits on a session file: hostile input ends here, not in memory.
+// Limits on a session file, against hostile input.
 const (
 	maxLine   = run.MaxBytes + 64<<10
 	maxFile   = 4 << 30
 	maxUnits  = 100_000
 	maxLines  = 4 * maxUnits // a unit that is lost has a line each time
-	maxText   = run.MaxText  // bytes of any text, of a unit's key too
+	maxText   = run.MaxText  // bytes of any text, including a unit's key
 	maxShards = 1_000
 )
 
 // Header is the first line of a session file: what is measured.
 type Header struct {
 	Format string `json:"format"`
-	// Command is what measures: "apkgate run".
+	// Command is the measuring command: "apkgate run".
 	Command string `json:"command"`
 	// Session is the name that its runs have in common, "" for none.
 	Session string `json:"session,omitempty"`
-	// Plan is the digest of all that is measured and how, and Build that of the files that
-	// are installed: SHA-256 in lower-case hexadecimal. Build is "" where none are.
+	// Plan is the digest of everything that is measured and how, and Build that of the files that
+	// are installed: SHA-256 in lower-case hexadecimal. Build is "" if none are.
 	Plan  string `json:"plan"`
 	Build string `json:"build,omitempty"`
-	// Commit is what the app was built from, "" where nobody has said.
+	// Commit is the app's commit, "" if unknown.
 	Commit  string    `json:"commit,omitempty"`
 	Started time.Time `json:"started"`
-	// Shard says which share of the units is measured; nil is all of them.
+	// Shard is the share of the units that is measured; nil is all of them.
 	Shard *Shard `json:"shard,omitempty"`
-	// Units are the keys of all units of the plan, in its order, and Own the places of
-	// those that a shard measures.
+	// Units are the keys of all units of the plan, in its order, and Own the indices of those that
+	// a shard measures.
 	Units []string `json:"units"`
 	Own   []int    `json:"own,omitempty"`
 }
 
-// own are the keys of the units that this file is to hold.
+// own returns the keys of the units that this file is to contain.
 func (h Header) own() []string {
 	if h.Shard == nil {
 		return h.Units
@@ -58,8 +58,8 @@ func (h Header) own() []string {
 	return keys
 }
 
-// alike reports whether both are of one plan, build and commit, and of one command: what
-// one measured stands for what the other would measure.
+// alike reports whether both have the same plan, build, commit and command: what one measured can
+// replace what the other would measure.
 func (h Header) alike(o Header) bool {
 	return h.Command == o.Command && h.Plan == o.Plan && h.Build == o.Build && h.Commit == o.Commit && h.shard() == o.shard()
 }
@@ -79,7 +79,7 @@ func decodeHeader(line []byte) (Header, error) {
 	return h, h.check()
 }
 
-// check reports the first thing that makes the header unusable.
+// check returns the first thing that makes the header unusable.
 func (h Header) check() error {
 	if h.Format != Format {
 		return fmt.Errorf("format is %s, want %q", prose.Quote(h.Format, 80), Format)
@@ -133,7 +133,7 @@ func (h Header) checkShard() error {
 	return nil
 }
 
-// checkText refuses what is no text of ours.
+// checkText rejects invalid texts.
 func checkText(name, text string) error {
 	if len(text) > maxText || !utf8.ValidString(text) {
 		return fmt.Errorf("%s is no UTF-8 of at most %d bytes", name, maxText)

@@ -66,9 +66,9 @@ func wholeEntry(unit string) Entry {
 	return Entry{Unit: unit, Device: "pixel #1", Run: &r}
 }
 
-// What a session remembers of a result is what the next process does with it: the run as
-// it is, whose failure it was, its hint, and the exit status that follows.
-func TestResultsComeBackAsTheyWere(t *testing.T) {
+// What a session saves of a result is what the next process needs: the run as it is, whose failure
+// it was, its hint, and the resulting exit status.
+func TestEntryRoundTrip(t *testing.T) {
 	lost := func(cause loss.Cause, text, advice string) error {
 		return &loss.Error{Cause: cause, Device: "pixel #1", Repetition: 2, Err: errors.New(text), Advice: advice}
 	}
@@ -110,9 +110,9 @@ func TestResultsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// A store knows a run by its content: what was added by one process is not added again by
-// the next.
-func TestARunKeepsItsNameOverAFile(t *testing.T) {
+// A store identifies a run by its content: what was added by one process is not added again by the
+// next.
+func TestEntryKeepsTheRunsID(t *testing.T) {
 	r := measured("mail", run.Complete)
 	was, err := r.Named()
 	if err != nil {
@@ -130,8 +130,8 @@ func TestARunKeepsItsNameOverAFile(t *testing.T) {
 	}
 }
 
-// A process can be killed at any byte: what stood there before is there, and nothing else.
-func TestAFileCutAnywhereHoldsWhatWasWhole(t *testing.T) {
+// A process can be killed at any byte: the lines before are kept, and nothing else.
+func TestReadOfATruncatedFile(t *testing.T) {
 	units := []string{"mail", "search", "scroll"}
 	all := written(t, headerFor(units...), wholeEntry("mail"), wholeEntry("search"), wholeEntry("scroll"))
 	ends := []int{}
@@ -160,8 +160,8 @@ func TestAFileCutAnywhereHoldsWhatWasWhole(t *testing.T) {
 	}
 }
 
-// A computer that lost its power may leave anything in the last line, with an end or not.
-func TestALastLineThatIsNoneIsTorn(t *testing.T) {
+// A power failure may leave anything in the last line, terminated or not.
+func TestReadOfATornLine(t *testing.T) {
 	sound := written(t, headerFor("mail", "search"), wholeEntry("mail"))
 	for _, tail := range []string{"\x00\x00\x00\x00", "\x00\x00\n", `{"unit":"search"}` + "\n", `{"unit":"elsewhere","lost":{"cause":"workload","why":"x"}}` + "\n", `{"unit":"sea`} {
 		found, err := Read(bytes.NewReader(append(slices.Clone(sound), tail...)))
@@ -171,7 +171,7 @@ func TestALastLineThatIsNoneIsTorn(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSessionIsRefused(t *testing.T) {
+func TestReadRejectsInvalidFiles(t *testing.T) {
 	with := func(change func(*Header)) string {
 		h := headerFor("mail", "search")
 		change(&h)
@@ -225,7 +225,7 @@ func must(data []byte, err error) []byte {
 	return data
 }
 
-// endless is a file without end, of one byte.
+// endless is an endless file of one byte.
 type endless byte
 
 func (e endless) Read(p []byte) (int, error) {
@@ -235,7 +235,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestALineWithoutEndIsRefused(t *testing.T) {
+func TestReadOfAnEndlessLine(t *testing.T) {
 	_, err := Read(endless(' '))
 	if err == nil || !strings.Contains(err.Error(), "line 1 is longer than 64 MiB") {
 		t.Errorf("%v", err)
@@ -243,7 +243,7 @@ func TestALineWithoutEndIsRefused(t *testing.T) {
 }
 
 // A unit that was lost and then made has two lines, of which the last counts.
-func TestTheLastLineOfAUnitCounts(t *testing.T) {
+func TestReadUsesTheLastLineOfAUnit(t *testing.T) {
 	lost := Entry{Unit: "mail", Scenario: "mail", Lost: &Lost{Cause: "infrastructure", Why: "the device is gone"}}
 	found, err := Read(bytes.NewReader(written(t, headerFor("mail"), lost, lost, wholeEntry("mail"))))
 	if err != nil || len(found.whole()) != 1 {
@@ -251,8 +251,8 @@ func TestTheLastLineOfAUnitCounts(t *testing.T) {
 	}
 }
 
-// What was appended is there for whoever comes after, without the line that was torn.
-func TestAFileIsGoneOnWith(t *testing.T) {
+// Appended lines are there for the next process, without the torn one.
+func TestReopen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deeper", "a.session")
 	l, err := create(path, headerFor("mail", "search"))
 	if err != nil {
@@ -293,8 +293,8 @@ func TestAFileIsGoneOnWith(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever a file holds is read or refused, and what was sound is read again
-// alike.
+// FuzzRead checks that any file is read or rejected, and that its sound part is read again with the
+// same result.
 func FuzzRead(f *testing.F) {
 	line := must(wholeEntry("mail").line())
 	head := must(json.Marshal(headerFor("mail", "search")))

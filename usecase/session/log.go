@@ -12,16 +12,15 @@ import (
 	"github.com/apkgate/apkgate/usecase/atomicfile"
 )
 
-// log is a session file that this process alone writes: it is locked for as long as it is
-// open. What append has written survives the process, and the computer's power.
+// log is a session file that only this process writes: it is locked while it is open. Lines that
+// append has written survive the process and a power failure.
 type log struct {
 	file *os.File
 	path string
 	size int64
 }
 
-// create makes the file anew, whatever was in it. filelock.ErrHeld says that another
-// process writes it.
+// create truncates the file. filelock.ErrHeld reports that another process writes it.
 func create(path string, h Header) (*log, error) {
 	line, err := json.Marshal(h)
 	if err == nil {
@@ -49,8 +48,8 @@ func create(path string, h Header) (*log, error) {
 	return l, nil
 }
 
-// syncFolder makes the name of a new file survive the computer's power, where the system
-// can: Windows writes it with the file.
+// syncFolder makes the name of a new file survive a power failure, if the system can: Windows
+// writes it with the file.
 func syncFolder(path string) {
 	if dir, err := os.Open(path); err == nil {
 		_ = dir.Sync()
@@ -58,7 +57,7 @@ func syncFolder(path string) {
 	}
 }
 
-// errInUse says that another process writes the file.
+// errInUse reports that another process writes the file.
 var errInUse = errors.New("another apkgate is at it")
 
 // reopen takes over a file that a process has left, without its torn last line.
@@ -82,7 +81,7 @@ func reopen(path string) (*log, Contents, error) {
 	return l, found, nil
 }
 
-// append adds a line, all of it or nothing.
+// append appends a line atomically.
 func (l *log) append(e Entry) error {
 	line, err := e.line()
 	if err == nil {
@@ -106,7 +105,7 @@ func (l *log) write(line []byte) error {
 	return nil
 }
 
-// cut makes the file end there.
+// cut truncates the file.
 func (l *log) cut(size int64) error {
 	l.size = size
 	err := l.file.Truncate(size)
@@ -118,8 +117,8 @@ func (l *log) cut(size int64) error {
 
 func (l *log) close() { _ = l.file.Close() } // each line was synced
 
-// remove removes the file, whose session is through. The lock is given up last where the
-// system lets a file go that is open.
+// remove removes the file of a finished session. The lock is released last where the system allows
+// removing an open file.
 func (l *log) remove() error {
 	err := os.Remove(l.path)
 	l.close()

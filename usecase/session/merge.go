@@ -22,13 +22,13 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// beginPart measures a share of the units, which are kept in the part's file.
+// beginPart measures a share of the units, which are saved in the part's file.
 func (s *Session) beginPart(shard Shard, units []measurement.Unit, resume bool, f *measurement.CollectFlags) error {
 	s.header.Shard, s.header.Session = &shard, cmp.Or(f.Session, s.Name)
 	s.header.Own = append([]int{}, measurement.Partition(units, shard.N)[shard.K-1]...)
 	f.Only, s.own = s.header.Own, len(s.header.Own)
 	if resume {
-		if done, err := s.goOnWithPart(f); done || err != nil {
+		if done, err := s.resumePart(f); done || err != nil {
 			return err
 		}
 	}
@@ -42,20 +42,20 @@ func (s *Session) beginPart(shard Shard, units []measurement.Unit, resume bool, 
 	return nil
 }
 
-// goOnWithPart goes on with the part's file, where it is of the same share of the same
-// plan, build and commit.
-func (s *Session) goOnWithPart(f *measurement.CollectFlags) (done bool, err error) {
+// resumePart resumes the part's file, if it is of the same share of the same plan, build and
+// commit.
+func (s *Session) resumePart(f *measurement.CollectFlags) (done bool, err error) {
 	if info, err := os.Stat(s.Output); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		fmt.Fprintf(s.Stderr, "%s is not there yet: measuring all of shard %v\n", terminal.Plain(s.Output), s.header.Shard)
 		return false, nil
 	}
 	log, found, err := reopen(s.Output)
 	if err != nil {
-		return false, exit.Usage(atomicfile.Error("go on with", s.Output, err), "leave --resume out to measure all of it anew")
+		return false, exit.Usage(atomicfile.Error("resume", s.Output, err), "leave --resume out to measure all of it again")
 	}
 	if !found.Header.alike(s.header) || f.Session != "" && found.Header.Session != f.Session || !slices.Equal(found.Header.own(), s.header.own()) {
 		log.close()
-		return false, exit.Usage(fmt.Errorf("go on with %s: it is of another plan, build, commit or share", terminal.Plain(s.Output)), "leave --resume out to measure all of it anew")
+		return false, exit.Usage(fmt.Errorf("resume %s: it is of another plan, build, commit or share", terminal.Plain(s.Output)), "leave --resume out to measure all of it again")
 	}
 	s.takeOver(log, found)
 	f.Session = s.header.Session
@@ -68,7 +68,7 @@ type part struct {
 	Contents
 }
 
-// merge takes the runs that shards have measured instead of measuring.
+// merge uses the runs that shards have measured instead of measuring.
 func (s *Session) merge(paths []string, f *measurement.CollectFlags) error {
 	parts, err := readParts(paths)
 	if err != nil {
@@ -100,12 +100,12 @@ func (s *Session) merge(paths []string, f *measurement.CollectFlags) error {
 		}
 	}
 	s.adopt(parts, f)
-	s.tellMissing(parts)
+	s.reportMissing(parts)
 	return nil
 }
 
-// belongs refuses an entry that is not of its unit: a part may come from a job that
-// somebody else's change has had a say in.
+// belongs rejects an entry that is not of its unit: a part may come from a job that ran an
+// untrusted change.
 func (s *Session) belongs(u measurement.Unit, h Header, e Entry) error {
 	r := e.Run
 	switch {
@@ -123,8 +123,7 @@ func (s *Session) belongs(u measurement.Unit, h Header, e Entry) error {
 	return nil
 }
 
-// adopt gives the runs what the merging command knows of where they come from, and the
-// name of their session.
+// adopt gives the runs the source and the session's name of the merging command.
 func (s *Session) adopt(parts []part, f *measurement.CollectFlags) {
 	session := parts[0].Header.Session
 	for _, p := range parts {
@@ -143,8 +142,7 @@ func (s *Session) adopt(parts []part, f *measurement.CollectFlags) {
 	}
 }
 
-// fitting refuses parts that are not of the plan, the build and the commit that are asked
-// for, or not of one matrix.
+// fitting rejects parts of another plan, build or commit than requested, or of different matrices.
 func (s *Session) fitting(parts []part) error {
 	first, own := parts[0], s.header
 	commits := []string{own.Commit, s.Getenv("GITHUB_SHA")}
@@ -184,12 +182,12 @@ func commitName(commit string) string {
 	return prose.Short(commit)
 }
 
-// listed bounds what is listed of what is missing.
+// listed limits how many missing units are listed.
 const listed = 10
 
-// tellMissing gives each unit that no part has a reason, and says which those are.
-func (s *Session) tellMissing(parts []part) {
-	lost := map[string]string{} // why, by the unit's key
+// reportMissing gives each unit that no part has a reason, and lists them.
+func (s *Session) reportMissing(parts []part) {
+	lost := map[string]string{} // the reason, by the unit's key
 	var shards []string
 	n := parts[0].Header.Shard.N
 	for k := range n {
@@ -220,7 +218,7 @@ func (s *Session) tellMissing(parts []part) {
 	}
 }
 
-// notMeasured is the result of a unit that nobody has measured.
+// notMeasured returns the result of a unit that was not measured.
 func notMeasured(u measurement.Unit, why string) collect.Result {
 	return collect.Result{
 		Device: u.Profile, Run: run.Run{Scenario: u.Scenario, Status: run.Failed},
@@ -265,8 +263,8 @@ func readPart(path string) (part, error) {
 	return part{path, found}, err
 }
 
-// partsAt are the files that a path names: itself, or what is in it and below it and is
-// named as parts are.
+// partsAt returns the files that a path names: itself, or everything below it that is named like a
+// part.
 func partsAt(path string) (found []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -281,16 +279,16 @@ func partsAt(path string) (found []string, err error) {
 			return err
 		case e.IsDir() && strings.HasSuffix(e.Name(), ".evidence"):
 			return filepath.SkipDir
-		case e.Type().IsRegular() && filepath.Ext(at) == ending:
+		case e.Type().IsRegular() && filepath.Ext(at) == extension:
 			found = append(found, at)
 		}
 		if len(found) > maxShards {
-			return fmt.Errorf("it has more than %d files named *%s", maxShards, ending)
+			return fmt.Errorf("it has more than %d files named *%s", maxShards, extension)
 		}
 		return nil
 	})
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("it has no file named *%s", ending)
+		err = fmt.Errorf("it has no file named *%s", extension)
 	}
 	return found, err
 }

@@ -51,8 +51,8 @@ func change(t *testing.T, path, from, to string) {
 	clitest.WriteFile(t, path, strings.Replace(text, from, to, 1))
 }
 
-// Whatever does not belong together is refused with words, before anything is written.
-func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
+// Parts that do not belong together are rejected with a message, before anything is written.
+func TestMergeRejectsForeignParts(t *testing.T) {
 	l := parts(t)
 	one, two := l.Path("parts/1.session"), l.Path("parts/2.session")
 	was := map[string]string{}
@@ -128,8 +128,8 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 	}
 }
 
-// What is not there is named, and all that is there is shown.
-func TestWhatIsMissingIsNamed(t *testing.T) {
+// Missing units are named, and all others are shown.
+func TestMergeListsMissingUnits(t *testing.T) {
 	l := parts(t)
 	two := l.Path("parts/2.session")
 	held := strings.Count(fileOf(t, two), "\n") - 1
@@ -197,9 +197,9 @@ func verdictOf(t *testing.T, l clitest.Lab, args ...string) map[string]any {
 	return v
 }
 
-// Who judges what shards have measured says what one process would have said, and the
-// history has the runs, under the name that the judging command gives them.
-func TestMergedRunsAreJudgedAsMeasuredOnes(t *testing.T) {
+// The verdict on merged shards equals that of one process, and the history has the runs, under the
+// name of the judging command.
+func TestMergeJudgesLikeOneProcess(t *testing.T) {
 	l := parts(t)
 	want := verdictOf(t, l, "run")
 	before := l.Export()
@@ -217,8 +217,8 @@ func TestMergedRunsAreJudgedAsMeasuredOnes(t *testing.T) {
 	}
 }
 
-// The job that gathers needs neither the build nor the tests.
-func TestMergingNeedsNoBuild(t *testing.T) {
+// The merging job needs neither the build nor the tests.
+func TestMergeNeedsNoBuild(t *testing.T) {
 	l := parts(t)
 	for _, name := range []string{"demo-good.apk", "demo-test.apk"} {
 		if err := os.Remove(l.Path(name)); err != nil {
@@ -234,7 +234,7 @@ func TestMergingNeedsNoBuild(t *testing.T) {
 	}
 }
 
-func TestSharesThatAreNoneAreRefused(t *testing.T) {
+func TestInvalidShardsAreRejected(t *testing.T) {
 	l := labOf(t, 2)
 	collect := func(more ...string) clitest.Result {
 		return clitest.Run(t, nil, append([]string{"collect", "--config", l.Path("apkgate.yml")}, more...)...)
@@ -246,9 +246,9 @@ func TestSharesThatAreNoneAreRefused(t *testing.T) {
 	clitest.Refuses(t, collect("--shard", "2/2", "--output", "-"), "--output names none")
 }
 
-// What was kept with the runs of a shard lies beside its file, and comes along. A refresh
-// keeps the build with them, so that pull requests have one to measure in turns with.
-func TestMergedRunsBringTheirFiles(t *testing.T) {
+// Files kept with the runs of a shard are next to its file, and are merged too. A refresh keeps the
+// build with them, so that pull requests have one to measure in turns with.
+func TestMergeCopiesKeptFiles(t *testing.T) {
 	l := labOf(t, 1)
 	l.Edit(simulator.Profiles()[0].Name, "pixel-7-android-14")
 	l.Edit("phone 1}", "phone 1}\nevidence: {keep: all, apk: true}")

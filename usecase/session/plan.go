@@ -17,13 +17,13 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// planOf is the digest of all that bears on what is measured and how, of the
-// configuration and besides. Where its files lie does not: of scripts, flows and power
-// profiles it is the content that counts. What is installed is buildOf's.
+// planOf returns the digest of everything that affects what is measured and how, in the
+// configuration and besides. Paths do not matter: of scripts, flows and power profiles the content
+// counts. What is installed belongs to buildOf.
 func planOf(cfg *config.Config, besides ...string) (string, error) {
 	plan := *cfg
 	plan.Base, plan.Rounds, plan.Metrics, plan.Gate, plan.Store, plan.Report = "", config.Rounds{}, nil, config.Gate{}, config.Store{}, config.Report{}
-	plan.Evidence.Why, plan.Farm = 0, nil // whose phones stand in for devices
+	plan.Evidence.Why, plan.Farm = 0, nil // whose phones replace devices
 	plan.Context.Use, plan.Context.Rules = nil, nil
 	plan.App.APK, plan.App.Splits, plan.App.TestAPK, plan.App.OrchestratorAPK, plan.App.TestServicesAPK, plan.App.Mapping = "", nil, "", "", "", ""
 	var digests contents
@@ -53,10 +53,10 @@ func planOf(cfg *config.Config, besides ...string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// contents are the digests of files.
+// contents computes the digests of files.
 type contents struct{ err error }
 
-// of is the digest of a file's content, "" of no file.
+// of returns the digest of a file's content, "" for no file.
 func (c *contents) of(path string) string {
 	if path == "" {
 		return ""
@@ -68,8 +68,8 @@ func (c *contents) of(path string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// buildOf is the digest of what is installed, whatever its files are called: "" where
-// nothing is, or where one of the files is not there, so that nothing can be told.
+// buildOf returns the digest of what is installed, whatever its files are called: "" if there is
+// nothing, or one of the files is missing.
 func buildOf(app config.App) (string, error) {
 	sum := sha256.New()
 	none := true
@@ -95,7 +95,7 @@ func buildOf(app config.App) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// hashFiles adds a file, or the files of a folder in the order of their names.
+// hashFiles adds a file, or the files of a folder sorted by name.
 func hashFiles(sum io.Writer, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -120,7 +120,7 @@ func hashFiles(sum io.Writer, path string) error {
 	return nil
 }
 
-// hashFile adds the content of a file, and how long it is.
+// hashFile adds the length and the content of a file.
 func hashFile(sum io.Writer, path string) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -19,9 +19,9 @@ func file(t *testing.T, path, text string) string {
 	return path
 }
 
-// A plan is another where something else would be measured, and not where the same lies
-// elsewhere or is judged otherwise.
-func TestWhatMakesAnotherPlan(t *testing.T) {
+// A plan differs if something else would be measured, and not if the same files are elsewhere or
+// are judged differently.
+func TestPlanOf(t *testing.T) {
 	dir := t.TempDir()
 	script := file(t, dir+"/a/run.sh", "input tap 1 1\n")
 	of := func(change func(c *config.Config)) string {
@@ -77,7 +77,7 @@ func TestWhatMakesAnotherPlan(t *testing.T) {
 }
 
 // A build is what is installed, whatever its files are called.
-func TestWhatMakesAnotherBuild(t *testing.T) {
+func TestBuildOf(t *testing.T) {
 	dir := t.TempDir()
 	of := func(app config.App) string {
 		t.Helper()

@@ -36,8 +36,8 @@ func labOf(t *testing.T, phones int) clitest.Lab {
 	return l
 }
 
-// measuredRuns are the runs of a file in order, without what says when and in which
-// session they were measured.
+// measuredRuns are the runs of a file in order, without when and in which session they were
+// measured.
 func measuredRuns(t *testing.T, text string) []run.Run {
 	t.Helper()
 	var out []run.Run
@@ -45,7 +45,7 @@ func measuredRuns(t *testing.T, text string) []run.Run {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r = r.Recorded() // when it was judged is another time
+		r = r.Recorded() // the time of the verdict differs
 		r.ID, r.Started, r.Session = "", time.Time{}, ""
 		out = append(out, r)
 	}
@@ -61,7 +61,7 @@ func fileOf(t *testing.T, path string) string {
 	return string(text)
 }
 
-// apart is apkgate as a process of its own, waited for.
+// apart runs apkgate as a process of its own.
 func apart(t *testing.T, args ...string) (status int, said string) {
 	t.Helper()
 	cmd, stderr := clitest.Start(t, args...)
@@ -73,8 +73,8 @@ func apart(t *testing.T, args ...string) (status int, said string) {
 	return cmd.ProcessState.ExitCode(), string(text)
 }
 
-// TestShardsMergedAreOneMeasurement measures 25 phones on two networks in one process,
-// and shared out over five: what the merge leaves is the same, run for run.
+// TestShardsMergedAreOneMeasurement measures 25 phones on two networks in one process, and shared
+// over five: the merge has the same runs.
 func TestShardsMergedAreOneMeasurement(t *testing.T) {
 	t.Parallel()
 	const shards = 5
@@ -111,8 +111,8 @@ func TestShardsMergedAreOneMeasurement(t *testing.T) {
 	}
 }
 
-// killsVariable is how often tests kill apkgate, each time at another instant; without it
-// as often as there is time for among other tests.
+// killsVariable sets how often tests kill apkgate, each time at another instant; by default as
+// often as there is time for among other tests.
 const killsVariable = "APKGATE_TEST_KILLS"
 
 func kills(t *testing.T, usual int) int {
@@ -131,10 +131,10 @@ func kills(t *testing.T, usual int) int {
 	return n
 }
 
-// TestAKilledRunIsGoneOnWith kills apkgate again and again, from before it has opened
-// anything to while it writes: what each session has in the end is what it would have had
-// at once, and each run is once in the history.
-func TestAKilledRunIsGoneOnWith(t *testing.T) {
+// TestKilledRunIsResumed kills apkgate again and again, from before it has opened anything to while
+// it writes: each session finally has what an uninterrupted one would have, and each run is once in
+// the history.
+func TestKilledRunIsResumed(t *testing.T) {
 	t.Parallel()
 	l := labOf(t, 9)
 	command := []string{"run", "--config", l.Path("apkgate.yml"), "--store", l.Path("history.db"), "--parallel", "2"}
@@ -170,8 +170,7 @@ func TestAKilledRunIsGoneOnWith(t *testing.T) {
 	t.Logf("%d sessions of 18 runs, resumed %d times after %d kills", len(got), goneOn, killed)
 }
 
-// runUntilKilled kills apkgate some time after it has reported some runs, and returns what
-// it said.
+// runUntilKilled kills apkgate some time after it has reported some runs, and returns its output.
 func runUntilKilled(t *testing.T, command []string, random *rand.Rand) (said string) {
 	t.Helper()
 	cmd, stderr := clitest.Start(t, command...)
@@ -193,8 +192,8 @@ func runUntilKilled(t *testing.T, command []string, random *rand.Rand) (said str
 	return said + string(rest)
 }
 
-// bySession are the complete runs that the history has now and had not, by the session
-// that they are of, in an order that does not hang on when they were measured.
+// bySession are the new complete runs of the history, by their session, in an order that does not
+// depend on when they were measured.
 func bySession(t *testing.T, l clitest.Lab, before map[string]string) map[string][]run.Run {
 	t.Helper()
 	out := map[string][]run.Run{}
@@ -207,7 +206,7 @@ func bySession(t *testing.T, l clitest.Lab, before map[string]string) map[string
 			continue
 		}
 		session := r.Session
-		r = r.Recorded() // when it was judged is another time
+		r = r.Recorded() // the time of the verdict differs
 		r.ID, r.Started, r.Session = "", time.Time{}, ""
 		out[session] = append(out[session], r)
 	}

@@ -10,18 +10,18 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Contents is what a session file holds.
+// Contents are the contents of a session file.
 type Contents struct {
 	Header Header
 	// Entries are the last of each unit, by its key.
 	Entries map[string]Entry
-	// Torn reports that the last line is no line: its process was killed while it wrote
-	// it. Sound is how many bytes stand before it.
+	// Torn reports that the last line is incomplete: its process was killed while it wrote it.
+	// Sound is the length in bytes of what precedes it.
 	Torn  bool
 	Sound int64
 }
 
-// whole are the results of the units that are not to be made anew.
+// whole returns the results of the units that need not be measured again.
 func (c Contents) whole() map[string]collect.Result {
 	out := map[string]collect.Result{}
 	for key, e := range c.Entries {
@@ -32,9 +32,8 @@ func (c Contents) whole() map[string]collect.Result {
 	return out
 }
 
-// Read reads a session file. What a killed process leaves, a last line that is torn, is
-// no error; whatever else does not belong there is, and names its line. Memory is bounded
-// by the limits on a file.
+// Read reads a session file. A torn last line, as left by a killed process, is no error; anything
+// else that is invalid is, and the error names its line. Memory is limited by the limits on a file.
 func Read(r io.Reader) (Contents, error) {
 	in := lines{in: bufio.NewReaderSize(io.LimitReader(r, maxFile+1), 64<<10)}
 	line, ended, err := in.next()
@@ -75,7 +74,7 @@ func Read(r io.Reader) (Contents, error) {
 	return c, fmt.Errorf("it has more than %d lines", maxLines)
 }
 
-// add takes a line up.
+// add adds a line.
 func (c Contents) add(line []byte, known map[string]bool) error {
 	e, err := decodeEntry(line)
 	switch {
@@ -90,7 +89,7 @@ func (c Contents) add(line []byte, known map[string]bool) error {
 	return nil
 }
 
-// lines cuts a file into lines of bounded length.
+// lines splits a file into lines of limited length.
 type lines struct {
 	in     *bufio.Reader
 	number int
@@ -98,8 +97,8 @@ type lines struct {
 	buf    []byte
 }
 
-// next is the next line with its end, and whether it has one: the last may lack it. At
-// the end of the file it is io.EOF. The line is good until the next one.
+// next returns the next line with its end, and whether it has one: the last may lack it. At the end
+// of the file the error is io.EOF. The line is valid until the next call.
 func (l *lines) next() (line []byte, ended bool, err error) {
 	l.buf = l.buf[:0]
 	l.number++
@@ -122,7 +121,7 @@ func (l *lines) next() (line []byte, ended bool, err error) {
 	}
 }
 
-// atEnd reports whether nothing stands behind the line.
+// atEnd reports whether nothing follows the line.
 func (l *lines) atEnd() bool {
 	_, err := l.in.Peek(1)
 	return errors.Is(err, io.EOF)

@@ -16,8 +16,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// interrupted runs apkgate until it has reported a run, interrupts it, and returns what it
-// said. It may be through before that.
+// interrupted runs apkgate until it has reported a run, interrupts it, and returns its output. It
+// may finish before that.
 func interrupted(t *testing.T, args ...string) (status int, said string) {
 	t.Helper()
 	cmd, stderr := clitest.Start(t, args...)
@@ -39,16 +39,16 @@ func interrupted(t *testing.T, args ...string) (status int, said string) {
 	}
 }
 
-// after is what stands behind a text, to the end of its line.
+// after is what follows a text, to the end of its line.
 func after(text, mark string) string {
 	_, rest, _ := strings.Cut(text, mark)
 	line, _, _ := strings.Cut(rest, "\n")
 	return line
 }
 
-// Who is interrupted is told how to go on, word for word. The command does: what comes of
-// it is what would have come of the first.
-func TestAnInterruptSaysHowToGoOn(t *testing.T) {
+// An interrupted command prints the exact command that resumes it, whose result equals that of an
+// uninterrupted one.
+func TestInterruptPrintsHowToResume(t *testing.T) {
 	t.Parallel()
 	l := labOf(t, 6)
 	for name, args := range map[string][]string{
@@ -60,11 +60,11 @@ func TestAnInterruptSaysHowToGoOn(t *testing.T) {
 			t.Fatalf("%s: exit status %d\n%s", name, status, said)
 		}
 		want := gathered(t, l, name)
-		const tries = 50 // it may be through before the signal reaches it
+		const tries = 50 // it may finish before the signal reaches it
 		goesOn := ""
 		for range tries {
 			status, said := interrupted(t, command...)
-			if goesOn = after(said, "whole; to go on: "); goesOn != "" {
+			if goesOn = after(said, "complete; to resume: "); goesOn != "" {
 				if status != exit.StatusInfrastructure || !strings.Contains(said, "error: interrupted") && !strings.Contains(said, "context canceled") {
 					t.Errorf("%s: exit status %d\n%s", name, status, said)
 				}
@@ -85,7 +85,7 @@ func TestAnInterruptSaysHowToGoOn(t *testing.T) {
 	}
 }
 
-// gathered are the runs that a command has left, which are in a part or not.
+// gathered are the runs that a command has left, in a part or not.
 func gathered(t *testing.T, l clitest.Lab, name string) any {
 	t.Helper()
 	if name != "a share" {
@@ -97,8 +97,7 @@ func gathered(t *testing.T, l clitest.Lab, name string) any {
 	return measuredRuns(t, fileOf(t, l.Path("merged.jsonl")))
 }
 
-// unfinished leaves a session of the lab in which some runs are missing, and returns its
-// file.
+// unfinished leaves a session of the lab in which some runs are missing, and returns its file.
 func unfinished(t *testing.T, l clitest.Lab) string {
 	t.Helper()
 	const tries = 50
@@ -112,8 +111,8 @@ func unfinished(t *testing.T, l clitest.Lab) string {
 	return ""
 }
 
-// A session is resumed where it is of what is to be measured, and nowhere else.
-func TestWhatIsGoneOnWith(t *testing.T) {
+// A session is resumed only for the same measurement.
+func TestResume(t *testing.T) {
 	t.Parallel()
 	l := labOf(t, 4)
 	path := unfinished(t, l)
@@ -137,7 +136,7 @@ func TestWhatIsGoneOnWith(t *testing.T) {
 		"another session":     {nil, run("--resume", "--session", "mine"), none},
 		"another command":     {nil, []string{"collect", "--config", l.Path("apkgate.yml"), "--resume"}, none},
 		"one that is damaged": {func() { clitest.WriteFile(t, path, strings.Replace(text, "\n", "\ngarbage\n", 1)) }, run("--resume"), "warning: no session is resumed: go on with"},
-		"one that is torn":    {func() { clitest.WriteFile(t, path, text+`{"unit":"re`) }, run("--resume"), "the session's last line is torn: its run is made anew"},
+		"one that is torn":    {func() { clitest.WriteFile(t, path, text+`{"unit":"re`) }, run("--resume"), "the session's last line is torn: its run is made again"},
 	} {
 		if c.change != nil {
 			c.change()
@@ -155,9 +154,9 @@ func TestWhatIsGoneOnWith(t *testing.T) {
 	}
 }
 
-// Who measures all of it anew leaves nothing to go on with: what an older session has is
-// not mixed into a later measurement. A session of another name stays.
-func TestAMeasurementThatIsThroughEndsOlderOnes(t *testing.T) {
+// A complete new measurement leaves nothing to resume: an older session is not mixed into a later
+// measurement. A session of another name stays.
+func TestEndRemovesOlderSessions(t *testing.T) {
 	t.Parallel()
 	l := labOf(t, 4)
 	path := unfinished(t, l)
@@ -168,7 +167,7 @@ func TestAMeasurementThatIsThroughEndsOlderOnes(t *testing.T) {
 	if got := run("--session", "mine"); got.Status != exit.StatusPass || fileOf(t, path) != text {
 		t.Fatalf("the session of another name is another now\n%+v", got)
 	}
-	if got := run(); got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "--resume goes on with it") {
+	if got := run(); got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "--resume continues it") {
 		t.Fatalf("%+v", got)
 	}
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.session")); err != nil || len(left) != 0 {
@@ -179,8 +178,8 @@ func TestAMeasurementThatIsThroughEndsOlderOnes(t *testing.T) {
 	}
 }
 
-// Sessions that nobody goes on with don't pile up.
-func TestFewSessionsAreKept(t *testing.T) {
+// Abandoned sessions don't accumulate.
+func TestPruneOfSessions(t *testing.T) {
 	t.Parallel()
 	l := labOf(t, 4)
 	path := unfinished(t, l)
@@ -202,8 +201,8 @@ func TestFewSessionsAreKept(t *testing.T) {
 	}
 }
 
-// Where nothing can be written beside the configuration, measuring goes on without.
-func TestAFolderThatCannotBeWrittenIsNoHindrance(t *testing.T) {
+// If nothing can be written next to the configuration, measuring continues without.
+func TestBeginInAReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	l := labOf(t, 1)
 	clitest.WriteFile(t, l.Path(".apkgate"), "a file where the folder would be")

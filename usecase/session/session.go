@@ -1,14 +1,14 @@
-// Package session remembers what a command has measured while it measures, so that
-// another process can go on with it (--resume), and so that several processes can share
-// the work of one (--shard) for another to gather (--merge).
+// Package session saves what a command has measured while it measures, so that another process can
+// resume it (--resume), and so that several processes can share the work (--shard) for another to
+// gather (--merge).
 //
-// It owns the session file (docs/format/session.md), which runs of which plan are taken
-// from one, and what is said of it. How runs are made, and which those of a plan are, is
-// package measurement's; what is kept of them in the history, the store's.
+// It owns the session file (docs/format/session.md), which runs of which plan are taken from one,
+// and what is reported of it. Making runs, and which runs a plan has, belongs to package
+// measurement; storing them in the history belongs to the store.
 //
-// It takes a stand: a unit, one run to be made, is whole or it is made anew. What is
-// taken from a file was measured by the same plan, of the same build and commit, and each
-// unit counts once; where that can't be told nothing is taken, and why is said.
+// A unit, one run to be made, is complete or it is measured again. What is taken from a file was
+// measured by the same plan, of the same build and commit, and each unit counts once; if that is
+// uncertain nothing is taken, and the reason is reported.
 package session
 
 import (
@@ -30,18 +30,18 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Command is a command that measures, and is about to.
+// Command is a command that is about to measure.
 type Command struct {
 	terminal.Console
-	// Path is the command's name, such as "apkgate run", and GoOn the command line that goes
-	// on with what it measures. File is its configuration's file, "" for the usual one.
+	// Path is the command's name, such as "apkgate run", and GoOn the command line that resumes it.
+	// File is its configuration's file, "" for the default one.
 	Path   string
-	GoOn   func() string
+	Resume func() string
 	Config *config.Config
 	File   string
-	// Name is what the session of the runs is called where nobody has named it.
+	// Name is the session's name unless the user names it.
 	Name string
-	// Output is the file in which a share of the runs is left, "" for none.
+	// Output is the file for a share of the runs, "" for none.
 	Output string
 }
 
@@ -49,16 +49,16 @@ type Command struct {
 type Session struct {
 	Command
 	header Header
-	log    *log   // nil where nothing is written
-	older  []kept // that are of no more use once this one is through
-	// taken are the results that were there before, and whole counts the units that
-	// ended well, with these; own is how many there are to measure.
+	log    *log   // nil if nothing is written
+	older  []kept // to be removed once this one is finished
+	// taken are the results that were there before, and whole counts the units that ended well,
+	// including these; own is how many there are to measure.
 	taken      map[string]collect.Result
 	whole, own int
 }
 
-// Begin begins the session of a command, by its flags: what is measured already is then
-// known to the flags, and what is measured from now on is remembered.
+// Begin starts the session of a command: the flags then know what is measured already, and what is
+// measured from now on is saved.
 func Begin(c Command, flags Flags, f *measurement.CollectFlags) (*Session, error) {
 	shard, err := flags.check(c)
 	if err != nil {
@@ -89,7 +89,7 @@ func Begin(c Command, flags Flags, f *measurement.CollectFlags) (*Session, error
 	return s, nil
 }
 
-// headerOf says what the command is about to measure.
+// headerOf describes what the command is about to measure.
 func headerOf(c Command, units []measurement.Unit, commit string) (Header, error) {
 	plan, err := planOf(c.Config, c.Getenv(simulated.Session))
 	if err != nil {
@@ -106,14 +106,14 @@ func headerOf(c Command, units []measurement.Unit, commit string) (Header, error
 	return h, nil
 }
 
-// beginHere keeps the session beside the configuration, and goes on with one that is
-// there where that is asked for. Where nothing can be written there is none.
+// beginHere saves the session next to the configuration, and resumes an existing one if requested.
+// If nothing can be written there is none.
 func (s *Session) beginHere(resume bool, f *measurement.CollectFlags) {
 	s.header.Session = f.Session
 	asked := s.header
 	at := folder(filepath.Join(filepath.Dir(s.File), atomicfile.OwnFolder, "sessions"))
 	if resume {
-		s.goOn(at)
+		s.resume(at)
 	} else {
 		s.mention(at)
 	}
@@ -130,8 +130,8 @@ func (s *Session) beginHere(resume bool, f *measurement.CollectFlags) {
 	s.older = slices.DeleteFunc(at.fits(asked), func(k kept) bool { return s.log != nil && k.path == s.log.path })
 }
 
-// goOn takes over the newest session that can be resumed.
-func (s *Session) goOn(at folder) {
+// resume takes over the newest session that can be resumed.
+func (s *Session) resume(at folder) {
 	log, found, err := at.takeNewest(s.header)
 	switch {
 	case err != nil:
@@ -143,37 +143,37 @@ func (s *Session) goOn(at folder) {
 	}
 }
 
-// takeOver goes on with what was found in a session's file.
+// takeOver continues with the contents of a session's file.
 func (s *Session) takeOver(log *log, found Contents) {
 	s.log, s.header = log, found.Header
 	s.take(found)
 	fmt.Fprintf(s.Stderr, "resuming the session of %s: %s of %s measured already\n",
 		found.Header.Started.UTC().Format(time.DateTime+" UTC"), prose.Thousands(s.whole), prose.Count(s.own, "run is", "runs are"))
 	if found.Torn {
-		s.warn("the session's last line is torn: its run is made anew")
+		s.warn("the session's last line is torn: its run is made again")
 	}
 }
 
-// take takes what is whole.
+// take takes the complete units.
 func (s *Session) take(found Contents) {
 	s.taken = found.whole()
 	s.whole = len(s.taken)
 }
 
-// mention says that there is something to go on with.
+// mention reports that there is something to resume.
 func (s *Session) mention(at folder) {
 	if found, is := at.newest(s.header); is {
-		fmt.Fprintf(s.Stderr, "an unfinished session of this plan and build has %d of %s: --resume goes on with it\n",
+		fmt.Fprintf(s.Stderr, "an unfinished session of this plan and build has %d of %s: --resume continues it\n",
 			len(found.whole()), prose.Count(len(found.Header.Units), "run", "runs"))
 	}
 }
 
-// ended remembers what became of a unit. What can't be remembered is an error of a part,
-// which is what the command is called for, and a warning elsewhere.
+// ended saves the result of a unit. A failure to save it is an error for a part, which is the
+// purpose of its command, and a warning otherwise.
 func (s *Session) ended(u measurement.Unit, r collect.Result) error {
 	e := entryOf(u.Key(), r)
 	if e.interrupted(r) {
-		return nil // it is not there, and that is all there is to say
+		return nil // it is missing, which is already reported
 	}
 	if e.whole() {
 		s.whole++
@@ -195,7 +195,7 @@ func (s *Session) ended(u measurement.Unit, r collect.Result) error {
 	return nil
 }
 
-// compareDevices warns where a plan that names no device has measured on two.
+// compareDevices warns if a plan that names no device has measured on two.
 func (s *Session) compareDevices(u measurement.Unit, r collect.Result) {
 	if len(s.Config.Devices) > 0 || u.Profile != "" {
 		return
@@ -208,9 +208,8 @@ func (s *Session) compareDevices(u measurement.Unit, r collect.Result) {
 	}
 }
 
-// End ends the session: one whose units are all whole is through, and a file beside the
-// configuration has no more use, nor has one without any. Of what is left to measure it
-// says how to go on.
+// End ends the session. If its units are all complete, the file next to the configuration is
+// removed; so is a file without any. If some are left, it prints how to resume.
 func (s *Session) End(ctx context.Context) {
 	if s.log == nil {
 		return
@@ -218,7 +217,7 @@ func (s *Session) End(ctx context.Context) {
 	through := s.whole == s.own && ctx.Err() == nil
 	switch {
 	case !through && s.whole > 0:
-		fmt.Fprintf(s.Stderr, "%s of %s whole; to go on: %s\n", prose.Thousands(s.whole), prose.Count(s.own, "run is", "runs are"), terminal.Plain(s.GoOn()))
+		fmt.Fprintf(s.Stderr, "%s of %s complete; to resume: %s\n", prose.Thousands(s.whole), prose.Count(s.own, "run is", "runs are"), terminal.Plain(s.Resume()))
 		s.log.close()
 	case s.header.Shard != nil:
 		s.log.close()
@@ -226,7 +225,7 @@ func (s *Session) End(ctx context.Context) {
 		if err := s.log.remove(); err != nil {
 			s.warn(err.Error())
 		}
-		if through { // all that the older ones began is measured
+		if through { // everything that the older ones started is measured
 			remove(s.older)
 		}
 	}

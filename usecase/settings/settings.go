@@ -1,7 +1,7 @@
-// Package settings joins the configuration with the flags that override it, into the
-// policy, the catalogue and the history that a command works with.
+// Package settings combines the configuration with the flags that override it into the policy, the
+// catalogue and the history that a command uses.
 //
-// It doesn't read YAML: that is package config's, and judging package gate's.
+// It doesn't read YAML, which belongs to package config, nor judge, which belongs to package gate.
 package settings
 
 import (
@@ -29,7 +29,7 @@ type Settings struct {
 	Notes     []string
 }
 
-// Fails is FailOn as a verdict has it: "" where that is the usual one.
+// Fails returns FailOn as in a verdict: "" for the default.
 func (s Settings) Fails() gate.FailOn {
 	if s.FailOn == gate.FailRegression {
 		return ""
@@ -37,11 +37,11 @@ func (s Settings) Fails() gate.FailOn {
 	return s.FailOn
 }
 
-// ConfigFlags say where the configuration and the history are.
+// ConfigFlags name the configuration and the history.
 type ConfigFlags struct{ Config, Store string }
 
-// PolicyFlags override the configuration's gate. None has a default of its own but
-// the grain, which the configuration doesn't know.
+// PolicyFlags override the configuration's gate. Only the grain has a default, since the
+// configuration doesn't have it.
 type PolicyFlags struct {
 	Preset                                   string
 	OutlierFactor, MinSupport, MinConfidence float64
@@ -49,8 +49,7 @@ type PolicyFlags struct {
 	Grain                                    string
 }
 
-// Read reads the configuration and lets the flags override it that were given, by their
-// names.
+// Read reads the configuration and applies the flags that were given, by their names.
 func Read(given func(flag string) bool, cf ConfigFlags, pf PolicyFlags) (Settings, error) {
 	cfg, err := LoadConfig(cf.Config, true)
 	if err != nil {
@@ -74,8 +73,8 @@ func Read(given func(flag string) bool, cf ConfigFlags, pf PolicyFlags) (Setting
 	return s, pf.override(given, &s)
 }
 
-// withPreset is another preset's policy with what the configuration says of
-// metrics and events.
+// withPreset returns another preset's policy with the configuration's settings of metrics and
+// events.
 func withPreset(g config.Gate, preset string) config.Gate {
 	out := config.DefaultGate(preset)
 	out.Thresholds, out.FailOn, out.DriftBudget = g.Thresholds, g.FailOn, g.DriftBudget
@@ -115,8 +114,8 @@ func (f PolicyFlags) override(given func(flag string) bool, s *Settings) error {
 	return exit.OneOf("grain", s.Policy.Grain, gate.Grains())
 }
 
-// LoadConfig reads the named configuration, or apkgate.yml where there is one,
-// or else the defaults. gateOnly lets it leave out what collecting needs.
+// LoadConfig reads the named configuration, or apkgate.yml if it exists, or else the defaults.
+// gateOnly allows it to lack what collecting needs.
 func LoadConfig(path string, gateOnly bool) (*config.Config, error) {
 	if path == "" {
 		if _, err := os.Stat(config.FileName); errors.Is(err, fs.ErrNotExist) && gateOnly {
@@ -132,8 +131,8 @@ func LoadConfig(path string, gateOnly bool) (*config.Config, error) {
 	return cfg, validate.Classes(cfg)
 }
 
-// configError shows the hint of a single problem as any other hint; where there
-// are several, each stands with its own.
+// configError shows the hint of a single problem like any other hint; each of several problems has
+// its own.
 func configError(err error) error {
 	var problems config.Problems
 	if errors.As(err, &problems) && len(problems) == 1 {
@@ -150,7 +149,7 @@ func simulatedNames() []string {
 	return names
 }
 
-// StoreAddress is the history that the flags and the configuration name.
+// StoreAddress returns the history that the flags or the configuration name.
 func StoreAddress(f ConfigFlags) (string, error) {
 	if f.Store != "" {
 		return f.Store, nil
@@ -162,7 +161,7 @@ func StoreAddress(f ConfigFlags) (string, error) {
 	return cfg.Store.Address(), nil
 }
 
-// File is the configuration that is read.
+// File returns the configuration file that is read.
 func (f ConfigFlags) File() string {
 	if f.Config != "" {
 		return f.Config

@@ -1,8 +1,8 @@
-// Package simulated starts simulated phones for a command: each speaks adb like any
-// other device.
+// Package simulated starts simulated phones for a command: each is reached by adb like any other
+// device.
 //
-// It owns what the environment says of them: which session it is, and what goes wrong on
-// which. How a phone behaves is package simulator's.
+// It owns their environment variables: which session it is, and which faults occur on which phone.
+// How a phone behaves belongs to package simulator.
 package simulated
 
 import (
@@ -20,22 +20,22 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// The variables of the environment that say how simulated phones are.
+// The environment variables of simulated phones.
 const (
-	// Session is which session it is of simulated phones: a whole number from 1.
+	// Session is the number of the session of simulated phones: a whole number from 1.
 	Session = "APKGATE_SIMULATED_SESSION"
-	// Faults are what goes wrong on which station, "pixel #2: hang at 12s; pixel #3: die".
+	// Faults are the faults of stations, "pixel #2: hang at 12s; pixel #3: die".
 	Faults = "APKGATE_SIMULATED_FAULTS"
 )
 
-// Phones makes the phones of a command.
+// Phones creates the phones of a command.
 type Phones struct {
 	seed   uint64
 	faults map[string][]simapp.Fault // by station
 }
 
-// Of reads the environment. session is that of the same command, counted from 0: a phone
-// is then as a real one would be, a little faster or slower than before.
+// Of reads the environment. session is the session within the command, counted from 0: as with real
+// phones, a phone is then a little faster or slower than before.
 func Of(c terminal.Console, session int) (Phones, error) {
 	seed, err := seedOf(c, session)
 	if err != nil {
@@ -48,7 +48,7 @@ func Of(c terminal.Console, session int) (Phones, error) {
 	return Phones{seed, faults}, nil
 }
 
-// seedOf makes simulated labs the same for everybody, in each session.
+// seedOf returns the same seed on every computer, for each session.
 func seedOf(c terminal.Console, session int) (uint64, error) {
 	first := uint64(1)
 	if text := c.Getenv(Session); text != "" {
@@ -61,7 +61,7 @@ func seedOf(c terminal.Console, session int) (uint64, error) {
 	return first + uint64(session)<<32, nil
 }
 
-// faultsOf reads "STATION: FAULT; STATION: FAULT".
+// faultsOf parses "STATION: FAULT; STATION: FAULT".
 func faultsOf(text string) (map[string][]simapp.Fault, error) {
 	faults := map[string][]simapp.Fault{}
 	for _, entry := range strings.Split(text, ";") {
@@ -91,7 +91,7 @@ func (p Phones) Start(station, profile string) (*simulator.Simulated, error) {
 	return phone, nil
 }
 
-// Open is the way to a phone, which asks for no key.
+// Open returns the connection to a phone, which asks for no key.
 func Open(phone *simulator.Simulated) func(context.Context) (device.Device, error) {
 	noKeys := adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }}
 	return func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), noKeys) }

@@ -29,7 +29,7 @@ func TestFaultsOfStations(t *testing.T) {
 	}
 }
 
-func TestFaultsThatAreNone(t *testing.T) {
+func TestInvalidFaults(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{"hang": "is not STATION: FAULT", ": hang": "is not STATION: FAULT", "pixel: explode": `"explode" is not one of`} {
 		if _, err := of(Faults, value); err == nil || exit.Finish(io.Discard, err) != exit.StatusUsage || !strings.Contains(err.Error(), Faults) || !strings.Contains(err.Error(), want) {

@@ -2,7 +2,7 @@ package terminal
 
 import "testing"
 
-// Colour is for terminals whose user has not asked for none (no-color.org).
+// Colors are for terminals whose user has not disabled them (no-color.org).
 func TestColor(t *testing.T) {
 	for _, tc := range []struct {
 		name     string

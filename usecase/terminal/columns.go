@@ -7,19 +7,18 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
-// Columns prints rows of text in columns as they come, in bounded memory: the
-// first rows say how wide a column is, and a later cell that is wider moves those
-// after it.
+// Columns prints rows of text in columns as they come, in bounded memory: the first rows determine
+// the widths, and a later wider cell shifts those after it.
 type Columns struct {
 	Out    *bufio.Writer
 	Rows   [][]string // held until the widths are known, the header first
 	widths []int
 }
 
-// heldRows is how many rows say how wide the columns are.
+// heldRows is how many rows determine the widths.
 const heldRows = 200
 
-// Add prints a row, as soon as the widths are known.
+// Add adds a row, and prints it as soon as the widths are known.
 func (c *Columns) Add(cells ...string) error {
 	if c.widths != nil {
 		return c.print(cells)
@@ -31,7 +30,7 @@ func (c *Columns) Add(cells ...string) error {
 	return c.Flush()
 }
 
-// Flush prints all that was added.
+// Flush prints all added rows.
 func (c *Columns) Flush() error {
 	if c.widths == nil {
 		c.widths = make([]int, len(c.Rows[0]))

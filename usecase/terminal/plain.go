@@ -7,9 +7,8 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// Plain makes text from outside fit for one line of a terminal or of a build's
-// log: what can't be seen, or would act on a terminal or on the runner, becomes a
-// visible mark.
+// Plain makes untrusted text safe for one line of a terminal or of a build's log: invisible
+// characters, and those that control a terminal or the runner, become visible marks.
 func Plain(s string) string { return text.NoCommands(wording.Visible(s)) }
 
 // PlainLines is Plain for text of several lines, whose indentation stays.

@@ -7,8 +7,8 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// NewTable begins a table whose header is shown as it is written: units such as
-// ms mean something else in capital letters.
+// NewTable returns a table whose header is printed as written: units such as ms mean something else
+// in capital letters.
 func NewTable(w io.Writer, header ...string) *tablewriter.Table {
 	table := tablewriter.NewTable(w, tablewriter.WithHeaderAutoFormat(tw.Off))
 	table.Header(header)

@@ -18,18 +18,18 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// apkFacts is what an APK file says of itself.
+// apkFacts are the facts that an APK file contains.
 type apkFacts struct {
 	path string
 	apk.Manifest
-	// mayHave reports whether a class may be in it; true where that can't be told.
+	// mayHave reports whether a class may be in it; true if unknown.
 	mayHave func(class string) bool
-	// benchmarks are the classes of Macrobenchmarks in it; an error where that can't be told.
+	// benchmarks returns the classes of Macrobenchmarks in it; an error if unknown.
 	benchmarks func() ([]string, error)
 }
 
-// apksFit looks whether the APKs are those that the configuration speaks of. Of a
-// file that can't be read as an APK the device has the last word.
+// apksFit checks that the APKs are those that the configuration describes. A file that can't be
+// read as an APK is left to the device.
 func apksFit(cfg *config.Config) error {
 	var problems []error
 	var app apkFacts
@@ -56,8 +56,8 @@ func apksFit(cfg *config.Config) error {
 	return errors.Join(problems...)
 }
 
-// Untraceable reports whether the app's own sections get into no trace on a phone as it is sold,
-// as far as its APKs tell: none of them is a debug build or lets the shell profile it.
+// Untraceable reports whether the app's own sections are missing from traces on a retail phone, as
+// far as its APKs show: none of them is a debug build or profileable by the shell.
 func Untraceable(app config.App) bool {
 	known := false
 	for _, path := range partsOf(app.APKs()) {
@@ -71,8 +71,8 @@ func Untraceable(app config.App) bool {
 	return known
 }
 
-// partsOf are the APK files that can be looked into: those that are named, or those of
-// a folder. What is in an archive is left to the device.
+// partsOf returns the APK files that can be read: those that are named, or those of a folder.
+// Archives are left to the device.
 func partsOf(paths []string) []string {
 	if !splits.Chooses(paths) {
 		return paths
@@ -87,7 +87,7 @@ func partsOf(paths []string) []string {
 	return names
 }
 
-// testFits looks whether a workload's test is in the test APK.
+// testFits checks that a workload's test is in the test APK.
 func testFits(at string, w config.Instrumentation, test, app apkFacts) error {
 	runner := apk.Class(w.TestPackage, w.Runner)
 	if runner == "" {
@@ -116,7 +116,7 @@ func orNone(names []string) string {
 	return prose.Short(strings.Join(names, ", "))
 }
 
-// apkFactsOf reads an APK, or a simulated app. ok is false of what is neither.
+// apkFactsOf reads an APK, or a simulated app. ok is false for other files.
 func apkFactsOf(path string) (_ apkFacts, ok bool) {
 	if path == "" {
 		return apkFacts{}, false
@@ -152,7 +152,7 @@ func apkFactsOf(path string) (_ apkFacts, ok bool) {
 	}, true
 }
 
-// simulatedApp reads a simulated app, nil where the file is none.
+// simulatedApp reads a simulated app, nil if the file is none.
 func simulatedApp(path string) *simapp.App {
 	file, err := os.Open(path)
 	if err != nil {

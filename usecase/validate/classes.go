@@ -7,13 +7,13 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// chooses are the arguments of AndroidJUnitRunner that choose tests: who gives one wants
+// chooses are the arguments of AndroidJUnitRunner that choose tests: a user who gives one wants
 // just these, in one run (TestRequestBuilder).
 var chooses = []string{"class", "notClass", "package", "notPackage", "annotation", "notAnnotation", "size", "filter", "tests_regex", "testFile", "notTestFile", "numShards", "log"}
 
-// Classes takes Macrobenchmark modules apart: a scenario without a class becomes one for
-// each of the classes that it lists, or that the test APK has, where there are several. Of
-// an APK that can't be read the device has the last word.
+// Classes splits Macrobenchmark modules: a scenario without a class becomes one for each of the
+// classes that it lists, or that the test APK has, if there are several. An APK that can't be read
+// is left to the device.
 func Classes(cfg *config.Config) error {
 	var all []config.Scenario
 	for _, s := range cfg.Scenarios {
@@ -32,7 +32,7 @@ func Classes(cfg *config.Config) error {
 	return nil
 }
 
-// classesOf are those that a scenario is taken apart into, nil for none.
+// classesOf returns those that a scenario is split into, nil for none.
 func classesOf(s config.Scenario, testAPK string) []string {
 	w := s.Workload.Benchmark()
 	switch {
@@ -57,7 +57,7 @@ func classesOf(s config.Scenario, testAPK string) []string {
 	return classes
 }
 
-// inFile is the place in the file of the i-th scenario, where modules are taken apart.
+// inFile returns the index in the file of the i-th scenario, after modules were split.
 func inFile(cfg *config.Config, i int) int {
 	place := i
 	for k := 1; k <= i; k++ {

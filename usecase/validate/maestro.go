@@ -13,12 +13,12 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// maestroServer is the adb server at which Maestro looks for devices, whatever the
-// environment says (its library dadb; Maestro's issue 2517).
+// maestroServer is the adb server at which Maestro looks for devices, regardless of the environment
+// (its library dadb; Maestro's issue 2517).
 const maestroServer = "127.0.0.1:5037"
 
-// MaestroSees looks whether Maestro will find the devices that its flows are to run
-// on. apkgate finds them in more ways: at their address, and by another adb server.
+// MaestroSees checks that Maestro will find the devices that its flows are to run on. apkgate finds
+// them in more ways: at their address, and by another adb server.
 func MaestroSees(ctx context.Context, c terminal.Console, cfg *config.Config, devices []config.Device) error {
 	if !slices.ContainsFunc(cfg.Scenarios, func(s config.Scenario) bool { return s.Workload.Maestro != nil }) {
 		return nil
@@ -56,7 +56,7 @@ func MaestroSees(ctx context.Context, c terminal.Console, cfg *config.Config, de
 	return nil
 }
 
-// connectFirst says how the adb server of Maestro gets to know a device.
+// connectFirst returns how to make Maestro's adb server find a device.
 func connectFirst(serial string) string {
 	if _, _, err := net.SplitHostPort(serial); err != nil {
 		return "connect it to this computer's own adb server, without ADB_SERVER_SOCKET and ANDROID_ADB_SERVER_PORT"

@@ -1,8 +1,8 @@
-// Package validate looks whether the files and commands that a configuration names are there
-// and fit together, before any device is kept waiting for them.
+// Package validate checks that the files and commands that a configuration names exist and fit
+// together, before any device is used.
 //
-// It owns what can be known of files alone. It takes a stand: all that is wrong is told at
-// once, and of a file that can't be read as an APK the device has the last word.
+// It owns what can be known from files alone. All problems are reported at once, and a file that
+// can't be read as an APK is left to the device.
 package validate
 
 import (
@@ -21,10 +21,9 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// FilesThere looks for the files and commands that the configuration names, and
-// whether the APKs are those that it speaks of, before any device is kept waiting
-// for them.
-func FilesThere(cfg *config.Config) error {
+// Files checks the files and commands that the configuration names, and that the APKs are
+// those that it describes, before any device is used.
+func Files(cfg *config.Config) error {
 	named := []struct{ key, path string }{{"app.test-apk", cfg.App.TestAPK}, {"app.orchestrator-apk", cfg.App.OrchestratorAPK}, {"app.test-services-apk", cfg.App.TestServicesAPK}}
 	for _, path := range cfg.App.APKs() {
 		named = append(named, struct{ key, path string }{"app.apk", path})
@@ -55,11 +54,11 @@ func FilesThere(cfg *config.Config) error {
 			problems = append(problems, exit.Usage(fmt.Errorf("energy.power-profile: %w", err), "name a device's power_profile.xml, or none for the reference phone"))
 		}
 	}
-	return errors.Join(append(problems, installable(cfg.App), maestroThere(cfg), apksFit(cfg))...)
+	return errors.Join(append(problems, installable(cfg.App), findMaestro(cfg), apksFit(cfg))...)
 }
 
-// installable looks whether what the configuration names is of the kind that is
-// installed: APKs, or alone a folder or an archive of them.
+// installable checks that the configuration's app can be installed: APKs, or a single folder or
+// archive of them.
 func installable(app config.App) error {
 	var problems []error
 	paths := app.APKs()
@@ -76,8 +75,8 @@ func installable(app config.App) error {
 	return errors.Join(problems...)
 }
 
-// maestroThere looks for the command that a Maestro flow needs.
-func maestroThere(cfg *config.Config) error {
+// findMaestro finds the command that a Maestro flow needs.
+func findMaestro(cfg *config.Config) error {
 	for i, s := range cfg.Scenarios {
 		if s.Workload.Maestro == nil {
 			continue

@@ -1,5 +1,5 @@
-// Package version knows which apkgate this is: a release's number, set when it is
-// linked, or what Go notes of the module. It says nothing of the formats' versions.
+// Package version returns the version of this apkgate: a release's number, set by the linker, or
+// what Go records of the module. It does not cover the formats' versions.
 package version
 
 import "runtime/debug"
@@ -7,10 +7,10 @@ import "runtime/debug"
 // release is the version that scripts/release builds, "v1.2.3"; "" otherwise.
 var release string
 
-// Tool is the program and its version, as reports name it.
+// Tool returns the program and its version, as reports name it.
 func Tool() string { return "apkgate " + String() }
 
-// String is the release's, or the module's version as the build knows it.
+// String returns the release's version, or the module's in the build information.
 func String() string {
 	if release != "" {
 		return release

@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// pins are the versions at which the workflows use the actions of others, by the
-// stand-in's name.
+// pins are the versions of other people's actions in the workflows, by the stand-in's name.
 var pins = map[string]string{
 	"checkout":                "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1",
 	"cache":                   "actions/cache@27d5ce7f107fe9357f9df03efb73ab90386fccae",
@@ -27,13 +26,13 @@ var pins = map[string]string{
 	"android-emulator-runner": "reactivecircus/android-emulator-runner@b530d96654c385303d652368551fb075bc2f0b6b",
 }
 
-// ours is the version at which the examples use apkgate.
+// ours is the version of apkgate in the examples.
 const (
 	ours    = "apkgate/apkgate@" + version
 	version = "v0.1.0"
 )
 
-// job is how a workflow ended, from act's log.
+// job is the result of a workflow, from act's log.
 type job struct {
 	failed  bool
 	outputs map[string]string // of all steps
@@ -60,8 +59,8 @@ func (r *repository) run(workflow, event string, payload any, env ...string) job
 	}
 	cmd := exec.Command(tool(r.t, "act"), args...)
 	cmd.Dir = r.dir
-	// act keeps all it writes below these, and asks nothing where it has a
-	// configuration. Go's cache stays where it is.
+	// act keeps all its files below these, and asks nothing if it has a configuration. Go's cache
+	// stays where it is.
 	path := r.bin + string(os.PathListSeparator) + os.Getenv("PATH")
 	if r.lab != nil {
 		path = r.lab.Bin + string(os.PathListSeparator) + path
@@ -73,7 +72,7 @@ func (r *repository) run(workflow, event string, payload any, env ...string) job
 	err := cmd.Start()
 	if err == nil {
 		go func() {
-			<-r.interrupt // never, where it is nil
+			<-r.interrupt // never, if it is nil
 			_ = cmd.Process.Signal(os.Interrupt)
 		}()
 		err = cmd.Wait()
@@ -153,7 +152,7 @@ func marshal(t *testing.T, v any) string {
 	return string(data)
 }
 
-// contains fails the test where a text is not in another.
+// contains fails the test if a text is not in another.
 func contains(t *testing.T, what, text string, wanted ...string) {
 	t.Helper()
 	for _, w := range wanted {
@@ -163,7 +162,7 @@ func contains(t *testing.T, what, text string, wanted ...string) {
 	}
 }
 
-// files are the names in a folder, sorted; none where there is no folder.
+// files are the names in a folder, sorted; none without a folder.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A main branch that does not build must not fail the change that repairs it: its build is
-// then left out, and not named to the gate.
-func TestABaseThatDoesNotBuildFailsNoJob(t *testing.T) {
+// A main branch that does not build must not fail the change that repairs it: its build is left
+// out, and not passed to the gate.
+func TestBrokenBaseFailsNoJob(t *testing.T) {
 	const named = "${{ (steps.built.outputs.cache-hit == 'true' || steps.build.outcome == 'success') && 'base.apk' || '' }}"
 	building := 0
 	for file, all := range steps(t) {

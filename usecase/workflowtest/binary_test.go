@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A binary that is not what was released ends the job, before it is run.
+// A binary with another checksum ends the job before it is run.
 func TestReleasedBinaryWithAnotherChecksum(t *testing.T) {
 	r := newRepository(t, "mail-good")
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -29,8 +29,7 @@ func TestReleasedBinaryWithAnotherChecksum(t *testing.T) {
 	}
 }
 
-// Between releases, and where the release can't be reached, the action is built
-// from its own sources.
+// Between releases, and if the release is unreachable, the action is built from its own sources.
 func TestActionBuildsFromItsSources(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds apkgate again")
@@ -67,7 +66,7 @@ func TestOtherSourcesThanTheReleases(t *testing.T) {
 	}
 }
 
-// copySources copies what git knows of the sources into the action's folder.
+// copySources copies the tracked sources into the action's folder.
 func (r *repository) copySources() {
 	r.t.Helper()
 	list := exec.Command(tool(r.t, "git"), "ls-files", "--cached", "--others", "--exclude-standard", "-z")

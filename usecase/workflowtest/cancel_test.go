@@ -33,8 +33,8 @@ func (r *repository) endless() {
 	r.t.Cleanup(r.killOrphans)
 }
 
-// killOrphans ends what a killed step has left: the runner does so after a job, and
-// act does not. What belongs to this repository says so in its environment.
+// killOrphans ends the processes of a killed step: the runner does so after a job, and act does not.
+// Those of this repository are identified by their environment.
 func (r *repository) killOrphans() {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -49,13 +49,12 @@ func (r *repository) killOrphans() {
 	}
 }
 
-// The runner kills the emulator's step of a cancelled job; the step after it ends
-// the check run.
+// The runner kills the emulator's step of a cancelled job; the step after it ends the check run.
 func TestCancelledJobLeavesNoCheckInProgress(t *testing.T) {
 	r := newRepository(t, "mail-good")
 	r.endless()
-	// The gate's own process survives act's kill of its parent here. The first answer
-	// after the check run has begun never comes, so that it ends nothing by itself.
+	// The gate's own process survives act's kill of its parent here. The first answer after the
+	// start of the check run never comes, so that the gate ends nothing by itself.
 	begun, release := r.github.Hold("GET", "/compare/")
 	defer release()
 	r.interrupt = begun
@@ -69,9 +68,9 @@ func TestCancelledJobLeavesNoCheckInProgress(t *testing.T) {
 	}
 }
 
-// The action's step is apkgate itself: the runner signals the step's first process
-// alone, and kills it 10 seconds later.
-func TestTheRunnersSignalReachesTheGate(t *testing.T) {
+// The action's step is apkgate itself: the runner signals only the step's first process, and kills
+// it 10 seconds later.
+func TestSignalReachesTheGate(t *testing.T) {
 	r := newRepository(t, "mail-good")
 	r.endless()
 	steps := readAction(t).Runs.Steps
@@ -102,7 +101,7 @@ func TestTheRunnersSignalReachesTheGate(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(7500 * time.Millisecond): // then it would be told again, and killed
+	case <-time.After(7500 * time.Millisecond): // then it would be signaled again, and killed
 		t.Error("no check run is ended within 7.5 seconds of the signal")
 	}
 	letEnd()

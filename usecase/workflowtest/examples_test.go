@@ -10,8 +10,8 @@ import (
 
 const pull = 7
 
-// pullRequest is the event of a pull request from a branch of a repository. What is
-// checked out is its merge into the commit before the change, as on GitHub.
+// pullRequest is the event of a pull request from a branch of a repository. Its merge into the
+// commit before the change is checked out, as on GitHub.
 func (r *repository) pullRequest(from string) map[string]any {
 	r.git("reset", "--quiet", "--soft", r.git("-c", "user.name=test", "-c", "user.email=test@example.org",
 		"commit-tree", "-m", "merge", "-p", beforeTheChange, "-p", r.head, "HEAD^{tree}"))
@@ -84,7 +84,7 @@ func TestPullRequestThatIsFixed(t *testing.T) {
 	}
 }
 
-// The app crashes at the second commit: nothing of the first one's pass is left.
+// The app crashes at the second commit: nothing of the first one's pass remains.
 func TestCrashAfterAPass(t *testing.T) {
 	r := newRepository(t, "mail-good")
 	r.onOnePhone()
@@ -140,8 +140,7 @@ func TestOwnDevicesAreNotForForks(t *testing.T) {
 	}
 }
 
-// On a fork the gate's token may only read: the verdict stands, and the second
-// workflow comments.
+// On a fork the gate's token may only read: the verdict counts, and the second workflow comments.
 func TestPullRequestFromFork(t *testing.T) {
 	r := newRepository(t, "mail-worse")
 	r.github.ReadOnly(true)
@@ -166,8 +165,8 @@ func TestPullRequestFromFork(t *testing.T) {
 	contains(t, "the comment", comments[0].Body, "egression", "fork")
 }
 
-// workflowRun is the event of the gate's finished run for a fork. For those,
-// GitHub lists no pull requests.
+// workflowRun is the event of the gate's finished run for a fork. For those, GitHub lists no pull
+// requests.
 func (r *repository) workflowRun(from string) map[string]any {
 	stranger, _, _ := strings.Cut(from, "/")
 	return map[string]any{

@@ -32,9 +32,9 @@ farm:
   max-usd: 60
 `
 
-// farmRepository is a repository that measures on a farm, which takes only the credentials
-// that the workflow logs in with. Its app takes so many milliseconds to start, and 100 before
-// the change. env is what its jobs have to know of the farm.
+// farmRepository is a repository that measures on a farm, which accepts only the workflow's
+// credentials. Its app takes so many milliseconds to start, and 100 before the change. env
+// configures its jobs for the farm.
 func farmRepository(t *testing.T, ms int) (r *repository, env []string) {
 	t.Helper()
 	r = newRepository(t, "mail-good")
@@ -59,7 +59,7 @@ cp app.ms macrobenchmark/build/outputs/apk/benchmark/macrobenchmark-benchmark.ap
 	return r, env
 }
 
-// leftNoMatrix asserts that nothing goes on on the farm, and that nothing says it does.
+// leftNoMatrix asserts that nothing runs on the farm, and that no record says so.
 func (r *repository) leftNoMatrix() {
 	r.t.Helper()
 	if running, err := firebase.Running(r.lab.Folder); err != nil || len(running) > 0 {
@@ -70,9 +70,9 @@ func (r *repository) leftNoMatrix() {
 	}
 }
 
-// A pull request that makes the app slower is measured in matrices of a farm, which the
-// comment names with what they have cost; a cancelled job leaves none of them.
-func TestAWorkflowOnAFarm(t *testing.T) {
+// A pull request that makes the app slower is measured in matrices of a farm, which the comment
+// lists with their cost; a cancelled job leaves none of them.
+func TestWorkflowOnAFarm(t *testing.T) {
 	t.Run("worse", func(t *testing.T) {
 		t.Parallel()
 		r, env := farmRepository(t, 130)

@@ -19,8 +19,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// labConfig measures a scenario that is over soon, as the phones of a lab run in real
-// time. Its history and devices follow.
+// labConfig measures a short scenario, as the phones of a lab run in real time. Its history and
+// devices follow.
 const labConfig = `app:
   package: com.example.demo
   apk: app/build/outputs/apk/release/app-release.apk
@@ -56,14 +56,14 @@ const (
 `
 )
 
-// Workflows whose devices are booted by apkgate, each with what it boots them with.
+// Workflows whose devices apkgate boots, each with the program that boots them.
 var labWorkflows = map[string]struct{ devices, program string }{
 	"emulator.yml":        {oneEmulator, "emulator"},
 	"genymotion-saas.yml": {oneInstance, "gmsaas"},
 	"shards.yml":          {threeEmulators, "emulator"},
 }
 
-// labRepository is one whose devices the stand-ins boot. Its app is so many times as slow
+// labRepository is a repository whose devices the stand-ins boot. Its app is so many times as slow
 // as before, and the commit before the change does not build.
 func labRepository(t *testing.T, devices string, repetitions int, slower float64) *repository {
 	t.Helper()
@@ -94,15 +94,15 @@ func (r *repository) configureLab(repetitions int, devices string) {
 
 func (r *repository) history() string { return filepath.Join(r.home, "lab-history.db") }
 
-// nights are accepted runs, nine on each of the devices of a configuration: made once for
-// all tests.
+// nights are accepted runs, nine on each of the devices of a configuration: made once for all
+// tests.
 var nights = map[string]*struct {
 	once sync.Once
 	text string
 }{oneEmulator: {}, oneInstance: {}, threeEmulators: {}}
 
-// acceptNights has the history hold nine runs on each device, of nights on which the app
-// was as good as it is without a change.
+// acceptNights fills the history with nine runs on each device, of nights on which the app was as
+// fast as it is without a change.
 func (r *repository) acceptNights(devices string) {
 	r.t.Helper()
 	known := nights[devices]
@@ -112,7 +112,7 @@ func (r *repository) acceptNights(devices string) {
 	r.onRunner(program(r.t), "baseline", "import", "--store", r.history(), file)
 }
 
-// measureNights measures each device once, and makes of each run nine that differ little.
+// measureNights measures each device once, and turns each run into nine that differ little.
 func measureNights(t *testing.T, devices string) string {
 	t.Helper()
 	r := &repository{t: t, dir: t.TempDir(), home: t.TempDir(), lab: standin.New(t, standin.Options{Rate: labRate})}
@@ -129,8 +129,8 @@ func measureNights(t *testing.T, devices string) string {
 	return all.String()
 }
 
-// night is a run as it might have been on the n-th of nine nights before: its numbers
-// differ by less than a hundredth.
+// night is a run as it might have been on the n-th of nine nights before: its numbers differ by
+// less than a hundredth.
 func night(t *testing.T, line string, n int) string {
 	t.Helper()
 	one, err := run.Decode([]byte(line))
@@ -160,7 +160,7 @@ func night(t *testing.T, line string, n int) string {
 	return string(data) + "\n"
 }
 
-// onRunner runs a program in the checkout, as one who uses the runner would.
+// onRunner runs a program in the checkout, as a user of the runner would.
 func (r *repository) onRunner(name string, args ...string) {
 	r.t.Helper()
 	cmd := exec.Command(name, args...)
@@ -170,7 +170,7 @@ func (r *repository) onRunner(name string, args ...string) {
 	}
 }
 
-// leftNothing asserts that nothing runs that was booted, and that nothing says it did.
+// leftNothing asserts that nothing that was booted still runs, and that no record says so.
 func (r *repository) leftNothing() {
 	r.t.Helper()
 	if running := r.lab.Instances(); len(running) > 0 {
@@ -183,8 +183,8 @@ func (r *repository) leftNothing() {
 	}
 }
 
-// Each workflow boots what it measures on, comments once, passes what is as good as ever,
-// fails what is worse, and leaves nothing behind.
+// Each workflow boots its devices, comments once, passes an unchanged build, fails a worse one, and
+// leaves nothing behind.
 func TestWorkflowsThatBootTheirDevices(t *testing.T) {
 	for workflow, lab := range labWorkflows {
 		for _, worse := range []bool{false, true} {
@@ -245,7 +245,7 @@ func (r *repository) measuring() <-chan struct{} {
 	return seen
 }
 
-// A job is cancelled while it measures: what it has booted is stopped all the same.
+// If a job is cancelled while it measures, its booted devices are stopped.
 func TestCancelledJobsStopWhatTheyHaveBooted(t *testing.T) {
 	for workflow, lab := range labWorkflows {
 		t.Run(workflow, func(t *testing.T) {

@@ -83,11 +83,11 @@ func TestWorkflowsPassActionlint(t *testing.T) {
 
 var pinned = regexp.MustCompile(`uses: ([\w.-]+(?:/[\w.-]+)+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+\n`)
 
-// folder is an action's folder in its repository.
+// folder matches an action in a folder of its repository.
 var folder = regexp.MustCompile(`^([\w.-]+/[\w.-]+)/[\w./-]+@`)
 
-// A tag of somebody else's can be moved; a commit can't.
-func TestEveryActionOfOthersIsPinnedToACommit(t *testing.T) {
+// Somebody else's tag can be moved; a commit can't.
+func TestActionsArePinned(t *testing.T) {
 	seen := map[string]bool{}
 	for file, all := range steps(t) {
 		data, err := os.ReadFile(file)
@@ -114,9 +114,8 @@ func TestEveryActionOfOthersIsPinnedToACommit(t *testing.T) {
 	}
 }
 
-// What a stranger wrote must not become a part of a script: it goes through the
-// environment.
-func TestNoExpressionIsPutIntoAScript(t *testing.T) {
+// Untrusted text must not become part of a script: it is passed through the environment.
+func TestScriptsContainNoExpressions(t *testing.T) {
 	for file, all := range steps(t) {
 		for _, s := range all {
 			if strings.Contains(s.Run, "${{") {
@@ -126,9 +125,9 @@ func TestNoExpressionIsPutIntoAScript(t *testing.T) {
 	}
 }
 
-// An entry of a merge queue has no pull request: without its ref, all entries would
-// be in one group, and cancel each other.
-func TestMergeQueueEntriesHaveGroupsOfTheirOwn(t *testing.T) {
+// An entry of a merge queue has no pull request: without its ref, all entries would be in one
+// group, and cancel each other.
+func TestMergeQueueGroups(t *testing.T) {
 	found := 0
 	for _, file := range workflows(t) {
 		var w workflowFile
@@ -145,7 +144,7 @@ func TestMergeQueueEntriesHaveGroupsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// notFlags are inputs that concern the action alone.
+// notFlags are inputs that concern only the action.
 var notFlags = []string{"upload", "github-token"}
 
 func TestEachInputReachesTheGate(t *testing.T) {
@@ -170,8 +169,7 @@ func TestEachInputReachesTheGate(t *testing.T) {
 	}
 }
 
-// tableOf are the first two cells of each row of the table below a heading,
-// unquoted.
+// tableOf returns the first two cells of each row of the table below a heading, unquoted.
 func tableOf(t *testing.T, file, heading string) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -33,8 +33,8 @@ func TestNightlyAcceptsWhatIsNoRegression(t *testing.T) {
 	contains(t, "the summary", j.summary, "2 runs")
 }
 
-// The first night keeps the build that it accepts; the second one measures what it
-// can't clear in turns with it.
+// The first night keeps the build that it accepts; the second one measures in turns with it what it
+// can't clear.
 func TestNightlyRefusesARegression(t *testing.T) {
 	r := newRepository(t, "mail-good")
 	config := filepath.Join(r.dir, "apkgate.yml")
@@ -56,8 +56,8 @@ func TestNightlyRefusesARegression(t *testing.T) {
 	}
 }
 
-// On runners that don't last, the history is a branch of the repository: what the
-// nightly run accepts is what the pull request is compared with.
+// On temporary runners, the history is a branch of the repository: what the nightly run accepts is
+// what the pull request is compared with.
 func TestHistoryOnABranch(t *testing.T) {
 	r := newRepository(t, "mail-good")
 	remote := filepath.Join(t.TempDir(), "mail.git")
@@ -80,7 +80,7 @@ func TestHistoryOnABranch(t *testing.T) {
 	}
 }
 
-// The workflow runs on the tip of main, which is neither of what is compared.
+// The workflow runs on the tip of main, which is neither of the compared builds.
 func TestCompareTwoBuilds(t *testing.T) {
 	r := newRepository(t, "mail-good")
 	base := r.head

@@ -29,31 +29,30 @@ const (
 // beforeTheChange is the tag of the commit that a pull request is merged into.
 const beforeTheChange = "before-the-change"
 
-// repository is a user's repository with apkgate.yml and the examples as its
-// workflows, the runner that act makes of this machine, and the GitHub that both
-// talk to. Its phones are simulated.
+// repository is a user's repository with apkgate.yml and the examples as its workflows, the runner
+// that act emulates on this machine, and the GitHub that both talk to. Its phones are simulated.
 type repository struct {
 	t         *testing.T
 	dir       string // the checkout
 	head      string // its commit
 	home      string // act's own files
-	bin       string // programs that come before all others
+	bin       string // programs that take precedence
 	action    string // apkgate, as a workflow would use it
-	artifacts string // what was uploaded
-	cache     string // what was kept for later jobs
+	artifacts string // uploaded artifacts
+	cache     string // saved for later jobs
 	github    *githubtest.Server
 	api       string
-	releases  string          // where the released binaries are
+	releases  string          // the released binaries
 	interrupt <-chan struct{} // when the job is to be cancelled; nil: never
 	lab       *standin.Lab    // what boots devices on the runner; nil: nothing
 }
 
-// phones are those that the repository's gate measures on; one of them would do for most.
+// phones are those that the repository's gate measures on; one would be enough for most tests.
 var phones = []string{"pixel-6-android-16", "galaxy-a54-android-15"}
 
-// newRepository is one whose app is of the build mail-good or mail-worse, on two
-// simulated phones, with a history of accepted runs of mail-good on others. The commit
-// before is of mail-good.
+// newRepository is a repository whose app is the build mail-good or mail-worse, on two simulated
+// phones, with a history of accepted runs of mail-good on others. The commit before is of
+// mail-good.
 func newRepository(t *testing.T, build string) *repository {
 	t.Helper()
 	tool(t, "act")
@@ -70,8 +69,8 @@ func newRepository(t *testing.T, build string) *repository {
 	return r
 }
 
-// fillCheckout makes the user's files: those of apkgate's demo, a gradlew that
-// "builds" the app by copying it, and the examples.
+// fillCheckout creates the user's files: those of apkgate's demo, a gradlew that "builds" the app
+// by copying it, and the examples.
 func (r *repository) fillCheckout(build string) {
 	demo := demo(r.t)
 	history := filepath.Join(r.home, "history.db")
@@ -95,15 +94,15 @@ cp test.simapp app/build/outputs/apk/test.apk
 	r.commit("build "+build, "--allow-empty")
 }
 
-// fillRunner makes what a hosted runner has and this machine must not be asked
-// for: the right to change its devices.
+// fillRunner creates what a hosted runner has and this machine must not be asked for: the right to
+// change its devices.
 func (r *repository) fillRunner() {
 	r.script(filepath.Join(r.bin, "sudo"), "[ -t 0 ] || cat >/dev/null\n")
 	r.write(filepath.Join(r.home, "config/act/actrc"), "")
 }
 
-// releaseAction makes a folder as GitHub hands the action out, and a server with
-// the binary that its release.sha256 names.
+// releaseAction creates a folder as GitHub hands the action out, and a server with the binary that
+// its release.sha256 names.
 func (r *repository) releaseAction() {
 	r.action = r.t.TempDir()
 	for _, file := range []string{"action.yml", "go.mod", "scripts/fetch-release", "scripts/build-action", "scripts/sources-digest"} {
@@ -128,7 +127,7 @@ func (r *repository) releaseAction() {
 	r.releases = server.URL
 }
 
-// environment is what the runner knows besides the event.
+// environment is the runner's environment except for the event.
 func (r *repository) environment() []string {
 	env := []string{
 		"GITHUB_API_URL=" + r.api, "GITHUB_GRAPHQL_URL=" + r.api + "/graphql", "GITHUB_REPOSITORY=" + owner + "/" + name,
@@ -157,8 +156,8 @@ func (r *repository) commit(message string, options ...string) {
 	r.head = r.git("rev-parse", "HEAD")
 }
 
-// git runs git without the configuration of whoever runs the tests, and not on the
-// repository in whose hook they may run.
+// git runs git without the user's configuration, and not on the repository in whose hook the tests
+// may run.
 func (r *repository) git(args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command(tool(r.t, "git"), args...)
@@ -227,8 +226,8 @@ devices:
 `, apk, test, history, strings.Join(phones, "\n  - simulated: "))
 }
 
-// made is what is made once for all tests: the program, and a folder with the builds of its
-// demo and a history of one of them.
+// made is what is made once for all tests: the program, and a folder with the builds of its demo
+// and a history of one of them.
 var made struct {
 	sync.Once
 	dir string
@@ -255,8 +254,8 @@ func buildProgram(dir string) error {
 	return ran(cmd)
 }
 
-// makeHistory writes the builds of the demo, and history.db with runs of mail-good on phones
-// with older Androids than those of the gate.
+// makeHistory writes the builds of the demo, and history.db with runs of mail-good on phones with
+// older Androids than those of the gate.
 func makeHistory(dir string) error {
 	demo := filepath.Join(dir, "demo")
 	if err := os.Mkdir(demo, 0o755); err != nil {
@@ -300,8 +299,8 @@ func ran(cmd *exec.Cmd) error {
 	return nil
 }
 
-// calm has a build's phones waver less than the demo's: these tests are of workflows, and
-// not of how many rounds a restless phone takes.
+// calm reduces the noise of a build's phones: these tests are of workflows, and not of how many
+// rounds a noisy phone takes.
 func calm(build []byte) []byte {
 	return regexp.MustCompile(`(?m)^noise .*`).ReplaceAll(build, []byte("noise session 0.5% repetition 1% phone x0.2 frame 14% tail 0.4%x3"))
 }

@@ -1,8 +1,6 @@
-// Package worktree asks git about the repository that a command works in: the commits
-// that a build stands on.
+// Package worktree reads the repository that a command works in: a commit and its ancestors.
 //
-// It only reads, by git's own program, and where there is no git or no repository it
-// knows nothing, which is no error.
+// It only reads, by running git. Without git or a repository it returns nothing, which is no error.
 package worktree
 
 import (
@@ -23,7 +21,7 @@ import (
 // patience is how long git may take, which in the largest repositories is a second.
 const patience = 20 * time.Second
 
-// StandsOn are a commit ("" for the one that is checked out) and those before it, as the
+// StandsOn returns a commit ("" for the one that is checked out) and its ancestors, as the
 // repository in the folder has them ("" for this process's).
 func StandsOn(ctx context.Context, dir, commit string) judging.Lineage {
 	ctx, stop := context.WithTimeout(ctx, patience)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// repository has that many commits on main, an hour apart and the newest now, and one
+// repository has that many commits on main, an hour apart and the newest now, and one on a branch
 // beside the newest. It returns those of main, the newest first, and the other one.
 func repository(t *testing.T, n int) (dir string, commits []string, beside string) {
 	t.Helper()
@@ -49,7 +49,7 @@ func command(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestWhatABuildStandsOn(t *testing.T) {
+func TestStandsOn(t *testing.T) {
 	dir, commits, beside := repository(t, 4)
 	within := filepath.Join(dir, "app", "src")
 	if err := os.MkdirAll(within, 0o755); err != nil {
@@ -79,7 +79,7 @@ func TestWhatABuildStandsOn(t *testing.T) {
 	}
 }
 
-func TestAShallowClone(t *testing.T) {
+func TestStandsOnInAShallowClone(t *testing.T) {
 	dir, commits, _ := repository(t, 3)
 	clone := filepath.Join(t.TempDir(), "clone")
 	command(t, dir, "clone", "-q", "--depth", "1", "file://"+dir, clone)
@@ -88,8 +88,8 @@ func TestAShallowClone(t *testing.T) {
 	}
 }
 
-// Of more commits than a history can be asked for it is known that there are more.
-func TestALongHistory(t *testing.T) {
+// If there are more commits than a history can be queried for, that is known.
+func TestStandsOnLimit(t *testing.T) {
 	dir, _, _ := repository(t, 1)
 	var stream strings.Builder
 	for i := range 1200 {

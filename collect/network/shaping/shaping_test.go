@@ -11,7 +11,7 @@ import (
 
 var slow = Shape{DownKbit: 1600, UpKbit: 768, Delay: 300 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 10}
 
-func TestTheInterfaceOfTheDefaultRoute(t *testing.T) {
+func TestReadRoute(t *testing.T) {
 	for text, want := range map[string]string{
 		"8.8.8.8 via 10.0.2.2 dev wlan0 table wlan0 src 10.0.2.16 uid 2000 \n    cache \n": "wlan0",
 		"8.8.8.8 dev rmnet_data1 table 1004 src 10.1.2.3 uid 2000\n":                       "rmnet_data1",
@@ -29,7 +29,7 @@ func TestTheInterfaceOfTheDefaultRoute(t *testing.T) {
 	}
 }
 
-func TestSomebodyElsesDisciplinesAreKnown(t *testing.T) {
+func TestForeign(t *testing.T) {
 	const (
 		ofOurs = "qdisc prio 5150: root refcnt 2 bands 2 priomap 1 1\nqdisc netem 5151: parent 5150:2 limit 1000\nqdisc clsact ffff: parent ffff:fff1\n"
 		plain  = "qdisc mq 0: root\nqdisc fq_codel 0: parent :1 limit 10240p\n"
@@ -50,7 +50,7 @@ func TestSomebodyElsesDisciplinesAreKnown(t *testing.T) {
 	}
 }
 
-func TestWhatTcShowsIsCompared(t *testing.T) {
+func TestCheck(t *testing.T) {
 	const (
 		out = "qdisc prio 5150: root refcnt 2 bands 2 priomap 1 1\nqdisc netem 5151: parent 5150:2 limit 1000 delay 300.0ms  20.0ms loss 10% rate 768Kbit\n"
 		in  = "qdisc netem 5152: root refcnt 2 limit 1000 delay 300ms  20ms loss 10% rate 1600Kbit\n"
@@ -84,7 +84,7 @@ func TestWhatTcShowsIsCompared(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftIsKnown(t *testing.T) {
+func TestLeft(t *testing.T) {
 	for shown, want := range map[string]bool{
 		"": false, "qdisc pfifo_fast 0: root\n": false, "qdisc netem 8001: root\n": false, "qdisc prio 1: root\n": false,
 		"qdisc prio 5150: root refcnt 2\n": true, "qdisc netem 5152: root refcnt 2\n": true,
@@ -95,7 +95,7 @@ func TestWhatIsLeftIsKnown(t *testing.T) {
 	}
 }
 
-func TestEachWayToBeRoot(t *testing.T) {
+func TestRun(t *testing.T) {
 	quote := func(words ...string) string { return "<" + strings.Join(words, "|") + ">" }
 	for as, want := range map[As]string{Shell: "tc x", Su0: "<su|0|sh|-c|tc x>", SuC: "<su|-c|tc x>"} {
 		if got := as.Run("tc x", quote); got != want {
@@ -104,7 +104,7 @@ func TestEachWayToBeRoot(t *testing.T) {
 	}
 }
 
-func TestHowANetworkIsToldToBeShaped(t *testing.T) {
+func TestShapeDescriptions(t *testing.T) {
 	for got, want := range map[string]string{
 		slow.ByConsole(): "console: 1600 kbit/s, 300 ms ± 20",
 		slow.ByTC(true):  "tc: 1600 kbit/s down, 768 up, 300 ms ± 20, 10 % lost",
@@ -120,7 +120,7 @@ func TestHowANetworkIsToldToBeShaped(t *testing.T) {
 	}
 }
 
-func TestTheLineIsAsSlowAsItIsSaid(t *testing.T) {
+func TestOutAndInLimits(t *testing.T) {
 	script := Out("wlan0", 5555, slow)
 	for _, want := range []string{"dev wlan0 root handle 5150: prio", "netem limit 1000 delay 300000us 20000us loss 10% rate 768kbit &&", "sport 5555 0xffff flowid 5150:1"} {
 		if !strings.Contains(script, want) {
@@ -136,7 +136,7 @@ func TestTheLineIsAsSlowAsItIsSaid(t *testing.T) {
 	if !slow.Any() || (Shape{}).Any() {
 		t.Error("a slow line is not told from any other")
 	}
-	// What tc rounds is no difference, and a tenth of it is.
+	// tc's rounding is no difference, but a tenth is.
 	for delay, ok := range map[string]bool{"305.0ms": true, "290.0ms": false, "310.0ms": false} {
 		if err := Check("qdisc netem 5151: parent 5150:2 delay "+delay, Shape{Delay: 300 * time.Millisecond}, false); (err == nil) != ok {
 			t.Errorf("of 300 ms tc shows %s: %v", delay, err)
@@ -144,8 +144,8 @@ func TestTheLineIsAsSlowAsItIsSaid(t *testing.T) {
 	}
 }
 
-// What is only in what a script undoes, and what it leaves alone.
-func TestOnlyWhatIsOursIsUndone(t *testing.T) {
+// Undo removes only what a script added, and nothing else.
+func TestUndo(t *testing.T) {
 	script := Undo("wlan0", true)
 	if strings.Contains(script, "clsact") || !strings.Contains(script, "qdisc del dev wlan0 root handle 5150:") || strings.Contains(script, "ingress 2") {
 		t.Errorf("with a place for filters that was there: %s", script)

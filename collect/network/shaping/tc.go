@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// What apkgate adds bears these numbers and this name, by which it is known again.
+// The numbers and the name of everything that apkgate adds, by which it is recognized.
 const (
 	root   = "5150:" // prio: adb's port first, all else in the second band
-	upward = "5151:" // netem of what goes out
-	inward = "5152:" // netem of what comes in, on the interface that it is redirected to
+	upward = "5151:" // netem of outgoing packets
+	inward = "5152:" // netem of incoming packets, on the interface to which they are redirected
 	ours   = "apkgate0"
-	spared = 5150 // the filter that lets adb's packets in as they are
-	divert = 5151 // the one that redirects the others
+	spared = 5150 // the filter that passes adb's packets unchanged
+	divert = 5151 // the filter that redirects the others
 	clsact = "clsact"
 )
 
-// DefaultPort is where adbd listens on the network.
+// DefaultPort is the port on which adbd listens on the network.
 const DefaultPort = 5555
 
 var interfaceName = regexp.MustCompile(`^[A-Za-z0-9_.@-]{1,15}$`)
 
-// IsInterface reports whether a text can be the name of a network interface.
+// IsInterface reports whether name can be the name of a network interface.
 func IsInterface(name string) bool { return interfaceName.MatchString(name) }
 
-// Route asks over which interface the device reaches the internet. On Android each
-// network has a routing table of its own: the rules choose it for the one who asks.
+// Route asks over which interface the device reaches the internet. Each Android network has its own
+// routing table; the rules choose one by the asking user.
 const Route = "ip route get 8.8.8.8"
 
 var device = regexp.MustCompile(`\bdev (\S{1,15})(?:\s|$)`)
 
-// ReadRoute is the interface that the answer names, "" for none.
+// ReadRoute returns the interface in the answer, "" for none.
 func ReadRoute(text string) string {
 	m := device.FindStringSubmatch(text)
 	if m == nil || !IsInterface(m[1]) || m[1] == "lo" || m[1] == "dummy0" {
@@ -49,9 +49,9 @@ func State(iface string) string { return "tc qdisc show dev " + iface }
 
 var qdisc = regexp.MustCompile(`(?m)^qdisc (\S+) (\S+)`)
 
-// Foreign is the discipline by which somebody else shapes the interface, "" for none.
-// Those that are not in the list come with the kernel, and are back when what was put in
-// their place is removed.
+// Foreign returns the discipline by which somebody else shapes the interface, "" for none.
+// Disciplines that are not listed belong to the kernel, and return when their replacement is
+// removed.
 func Foreign(state string) string {
 	shapes := []string{"netem", "tbf", "htb", "hfsc", "cbq", "prio", "cake"}
 	for _, m := range qdisc.FindAllStringSubmatch(state, -1) {
@@ -65,8 +65,7 @@ func Foreign(state string) string {
 	return ""
 }
 
-// HasClsact reports whether the interface has a place for filters of what comes in
-// already, as netd makes for its programs.
+// HasClsact reports whether the interface has a clsact already, as netd adds for its programs.
 func HasClsact(state string) bool { return strings.Contains(state, "qdisc "+clsact+" ") }
 
 // netem is the discipline of one direction.
@@ -87,7 +86,7 @@ func netem(rate int, s Shape) string {
 	return text
 }
 
-// Out is the script that shapes what goes out, all but adb's packets.
+// Out returns the script that shapes outgoing packets, except adb's.
 func Out(iface string, port int, s Shape) string {
 	return strings.Join([]string{
 		"tc qdisc add dev " + iface + " root handle " + root + " prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
@@ -96,8 +95,8 @@ func Out(iface string, port int, s Shape) string {
 	}, " && ")
 }
 
-// In is the script that shapes what comes in: the kernel queues nothing that has arrived,
-// so that it is redirected to an interface of its own (ifb) and leaves that one slowly.
+// In returns the script that shapes incoming packets. The kernel does not queue packets that have
+// arrived, so they are redirected to an interface of their own (ifb), which is shaped.
 func In(iface string, port int, s Shape, hasClsact bool) string {
 	commands := []string{"ip link add " + ours + " type ifb", "ip link set " + ours + " up"}
 	if !hasClsact {
@@ -110,7 +109,7 @@ func In(iface string, port int, s Shape, hasClsact bool) string {
 	), " && ")
 }
 
-// Undo is the script that removes what Out and In add, as far as it is there.
+// Undo returns the script that removes whatever Out and In added.
 func Undo(iface string, hasClsact bool) string {
 	commands := []string{
 		"tc qdisc del dev " + iface + " root handle " + root,
@@ -124,10 +123,10 @@ func Undo(iface string, hasClsact bool) string {
 	return quiet(commands...)
 }
 
-// Show asks what of apkgate's is there, on the interface and on its own.
+// Show asks what of apkgate's exists on the interface and on ifb.
 func Show(iface string) string { return quiet(State(iface), State(ours)) }
 
-// Left reports whether anything of apkgate's is there still.
+// Left reports whether anything of apkgate's still exists.
 func Left(shown string) bool {
 	return strings.Contains(shown, "prio "+root) || strings.Contains(shown, "netem "+inward)
 }
@@ -139,8 +138,8 @@ var (
 	rateOf    = regexp.MustCompile(`\brate ([0-9.]+)([KMG]?)bit\b`)
 )
 
-// Check compares what tc shows with what was asked for, in both directions or of what
-// goes out alone. The error names the first difference.
+// Check compares what tc shows with the request, in both directions or outgoing only. The error
+// names the first difference.
 func Check(shown string, s Shape, both bool) error {
 	lines := map[string]string{}
 	for _, m := range netemLine.FindAllStringSubmatch(shown, -1) {
@@ -152,7 +151,7 @@ func Check(shown string, s Shape, both bool) error {
 	return checkNetem("comes in", lines[inward], s.DownKbit, s)
 }
 
-// checkNetem allows for how tc rounds what it shows.
+// checkNetem allows for how tc rounds the values that it shows.
 func checkNetem(what, line string, kbit int, s Shape) error {
 	if line == "" {
 		return fmt.Errorf("tc shows nothing that slows down what %s", what)
@@ -184,7 +183,7 @@ func checkNetem(what, line string, kbit int, s Shape) error {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// duration reads a time as tc writes it.
+// duration parses a time as tc prints it.
 func duration(number, unit string) time.Duration {
 	n, _ := strconv.ParseFloat(number, 64)
 	return time.Duration(n * float64(map[string]time.Duration{"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second}[unit]))

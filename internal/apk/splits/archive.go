@@ -14,11 +14,11 @@ import (
 	"github.com/apkgate/apkgate/internal/apk"
 )
 
-// Bounds of an archive of APKs.
+// Limits of an archive of APKs.
 const (
 	maxEntries  = 20_000
 	maxTOC      = 16 << 20 // bytes
-	maxUnpacked = 8 << 30  // bytes, of all that is chosen
+	maxUnpacked = 8 << 30  // bytes, of all chosen files
 )
 
 // The files of an archive that bundletool makes.
@@ -27,7 +27,7 @@ const (
 	universalName = "universal.apk"
 )
 
-// ofArchive chooses from an archive, and unpacks what is chosen.
+// ofArchive chooses from an archive, and unpacks the chosen files.
 func ofArchive(file string, d Device) (c Choice, err error) {
 	archive, err := apk.Open(file)
 	if err != nil {
@@ -61,7 +61,7 @@ func ofArchive(file string, d Device) (c Choice, err error) {
 	return c, nil
 }
 
-// plain makes a name that every file system takes.
+// plain returns a name that every file system accepts.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '.' || r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
@@ -71,7 +71,7 @@ func plain(name string) string {
 	}, name[:min(len(name), 100)])
 }
 
-// choose are the names of the APKs that are for the device.
+// choose returns the names of the APKs for the device.
 func choose(archive *zip.Reader, d Device) (names, notes []string, err error) {
 	if len(archive.File) > maxEntries {
 		return nil, nil, fmt.Errorf("it has %d files, at most %d are allowed", len(archive.File), maxEntries)
@@ -114,7 +114,7 @@ func byContents(r io.Reader, d Device) (names, notes []string, err error) {
 	return nil, nil, fmt.Errorf("read its %s: %w", tocName, err)
 }
 
-// unpack writes an APK of the archive to a file, of at most so many bytes.
+// unpack writes an APK of the archive to a file, up to most bytes.
 func unpack(archive *zip.Reader, name, to string, most int64) (size int64, err error) {
 	i := slices.IndexFunc(archive.File, func(f *zip.File) bool { return f.Name == name })
 	if i < 0 {

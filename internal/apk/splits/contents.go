@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// maxParsed bounds what is kept of a table of contents: variants, modules, APKs, and
-// what each is for. A large app has some ten thousands of APKs.
+// maxParsed limits what is kept of a table of contents: variants, modules, APKs, and their targets.
+// A large app has some ten thousand APKs.
 const maxParsed = 1_000_000
 
 // reader reads messages, within a budget.
@@ -44,7 +44,7 @@ type field struct {
 	bytes  []byte
 }
 
-// add appends what a field holds.
+// add appends the contents of a field.
 func add[T any](r *reader, list []T, f field, read func([]byte) (T, error)) ([]T, error) {
 	if err := r.spend(); err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func (r *reader) variant(data []byte) (v variant, err error) {
 	return v, err
 }
 
-// module reads an ApkSet or an AssetSliceSet, whose metadata has the delivery in the
-// field of that number.
+// module reads an ApkSet or an AssetSliceSet, whose metadata has the delivery in the field of that
+// number.
 func (r *reader) module(data []byte, delivery protowire.Number) (m module, err error) {
 	err = message(data, func(n protowire.Number, f field) (err error) {
 		switch n {
@@ -114,8 +114,8 @@ func (r *reader) description(data []byte) (d description, err error) {
 	return d, err
 }
 
-// target reads what something is for, whose fields are of these kinds. other says
-// that there is more than that.
+// target reads a targeting, whose fields are of these kinds. other reports that there is more than
+// that.
 func (r *reader) target(data []byte, kinds map[protowire.Number]string) (t target, other bool, err error) {
 	err = message(data, func(n protowire.Number, f field) error {
 		var to **targeting
@@ -189,7 +189,7 @@ func (r *reader) targeting(data []byte, kind string, t *targeting) error {
 	})
 }
 
-// at is an entry of a list, or what stands for those that are not in it.
+// at returns an entry of a list, or none for an index outside of it.
 func at[T any](list []T, i uint64, none T) T {
 	if i < uint64(len(list)) {
 		return list[i]
@@ -205,7 +205,7 @@ func (t *targeting) put(own bool, value string) {
 	}
 }
 
-// small is a number that fits everywhere.
+// small returns a number that fits everywhere.
 func small(v uint64) int { return int(min(v, 1<<30)) }
 
 // message calls f for each field.

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// pick chooses from a table of contents that is the fields of one variant.
+// pick chooses from a table of contents with these variants.
 func pick(t *testing.T, d Device, variants ...[]byte) (paths []string, notes string) {
 	t.Helper()
 	var data []byte
@@ -34,7 +34,7 @@ func wantPaths(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-func TestTheVariantWithTheHighestNumberIsTaken(t *testing.T) {
+func TestHighestVariantIsChosen(t *testing.T) {
 	t.Parallel()
 	of := func(n uint64, path string) []byte {
 		return slices.Concat(number(3, n), moduleOf("base", withApp, apkOf(path, nil)))
@@ -43,8 +43,7 @@ func TestTheVariantWithTheHighestNumberIsTaken(t *testing.T) {
 	wantPaths(t, "three that suit", got, "seven")
 }
 
-// Files of bundletool before 0.10.2 say of a module that it comes on demand, and
-// nothing of how it is delivered else.
+// Files of bundletool before 0.10.2 only say whether a module is delivered on demand.
 func TestModulesOfOlderFiles(t *testing.T) {
 	t.Parallel()
 	module := func(name string, more ...byte) []byte {
@@ -57,7 +56,7 @@ func TestModulesOfOlderFiles(t *testing.T) {
 	}
 }
 
-func TestAnInstantAppIsNotInstalled(t *testing.T) {
+func TestInstantAppIsNotInstalled(t *testing.T) {
 	t.Parallel()
 	instant := bytesField(2, textField(2, "instant.apk"), bytesField(5))
 	got, _ := pick(t, pixel,
@@ -66,8 +65,8 @@ func TestAnInstantAppIsNotInstalled(t *testing.T) {
 	wantPaths(t, "an app, and the same to be played at once", got, "base.apk")
 }
 
-// A density may be given in dpi, which no alias names.
-func TestADensityInNumbers(t *testing.T) {
+// A density may be given in dpi, without an alias.
+func TestChooseByDPI(t *testing.T) {
 	t.Parallel()
 	dpi := func(n uint64) []byte { return number(2, n) }
 	for screen, want := range map[int]string{560: "560", 420: "400"} {
@@ -80,8 +79,8 @@ func TestADensityInNumbers(t *testing.T) {
 	}
 }
 
-// What is for some textures, tiers or features is installed, and the run says so.
-func TestWhatIsNotToldApartIsTold(t *testing.T) {
+// APKs for some textures, tiers or features are installed, and reported.
+func TestChoiceNotesIgnoredTargets(t *testing.T) {
 	t.Parallel()
 	const forTextures = 6
 	textures := bytesField(forTextures, either(aliases(1), aliases(2)))
@@ -100,7 +99,7 @@ func TestWhatIsNotToldApartIsTold(t *testing.T) {
 }
 
 // A module for later versions of Android is not for this one.
-func TestAModuleOfALaterAndroid(t *testing.T) {
+func TestModuleOfALaterAndroid(t *testing.T) {
 	t.Parallel()
 	later := bytesField(2, bytesField(1, textField(1, "later"), number(6, withApp), bytesField(5, bytesField(1, either(levels(35), nil)))), apkOf("later", nil))
 	got, notes := pick(t, pixel, slices.Concat(moduleOf("base", withApp, apkOf("base", nil)), later))
@@ -110,8 +109,8 @@ func TestAModuleOfALaterAndroid(t *testing.T) {
 	}
 }
 
-// Each module has the best of what it has itself.
-func TestModulesAreChosenByNameEachForItself(t *testing.T) {
+// Each module gets the best of its own APKs.
+func TestByNameOfSeveralModules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ names, want []string }{
 		{
@@ -131,9 +130,8 @@ func TestModulesAreChosenByNameEachForItself(t *testing.T) {
 	}
 }
 
-// bundletool writes a folder instead of an archive where it is asked to
-// (--output-format=DIRECTORY).
-func TestAFolderWithATableOfContents(t *testing.T) {
+// bundletool writes a folder instead of an archive with --output-format=DIRECTORY.
+func TestOfAFolderWithATableOfContents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{"toc.pb": bundle(), "splits/base-master.apk": nil, "stray.apk": nil} {
@@ -168,8 +166,8 @@ func TestAFolderWithATableOfContents(t *testing.T) {
 	}
 }
 
-// The names of what is unpacked are ours: those in an archive may be anything.
-func TestNamesInAnArchiveLeadNowhere(t *testing.T) {
+// Unpacked files have safe names: those in an archive may be anything.
+func TestUnpackedNamesAreSafe(t *testing.T) {
 	t.Parallel()
 	names := []string{"../../base.apk", "splits/a b\\é\x00.apk", "splits/Az09._-.apk"}
 	c, err := Of([]string{archive(t, "app.apks", nil, names...)}, pixel)

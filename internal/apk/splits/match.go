@@ -14,13 +14,12 @@ var densities = map[string]int{
 // densityAliases are the densities at their numbers in targeting.proto.
 var densityAliases = []int{0, noDPI, 120, 160, 213, 240, 320, 480, 640}
 
-// noDPI is what fits every density.
+// noDPI fits every density.
 const noDPI = 0xFFFE
 
-// targeting is what one APK is for in one respect, and what its siblings are for: an
-// APK without values is for what no sibling is for. The rules are those of bundletool's
-// AbiMatcher, ScreenDensityMatcher, LanguageMatcher and SdkVersionMatcher. A nil one is
-// for all.
+// targeting is what one APK is for in one dimension, and what its siblings are for: an APK without
+// values is for what no sibling is for. The rules are those of bundletool's AbiMatcher,
+// ScreenDensityMatcher, LanguageMatcher and SdkVersionMatcher. A nil one is for all.
 type targeting struct {
 	values, alternatives []string // ABIs, or languages
 	dpi, otherDPI        []int
@@ -87,8 +86,8 @@ func (t *targeting) suitsDensity(d Device) bool {
 	return slices.Contains(t.dpi, best)
 }
 
-// betterDensity reports whether resources of the density a suit a screen better than
-// those of b: "scaling down is 2x better than up" (ResourceTypes.cpp).
+// betterDensity reports whether resources of the density a suit a screen better than those of b:
+// "scaling down is 2x better than up" (ResourceTypes.cpp).
 func betterDensity(a, b, screen int) bool {
 	switch {
 	case a == b || b == noDPI:

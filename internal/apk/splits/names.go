@@ -14,13 +14,13 @@ import (
 // part is an APK by its name.
 type part struct {
 	name   string
-	module string // what the split belongs to: "base", or a feature's name
+	module string // the module of the split: "base", or a feature's name
 	config string // what it is for, "" of a module itself: "arm64_v8a", "xxhdpi", "en"
 }
 
-// The names of splits: those that Android gives them where they are installed
-// (split_config.en.apk, split_map.config.xxhdpi.apk) and bundletool's
-// (base-en.apk, map-xxhdpi.apk, base-master.apk, base-master_2.apk).
+// The names of splits: those that Android gives installed ones (split_config.en.apk,
+// split_map.config.xxhdpi.apk) and bundletool's (base-en.apk, map-xxhdpi.apk, base-master.apk,
+// base-master_2.apk).
 var (
 	installedName = regexp.MustCompile(`^split_(?:(.+)\.)?config\.([A-Za-z0-9_]+)$`)
 	plainName     = regexp.MustCompile(`^config\.([A-Za-z0-9_]+)$`)
@@ -52,8 +52,8 @@ func orBase(module string) string {
 	return module
 }
 
-// dimension is what the configuration of a split is about: "abi", "density",
-// "language", "" where that can't be told.
+// dimension returns what the configuration of a split is about: "abi", "density", "language", "" if
+// unknown.
 func dimension(config string) string {
 	switch {
 	case config == "":
@@ -68,8 +68,8 @@ func dimension(config string) string {
 	return ""
 }
 
-// byName chooses by names alone: of each module the best ABI, the best density, the
-// device's languages, and all else.
+// byName chooses only by names: for each module the best ABI, the best density, the device's
+// languages, and everything else.
 func byName(names []string, d Device) (chosen, notes []string, err error) {
 	parts := make([]part, len(names))
 	for i, name := range names {
@@ -120,7 +120,7 @@ func suits(p part, all []part, d Device) bool {
 	return true
 }
 
-// abiOf is an ABI as Android names it: arm64-v8a for arm64_v8a.
+// abiOf returns an ABI as Android names it: arm64-v8a for arm64_v8a.
 func abiOf(config string) string {
 	if config == "x86_64" {
 		return config

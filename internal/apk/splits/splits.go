@@ -1,10 +1,9 @@
-// Package splits chooses which APKs of an app that was built as a bundle go on a
-// device.
+// Package splits chooses which APKs of an app that was built as a bundle are installed on a device.
 //
-// It owns the archive that bundletool makes (.apks, with its toc.pb), folders of APKs,
-// and the choice by a device's ABIs, density, languages and API level. With a table of
-// contents it chooses as bundletool does; by names alone it does what the names say.
-// It takes a stand: what it can't tell apart goes on the device, and is told.
+// It owns the archive that bundletool makes (.apks, with its toc.pb), folders of APKs, and the
+// choice by a device's ABIs, density, languages and API level. With a table of contents it chooses
+// as bundletool does; without one it goes by the files' names. What it can't distinguish is
+// installed, and reported.
 package splits
 
 import (
@@ -17,10 +16,10 @@ import (
 	"strings"
 )
 
-// Device is what a choice depends on.
+// Device are the properties on which a choice depends.
 type Device struct {
 	ABIs      []string // by preference: "arm64-v8a", "armeabi-v7a"
-	Density   int      // in dpi; 0: not known
+	Density   int      // in dpi; 0: unknown
 	Languages []string // of two or three letters: "en", "fil"
 	API       int
 }
@@ -29,11 +28,11 @@ type Device struct {
 type Choice struct {
 	Files []string
 	Notes []string // what was guessed or left out, for a person
-	dir   string   // of what was unpacked
-	names []string // of the files as an archive has them, nil where they are no archive's
+	dir   string   // of the unpacked files
+	names []string // of the files in the archive, nil without an archive
 }
 
-// Close removes what was unpacked.
+// Close removes the unpacked files.
 func (c Choice) Close() error {
 	if c.dir == "" {
 		return nil
@@ -41,9 +40,9 @@ func (c Choice) Close() error {
 	return os.RemoveAll(c.dir)
 }
 
-// Told is an error about the files, with those that were unpacked named as the archive
-// has them: where they were unpacked to is gone when somebody reads it.
-func (c Choice) Told(err error) error {
+// Rename returns an error about the files, with unpacked ones named as in the archive: the paths of
+// the unpacked ones are gone when somebody reads it.
+func (c Choice) Rename(err error) error {
 	if err == nil || c.names == nil {
 		return err
 	}
@@ -51,19 +50,19 @@ func (c Choice) Told(err error) error {
 	for i, name := range c.names {
 		text = strings.ReplaceAll(text, c.Files[i], name)
 	}
-	return told{text, err}
+	return renamedError{text, err}
 }
 
-// told is an error in other words.
-type told struct {
+// renamedError is an error with another text.
+type renamedError struct {
 	text string
 	err  error
 }
 
-func (t told) Error() string { return t.text }
-func (t told) Unwrap() error { return t.err }
+func (t renamedError) Error() string { return t.text }
+func (t renamedError) Unwrap() error { return t.err }
 
-// Chooses reports whether what is named depends on the device: a folder or an archive.
+// Chooses reports whether the paths depend on the device: a folder or an archive.
 func Chooses(paths []string) bool {
 	if len(paths) != 1 {
 		return false
@@ -72,8 +71,8 @@ func Chooses(paths []string) bool {
 	return IsArchive(paths[0]) || err == nil && info.IsDir()
 }
 
-// Of chooses from what a configuration names: APK files, which all go on the device, or
-// one folder of APKs, or one archive of them. What is unpacked stays until Close.
+// Of chooses from the configured paths: APK files, which are all installed on the device, or one
+// folder of APKs, or one archive of them. Unpacked files stay until Close.
 func Of(paths []string, d Device) (Choice, error) {
 	switch {
 	case !Chooses(paths):
@@ -84,8 +83,8 @@ func Of(paths []string, d Device) (Choice, error) {
 	return ofFolder(paths[0], d)
 }
 
-// archives end the names of archives of APKs: bundletool's, and those of sites and
-// tools that have no table of contents.
+// archives are the suffixes of archives of APKs: bundletool's, and those of sites and tools that
+// have no table of contents.
 var archives = []string{".apks", ".apkm", ".xapk"}
 
 // IsArchive reports whether a file is an archive of APKs, by its name.
@@ -93,11 +92,11 @@ func IsArchive(path string) bool {
 	return slices.Contains(archives, strings.ToLower(filepath.Ext(path)))
 }
 
-// MaxParts bounds the APKs of one app on one device.
+// MaxParts limits the APKs of one app on one device.
 const MaxParts = 1000
 
-// ofFolder chooses from a folder that bundletool made, with its table of contents, or
-// from the APKs in one, by their names.
+// ofFolder chooses from a folder that bundletool made, with its table of contents, or from the APKs
+// in one, by their names.
 func ofFolder(dir string, d Device) (c Choice, err error) {
 	var chosen []string
 	contents, err := os.Open(filepath.Join(dir, tocName))
@@ -123,7 +122,7 @@ func ofFolder(dir string, d Device) (c Choice, err error) {
 	return c, nil
 }
 
-// InFolder are the names of the APKs in a folder.
+// InFolder returns the names of the APKs in a folder.
 func InFolder(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -27,7 +27,7 @@ func number(n protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, n, protowire.VarintType), v)
 }
 
-// either is a targeting: its values, and what others are for.
+// either is a targeting: its values, and those of its siblings.
 func either(values, alternatives [][]byte) []byte {
 	var out []byte
 	for _, v := range values {
@@ -53,7 +53,7 @@ func texts(list ...string) (out [][]byte) {
 	return out
 }
 
-// levels are API levels from which on something is meant.
+// levels are the minimum API levels of a targeting.
 func levels(list ...uint64) (out [][]byte) {
 	for _, n := range list {
 		out = append(out, bytesField(1, number(1, n)))
@@ -78,8 +78,8 @@ const (
 	onDemand                        uint64 = 2
 )
 
-// bundle is the contents of an app with a base, a feature on demand, and an older
-// variant in one piece.
+// bundle is the contents of an app with a base, a feature on demand, and an older standalone
+// variant.
 func bundle() []byte {
 	base := moduleOf("base", withApp,
 		apkOf("splits/base-master.apk", nil),
@@ -129,7 +129,7 @@ func archive(t *testing.T, name string, contents map[string][]byte, names ...str
 	return path
 }
 
-// chosen are the contents of the files that are chosen: their names in the archive.
+// chosen are the contents of the chosen files: their names in the archive.
 func chosen(t *testing.T, path string, d Device) ([]string, []string) {
 	t.Helper()
 	c, err := Of([]string{path}, d)
@@ -163,7 +163,7 @@ var bundleFiles = []string{
 }
 
 // What bundletool's own matchers choose, worked out by hand from their rules.
-func TestAPKsAreChosenByTheTableOfContents(t *testing.T) {
+func TestOfByTableOfContents(t *testing.T) {
 	t.Parallel()
 	path := archive(t, "app.apks", map[string][]byte{"toc.pb": bundle()}, bundleFiles...)
 	for _, c := range []struct {
@@ -195,7 +195,7 @@ func TestAPKsAreChosenByTheTableOfContents(t *testing.T) {
 	}
 }
 
-func TestAPKsAreChosenByName(t *testing.T) {
+func TestOfByName(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what  string
@@ -234,7 +234,7 @@ func TestAPKsAreChosenByName(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNamedAllGoOnTheDevice(t *testing.T) {
+func TestOfNamedFiles(t *testing.T) {
 	t.Parallel()
 	for _, files := range [][]string{{"a.apk", "split_config.x86.apk"}, {archive(t, "one.apk", nil, "x")}} {
 		c, err := Of(files, pixel)
@@ -244,7 +244,7 @@ func TestFilesThatAreNamedAllGoOnTheDevice(t *testing.T) {
 	}
 }
 
-func TestArchivesThatAreNone(t *testing.T) {
+func TestOfRejectsArchives(t *testing.T) {
 	t.Parallel()
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "app.apks")
@@ -271,7 +271,7 @@ func TestArchivesThatAreNone(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnpackedIsBounded(t *testing.T) {
+func TestUnpackIsLimited(t *testing.T) {
 	t.Parallel()
 	path := archive(t, "bomb.apks", map[string][]byte{"base.apk": make([]byte, 1<<20)})
 	r, err := zip.OpenReader(path)
@@ -284,8 +284,8 @@ func TestWhatIsUnpackedIsBounded(t *testing.T) {
 	}
 }
 
-// Better is what Android's ResourceTypes.cpp says is: half as far up as down.
-func TestTheBestDensity(t *testing.T) {
+// Which density is better follows Android's ResourceTypes.cpp: half as far up as down.
+func TestBetterDensity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		screen, want int
@@ -305,7 +305,7 @@ func TestTheBestDensity(t *testing.T) {
 	}
 }
 
-// FuzzContents holds the reader to an end and to bounded choices.
+// FuzzContents checks that the reader ends and that choices are bounded.
 func FuzzContents(f *testing.F) {
 	f.Add(bundle())
 	f.Add([]byte("\x0a\x00"))
@@ -320,8 +320,8 @@ func FuzzContents(f *testing.F) {
 	})
 }
 
-// Nothing is left behind where unpacking ends in the middle.
-func TestWhatWasUnpackedIsRemovedAfterAnError(t *testing.T) {
+// Nothing is left behind if unpacking fails in the middle.
+func TestUnpackedFilesAreRemovedAfterAnError(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	path := archive(t, "app.apks", map[string][]byte{"toc.pb": bundle()}, "splits/base-master.apk")

@@ -7,22 +7,22 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// toc is what is read of bundletool's table of contents (commands.proto,
-// BuildApksResult; targeting.proto).
+// toc is what is read of bundletool's table of contents (commands.proto, BuildApksResult;
+// targeting.proto).
 type toc struct {
 	pkg      string
 	variants []variant
 	assets   []module // asset packs
 }
 
-// variant is a set of APKs for some devices, of which a device gets those of one.
+// variant is a set of APKs for some devices; a device gets those of one variant.
 type variant struct {
 	number uint64
 	wants  target
 	sets   []module
 }
 
-// module is the APKs of a part of the app, of which a device gets those that suit it.
+// module are the APKs of a part of the app; a device gets those that suit it.
 type module struct {
 	name     string
 	delivery uint64 // 1: with the app
@@ -36,7 +36,7 @@ type description struct {
 	path    string
 	wants   target
 	instant bool
-	tiered  bool // for some textures or devices, which is not looked at here
+	tiered  bool // for some textures or devices, which is ignored here
 }
 
 // target is what an APK or a variant is for.
@@ -49,8 +49,8 @@ func (t target) suits(d Device) bool {
 // installTime is the delivery of what comes with the app.
 const installTime = 1
 
-// choose are the paths of the APKs for the device: those of the variant that suits it
-// with the highest number.
+// choose returns the paths of the APKs for the device: those of the suitable variant with the
+// highest number.
 func (t toc) choose(d Device) (paths, notes []string, err error) {
 	best := -1
 	for i, v := range t.variants {

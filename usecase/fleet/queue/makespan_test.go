@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// atLeast is the least time in which the lab's units can be made, when no station opens
-// slowly: the longest of them, what each profile's stations have to share, and what all
-// have to that may be open at once.
+// atLeast is the least time in which the lab's units can be made, if no station opens slowly: the
+// longest of them, what each profile's stations have to share, and what all have to that may be
+// open at once.
 func (v *virtual) atLeast() (least float64) {
 	work, n, total, stations := map[string]float64{}, map[string]int{}, 0.0, 0
 	for _, s := range v.stations {
@@ -32,8 +32,8 @@ func (v *virtual) atLeast() (least float64) {
 	return max(least, total/float64(max(stations, 1)))
 }
 
-// atLeastWithLosses is the least time in which all that was spent can have been, by
-// stations of which some fail at some time. A profile of which all fail does not count.
+// atLeastWithLosses is the least time in which all the spent time can have been spent, by stations
+// of which some fail at some time. A profile whose stations all fail does not count.
 func (v *virtual) atLeastWithLosses() (least float64) {
 	least = v.atLeast()
 	for profile, spent := range v.spent {
@@ -86,10 +86,9 @@ func ratios(of func() (makespan, least float64)) (median, worst float64) {
 	return all[len(all)/2], all[len(all)-1]
 }
 
-// How near the order comes to the least time that there can be (docs/performance.md
-// has what this prints). With six units to a station and more it is within a tenth, also
-// where not all stations can be open; with fewer no order may be, since units are not
-// divided.
+// How near the order comes to the least possible time (docs/performance.md has what this prints).
+// With six units to a station and more it is within a tenth, also if not all stations can be open;
+// with fewer no order may be, since units are not divided.
 func TestMakespanAgainstTheLowerBound(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(25, 2))
@@ -119,8 +118,8 @@ func TestMakespanAgainstTheLowerBound(t *testing.T) {
 	}
 }
 
-// On stations that are alike the longest unit first is never later than the sum shared
-// out plus one unit that comes last (Graham 1969).
+// On identical stations the longest unit first is never later than the sum shared out plus one unit
+// that comes last (Graham 1969).
 func TestLongestFirstKeepsItsBound(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(19, 69))
@@ -138,8 +137,8 @@ func TestLongestFirstKeepsItsBound(t *testing.T) {
 	}
 }
 
-// A tenth of the phones fails for good, and what they were making is made anew: what is
-// left of the lab still works nearly without a gap.
+// A tenth of the phones fails for good, and their units are repeated: the rest of the lab still
+// works nearly without a gap.
 func TestMakespanWithLostStations(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(10, 100))

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Orders are what is to be begun now, each given once; none where something under way
-// has to end before.
+// Orders returns what is to be started now, each order once; none if something under way has to end
+// first.
 func (q *Queue) Orders() (out []Order) {
 	for s := range q.stations {
 		switch st := &q.stations[s]; st.state {
@@ -32,7 +32,7 @@ func (q *Queue) close(s int) Order {
 	return Order{Action: Close, Station: s}
 }
 
-// next is the unit whose turn it is on the station, of those that are not spoken for.
+// next returns the next unit of the station, of those that are not assigned.
 func (q *Queue) next(s int, spokenFor map[int]bool) (unit int, ok bool) {
 	for u := range q.pending(q.stations[s].Profile) {
 		if !spokenFor[u] && q.mayMake(s, u) {
@@ -42,10 +42,9 @@ func (q *Queue) next(s int, spokenFor map[int]bool) (unit int, ok bool) {
 	return 0, false
 }
 
-// mayMake reports whether the unit may be begun on the station. One that was lost goes to
-// a station that has not lost it, of those to one that has lost the least of all: those
-// that fail are free the soonest, and would lose it again. Where all have lost it, any
-// will do.
+// mayMake reports whether the unit may be started on the station. A unit that was lost goes to a
+// station that has not lost it, of those to one with the fewest losses: failing stations are free
+// the soonest, and would lose it again. If all have lost it, any will do.
 func (q *Queue) mayMake(s, u int) bool {
 	if len(q.units[u].lost) == 0 {
 		return true
@@ -68,8 +67,8 @@ func (q *Queue) hasLost(s, u int) bool {
 	return slices.ContainsFunc(q.units[u].lost, func(l int) bool { return q.losses[l].Station == s })
 }
 
-// openings opens stations for units that no open station is free for, as many as there
-// is room for. Where there is none, stations that have nothing to do make room.
+// openings opens stations for units that no open station is free for, as many as there is room for.
+// Without room, idle stations are closed.
 func (q *Queue) openings() (out []Order) {
 	wanted := map[int]bool{} // opened now, or as soon as there is room
 	for {
@@ -91,7 +90,7 @@ func (q *Queue) openings() (out []Order) {
 	}
 }
 
-// wanted is the shut station that is best opened next, beside others that are.
+// wanted returns the shut station that is best opened next, in addition to others.
 func (q *Queue) wanted(others map[int]bool) (best int, ok bool) {
 	var least claim
 	for _, profile := range q.profiles {
@@ -106,7 +105,7 @@ func (q *Queue) wanted(others map[int]bool) (best int, ok bool) {
 	return best, ok
 }
 
-// lacking is a shut station for the next unit of the profile that no other is there for.
+// lacking returns a shut station for the next unit of the profile that no other station takes.
 func (q *Queue) lacking(profile string, others map[int]bool) (station int, ok bool) {
 	spokenFor := map[int]bool{}
 	for _, s := range q.members[profile] {
@@ -126,15 +125,15 @@ func (q *Queue) lacking(profile string, others map[int]bool) (station int, ok bo
 	return 0, false
 }
 
-// claim is what a profile has on the next station that can be opened.
+// claim is a profile's claim to the next station that can be opened.
 type claim struct {
 	open int     // stations that it has already
 	left float64 // the least time that its units take, on all of its stations
 }
 
-// before reports whether the claim is the better one. A profile without any station
-// comes first: what can be shared among several stations can also be shared later, and
-// fills the room that is left at the end.
+// before reports whether the claim has priority. A profile without any station comes first: work
+// that can be shared among several stations can also be shared later, and fills the remaining room
+// at the end.
 func (c claim) before(other claim) bool {
 	if c.open != other.open {
 		return c.open < other.open
@@ -157,7 +156,7 @@ func (q *Queue) claimOf(profile string, others map[int]bool) claim {
 	return c
 }
 
-// room reports whether the station may be opened beside those that take room.
+// room reports whether the station may be opened in addition to those that take room.
 func (q *Queue) room(s int, takesRoom func(s int) bool) bool {
 	all, there, place := 0, 0, q.stations[s].Place
 	for i := range q.stations {
@@ -176,15 +175,15 @@ func (q *Queue) room(s int, takesRoom func(s int) bool) bool {
 // isThere reports whether a station takes room now.
 func (q *Queue) isThere(s int) bool { return q.stations[s].state != shut && q.stations[s].state != out }
 
-// isToStay reports whether a station takes room once those are closed that are about to
-// be. It says nothing of those that are opened then.
+// isToStay reports whether a station takes room once the pending closings are done, regardless of
+// what is opened then.
 func (q *Queue) isToStay(s int) bool {
 	state := q.stations[s].state
 	return state == opening || state == idle || state == busy
 }
 
-// inTheWay is a station with nothing to do in whose place the other could be opened,
-// beside those that are wanted.
+// inTheWay returns an idle station whose closing makes room for the other, in addition to those
+// that are wanted.
 func (q *Queue) inTheWay(of int, wanted map[int]bool) (s int, ok bool) {
 	for i := range q.stations {
 		if q.stations[i].state == idle && q.room(of, func(s int) bool { return s != i && (q.isToStay(s) || wanted[s]) }) {
@@ -194,7 +193,7 @@ func (q *Queue) inTheWay(of int, wanted map[int]bool) (s int, ok bool) {
 	return 0, false
 }
 
-// closings lets the stations go for whose profile nothing is left.
+// closings closes the stations whose profile has nothing left.
 func (q *Queue) closings() (out []Order) {
 	for s := range q.stations {
 		if q.stations[s].state == idle && !q.worksOn(q.stations[s].Profile) {

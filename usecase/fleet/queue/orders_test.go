@@ -20,7 +20,7 @@ func shuts(s int) Order       { return Order{Action: Close, Station: s} }
 func of(p string) Station     { return Station{Profile: p} }
 func at(p, at string) Station { return Station{p, at} }
 
-// No more stations are opened than there is something to do for.
+// No more stations are opened than there is work for.
 func TestStationsAreOpenedAsTheyAreNeeded(t *testing.T) {
 	t.Parallel()
 	q := New([]Unit{{"a", 1}, {"a", 3}}, []Station{of("a"), of("b"), of("a"), of("a")}, Bounds{}, false)
@@ -38,8 +38,8 @@ func TestStationsAreOpenedAsTheyAreNeeded(t *testing.T) {
 	wantOrders(t, q, "nothing is left", shuts(0), shuts(2))
 }
 
-// One station alone keeps the caller's order, in which networks follow each other.
-func TestAStationAloneKeepsTheOrder(t *testing.T) {
+// A single station keeps the caller's order, in which networks follow each other.
+func TestSingleStationKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	q := New([]Unit{{"a", 1}, {"a", 3}, {"a", 2}}, []Station{of("a")}, Bounds{}, true)
 	wantOrders(t, q, "first", open(0))
@@ -54,9 +54,9 @@ func TestAStationAloneKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// Where not all may be open, a profile without any station comes first, then the one
-// that takes longest on all of its stations.
-func TestWhoIsOpenedFirst(t *testing.T) {
+// If not all may be open, a profile without any station comes first, then the one that takes
+// longest on all of its stations.
+func TestOrderOfOpening(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		units []Unit
@@ -73,8 +73,8 @@ func TestWhoIsOpenedFirst(t *testing.T) {
 	}
 }
 
-// Stations that share a place wait for each other, and for nobody else.
-func TestAPlaceHasItsOwnBound(t *testing.T) {
+// Stations that share a place wait only for each other.
+func TestPlaceHasItsOwnBound(t *testing.T) {
 	t.Parallel()
 	q := New([]Unit{{"a", 1}, {"b", 2}, {"c", 3}, {"c", 3}},
 		[]Station{at("a", "here"), at("b", "here"), of("c")}, Bounds{Places: map[string]int{"here": 1}}, true)
@@ -88,8 +88,8 @@ func TestAPlaceHasItsOwnBound(t *testing.T) {
 	wantOrders(t, q, "there is room", open(0))
 }
 
-// A station is closed for another only where that helps it.
-func TestOnlyWhatIsInTheWayMakesRoom(t *testing.T) {
+// A station is closed for another only if that helps it.
+func TestStationIsClosedOnlyToMakeRoom(t *testing.T) {
 	t.Parallel()
 	q := New([]Unit{{"idle", 1}, {"here", 5}, {"here", 5}, {"also", 1}},
 		[]Station{of("idle"), at("here", "here"), at("also", "here")}, Bounds{Places: map[string]int{"here": 1}}, true)
@@ -101,9 +101,9 @@ func TestOnlyWhatIsInTheWayMakesRoom(t *testing.T) {
 	wantOrders(t, q, "the idle one is in nobody's way")
 }
 
-// A unit goes to a station that has not lost it; the one that did has a fresh start, and
-// makes others.
-func TestALostUnitMoves(t *testing.T) {
+// A unit goes to a station that has not lost it; the one that did has a fresh start, and makes
+// others.
+func TestLostUnitMoves(t *testing.T) {
 	t.Parallel()
 	q := New([]Unit{{"a", 5}, {"a", 1}}, []Station{of("a"), of("a")}, Bounds{All: 1}, false)
 	wantOrders(t, q, "one", open(0))
@@ -130,8 +130,8 @@ func TestALostUnitMoves(t *testing.T) {
 	}
 }
 
-// A lost unit waits for a station that is sound, rather than go to one that was just lost.
-func TestALostUnitWaitsForASoundStation(t *testing.T) {
+// A lost unit waits for a sound station rather than go to one that was just lost.
+func TestLostUnitWaitsForASoundStation(t *testing.T) {
 	t.Parallel()
 	q := New([]Unit{{"a", 9}, {"a", 8}, {"a", 7}}, []Station{of("a"), of("a"), of("a")}, Bounds{}, true)
 	wantOrders(t, q, "all", open(0), open(1), open(2))
@@ -152,9 +152,9 @@ func TestALostUnitWaitsForASoundStation(t *testing.T) {
 	wantOrders(t, q, "the other", makes(2, 1))
 }
 
-// A station that can't be opened is tried once more, unless that is of no use; then its
-// units are missing, with all reasons in the order of time.
-func TestAStationThatCantBeOpened(t *testing.T) {
+// A station that can't be opened is tried once more, unless that is useless; then its units are
+// missing, with all reasons sorted by time.
+func TestStationThatCantBeOpened(t *testing.T) {
 	t.Parallel()
 	q := New([]Unit{{"a", 1}}, []Station{of("a"), of("a")}, Bounds{All: 1}, false)
 	for _, step := range []struct {
@@ -177,8 +177,8 @@ func TestAStationThatCantBeOpened(t *testing.T) {
 	}
 }
 
-// What three stations have lost is given up, and nobody else is blamed for it.
-func TestAUnitThatThreeStationsLose(t *testing.T) {
+// A unit that three stations have lost is given up, and no other station is blamed for it.
+func TestUnitLostByThreeStations(t *testing.T) {
 	t.Parallel()
 	q := New([]Unit{{"a", 1}}, []Station{of("a"), of("a"), of("a"), of("a")}, Bounds{}, false)
 	wantOrders(t, q, "the first", open(0))
@@ -198,8 +198,8 @@ func TestAUnitThatThreeStationsLose(t *testing.T) {
 	}
 }
 
-// Ahead divides what is left of a profile among the stations that are.
-func TestWhatAStationHasAhead(t *testing.T) {
+// Ahead divides what is left of a profile among its stations.
+func TestAhead(t *testing.T) {
 	t.Parallel()
 	q := New([]Unit{{"a", 1}, {"a", 1}, {"a", 1}, {"b", 1}}, []Station{of("a"), of("a"), of("b")}, Bounds{All: 1}, false)
 	wantOrders(t, q, "one", open(0))

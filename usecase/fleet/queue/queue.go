@@ -1,16 +1,15 @@
-// Package queue decides which device makes which run: in which order runs are begun,
-// which devices are open for them, and what becomes of the runs of a device that is
-// lost.
+// Package queue decides which device makes which run: the order in which runs are started, which
+// devices are open for them, and what happens to the runs of a device that is lost.
 //
-// It owns the order of things alone. It has no clock and starts nothing: whoever drives
-// it carries out its orders and tells it what came of them (package collect does).
+// It owns only the order. It has no clock and starts nothing: its driver (package fleet) carries
+// out its orders and reports their results.
 //
-// It takes a stand. A run is made whole on one device: its repetitions share a session,
-// and are never split. The longest run is begun first, and where not all devices can be
-// open at once, those are whose profile has most to do. A device that is lost gets one
-// fresh start; lost again before it has made anything, it is given up. Its run goes to a
-// device that has not lost it, twice at most: what three devices lose is likely to be
-// the run's own doing. Each run ends exactly once, or is missing with every reason.
+// A run is made completely on one device: its repetitions share a session, and are never split. The
+// longest run is started first, and if not all devices can be open at once, those of the profile
+// with the most work are. A lost device gets one fresh start; lost again before it has made
+// anything, it is given up. Its run goes to a device that has not lost it, twice at most: what
+// three devices lose probably causes the loss itself. Each run ends exactly once, or is missing
+// with every reason.
 package queue
 
 import (
@@ -28,8 +27,8 @@ type Unit struct {
 // Station is a device that makes the units of its profile, one after another.
 type Station struct {
 	Profile string
-	// Place is what it shares with other stations, such as a computer that has room for
-	// so many (Bounds); "" for nothing.
+	// Place is what it shares with other stations, such as a computer that has room for so many
+	// (Bounds); "" for nothing.
 	Place string
 }
 
@@ -39,18 +38,17 @@ type Bounds struct {
 	Places map[string]int
 }
 
-// Action is what an order is about.
+// Action is the kind of an order.
 type Action int
 
 // The actions.
 const (
-	Open  Action = iota // get the station ready for its first unit
+	Open  Action = iota // prepare the station for its first unit
 	Make                // make the unit on the station, which is open
-	Close               // let the station go
+	Close               // stop the station
 )
 
-// Order is something to be begun now. Its end is told with Opened, Made, Closed, or
-// Lost.
+// Order is something to be started now. Its end is reported by Opened, Made, Closed, or Lost.
 type Order struct {
 	Action  Action
 	Station int
@@ -86,7 +84,7 @@ type station struct {
 	state state
 	unit  int   // while busy
 	row   int   // losses since it last made a unit
-	final bool  // no fresh start is of use
+	final bool  // a fresh start would not help
 	lost  []int // of Queue.losses
 }
 
@@ -113,13 +111,12 @@ type Queue struct {
 	stay     bool
 	losses   []Loss
 	profiles []string // in the order of their first units
-	// ranked are the units of each profile as they are begun, and members its stations.
+	// ranked are the units of each profile in the order of starting, and members its stations.
 	ranked, members map[string][]int
 }
 
-// New is the work that is to be done. Stations are closed once nothing is left for
-// their profile; with stay they are left open, and closed only where another station
-// needs the room.
+// New returns a queue of the units. Stations are closed once nothing is left for their profile;
+// with stay they are left open, and closed only if another station needs the room.
 func New(units []Unit, stations []Station, bounds Bounds, stay bool) *Queue {
 	q := &Queue{bounds: bounds, stay: stay, ranked: map[string][]int{}, members: map[string][]int{}}
 	for i, s := range stations {
@@ -134,7 +131,7 @@ func New(units []Unit, stations []Station, bounds Bounds, stay bool) *Queue {
 		q.ranked[u.Profile] = append(q.ranked[u.Profile], i)
 	}
 	for profile, its := range q.ranked {
-		if len(q.members[profile]) > 1 { // one alone is as long in any order: it keeps the caller's
+		if len(q.members[profile]) > 1 { // a single one takes as long in any order: it keeps the caller's
 			slices.SortStableFunc(its, func(a, b int) int { return cmp.Compare(units[b].Cost, units[a].Cost) })
 		}
 	}
@@ -142,11 +139,10 @@ func New(units []Unit, stations []Station, bounds Bounds, stay bool) *Queue {
 	return q
 }
 
-// Opened says that a station is ready.
+// Opened reports that a station is ready.
 func (q *Queue) Opened(s int) { q.stations[s].state = idle }
 
-// Made says that the station's unit has ended, whatever became of it: the station is
-// well.
+// Made reports that the station's unit has ended, with any result, and that the station is well.
 func (q *Queue) Made(s int) {
 	st := &q.stations[s]
 	q.units[st.unit].state = done
@@ -156,8 +152,8 @@ func (q *Queue) Made(s int) {
 // Idle reports whether a station is open and makes nothing.
 func (q *Queue) Idle(s int) bool { return q.stations[s].state == idle }
 
-// Lost says that a station that is not shut can't go on, whatever it is doing, and why:
-// it is to be closed. Where final, a fresh start would end the same way.
+// Lost reports that a station that is not shut is lost, whatever it is doing, and why: it will be
+// closed. final reports that a fresh start would end the same way.
 func (q *Queue) Lost(s int, why error, final bool) {
 	st, loss := &q.stations[s], len(q.losses)
 	q.losses = append(q.losses, Loss{s, why})
@@ -170,7 +166,7 @@ func (q *Queue) Lost(s int, why error, final bool) {
 	q.giveUp()
 }
 
-// Closed says that a station is let go.
+// Closed reports that a station is stopped.
 func (q *Queue) Closed(s int) {
 	st := &q.stations[s]
 	st.state = shut
@@ -190,7 +186,7 @@ func (q *Queue) giveUp() {
 	}
 }
 
-// living is how many stations of the profile are not given up.
+// living returns how many stations of the profile are not given up.
 func (q *Queue) living(profile string) (n int) {
 	for _, s := range q.members[profile] {
 		if q.stations[s].state != out {
@@ -200,7 +196,7 @@ func (q *Queue) living(profile string) (n int) {
 	return n
 }
 
-// Missing are the units that no station could make, in their order.
+// Missing returns the units that no station could make, in their order.
 func (q *Queue) Missing() (units []int) {
 	for i, u := range q.units {
 		if u.state == missing {
@@ -210,8 +206,8 @@ func (q *Queue) Missing() (units []int) {
 	return units
 }
 
-// Losses are why stations lost the unit, in the order of time; of one that is missing
-// because none of its profile is left, also why each was given up.
+// Losses returns why stations lost the unit, sorted by time; for a unit that is missing because no
+// station of its profile is left, also why each was given up.
 func (q *Queue) Losses(unit int) (out []Loss) {
 	u := q.units[unit]
 	its := slices.Clone(u.lost)
@@ -227,8 +223,8 @@ func (q *Queue) Losses(unit int) (out []Loss) {
 	return out
 }
 
-// Ahead is how many units the station has before it, with one that it makes now: its
-// share of what its profile has left, as it looks now.
+// Ahead returns how many units the station has before it, including one that it makes now: its
+// present share of what its profile has left.
 func (q *Queue) Ahead(s int) int {
 	profile := q.stations[s].Profile
 	n, left := max(q.living(profile), 1), 0
@@ -241,7 +237,7 @@ func (q *Queue) Ahead(s int) int {
 	return (left + n - 1) / n
 }
 
-// pending yields the units of the profile that are to be begun, in their turn.
+// pending yields the units of the profile that are to be started, in their order.
 func (q *Queue) pending(profile string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for _, u := range q.ranked[profile] {

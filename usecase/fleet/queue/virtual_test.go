@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// virtual is a lab in virtual time: it carries out the orders of a queue, and holds it
-// to its promises at each of them.
+// virtual is a lab in virtual time: it carries out the orders of a queue, and checks its promises
+// at each of them.
 type virtual struct {
 	t        *testing.T
 	q        *Queue
@@ -28,12 +28,12 @@ type virtual struct {
 	events   []event            // what is under way
 	on       map[int]bool       // stations that are not shut
 	made     map[int]int        // how often each unit ended
-	begun    map[int][]int      // the stations on which each unit was begun
-	spent    map[string]float64 // the time that each profile has spent, lost units included
+	begun    map[int][]int      // the stations on which each unit was started
+	spent    map[string]float64 // the time that each profile has spent, including lost units
 	dies     map[int]float64    // when a station begins to lose all that it makes
 	stay     bool               // stations are left open
 	inRow    map[int]int        // losses of a station since it last made a unit
-	hopeless map[int]bool       // stations that a fresh start is of no use to
+	hopeless map[int]bool       // stations that a fresh start does not help
 }
 
 // event is the end of an order.
@@ -106,7 +106,7 @@ func (v *virtual) begin(o Order) {
 	v.events = append(v.events, event{v.now + takes, o})
 }
 
-// lose tells the queue of a loss.
+// lose reports a loss to the queue.
 func (v *virtual) lose(s int, final bool) {
 	v.inRow[s]++
 	v.hopeless[s] = v.hopeless[s] || final
@@ -126,7 +126,7 @@ func (v *virtual) hasFresh(u int) bool {
 	return false
 }
 
-// lives is for how long the station still does.
+// lives is for how long the station still works.
 func (v *virtual) lives(s int) float64 {
 	if dies, mortal := v.dies[s]; mortal {
 		return max(dies-v.now, 0)
@@ -180,7 +180,7 @@ func (v *virtual) end(e event) {
 	}
 }
 
-// idleLoss loses a station that is open and does nothing.
+// idleLoss loses a station that is open and idle.
 func (v *virtual) idleLoss() {
 	for s := range v.stations {
 		busy := slices.ContainsFunc(v.events, func(e event) bool { return e.Station == s })
@@ -193,7 +193,7 @@ func (v *virtual) idleLoss() {
 	}
 }
 
-// check holds the end to what is promised.
+// check checks the promises at the end.
 func (v *virtual) check() {
 	v.t.Helper()
 	if !v.q.finished() {
@@ -244,7 +244,7 @@ func randomLab(t *testing.T, r *rand.Rand, bounds Bounds) *virtual {
 	return v
 }
 
-// labs is how many are tried: a twentieth where tests are to be short.
+// labs is how many are tried: a twentieth in short mode.
 func labs(n int) int {
 	if testing.Short() {
 		return n / 20
@@ -252,8 +252,8 @@ func labs(n int) int {
 	return n
 }
 
-// Whatever is lost, and when: each unit is made once or is missing with a reason, no
-// bound is exceeded, and it ends.
+// Whatever is lost, and when: each unit is made once or is missing with a reason, no limit is
+// exceeded, and it ends.
 func TestEachUnitIsMadeOnceOrIsMissing(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 12))

@@ -1,9 +1,9 @@
-// Package artifact is the report folder that a workflow uploads, and that another one
-// reads to comment with.
+// Package artifact writes the report folder that a workflow uploads, and reads it in another
+// workflow, which comments.
 //
-// It owns the folder's files and their limits, and takes a stand: what is downloaded was
-// written by a stranger, so that of it only the verdict, its notes and the name of its leg
-// are read, and nothing in it decides where anything is posted.
+// It owns the folder's files and their limits. A downloaded folder was written by a stranger: only
+// the verdict, its notes and the name of its leg are read from it, and nothing in it decides where
+// anything is posted.
 package artifact
 
 import (
@@ -26,19 +26,19 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/board"
 )
 
-// metaFile is, beside a file of each format, what a report folder holds.
+// metaFile lists, next to a file of each format, the contents of a report folder.
 const metaFile = "meta.json"
 
-// verdictFile is the one that is read back.
+// verdictFile is the file that is read back.
 var verdictFile = fileOf("json")
 
-// fileOf is what a format's file is called.
+// fileOf returns the name of a format's file.
 func fileOf(format string) string {
 	f, _ := report.Find(format)
 	return f.File
 }
 
-// artifactFiles are the files of a report folder: one of each format, and meta.json.
+// artifactFiles returns the files of a report folder: one of each format, and meta.json.
 func artifactFiles() []string {
 	var out []string
 	for _, f := range report.Formats {
@@ -49,7 +49,7 @@ func artifactFiles() []string {
 	return append(out, metaFile)
 }
 
-// Limits in bytes on a report folder that somebody else made.
+// Limits in bytes on an untrusted report folder.
 const (
 	maxArtifact = 64 << 20
 	maxVerdict  = 32 << 20
@@ -62,19 +62,19 @@ const (
 // strangersBounds allow for what a verdict of maxVerdict bytes needs.
 var strangersBounds = saved.Bounds{Elements: 300_000, Members: 2_000_000}
 
-// profileEndings are those of profiles of methods, which may lie beside the
-// report. They are for people to open, and never read here.
+// profileEndings are the suffixes of profiles of methods, which may be next to the report. They are
+// for people to open, and never read here.
 var profileEndings = []string{".pb.gz", ".csv"}
 
-// EvidenceFolder holds, in a report folder, the files that were kept with its runs.
+// EvidenceFolder is the subfolder of a report folder with the files that were kept with its runs.
 // They too are for people to open.
 const EvidenceFolder = "evidence"
 
 // artifactFormat is the format and version of meta.json.
 const artifactFormat = "apkgate.artifact/1"
 
-// meta is what a verdict does not tell and a report shows. Nothing in it decides
-// where anything is posted.
+// meta is what a report shows and a verdict does not contain. Nothing in it decides where anything
+// is posted.
 type meta struct {
 	Format  string   `json:"format"`
 	Version string   `json:"version,omitempty"`
@@ -82,10 +82,10 @@ type meta struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// Folder is where the files of a report are, absolute.
+// Folder are the paths of a report's files, absolute.
 type Folder struct{ Dir, Report, Verdict, SARIF string }
 
-// FolderAt is where the files of a report are in a folder.
+// FolderAt returns the paths of a report's files in a folder.
 func FolderAt(dir string) (Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -95,9 +95,8 @@ func FolderAt(dir string) (Folder, error) {
 	return Folder{Dir: dir, Report: at("html"), Verdict: at("json"), SARIF: at("sarif")}, nil
 }
 
-// WriteFolder writes the report as a folder for the workflow to upload:
-// verdict.json, report.html, report.md, apkgate.sarif, and meta.json. leg is that of
-// a job matrix, "" where there is none.
+// WriteFolder writes the report as a folder for the workflow to upload: verdict.json, report.html,
+// report.md, apkgate.sarif, and meta.json. leg is that of a job matrix, "" if there is none.
 func WriteFolder(dir, leg string, in layout.Input, places document.Places) (Folder, error) {
 	folder, err := FolderAt(dir)
 	if err != nil {
@@ -127,8 +126,8 @@ func WriteFolder(dir, leg string, in layout.Input, places document.Places) (Fold
 	return folder, nil
 }
 
-// ReportFolders are the report folders that were downloaded to dir: dir itself, or
-// one folder in it for each leg of a matrix. There may be none.
+// ReportFolders returns the report folders that were downloaded to dir: dir itself, or one folder
+// in it for each leg of a matrix. There may be none.
 func ReportFolders(dir string) ([]string, error) {
 	if _, err := os.Lstat(filepath.Join(dir, verdictFile)); err == nil {
 		return []string{dir}, nil
@@ -158,11 +157,10 @@ func ReportFolders(dir string) ([]string, error) {
 	return out, nil
 }
 
-// ReadFolder reads a report folder that another workflow's run left, and takes it
-// for hostile: it may hold the files of a report, profiles of methods, a folder of
-// kept files and nothing else, no links, within limits, and only its verdict, with
-// where its energy went, its notes and the name of its leg are read. Where the report
-// belongs is not asked of it.
+// ReadFolder reads a report folder of another workflow's run as hostile input. The folder may
+// contain the files of a report, profiles of methods, a folder of kept files and nothing else, no
+// links, within limits. Only its verdict, with where its energy went, its notes and the name of its
+// leg are read. Where the report belongs is not taken from it.
 func ReadFolder(dir string) (in layout.Input, leg string, err error) {
 	if in, leg, err = readFolder(dir); err != nil {
 		return layout.Input{}, "", fmt.Errorf("read the report folder %s: %w", dir, err)
@@ -207,7 +205,7 @@ func readFolder(dir string) (layout.Input, string, error) {
 	return in, leg, nil
 }
 
-// checkFolder holds the folder to what a report folder is.
+// checkFolder checks that the folder contains only what a report folder may.
 func checkFolder(root *os.Root) error {
 	f, err := root.Open(".")
 	if err != nil {
@@ -227,7 +225,7 @@ func checkFolder(root *os.Root) error {
 		switch {
 		case err != nil:
 			return plainPath(err)
-		case e.Name() == EvidenceFolder && info.IsDir(): // what is in it is never looked at
+		case e.Name() == EvidenceFolder && info.IsDir(): // its contents are never read
 			continue
 		case !slices.Contains(artifactFiles(), e.Name()) && !isProfile(e.Name()):
 			return fmt.Errorf("it holds %.80q, want only %s, and profiles (%s)", e.Name(), strings.Join(artifactFiles(), ", "), strings.Join(profileEndings, ", "))
@@ -264,7 +262,7 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// readMeta reads meta.json; a folder without it has nothing more to say.
+// readMeta reads meta.json; a folder without it has the zero meta.
 func readMeta(root *os.Root) (meta, error) {
 	var m meta
 	data, err := readFile(root, metaFile, maxMeta)
@@ -283,7 +281,7 @@ func readMeta(root *os.Root) (meta, error) {
 	return m, nil
 }
 
-// plainPath keeps of a file error what was wrong with which file.
+// plainPath returns a file error without the operation and the full path.
 func plainPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

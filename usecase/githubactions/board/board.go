@@ -1,9 +1,9 @@
-// Package board is a comment on a pull request as the rows that it is made of: one for
-// each leg of a job matrix, all on one commit.
+// Package board represents a comment on a pull request as its rows: one for each leg of a job
+// matrix, all on one commit.
 //
-// It owns how rows are written down in Markdown and read back, which of two is the newer
-// one, and what is left out where a comment holds no more. What it reads anybody may have
-// written. It posts nothing: that is package githubactions's.
+// It owns how rows are written in Markdown and parsed again, which of two is newer, and what is
+// left out of a full comment. Anybody may have written what it parses. It posts nothing, which
+// belongs to package githubactions.
 package board
 
 import (
@@ -18,18 +18,17 @@ import (
 	"github.com/apkgate/apkgate/report/markdown"
 )
 
-// Board is a comment as the rows that it is made of, all on one commit.
+// Board is a comment as its rows, all on one commit.
 type Board struct {
 	Config string
 	Head   string
 	Rows   []Row
 }
 
-// MaxLegs bounds the rows of one comment, so that their headlines and links always
-// fit.
+// MaxLegs limits the rows of one comment, so that their headlines and links always fit.
 const MaxLegs = 100
 
-// Read reads a comment; ok is false where it bears no stamp.
+// Read parses a comment; ok is false if it has no stamp.
 func Read(body string) (b Board, ok bool) {
 	body = strings.ReplaceAll(body, "\r\n", "\n")
 	stamp, ok := readStamp(body)
@@ -53,7 +52,7 @@ func Read(body string) (b Board, ok bool) {
 	return b, true
 }
 
-// stamp is the comment's hidden first line: that of its newest row.
+// stamp returns the comment's hidden first line: that of its newest row.
 func (b Board) stamp() Stamp {
 	s := Stamp{Config: b.Config, Head: b.Head}
 	newest := slices.MaxFunc(b.Rows, Row.newer)
@@ -61,9 +60,9 @@ func (b Board) stamp() Stamp {
 	return s
 }
 
-// With returns the board with the row on it, and the one that stays in its place
-// where that is of a newer run. What is of another commit goes, unless it is newer
-// than the row: head is the pull request's head commit, "" where it is not known.
+// With returns the board with the row added, or the row that is kept instead if that is of a newer
+// run. Rows of another commit are removed, unless they are newer than the row: head is the pull
+// request's head commit, "" if unknown.
 func (b Board) With(r Row, head string) (merged Board, stays *Stamp) {
 	mine := Stamp{Config: b.Config, Run: r.Run, Head: r.Head}
 	if len(b.Rows) > 0 && b.Head != r.Head {
@@ -85,8 +84,8 @@ func (b Board) With(r Row, head string) (merged Board, stays *Stamp) {
 	return merged, nil
 }
 
-// Joined are the rows of several comments of one configuration, which jobs at the
-// same time have created: of the newest of them and all on its commit.
+// Joined returns the rows of several comments of one configuration, which concurrent jobs have
+// created: of the newest of them and all on its commit.
 func Joined(boards []Board, head string) Board {
 	all := boards[0]
 	for _, b := range boards[1:] {
@@ -99,7 +98,7 @@ func Joined(boards []Board, head string) Board {
 	return all
 }
 
-// Says reports whether a comment says what another would, row for row.
+// Says reports whether a comment has the same content as another, row for row.
 func (b Board) Says(other Board) bool {
 	if len(b.Rows) != len(other.Rows) {
 		return false
@@ -117,9 +116,9 @@ func (b Board) Namesakes(r Row) bool {
 	return slices.ContainsFunc(b.Rows, func(s Row) bool { return s.Leg == r.Leg && s.Run == r.Run && !s.same(r) })
 }
 
-// Body is the comment, of at most markdown.MaxComment bytes. One row without a name
-// is the report alone. Of several the gravest comes first: its outcome is the
-// headline, and its report keeps its room longest.
+// Body returns the comment, of at most markdown.MaxComment bytes. A single row without a name is
+// just the report. Of several the gravest comes first: its outcome is the headline, and its report
+// is shortened last.
 func (b Board) Body() (string, error) {
 	if len(b.Rows) == 1 && b.Rows[0].Leg == "" {
 		return b.stamp().String() + "\n" + b.Rows[0].Text, nil
@@ -152,10 +151,10 @@ func (b Board) Body() (string, error) {
 	return out.String(), nil
 }
 
-// noRoom stands for a report that does not fit.
+// noRoom replaces a report that does not fit.
 const noRoom = "*There is no room for this report beside the others: it is in the job's summary and in its artifact.*"
 
-// overview is the headline over all rows and the table of them.
+// overview returns the headline over all rows and the table of them.
 func overview(rows []Row) string {
 	var out strings.Builder
 	counts := map[gate.Outcome]int{}
@@ -177,8 +176,7 @@ func overview(rows []Row) string {
 	return out.String()
 }
 
-// title is what a row is called; jobs of one run that bear no name are told apart
-// by their marks.
+// title returns the name of a row; jobs of one run without a name are distinguished by their marks.
 func (r Row) title() string {
 	switch {
 	case r.Leg != "":
@@ -194,18 +192,18 @@ const (
 	foldCloses = "</details>"
 )
 
-// folded is a row as it stands in a comment of several.
+// folded returns a row as it is written in a comment of several.
 func (r Row) folded(text string) string {
 	return "\n" + r.mark() + "\n" + foldOpens + "<summary>" + Symbol(r.Outcome) + " " + html.EscapeString(r.title()) + "</summary>\n\n" + text + "\n\n" + foldCloses + "\n"
 }
 
-// unfold is the text of a row.
+// unfold returns the text of a row.
 func unfold(part string) string {
 	_, text, _ := strings.Cut(part, "</summary>")
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), foldCloses))
 }
 
-// Symbol is how an outcome looks at a glance.
+// Symbol returns an outcome's symbol.
 func Symbol(o gate.Outcome) string {
 	if o == "" {
 		return "⚪"

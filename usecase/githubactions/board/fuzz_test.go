@@ -9,9 +9,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/githubactions/board"
 )
 
-// FuzzRead: anybody may have edited a comment. Whatever stands in it, what is read has so
-// many rows at most, and with a row of ours it is a comment that can be posted and says that
-// row when it is read again.
+// FuzzRead: anybody may have edited a comment. Whatever it contains, the rows are limited, and with
+// a row of ours it is a comment that can be posted and has that row when it is parsed again.
 func FuzzRead(f *testing.F) {
 	head := strings.Repeat("a", 40)
 	row := board.Row{Leg: "pixel", Head: head, Outcome: gate.Pass, Text: "all is well"}

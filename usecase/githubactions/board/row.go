@@ -16,21 +16,20 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Row is what one leg of a job matrix has to say in a comment. A job without a
-// matrix has the one leg "".
+// Row is one leg of a job matrix in a comment. A job without a matrix has the one leg "".
 type Row struct {
 	Leg  string // see LegName
-	Job  string // tells jobs of one run apart that bear the same name; "" where it is not known
+	Job  string // distinguishes jobs of one run with the same name; "" if unknown
 	Run  RunRef
 	Head string // the commit that was measured
-	// Outcome is the verdict; "" where there is none.
+	// Outcome is the verdict; "" for none.
 	Outcome  gate.Outcome
 	Headline string // one line, plain
 	Text     string // the report, Markdown
-	sum      string // of the text, so that a row can be told from another
+	sum      string // of the text, to detect changes
 }
 
-// Signed returns the row with its text as a comment holds it, and its sum.
+// Signed returns the row with its text as a comment contains it, and its sum.
 func (r Row) Signed() Row {
 	r.Text = strings.TrimSpace(r.Text)
 	r.Headline = prose.Clip(prose.OneLine(r.Headline), maxHeadline)
@@ -46,18 +45,18 @@ func (r Row) same(s Row) bool {
 	return r.Leg == s.Leg && (r.Run != s.Run || r.Job == s.Job || r.Job == "" || s.Job == "")
 }
 
-// says reports whether a row says what another does.
+// says reports whether a row has the same content as another.
 func (r Row) says(s Row) bool {
 	return r.Leg == s.Leg && r.Run == s.Run && r.Head == s.Head && r.sum == s.sum
 }
 
-// newer orders rows of one commit by the run that made them.
+// newer orders rows of one commit by their runs.
 func (r Row) newer(s Row) int {
 	return cmp.Or(cmp.Compare(r.Run.ID, s.Run.ID), cmp.Compare(r.Run.Attempt, s.Run.Attempt))
 }
 
-// grave orders outcomes, the gravest last. A row without a verdict is graver than
-// a doubt: something was to be measured, and was not.
+// grave orders outcomes, the gravest last. A row without a verdict is graver than a doubt: a
+// planned measurement failed.
 func grave(o gate.Outcome) int {
 	return slices.Index([]gate.Outcome{gate.Pass, gate.Improvement, gate.Inconclusive, "", gate.Invalid, gate.Regression}, o)
 }
@@ -65,13 +64,13 @@ func grave(o gate.Outcome) int {
 // rowOpens begins the hidden line above each row of a comment of several.
 const rowOpens = "<!-- apkgate:row "
 
-// mark is the hidden line above a row.
+// mark returns the hidden line above a row.
 func (r Row) mark() string {
 	return fmt.Sprintf("%sleg=%s job=%s run=%d number=%d attempt=%d verdict=%s sum=%s headline=%s -->", rowOpens,
 		encodeName(r.Leg), encodeName(r.Job), r.Run.ID, r.Run.Number, r.Run.Attempt, r.Outcome, r.sum, encodeName(r.Headline))
 }
 
-// readMark reads a hidden line above a row, of a comment on the commit head.
+// readMark parses a hidden line above a row, of a comment on the commit head.
 func readMark(line, head string) (Row, bool) {
 	fields, ok := hidden(line, rowOpens)
 	if !ok {
@@ -91,8 +90,8 @@ func readMark(line, head string) (Row, bool) {
 	return r, true
 }
 
-// hidden reads the fields of a hidden line. Those that a later version may add
-// are there too, to be passed over.
+// hidden parses the fields of a hidden line, including unknown ones of a later version, which are
+// ignored.
 func hidden(line, opens string) (fields map[string]string, ok bool) {
 	inner, closed := strings.CutSuffix(strings.TrimSpace(line), " -->")
 	inner, opened := strings.CutPrefix(inner, opens)
@@ -107,13 +106,13 @@ func hidden(line, opens string) (fields map[string]string, ok bool) {
 	return fields, true
 }
 
-// legName is what a leg can be called: it stands in comments, in the names of
-// checks and of artifacts, and in hidden markers.
+// legName matches valid names of legs, which appear in comments, in the names of checks and of
+// artifacts, and in hidden markers.
 var legName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 .,:=+/_-]{0,99}$`)
 
-// LegName is what the input leg calls the leg of a job matrix: a name, or the
-// matrix as JSON, {"api-level":34,"arch":"x86_64"}, which is named "api-level 34,
-// arch x86_64". "" is a job without a matrix.
+// LegName returns the name of the leg of a job matrix by the input leg: a name, or the matrix as
+// JSON, {"api-level":34,"arch":"x86_64"}, which is named "api-level 34, arch x86_64". "" is a job
+// without a matrix.
 func LegName(input string) (string, error) {
 	input = strings.TrimSpace(input)
 	if input == "" || input == "null" {
@@ -141,14 +140,14 @@ func matrixName(input string) (string, error) {
 	if len(plain) <= 100 {
 		return plain, nil
 	}
-	digest := sha256.Sum256([]byte(input)) // what is cut off may be what tells them apart
+	digest := sha256.Sum256([]byte(input)) // what is cut off may be the only difference
 	return plain[:90] + " " + hex.EncodeToString(digest[:4]), nil
 }
 
-// unfit is what a leg's name can't hold.
+// unfit matches what a leg's name must not contain.
 var unfit = regexp.MustCompile(`^[^A-Za-z0-9]+|[^A-Za-z0-9 .,:=+/_-]+`)
 
-// FileName is a name as a part of the name of a file or an artifact.
+// FileName returns a name as a part of the name of a file or an artifact.
 func FileName(name string) string {
 	return strings.Trim(regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(name, "-"), "-.")
 }

@@ -13,18 +13,18 @@ import (
 // stampOpens begins the hidden first line of every comment that apkgate writes.
 const stampOpens = "<!-- apkgate:v1 "
 
-// Stamp is what a comment hides in its first line: whose it is, and which run's.
+// Stamp is the hidden first line of a comment: its configuration and its run.
 type Stamp struct {
 	Config  string // the configuration's name; one comment a name
 	Run     RunRef
 	Head    string       // the commit that was measured
-	Outcome gate.Outcome // "" where there is none, or it is not known
+	Outcome gate.Outcome // "" if there is none, or it is unknown
 	Job     string       // as of a Row
 	sum     string       // as of a Row
 }
 
-// String is the hidden line. The name is percent-encoded, so that it can't end
-// the HTML comment or begin another field.
+// String returns the hidden line. The name is percent-encoded, so that it can't end the HTML
+// comment or begin another field.
 func (s Stamp) String() string {
 	return fmt.Sprintf("%sconfig=%s run=%d number=%d attempt=%d head=%s sum=%s verdict=%s job=%s -->", stampOpens,
 		encodeName(s.Config), s.Run.ID, s.Run.Number, s.Run.Attempt, s.Head, s.sum, s.Outcome, encodeName(s.Job))
@@ -32,8 +32,8 @@ func (s Stamp) String() string {
 
 func encodeName(name string) string { return strings.ReplaceAll(url.QueryEscape(name), "--", "%2D%2D") }
 
-// readStamp reads the first line of a comment; ok is false where it bears no
-// stamp. One that an earlier version wrote has neither verdict nor job.
+// readStamp parses the first line of a comment; ok is false if it has no stamp. A stamp of an
+// earlier version has neither verdict nor job.
 func readStamp(body string) (s Stamp, ok bool) {
 	line, _, _ := strings.Cut(body, "\n")
 	fields, ok := hidden(line, stampOpens)
@@ -50,9 +50,8 @@ func readStamp(body string) (s Stamp, ok bool) {
 	}, name != ""
 }
 
-// compare orders stamps by how much they have to say about the pull request as
-// it is now: its head commit goes first, then the later run, then the later
-// attempt. head is "" where it is not known.
+// compare orders stamps by their relevance to the current pull request: its head commit goes first,
+// then the later run, then the later attempt. head is "" if unknown.
 func (s Stamp) compare(t Stamp, head string) int {
 	current := func(x Stamp) int {
 		if head != "" && x.Head == head {
@@ -67,11 +66,11 @@ func (s Stamp) compare(t Stamp, head string) int {
 	)
 }
 
-// RunRef orders runs of workflows: GitHub's run ids only grow, and a re-run
-// keeps its id and number and counts attempts.
+// RunRef orders runs of workflows: GitHub's run ids only grow, and a re-run keeps its id and number
+// and counts attempts.
 type RunRef struct{ ID, Number, Attempt int64 }
 
-// Number is a number that GitHub gave, 0 for what is none.
+// Number parses a number from GitHub, 0 if it is none.
 func Number(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 {

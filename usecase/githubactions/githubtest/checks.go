@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxAnnotations is the most that one request may bring.
+// MaxAnnotations is the maximum of one request.
 const MaxAnnotations = 50
 
 const maxSummary = 65_535 // characters of a check run's summary
@@ -30,7 +30,7 @@ type CheckRun struct {
 	HTMLURL string   `json:"html_url"`
 }
 
-// Annotation is a line of a file that a check run says something of.
+// Annotation is a check run's message on a line of a file.
 type Annotation struct {
 	Path    string `json:"path"`
 	Line    int    `json:"start_line"`
@@ -40,7 +40,7 @@ type Annotation struct {
 	Message string `json:"message"`
 }
 
-// Checks are the check runs, in the order in which they were begun.
+// Checks returns the check runs, in the order in which they were started.
 func (s *Server) Checks() []CheckRun {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *Server) Checks() []CheckRun {
 	return out
 }
 
-// checkInput is what creating and updating take.
+// checkInput is the body of creating and updating.
 type checkInput struct {
 	Name, Status, Conclusion string
 	HeadSHA                  string `json:"head_sha"`
@@ -94,7 +94,7 @@ func (c *CheckRun) apply(in checkInput) {
 	}
 	if in.Output != nil {
 		c.Title, c.Summary = in.Output.Title, in.Output.Summary
-		c.Annotations = append(c.Annotations, in.Output.Annotations...) // GitHub adds them to those there are
+		c.Annotations = append(c.Annotations, in.Output.Annotations...) // GitHub adds them to the existing ones
 	}
 	c.History = append(c.History, strings.TrimSpace(c.Status+" "+c.Conclusion))
 }
@@ -143,8 +143,8 @@ func (s *Server) getCheck(r *http.Request) answer {
 	return notFound
 }
 
-// listChecks lists, as GitHub does, of checks of one name the last alone, unless
-// the filter is "all".
+// listChecks lists, as GitHub does, only the last of several checks of one name, unless the filter
+// is "all".
 func (s *Server) listChecks(r *http.Request) answer {
 	found := []*CheckRun{}
 	q := r.URL.Query()

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBody is the most characters that a comment may have.
+// MaxBody is the maximum of characters of a comment.
 const MaxBody = 65_536
 
 // Comment is one comment on a pull request.
@@ -18,7 +18,7 @@ type Comment struct {
 	Edits  int // how often it was edited
 }
 
-// AddComment puts a comment there, as if its author had written it.
+// AddComment adds a comment as if its author had written it.
 func (s *Server) AddComment(pull int, author, body string) Comment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,7 +27,7 @@ func (s *Server) AddComment(pull int, author, body string) Comment {
 	return *c
 }
 
-// Comments are those of a pull request, in the order in which they were created.
+// Comments returns those of a pull request, in the order in which they were created.
 func (s *Server) Comments(pull int) []Comment {
 	s.mu.Lock()
 	defer s.mu.Unlock()

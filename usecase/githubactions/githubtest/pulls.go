@@ -42,8 +42,7 @@ func (s *Server) showPull(p Pull) map[string]any {
 	}
 }
 
-// listPulls filters as GitHub does: head is "owner:branch" and says nothing of
-// the repository's name.
+// listPulls filters as GitHub does: head is "owner:branch", without the repository's name.
 func (s *Server) listPulls(r *http.Request) answer {
 	q := r.URL.Query()
 	var found []map[string]any
@@ -66,7 +65,7 @@ func (s *Server) getPull(r *http.Request) answer {
 	return notFound
 }
 
-// Committed is when the newest commit of the base branch but n was made.
+// Committed returns when the n-th newest commit of the base branch was made.
 func Committed(n int) time.Time {
 	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(-time.Duration(n) * time.Hour)
 }
@@ -74,7 +73,7 @@ func Committed(n int) time.Time {
 // SetCommits sets the commits of the base branch, the newest first (see Committed).
 func (s *Server) SetCommits(shas ...string) { s.locked(func() { s.commits = shas }) }
 
-// listCommits lists the commits from the one asked for on.
+// listCommits lists the commits from the requested one on.
 func (s *Server) listCommits(r *http.Request) answer {
 	from := slices.Index(s.commits, r.URL.Query().Get("sha"))
 	if from < 0 {

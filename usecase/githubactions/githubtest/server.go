@@ -1,11 +1,9 @@
-// Package githubtest is a stand-in for GitHub's REST API, for tests: comments
-// with their pages, check runs, pull requests, and who a token is.
+// Package githubtest simulates GitHub's REST API for tests: comments with their pages, check runs,
+// pull requests, and the account of a token.
 //
-// It owns the behaviour that apkgate relies on and the limits that apkgate must
-// keep to; it is not GitHub and knows nothing else of it. It takes a stand: what
-// GitHub would refuse, it refuses too (a wrong token, a comment of more than
-// 65,536 characters, more than 50 annotations), and it can be told to fail as
-// GitHub fails.
+// It implements the behavior that apkgate relies on and the limits that apkgate must keep to, and
+// nothing else of GitHub. It refuses what GitHub would (a wrong token, a comment of more than
+// 65,536 characters, more than 50 annotations), and it can be made to fail as GitHub fails.
 package githubtest
 
 import (
@@ -19,8 +17,7 @@ import (
 	"time"
 )
 
-// Server is one repository on a simulated GitHub. Its methods may be called
-// while it serves.
+// Server is one repository on a simulated GitHub. Its methods may be called while it serves.
 type Server struct {
 	owner, repo, token string
 
@@ -39,14 +36,14 @@ type Server struct {
 	hold     *hold
 }
 
-// hold is a request to keep waiting.
+// hold is a request to delay.
 type hold struct {
 	method, path     string
 	arrived, mayGoOn chan struct{}
 }
 
-// New returns a server with the repository owner/repo that takes one token. It
-// speaks as "github-actions[bot]", as a workflow's own token does.
+// New returns a server with the repository owner/repo that accepts one token. Its account is
+// "github-actions[bot]", as that of a workflow's own token.
 func New(owner, repo, token string) *Server {
 	s := &Server{
 		owner: owner, repo: repo, token: token, login: "github-actions[bot]",
@@ -82,10 +79,10 @@ func (s *Server) As(login string) { s.locked(func() { s.login, s.person = login,
 // AsApp makes the token that of an app with this login, such as "gate[bot]".
 func (s *Server) AsApp(login string) { s.locked(func() { s.login, s.person = login, false }) }
 
-// ReadOnly makes the token one that may only read, as a fork's is.
+// ReadOnly makes the token read-only, as a fork's is.
 func (s *Server) ReadOnly(on bool) { s.locked(func() { s.readOnly = on }) }
 
-// Requests are all that came in, as "METHOD /path?query", in order.
+// Requests returns all received requests, as "METHOD /path?query", in order.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,22 +103,21 @@ type Fault struct {
 	Status int    // 0 breaks the connection off
 	Header map[string]string
 	Text   string // the message
-	Late   bool   // do what was asked, and then answer so
+	Late   bool   // execute the request, and then answer so
 }
 
-// Fail makes matching requests fail. Faults are tried in the order in which they
-// were added.
+// Fail makes matching requests fail. Faults are tried in the order in which they were added.
 func (s *Server) Fail(f Fault) { s.locked(func() { s.faults = append(s.faults, &f) }) }
 
-// Hold keeps the next matching request waiting until release is called; arrived is
-// closed when it has come.
+// Hold delays the next matching request until release is called; arrived is closed when it has
+// come.
 func (s *Server) Hold(method, path string) (arrived <-chan struct{}, release func()) {
 	h := &hold{method, path, make(chan struct{}), make(chan struct{})}
 	s.locked(func() { s.hold = h })
 	return h.arrived, func() { close(h.mayGoOn) }
 }
 
-// wait holds the request where it is to be held.
+// wait delays the request if it is to be held.
 func (s *Server) wait(r *http.Request) {
 	s.mu.Lock()
 	h := s.hold
@@ -135,8 +131,8 @@ func (s *Server) wait(r *http.Request) {
 	<-h.mayGoOn
 }
 
-// ServeHTTP implements http.Handler. It serves at the root and, as GitHub
-// Enterprise Server does, below /api/v3.
+// ServeHTTP implements http.Handler. It serves at the root and, as GitHub Enterprise Server does,
+// below /api/v3.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Path = strings.TrimPrefix(r.URL.Path, "/api/v3")
 	r.URL.RawPath = ""
@@ -173,7 +169,7 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 }
 
-// wrap does what holds for every request: the log, the token, the faults.
+// wrap handles what all requests have in common: the log, the token, the faults.
 func (s *Server) wrap(handle func(*http.Request) answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.wait(r)
@@ -229,7 +225,7 @@ func (f *Fault) answer(w http.ResponseWriter) {
 	a.write(w)
 }
 
-// user is for people's tokens alone.
+// user is only for people's tokens.
 func (s *Server) user(*http.Request) answer {
 	if !s.person {
 		return notAllowed
@@ -237,7 +233,7 @@ func (s *Server) user(*http.Request) answer {
 	return answer{status: http.StatusOK, body: map[string]any{"login": s.login, "type": "User"}}
 }
 
-// graphQL knows the one query for who the token is.
+// graphQL supports the one query for the token's account.
 func (s *Server) graphQL(r *http.Request) answer {
 	var q struct{ Query string }
 	if !decode(r, &q) || !strings.Contains(q.Query, "viewer") {
@@ -262,7 +258,7 @@ func pathNumber(r *http.Request, name string) int64 {
 	return n
 }
 
-// page cuts a list as GitHub does and names the next page in the Link header.
+// page cuts a list into pages as GitHub does and names the next page in the Link header.
 func page[T any](r *http.Request, all []T) ([]T, map[string]string) {
 	q := r.URL.Query()
 	size, err := strconv.Atoi(q.Get("per_page"))

@@ -18,14 +18,14 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// held is what a phone's screen, clocks and background are like.
+// held describes the phone's screen, clocks and background compilation.
 func held(s *simulator.Simulated) string {
 	fixed, dexopt := s.Phone.Held()
 	return fmt.Sprintf("light %s at %s, turns %s, turned %s, fixed %v, dexopt %v", s.Phone.Setting("system screen_brightness_mode"),
 		s.Phone.Setting("system screen_brightness"), s.Phone.Setting("system accelerometer_rotation"), s.Phone.Setting("system user_rotation"), fixed, dexopt)
 }
 
-// during is what a run told of a phone while it measured.
+// during returns the phone's state while a run measured.
 func during(t *testing.T, s *simulator.Simulated, job collect.Job) (collect.Result, string) {
 	t.Helper()
 	seen := ""
@@ -37,8 +37,8 @@ func during(t *testing.T, s *simulator.Simulated, job collect.Job) (collect.Resu
 	return r, seen
 }
 
-// A phone is held still as far as its Android lets anybody, and is afterwards as it was.
-func TestAPhoneIsHeldStill(t *testing.T) {
+// A phone's conditions are held as far as its Android allows, and restored afterwards.
+func TestConditionsAreHeldAndRestored(t *testing.T) {
 	t.Parallel()
 	ninety := 90
 	for name, c := range map[string]struct {
@@ -89,8 +89,8 @@ func TestAPhoneIsHeldStill(t *testing.T) {
 	}
 }
 
-// A phone without the fixed performance mode says so when it is asked for it.
-func TestAPhoneWithoutFixedPerformance(t *testing.T) {
+// A phone without the fixed performance mode says so if it is configured.
+func TestPhoneWithoutFixedPerformance(t *testing.T) {
 	t.Parallel()
 	for want, told := range map[string]bool{config.PerformanceAuto: false, config.PerformanceAlways: true} {
 		_, job := simulated(t, "pixel-5-android-11", simulator.Options{})
@@ -104,8 +104,8 @@ func TestAPhoneWithoutFixedPerformance(t *testing.T) {
 	}
 }
 
-// What somebody has set while a run measured stays theirs.
-func TestWhatIsSetMeanwhileStays(t *testing.T) {
+// Settings changed by somebody else during a run are kept.
+func TestSettingsChangedDuringARunStay(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "pixel-7-android-14", simulator.Options{Lies: 1})
 	quiet(t, &job)
@@ -122,9 +122,9 @@ func TestWhatIsSetMeanwhileStays(t *testing.T) {
 	}
 }
 
-// System UI may not respond after the start of a slow phone, and its dialog keeps the focus
-// from every app: it is told to wait. What has crashed is closed.
-func TestADialogOfTheSystemIsDismissed(t *testing.T) {
+// System UI may not respond after the start of a slow phone, and its dialog keeps the focus from
+// every app: "wait" is pressed. What has crashed is closed.
+func TestSystemDialogIsDismissed(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"sdk-gphone64-x86-android-14", "sdk-gphone-android-11", "pixel-3-android-9", "moto-g5-android-7.0", "nexus-5x-android-6.0.0", "nexus-5-android-4.4.4"} {
 		t.Run(profile, func(t *testing.T) {
@@ -141,8 +141,8 @@ func TestADialogOfTheSystemIsDismissed(t *testing.T) {
 	}
 }
 
-// A dialog that comes between two repetitions is taken away before the second.
-func TestADialogBetweenRepetitions(t *testing.T) {
+// A dialog that comes between two repetitions is closed before the second.
+func TestDialogBetweenRepetitions(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "pixel-5-android-11", simulator.Options{})
 	quiet(t, &job)
@@ -158,8 +158,8 @@ func TestADialogBetweenRepetitions(t *testing.T) {
 	}
 }
 
-// A dialog that nobody can press from here loses the app its focus, which is told before.
-func TestADialogThatStays(t *testing.T) {
+// A dialog that can't be pressed from here takes the focus from the app, which is reported before.
+func TestDialogThatStays(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{config.PolicyWarn, config.PolicyRefuse} {
 		s, job := simulated(t, "pixel-5-android-11", simulator.Options{ClosedTmp: true}) // nowhere to write the window to
@@ -176,8 +176,8 @@ func TestADialogThatStays(t *testing.T) {
 	}
 }
 
-// sys.boot_completed is 1 before the services are there that installing and starting need.
-func TestServicesThatComeBehindTheBoot(t *testing.T) {
+// sys.boot_completed is 1 before the services that installing and starting need are there.
+func TestServicesThatStartAfterTheBoot(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"sdk-gphone64-x86-android-14", "nexus-5x-android-6.0.0"} {
 		s, job := simulated(t, profile, simulator.Options{Boot: simulator.Boot{Takes: 20 * time.Second, Services: 25 * time.Second}})
@@ -190,8 +190,8 @@ func TestServicesThatComeBehindTheBoot(t *testing.T) {
 	}
 }
 
-// The start of a phone that goes on behind its back costs frames, unless it is waited for.
-func TestABusyPhoneIsWaitedFor(t *testing.T) {
+// A phone that is still starting in the background loses frames, unless it is waited for.
+func TestCollectWaitsForABusyPhone(t *testing.T) {
 	t.Parallel()
 	janky := func(busy, within time.Duration) (float64, collect.Result) {
 		_, job := simulated(t, "sdk-gphone64-x86-android-14", simulator.Options{Boot: simulator.Boot{Busy: busy}})
@@ -215,9 +215,8 @@ func TestABusyPhoneIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Where the policy is to refuse, nothing is measured on a device that is not as it should be,
-// and it is left as it was.
-func TestAnUnfitDeviceIsRefused(t *testing.T) {
+// If the policy is to refuse, nothing is measured on an unfit device, and it is left as it was.
+func TestUnfitDeviceIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		options simulator.Options
@@ -263,9 +262,9 @@ func TestAnUnfitDeviceIsRefused(t *testing.T) {
 	}
 }
 
-// Animations are left as they are: that they are not as users have them is told, and makes
-// another context. A phone that is as ever has the context that it always had.
-func TestAnimationsAreLeftAndTold(t *testing.T) {
+// Animations are left as they are: if they differ from users', that is a warning and part of the
+// context. The context of unchanged phones stays the same.
+func TestAnimationsAreLeftAndReported(t *testing.T) {
 	t.Parallel()
 	var contexts []devctx.Properties
 	for _, c := range []struct{ scale, want string }{{"1.0", ""}, {"0", "off"}, {"0.5", "0.5x"}} {
@@ -284,7 +283,7 @@ func TestAnimationsAreLeftAndTold(t *testing.T) {
 		}
 		contexts = append(contexts, r.Run.Context)
 	}
-	before := devctx.Properties{} // as it was noted when neither was
+	before := devctx.Properties{} // the context when neither was recorded
 	for name, value := range contexts[0] {
 		if name != devctx.Animations && name != devctx.Performance {
 			before[name] = value
@@ -297,8 +296,8 @@ func TestAnimationsAreLeftAndTold(t *testing.T) {
 	}
 }
 
-// What a run set that was killed is put back by the next, or on request.
-func TestWhatAKilledRunHeldIsLetGo(t *testing.T) {
+// Conditions held by a killed run are released by the next, or on request.
+func TestConditionsOfAKilledRunAreReleased(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "pixel-7-android-14", simulator.Options{FixedPerformance: 1.2, Lies: 3})
 	quiet(t, &job)

@@ -13,12 +13,11 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// hanging is a device whose answers come late, by this computer's time: never where
-// that is 0.
+// hanging is a device whose answers are delayed on this computer's clock; 0 delays them for ever.
 type hanging struct {
 	device.Device
 	empty, all time.Duration // an empty command, and everything else
-	system     time.Duration // what asks its system
+	system     time.Duration // queries of its system
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -42,7 +41,7 @@ func (h hanging) Exec(ctx context.Context, command string) (device.Output, error
 func (h hanging) Install(ctx context.Context, _ ...string) error { return wait(ctx, h.all) }
 func (h hanging) Close() error                                   { return nil }
 
-func TestAHungDeviceIsNoticed(t *testing.T) {
+func TestSupervisedDetectsAHang(t *testing.T) {
 	t.Parallel()
 	const alive = 10 * time.Millisecond
 	for name, c := range map[string]struct {
@@ -66,7 +65,7 @@ func TestAHungDeviceIsNoticed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
 				var said []string
-				d := &attended{
+				d := &supervised{
 					Device: c.device, wall: HostClock(), clock: HostClock(), shell: voice{of: "the device"}, system: voice{of: "the device's system"},
 					silent: func(what string, _ time.Duration) {
 						said = append(said, fmt.Sprint(time.Since(begun), ": ", what, " silent"))
@@ -98,8 +97,8 @@ type stillClock struct{}
 func (stillClock) Now() time.Duration                               { return 0 }
 func (stillClock) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// A hung device takes connections and says nothing on them.
-func TestAHungDeviceIsGivenUpInTheTimeThatIsSaid(t *testing.T) {
+// A device that hangs while connecting accepts connections and is silent on them.
+func TestReconnectGivesUpAHungDevice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
@@ -112,7 +111,7 @@ func TestAHungDeviceIsGivenUpInTheTimeThatIsSaid(t *testing.T) {
 		}
 		d := New("pixel", stillClock{}, time.Now(), connect)
 		d.Journal = journal.New("pixel", progressTo(func(e journal.Event) { said = append(said, e.Message) }))
-		d.dev = &attended{Device: hanging{}, wall: HostClock(), clock: HostClock()}
+		d.dev = &supervised{Device: hanging{}, wall: HostClock(), clock: HostClock()}
 		begun := time.Now()
 		err := d.Reconnect(t.Context(), func(context.Context) error { return nil })
 		if took := time.Since(begun); !errors.Is(err, device.ErrGone) || took != 90*time.Second || !d.away {
@@ -124,14 +123,13 @@ func TestAHungDeviceIsGivenUpInTheTimeThatIsSaid(t *testing.T) {
 	})
 }
 
-// progressTo is told of progress by a function.
+// progressTo is a Progress that calls a function.
 type progressTo func(journal.Event)
 
 func (f progressTo) Report(e journal.Event) { f(e) }
 
-// lost is a device on which what is under way and the question whether it lives fail
-// at the same time, the one for want of an answer and the other since the connection
-// was ended for that.
+// lost is a device on which the operation under way and the liveness query fail at the same time:
+// the query for lack of an answer, the operation because its connection was ended for that.
 type lost struct {
 	device.Device
 	own, question error
@@ -146,16 +144,16 @@ func (l lost) Exec(_ context.Context, command string) (device.Output, error) {
 	}
 	<-l.asked
 	close(l.ended)
-	synctest.Wait() // until the question was answered
+	synctest.Wait() // until the query was answered
 	return device.Output{}, l.own
 }
 
-func TestTheReasonOfALossIsToldWhoeverHearsOfItFirst(t *testing.T) {
+func TestSupervisedKeepsTheReasonOfALoss(t *testing.T) {
 	t.Parallel()
 	silence, closed := fmt.Errorf("%w: no answer", device.ErrGone), fmt.Errorf("%w: the stream is closed", device.ErrGone)
 	for _, c := range [][2]error{{silence, closed}, {closed, silence}} {
 		synctest.Test(t, func(t *testing.T) {
-			d := &attended{wall: HostClock(), clock: HostClock(), Device: lost{own: c[0], question: c[1], asked: make(chan struct{}), ended: make(chan struct{})}}
+			d := &supervised{wall: HostClock(), clock: HostClock(), Device: lost{own: c[0], question: c[1], asked: make(chan struct{}), ended: make(chan struct{})}}
 			if _, err := d.Exec(t.Context(), "dumpsys gfxinfo"); !errors.Is(err, device.ErrGone) || !strings.Contains(err.Error(), "no answer") {
 				t.Errorf("of the failures %q and %q it is told %v, want that there was no answer", c[0], c[1], err)
 			}
@@ -163,8 +161,8 @@ func TestTheReasonOfALossIsToldWhoeverHearsOfItFirst(t *testing.T) {
 	}
 }
 
-// givingUp is a device whose system hangs, so that its dumpsys gives each dump up after
-// ten seconds, and calls that a success.
+// givingUp is a device whose system hangs: its dumpsys gives each dump up after ten seconds and
+// reports success.
 type givingUp struct{ device.Device }
 
 func (givingUp) Exec(ctx context.Context, command string) (device.Output, error) {
@@ -177,26 +175,26 @@ func (givingUp) Exec(ctx context.Context, command string) (device.Output, error)
 	return device.Output{Stdout: []byte("\n*** SERVICE 'gfxinfo' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n")}, wait(ctx, 10*time.Second)
 }
 
-// The silence of a system goes on over dumps that were given up.
-func TestASystemThatHangsIsLostThoughDumpsEnd(t *testing.T) {
+// Dumps that were given up do not end the silence of a system.
+func TestSupervisedDetectsAHungSystem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		var said []string
-		d := &attended{
+		d := &supervised{
 			Device: givingUp{}, wall: HostClock(), clock: HostClock(), shell: voice{of: "the device"}, system: voice{of: "the device's system"},
 			silent:  func(what string, _ time.Duration) { said = append(said, what) },
 			answers: func(what string, _ time.Duration) { t.Errorf("%s is said to answer", what) },
-			gaveUp:  func(service string) { said = append(said, service) },
+			dumpCut: func(service string) { said = append(said, service) },
 		}
 		var err error
 		for err == nil {
 			_, err = d.Exec(t.Context(), "dumpsys gfxinfo com.example")
 		}
-		if took := time.Since(begun); !errors.Is(err, device.ErrGone) || took != askAfter+systemFor {
+		if took := time.Since(begun); !errors.Is(err, device.ErrGone) || took != askAfter+systemLostAfter {
 			t.Errorf("it is lost after %v: %v", took, err)
 		}
-		// What is said as it is lost may come too late for this.
+		// The report of the loss itself may come too late for this.
 		const want = "the device's system; gfxinfo; the device's system; gfxinfo; the device's system; gfxinfo"
 		if got := strings.Join(said, "; "); !strings.HasPrefix(got, want) {
 			t.Errorf("it is said %q, want it to begin with %q", got, want)

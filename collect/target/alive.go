@@ -14,52 +14,52 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// pulseEvery is how often a device's pulse is felt while it is waited for, on its clock.
-const pulseEvery = 2 * time.Second
+// aliveEvery is how often a device is checked while it is waited for, on its clock.
+const aliveEvery = 2 * time.Second
 
-// Rest lets time pass on the device's clock. Meanwhile the device's pulse is felt: one
-// that dies, hangs or restarts is known within 5 s, also while nothing else is asked of it.
+// Rest waits on the device's clock. The device is checked while it rests, so that one that dies,
+// hangs or restarts is detected within 5 s.
 func (t *Target) Rest(ctx context.Context, d time.Duration) error {
 	for until := t.Clock.Now() + d; ; {
-		if err := t.Feel(ctx); err != nil {
+		if err := t.CheckAliveIfDue(ctx); err != nil {
 			return err
 		}
-		left := until - t.Clock.Now() // feeling it takes some of the time
+		left := until - t.Clock.Now() // the check takes some of the time
 		if left <= 0 {
 			return nil
 		}
-		if err := t.Clock.Sleep(ctx, min(left, pulseEvery)); err != nil {
+		if err := t.Clock.Sleep(ctx, min(left, aliveEvery)); err != nil {
 			return err
 		}
 	}
 }
 
-// Feel feels the device's pulse, where that is due.
-func (t *Target) Feel(ctx context.Context) error {
+// CheckAliveIfDue is CheckAlive if the last check is old enough.
+func (t *Target) CheckAliveIfDue(ctx context.Context) error {
 	if err := t.Lost(); err != nil {
 		return err
 	}
-	if now := t.Clock.Now(); t.felt && now-t.pulsed < pulseEvery {
+	if now := t.Clock.Now(); t.lifeKnown && now-t.checked < aliveEvery {
 		return nil
 	}
-	return t.Pulse(ctx)
+	return t.CheckAlive(ctx)
 }
 
-// Vitals are the processes whose files in /proc tell of the device while an app is measured,
-// in the same command as what is read of the app.
+// Vitals are the processes whose files in /proc show the device's state while an app is measured,
+// read in the same command as the app's own.
 type Vitals struct {
-	System int   // Android's own process; 0: not known
-	Watch  []int // that what is asked of the device runs in: adbd, the shell that is kept, and what follows the log
+	System int   // Android's system process; 0: unknown
+	Watch  []int // the processes that queries run in: adbd, the shell that is kept open, and the log's follower
 }
 
-// FindVitals looks for them: pidof came with Android 6.
+// FindVitals finds the processes: pidof came with Android 6.
 func (t *Target) FindVitals(ctx context.Context) error {
 	const mark = "apkgate-next"
 	out, err := t.Ask(ctx, "pidof system_server; echo "+mark+"; pidof adbd; echo "+mark+"; pidof logcat")
 	if err != nil {
 		return fmt.Errorf("look for the processes that watching takes: %w", err)
 	}
-	t.Vitals, t.light = Vitals{}, life{}
+	t.Vitals, t.lifeRead = Vitals{}, life{}
 	for i, part := range strings.SplitN(string(out.Stdout), mark, 3) {
 		for word := range strings.FieldsSeq(part) {
 			pid, err := strconv.Atoi(word)
@@ -75,7 +75,7 @@ func (t *Target) FindVitals(ctx context.Context) error {
 	return t.findShell(ctx)
 }
 
-// findShell looks for the process of the shell that the device keeps, which tells it itself.
+// findShell finds the process of the shell that the device keeps open, by asking the shell.
 func (t *Target) findShell(ctx context.Context) error {
 	if !device.KeepsShell(ctx, t.dev.Device) {
 		return nil
@@ -90,13 +90,13 @@ func (t *Target) findShell(ctx context.Context) error {
 	return nil
 }
 
-// maxWatch bounds the processes of a device that watch it.
+// maxWatch limits how many watching processes of a device are tracked.
 const maxWatch = 10
 
-// bootID is another after each start of the kernel (random(4)).
+// bootID changes with each start of the kernel (random(4)).
 const bootID = "/proc/sys/kernel/random/boot_id"
 
-// Files are those that tell of them, and of the device's start.
+// Files returns the files that show the state of the processes and of the device's start.
 func (v Vitals) Files() []string {
 	if v.System == 0 {
 		return nil
@@ -108,13 +108,13 @@ func (v Vitals) Files() []string {
 	return files
 }
 
-// Felt is Pulse by what was read anyhow: the device's boot_id, and when Android's own process
-// began, "" where it is gone. Whether that process still answers is not asked while the app
-// works: what it is asked for is printed under its locks, and an app that works is no sign of
-// one that hangs.
-func (t *Target) Felt(ctx context.Context, boot, began string, works bool) error {
-	was := t.light
-	t.light = life{boot, began}
+// CheckAliveFrom is CheckAlive by values that were read anyway: the device's boot_id, and when
+// Android's system process began, "" if it is gone. While the app works it does not query the
+// system process: the answer needs the system's locks, and an app that works shows that the device
+// does not hang.
+func (t *Target) CheckAliveFrom(ctx context.Context, boot, began string, works bool) error {
+	was := t.lifeRead
+	t.lifeRead = life{boot, began}
 	switch {
 	case boot == "" || was.boot == "" || was.system == "":
 		return nil
@@ -130,7 +130,7 @@ func (t *Target) Felt(ctx context.Context, boot, began string, works bool) error
 		return nil
 	}
 	if works || t.Asked {
-		t.felt, t.pulsed = true, t.Clock.Now()
+		t.lifeKnown, t.checked = true, t.Clock.Now()
 	}
 	return t.behindDialog(ctx, accidents)
 }
@@ -140,13 +140,12 @@ var (
 	errSystemRestarted = fmt.Errorf("%w: its system has restarted by itself, and ended all apps", device.ErrGone)
 )
 
-// Pulse makes sure that the device is the one that it was, with the same start of its
-// kernel and of its system: an adb server may have the connection back after a restart
-// before any command fails.
+// CheckAlive makes sure that the device has the same start of its kernel and of its system as
+// before: an adb server may restore the connection after a restart before any command fails.
 //
-// boot_id is another after each start of the kernel, and the count one more after each of the
-// system's own process (SystemServer.java, Android 10).
-func (t *Target) Pulse(ctx context.Context) error {
+// boot_id changes with each start of the kernel, and the count increases with each start of the
+// system process (SystemServer.java, Android 10).
+func (t *Target) CheckAlive(ctx context.Context) error {
 	line := "cat " + bootID + "; getprop sys.system_server.start_count"
 	if !t.Asked {
 		line += "; " + systemQuestion
@@ -156,16 +155,16 @@ func (t *Target) Pulse(ctx context.Context) error {
 	}
 	out, err := t.Question(ctx, line)
 	if err != nil {
-		return fmt.Errorf("feel the device's pulse: %w", err)
+		return fmt.Errorf("check that the device is alive: %w", err)
 	}
-	if t.felt, t.pulsed = true, t.Clock.Now(); !t.Asked {
+	if t.lifeKnown, t.checked = true, t.Clock.Now(); !t.Asked {
 		t.dev.hear(&t.dev.system)
 	}
 	pulse, accidents, _ := strings.Cut(string(out.Stdout), accidentsMark)
 	if t.Heard != nil {
 		var follows bool
 		if accidents, follows = t.Heard(); !follows {
-			t.Heard = nil // from the next pulse on it is asked
+			t.Heard = nil // from the next check on the log is queried
 		}
 	}
 	now := lifeIn(pulse)
@@ -180,8 +179,8 @@ func (t *Target) Pulse(ctx context.Context) error {
 	return errRestarted
 }
 
-// life tells one start of a device from another; boot is "" where that is not known, and
-// system where the device does not count.
+// life identifies one start of a device; boot is "" if unknown, and system if the device does not
+// count.
 type life struct{ boot, system string }
 
 var lifeLines = regexp.MustCompile(`^([0-9a-f-]{36})\s+(\d{0,9})\s*$`)
@@ -194,20 +193,20 @@ func lifeIn(text string) life {
 	return life{m[1], m[2]}
 }
 
-// What the system's log of events tells of processes that don't respond or have crashed,
-// among its last entries: more of them than a busy phone writes between two pulses.
+// The last entries of the system's event log about processes that don't respond or have crashed:
+// more of them than a busy phone writes between two checks.
 const (
 	accidentsMark     = "apkgate-accidents"
 	accidentsQuestion = "logcat -d -b events -v threadtime -t 400 am_anr:V am_crash:V '*:S' 2>/dev/null"
 )
 
-// accident is an entry of it: am_anr has the user, the process's number and name, and
-// am_crash the number, the user and the name (EventLogTags.logtags).
+// accident is such an entry: am_anr has the user, the process's number and name, and am_crash the
+// number, the user and the name (EventLogTags.logtags).
 var accident = regexp.MustCompile(`am_(?:anr|crash)\s*: \[\d+,\d+,([^,\]]{1,255})`)
 
-// behindDialog is that a dialog has the focus which says that another process than the
-// app's does not respond or has crashed. It is looked for where the log tells of such a
-// process for the first time, since the question for the focus costs more than the log.
+// behindDialog reports that the focus is on a dialog about another process than the app's that does
+// not respond or has crashed. The focus is queried when the log first names such a process, since
+// that costs more than reading the log.
 func (t *Target) behindDialog(ctx context.Context, log string) error {
 	var entries []string
 	for line := range strings.Lines(log) {

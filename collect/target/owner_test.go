@@ -26,7 +26,7 @@ func owned(t *testing.T) (*simulator.Simulated, *Target) {
 	return s, d
 }
 
-// rival is who wants the phone too; the error says who has it.
+// rival is another user of the phone; the error says who has it.
 func rival(t *testing.T, s *simulator.Simulated) (*Target, error) {
 	t.Helper()
 	d := New("pixel", s.Clock(), time.Now(), nil)
@@ -35,7 +35,7 @@ func rival(t *testing.T, s *simulator.Simulated) (*Target, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = direct.Close() })
-	d.Journal, d.dev, d.Owner = journal.New("pixel", nil), &attended{Device: direct, wall: HostClock(), clock: HostClock()}, &devicelock.Owner{PID: 2, Host: "elsewhere"}
+	d.Journal, d.dev, d.Owner = journal.New("pixel", nil), &supervised{Device: direct, wall: HostClock(), clock: HostClock()}, &devicelock.Owner{PID: 2, Host: "elsewhere"}
 	return d, d.Own(t.Context(), 0)
 }
 
@@ -46,9 +46,8 @@ func pass(t *testing.T, s *simulator.Simulated, d time.Duration) {
 	}
 }
 
-// A run that goes on keeps the phone, whatever it does there, and however long it says
-// that it will be silent.
-func TestARunKeepsItsPhone(t *testing.T) {
+// A running run keeps its phone, whatever it does and however long a silence it announces.
+func TestOwnKeepsThePhone(t *testing.T) {
 	t.Parallel()
 	s, d := owned(t)
 	for name, do := range map[string]func() error{
@@ -75,9 +74,9 @@ func TestARunKeepsItsPhone(t *testing.T) {
 	}
 }
 
-// A run that was silent for too long, as on a computer that slept, has its phone again
-// where nobody else took it. Else it ends, and touches the phone no more.
-func TestARunThatLostItsPhone(t *testing.T) {
+// A run that was silent for too long, as on a computer that slept, gets its phone back unless
+// somebody else took it. Otherwise it ends, and changes nothing on the phone any more.
+func TestOwnAfterALongSilence(t *testing.T) {
 	t.Parallel()
 	for _, taken := range []bool{false, true} {
 		s, d := owned(t)
@@ -105,8 +104,8 @@ func TestARunThatLostItsPhone(t *testing.T) {
 	}
 }
 
-// What is left, and whose it is, can be asked without changing anything.
-func TestWhatIsLeftCanBeAsked(t *testing.T) {
+// Left reports the changes and their owner without changing anything.
+func TestLeft(t *testing.T) {
 	t.Parallel()
 	s, d := owned(t)
 	if err := d.Hold(t.Context(), "system", "a", "2"); err == nil {

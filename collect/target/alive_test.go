@@ -17,20 +17,20 @@ import (
 
 const boot = "5d1b9b6e-3a0c-4c4e-9f0f-000000000001"
 
-// pulsing is a device that tells of its starts, its accidents and its focus.
-type pulsing struct {
+// scripted is a device that reports its starts, its accidents and its focus.
+type scripted struct {
 	device.Device
 	mu                    sync.Mutex
 	boot, starts          string
 	log, focus            string
-	silentFrom, silentFor time.Duration // since it was made, all of it; for 0: never silent
-	system                bool          // it is only the system that is silent
+	silentFrom, silentFor time.Duration // since its creation, all of it; for 0: never silent
+	system                bool          // only the system is silent
 	made                  time.Time
 	asked                 []string
-	lost                  chan error // of which OnLoss tells
+	lost                  chan error // sent by OnLoss
 }
 
-func (p *pulsing) Exec(ctx context.Context, command string) (device.Output, error) {
+func (p *scripted) Exec(ctx context.Context, command string) (device.Output, error) {
 	p.mu.Lock()
 	p.asked = append(p.asked, command)
 	since := time.Since(p.made) - p.silentFrom
@@ -51,7 +51,7 @@ func (p *pulsing) Exec(ctx context.Context, command string) (device.Output, erro
 	return device.Output{}, nil
 }
 
-func (p *pulsing) OnLoss(ctx context.Context, lost func(error)) {
+func (p *scripted) OnLoss(ctx context.Context, lost func(error)) {
 	go func() {
 		select {
 		case err := <-p.lost:
@@ -61,10 +61,10 @@ func (p *pulsing) OnLoss(ctx context.Context, lost func(error)) {
 	}()
 }
 
-func (p *pulsing) Close() error { return nil }
+func (p *scripted) Close() error { return nil }
 
-// on is a target whose device is p, and what it reports.
-func on(t *testing.T, p *pulsing) (*Target, *[]string) {
+// on is a target whose device is p, and the events that it reports.
+func on(t *testing.T, p *scripted) (*Target, *[]string) {
 	t.Helper()
 	p.made = time.Now()
 	var said []string
@@ -79,7 +79,7 @@ func on(t *testing.T, p *pulsing) (*Target, *[]string) {
 	return d, &said
 }
 
-func TestWhatAPulseTells(t *testing.T) {
+func TestCheckAlive(t *testing.T) {
 	t.Parallel()
 	const (
 		other = "11-22 10:00:00.000  1000  1019 I am_anr  : [0,200,com.android.systemui,1,Input dispatching timed out]\n"
@@ -88,29 +88,29 @@ func TestWhatAPulseTells(t *testing.T) {
 		front = "  mCurrentFocus=Window{45b1ddc u0 Application Not Responding: com.android.systemui}\n"
 	)
 	for name, c := range map[string]struct {
-		change func(p *pulsing)
+		change func(p *scripted)
 		is     error
 		says   string
 	}{
-		"the same":                {func(*pulsing) {}, nil, ""},
-		"restarted":               {func(p *pulsing) { p.boot = strings.Replace(boot, "1", "2", 1) }, device.ErrGone, "it has restarted by itself"},
-		"its system restarted":    {func(p *pulsing) { p.starts = "2" }, device.ErrGone, "its system has restarted by itself"},
-		"garbled":                 {func(p *pulsing) { p.boot = "cat: permission denied" }, nil, ""},
-		"a dialog":                {func(p *pulsing) { p.log, p.focus = other, front }, loss.ErrDialog, "com.android.systemui does not respond"},
-		"an accident behind apps": {func(p *pulsing) { p.log, p.focus = other, "mCurrentFocus=Window{1 u0 com.example/.Main}" }, nil, ""},
-		"the app's own": {func(p *pulsing) {
+		"the same":                {func(*scripted) {}, nil, ""},
+		"restarted":               {func(p *scripted) { p.boot = strings.Replace(boot, "1", "2", 1) }, device.ErrGone, "it has restarted by itself"},
+		"its system restarted":    {func(p *scripted) { p.starts = "2" }, device.ErrGone, "its system has restarted by itself"},
+		"garbled":                 {func(p *scripted) { p.boot = "cat: permission denied" }, nil, ""},
+		"a dialog":                {func(p *scripted) { p.log, p.focus = other, front }, loss.ErrDialog, "com.android.systemui does not respond"},
+		"an accident behind apps": {func(p *scripted) { p.log, p.focus = other, "mCurrentFocus=Window{1 u0 com.example/.Main}" }, nil, ""},
+		"the app's own": {func(p *scripted) {
 			p.log, p.focus = own, strings.Replace(front, "com.android.systemui", "com.example", 1)
 		}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &pulsing{boot: boot, starts: "1"}
+			p := &scripted{boot: boot, starts: "1"}
 			d, _ := on(t, p)
-			if err := d.Pulse(t.Context()); err != nil {
+			if err := d.CheckAlive(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			c.change(p)
-			err := d.Pulse(t.Context())
+			err := d.CheckAlive(t.Context())
 			if !errors.Is(err, c.is) || c.is != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v, want %v", err, c.is)
 			}
@@ -118,38 +118,38 @@ func TestWhatAPulseTells(t *testing.T) {
 				p.focus = ""
 			}
 			asked := len(p.asked)
-			if err := d.Pulse(t.Context()); err != nil || len(p.asked) != asked+1 {
+			if err := d.CheckAlive(t.Context()); err != nil || len(p.asked) != asked+1 {
 				t.Errorf("the next: %v, by %q: what is known is told once", err, p.asked[asked:])
 			}
 			p.log += again
 			p.focus = front
-			if err := d.Pulse(t.Context()); !errors.Is(err, loss.ErrDialog) {
+			if err := d.CheckAlive(t.Context()); !errors.Is(err, loss.ErrDialog) {
 				t.Errorf("another accident: %v, want that a dialog stands before the app", err)
 			}
 		})
 	}
 }
 
-// Whenever a device falls silent while it is waited for, it is told within five seconds,
-// and lost fifteen after it was heard of last; its system after thirty.
-func TestSilenceIsKnownWhileNothingIsAsked(t *testing.T) {
+// A device that falls silent during a wait is reported within five seconds and lost fifteen seconds
+// after its last answer; its system after thirty.
+func TestRestDetectsSilence(t *testing.T) {
 	t.Parallel()
 	for _, system := range []bool{false, true} {
 		for after := 10 * time.Millisecond; after < 4*time.Second; after += 370 * time.Millisecond {
 			synctest.Test(t, func(t *testing.T) {
-				p := &pulsing{boot: boot, starts: "1", silentFrom: after, silentFor: time.Hour, system: system}
+				p := &scripted{boot: boot, starts: "1", silentFrom: after, silentFor: time.Hour, system: system}
 				d, said := on(t, p)
 				defer d.HangUp()
 				err := d.Rest(t.Context(), time.Minute)
 				lost := time.Since(p.made) - after
-				if want := map[bool]time.Duration{false: lostAfter, true: systemFor}[system]; !errors.Is(err, device.ErrGone) || lost > want || lost < want-pulseEvery {
+				if want := map[bool]time.Duration{false: lostAfter, true: systemLostAfter}[system]; !errors.Is(err, device.ErrGone) || lost > want || lost < want-aliveEvery {
 					t.Errorf("silent from %v on, it is lost %v later: %v", after, lost, err)
 				}
 				var told time.Duration
 				if len(*said) > 0 {
 					told, _ = time.ParseDuration(strings.SplitN((*said)[0], ":", 2)[0])
 				}
-				if known := told - after; len(*said) != 1 || known > noticedIn || known < noticedIn-pulseEvery {
+				if known := told - after; len(*said) != 1 || known > reportAfter || known < reportAfter-aliveEvery {
 					t.Errorf("silent from %v on, it is told %v later: %q", after, known, *said)
 				}
 			})
@@ -157,12 +157,12 @@ func TestSilenceIsKnownWhileNothingIsAsked(t *testing.T) {
 	}
 }
 
-// What is waited for costs the device a question every two seconds, and the time of the
-// questions is part of the wait.
-func TestARestIsAsLongAsItIsSaid(t *testing.T) {
+// Waiting costs the device one query every two seconds, and the time of the queries is part of the
+// wait.
+func TestRestDuration(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := &pulsing{boot: boot, starts: "1", silentFrom: 4 * time.Second, silentFor: 700 * time.Millisecond}
+		p := &scripted{boot: boot, starts: "1", silentFrom: 4 * time.Second, silentFor: 700 * time.Millisecond}
 		d, said := on(t, p)
 		defer d.HangUp()
 		if err := d.Rest(t.Context(), 9*time.Second); err != nil || time.Since(p.made) != 9*time.Second || len(*said) != 0 {
@@ -184,18 +184,18 @@ func TestARestIsAsLongAsItIsSaid(t *testing.T) {
 	})
 }
 
-// That the way to a device is lost, or its process ended, ends a rest without a question.
-func TestALossIsKnownWithoutAQuestion(t *testing.T) {
+// A lost connection, or an ended process, ends a rest without a query.
+func TestRestEndsOnALoss(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		happens func(p *pulsing, died chan struct{})
+		happens func(p *scripted, died chan struct{})
 		says    string
 	}{
-		"the connection": {func(p *pulsing, _ chan struct{}) { p.lost <- fmt.Errorf("%w: unplugged", device.ErrGone) }, "unplugged"},
-		"the process":    {func(_ *pulsing, died chan struct{}) { close(died) }, "ended by signal 9"},
+		"the connection": {func(p *scripted, _ chan struct{}) { p.lost <- fmt.Errorf("%w: unplugged", device.ErrGone) }, "unplugged"},
+		"the process":    {func(_ *scripted, died chan struct{}) { close(died) }, "ended by signal 9"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := &pulsing{boot: boot, starts: "1", lost: make(chan error)}
+			p := &scripted{boot: boot, starts: "1", lost: make(chan error)}
 			d, _ := on(t, p)
 			defer d.HangUp()
 			died := make(chan struct{})
@@ -205,7 +205,7 @@ func TestALossIsKnownWithoutAQuestion(t *testing.T) {
 				c.happens(p, died)
 			}()
 			err := d.Rest(t.Context(), time.Minute)
-			if took := time.Since(p.made); !errors.Is(err, device.ErrGone) || !strings.Contains(err.Error(), c.says) || took > 5*time.Second+pulseEvery {
+			if took := time.Since(p.made); !errors.Is(err, device.ErrGone) || !strings.Contains(err.Error(), c.says) || took > 5*time.Second+aliveEvery {
 				t.Errorf("%s: after %v: %v", name, took, err)
 			}
 			if again := d.Lost(); !errors.Is(again, device.ErrGone) {
@@ -215,8 +215,8 @@ func TestALossIsKnownWithoutAQuestion(t *testing.T) {
 	}
 }
 
-// What has died is not waited for, whether it is known before or while it is waited for.
-func TestWhatHasDiedIsNotWaitedFor(t *testing.T) {
+// A dead device is not waited for, whether it died before or during the wait.
+func TestReconnectOfADeadDevice(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, 20 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestWhatHasDiedIsNotWaitedFor(t *testing.T) {
 				return nil, fmt.Errorf("%w: nothing listens", device.ErrGone)
 			})
 			d.Journal, d.Died = journal.New("pixel", nil), died
-			d.dev = &attended{Device: hanging{}, wall: HostClock(), clock: HostClock()}
+			d.dev = &supervised{Device: hanging{}, wall: HostClock(), clock: HostClock()}
 			time.AfterFunc(after, func() { close(died) })
 			synctest.Wait()
 			err := d.Reconnect(t.Context(), func(context.Context) error { return nil })
@@ -236,12 +236,12 @@ func TestWhatHasDiedIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// An interrupt leaves five seconds for what is to be put back, and what is not is named.
-func TestTearDownOfAnInterruptIsBounded(t *testing.T) {
+// An interrupt leaves five seconds to undo changes, and the ones left are listed.
+func TestTearDownIsLimitedAfterAnInterrupt(t *testing.T) {
 	t.Parallel()
 	for _, interrupted := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			p := &pulsing{silentFrom: time.Second, silentFor: time.Hour}
+			p := &scripted{silentFrom: time.Second, silentFor: time.Hour}
 			d, said := on(t, p)
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
@@ -267,9 +267,9 @@ func TestTearDownOfAnInterruptIsBounded(t *testing.T) {
 	}
 }
 
-// What is read with an app's times tells of the device's start and of its system's; while the
-// app works, or dumps of its frames ask the system, no question is sent for the pulse.
-func TestWhatIsFeltWithoutAQuestion(t *testing.T) {
+// Values read with an app's times show restarts of the device and of its system; while the app
+// works, or dumps of its frames query the system, no extra query is sent.
+func TestCheckAliveFrom(t *testing.T) {
 	t.Parallel()
 	const again = "5d1b9b6e-3a0c-4c4e-9f0f-000000000002"
 	for name, c := range map[string]struct {
@@ -277,7 +277,7 @@ func TestWhatIsFeltWithoutAQuestion(t *testing.T) {
 		works, asked, follow bool
 		is                   error
 		says                 string
-		questions            int // for the pulse, afterwards
+		questions            int // for the check, afterwards
 	}{
 		"the app works":            {boot, "1200", true, false, true, nil, "", 0},
 		"it stands still":          {boot, "1200", false, false, true, nil, "", 1},
@@ -289,20 +289,20 @@ func TestWhatIsFeltWithoutAQuestion(t *testing.T) {
 		"its system is gone":       {boot, "", true, false, true, device.ErrGone, "its system has restarted by itself", 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := &pulsing{boot: boot, starts: "1"}
+			p := &scripted{boot: boot, starts: "1"}
 			d, _ := on(t, p)
 			defer d.HangUp()
 			d.Asked = c.asked
 			d.Heard = func() (string, bool) { return "", c.follow }
-			if err := d.Felt(t.Context(), boot, "1200", true); err != nil {
+			if err := d.CheckAliveFrom(t.Context(), boot, "1200", true); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(pulseEvery)
-			err := d.Felt(t.Context(), c.boot, c.began, c.works)
+			time.Sleep(aliveEvery)
+			err := d.CheckAliveFrom(t.Context(), c.boot, c.began, c.works)
 			if !errors.Is(err, c.is) || c.is != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if err := d.Feel(t.Context()); err != nil || len(p.asked) != c.questions {
+			if err := d.CheckAliveIfDue(t.Context()); err != nil || len(p.asked) != c.questions {
 				t.Errorf("%s: %v, asked %q", name, err, p.asked)
 			}
 		})

@@ -14,11 +14,11 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// ours reports whether the device is this process's to change.
-func (t *Target) ours() bool { return t.Owner == nil || t.owned }
+// mayChange reports whether this process may change the device.
+func (t *Target) mayChange() bool { return t.Owner == nil || t.owned }
 
-// Own marks the device as in use by its Owner, if any, once nobody else uses it, and
-// puts back what a run that was killed left changed on it.
+// Own marks the device as used by its Owner, if any, once nobody else uses it, and undoes what a
+// killed run left changed on it.
 func (t *Target) Own(ctx context.Context, longest time.Duration) error {
 	if t.Owner == nil {
 		return nil
@@ -32,15 +32,15 @@ func (t *Target) Own(ctx context.Context, longest time.Duration) error {
 		err = nil
 	}
 	if err != nil {
-		return t.held(err)
+		return t.inUse(err)
 	}
 	t.owned = true
 	t.hold.Store(hold)
 	return t.putBackLeft(ctx, parseLedger(rest))
 }
 
-// held says what to do about a device that somebody else uses.
-func (t *Target) held(err error) error {
+// inUse adds a hint to the error that somebody else uses the device.
+func (t *Target) inUse(err error) error {
 	var held *devicelock.HeldError
 	if !errors.As(err, &held) {
 		return err
@@ -48,8 +48,8 @@ func (t *Target) held(err error) error {
 	return t.Advise(loss.Infrastructure, fmt.Errorf("the device is %w", held), "wait for it to end, or measure on another device")
 }
 
-// stillOwn makes sure, after the device was lost, that nobody has taken it meanwhile.
-func (t *Target) stillOwn(ctx context.Context) error {
+// reclaim makes sure, after the device was lost, that nobody else has taken it.
+func (t *Target) reclaim(ctx context.Context) error {
 	hold := t.hold.Load()
 	if hold == nil {
 		return nil
@@ -58,15 +58,15 @@ func (t *Target) stillOwn(ctx context.Context) error {
 	if errors.Is(err, devicelock.ErrNoMark) {
 		return nil
 	}
-	if err = t.held(err); err != nil && !loss.IsGone(err) {
+	if err = t.inUse(err); err != nil && !loss.IsGone(err) {
 		t.owned = false
 	}
 	return err
 }
 
-// giveUp says on the device that nobody uses it, and that nothing but this is still to
-// be put back.
-func (t *Target) giveUp(ctx context.Context, left []Change) error {
+// release records on the device that nobody uses it, and that only the given changes are still to
+// be undone.
+func (t *Target) release(ctx context.Context, left []Change) error {
 	line := keepNoted(left)
 	if hold := t.hold.Swap(nil); hold != nil {
 		line += hold.Release()
@@ -79,8 +79,8 @@ func (t *Target) giveUp(ctx context.Context, left []Change) error {
 	return nil
 }
 
-// beat is what to put before a command, "" mostly: the mark is renewed with what is
-// sent anyhow.
+// beat returns the prefix of a command that renews the mark, mostly "": it is sent along with other
+// commands.
 func (t *Target) beat() string {
 	hold := t.hold.Load()
 	if hold == nil {
@@ -89,7 +89,7 @@ func (t *Target) beat() string {
 	return hold.Beat(t.Clock.Now())
 }
 
-// Renew renews the mark where that is due and nothing else is sent.
+// Renew renews the mark if that is due and no other command is sent.
 func (t *Target) Renew(ctx context.Context) error {
 	beat := t.beat()
 	if beat == "" {
@@ -99,7 +99,7 @@ func (t *Target) Renew(ctx context.Context) error {
 	return err
 }
 
-// Leave says that nothing is sent to the device for so long from now on.
+// Leave records that no command will be sent to the device for so long.
 func (t *Target) Leave(ctx context.Context, long time.Duration) error {
 	hold := t.hold.Load()
 	if hold == nil || long < devicelock.RenewEvery {
@@ -109,17 +109,17 @@ func (t *Target) Leave(ctx context.Context, long time.Duration) error {
 	return err
 }
 
-// ask runs a command line behind what renews the mark.
+// ask runs a command line after the prefix that renews the mark.
 func (t *Target) ask(ctx context.Context, beat, line string) (device.Output, error) {
 	out, err := t.dev.Exec(ctx, beat+line)
 	if err != nil || beat == "" || !devicelock.Gone(&out) {
 		return out, err
 	}
-	return out, t.stillOwn(ctx)
+	return out, t.reclaim(ctx)
 }
 
-// Restore takes the device for as long as it needs to put back what a run that was
-// killed left changed on it. What it did is in the journal, as warnings.
+// Restore takes the device for as long as undoing the changes of a killed run takes. What it did is
+// in the journal, as warnings.
 func (t *Target) Restore(ctx context.Context) error {
 	if err := t.Open(ctx); err != nil {
 		return fmt.Errorf("connect to %s: %w", t.Name, err)
@@ -131,15 +131,15 @@ func (t *Target) Restore(ctx context.Context) error {
 	if err := t.Own(ctx, 0); err != nil {
 		return err
 	}
-	if err := t.giveUp(context.WithoutCancel(ctx), t.failed); err != nil || len(t.failed) == 0 {
+	if err := t.release(context.WithoutCancel(ctx), t.failed); err != nil || len(t.failed) == 0 {
 		return err
 	}
 	return t.Advise(loss.Infrastructure, fmt.Errorf("%s could not be put back", prose.Count(len(t.failed), "change", "changes")),
 		"put back by hand what can't be from here, and remove the note of it: adb shell rm "+ledger)
 }
 
-// Left is what a run that was killed left changed on a device, in words, and who uses
-// the device now, if anybody does: then it is that run's. Nothing is changed by asking.
+// Left returns descriptions of what a killed run left changed on a device, and who uses the device
+// now, if anybody: then the changes are that run's. It changes nothing.
 func Left(ctx context.Context, d device.Device) (changes []string, by *devicelock.Owner, err error) {
 	text, err := devicelock.Look(ctx, d.Exec, "", readLedger)
 	var held *devicelock.HeldError

@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// failing is a device that is lost after so many commands; it is never where that is below 0.
+// failing is a device that is lost after so many commands; never if that is below 0.
 type failing struct {
 	device.Device
 	left *int
@@ -66,8 +66,8 @@ func hold(t *testing.T, profile string, o simulator.Options, want config.Conditi
 	return h
 }
 
-// like says what the phone is like.
-func (h *holding) like() string {
+// state describes the phone's state.
+func (h *holding) state() string {
 	fixed, dexopt := h.phone.Phone.Held()
 	out := ""
 	for _, key := range []string{"screen_brightness_mode", "screen_brightness", "accelerometer_rotation", "user_rotation"} {
@@ -76,7 +76,7 @@ func (h *holding) like() string {
 	return fmt.Sprintf("%s%v %v", out, fixed, dexopt)
 }
 
-// warned reports whether a warning has all of the parts.
+// warned reports whether a warning contains all the parts.
 func (h *holding) warned(parts ...string) bool {
 	for _, w := range h.Target.Journal.Warnings {
 		all := true
@@ -90,16 +90,16 @@ func (h *holding) warned(parts ...string) bool {
 	return false
 }
 
-// restless has the phone's light and turn follow the room.
+// restless makes the phone's brightness and rotation follow the room.
 func (h *holding) restless() *holding {
 	h.phone.Phone.Set("system screen_brightness_mode", "1")
 	h.phone.Phone.Set("system accelerometer_rotation", "1")
 	return h
 }
 
-// What is held is what the version of Android lets anybody hold, once and again after the
-// device was lost, and all of it is let go.
-func TestHoldAndLetGo(t *testing.T) {
+// Each condition that the version of Android allows is held, once and again after the device was
+// lost, and all of them are released.
+func TestHoldAndRelease(t *testing.T) {
 	t.Parallel()
 	degrees := func(n int) *int { return &n }
 	const always, auto = config.PerformanceAlways, config.PerformanceAuto
@@ -107,7 +107,7 @@ func TestHoldAndLetGo(t *testing.T) {
 		profile string
 		energy  bool
 		want    config.Conditions
-		like    string // brightness by the room, brightness, turns, turned, fixed, compiles
+		like    string // automatic brightness, brightness, turns, turned, fixed, compiles
 	}{
 		"14":                     {"pixel-7-android-14", false, config.Conditions{}, "0 102 0 3 false false"},
 		"13":                     {"galaxy-s21-android-13", false, config.Conditions{}, "0 102 0 3 false true"},
@@ -126,25 +126,25 @@ func TestHoldAndLetGo(t *testing.T) {
 			t.Parallel()
 			h := hold(t, c.profile, simulator.Options{FixedPerformance: 1.2, Lies: 3}, c.want).restless()
 			h.Energy = c.energy
-			before := h.like()
+			before := h.state()
 			for range 2 {
 				if err := h.Hold(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if got := h.like(); got != c.like || h.Fixed != strings.Contains(c.like, " true f") && h.Fixed != strings.HasSuffix(c.like, "true true") {
+				if got := h.state(); got != c.like || h.Fixed != strings.Contains(c.like, " true f") && h.Fixed != strings.HasSuffix(c.like, "true true") {
 					t.Errorf("held: %s, fixed %v, want %s", got, h.Fixed, c.like)
 				}
 			}
 			h.Target.TearDown(t.Context(), "com.example")
-			if after := h.like(); after != before || len(h.Target.Journal.Warnings) > 0 {
+			if after := h.state(); after != before || len(h.Target.Journal.Warnings) > 0 {
 				t.Errorf("let go: %s, want %s: %v", after, before, h.Target.Journal.Warnings)
 			}
 		})
 	}
 }
 
-// A phone on which nothing stirs is changed in nothing, and asked twice.
-func TestACalmPhoneIsAskedAlone(t *testing.T) {
+// A phone whose conditions are right already is queried twice and changed in nothing.
+func TestHoldChangesNothingOnAnIdlePhone(t *testing.T) {
 	t.Parallel()
 	h := hold(t, "pixel-3-android-9", simulator.Options{}, config.Conditions{})
 	if err := h.Hold(t.Context()); err != nil || len(h.ran) != 2 {
@@ -158,7 +158,7 @@ func TestACalmPhoneIsAskedAlone(t *testing.T) {
 }
 
 // What somebody else has turned off stays off when the run ends.
-func TestWhatWasOffStaysOff(t *testing.T) {
+func TestHoldLeavesDexoptOff(t *testing.T) {
 	t.Parallel()
 	h := hold(t, "pixel-7-android-14", simulator.Options{}, config.Conditions{})
 	if _, err := h.Target.Exec(t.Context(), "pm", "bg-dexopt-job", "--disable"); err != nil {
@@ -173,8 +173,8 @@ func TestWhatWasOffStaysOff(t *testing.T) {
 	}
 }
 
-// What can't be held is told, or refused where nothing is to be measured then.
-func TestWhatCantBeHeldIsTold(t *testing.T) {
+// A condition that can't be held is a warning, or an error if the policy is refuse.
+func TestHoldWarnsOrRefuses(t *testing.T) {
 	t.Parallel()
 	const always = config.PerformanceAlways
 	for name, c := range map[string]struct {
@@ -203,15 +203,15 @@ func TestWhatCantBeHeldIsTold(t *testing.T) {
 			if errors.Is(err, conditions.ErrUnfit) != refused || refused && (!strings.Contains(err.Error(), c.told) || loss.As(err).Hint() == "") || !refused && err != nil {
 				t.Errorf("%s: %s: %v", name, policy, err)
 			}
-			if c.told == "" && h.warned("(") { // what has no hint has no brackets either
+			if c.told == "" && h.warned("(") { // without a hint there are no brackets either
 				t.Errorf("%s: %v", name, h.Target.Journal.Warnings)
 			}
 		}
 	}
 }
 
-// A device that is lost on the way is said to be lost, wherever it is.
-func TestADeviceThatIsLostWhileItIsHeld(t *testing.T) {
+// A device that is lost while conditions are held is reported as lost, at whichever command.
+func TestHoldOnALostDevice(t *testing.T) {
 	t.Parallel()
 	want := config.Conditions{FixedPerformance: config.PerformanceAlways, Brightness: 1, IdleWithin: time.Minute}
 	whole := 0
@@ -239,8 +239,8 @@ func TestADeviceThatIsLostWhileItIsHeld(t *testing.T) {
 	}
 }
 
-// Dialogs go one after the other, each by its own button; more than a few are told of.
-func TestDialogsAreDismissed(t *testing.T) {
+// Dialogs are closed one after the other, each by its own button; more than a few are reported.
+func TestDismiss(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"pixel-7-android-14", "nexus-5x-android-6.0.0"} {
 		for _, n := range []int{1, 5, 7} {
@@ -263,8 +263,8 @@ func TestDialogsAreDismissed(t *testing.T) {
 	}
 }
 
-// A dialog whose buttons can't be found is not pressed at random.
-func TestADialogThatCantBeRead(t *testing.T) {
+// Nothing is pressed in a dialog whose buttons can't be found.
+func TestDismissOfAnUnreadableDialog(t *testing.T) {
 	t.Parallel()
 	h := hold(t, "pixel-7-android-14", simulator.Options{ClosedTmp: true}, config.Conditions{})
 	h.phone.Phone.ShowDialog("com.android.systemui", false)
@@ -304,7 +304,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// What doctor shows changes nothing, and differs by what is asked for.
+// What doctor shows changes nothing, and depends on the configuration.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -330,10 +330,10 @@ func TestFindings(t *testing.T) {
 		{"pixel-7-android-14", false, config.Conditions{}, "idle", "% busy", "", true},
 	} {
 		h := hold(t, c.profile, simulator.Options{FixedPerformance: 1.2}, c.want).restless()
-		before := h.like()
+		before := h.state()
 		found, err := conditions.Findings(t.Context(), h.Target.Device(), h.phone.Clock(), c.want, c.energy)
-		if err != nil || h.like() != before {
-			t.Fatalf("%v; %s before, %s after", err, before, h.like())
+		if err != nil || h.state() != before {
+			t.Fatalf("%v; %s before, %s after", err, before, h.state())
 		}
 		for _, f := range found {
 			if f.Name == c.finding && (!strings.Contains(f.Detail, c.says) || !strings.HasPrefix(f.Run, c.does) || (f.Run == "") != (c.does == "") || f.OK != c.ok || f.OK == (f.Hint != "")) {
@@ -346,8 +346,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// Of a device that is lost nothing is found, and of one that is busy more is said.
-func TestFindingsOfABusyDevice(t *testing.T) {
+// A lost device has no findings, and a busy one has a finding that says how busy.
+func TestFindingsOfABusyOrLostDevice(t *testing.T) {
 	t.Parallel()
 	for within, does := range map[time.Duration]string{0: "", time.Minute: "waits until it is idle, up to 1m0s"} {
 		want := config.Conditions{IdleWithin: within}
@@ -357,7 +357,7 @@ func TestFindingsOfABusyDevice(t *testing.T) {
 			t.Errorf("%v: %v, %+v", within, err, found)
 		}
 	}
-	for n := range 4 { // properties, state, and twice how busy it is
+	for n := range 4 { // properties, state, and twice the CPU times
 		h := hold(t, "pixel-7-android-14", simulator.Options{}, config.Conditions{})
 		h.left = n
 		if found, err := conditions.Findings(t.Context(), h.Target.Device(), h.phone.Clock(), config.Conditions{}, false); !errors.Is(err, device.ErrGone) {
@@ -366,8 +366,8 @@ func TestFindingsOfABusyDevice(t *testing.T) {
 	}
 }
 
-// A device whose counts stand still, or go back, doesn't tell.
-func TestBusyByCountsThatTellNothing(t *testing.T) {
+// A device whose CPU times stand still or go back counts as not reporting them.
+func TestBusyWithoutProgress(t *testing.T) {
 	t.Parallel()
 	const first = "cpu  100 0 0 900 0 0 0 0 0 0\n"
 	for second, want := range map[string]struct {
@@ -381,26 +381,26 @@ func TestBusyByCountsThatTellNothing(t *testing.T) {
 		"cat: /proc/stat: No such file\n": {},
 	} {
 		answers := []string{first, second}
-		share, told, err := conditions.Busy(t.Context(), func(context.Context, string) (device.Output, error) {
+		share, known, err := conditions.Busy(t.Context(), func(context.Context, string) (device.Output, error) {
 			out := device.Output{Stdout: []byte(answers[0])}
 			answers = answers[1:]
 			return out, nil
 		}, stopped{})
-		if share != want.share || told != want.told || err != nil {
-			t.Errorf("%q: %g, %v, %v", second, share, told, err)
+		if share != want.share || known != want.told || err != nil {
+			t.Errorf("%q: %g, %v, %v", second, share, known, err)
 		}
 	}
 }
 
-// stopped is a clock on which nobody waits.
+// stopped is a clock on which no time passes.
 type stopped struct{}
 
 func (stopped) Now() time.Duration                         { return 0 }
 func (stopped) Sleep(context.Context, time.Duration) error { return nil }
 
-// A phone without the settings command is left as it is, and one that is calm is not said to
-// be waited for.
-func TestWhatIsNotToldIsNotSet(t *testing.T) {
+// A phone without the settings command is left as it is, and no waiting is reported for an idle
+// one.
+func TestHoldWithoutTheSettingsCommand(t *testing.T) {
 	t.Parallel()
 	turned := 90
 	h := hold(t, "optimus-l3-android-4.1.1", simulator.Options{}, config.Conditions{Brightness: 1, Rotation: &turned, IdleWithin: time.Minute})

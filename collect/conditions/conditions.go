@@ -1,13 +1,12 @@
-// Package conditions brings a device to the state in which it is measured: the start of the device
-// is over, no dialog of the system's stands before the app, the screen neither turns nor
-// changes with the light of the room, nothing is compiled in the background, and, where that is
-// asked for, the clocks are held.
+// Package conditions brings a device to the state in which it is measured: its start is over, no
+// system dialog covers the app, the screen neither turns nor changes with ambient light, nothing is
+// compiled in the background, and, if configured, the clocks are held.
 //
-// It owns what is set and what is asked before, by version of Android. How a change is noted
-// and put back is package target's, and whether a device is fit at all is package device's to
-// say. It takes a stand: what users have stays as they have it, animations above all; what is
-// changed is put back, unless somebody else has changed it since; and what can't be set is
-// told, or refused where the configuration says so.
+// It owns which settings are read and changed on which version of Android. Recording a change and
+// undoing it belongs to package target; whether a device is fit to measure on is decided by package
+// device. Conditions of users' phones are kept as they are, animations above all. A change is
+// undone unless somebody else has changed the same thing since. What can't be set is a warning, or
+// an error if the configuration says so.
 package conditions
 
 import (
@@ -23,38 +22,37 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Holder holds one device still for one run.
+// Holder holds the conditions of one device for one run.
 type Holder struct {
 	Target *target.Target
 	Want   config.Conditions
-	// Energy says that joules are measured.
+	// Energy reports that joules are measured.
 	Energy bool
 
-	// Fixed says that the clocks are held.
+	// Fixed reports that the clocks are held.
 	Fixed bool
-	// Scales are those of the device's animations; Told is false where it doesn't tell.
-	Scales device.Scales
-	Told   bool
+	// Scales are the device's animation scales; ScalesKnown is false if it does not report them.
+	Scales      device.Scales
+	ScalesKnown bool
 
-	amiss []device.Finding
+	unfit []device.Finding
 }
 
-// ErrUnfit says that a device is not as it should be, where the configuration wants nothing
-// measured on such a one.
+// ErrUnfit reports that a device is unfit, and that the configuration refuses to measure on one.
 var ErrUnfit = errors.New("the device is not fit to measure on, and conditions.policy is refuse")
 
-// Hold sets what a restart of the device undoes.
+// Hold makes the changes that a restart of the device undoes.
 func (h *Holder) Hold(ctx context.Context) error {
-	h.amiss = nil
+	h.unfit = nil
 	if err := h.Dismiss(ctx); err != nil {
 		return err
 	}
 	out, err := h.Target.Ask(ctx, device.Together(questions(h.Target.Facts.API)...))
 	if err != nil {
-		return fmt.Errorf("look what there is to be held still: %w", err)
+		return fmt.Errorf("read the conditions to be held: %w", err)
 	}
 	now := read(string(out.Stdout), h.Target.Facts.API)
-	h.Scales, h.Told = device.ReadAnimations(now.animations)
+	h.Scales, h.ScalesKnown = device.ReadAnimations(now.animations)
 	for _, set := range []func(context.Context, state) error{h.holdBrightness, h.holdRotation, h.holdDexopt, h.holdPerformance} {
 		if err := set(ctx, now); err != nil {
 			return err
@@ -63,9 +61,9 @@ func (h *Holder) Hold(ctx context.Context) error {
 	return h.Refused()
 }
 
-// Tell warns of what is not as it should be, which Refused then knows of.
-func (h *Holder) Tell(f device.Finding) {
-	h.amiss = append(h.amiss, f)
+// Report warns of an unfit condition, which Refused then takes into account.
+func (h *Holder) Report(f device.Finding) {
+	h.unfit = append(h.unfit, f)
 	hint := ""
 	if f.Hint != "" {
 		hint = " (" + f.Hint + ")"
@@ -73,20 +71,20 @@ func (h *Holder) Tell(f device.Finding) {
 	h.Target.Journal.Warnf("the device is not fit: %s: %s%s", f.Name, f.Detail, hint)
 }
 
-// Refused is ErrUnfit where something is not as it should be and nothing is measured then.
+// Refused returns ErrUnfit if a condition is unfit and the configuration refuses to measure then.
 func (h *Holder) Refused() error {
-	if len(h.amiss) == 0 || !h.Want.Refuses() {
+	if len(h.unfit) == 0 || !h.Want.Refuses() {
 		return nil
 	}
 	var what []string
-	for _, f := range h.amiss {
+	for _, f := range h.unfit {
 		what = append(what, f.Name+": "+journal.Line(f.Detail))
 	}
 	return h.Target.Advise(loss.Infrastructure, fmt.Errorf("%w: %s", ErrUnfit, strings.Join(what, "; ")),
 		"apkgate doctor has the command for each; conditions.policy: warn measures all the same")
 }
 
-// set changes a setting of the system's until the run ends, and reads it back.
+// set changes a system setting until the run ends, and reads it back.
 func (h *Holder) set(ctx context.Context, finding, name, before, value string) error {
 	if before == value || before == "" {
 		return nil
@@ -97,7 +95,7 @@ func (h *Holder) set(ctx context.Context, finding, name, before, value string) e
 	}
 	now, err := h.Target.Setting(ctx, c.Space, c.Name)
 	if err == nil && now != "" && now != value {
-		h.Tell(device.Finding{
+		h.Report(device.Finding{
 			Name: finding, Detail: fmt.Sprintf("the device ignores what is set over adb: %s was set to %s and is %s", name, value, journal.Line(now)),
 			Hint: "some makers want \"USB debugging (Security settings)\" turned on in the developer options",
 		})

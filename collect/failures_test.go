@@ -18,14 +18,13 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// witness notes when, on a phone's clock, a fault struck and when the next thing was told
-// of the device.
+// witness records when, on a phone's clock, a fault struck and when it was first reported.
 type witness struct {
 	clock device.Clock
 
 	mu    sync.Mutex
 	at    time.Duration // 0: it has not struck
-	known time.Duration // 0: nothing was told since
+	known time.Duration // 0: not reported since
 	said  string
 }
 
@@ -49,8 +48,8 @@ func (w *witness) Report(e journal.Event) {
 	}
 }
 
-// failing is a simulated phone of which a witness knows when a fault strikes it, and a job
-// on it that waits by the phone's clock.
+// failing is a simulated phone with a fault whose time a witness knows, and a job on it that waits
+// by the phone's clock.
 func failing(t *testing.T, profile string, fault simapp.Fault) (*simulator.Simulated, collect.Job, *witness) {
 	t.Helper()
 	w := &witness{}
@@ -61,12 +60,12 @@ func failing(t *testing.T, profile string, fault simapp.Fault) (*simulator.Simul
 	return s, job, w
 }
 
-// knownWithin is what is promised, and room for a busy computer: while a simulated phone
-// does not answer, its time passes twenty times as fast as this computer's. Package target
-// has tests that are exact.
+// knownWithin is the promised limit, plus a margin for a busy computer: while a simulated phone
+// does not answer, its time passes twenty times as fast as this computer's. Package target has
+// exact tests.
 const knownWithin = 5*time.Second + 5*time.Second
 
-func TestADeviceThatFailsIsKnownToWithinFiveSeconds(t *testing.T) {
+func TestFailuresAreReportedWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fault simapp.Fault
@@ -93,7 +92,7 @@ func TestADeviceThatFailsIsKnownToWithinFiveSeconds(t *testing.T) {
 				r := collect.Collect(t.Context(), job, collect.Options{Progress: w})
 				within := knownWithin
 				if c.fault.Kind == simapp.Freeze && profile == "pixel-7-android-14" {
-					within += 5 * time.Second // for which the app works, and its system is not asked
+					within += 5 * time.Second // for which the app works, and its system is not queried
 				}
 				if w.at == 0 || w.known == 0 || w.known-w.at > within {
 					t.Errorf("it is known after %v, by %q", w.known-w.at, w.said)
@@ -118,9 +117,9 @@ func TestADeviceThatFailsIsKnownToWithinFiveSeconds(t *testing.T) {
 	}
 }
 
-// What booted a device knows that its process has ended, and how: nobody waits for it to
-// come back.
-func TestADeviceWhoseProcessEndedIsNotWaitedFor(t *testing.T) {
+// A device's process that has ended is known with its reason from what booted it: the device is not
+// waited for.
+func TestDeadDeviceIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s, job, w := failing(t, "pixel-7-android-14", simapp.Fault{Kind: simapp.Die, At: 3 * time.Second, Repetition: 3})
 	job.Why = func() string { return "emulator: ended by signal 9" }
@@ -130,9 +129,9 @@ func TestADeviceWhoseProcessEndedIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// An interrupt ends a run in the ten seconds that whoever runs jobs gives it, though the
-// device answers nothing any more: by this computer's clock.
-func TestAnInterruptEndsARunOnADeviceThatHangs(t *testing.T) {
+// An interrupt ends a run within the ten seconds of a job runner, even if the device does not
+// answer: by this computer's clock.
+func TestInterruptEndsARunOnAHungDevice(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(s *simulator.Simulated){
 		"adb answers nothing":        func(s *simulator.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Hang}) },
@@ -169,8 +168,8 @@ func TestAnInterruptEndsARunOnADeviceThatHangs(t *testing.T) {
 	}
 }
 
-// wantRestarted wants Android itself to have been started again in an attempt at the second
-// repetition, which is made good.
+// wantRestarted checks that Android itself was restarted in an attempt at the second repetition,
+// which is repeated.
 func wantRestarted(t *testing.T, r run.Run) {
 	t.Helper()
 	for i, it := range r.Iterations {
