@@ -105,7 +105,7 @@ func compareOnFarm(c terminal.Console, cmd *cobra.Command, f *runFlags, builds m
 	if err != nil {
 		return result{}, err
 	}
-	in = pair.Explained(cmd.Context(), pair.Told(in), within)
+	in = pair.Explained(cmd.Context(), pair.WithNotes(in), within)
 	answer := layout.Comparison(in)
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, err

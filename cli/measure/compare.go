@@ -145,7 +145,7 @@ func compare(c terminal.Console, cmd *cobra.Command, f compareFlags) error {
 	case err != nil:
 		return err
 	case f.farm:
-		in = farm.Explained(cmd.Context(), farm.Told(in), within)
+		in = farm.Explained(cmd.Context(), farm.WithNotes(in), within)
 	case f.compiles(): // usually both are one build, and the difference is explained
 		in.Verdict.Warnings = slices.Concat(in.Verdict.Warnings, compiledOtherwise("base", p.Base), compiledOtherwise("head", p.Head))
 	case !offline:
@@ -175,7 +175,7 @@ func compiledOtherwise(build string, runs []run.Run) (out []run.Warning) {
 // two ways.
 func (f compareFlags) offline(cmd *cobra.Command) (bool, error) {
 	if f.farm && cmd.Flags().Changed("parallel") {
-		return false, exit.Usage(errors.New("--parallel says nothing of a farm"), "farm.parallel in the configuration says how many rounds are under way at once")
+		return false, exit.Usage(errors.New("--parallel does not apply to a farm"), "farm.parallel in the configuration says how many rounds are under way at once")
 	}
 	if f.farm && f.compiles() {
 		return false, exit.Usage(errors.New("--base-compile and --head-compile say nothing of a farm, whose tests have a CompilationMode of their own"), "measure on a device of the configuration: leave out --farm")

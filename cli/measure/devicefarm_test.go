@@ -99,7 +99,7 @@ func TestAWSComparesTwoBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, string(document), bills...)
-	wants(t, stderr, append(bills, "warning: start on Samsung Galaxy S9 (Unlocked) 9 is not whole: round ")...)
+	wants(t, stderr, append(bills, "warning: start on Samsung Galaxy S9 (Unlocked) 9 is incomplete: round ")...)
 	wants(t, stdout, "Regression: time to initial display", "Measured 11 rounds on 2 devices", "Measured on AWS Device Farm: each round's two builds ran at about the same time on two phones of a model",
 		"1 round is left out of both builds: round ", "Device Farm's own infrastructure failed")
 	rounds := map[string][]int{}
@@ -131,7 +131,7 @@ func TestAWSComparisonWithAFailingPhone(t *testing.T) {
 	f := newAWS(t, 100, 100, 41)
 	f.Breaks(aws.Fails, state.Always)
 	stdout, stderr := f.compare(3, "--rounds", "2")
-	wants(t, stderr, "error: Samsung Galaxy S9 (Unlocked) 9, scenario start: no round is whole: round ", "the base build: the test failed, the app crashed, or the time was over; the head build: the test failed, the app")
+	wants(t, stderr, "error: Samsung Galaxy S9 (Unlocked) 9, scenario start: no round is complete: round ", "the base build: the test failed, the app crashed, or the time was over; the head build: the test failed, the app")
 	wants(t, stdout, "Google Pixel 6")
 }
 

@@ -143,7 +143,7 @@ func TestFarmComparesTwoBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, string(document), bills...)
-	wants(t, stderr, append(bills, "warning: start on MediumPhone.arm 34 is not whole: round ")...)
+	wants(t, stderr, append(bills, "warning: start on MediumPhone.arm 34 is incomplete: round ")...)
 	wants(t, stdout, "Regression: time to initial display", "Measured 15 rounds on 2 devices", "on two phones of a model, not in turns on one",
 		"scenario start on MediumPhone.arm 34: 1 round is left out of both builds: round ", "Test Lab says ERROR")
 	if n := f.submitted(); n != 16 {
@@ -175,7 +175,7 @@ func TestFarmComparisonWithAFailingDevice(t *testing.T) {
 	f := newFarm(t, 100, 100, 16)
 	f.Breaks(firebase.Fails, state.Always)
 	stdout, stderr := f.compare(3, "--rounds", "3")
-	wants(t, stderr, "error: MediumPhone.arm 34, scenario start: no round is whole: round ", "the base build: the test failed, the app crashed, or the time was over; the head build: the test failed, the app")
+	wants(t, stderr, "error: MediumPhone.arm 34, scenario start: no round is complete: round ", "the base build: the test failed, the app crashed, or the time was over; the head build: the test failed, the app")
 	wants(t, stdout, "oriole")
 }
 

@@ -89,5 +89,5 @@ func TestTracesOfAFarmAreKept(t *testing.T) {
 	}
 	f.file("apkgate.yml", strings.Replace(f.read("apkgate.yml"), "keep: all", "keep: none", 1))
 	stdout, _ := f.run(1, "run", "--farm", "--base", "base.apk", "--format", "text")
-	wants(t, stdout, "No trace of start on oriole 33 could be had to explain it.", "What ended the fetching: the service answered 404 notFound")
+	wants(t, stdout, "No trace of start on oriole 33 was available to explain it.", "Fetching ended with: the service answered 404 notFound")
 }

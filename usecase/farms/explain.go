@@ -19,13 +19,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/judging"
 )
 
-// eachBuild is how many traces are read of a build to explain what got worse: four of each show
-// a cause in more than one repetition, and tell it from chance (see package explanation).
+// eachBuild is the number of traces of each build that are read to explain a regression: four of
+// each show a cause in more than one repetition, and distinguish it from chance (see package
+// explanation).
 const eachBuild = 4
 
-// Explained adds to a verdict what the traces show of it that its Macrobenchmarks have left on
-// the farm, within the time; 0 fetches none. Nothing but causes and notes is ever another. A nil
-// Lab adds nothing.
+// Explained adds to a verdict the causes from the traces that its Macrobenchmarks have left on the
+// farm, within the time limit; 0 fetches none. It only changes causes and notes. A nil Lab adds
+// nothing.
 func (l *Lab) Explained(ctx context.Context, in layout.Input, within time.Duration) layout.Input {
 	if l == nil {
 		return in
@@ -35,14 +36,14 @@ func (l *Lab) Explained(ctx context.Context, in layout.Input, within time.Durati
 	return in
 }
 
-// Explained is that of a comparison.
+// Explained does the same for a comparison.
 func (p Pair) Explained(ctx context.Context, in layout.ComparisonInput, within time.Duration) layout.ComparisonInput {
 	causes, notes := p.site.explain(ctx, judging.RegressedBuild(in, p.Head), within)
 	in.Causes, in.Notes = judging.Replaced(in.Causes, causes), slices.Concat(in.Notes, notes)
 	return in
 }
 
-// explain reads traces of what got worse of frames, and is not explained yet.
+// explain reads traces for regressions of frames that are not explained yet.
 func (s *site) explain(ctx context.Context, all []judging.Regressed, within time.Duration) (causes []diagnose.Cause, notes []string) {
 	if within <= 0 {
 		return nil, nil
@@ -87,7 +88,7 @@ func (s *site) one(ctx context.Context, r judging.Regressed) ([]diagnose.Cause, 
 	return found, s.noted(r, on, &read, len(found), left, why)
 }
 
-// lying are the traces of the base and of the head, the head's alone where there were no rounds.
+// lying returns the traces of the base and of the head, only the head's if there were no rounds.
 func (s *site) lying(at where) (sides [2][]farm.Trace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +102,8 @@ func (s *site) lying(at where) (sides [2][]farm.Trace) {
 	return sides
 }
 
-// readSome reads as many traces of a build as explain it, each of another matrix where it can be.
+// readSome reads as many traces of a build as needed to explain it, each of a different matrix if
+// possible.
 func (s *site) readSome(ctx context.Context, into *readTraces, traces []farm.Trace, r judging.Regressed) {
 	var events []run.Bucket
 	for _, f := range r.Found {
@@ -119,8 +121,8 @@ func (s *site) readSome(ctx context.Context, into *readTraces, traces []farm.Tra
 	}
 }
 
-// causesOf are what the traces of both builds show of what got worse; of the head's alone,
-// where there are none of the base's.
+// causesOf returns the causes of regressions from the traces of both builds, or from the head's
+// alone if there are none of the base's.
 func causesOf(r judging.Regressed, app string, read *[2]readTraces) []diagnose.Cause {
 	var sides [2]run.Run
 	for side := range sides {
@@ -134,12 +136,12 @@ func causesOf(r judging.Regressed, app string, read *[2]readTraces) []diagnose.C
 	return jankcause.Explain(sides[1], base, r.Found)
 }
 
-// noted is what a report says of the traces.
+// noted returns the report's note on the traces.
 func (s *site) noted(r judging.Regressed, on farm.Device, read *[2]readTraces, causes, left int, why error) string {
 	text := fmt.Sprintf("%s of the base build and %d of the head, which the Macrobenchmark of %s recorded on %v,", prose.Count(read[0].got, "trace", "traces"), read[1].got, prose.Short(r.Scenario), on)
 	switch {
 	case read[1].got == 0:
-		text = fmt.Sprintf("No trace of %s on %v could be had to explain it.", prose.Short(r.Scenario), on)
+		text = fmt.Sprintf("No trace of %s on %v was available to explain it.", prose.Short(r.Scenario), on)
 	case causes == 0:
 		text += " show no clear cause."
 	default:
@@ -150,7 +152,7 @@ func (s *site) noted(r judging.Regressed, on farm.Device, read *[2]readTraces, c
 	}
 	if why != nil {
 		const most = 300 // characters
-		text += " What ended the fetching: " + prose.Clip(prose.OneLine(why.Error()), most) + "."
+		text += " Fetching ended with: " + prose.Clip(prose.OneLine(why.Error()), most) + "."
 	}
 	return text
 }

@@ -1,13 +1,13 @@
-// Package farms measures on a device farm: a command's runs, each scenario in a matrix on all
-// kinds of phones (Lab), and two builds side by side, in each round a matrix of either build,
-// begun together, of the same Macrobenchmark on the same kinds of phones (Both).
+// Package farms measures on a device farm: a command's runs, each scenario in a matrix on all kinds
+// of phones (Lab), and two builds side by side, in each round a matrix of either build, started
+// together, of the same Macrobenchmark on the same kinds of phones (Both).
 //
-// It owns the matrices and rounds, what they may cost, and how their results become runs that
-// are judged as any others are. Package device/farm and those below it speak with the farm.
+// It owns the matrices and rounds, their cost limits, and the conversion of their results into
+// runs, which are judged like any others. Package device/farm and those below it talk to the farm.
 //
-// It takes a stand: a round is one observation of each build, however often a benchmark
-// looked, since its repetitions share a phone and its heat; it counts only where both builds
-// have it; and the comparison reports what a farm does not say.
+// A round is one observation of each build, however many iterations a benchmark has, since its
+// repetitions share a phone and its heat. It counts only if both builds have it. The comparison
+// reports what a farm does not.
 package farms
 
 import (
@@ -35,27 +35,27 @@ type Builds struct {
 	Session        string
 }
 
-// Pair is what was measured of both builds.
+// Pair are the measurements of both builds.
 type Pair struct {
 	Base, Head []run.Run
-	// Notes say what the farm does not tell, and what it has cost.
+	// Notes say what the farm does not report, and what it has cost.
 	Notes []string
 	// Warnings are of the rounds that are left out.
 	Warnings []run.Warning
-	// Loss is why something is missing of what was to be measured.
+	// Loss is the reason that measurements are missing.
 	Loss error
 	site *site
 }
 
-// Told is a comparison of both with what is to be said of the farm.
-func (p Pair) Told(in layout.ComparisonInput) layout.ComparisonInput {
+// WithNotes adds the farm's notes and warnings to a comparison of both.
+func (p Pair) WithNotes(in layout.ComparisonInput) layout.ComparisonInput {
 	in.Notes = slices.Concat(in.Notes, p.Notes)
 	in.Verdict.Warnings = slices.Concat(in.Verdict.Warnings, p.Warnings)
 	return in
 }
 
-// Both measures both builds on the farm of a configuration. The error is of what left
-// nothing to compare.
+// Both measures both builds on the farm of a configuration. It returns an error if there is nothing
+// to compare.
 func Both(ctx context.Context, c terminal.Console, cfg *config.Config, b Builds) (Pair, error) {
 	if err := fits(cfg, b); err != nil {
 		return Pair{}, err
@@ -76,7 +76,7 @@ func Both(ctx context.Context, c terminal.Console, cfg *config.Config, b Builds)
 	return m.pair()
 }
 
-// fits looks whether a farm can measure what the configuration names.
+// fits checks whether a farm can measure the configuration.
 func fits(cfg *config.Config, b Builds) error {
 	if cfg.Farm == nil {
 		return exit.Usage(errors.New("the configuration names no farm"), "add the section farm: docs/farms.md")
@@ -95,18 +95,18 @@ func fits(cfg *config.Config, b Builds) error {
 		if _, err := os.Stat(path); err != nil {
 			problems = append(problems, exit.Usage(atomicfile.Error("read", path, err), ""))
 		} else if err := onlyOne(path); err != nil {
-			problems = append(problems, exit.Usage(err, "name one APK that has all in it, as Gradle's assemble makes it"))
+			problems = append(problems, exit.Usage(err, "name one APK that contains everything, as Gradle's assemble builds it"))
 		}
 	}
 	for _, s := range cfg.Scenarios {
 		if s.Workload.Benchmark() == nil {
-			refuse("choose others with --scenario, or make it one", "scenario %s is no Macrobenchmark: there is no adb to the phones of a farm, so that only a test that measures by itself can be run there", prose.Short(s.Name))
+			refuse("choose others with --scenario, or make it one", "scenario %s is no Macrobenchmark: there is no adb to the phones of a farm, so only a test with its own measurements can run there", prose.Short(s.Name))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// onlyOne refuses what is no single APK.
+// onlyOne refuses paths that are not a single APK.
 func onlyOne(path string) error {
 	if splits.Chooses([]string{path}) {
 		return fmt.Errorf("%s: a farm takes one APK, no folder and no archive of them", terminal.Plain(path))

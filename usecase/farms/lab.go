@@ -20,28 +20,28 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Lab measures a command's runs on a farm, in place of devices.
+// Lab measures a command's runs on a farm instead of devices.
 type Lab struct {
 	*site
-	networks []string // of the configuration, which are not set
-	ended    error    // why no more matrices are begun; guarded by mu
+	networks []string // of the configuration; a farm does not set them
+	ended    error    // why no more matrices are started; guarded by mu
 }
 
-// Used reports whether a configuration's farm is used without --farm: the configuration names
-// a farm, and no devices.
+// Used reports whether a configuration's farm is used without --farm: the configuration names a
+// farm, and no devices.
 func Used(cfg *config.Config) bool { return cfg != nil && cfg.Farm != nil && len(cfg.Devices) == 0 }
 
-// For readies the farm of a configuration where the flags ask for it, and has the flags measure
-// on it: its phones then stand for the configuration's devices. It says what the runs can cost,
-// and refuses what may not be spent. nil where no farm is asked for.
+// For prepares the farm of a configuration if the flags request it, and makes the flags measure on
+// it: its phones then replace the configuration's devices. It prints the possible cost of the runs,
+// and refuses a cost above the limit. It returns nil if no farm is requested.
 func For(ctx context.Context, c terminal.Console, cfg *config.Config, f *measurement.CollectFlags, sessions session.Flags) (*Lab, error) {
 	switch {
 	case !f.OnFarm:
 		return nil, nil
 	case f.Parallel != 0:
-		return nil, exit.Usage(errors.New("--parallel says nothing of a farm"), "farm.parallel in the configuration says how many matrices are under way at once")
+		return nil, exit.Usage(errors.New("--parallel does not apply to a farm"), "farm.parallel in the configuration says how many matrices are under way at once")
 	case f.Tape != nil:
-		return nil, exit.Usage(errors.New("--farm: nothing of a farm can be recorded or replayed"), "leave it out")
+		return nil, exit.Usage(errors.New("--farm: measurements on a farm can't be recorded or replayed"), "leave it out")
 	case sessions.Shard != "" || len(sessions.Merge) > 0:
 		return nil, exit.Usage(errors.New("--farm measures on all phones of the farm at once: there are no shards of it to measure or merge"), "leave out --shard and --merge")
 	}
@@ -70,7 +70,7 @@ func For(ctx context.Context, c terminal.Console, cfg *config.Config, f *measure
 	return l, nil
 }
 
-// one looks whether there is one APK of the app.
+// one checks whether there is one APK of the app.
 func one(cfg *config.Config) error {
 	switch len(cfg.App.APKs()) {
 	case 0:
@@ -78,17 +78,17 @@ func one(cfg *config.Config) error {
 	case 1:
 		return nil
 	}
-	return exit.Usage(errors.New("app.apk: a farm takes one APK, and these are several parts of one"), "name one APK that has all in it, as Gradle's assemble makes it")
+	return exit.Usage(errors.New("app.apk: a farm takes one APK, and these are several parts of one"), "name one APK that contains everything, as Gradle's assemble builds it")
 }
 
-// Close says what it has cost. nil is none.
+// Close prints the cost. It does nothing for a nil Lab.
 func (l *Lab) Close() {
 	if l != nil {
 		l.say("%s", l.took())
 	}
 }
 
-// Note is what a report says of the farm and of what it has cost; "" of none.
+// Note returns the report's note on the farm and its cost; "" for a nil Lab.
 func (l *Lab) Note() string {
 	if l == nil {
 		return ""
@@ -96,11 +96,10 @@ func (l *Lab) Note() string {
 	return l.cost()
 }
 
-// Title is the farm's in sentences.
+// Title returns the farm's name for people.
 func (l *Lab) Title() string { return l.farm.Title() }
 
-// Measure makes runs: of each scenario a matrix on all devices that it is asked for on, as
-// often as the scenario is repeated.
+// Measure makes runs: for each scenario one matrix per repetition, on all of its requested devices.
 func (l *Lab) Measure(ctx context.Context, jobs []collect.Job, keep evidence.Keeper, ended func(job int, r collect.Result)) []collect.Result {
 	l.begin(jobs)
 	results := make([]collect.Result, len(jobs))
@@ -125,7 +124,7 @@ func (l *Lab) Measure(ctx context.Context, jobs []collect.Job, keep evidence.Kee
 	return results
 }
 
-// begin has what is measured bear the session of its jobs.
+// begin sets the session to that of the jobs.
 func (l *Lab) begin(jobs []collect.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +141,7 @@ type group struct {
 	devices []farm.Device // those of the jobs
 }
 
-// groups are the jobs by scenario, in the order of its first job.
+// groups returns the jobs by scenario, in the order of its first job.
 func (l *Lab) groups(jobs []collect.Job) (out []group) {
 	for place, j := range jobs {
 		at := slices.IndexFunc(out, func(g group) bool { return g.jobs[0].Scenario.Name == j.Scenario.Name })
@@ -155,13 +154,13 @@ func (l *Lab) groups(jobs []collect.Job) (out []group) {
 	return out
 }
 
-// deviceOf is the kind of phone that stands for a job's device.
+// deviceOf returns the kind of phone that stands for a job's device.
 func (l *Lab) deviceOf(j collect.Job) farm.Device {
 	at := slices.IndexFunc(l.devices, func(d farm.Device) bool { return d.String() == j.Device })
 	return l.devices[max(at, 0)]
 }
 
-// of are the outcomes of all matrices on the device at the place.
+// of returns the outcomes of all matrices on the device with that index.
 func of(outcomes [][]farm.Outcome, device int) (out []farm.Outcome) {
 	for _, o := range outcomes {
 		out = append(out, o[device])
@@ -169,8 +168,8 @@ func of(outcomes [][]farm.Outcome, device int) (out []farm.Outcome) {
 	return out
 }
 
-// repeated runs a group's matrices, one for each repetition. The first that can't be run at
-// all is the last, and that of all groups: what refused it would refuse the others.
+// repeated runs a group's matrices, one for each repetition. The first matrix that can't be run at
+// all is the last one of all groups, since the others would be refused for the same reason.
 func (l *Lab) repeated(ctx context.Context, g group) (all [][]farm.Outcome, err error) {
 	s := g.jobs[0].Scenario
 	for n := range s.Repetitions {
@@ -190,7 +189,7 @@ func (l *Lab) repeated(ctx context.Context, g group) (all [][]farm.Outcome, err 
 	return all, nil
 }
 
-// over is why no more is begun, nil where nothing speaks against it.
+// over returns the reason that no more matrices are started, or nil.
 func (l *Lab) over(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -200,7 +199,7 @@ func (l *Lab) over(ctx context.Context) error {
 	return l.ended
 }
 
-// end has nothing more begun.
+// end prevents further matrices.
 func (l *Lab) end(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,7 +209,7 @@ func (l *Lab) end(err error) error {
 	return err
 }
 
-// Affords is how many rounds of both builds what is left to spend pays for.
+// Affords returns the number of rounds of both builds that the remaining budget pays for.
 func (l *Lab) Affords(units []measurement.Unit) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -235,7 +234,7 @@ func (l *Lab) Affords(units []measurement.Unit) int {
 	return most
 }
 
-// hasApp looks whether a farm can install a build.
+// hasApp checks whether a farm can install a build.
 func hasApp(path string) error {
 	if path == "" {
 		return errors.New("the build has no APK")
@@ -246,7 +245,7 @@ func hasApp(path string) error {
 	return onlyOne(path)
 }
 
-// unheeded is what of the configuration a farm does not heed.
+// unheeded returns the parts of the configuration that a farm ignores.
 func (l *Lab) unheeded(j collect.Job) (out []string) {
 	if len(l.networks) > 0 {
 		out = append(out, "the networks of the configuration ("+prose.Few(l.networks, 3)+") are not set")

@@ -17,14 +17,14 @@ import (
 	"github.com/apkgate/apkgate/usecase/exit"
 )
 
-// The properties of the context that say where a run was made, by the farm's own names.
+// The properties of the context that identify the farm and its device, by the farm's own names.
 const (
 	farmProperty    = "farm"
 	modelProperty   = "farm_model"
 	versionProperty = "farm_version"
 )
 
-// take takes what both builds have of a round.
+// take adds the runs of a round that both builds have.
 func (m *measuring) take(scenario, number int, outcomes [2][]farm.Outcome) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -34,7 +34,7 @@ func (m *measuring) take(scenario, number int, outcomes [2][]farm.Outcome) {
 		if err != nil {
 			reason := lostRound(number, err)
 			m.lost[t] = append(m.lost[t], reason)
-			m.say("warning: %s on %v is not whole: %s", m.config.Scenarios[scenario].Name, m.devices[device], reason)
+			m.say("warning: %s on %v is incomplete: %s", m.config.Scenarios[scenario].Name, m.devices[device], reason)
 		}
 		for p, r := range found {
 			m.whole[p] = append(m.whole[p], r)
@@ -47,7 +47,7 @@ func (m *measuring) take(scenario, number int, outcomes [2][]farm.Outcome) {
 	}
 }
 
-// roundOf are the scenarios that both builds have of a round on one device.
+// roundOf returns the scenarios of a round on one device that both builds have.
 func (m *measuring) roundOf(t target, number int, outcomes [2]farm.Outcome) (map[place]round, error) {
 	var runs [2]map[string]run.Run
 	var errs []error
@@ -64,7 +64,7 @@ func (m *measuring) roundOf(t target, number int, outcomes [2]farm.Outcome) (map
 	for name, base := range runs[0] {
 		head, has := runs[1][name]
 		if !has {
-			errs = append(errs, fmt.Errorf("%s has results of the base build alone", prose.Short(name)))
+			errs = append(errs, fmt.Errorf("%s has results of only the base build", prose.Short(name)))
 			continue
 		}
 		if like := devctx.Key(base.Context); like != devctx.Key(head.Context) {
@@ -76,7 +76,7 @@ func (m *measuring) roundOf(t target, number int, outcomes [2]farm.Outcome) (map
 	return found, errors.Join(errs...)
 }
 
-// runs are what a matrix has measured on one device, by the names of their scenarios.
+// runs returns the runs of a matrix on one device, by the names of their scenarios.
 func (m *measuring) runs(t target, o farm.Outcome) (map[string]run.Run, error) {
 	if o.Problem != "" {
 		return nil, errors.New(o.Problem)
@@ -95,7 +95,7 @@ func (m *measuring) runs(t target, o farm.Outcome) (map[string]run.Run, error) {
 			case twice:
 				return nil, fmt.Errorf("%s is in two files of results", prose.Short(r.Scenario))
 			case r.Status != run.Complete || len(r.Iterations) == 0:
-				return nil, fmt.Errorf("the results of %s are not whole: %s", prose.Short(r.Scenario), told(r.Warnings))
+				return nil, fmt.Errorf("the results of %s are incomplete: %s", prose.Short(r.Scenario), reasons(r.Warnings))
 			}
 			out[r.Scenario] = r
 		}
@@ -103,7 +103,7 @@ func (m *measuring) runs(t target, o farm.Outcome) (map[string]run.Run, error) {
 	return out, nil
 }
 
-func told(warnings []run.Warning) string {
+func reasons(warnings []run.Warning) string {
 	var texts []string
 	for _, w := range warnings {
 		texts = append(texts, w.Text)
@@ -111,7 +111,7 @@ func told(warnings []run.Warning) string {
 	return prose.Few(texts, 2)
 }
 
-// pair makes runs of the rounds.
+// pair builds runs from the rounds.
 func (m *measuring) pair() (Pair, error) {
 	p := Pair{site: m.site, Notes: []string{m.note(), m.cost()}}
 	where := slices.SortedFunc(maps.Keys(m.whole), func(a, b place) int {
@@ -135,7 +135,7 @@ func (m *measuring) pair() (Pair, error) {
 	return p, nil
 }
 
-// run is a build's of one place: an iteration a round.
+// run returns a build's run at one place, with an iteration for each round.
 func (m *measuring) run(at place, rounds []round, side int) (run.Run, error) {
 	r := rounds[0].sides[side]
 	r.ID, r.Iterations, r.Declared, r.Turn = "", nil, nil, 0
@@ -167,16 +167,16 @@ func (m *measuring) run(at place, rounds []round, side int) (run.Run, error) {
 	return r.Named()
 }
 
-// note is what a farm does not tell.
+// note returns the report's note on what a farm does not report.
 func (m *measuring) note() string {
-	text := fmt.Sprintf("Measured on %s: each round's two builds ran at about the same time on two phones of a model, not in turns on one. Which phones, how warm and how full they were, and what else they did is not told, so that only what shows over the rounds counts.", m.farm.Title())
+	text := fmt.Sprintf("Measured on %s: each round's two builds ran at about the same time on two phones of a model, not in turns on one. Which phones, how warm and how full they were, and what else they ran is unknown, so only differences over all rounds count.", m.farm.Title())
 	if limited, is := m.farm.(farm.Limited); is {
 		text += " " + limited.Missing()
 	}
 	return text
 }
 
-// leftOut are the rounds that are not whole, of each device and scenario.
+// leftOut returns warnings of the incomplete rounds of each device and scenario.
 func (m *measuring) leftOut() (out []run.Warning) {
 	for scenario, s := range m.config.Scenarios {
 		for device := range m.devices {
@@ -190,7 +190,7 @@ func (m *measuring) leftOut() (out []run.Warning) {
 	return out
 }
 
-// missing is the error of the targets of which nothing is whole, nil where there is none.
+// missing returns the error of the targets without a complete round, or nil.
 func (m *measuring) missing(where []place) error {
 	var errs []error
 	for scenario := range m.config.Scenarios {
@@ -199,11 +199,11 @@ func (m *measuring) missing(where []place) error {
 			if slices.ContainsFunc(where, func(p place) bool { return p.target == t }) {
 				continue
 			}
-			why := "no round was begun"
+			why := "no round was started"
 			if reasons := m.lost[t]; len(reasons) > 0 {
 				why = prose.Few(reasons, 2)
 			}
-			errs = append(errs, fmt.Errorf("%v, scenario %s: no round is whole: %s", m.devices[device], prose.Short(m.config.Scenarios[scenario].Name), why))
+			errs = append(errs, fmt.Errorf("%v, scenario %s: no round is complete: %s", m.devices[device], prose.Short(m.config.Scenarios[scenario].Name), why))
 		}
 	}
 	if len(errs) == 0 {

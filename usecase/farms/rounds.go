@@ -10,22 +10,22 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// measuring is a comparison on its way.
+// measuring is a comparison in progress.
 type measuring struct {
 	*site
 	builds Builds
 
 	mu    sync.Mutex
 	whole map[place][]round
-	lost  map[target][]string // why rounds are not whole
-	ended error               // why no more rounds are begun
+	lost  map[target][]string // why rounds are incomplete
+	ended error               // why no more rounds are started
 }
 
 // target is a scenario on a device, both by their places in the configuration.
 type target struct{ scenario, device int }
 
-// place is where runs of both builds are compared: a scenario of theirs, on a device that is
-// like that of the others.
+// place is where runs of both builds are compared: a scenario of theirs, on a device like the
+// others'.
 type place struct {
 	target
 	name, context string
@@ -37,8 +37,8 @@ type round struct {
 	sides  [2]run.Run // base, head
 }
 
-// all measures all rounds, so many at once. One whose matrices could not be run at all is the
-// last: what refused it would refuse the others, or take their money.
+// all measures all rounds, several at once. A round whose matrices could not be run at all is the
+// last one, since the others would be refused for the same reason, or spend the remaining budget.
 func (m *measuring) all(ctx context.Context) {
 	m.whole, m.lost = map[place][]round{}, map[target][]string{}
 	free := make(chan struct{}, m.config.Farm.Parallel)
@@ -59,10 +59,10 @@ func (m *measuring) all(ctx context.Context) {
 	under.Wait()
 }
 
-// vain is after how many rounds without anything whole a scenario is given up.
+// vain is the number of rounds without a complete result after which a scenario is given up.
 const vain = 2
 
-// over reports whether no more rounds of a scenario are begun.
+// over reports whether no more rounds of a scenario are started.
 func (m *measuring) over(scenario int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +101,8 @@ func (m *measuring) round(ctx context.Context, scenario, number int) {
 	}
 }
 
-// lostRound is why a round is not whole, in a line: errors that were joined, one after another.
+// lostRound returns the reason that a round is incomplete, in one line: joined errors follow each
+// other.
 func lostRound(number int, err error) string {
 	var reasons []string
 	for line := range strings.Lines(err.Error()) {

@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/device/farm"
 )
 
-// A round that both builds have lost gives both reasons, told apart and in one line.
-func TestARoundThatBothBuildsLost(t *testing.T) {
+// A round that both builds lost gives both reasons, separated and in one line.
+func TestLostRoundOfBothBuilds(t *testing.T) {
 	t.Parallel()
 	err := errors.Join(errors.New("the base build: the test failed"), errors.New("the head build: the app\t crashed\n"))
 	if got, want := lostRound(2, err), "round 3: the base build: the test failed; the head build: the app crashed"; got != want {
@@ -19,9 +19,9 @@ func TestARoundThatBothBuildsLost(t *testing.T) {
 	}
 }
 
-// Where a plan is paid for, minutes are reserved: those under way, those spent, and those of
-// which nothing is known. Of 45, two builds may take 20 each, and no third beside them.
-func TestMinutesAreReserved(t *testing.T) {
+// With a paid plan, minutes are reserved: those of running matrices, those spent, and the limit for
+// unknown ones. Of 45, two builds may take 20 each, and no third one fits.
+func TestReserveMinutes(t *testing.T) {
 	t.Parallel()
 	phones := []farm.Device{{Model: "a", Version: "1"}, {Model: "b", Version: "1"}}
 	rates := []farm.Rate{{Device: phones[0], Flat: true}, {Device: phones[1], Flat: true}}

@@ -21,13 +21,13 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// within is the longest that a scenario's test may take on a device.
+// within returns the time limit of a scenario's test on a device.
 func (s *site) within(of config.Scenario) time.Duration {
 	return min(s.config.Farm.Within(), of.Timeout)
 }
 
-// result is the run of a job: the iterations of all its matrices. err is why there are no more
-// of them than outcomes.
+// result returns the run of a job: the iterations of all its matrices. err is the reason that there
+// are no more of them than outcomes.
 func (l *Lab) result(ctx context.Context, j collect.Job, outcomes []farm.Outcome, err error, keep evidence.Keeper) collect.Result {
 	r := l.blank(j)
 	lost := err
@@ -54,7 +54,7 @@ func (l *Lab) result(ctx context.Context, j collect.Job, outcomes []farm.Outcome
 	return resultOf(j, r, lost)
 }
 
-// blank is a job's run with nothing in it.
+// blank returns a job's run without iterations.
 func (l *Lab) blank(j collect.Job) run.Run {
 	r := run.Run{
 		Format: run.Format, Started: l.console.Now().UTC(),
@@ -68,26 +68,26 @@ func (l *Lab) blank(j collect.Job) run.Run {
 	return r
 }
 
-// unknown is what a run of a farm can't know.
+// unknown returns the note on what a farm doesn't know about its runs.
 func (l *Lab) unknown() string {
-	text := fmt.Sprintf("Measured on %s: which phone of the model it was, how warm and how full, and what else it did is not told. Nothing held it still, and the app was compiled as its Macrobenchmark says.", l.farm.Title())
+	text := fmt.Sprintf("Measured on %s: which phone of the model it was, how warm and how full, and what else it ran is unknown. Its state was not controlled, and the app was compiled as its Macrobenchmark requests.", l.farm.Title())
 	if limited, is := l.farm.(farm.Limited); is {
 		text += " " + limited.Missing()
 	}
 	return text
 }
 
-// resultOf is what a job came to, with the run as far as it was made.
+// resultOf returns a job's result, with the run as far as it was measured.
 func resultOf(j collect.Job, r run.Run, lost error) collect.Result {
 	switch {
-	case len(r.Iterations) == 0: // no phone has told what it is
+	case len(r.Iterations) == 0: // no phone has reported its properties
 		r.Status, r.Context["model"] = run.Failed, r.Context[modelProperty]
 	case lost != nil:
 		r.Status = run.Partial
 	default:
 		r.Status = run.Complete
 	}
-	if lost != nil { // the last warning is what run.Why tells
+	if lost != nil { // the last warning is that of run.Why
 		r.Warnings = append(r.Warnings, run.Warning{Text: loss.Why(lost)})
 	}
 	if err := r.Validate(); err != nil {
@@ -97,10 +97,10 @@ func resultOf(j collect.Job, r run.Run, lost error) collect.Result {
 	return collect.Result{Device: j.Device, Station: j.Device, Run: r, Err: lost}
 }
 
-// testError is a test that failed by itself, and not the farm.
+// testError is a failed test, in contrast to a failure of the farm.
 type testError struct{ problem string }
 
-// Error says how.
+// Error returns the problem.
 func (e *testError) Error() string {
 	if strings.HasPrefix(e.problem, loss.ErrTestFail.Error()) {
 		return e.problem
@@ -108,10 +108,10 @@ func (e *testError) Error() string {
 	return loss.ErrTestFail.Error() + ": " + e.problem
 }
 
-// Unwrap is loss.ErrTestFail.
+// Unwrap returns loss.ErrTestFail.
 func (e *testError) Unwrap() error { return loss.ErrTestFail }
 
-// classesError is a Macrobenchmark of several classes where a run is of one.
+// classesError is a Macrobenchmark of several classes where one is required for a run.
 type classesError struct{ classes []string }
 
 // Error counts them.
@@ -135,7 +135,7 @@ func causeOf(err error) loss.Cause {
 	return loss.Infrastructure
 }
 
-// read reads what a test has measured on one device.
+// read reads the measurements of a test on one device.
 func (s *site) read(scenario string, o farm.Outcome) (run.Run, error) {
 	switch {
 	case o.TestFailed:
@@ -161,13 +161,13 @@ func (s *site) read(scenario string, o farm.Outcome) (run.Run, error) {
 		}
 		return run.Run{}, e
 	case runs[0].Status != run.Complete || len(runs[0].Iterations) == 0:
-		return run.Run{}, &testError{"its results are not whole: " + told(runs[0].Warnings)}
+		return run.Run{}, &testError{"its results are incomplete: " + reasons(runs[0].Warnings)}
 	}
 	return runs[0], nil
 }
 
-// takeUp adds what was found to a run, with so much of its iterations. What was measured on a
-// phone that is unlike the one before is none of it.
+// takeUp adds found to a run, with the given iterations. Measurements on a phone unlike the one
+// before are refused.
 func takeUp(r *run.Run, found run.Run, iterations []run.Iteration) error {
 	if len(r.Iterations) == 0 {
 		context := maps.Clone(found.Context)
@@ -176,7 +176,7 @@ func takeUp(r *run.Run, found run.Run, iterations []run.Iteration) error {
 		}
 		maps.Copy(context, r.Context)
 		r.Context, r.Started = context, found.Started
-	} else if !tells(r.Context, found.Context) {
+	} else if !hasAll(r.Context, found.Context) {
 		return errors.New("it was measured on a phone that is unlike the one before")
 	}
 	r.Iterations = append(r.Iterations, iterations...)
@@ -193,8 +193,8 @@ func takeUp(r *run.Run, found run.Run, iterations []run.Iteration) error {
 	return nil
 }
 
-// tells reports whether a context has all that another phone told.
-func tells(context, phone devctx.Properties) bool {
+// hasAll reports whether a context has all properties of another phone.
+func hasAll(context, phone devctx.Properties) bool {
 	for name, value := range phone {
 		if known, has := context[name]; !has || known != value {
 			return false

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// site is a farm as one command uses it: what runs there, and what it costs.
+// site is a farm as used by one command: its matrices and their cost.
 type site struct {
 	console terminal.Console
 	config  *config.Config
@@ -28,13 +28,12 @@ type site struct {
 	mu       sync.Mutex
 	session  string
 	bill     farm.Bill
-	reserved farm.Bill // the most that matrices under way can cost
+	reserved farm.Bill // the cost limit of running matrices
 	fetched  int64     // bytes of traces
 	traces   map[where]*lying
 }
 
-// open looks what an apkgate that was killed has left running, cancels it, and asks the farm
-// for its prices.
+// open cancels the tests that a killed apkgate left running, and asks the farm for its prices.
 func open(ctx context.Context, c terminal.Console, cfg *config.Config, session string) (*site, error) {
 	if err := leftovers(ctx, c); err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func open(ctx context.Context, c terminal.Console, cfg *config.Config, session s
 	return &site{console: c, config: cfg, farm: f, devices: devices, rates: rates, session: session}, nil
 }
 
-// leftovers cancels what an apkgate that was killed has left running on farms.
+// leftovers cancels the tests that a killed apkgate left running on farms.
 func leftovers(ctx context.Context, c terminal.Console) error {
 	leases, problems := lease.List(lease.Folder())
 	var left []lease.Lease
@@ -60,8 +59,8 @@ func leftovers(ctx context.Context, c terminal.Console) error {
 	return exit.InfrastructureIf(errors.Join(problems, err))
 }
 
-// affordable says what so many matrices can cost, and refuses what may not be spent. fewer says
-// what of the command there could be less of.
+// affordable prints the possible cost of that many matrices, and refuses a cost above the limit.
+// fewer names what the command could reduce.
 func (s *site) affordable(matrices int, fewer string) error {
 	most := farm.AtMost(s.rates, matrices, s.config.Farm.Within())
 	note := "what is free of charge is not subtracted"
@@ -77,7 +76,7 @@ func (s *site) affordable(matrices int, fewer string) error {
 	return nil
 }
 
-// limitOf is the most that may be spent on a farm.
+// limitOf returns the cost limit on a farm.
 func limitOf(f config.Farm) farm.Limit {
 	if b := f.BrowserStack; b != nil {
 		return farm.Limit{Minutes: b.MaxMinutes, Key: "farm.browserstack.max-minutes"}
@@ -93,14 +92,14 @@ func names(devices []farm.Device) []string {
 	return out
 }
 
-// took says what it has cost.
+// took returns the cost so far.
 func (s *site) took() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return fmt.Sprintf("%s: it took %s", s.farm.Title(), s.bill.Text(s.farm.Noun()))
 }
 
-// cost is what a report says that it has cost.
+// cost returns the report's sentence on the cost.
 func (s *site) cost() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,13 +113,13 @@ func (s *site) say(format string, args ...any) {
 	fmt.Fprintln(s.console.Stderr, terminal.Plain(strings.TrimSpace(fmt.Sprintf(format, args...))))
 }
 
-// errSpent is why a matrix is not begun: together with those before it, it could cost more
-// than is allowed.
+// errSpent is the reason that a matrix is not started: with those before it, it could cost more
+// than the limit.
 var errSpent = errors.New("no more may be spent")
 
-// reserve takes what a matrix can cost from what may be spent, until it is given back.
+// reserve reserves the possible cost of a matrix until it is released.
 func (s *site) reserve(o farm.Order) (back func(), err error) {
-	const cent = 0.01 // by which sums may be off
+	const cent = 0.01 // the error of sums
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	most := farm.AtMost(s.ratesOf(o.Devices), 1, o.Within)
@@ -139,7 +138,7 @@ func (s *site) reserve(o farm.Order) (back func(), err error) {
 	}, nil
 }
 
-// ratesOf are what some of the devices cost.
+// ratesOf returns the prices of some of the devices.
 func (s *site) ratesOf(devices []farm.Device) (out []farm.Rate) {
 	for _, d := range devices {
 		for _, r := range s.rates {
@@ -151,8 +150,8 @@ func (s *site) ratesOf(devices []farm.Device) (out []farm.Rate) {
 	return out
 }
 
-// matrix runs one matrix to its end. Whatever happens, nothing of it goes on running, or its
-// lease stays and says so.
+// matrix runs one matrix to its end. In any case it doesn't continue to run, or its lease remains
+// and reports it.
 func (s *site) matrix(ctx context.Context, o farm.Order, label string) (_ []farm.Outcome, err error) {
 	tell := func(line string) { s.say("%s: %s", label, line) }
 	o.Tell = tell
@@ -166,12 +165,12 @@ func (s *site) matrix(ctx context.Context, o farm.Order, label string) (_ []farm
 	s.mu.Unlock()
 	held, err := lease.Take(lease.Folder(), s.farm.Kind(), session)
 	if err != nil {
-		return nil, fmt.Errorf("note what is started, for it to be cancelled whatever happens: %w", err)
+		return nil, fmt.Errorf("write the lease of the tests to start: %w", err)
 	}
 	defer func() {
 		if stopErr := s.farm.Stop(context.WithoutCancel(ctx), held.Lease(), tell); stopErr != nil {
 			held.Leave()
-			err = errors.Join(err, fmt.Errorf("%s may go on: %w", label, stopErr))
+			err = errors.Join(err, fmt.Errorf("%s may still run: %w", label, stopErr))
 			return
 		}
 		err = errors.Join(err, held.Release())
@@ -186,7 +185,7 @@ func (s *site) matrix(ctx context.Context, o farm.Order, label string) (_ []farm
 		}
 		return nil, err
 	}
-	unaccounted := func() { // as much as it can be
+	unaccounted := func() { // as much as possible
 		most := make([]farm.Outcome, len(o.Devices))
 		for i := range most {
 			most[i].Minutes = farm.Minutes(o.Within)
@@ -212,7 +211,7 @@ func (s *site) pay(add func(*farm.Bill)) {
 	add(&s.bill)
 }
 
-// order is a matrix of a scenario's test, with a build of the app.
+// order returns a matrix of a scenario's test, with a build of the app.
 func (s *site) order(of config.Scenario, label, app string, devices []farm.Device) farm.Order {
 	w := of.Workload.Benchmark()
 	o := farm.Order{
@@ -225,9 +224,8 @@ func (s *site) order(of config.Scenario, label, app string, devices []farm.Devic
 	return o
 }
 
-// both measures two builds, each in a matrix of its own, as a matrix has one app. They are
-// begun together, now the one and now the other first; where one can't be run to its end, the
-// other is of no use, and is cancelled.
+// both measures two builds, each in its own matrix, as a matrix has one app. They are started
+// together, in alternating order; if one fails, the other is useless, and is cancelled.
 func (s *site) both(ctx context.Context, of config.Scenario, number int, builds [2]string, devices []farm.Device) (outcomes [2][]farm.Outcome, err error) {
 	both, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -21,17 +21,18 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 )
 
-// Limits on what is fetched of traces.
+// Limits of fetched traces.
 const (
 	mostKept    = 10      // with a run, of each of its matrices
-	mostFetched = 2 << 30 // bytes, of a command
+	mostFetched = 2 << 30 // bytes, for a command
 )
 
-// traceName is that of a trace of androidx.benchmark: "ListBenchmark_scroll_iter003_….perfetto-trace".
+// traceName matches the name of a trace of androidx.benchmark:
+// "ListBenchmark_scroll_iter003_….perfetto-trace".
 var traceName = regexp.MustCompile(`^([A-Za-z0-9$]+)_(.+)_iter(\d{1,4})_`)
 
-// traceOf is which test's a trace is, and of which of its iterations, from 0; -1 where its name
-// does not tell.
+// traceOf returns the test of a trace, and its iteration, from 0; -1 if its name does not contain
+// one.
 func traceOf(name string) (class, test string, iteration int) {
 	m := traceName.FindStringSubmatch(path.Base(name))
 	if m == nil {
@@ -44,16 +45,16 @@ func traceOf(name string) (class, test string, iteration int) {
 	return m[1], m[2], n
 }
 
-// readTraces is what was read of traces.
+// readTraces are the results of reading traces.
 type readTraces struct {
 	frames section.Collector
 	kept   []run.Evidence
 	got    int
-	why    error // the first reason why one could not be had
+	why    error // the first reason that one was not available
 }
 
-// keepTraces fetches the traces of a matrix on one device, keeps them with the run, and reads
-// what its frames were spent on. What can't be had is a warning, as is what is not fetched.
+// keepTraces fetches the traces of a matrix on one device, keeps them with the run, and reads what
+// its frames spent their time on. Traces that are unavailable or not fetched are warnings.
 func (l *Lab) keepTraces(ctx context.Context, r *run.Run, into *readTraces, o farm.Outcome, keep evidence.Keeper, iterations int) {
 	before := len(r.Iterations) - iterations
 	chosen := o.Traces[:min(len(o.Traces), mostKept)]
@@ -84,7 +85,7 @@ func (l *Lab) keepTraces(ctx context.Context, r *run.Run, into *readTraces, o fa
 	}
 }
 
-// eventOf is the event of a run that a trace's frames are of, "" where that is not known.
+// eventOf returns the event of a run that a trace's frames belong to, "" if unknown.
 func eventOf(t farm.Trace, events []run.Bucket) string {
 	_, test, _ := traceOf(t.Name)
 	if len(events) == 1 {
@@ -98,7 +99,7 @@ func eventOf(t farm.Trace, events []run.Bucket) string {
 	return ""
 }
 
-// add reads the frames of a trace. digest is that of the file that is kept of it, "" for none.
+// add reads the frames of a trace. digest is that of its kept file, "" for none.
 func (r *readTraces) add(file io.ReadSeeker, app string, repetition int, digest, event string) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -116,8 +117,7 @@ func (r *readTraces) add(file io.ReadSeeker, app string, repetition int, digest,
 	return nil
 }
 
-// fetch has a trace in a file for as long as it is used. What all of a command's take together
-// is bounded.
+// fetch stores a trace in a file during use. The total size per command is limited.
 func (s *site) fetch(ctx context.Context, t farm.Trace, use func(*os.File) error) (err error) {
 	s.mu.Lock()
 	left := mostFetched - s.fetched
@@ -149,11 +149,11 @@ func (s *site) fetch(ctx context.Context, t farm.Trace, use func(*os.File) error
 	return use(file)
 }
 
-// lying are the traces that lie on the farm, of a scenario on a kind of phone: of the base and
-// the head in rounds, and of the head in a run.
+// lying are the traces on the farm, of a scenario on a kind of phone: of the base and the head in
+// rounds, and of the head in a run.
 type lying struct{ sides [3][]farm.Trace }
 
-// inRun is the place of the head's traces of a run.
+// inRun is the index of the head's traces of a run.
 const inRun = 2
 
 // where is a scenario of the configuration on a kind of phone.
@@ -162,7 +162,7 @@ type where struct {
 	device   farm.Device
 }
 
-// lies notes traces of a build.
+// lies records traces of a build.
 func (s *site) lies(at where, side int, traces []farm.Trace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *site) lies(at where, side int, traces []farm.Trace) {
 	s.traces[at].sides[side] = append(s.traces[at].sides[side], traces...)
 }
 
-// firsts are the first traces of each test, so that a round counts once.
+// firsts returns the first traces of each test, so that a round counts once.
 func firsts(traces []farm.Trace) (out []farm.Trace) {
 	seen := map[[2]string]bool{}
 	for _, t := range traces {
@@ -187,8 +187,8 @@ func firsts(traces []farm.Trace) (out []farm.Trace) {
 	return out
 }
 
-// ofClass are the traces of a scenario that is one class of a module, "MODULE/CLASS"; all of
-// another.
+// ofClass returns the traces of a scenario that is one class of a module, "MODULE/CLASS"; for
+// others it returns all.
 func ofClass(traces []farm.Trace, scenario string) (out []farm.Trace) {
 	_, class, module := strings.Cut(scenario, "/")
 	class = class[strings.LastIndexByte(class, '.')+1:]

@@ -11,7 +11,7 @@ import (
 )
 
 // Names as androidx.benchmark gives them (Macrobenchmark.kt), also of tests with parameters.
-func TestNamesOfTraces(t *testing.T) {
+func TestTraceOf(t *testing.T) {
 	for name, want := range map[string]struct {
 		class, test string
 		iteration   int
@@ -36,9 +36,9 @@ func TestNamesOfTraces(t *testing.T) {
 	}
 }
 
-// A trace that is too large, as the farm says or as it turns out, and those beyond what a
-// command may fetch in all, are not used.
-func TestTracesAreBounded(t *testing.T) {
+// Traces that are too large, by the farm's size or by their own, and those beyond the command's
+// limit are not used.
+func TestFetchLimits(t *testing.T) {
 	s := &site{}
 	writes := func(text string) func(context.Context, io.Writer) error {
 		return func(_ context.Context, w io.Writer) error {

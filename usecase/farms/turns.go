@@ -16,8 +16,8 @@ import (
 )
 
 // Interleave measures base and head side by side: in each round a matrix of either build on all
-// devices of a scenario that are not settled yet. So many rounds as may be under way at once
-// are begun before it is asked whether there are to be more.
+// devices of a scenario that are not settled yet. As many rounds as may run at once are started
+// before it asks whether more are needed.
 func (l *Lab) Interleave(ctx context.Context, bases, heads []collect.Job, more func(job int, so collect.Progress) int, ended func(job int, r collect.Result)) (base, head []collect.Result) {
 	l.begin(bases)
 	base, head = make([]collect.Result, len(bases)), make([]collect.Result, len(bases))
@@ -39,7 +39,7 @@ func (l *Lab) Interleave(ctx context.Context, bases, heads []collect.Job, more f
 	return base, head
 }
 
-// paired is one scenario of two builds on its way.
+// paired is one scenario of two builds in progress.
 type paired struct {
 	*Lab
 	group
@@ -54,13 +54,13 @@ type turn struct {
 	place  int
 	device farm.Device
 	jobs   [2]collect.Job
-	whole  [][2]run.Run // what the rounds have measured
-	lost   []string     // why rounds are not whole
-	asked  int          // up to how many are wanted
+	whole  [][2]run.Run // the measurements of the rounds
+	lost   []string     // why rounds are incomplete
+	asked  int          // the number of rounds requested so far
 	over   bool
 }
 
-// all measures rounds until none is wanted. The error is why no more can be begun.
+// all measures rounds until no more are requested. It returns the reason if no more can be started.
 func (p *paired) all(ctx context.Context) error {
 	for {
 		open, wanted := p.open()
@@ -102,7 +102,7 @@ func (p *paired) all(ctx context.Context) error {
 	}
 }
 
-// open are the devices that want rounds, and how many the one that wants most does.
+// open returns the devices that request rounds, and the most that one of them requests.
 func (p *paired) open() (out []*turn, wanted int) {
 	for _, t := range p.at {
 		if !t.over && len(t.whole) >= t.asked {
@@ -117,7 +117,7 @@ func (p *paired) open() (out []*turn, wanted int) {
 	return out, wanted
 }
 
-// take takes what both builds have of a round on one device.
+// take adds a round that both builds have on one device.
 func (p *paired) take(t *turn, number int, outcomes [2]farm.Outcome) {
 	var found [2]run.Run
 	var err error
@@ -137,7 +137,7 @@ func (p *paired) take(t *turn, number int, outcomes [2]farm.Outcome) {
 	if err != nil {
 		reason := lostRound(number, err)
 		t.lost = append(t.lost, reason)
-		p.say("warning: %s on %v is not whole: %s", p.jobs[0].Scenario.Name, t.device, reason)
+		p.say("warning: %s on %v is incomplete: %s", p.jobs[0].Scenario.Name, t.device, reason)
 		return
 	}
 	t.whole = append(t.whole, found)
@@ -146,12 +146,12 @@ func (p *paired) take(t *turn, number int, outcomes [2]farm.Outcome) {
 	}
 }
 
-// side is a build's run of all rounds: each is one observation, however often the benchmark
-// looked.
+// side returns a build's run of all rounds: each is one observation, however many iterations the
+// benchmark has.
 func (p *paired) side(t *turn, side int) run.Run {
 	r := p.blank(t.jobs[side])
 	for _, round := range t.whole {
-		_ = takeUp(&r, round[side], []run.Iteration{record.Median(round[side].Iterations)}) // phones were found to be alike
+		_ = takeUp(&r, round[side], []run.Iteration{record.Median(round[side].Iterations)}) // the phones were already compared
 	}
 	for _, reason := range t.lost {
 		r.Warnings = append(r.Warnings, run.Warning{Text: "left out of both builds: " + reason})
@@ -160,11 +160,12 @@ func (p *paired) side(t *turn, side int) run.Run {
 	return r
 }
 
-// results are both builds' of one device. err is why no more rounds could be begun.
+// results returns both builds' results on one device. err is the reason that no more rounds could
+// be started.
 func (p *paired) results(t *turn, err error) (base, head collect.Result) {
 	switch {
 	case errors.Is(err, errSpent):
-		err = nil // as where time is up: what was measured counts
+		err = nil // as at the time limit: the measured rounds count
 		p.say("%s on %v: %v", p.jobs[0].Scenario.Name, t.device, errSpent)
 	case err == nil && len(t.whole) == 0 && len(t.lost) > 0:
 		err = errors.New(prose.Few(t.lost, 2))

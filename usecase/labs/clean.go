@@ -13,12 +13,12 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// atOnce is how many devices are stopped at once: each waits for its lab most of the time.
+// atOnce is the number of devices stopped at once: each waits for its lab most of the time.
 const atOnce = 8
 
-// Clean stops and deletes what the leases name whose process is gone, and tells each thing
-// that is done, which begins with the lease's name. What could not be stopped, or isn't
-// known to be, is in the error, one for each lease; its lease stays.
+// Clean stops and deletes the devices in leases whose process is gone, and reports each step,
+// preceded by the lease's name. It returns one error for each lease whose devices could not be
+// stopped, or are not known to be; its lease stays.
 func Clean(ctx context.Context, c terminal.Console, leases []lease.Lease, tell func(string)) error {
 	stoppers := map[string]stopper{}
 	for kind, lab := range All(c) {
@@ -46,7 +46,7 @@ func Clean(ctx context.Context, c terminal.Console, leases []lease.Lease, tell f
 	return errors.Join(problems...)
 }
 
-// Called is a lease in sentences: "apkgate-x7k2m3qa (pixel #2)".
+// Called returns a lease's name for people: "apkgate-x7k2m3qa (pixel #2)".
 func Called(l lease.Lease) string {
 	if l.Name == "" {
 		return l.ID
@@ -54,11 +54,11 @@ func Called(l lease.Lease) string {
 	return l.ID + " (" + l.Name + ")"
 }
 
-// InUse reports whether the apkgate that took a lease still runs. That its lock is held is
-// not enough: a program that was just being started may have inherited it.
+// InUse reports whether the apkgate that took a lease still runs. A held lock is not enough: a
+// program that was just being started may have inherited it.
 func InUse(l lease.Lease) bool { return l.InUse && (l.Elsewhere() || lives(l.Owner.PID)) }
 
-// stopper stops what a lease names: a lab, or a farm.
+// stopper stops the devices of a lease: a lab, or a farm.
 type stopper interface {
 	Stop(ctx context.Context, l lease.Lease, tell func(string)) error
 }
@@ -77,7 +77,7 @@ func cleanOne(ctx context.Context, labs map[string]stopper, l lease.Lease, tell 
 	held, err := reclaim(l)
 	switch {
 	case errors.Is(err, lease.ErrInUse), errors.Is(err, fs.ErrNotExist):
-		tell("is somebody else's by now")
+		tell("has another owner by now")
 		return nil
 	case err != nil:
 		return &leftError{l, err, ""}
@@ -90,11 +90,11 @@ func cleanOne(ctx context.Context, labs map[string]stopper, l lease.Lease, tell 
 	return held.Release()
 }
 
-// inheritedFor is how long a lease's lock may outlive its process: one that was just being
-// started by it has the lock, too, until it is a program of its own.
+// inheritedFor is how long a lease's lock may outlive its process: a child has the lock, too,
+// between fork and exec.
 const inheritedFor = 10 * time.Second
 
-// reclaim holds a lease whose process is gone.
+// reclaim takes a lease whose process is gone.
 func reclaim(l lease.Lease) (*lease.Held, error) {
 	for until := time.Now().Add(inheritedFor); ; time.Sleep(20 * time.Millisecond) {
 		held, err := lease.Reclaim(lease.Folder(), l.ID)
@@ -104,14 +104,13 @@ func reclaim(l lease.Lease) (*lease.Held, error) {
 	}
 }
 
-// lives reports whether a process of the number runs on this computer, as far as can be
-// told.
+// lives reports whether a process with that id runs on this computer, if that can be determined.
 func lives(pid int) bool {
 	_, err := program.IDOf(pid)
 	return !errors.Is(err, program.ErrNoProcess)
 }
 
-// leftError is a lease behind which something may still run.
+// leftError is a lease whose devices may still run.
 type leftError struct {
 	lease  lease.Lease
 	err    error
@@ -121,8 +120,8 @@ type leftError struct {
 // Error names the lease.
 func (e *leftError) Error() string { return "clean up " + Called(e.lease) + ": " + e.err.Error() }
 
-// Unwrap returns why it is left.
+// Unwrap returns the reason.
 func (e *leftError) Unwrap() error { return e.err }
 
-// Hint is what to do about it.
+// Hint returns the advice.
 func (e *leftError) Hint() string { return e.advice }

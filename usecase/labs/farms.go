@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Farm is the farm of a configuration, with its devices.
+// Farm returns the farm of a configuration, with its devices.
 func Farm(c terminal.Console, cfg config.Farm) (farm.Farm, []farm.Device) {
 	var devices []farm.Device
 	if own := cfg.AWS; own != nil {
@@ -37,7 +37,7 @@ func Farm(c terminal.Console, cfg config.Farm) (farm.Farm, []farm.Device) {
 	return firebase.New(computer(c, gcloudKnows), cfg.Firebase.Project, cfg.Firebase.Bucket), devices
 }
 
-// farms are those that leases may name, by kind: each lease says whose it is.
+// farms returns all farms that leases may name, by kind; the account is that of the lease.
 func farms(c terminal.Console) map[string]farm.Farm {
 	return map[string]farm.Farm{
 		firebase.Kind:     firebase.New(computer(c, gcloudKnows), "", ""),
@@ -46,7 +46,7 @@ func farms(c terminal.Console) map[string]farm.Farm {
 	}
 }
 
-// computer is this one, for a farm whose program knows its user by those variables.
+// computer returns this computer, for a farm whose program identifies its user by those variables.
 func computer(c terminal.Console, knows []string) farm.Computer {
 	f := farm.Computer{
 		Getenv: c.Getenv, Pause: c.Pause, Logs: filepath.Join(filepath.Dir(lease.Folder()), "farms"),
@@ -55,7 +55,7 @@ func computer(c terminal.Console, knows []string) farm.Computer {
 	if f.Pause == nil {
 		f.Pause = pause
 	}
-	for _, name := range knows { // which `apkgate action` has taken out of its own environment
+	for _, name := range knows { // which `apkgate action` has removed from its own environment
 		if value := c.Getenv(name); value != "" && os.Getenv(name) == "" {
 			f.Env = append(f.Env, name+"="+value)
 		}
@@ -63,11 +63,12 @@ func computer(c terminal.Console, knows []string) farm.Computer {
 	return f
 }
 
-// gcloudKnows are the variables by which gcloud knows its user.
+// gcloudKnows are the variables by which gcloud identifies its user.
 var gcloudKnows = []string{"GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE", "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"}
 
-// awsKnows are those by which aws does (docs.aws.amazon.com/cli/latest/userguide/cli-configure-envvars.html),
-// on runners and in containers too.
+// awsKnows are those by which aws does
+// (docs.aws.amazon.com/cli/latest/userguide/cli-configure-envvars.html), on runners and in
+// containers too.
 var awsKnows = []string{
 	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE",
 	"AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CA_BUNDLE",
@@ -84,7 +85,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// OfFarm reports whether a lease is of what was begun on a farm.
+// OfFarm reports whether a lease is of tests on a farm.
 func OfFarm(l lease.Lease) bool {
 	return l.Kind == firebase.Kind || l.Kind == aws.Kind || l.Kind == browserstack.Kind
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// All are what can boot devices, by kind.
+// All returns all labs, by kind.
 func All(c terminal.Console) map[string]boot.Lab {
 	reach := func(ctx context.Context, b *boot.Booted) (device.Device, error) { return Reach(ctx, c, b) }
 	geny := genymotion.Computer{Getenv: c.Getenv, Reach: reach}
-	if token := c.Getenv(cloudToken); token != "" { // which `apkgate action` has taken out of its own environment
+	if token := c.Getenv(cloudToken); token != "" { // which `apkgate action` has removed from its own environment
 		geny.Env = []string{cloudToken + "=" + token}
 	}
 	forget := func(ctx context.Context, serial string) {
 		if server, err := Server(c); err == nil {
-			_ = server.Disconnect(ctx, serial) // it lists the phone as offline otherwise
+			_ = server.Disconnect(ctx, serial) // otherwise it lists the phone as offline
 		}
 	}
 	labs := map[string]boot.Lab{}
@@ -33,10 +33,10 @@ func All(c terminal.Console) map[string]boot.Lab {
 	return labs
 }
 
-// cloudToken is the variable by which gmsaas knows its user.
+// cloudToken is the variable by which gmsaas identifies its user.
 const cloudToken = "GENYMOTION_API_TOKEN"
 
-// SpecOf is a device of the configuration as a lab boots it for a station.
+// SpecOf returns a device of the configuration as a lab boots it for a station.
 func SpecOf(station string, d config.Device) boot.Spec {
 	v := d.Virtual()
 	return boot.Spec{

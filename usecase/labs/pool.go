@@ -1,12 +1,11 @@
-// Package labs has devices booted for a command: each when it is needed first, once
-// for all that the command measures, and gone when it ends.
+// Package labs boots devices for a command: each when it is first needed, once for all that the
+// command measures, and stops them at its end.
 //
-// It owns which lab boots a device of the configuration, the lease under which it does,
-// and how adb reaches what is booted. How a lab boots is package device/lab/boot's and those
-// below it.
+// It owns the choice of the lab for a device of the configuration, the lease of a booted device,
+// and adb's connection to it. Package device/lab/boot and those below it boot devices.
 //
-// It takes a stand: what is booted is stopped and proved to be gone however the command
-// ends; where that can't be done, its lease stays and says so to `apkgate devices clean`.
+// A booted device is stopped, with proof that it is gone, however the command ends; if that fails,
+// its lease stays for `apkgate devices clean`.
 package labs
 
 import (
@@ -23,8 +22,8 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Pool are the devices that a command has booted. Its methods may be called from several
-// goroutines; those of one station not at the same time.
+// Pool are the devices that a command has booted. Its methods are safe for concurrent use, but not
+// for the same station.
 type Pool struct {
 	console terminal.Console
 	labs    map[string]boot.Lab // by kind
@@ -35,19 +34,19 @@ type Pool struct {
 	running map[string]*instance // by the station's name
 }
 
-// instance is one that is booted.
+// instance is a booted device.
 type instance struct {
 	*boot.Booted
 	lab  boot.Lab
 	held *lease.Held
 }
 
-// NewPool is empty. The session's name stands in its leases.
+// NewPool returns an empty pool. Its leases contain the session's name.
 func NewPool(c terminal.Console, session string) *Pool {
 	return &Pool{console: c, labs: All(c), folder: lease.Folder(), session: session, running: map[string]*instance{}}
 }
 
-// Boot boots the device of a station, or returns the one that is booted already.
+// Boot boots the device of a station, or returns the booted one.
 func (p *Pool) Boot(ctx context.Context, station string, d config.Device, tell func(string)) (*boot.Booted, error) {
 	if there := p.there(station); there != nil {
 		if !hasDied(there.Booted) {
@@ -64,7 +63,7 @@ func (p *Pool) Boot(ctx context.Context, station string, d config.Device, tell f
 	}
 	held, err := lease.Take(p.folder, spec.Kind, p.session)
 	if err != nil {
-		return nil, fmt.Errorf("note what is booted, for it to be stopped whatever happens: %w", err)
+		return nil, fmt.Errorf("write the lease of the device to boot: %w", err)
 	}
 	started, err := lab.Boot(ctx, spec, held, tell)
 	its := &instance{started, lab, held}
@@ -85,14 +84,14 @@ func (p *Pool) there(station string) *instance {
 
 func hasDied(b *boot.Booted) bool {
 	select {
-	case <-b.Died: // nil is never ready
+	case <-b.Died: // a nil channel is never ready
 		return true
 	default:
 		return false
 	}
 }
 
-// Stop ends the device of a station; none is no error. It goes on when ctx is cancelled.
+// Stop stops the device of a station, if there is one. It continues when ctx is cancelled.
 func (p *Pool) Stop(ctx context.Context, station string, tell func(string)) error {
 	p.mu.Lock()
 	its := p.running[station]
@@ -104,8 +103,7 @@ func (p *Pool) Stop(ctx context.Context, station string, tell func(string)) erro
 	return its.stop(ctx, tell)
 }
 
-// stop ends the device, and its lease with it. Where that fails the lease stays, for
-// whoever cleans up.
+// stop stops the device and releases its lease. If that fails the lease stays, for a later cleanup.
 func (d *instance) stop(ctx context.Context, tell func(string)) error {
 	if err := d.lab.Stop(context.WithoutCancel(ctx), d.held.Lease(), tell); err != nil {
 		d.held.Leave()
@@ -114,8 +112,8 @@ func (d *instance) stop(ctx context.Context, tell func(string)) error {
 	return d.held.Release()
 }
 
-// Close ends all devices, side by side. What can't be ended is a warning, since what was
-// measured is whole.
+// Close stops all devices in parallel. A failure is only a warning, since the measurements are
+// complete.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	stations := slices.Sorted(maps.Keys(p.running))

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// labOfNothing notes what it is asked for.
+// labOfNothing records its calls.
 type labOfNothing struct {
 	boots, stops int
 	died         chan struct{}
@@ -47,7 +47,7 @@ func (l *labOfNothing) Stop(ctx context.Context, its lease.Lease, _ func(string)
 	return l.stopFails
 }
 
-// poolOf boots with the lab alone; leases are those that are left.
+// poolOf returns a pool with only that lab; leases counts the remaining ones.
 func poolOf(t *testing.T, lab *labOfNothing, stderr *bytes.Buffer) (p *Pool, leases func() int) {
 	t.Helper()
 	p = NewPool(terminal.Console{Getenv: func(string) string { return "" }, Stderr: stderr}, "nightly")
@@ -65,9 +65,9 @@ var pixel = config.Device{Labs: config.Labs{AVD: &config.AVD{Model: "pixel_6", A
 
 func quiet(string) {}
 
-// A device is booted once for all that a command measures, under a lease, and gone with
-// it at the end, also after an interrupt.
-func TestADeviceIsBootedOnceForACommand(t *testing.T) {
+// A device is booted once for a command, under a lease, and stopped at its end, also after an
+// interrupt.
+func TestPoolBootsADeviceOnce(t *testing.T) {
 	t.Parallel()
 	var lab labOfNothing
 	var stderr bytes.Buffer
@@ -87,8 +87,8 @@ func TestADeviceIsBootedOnceForACommand(t *testing.T) {
 	}
 }
 
-// One that has ended by itself is cleaned up and booted anew.
-func TestADeviceThatDiedIsBootedAnew(t *testing.T) {
+// A device that has ended by itself is cleaned up and booted again.
+func TestPoolBootsADeadDeviceAgain(t *testing.T) {
 	t.Parallel()
 	var lab labOfNothing
 	p, leases := poolOf(t, &lab, nil)
@@ -101,8 +101,8 @@ func TestADeviceThatDiedIsBootedAnew(t *testing.T) {
 	}
 }
 
-// After a boot that failed nothing is left, also where it was interrupted.
-func TestABootThatFailsLeavesNothing(t *testing.T) {
+// A failed boot leaves nothing, also after an interrupt.
+func TestPoolCleansUpAFailedBoot(t *testing.T) {
 	t.Parallel()
 	lab := labOfNothing{bootFails: &boot.Error{Lab: "the SDK's emulator", What: "there is no /dev/kvm"}}
 	p, leases := poolOf(t, &lab, nil)
@@ -115,8 +115,8 @@ func TestABootThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-// What can't be stopped keeps its lease, and is told with what to do.
-func TestWhatCantBeStoppedKeepsItsLease(t *testing.T) {
+// A device that can't be stopped keeps its lease, and is reported with advice.
+func TestPoolKeepsTheLeaseOfAFailedStop(t *testing.T) {
 	t.Parallel()
 	lab := labOfNothing{stopFails: errors.New("gmsaas does not answer")}
 	var stderr bytes.Buffer
@@ -130,8 +130,8 @@ func TestWhatCantBeStoppedKeepsItsLease(t *testing.T) {
 	}
 }
 
-// Every key of a description gets to the lab.
-func TestSpecOfADescription(t *testing.T) {
+// The lab gets every key of a description.
+func TestSpecOf(t *testing.T) {
 	t.Parallel()
 	screen := config.Screen{Width: 1080, Height: 2400, Density: 420}
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/usecase/terminal"
 )
 
-// Server is the adb server that the environment names.
+// Server returns the adb server that the environment names.
 func Server(c terminal.Console) (*adb.Server, error) {
 	addr, err := adb.ServerAddress(c.Getenv)
 	if err != nil {
@@ -21,8 +21,8 @@ func Server(c terminal.Console) (*adb.Server, error) {
 	return adb.NewServer(addr, Keys(c)), nil
 }
 
-// ServerIsHere reports whether the adb server runs on this computer, so that emulators
-// that it knows do so too.
+// ServerIsHere reports whether the adb server runs on this computer, so that its emulators do so
+// too.
 func ServerIsHere(c terminal.Console) bool {
 	addr, err := adb.ServerAddress(c.Getenv)
 	if err != nil {
@@ -33,14 +33,13 @@ func ServerIsHere(c terminal.Console) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// Keys are the user's keys, by which devices know this computer.
+// Keys returns the user's keys, by which devices identify this computer.
 func Keys(c terminal.Console) adb.Options {
 	return adb.Options{Keys: func() ([]*adb.Key, error) { return adb.UserKeys(c.Getenv) }}
 }
 
-// Reach connects to what was booted: through the adb server, which has a connection of its
-// own beside which not every device takes another, or where no server runs at the
-// device's own port.
+// Reach connects to a booted device: through the adb server, since not every device accepts a
+// connection besides the server's own, or directly to the device's port if no server runs.
 func Reach(ctx context.Context, c terminal.Console, b *boot.Booted) (device.Device, error) {
 	server, err := Server(c)
 	if err != nil {
@@ -50,7 +49,7 @@ func Reach(ctx context.Context, c terminal.Console, b *boot.Booted) (device.Devi
 	listed := slices.ContainsFunc(infos, func(i adb.Info) bool { return i.Serial == b.Serial })
 	_, _, noPort := net.SplitHostPort(b.Serial)
 	switch {
-	case err == nil && !listed && noPort == nil: // a server that Genymotion has not told of it
+	case err == nil && !listed && noPort == nil: // a server that Genymotion has not connected to it
 		return server.Connect(ctx, b.Serial)
 	case !listed && b.Address != "":
 		return adb.Dial(ctx, b.Address, Keys(c))
