@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/trace/art/arttest"
 )
 
-// message is a method trace of a main thread that handles one message, of so many ms, most of
-// them in the app's Feed.bind, which calls a library.
+// message returns a method trace of a main thread that handles one message, which takes that many
+// ms, most of them in the app's Feed.bind, which calls a library.
 func message(took uint64) arttest.Trace {
 	const ms = 1_000_000
 	s := arttest.Trace{
@@ -58,8 +58,8 @@ func TestDiagnoseAMethodTrace(t *testing.T) {
 	}
 }
 
-// What can't be explained says why, and what to do.
-func TestDiagnoseMethodTracesThatTellNothing(t *testing.T) {
+// Traces that can't be explained are refused with the reason and advice.
+func TestDiagnoseRefusesAMethodTrace(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "order.trace", string(message(90).AllCalls(0)))
 	write(t, "empty.trace", string(message(90).Text(2, "wall")[:300]))

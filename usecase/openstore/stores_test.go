@@ -67,8 +67,8 @@ func TestAddingAKind(t *testing.T) {
 	}
 }
 
-// A history of a kind that is only read is refused to whoever would write, before it is opened.
-func TestAKindThatIsOnlyRead(t *testing.T) {
+// Opening a read-only history for writing is refused before it is opened.
+func TestReadOnlyKind(t *testing.T) {
 	before := kinds
 	t.Cleanup(func() { kinds = before })
 	opened := 0
