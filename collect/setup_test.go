@@ -202,8 +202,8 @@ func TestMissingWiFiIsReported(t *testing.T) {
 	}
 }
 
-// TestANetworkThatStaysOnIsReported if the device ignores the command to turn it off.
-func TestANetworkThatStaysOnIsReported(t *testing.T) {
+// TestWarnsOfANetworkThatStaysOn if the device ignores the command to turn it off.
+func TestWarnsOfANetworkThatStaysOn(t *testing.T) {
 	t.Parallel()
 	for _, ignored := range []string{"", "global wifi_on"} {
 		_, job := simulated(t, "pixel-7-android-14", simulator.Options{Ignored: []string{ignored}})

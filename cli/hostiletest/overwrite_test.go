@@ -12,7 +12,7 @@ import (
 
 // A typo on the command line costs no file: inputs and the history are never overwritten, nor are
 // two reports written to one file.
-func TestNoInputIsOverwritten(t *testing.T) {
+func TestKeepsInputFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	runs, history := clitest.WriteFile(t, at("run.json"), clitest.Record("R", "", `{"memory.pss_kb":600}`)), clitest.WriteFile(t, at("history.jsonl"), clitest.Sound(6))
@@ -53,7 +53,7 @@ func TestNoInputIsOverwritten(t *testing.T) {
 }
 
 // Reports do not overwrite the base build either.
-func TestNoBuildIsOverwritten(t *testing.T) {
+func TestKeepsBuilds(t *testing.T) {
 	dir := clitest.SimulatedBuilds(t, "pixel-7-android-14")
 	at := func(name string) string { return filepath.Join(dir, name) }
 	named := clitest.WriteFile(t, at("named.yml"), "base: demo-good.apk\n"+contentsOf(t, at("apkgate.yml")))

@@ -163,7 +163,7 @@ func TestReplayRejectsAnotherBuild(t *testing.T) {
 }
 
 // What can't be recorded or replayed is refused before any device is touched.
-func TestWhatIsRefused(t *testing.T) {
+func TestRecordDeviceRefuses(t *testing.T) {
 	t.Parallel()
 	l := labOf(t, "pixel-5-android-11")
 	full := t.TempDir()

@@ -76,8 +76,8 @@ func times(events []logcat.Event) (out []time.Duration) {
 }
 
 // loss returns why the repetition is lost on account of its frames, nil if it is not; unseen
-// reports that nothing looked at the frames. untold is why the frame timeline is missing, nil if it
-// is there or not requested.
+// reports that nothing looked at the frames. timelineErr is why the frame timeline is missing, nil
+// if it is there or not requested.
 func (s *sampling) loss(a *attempt, seen applog.Sifted, timelineErr error) (unseen bool, lost error) {
 	if a.frames.By.Recorded() && !a.measured {
 		return true, nil

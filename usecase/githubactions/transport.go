@@ -108,12 +108,12 @@ func (t *transport) once(req *http.Request) (*http.Response, error) {
 		resp, err := t.send(req.Clone(ctx), req)
 		answered <- answer{resp, err}
 	}()
-	untold := time.NewTimer(min(reportAfter, t.try))
-	defer untold.Stop()
+	late := time.NewTimer(min(reportAfter, t.try))
+	defer late.Stop()
 	var got answer
 	select {
 	case got = <-answered:
-	case <-untold.C:
+	case <-late.C:
 		t.log(fmt.Sprintf("waiting up to %v for GitHub to answer %s %s", t.try, req.Method, req.URL.Path))
 		got = <-answered
 	}

@@ -94,8 +94,8 @@ func TestAgendaOfSeveralDevices(t *testing.T) {
 		}
 		trial := trialOf(t, six...)
 		s.printAgenda(trial, s.agendaOf(trial, v), v, 60, len(six), 0)
-		if _, told, _ := strings.Cut(say.String(), "old.apk\n"); !strings.HasPrefix(told, lacks) || lacks == "" && told != "" {
-			t.Errorf("on %s: %q, want %q", devices, told, lacks)
+		if _, said, _ := strings.Cut(say.String(), "old.apk\n"); !strings.HasPrefix(said, lacks) || lacks == "" && said != "" {
+			t.Errorf("on %s: %q, want %q", devices, said, lacks)
 		}
 	}
 }

@@ -37,8 +37,8 @@ func asked() gate.Verdict {
 	}}
 }
 
-// told formats how many rounds of base and head the parts of each place have.
-func told(parts map[int][]part) string {
+// counts formats how many rounds of base and head the parts of each place have.
+func counts(parts map[int][]part) string {
 	var out []string
 	for place := range asked().Runs {
 		for _, p := range parts[place] {
@@ -78,7 +78,7 @@ func TestEarlierParts(t *testing.T) {
 		"twice in a session":              {[]run.Run{InRounds("old", rounds, 1), InRounds("new", rounds, 2), InRounds("old", rounds, 3, Later(1)), InRounds("new", rounds, 4, Later(1))}, "0: 1+2, 0: 3+4"},
 	} {
 		s, say := going(t, c.runs...)
-		if got := told(s.earlierParts(t.Context(), asked(), []int{0, 1}, run.Source{Commit: "new"})); got != c.want || say.Len() > 0 {
+		if got := counts(s.earlierParts(t.Context(), asked(), []int{0, 1}, run.Source{Commit: "new"})); got != c.want || say.Len() > 0 {
 			t.Errorf("%s: %q, want %q; it says %q", name, got, c.want, say)
 		}
 	}
@@ -107,13 +107,13 @@ func TestEarlierPartsOfUnknownBuilds(t *testing.T) {
 		s, _ := going(t, runs...)
 		s.Base.Source.Commit = c.base
 		if got := s.earlierParts(t.Context(), asked(), []int{0}, run.Source{Commit: c.head}); len(got) != 0 {
-			t.Errorf("%s: %s", name, told(got))
+			t.Errorf("%s: %s", name, counts(got))
 		}
 	}
 	s, _ := going(t)
 	s.Store = nil
 	if got := s.earlierParts(t.Context(), asked(), []int{0}, run.Source{Commit: "new"}); len(got) != 0 {
-		t.Errorf("no history: %s", told(got))
+		t.Errorf("no history: %s", counts(got))
 	}
 }
 
@@ -138,7 +138,7 @@ func TestEarlierPartsOfADamagedHistory(t *testing.T) {
 			store.GetError, store.Of = c.get, "r0"
 		}
 		s.Store = store
-		if got := told(s.earlierParts(t.Context(), asked(), []int{0}, run.Source{Commit: "new"})); got != c.want || say.String() != c.say {
+		if got := counts(s.earlierParts(t.Context(), asked(), []int{0}, run.Source{Commit: "new"})); got != c.want || say.String() != c.say {
 			t.Errorf("%s: %q, want %q; it says %q", name, got, c.want, say)
 		}
 	}

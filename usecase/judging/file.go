@@ -20,8 +20,8 @@ import (
 // frames' time, went.
 type Accepted struct {
 	index  *baseline.Index
-	told   map[string][]byte          // by id
-	stood  map[string][]anrcause.Past // by package
+	packed map[string][]byte          // by id
+	anrs   map[string][]anrcause.Past // by package
 	newest []run.Run                  // the last ones in full, up to keep
 }
 
@@ -31,7 +31,7 @@ func OfFiles(c terminal.Console, files []string, f runfiles.ImportFlags, set set
 	if err != nil {
 		return nil, err
 	}
-	a := &Accepted{index: baseline.NewIndex(set.Policy.Centre), told: map[string][]byte{}, stood: map[string][]anrcause.Past{}}
+	a := &Accepted{index: baseline.NewIndex(set.Policy.Centre), packed: map[string][]byte{}, anrs: map[string][]anrcause.Past{}}
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, err
@@ -63,15 +63,15 @@ func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 	if !added {
 		return nil
 	}
-	if known := a.stood[r.App.Package]; len(r.ANRs) > 0 && len(known) < baseline.MaxANRRuns {
-		a.stood[r.App.Package] = append(known, PastOf(baseline.ANRsOf(baseline.Entry{Run: r, Mark: baseline.Mark{State: baseline.Accepted}})))
+	if known := a.anrs[r.App.Package]; len(r.ANRs) > 0 && len(known) < baseline.MaxANRRuns {
+		a.anrs[r.App.Package] = append(known, PastOf(baseline.ANRsOf(baseline.Entry{Run: r, Mark: baseline.Mark{State: baseline.Accepted}})))
 	}
 	if r.Energy != nil || r.Frames != nil {
 		data, err := run.Encode(r)
 		if err != nil {
 			return exit.Usage(err, "")
 		}
-		a.told[r.ID] = pack.EncodeAll(data, nil)
+		a.packed[r.ID] = pack.EncodeAll(data, nil)
 	}
 	if keep > 0 {
 		if len(a.newest) >= 2*keep {
@@ -87,7 +87,7 @@ func (a *Accepted) Last(n int) []run.Run { return a.newest[max(0, len(a.newest)-
 
 // whole returns a run that records where its energy, or its frames' time, went.
 func (a *Accepted) whole(id string) (run.Run, error) {
-	packed, ok := a.told[id]
+	packed, ok := a.packed[id]
 	if !ok {
 		return run.Run{}, fmt.Errorf("run %s: %w", id, baseline.ErrNotFound)
 	}
@@ -114,6 +114,6 @@ func (a *Accepted) Past(set settings.Settings) Past {
 			return refs, nil
 		},
 		whole: a.whole,
-		anrs:  func(pkg string) ([]anrcause.Past, error) { return a.stood[pkg], nil },
+		anrs:  func(pkg string) ([]anrcause.Past, error) { return a.anrs[pkg], nil },
 	}
 }

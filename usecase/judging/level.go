@@ -45,7 +45,7 @@ func warnLevels(v *gate.Verdict, catalogue *metric.Catalogue, first func(id stri
 			since[c.Since] = append(since[c.Since], title)
 		}
 		for _, id := range order[:min(len(order), mostLevels)] {
-			if _, told := known[id]; !told {
+			if _, found := known[id]; !found {
 				known[id] = beginning(id, first)
 			}
 			r.Warnings = append(r.Warnings, run.Warning{Text: fmt.Sprintf("%s: the level changed with run %s; only runs since then are compared with", prose.Few(since[id], mostTitles), known[id])})

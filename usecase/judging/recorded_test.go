@@ -34,8 +34,8 @@ func worseRun(id, api string, deviations ...gate.Comparison) gate.RunVerdict {
 	return gate.RunVerdict{ID: id, Scenario: scenario, Verdict: gate.Regression, Context: map[string]string{"api": api}, Deviations: deviations}
 }
 
-// told formats each of them: its run, which numbers were found, and what is open.
-func told(all []judging.Regressed) string {
+// describe formats each of them: its run, which numbers were found, and what is open.
+func describe(all []judging.Regressed) string {
 	var out []string
 	for _, r := range all {
 		text := r.Run
@@ -77,12 +77,12 @@ func TestRegressedIn(t *testing.T) {
 		"what is worse of one run alone": {[]gate.RunVerdict{worseRun("read a", "34", got("cpu.time_ms", 0.9)), worseRun("read b", "34", got(joules, 0.1))}, "read b energy.total_j, energy open"},
 	} {
 		all := judging.RegressedIn(layout.Input{Verdict: gate.Verdict{Runs: c.runs}})
-		if told(all) != c.want {
-			t.Errorf("%s: %q, want %q", name, told(all), c.want)
+		if describe(all) != c.want {
+			t.Errorf("%s: %q, want %q", name, describe(all), c.want)
 		}
 		for _, r := range all {
-			if anew := r.Anew(); !r.Open() || !anew.Open() || told([]judging.Regressed{anew}) != told([]judging.Regressed{r}) {
-				t.Errorf("%s: anew it is %q", name, told([]judging.Regressed{anew}))
+			if anew := r.Anew(); !r.Open() || !anew.Open() || describe([]judging.Regressed{anew}) != describe([]judging.Regressed{r}) {
+				t.Errorf("%s: anew it is %q", name, describe([]judging.Regressed{anew}))
 			}
 		}
 	}
@@ -122,8 +122,8 @@ func TestRegressedInIsOpen(t *testing.T) {
 		}
 		all := judging.RegressedIn(in)
 		want := strings.TrimSuffix("read b frames.duration_ms energy.total_j, "+c.want, ", ")
-		if told(all) != want || all[0].Open() != (c.want != "") {
-			t.Errorf("%s: %q, want %q", name, told(all), want)
+		if describe(all) != want || all[0].Open() != (c.want != "") {
+			t.Errorf("%s: %q, want %q", name, describe(all), want)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestRegressedBuild(t *testing.T) {
 		"no device of both": {sidebyside.Scenario{Scenario: "read", Verdict: gate.Regression, Comparisons: []sidebyside.Comparison{number(gate.ToRegression, 0.2)}}, ""},
 	} {
 		in := layout.ComparisonInput{Verdict: sidebyside.Verdict{Scenarios: []sidebyside.Scenario{c.of}}}
-		if got := told(judging.RegressedBuild(in, head)); got != c.want {
+		if got := describe(judging.RegressedBuild(in, head)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

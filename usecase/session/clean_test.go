@@ -112,10 +112,10 @@ func (b bench) left() error {
 	return err
 }
 
-// TestNothingIsLeftOfAKilledRun kills apkgate at random instants, while it boots an emulator,
+// TestCleanAfterAKilledRun kills apkgate at random instants, while it boots an emulator,
 // measures on it and on a permanent phone, or stops it. Each time devices clean leaves nothing: no
 // emulator, no lease, no changed setting. --resume then has all runs in the end, each once.
-func TestNothingIsLeftOfAKilledRun(t *testing.T) {
+func TestCleanAfterAKilledRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	before := b.state()
