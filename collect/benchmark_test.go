@@ -215,7 +215,7 @@ func TestPhoneStaysOwnedDuringAMacrobenchmark(t *testing.T) {
 	job.Scenario.Timeout = time.Hour
 	looks, free := 0, 0
 	job.Clock = &peeping{Clock: job.Clock, look: func() {
-		_, err := devicelock.Look(t.Context(), func(_ context.Context, line string) (device.Output, error) {
+		_, err := devicelock.Check(t.Context(), func(_ context.Context, line string) (device.Output, error) {
 			out, err := onPhone(t, s, line)
 			return device.Output{Stdout: []byte(out)}, err
 		}, "", ":")

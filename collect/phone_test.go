@@ -327,7 +327,7 @@ func (p *phone) Exec(_ context.Context, line string) (device.Output, error) {
 	}
 	var out strings.Builder
 	code := 0
-	parts := strings.Split(strings.ReplaceAll(line, device.BootQuestion, "boot?"), "; ")
+	parts := strings.Split(strings.ReplaceAll(line, device.BootQuery, "boot?"), "; ")
 	if strings.HasPrefix(line, "nohup sh -c ") {
 		parts = []string{line}
 	}

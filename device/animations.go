@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// AnimationQuestion is the command line whose output ReadAnimations reads. The settings command
-// is there from Android 4.2 on. A setting never changed is "null".
-const AnimationQuestion = "settings get global window_animation_scale; settings get global transition_animation_scale; settings get global animator_duration_scale"
+// AnimationQuery is the command line whose output ReadAnimations parses. The settings command
+// exists from Android 4.2 on. It prints "null" for a setting that was never changed.
+const AnimationQuery = "settings get global window_animation_scale; settings get global transition_animation_scale; settings get global animator_duration_scale"
 
-// AnimationsOn is the command line that gives users' animations back.
+// AnimationsOn is the command line that restores the default animations.
 const AnimationsOn = "settings put global window_animation_scale 1; settings put global transition_animation_scale 1; settings put global animator_duration_scale 1"
 
-// Scales are by how much longer the animations of windows, of transitions and of animators take
-// than Android means them to; 0 is off.
+// Scales are the factors by which the animations of windows, of transitions and of animators
+// last longer than Android's default; 0 is off.
 type Scales [3]float64
 
-// ReadAnimations reads them; false where the device doesn't tell.
-func ReadAnimations(output string) (s Scales, told bool) {
+// ReadAnimations parses the output of AnimationQuery. known is false where the device does not
+// report the scales.
+func ReadAnimations(output string) (s Scales, known bool) {
 	values := strings.Fields(output)
 	if len(values) != len(s) {
 		return s, false
@@ -36,8 +37,8 @@ func ReadAnimations(output string) (s Scales, told bool) {
 	return s, true
 }
 
-// String names what is unusual: "" where animations are as users have them, "off", "0.5x", or
-// "mixed" where they are not alike.
+// String names what is unusual about the scales: "" for the default, "off", "0.5x", or "mixed"
+// where they differ.
 func (s Scales) String() string {
 	switch {
 	case s[0] != s[1] || s[1] != s[2]:
@@ -50,11 +51,11 @@ func (s Scales) String() string {
 	return fmt.Sprintf("%gx", s[0])
 }
 
-func lookAnimations(output string) Finding {
-	s, told := ReadAnimations(output)
+func checkAnimations(output string) Finding {
+	s, known := ReadAnimations(output)
 	switch {
-	case !told:
-		return fit(notTold)
+	case !known:
+		return fit(notReported)
 	case s.String() == "mixed":
 		f := unfit(fmt.Sprintf("scales of windows, transitions, animators: %g, %g, %g", s[0], s[1], s[2]),
 			"set the three animation scales alike, and the same on every device")

@@ -2,9 +2,9 @@ package device
 
 import "context"
 
-// Ask is d.Exec for a command line that only asks, and is asked again and again: through
-// a shell that the device keeps for that, where it does, so that no process is started
-// for it. The line may run twice.
+// Ask is d.Exec for read-only command lines that are run again and again. Where the device
+// keeps a shell open for them, the line runs in that shell, so that no process is started for
+// it. The line may run twice.
 func Ask(ctx context.Context, d Device, command string) (Output, error) {
 	if kept, ok := d.(interface {
 		Ask(ctx context.Context, command string) (Output, error)
@@ -14,7 +14,7 @@ func Ask(ctx context.Context, d Device, command string) (Output, error) {
 	return d.Exec(ctx, command)
 }
 
-// KeepsShell reports whether the device keeps a shell for Ask.
+// KeepsShell reports whether the device keeps a shell open for Ask.
 func KeepsShell(ctx context.Context, d Device) bool {
 	kept, ok := d.(interface {
 		KeepsShell(ctx context.Context) bool

@@ -9,18 +9,19 @@ import (
 	"strings"
 )
 
-// FocusQuestion is the command line whose output ReadDialog reads: up to Android 9 the focus is
-// told with the windows, later with the displays, and without a part's name with both.
-const FocusQuestion = "dumpsys window | grep mCurrentFocus="
+// FocusQuery is the command line whose output ReadDialog parses. Up to Android 9 the focus is
+// printed with the windows, later with the displays; dumpsys window without arguments prints
+// both.
+const FocusQuery = "dumpsys window | grep mCurrentFocus="
 
-// Dialog is one by which Android says what is wrong with a process. It has the focus, so that
-// no app gets a touch or a key until one of its buttons is pressed.
+// Dialog is one of Android's dialogs about a failing process. It has the focus, so that no app
+// receives a touch or a key until one of its buttons is pressed.
 type Dialog struct {
 	Process string // "com.android.systemui"
-	Crashed bool   // it ended; else it does not respond
+	Crashed bool   // the process crashed; otherwise it does not respond
 }
 
-// String is what the dialog says: "com.android.systemui does not respond".
+// String is what the dialog reports: "com.android.systemui does not respond".
 func (d Dialog) String() string {
 	if d.Crashed {
 		return d.Process + " has crashed"
@@ -28,11 +29,12 @@ func (d Dialog) String() string {
 	return d.Process + " does not respond"
 }
 
-// The titles of the windows of AppNotRespondingDialog and AppErrorDialog
-// (com.android.server.am), which are in English in every language.
+// The window titles of AppNotRespondingDialog and AppErrorDialog (com.android.server.am). They
+// are in English in every language.
 var dialogTitle = regexp.MustCompile(`mCurrentFocus=Window\{[^}\n]* (Application Not Responding|Application Error): ([^}\s]{1,255})\}`)
 
-// ReadDialog reads whether such a dialog has the focus.
+// ReadDialog parses the output of FocusQuery; shown is false where no such dialog has the
+// focus.
 func ReadDialog(output string) (d Dialog, shown bool) {
 	m := dialogTitle.FindStringSubmatch(output)
 	if m == nil {
@@ -41,10 +43,10 @@ func ReadDialog(output string) (d Dialog, shown bool) {
 	return Dialog{Process: m[2], Crashed: m[1] == "Application Error"}, true
 }
 
-// Buttons are the names of the buttons that leave as much as possible as it is: an app that
-// does not respond is waited for, of one that crashed nothing is left but to close it. Since
-// Android 7 they have names of their own (app_anr_dialog.xml, app_error_dialog.xml); before, the
-// second button of the dialog waits, and the first closes.
+// Buttons returns the names of the buttons that change as little as possible: Wait for an app
+// that does not respond, Close for one that crashed. Since Android 7 they have names of their
+// own (app_anr_dialog.xml, app_error_dialog.xml). In earlier versions the second button of the
+// dialog waits, and the first closes.
 func (d Dialog) Buttons() []string {
 	if d.Crashed {
 		return []string{"android:id/aerr_close", "android:id/button1"}
@@ -54,8 +56,8 @@ func (d Dialog) Buttons() []string {
 
 var bounds = regexp.MustCompile(`^\[(\d{1,5}),(\d{1,5})\]\[(\d{1,5}),(\d{1,5})\]$`)
 
-// FindButton is the middle of a button, in pixels, in what `uiautomator dump` wrote of a window
-// of the system itself; false where there is none of those names.
+// FindButton returns the middle of a button, in pixels, in the output of `uiautomator dump`
+// for a window of the system itself. found is false where no button has one of the names.
 func FindButton(hierarchy string, names []string) (x, y int, found bool) {
 	_, hierarchy, _ = strings.Cut(hierarchy, "<hierarchy")
 	reader := xml.NewDecoder(strings.NewReader("<hierarchy" + hierarchy))

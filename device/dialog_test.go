@@ -6,7 +6,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// A dialog of Android's own is told from every other window, however that is named.
+// A dialog of Android's own is distinguished from every other window, whatever its name.
 func TestReadDialog(t *testing.T) {
 	for output, want := range map[string]struct {
 		d     device.Dialog
@@ -26,8 +26,8 @@ func TestReadDialog(t *testing.T) {
 	}
 }
 
-// A button is pressed in its middle, of a window of the system alone: an app may draw one of
-// the same name.
+// A button is pressed in its middle, and only in a window of the system: an app may draw a
+// button of the same name.
 func TestFindButton(t *testing.T) {
 	const (
 		head  = "UI hierchary dumped to: /data/local/tmp/w.xml\n<?xml version='1.0' ?><hierarchy rotation=\"0\">"
@@ -57,17 +57,18 @@ func TestFindButton(t *testing.T) {
 	}
 }
 
-// A device is up when what everything else asks is there, and may still show its animation.
+// A device is up once the services exist that all later commands need. It may still show its
+// animation.
 func TestReadBoot(t *testing.T) {
 	const there = "Service package: found\nService activity: found\n"
 	for output, want := range map[string]device.Boot{
 		"1,1,stopped\n" + there: {Up: true},
 		"1,1,\n" + there:        {Up: true}, // without a boot animation
-		"1,,running\n" + there:  {Up: true, Waits: "dev.bootcomplete is not 1, the boot animation runs"},
-		",,running\n" + there:   {Waits: "sys.boot_completed is not 1"},
-		"1,1,stopped\r\nService package: found\r\nService activity: not found\r\n": {Waits: "its service activity is not there"},
+		"1,,running\n" + there:  {Up: true, Pending: "dev.bootcomplete is not 1, the boot animation runs"},
+		",,running\n" + there:   {Pending: "sys.boot_completed is not 1"},
+		"1,1,stopped\r\nService package: found\r\nService activity: not found\r\n": {Pending: "its service activity is not there"},
 		"1,1,stopped\n/system/bin/sh: service: not found\n":                        {Up: true}, // no such program
-		"": {Waits: "sys.boot_completed is not 1"},
+		"": {Pending: "sys.boot_completed is not 1"},
 	} {
 		if got := device.ReadBoot(output); got != want {
 			t.Errorf("%q: %+v, want %+v", output, got, want)
@@ -75,15 +76,15 @@ func TestReadBoot(t *testing.T) {
 	}
 }
 
-// Animations have a name where they are not as users have them.
+// String is empty only for default animations.
 func TestReadAnimations(t *testing.T) {
 	for output, want := range map[string]string{
 		"1.0\n1.0\n1.0\n": "", "null\nnull\n1\n": "", "0\n0.0\n0\n": "off", "0.5\n0.5\n0.5\n": "0.5x", "0\n1\n1\n": "mixed",
 		"": "?", "1\n1\n": "?", "x\n1\n1\n": "?", "-1\n-1\n-1\n": "?", "NaN\nNaN\nNaN\n": "?",
 	} {
-		s, told := device.ReadAnimations(output)
-		if got := s.String(); told && got != want || told == (want == "?") {
-			t.Errorf("%q: %q, told %v; want %q", output, got, told, want)
+		s, known := device.ReadAnimations(output)
+		if got := s.String(); known && got != want || known == (want == "?") {
+			t.Errorf("%q: %q, known %v; want %q", output, got, known, want)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// What `dumpsys display` says of rates.
+// Refresh rates in the output of `dumpsys display`.
 var (
 	renderRate = regexp.MustCompile(`renderFrameRate (\d+\.\d+)`)      // Android 12 and later
 	activeMode = regexp.MustCompile(`[, ]modeId (\d+)`)                // Android 6 to 11
@@ -14,7 +14,8 @@ var (
 	plainRate  = regexp.MustCompile(`, (\d+\.\d+) fps`)                // Android 4.2 to 5
 )
 
-// RefreshRate reads the active rate off `dumpsys display`, in Hz, "" where it has none.
+// RefreshRate returns the active refresh rate in the output of `dumpsys display`, in Hz, or ""
+// where there is none.
 func RefreshRate(text string) string {
 	if m := renderRate.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -32,8 +33,8 @@ func RefreshRate(text string) string {
 	return ""
 }
 
-// RefreshRates are the rates that the display's modes have, in Hz, by `dumpsys display`;
-// none where it doesn't tell.
+// RefreshRates returns the refresh rates of the display's modes in the output of `dumpsys
+// display`, in Hz. It is empty where the device does not report them.
 func RefreshRates(text string) (out []int) {
 	const most = 64 // modes
 	for _, mode := range modeRate.FindAllStringSubmatch(text, most) {

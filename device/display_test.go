@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-func TestTheActiveRefreshRateIsRead(t *testing.T) {
+func TestRefreshRate(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`DisplayDeviceInfo{"Built-in Screen": 1080 x 1920, 59.9 fps, density 480`:                                                                                                      "59.9",
@@ -21,7 +21,7 @@ func TestTheActiveRefreshRateIsRead(t *testing.T) {
 	}
 }
 
-func TestTheRatesOfADisplay(t *testing.T) {
+func TestRefreshRates(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]int{
 		"modes [{id=1, width=1080, height=2400, fps=120.00001}, {id=2, width=1080, height=2400, fps=60.000004}, {id=3, width=720, height=1600, fps=60.0}]": {60, 120},

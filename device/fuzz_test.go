@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// FuzzAnswers: whatever a device answers, what is read of it is within what there can be,
-// and shown in one line.
+// FuzzAnswers: whatever a device answers, the parsed values are in range and shown in one
+// line.
 func FuzzAnswers(f *testing.F) {
 	f.Add("  level: 85\n  scale: 100\n  AC powered: false\n  USB powered: true\n")
 	f.Add("Display Power: state=ON\nmScreenState=ON\nmWakefulness=Awake\n")
@@ -18,7 +18,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Add("mCurrentFocus=Window{1 u0 Application Not Responding: com.example.mail}\n")
 	f.Add("[sys.boot_completed]: [1]\n")
 	f.Fuzz(func(t *testing.T, output string) {
-		if c, told := device.ReadCharge(output); told {
+		if c, known := device.ReadCharge(output); known {
 			by := slices.Clone(c.By)
 			slices.Sort(by)
 			if c.Percent < 0 || c.Percent > 100 || len(slices.Compact(by)) != len(c.By) {
@@ -35,7 +35,7 @@ func FuzzAnswers(f *testing.F) {
 		if q := device.ReadNetworkQuality(output); q != "" && !slices.Contains([]string{"excellent", "good", "fair", "poor"}, q) {
 			t.Errorf("a network that is %q", q)
 		}
-		if scales, told := device.ReadAnimations(output); told {
+		if scales, known := device.ReadAnimations(output); known {
 			for _, scale := range scales {
 				if !(scale >= 0 && scale <= 100) {
 					t.Errorf("a scale of %v", scale)
@@ -45,7 +45,7 @@ func FuzzAnswers(f *testing.F) {
 		if d, shown := device.ReadDialog(output); shown {
 			oneLine(t, d.Process)
 		}
-		oneLine(t, device.ReadBoot(output).Waits)
+		oneLine(t, device.ReadBoot(output).Pending)
 	})
 }
 

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// InstallsQuestion is the command whose output says who stands between adb and an
-// installation: Android's verification of apps, and Samsung's Auto Blocker.
-const InstallsQuestion = "settings get global verifier_verify_adb_installs; settings get global package_verifier_enable; settings get secure rampart_main_switch_enabled"
+// InstallsQuery is the command line that reads which checks may stop an installation over adb:
+// Android's verification of apps, and Samsung's Auto Blocker.
+const InstallsQuery = "settings get global verifier_verify_adb_installs; settings get global package_verifier_enable; settings get secure rampart_main_switch_enabled"
 
-// installs reads the answer to InstallsQuestion; told is false where the device has no
-// such settings.
-func installs(output string) (checked, blocked, told bool) {
+// readInstalls parses the output of InstallsQuery. known is false where the device has no such
+// settings.
+func readInstalls(output string) (checked, blocked, known bool) {
 	values := strings.Fields(output)
 	notSetting := func(v string) bool { return v != "null" && v != "0" && v != "1" && v != "-1" }
 	if len(values) != 3 || slices.ContainsFunc(values, notSetting) {
@@ -22,18 +22,19 @@ func installs(output string) (checked, blocked, told bool) {
 	return on && !off, values[2] == "1", true
 }
 
-// InstallsChecked reports whether what adb installs is checked, so that it may be
-// refused or wait for a tap on the device's screen, by the answer to InstallsQuestion.
+// InstallsChecked reports whether the device verifies what adb installs, so that an
+// installation may be refused or wait for a tap on the device's screen. Its input is the
+// output of InstallsQuery.
 func InstallsChecked(output string) bool {
-	checked, blocked, _ := installs(output)
+	checked, blocked, _ := readInstalls(output)
 	return checked || blocked
 }
 
-// lookInstalls holds a check for fit, since most installations pass it.
-func lookInstalls(output string) Finding {
-	switch checked, blocked, told := installs(output); {
-	case !told:
-		return fit(notTold)
+// checkInstalls reports a device that verifies apps as fit, since most installations pass.
+func checkInstalls(output string) Finding {
+	switch checked, blocked, known := readInstalls(output); {
+	case !known:
+		return fit(notReported)
 	case blocked:
 		return unfit("Auto Blocker is on: it keeps apps from being installed over adb", "turn Auto Blocker off in the device's settings (Security and privacy)")
 	case checked:

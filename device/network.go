@@ -7,28 +7,29 @@ import (
 	"strings"
 )
 
-// NetworkQuestion is the command whose output ReadNetwork reads.
-const NetworkQuestion = "dumpsys connectivity"
+// NetworkQuery is the command line whose output ReadNetwork parses.
+const NetworkQuery = "dumpsys connectivity"
 
-// Kinds of network by ReadNetwork, beside Android's own names for them, such as
+// Kinds of network that ReadNetwork returns, in addition to Android's own names such as
 // "WIFI", "MOBILE", "ETHERNET" and "VPN".
 const (
-	NetworkNotTold = "?"
-	NetworkNone    = ""
-	NetworkUnknown = "unknown" // there is one
+	NetworkNotReported = "?"
+	NetworkNone        = ""
+	NetworkUnknown     = "unknown" // connected, but to what is not reported
 )
 
 var (
-	// Android 5 and later: a network's number or "none".
+	// Android 5 and later: the number of the network, or "none".
 	defaultNetwork = regexp.MustCompile(`Active default network: (\w+)`)
-	// Its kind stands in the line of its agent: "ni{[type: WIFI[], state: …" up to
+	// The kind of the network is in its agent's line: "ni{[type: WIFI[], state: …" up to
 	// Android 11, "ni{WIFI CONNECTED …" since.
 	agentKind = regexp.MustCompile(`\bni\{(?:\[type: )?([A-Z_]{2,20})`)
 	// Android 4: "NetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, …".
 	networkInfo = regexp.MustCompile(`type: ([A-Za-z_]{2,20})[^,\n]*, state: CONNECTED/`)
 )
 
-// ReadNetwork is the kind of network that the device is on by default.
+// ReadNetwork returns the kind of the device's default network, from the output of
+// NetworkQuery.
 func ReadNetwork(output string) string {
 	switch id := first(defaultNetwork, output); id {
 	case "none":
@@ -40,14 +41,14 @@ func ReadNetwork(output string) string {
 		if strings.Contains(output, "NetworkInfo: ") {
 			return NetworkNone
 		}
-		return NetworkNotTold
+		return NetworkNotReported
 	default:
 		kind, _ := agent(output, id)
 		return cmp.Or(kind, NetworkUnknown)
 	}
 }
 
-// agent is the line of the network of that number, and its kind; both are "" where
+// agent returns the kind and the line of the network with the number, or "" for both where
 // there is none.
 func agent(output, id string) (kind, line string) {
 	for line := range strings.Lines(output) {
@@ -58,13 +59,14 @@ func agent(output, id string) (kind, line string) {
 	return "", ""
 }
 
-// signal is the strength of the network's signal in its line, in dBm (Android 7 and
-// later, NetworkCapabilities.toString).
+// signal matches the signal strength in a network's line, in dBm (Android 7 and later,
+// NetworkCapabilities.toString).
 var signal = regexp.MustCompile(`SignalStrength: (-\d{1,3})\b`)
 
-// ReadNetworkQuality is how strong the signal of the Wi-Fi is that the device is on:
-// "excellent" from -60 dBm on, "good" from -70, "fair" from -80 (about where Android
-// draws its bars), "poor" below; "" on another network, or where the device doesn't tell.
+// ReadNetworkQuality returns the signal strength of the Wi-Fi that the device is on:
+// "excellent" from -60 dBm on, "good" from -70, "fair" from -80 (about where Android draws its
+// bars), otherwise "poor". It returns "" on another network, or where the device does not
+// report the strength.
 func ReadNetworkQuality(output string) string {
 	kind, line := agent(output, first(defaultNetwork, output))
 	dBm, err := strconv.Atoi(first(signal, line))

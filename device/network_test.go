@@ -6,11 +6,11 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// The kind of the network that Android 4, 5 to 11 and 12 and later tell.
+// The kinds of network as Android 4, 5 to 11, and 12 and later print them.
 func TestReadNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ output, want string }{
-		"not told":          {"Can't find service: connectivity\n", device.NetworkNotTold},
+		"not reported":      {"Can't find service: connectivity\n", device.NetworkNotReported},
 		"4, on Wi-Fi":       {"NetworkInfo: type: mobile[LTE], state: DISCONNECTED/DISCONNECTED\nNetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified)\n", "WIFI"},
 		"4, on mobile":      {"NetworkInfo: type: mobile[HSPA+], state: CONNECTED/CONNECTED, reason: dataEnabled\n", "MOBILE"},
 		"4, on none":        {"NetworkInfo: type: WIFI[], state: DISCONNECTED/DISCONNECTED, reason: (unspecified)\n", device.NetworkNone},
@@ -25,7 +25,7 @@ func TestReadNetwork(t *testing.T) {
 	}
 }
 
-// How good the default network's Wi-Fi is; what another network's line says is not its.
+// The quality is that of the default network's Wi-Fi, never of another network.
 func TestReadNetworkQuality(t *testing.T) {
 	t.Parallel()
 	wifi := func(strength string) string {

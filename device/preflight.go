@@ -10,21 +10,22 @@ import (
 	"strings"
 )
 
-// Finding is one thing that the check before a run looked at.
+// Finding is the result of one check before a run.
 type Finding struct {
 	Name string
-	// OK is false where the device should not be measured on as it is. A device
-	// that doesn't tell is not blamed for it.
+	// OK is false where the device should not be measured on as it is. It is true where the
+	// device does not report the property.
 	OK     bool
 	Detail string // what was found
 	Hint   string // what to do about it, "" where OK
-	// Run is what a run does about it by itself, as in "a run turns it on"; "" for nothing.
+	// Run is what a run does about it automatically, as in "a run turns it on"; "" for
+	// nothing.
 	Run string
-	// Fix is the command line of the device's shell that puts it right, "" for none.
+	// Fix is the command line for the device's shell that corrects it, "" for none.
 	Fix string
 }
 
-// What a device needs to be fit.
+// Limits within which a device is fit.
 const (
 	minBatteryPercent = 20
 	maxBatteryCelsius = 40
@@ -32,27 +33,27 @@ const (
 	maxThermalStatus  = 1 // LIGHT; from MODERATE (2) on Android slows the device down
 )
 
-// notTold is the detail where the device has no such command, or has other words.
-const notTold = "the device doesn't tell"
+// notReported is the detail where the device lacks the command or prints something unknown.
+const notReported = "the device does not report it"
 
-// Preflight looks at whether the device is fit to measure on, in one go. It changes
-// nothing. The commands exist from Android 4.1 on, or are done without.
+// Preflight checks whether the device is fit to measure on, with one command. It changes
+// nothing. The commands exist from Android 4.1 on; those that are missing are skipped.
 //
 // The error is the loss of the device or the end of ctx.
 func Preflight(ctx context.Context, d Device) ([]Finding, error) {
-	out, err := d.Exec(ctx, Together(questions()...))
+	out, err := d.Exec(ctx, JoinCommands(queries()...))
 	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrGone) || errors.Is(err, ErrUnauthorized)) {
 		return nil, fmt.Errorf("check that the device is fit: %w", err)
 	}
 	var answers []string
 	if err == nil {
-		answers = Apart(string(out.Stdout), len(questions()))
+		answers = SplitAnswers(string(out.Stdout), len(queries()))
 	}
 	findings := make([]Finding, 0, len(checks))
 	for _, check := range checks {
-		finding := Finding{OK: true, Detail: notTold}
+		finding := Finding{OK: true, Detail: notReported}
 		if answers != nil {
-			finding = check.look(answers[slices.Index(questions(), check.command)])
+			finding = check.look(answers[slices.Index(queries(), check.command)])
 		}
 		finding.Name = check.name
 		findings = append(findings, finding)
@@ -60,27 +61,27 @@ func Preflight(ctx context.Context, d Device) ([]Finding, error) {
 	return findings, nil
 }
 
-// checks are what Preflight looks at, by the output of a command.
+// checks are the checks of Preflight, each with the command whose output it reads.
 var checks = []struct {
 	name, command string
 	look          func(output string) Finding
 }{
-	{"boot", BootQuestion, lookBoot},
-	{"screen", "dumpsys power", lookScreen},
-	{"lock", LockQuestion, lookLock},
-	{"dialog", FocusQuestion, lookDialog},
-	{"battery", batteryCommand, lookBattery},
-	{"temperature", batteryCommand, lookTemperature},
-	{"thermal", thermalCommand, lookThermal},
-	{"saver", saverCommand, lookSaver},
-	{"storage", "df /data", lookStorage},
-	{"animations", AnimationQuestion, lookAnimations},
-	{"network", networkCommand, lookNetwork},
-	{"installs", InstallsQuestion, lookInstalls},
+	{"boot", BootQuery, checkBoot},
+	{"screen", "dumpsys power", checkScreen},
+	{"lock", LockQuery, checkLock},
+	{"dialog", FocusQuery, checkDialog},
+	{"battery", batteryCommand, checkBattery},
+	{"temperature", batteryCommand, checkTemperature},
+	{"thermal", thermalCommand, checkThermal},
+	{"saver", saverCommand, checkSaver},
+	{"storage", "df /data", checkStorage},
+	{"animations", AnimationQuery, checkAnimations},
+	{"network", networkCommand, checkNetwork},
+	{"installs", InstallsQuery, checkInstalls},
 }
 
-// questions are the commands of all checks, each once.
-func questions() (out []string) {
+// queries returns the commands of all checks, each once.
+func queries() (out []string) {
 	for _, check := range checks {
 		if !slices.Contains(out, check.command) {
 			out = append(out, check.command)
@@ -98,7 +99,7 @@ func judge(ok bool, detail, hint string) Finding {
 	return unfit(detail, hint)
 }
 
-// first is the first group of the first match, "" where there is none.
+// first returns the first group of the first match, or "" where there is none.
 func first(re *regexp.Regexp, text string) string {
 	if m := re.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -106,19 +107,19 @@ func first(re *regexp.Regexp, text string) string {
 	return ""
 }
 
-func lookBoot(output string) Finding {
+func checkBoot(output string) Finding {
 	b := ReadBoot(output)
-	if b.Waits == "" {
+	if b.Pending == "" {
 		return fit("the device has started")
 	}
-	f := unfit("the device is still starting: "+b.Waits, "wait until the device has started")
+	f := unfit("the device is still starting: "+b.Pending, "wait until the device has started")
 	f.Run = "waits for that, up to 90 s"
 	return f
 }
 
-func lookScreen(output string) Finding {
+func checkScreen(output string) Finding {
 	screen, said := ReadScreen(output)
-	f := judge(screen == ScreenOn || screen == ScreenNotTold, said, "turn the screen on and keep it on")
+	f := judge(screen == ScreenOn || screen == ScreenNotReported, said, "turn the screen on and keep it on")
 	f.Run = "keeps it on"
 	if !f.OK {
 		f.Run, f.Fix = "turns it on and keeps it on", "svc power stayon true"
@@ -126,17 +127,17 @@ func lookScreen(output string) Finding {
 	return f
 }
 
-// The lock screen's state: names of Android 4 to 7, and of KeyguardServiceDelegate
-// from 8 on.
+// The lock screen's state, as printed by Android 4 to 7, and by KeyguardServiceDelegate from 8
+// on.
 var keyguard = regexp.MustCompile(`(?m)(?:mShowingLockscreen|mDreamingLockscreen|isStatusBarKeyguard|mKeyguardShowing|^\s*showing)=(true|false)`)
 
-// asksForNothing is of KeyguardServiceDelegate from Android 8 on: the lock screen goes
-// at a swipe.
-var asksForNothing = regexp.MustCompile(`(?m)^\s*secure=false\s*$`)
+// insecure matches the KeyguardServiceDelegate (Android 8 and later) of a lock screen that a
+// swipe dismisses.
+var insecure = regexp.MustCompile(`(?m)^\s*secure=false\s*$`)
 
-func lookLock(output string) Finding {
+func checkLock(output string) Finding {
 	switch {
-	case Locked(output) && asksForNothing.MatchString(output):
+	case Locked(output) && insecure.MatchString(output):
 		f := fit("the lock screen shows and asks for nothing")
 		f.Run, f.Fix = "dismisses it", "wm dismiss-keyguard"
 		return f
@@ -145,15 +146,15 @@ func lookLock(output string) Finding {
 	case keyguard.MatchString(output):
 		return fit("unlocked")
 	}
-	return fit(notTold)
+	return fit(notReported)
 }
 
-// lookDialog is for a dialog of Android's own, behind which no app has the focus.
-func lookDialog(output string) Finding {
+// checkDialog looks for a dialog of Android's own, which takes the focus from every app.
+func checkDialog(output string) Finding {
 	d, shown := ReadDialog(output)
 	switch {
 	case !shown && !strings.Contains(output, "mCurrentFocus="):
-		return fit(notTold)
+		return fit(notReported)
 	case !shown:
 		return fit("none of the system's")
 	}
@@ -163,25 +164,25 @@ func lookDialog(output string) Finding {
 	return f
 }
 
-// HintLock says what to do about a lock screen.
+// HintLock is the hint for a device with a lock screen.
 const HintLock = "unlock the device and set its screen lock to none"
 
-// LockQuestion is the command whose output tells of the lock screen.
-const LockQuestion = "dumpsys window policy"
+// LockQuery is the command line whose output Locked parses.
+const LockQuery = "dumpsys window policy"
 
-// Locked reports whether the lock screen shows, by the output of LockQuestion. A
-// device that doesn't tell is not locked.
+// Locked reports whether the lock screen is shown, from the output of LockQuery. It is false
+// where the device does not report it.
 func Locked(output string) bool {
 	return slices.ContainsFunc(keyguard.FindAllStringSubmatch(output, -1), func(m []string) bool { return m[1] == "true" })
 }
 
-// In tenths of a degree, of dumpsys battery.
+// The temperature in tenths of a degree Celsius, in dumpsys battery.
 var batteryTemperature = regexp.MustCompile(`(?m)^\s*temperature: (-?\d{1,6})$`)
 
-func lookTemperature(output string) Finding {
+func checkTemperature(output string) Finding {
 	tenths, err := strconv.Atoi(first(batteryTemperature, output))
 	if err != nil {
-		return fit(notTold)
+		return fit(notReported)
 	}
 	celsius := float64(tenths) / 10
 	return judge(celsius <= maxBatteryCelsius, fmt.Sprintf("battery at %.1f °C", celsius),
@@ -193,10 +194,10 @@ var (
 	thermalNames  = []string{"none", "light", "moderate", "severe", "critical", "emergency", "shutdown"}
 )
 
-func lookThermal(output string) Finding {
+func checkThermal(output string) Finding {
 	status, err := strconv.Atoi(first(thermalStatus, output))
 	if err != nil || status >= len(thermalNames) {
-		return fit(notTold) // before Android 10
+		return fit(notReported) // before Android 10
 	}
 	f := judge(status <= maxThermalStatus, "throttling: "+thermalNames[status], "let the device cool down: Android is slowing it (a run waits for that up to ten minutes)")
 	if !f.OK {
@@ -205,15 +206,15 @@ func lookThermal(output string) Finding {
 	return f
 }
 
-// What slows a device down: heat, told since Android 10, and the battery saver,
-// since Android 5.
+// What slows a device down: heat (reported since Android 10), and the battery saver (since
+// Android 5).
 const (
 	thermalCommand = "dumpsys thermalservice"
 	batteryCommand = "dumpsys battery"
 	saverCommand   = "settings get global low_power"
 )
 
-func lookSaver(output string) Finding {
+func checkSaver(output string) Finding {
 	switch strings.TrimSpace(output) {
 	case "0", "null":
 		return fit("off")
@@ -222,40 +223,41 @@ func lookSaver(output string) Finding {
 		f.Fix = "settings put global low_power 0"
 		return f
 	}
-	return fit(notTold)
+	return fit(notReported)
 }
 
-// Slowed says what slows the device down now: heat, "" where it doesn't or the
-// device does not tell, and the battery saver. Before Android 10 the battery's
-// temperature stands in for the heat. The error is that it could not be asked.
-func Slowed(ctx context.Context, d Device) (heat string, saver bool, err error) {
+// Slowdown returns what slows the device down at the moment. heat is "" where the device is
+// not too hot or does not report its thermal status; before Android 10 the battery's
+// temperature is read instead. saver reports whether the battery saver is on. The error is
+// that of the command.
+func Slowdown(ctx context.Context, d Device) (heat string, saver bool, err error) {
 	out, err := d.Exec(ctx, thermalCommand+"; "+batteryCommand+"; "+saverCommand)
 	if err != nil {
 		return "", false, fmt.Errorf("ask what slows the device down: %w", err)
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(string(out.Stdout), "\r", ""))
-	look := lookThermal
+	look := checkThermal
 	if !thermalStatus.MatchString(text) {
-		look = lookTemperature
+		look = checkTemperature
 	}
 	if f := look(text); !f.OK {
 		heat = f.Detail
 	}
 	lines := strings.Split(text, "\n")
-	return heat, !lookSaver(lines[len(lines)-1]).OK, nil
+	return heat, !checkSaver(lines[len(lines)-1]).OK, nil
 }
 
-// lookStorage reads the two layouts of df: sizes with a unit (Android 6 and
-// older), and columns of 1K blocks (toybox, since then).
-func lookStorage(output string) Finding {
+// checkStorage reads both layouts of df: sizes with a unit (Android 6 and older), and columns
+// of 1K blocks (toybox, since then).
+func checkStorage(output string) Finding {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if len(lines) < 2 {
-		return fit(notTold)
+		return fit(notReported)
 	}
-	// A long name of the file system breaks the line behind it.
+	// df breaks the line after a long name of a file system.
 	columns := strings.Fields(strings.Join(lines[1:], " "))
 	if len(columns) < 4 {
-		return fit(notTold)
+		return fit(notReported)
 	}
 	unit := 0.0
 	if strings.Contains(lines[0], "1K-blocks") {
@@ -263,14 +265,14 @@ func lookStorage(output string) Finding {
 	}
 	free, ok := parseSize(columns[3], unit)
 	if !ok {
-		return fit(notTold)
+		return fit(notReported)
 	}
 	mib := int64(free / (1 << 20))
 	return judge(mib >= minFreeMiB, fmt.Sprintf("%d MiB free in /data", mib),
 		fmt.Sprintf("free %d MiB in /data", minFreeMiB))
 }
 
-// parseSize reads "123456" of the unit in bytes, or "12.6G" where that is 0.
+// parseSize parses "123456" in the given unit, in bytes, or "12.6G" where unit is 0.
 func parseSize(text string, unit float64) (bytes float64, ok bool) {
 	if unit == 0 && text != "" {
 		unit = map[byte]float64{'K': 1 << 10, 'M': 1 << 20, 'G': 1 << 30, 'T': 1 << 40}[text[len(text)-1]]
@@ -281,9 +283,9 @@ func parseSize(text string, unit float64) (bytes float64, ok bool) {
 }
 
 // Airplane mode moved from the system to the global settings in Android 4.2.
-const networkCommand = "settings get global airplane_mode_on; " + NetworkQuestion
+const networkCommand = "settings get global airplane_mode_on; " + NetworkQuery
 
-func lookNetwork(output string) Finding {
+func checkNetwork(output string) Finding {
 	const hint = "connect the device to a network, unless the scenario needs none"
 	airplane, rest, _ := strings.Cut(output, "\n")
 	network := first(defaultNetwork, rest)
@@ -301,5 +303,5 @@ func lookNetwork(output string) Finding {
 	case connected:
 		return fit("connected")
 	}
-	return fit(notTold)
+	return fit(notReported)
 }

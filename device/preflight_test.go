@@ -12,21 +12,22 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// told is a device that prints, for each command that starts so, this text.
-type told struct {
+// scripted is a device that answers each command with the text of the prefix that the command
+// begins with.
+type scripted struct {
 	device.Device
 	says map[string]string
 	err  error
 }
 
-func (d told) Exec(_ context.Context, line string) (device.Output, error) {
+func (d scripted) Exec(_ context.Context, line string) (device.Output, error) {
 	if d.err != nil {
 		return device.Output{}, d.err
 	}
-	const between = "; echo apkgate-next; "
+	const separator = "; echo apkgate-next; "
 	var answers []string
 	code := 0
-	for command := range strings.SplitSeq(line, between) {
+	for command := range strings.SplitSeq(line, separator) {
 		answer := "sh: not found\n"
 		code = 127
 		for start, text := range d.says {
@@ -39,7 +40,7 @@ func (d told) Exec(_ context.Context, line string) (device.Output, error) {
 	return device.Output{Stdout: []byte(strings.Join(answers, "apkgate-next\n")), ExitCode: code}, nil
 }
 
-// findings are Preflight's, one a line: name, ok or NOT OK, detail.
+// findings returns Preflight's findings, one on a line: name, ok or NOT OK, detail.
 func findings(t *testing.T, d device.Device) string {
 	t.Helper()
 	list, err := device.Preflight(context.Background(), d)
@@ -131,10 +132,10 @@ lock: ok: unlocked
 dialog: ok: none of the system's
 battery: ok: 25 %
 temperature: ok: battery at 25.0 °C
-thermal: ok: the device doesn't tell
-saver: ok: the device doesn't tell
+thermal: ok: the device does not report it
+saver: ok: the device does not report it
 storage: ok: 6348 MiB free in /data
-animations: ok: the device doesn't tell
+animations: ok: the device does not report it
 network: ok: connected
 installs: ok: apps from adb are verified, so one may be refused or wait for a tap: settings put global verifier_verify_adb_installs 0 turns that off
 `},
@@ -143,87 +144,87 @@ installs: ok: apps from adb are verified, so one may be refused or wait for a ta
 			"dumpsys power":    "  mIsPowered=true mPowerState=0 mScreenOffTime=1 ms\n  mPowerState=\n",
 		}, `boot: NOT OK: the device is still starting: its service package is not there
 screen: NOT OK: screen on: false
-lock: ok: the device doesn't tell
-dialog: ok: the device doesn't tell
-battery: ok: the device doesn't tell
-temperature: ok: the device doesn't tell
-thermal: ok: the device doesn't tell
-saver: ok: the device doesn't tell
-storage: ok: the device doesn't tell
-animations: ok: the device doesn't tell
-network: ok: the device doesn't tell
-installs: ok: the device doesn't tell
+lock: ok: the device does not report it
+dialog: ok: the device does not report it
+battery: ok: the device does not report it
+temperature: ok: the device does not report it
+thermal: ok: the device does not report it
+saver: ok: the device does not report it
+storage: ok: the device does not report it
+animations: ok: the device does not report it
+network: ok: the device does not report it
+installs: ok: the device does not report it
 `},
 		{"airplane mode with Wi-Fi", map[string]string{
 			"echo \"$(getprop":        "1,,\nService package: not found\n",
 			"settings get global air": "1\nActive default network: 101\n",
 		}, `boot: NOT OK: the device is still starting: its service package is not there
-screen: ok: the device doesn't tell
-lock: ok: the device doesn't tell
-dialog: ok: the device doesn't tell
-battery: ok: the device doesn't tell
-temperature: ok: the device doesn't tell
-thermal: ok: the device doesn't tell
-saver: ok: the device doesn't tell
-storage: ok: the device doesn't tell
-animations: ok: the device doesn't tell
+screen: ok: the device does not report it
+lock: ok: the device does not report it
+dialog: ok: the device does not report it
+battery: ok: the device does not report it
+temperature: ok: the device does not report it
+thermal: ok: the device does not report it
+saver: ok: the device does not report it
+storage: ok: the device does not report it
+animations: ok: the device does not report it
 network: ok: airplane mode is on
-installs: ok: the device doesn't tell
+installs: ok: the device does not report it
 `},
 		{"no network", map[string]string{
 			"settings get global air": "0\nActive default network: none\n",
 		}, `boot: NOT OK: the device is still starting: sys.boot_completed is not 1
-screen: ok: the device doesn't tell
-lock: ok: the device doesn't tell
-dialog: ok: the device doesn't tell
-battery: ok: the device doesn't tell
-temperature: ok: the device doesn't tell
-thermal: ok: the device doesn't tell
-saver: ok: the device doesn't tell
-storage: ok: the device doesn't tell
-animations: ok: the device doesn't tell
+screen: ok: the device does not report it
+lock: ok: the device does not report it
+dialog: ok: the device does not report it
+battery: ok: the device does not report it
+temperature: ok: the device does not report it
+thermal: ok: the device does not report it
+saver: ok: the device does not report it
+storage: ok: the device does not report it
+animations: ok: the device does not report it
 network: NOT OK: not connected to any
-installs: ok: the device doesn't tell
+installs: ok: the device does not report it
 `},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, findings(t, told{says: test.says})); diff != "" {
+			if diff := cmp.Diff(test.want, findings(t, scripted{says: test.says})); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestALockScreenThatAsksForNothingIsNoObstacle(t *testing.T) {
+func TestPreflightAcceptsAnInsecureLockScreen(t *testing.T) {
 	for secure, want := range map[string]string{
 		"false": "lock: ok: the lock screen shows and asks for nothing\n",
 		"true":  "lock: NOT OK: the lock screen shows\n",
 	} {
 		policy := "    KeyguardServiceDelegate\n      showing=true\n      inputRestricted=true\n      secure=" + secure + "\n      dreaming=false\n"
-		if got := findings(t, told{says: map[string]string{"dumpsys window policy": policy}}); !strings.Contains(got, want) {
+		if got := findings(t, scripted{says: map[string]string{"dumpsys window policy": policy}}); !strings.Contains(got, want) {
 			t.Errorf("secure=%s: got %s want %q", secure, got, want)
 		}
 	}
 }
 
-func TestPreflightLosesTheDevice(t *testing.T) {
-	d := told{err: fmt.Errorf("running: %w", device.ErrGone)}
+func TestPreflightOnALostDevice(t *testing.T) {
+	d := scripted{err: fmt.Errorf("running: %w", device.ErrGone)}
 	list, err := device.Preflight(context.Background(), d)
 	if !errors.Is(err, device.ErrGone) || len(list) != 0 {
 		t.Errorf("%d findings, %v; want none, and that the device is gone", len(list), err)
 	}
 }
 
-func TestPreflightOutlivesACommandThatFails(t *testing.T) {
-	d := told{err: errors.New("it printed too much")}
+func TestPreflightSurvivesAFailingCommand(t *testing.T) {
+	d := scripted{err: errors.New("it printed too much")}
 	list, err := device.Preflight(context.Background(), d)
 	if err != nil || len(list) != 12 {
 		t.Errorf("%d findings, %v; want 12", len(list), err)
 	}
 }
 
-func TestWhatSlowsADeviceDown(t *testing.T) {
+func TestSlowdown(t *testing.T) {
 	for _, test := range []struct {
 		says, heat string
 		saver      bool
@@ -232,18 +233,18 @@ func TestWhatSlowsADeviceDown(t *testing.T) {
 		{"Thermal Status: 3\r\nHAL Ready: true\r\nnull\r\n", "throttling: severe", false},
 		{"Thermal Status: 2\n1\n", "throttling: moderate", true},
 		{"Can't find service: thermalservice\n1\n", "", true},
-		{"Thermal Status: 0\n  temperature: 431\n0\n", "", false}, // what Android says is believed
+		{"Thermal Status: 0\n  temperature: 431\n0\n", "", false}, // Android's own status takes precedence
 		{"Can't find service: thermalservice\n  temperature: 431\n0\n", "battery at 43.1 °C", false},
 		{"  temperature: 331\n0\n", "", false},
 		{"sh: dumpsys: not found\n", "", false},
 		{"", "", false},
 	} {
-		heat, saver, err := device.Slowed(t.Context(), told{says: map[string]string{"dumpsys thermalservice; dumpsys battery; settings": test.says}})
+		heat, saver, err := device.Slowdown(t.Context(), scripted{says: map[string]string{"dumpsys thermalservice; dumpsys battery; settings": test.says}})
 		if heat != test.heat || saver != test.saver || err != nil {
 			t.Errorf("%q: %q, %v, %v, want %q and %v", test.says, heat, saver, err, test.heat, test.saver)
 		}
 	}
-	if _, _, err := device.Slowed(t.Context(), told{err: device.ErrGone}); !errors.Is(err, device.ErrGone) {
+	if _, _, err := device.Slowdown(t.Context(), scripted{err: device.ErrGone}); !errors.Is(err, device.ErrGone) {
 		t.Errorf("of a device that is gone: %v", err)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Screen is what a screen does.
+// Screen is the state of a screen.
 type Screen int
 
-// What a screen does. One that dozes shows the time on an otherwise dark display.
+// The states of a screen. A dozing screen shows the time on an otherwise dark display.
 const (
-	ScreenNotTold Screen = iota
+	ScreenNotReported Screen = iota
 	ScreenOff
 	ScreenDozes
 	ScreenOn
@@ -24,7 +24,8 @@ var (
 	powerState   = regexp.MustCompile(`(?m)^\s*(mPowerState=[A-Z_ ]*)$`)
 )
 
-// ReadScreen reads what `dumpsys power` says of the screen, and in which words.
+// ReadScreen parses the state of the screen in the output of `dumpsys power`; said is how the
+// device words it.
 func ReadScreen(text string) (screen Screen, said string) {
 	if state := first(displayState, text); state != "" {
 		said = "the display is " + state
@@ -36,7 +37,7 @@ func ReadScreen(text string) (screen Screen, said string) {
 		case "OFF":
 			return ScreenOff, said
 		}
-		return ScreenNotTold, said
+		return ScreenNotReported, said
 	}
 	if state := first(wakefulness, text); state != "" {
 		said = "the device is " + state
@@ -48,11 +49,11 @@ func ReadScreen(text string) (screen Screen, said string) {
 		case "Asleep":
 			return ScreenOff, said
 		}
-		return ScreenNotTold, said
+		return ScreenNotReported, said
 	}
 	switch bits := first(powerState, text); {
 	case bits == "":
-		return ScreenNotTold, notTold
+		return ScreenNotReported, notReported
 	case strings.Contains(bits, "SCREEN_ON_BIT"):
 		return ScreenOn, "screen on: true"
 	}

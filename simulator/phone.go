@@ -11,26 +11,26 @@ import (
 	"github.com/apkgate/apkgate/simulator/profile"
 )
 
-// What a simulated phone is asked for and says of itself, beyond what it prints.
+// Types of a simulated phone that its users need beyond its output.
 type (
-	// Phone is the phone behind the daemon. Tests change and break it, and compare what was
-	// measured with the truth.
+	// Phone is the phone behind the daemon. Tests change and break it, and compare
+	// measurements with its truth.
 	Phone = phone.Phone
 	// Options of a simulated device. See phone.Options.
 	Options = phone.Options
-	// Boot is how the phone starts. See system.Boot.
+	// Boot configures how the phone boots. See system.Boot.
 	Boot = system.Boot
-	// Asked counts what the phone was asked. See shell.Asked.
+	// Asked counts the commands that the phone ran. See shell.Asked.
 	Asked = shell.Asked
 	// Frame is one frame that the phone showed. See timeline.Frame.
 	Frame = timeline.Frame
 )
 
-// WholeFrame is the kind of a frame that the app drew whole.
+// WholeFrame is the kind of a frame that the app drew completely.
 const WholeFrame = timeline.Whole
 
-// NewPhone is a phone without a daemon, whose shell is called directly.
+// NewPhone returns a phone without a daemon, whose shell is called directly.
 func NewPhone(p profile.Profile, seed uint64, o Options) *Phone { return phone.New(p, seed, o) }
 
-// BootedAt is CLOCK_REALTIME when a phone's CLOCK_MONOTONIC is 0.
+// BootedAt returns CLOCK_REALTIME at the phone's CLOCK_MONOTONIC 0.
 func BootedAt() time.Time { return clock.Wall(0) }

@@ -1,11 +1,10 @@
-// Package simulator runs simulated Android devices: a phone (package phone) behind
-// an adb daemon (package adbd) on a loopback port, so that what drives it is the
-// code that drives a real device.
+// Package simulator runs simulated Android devices: a phone (package phone) behind an adb
+// daemon (package adbd) on a loopback port, so that the code that drives a real device also
+// drives a simulated one.
 //
-// It owns how a device is started and which labs there are. It does not measure
-// anything. It takes a stand: what a simulated device prints follows from its
-// seed, its profile, the app and what was asked of it, never from the time of
-// day or from luck; and everything about it says that it is simulated.
+// It owns how a device is started and the list of devices. It measures nothing. The output of
+// a simulated device is determined by its seed, its profile, the app and the commands sent to
+// it, never by the time of day or by chance. All of its output is marked as simulated.
 package simulator
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/profile"
 )
 
-// Simulated is a simulated device that runs.
+// Simulated is a running simulated device.
 type Simulated struct {
 	Profile profile.Profile
 	Phone   *phone.Phone
@@ -33,8 +32,8 @@ type Simulated struct {
 	done    chan error
 }
 
-// Start starts a simulated device on a free loopback port. Two of the same
-// profile, seed and options behave alike.
+// Start starts a simulated device on a free loopback port. Two devices with the same profile,
+// seed and options behave identically.
 func Start(profileName string, seed uint64, o Options) (*Simulated, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,7 +46,7 @@ func Start(profileName string, seed uint64, o Options) (*Simulated, error) {
 	return s, err
 }
 
-// StartAt is Start with adb on a listener of the caller's, which the device closes.
+// StartAt is Start with a listener of the caller's for adb. The device closes it.
 func StartAt(listener net.Listener, profileName string, seed uint64, o Options) (*Simulated, error) {
 	p, err := profile.Find(profileName)
 	if err != nil {
@@ -61,13 +60,13 @@ func StartAt(listener net.Listener, profileName string, seed uint64, o Options) 
 	return s, nil
 }
 
-// Address is where its adb daemon listens, "127.0.0.1:40123".
+// Address returns the address of its adb daemon, "127.0.0.1:40123".
 func (s *Simulated) Address() string { return s.address }
 
-// Clock is the device's own clock; to sleep on it is what moves its time.
+// Clock returns the device's own clock. Sleeping on it advances the device's time.
 func (s *Simulated) Clock() device.Clock { return s.Phone.Clock() }
 
-// Close ends the daemon and the phone.
+// Close stops the daemon and the phone.
 func (s *Simulated) Close() error {
 	s.close.Do(func() {
 		s.Daemon.Hang(false)
@@ -78,5 +77,5 @@ func (s *Simulated) Close() error {
 	return nil
 }
 
-// Profiles are all simulated devices that can be started.
+// Profiles returns the profiles of all simulated devices.
 func Profiles() []profile.Profile { return profile.All() }

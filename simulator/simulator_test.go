@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// dial connects to a simulated device as to any other.
+// dial connects to a simulated device.
 func dial(t *testing.T, s *simulator.Simulated) device.Device {
 	t.Helper()
 	d, err := adb.Dial(t.Context(), s.Address(), adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }})
@@ -30,7 +30,7 @@ func dial(t *testing.T, s *simulator.Simulated) device.Device {
 
 func begin(t *testing.T, name string, o simulator.Options) *simulator.Simulated {
 	t.Helper()
-	o.Chatter = -1 // what it logs stays
+	o.Chatter = -1 // its log is not overwritten
 	s, err := simulator.Start(name, 1, o)
 	if err != nil {
 		t.Fatal(err)
@@ -61,8 +61,8 @@ func output(t *testing.T, d device.Device, command string) string {
 	return string(out.Stdout)
 }
 
-// The whole way of a measurement over adb, on each kind of Android.
-func TestAWorkloadOverAdb(t *testing.T) {
+// A complete measurement over adb, on each kind of Android.
+func TestWorkloadOverAdb(t *testing.T) {
 	for _, name := range []string{"galaxy-s3-android-4.1.1", "nexus-7-android-5.1.0", "nexus-5x-android-6.0.0", "moto-g5-android-7.0", "pixel-5-android-11", "pixel-7-android-14"} {
 		t.Run(name, func(t *testing.T) {
 			s := begin(t, name, simulator.Options{})
@@ -102,7 +102,7 @@ func TestAWorkloadOverAdb(t *testing.T) {
 	}
 }
 
-func TestADroppedDeviceIsGoneAndComesBack(t *testing.T) {
+func TestDroppedDeviceReconnects(t *testing.T) {
 	fault, err := simapp.ParseFault("drop after scroll repetition 1")
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestADroppedDeviceIsGoneAndComesBack(t *testing.T) {
 	}
 }
 
-func TestAFullDiskRefusesAPush(t *testing.T) {
+func TestPushToAFullDisk(t *testing.T) {
 	s := begin(t, "pixel-3-android-9", simulator.Options{})
 	d := dial(t, s)
 	s.Phone.Break(simapp.Fault{Kind: simapp.NoSpace})
@@ -137,8 +137,8 @@ func TestAFullDiskRefusesAPush(t *testing.T) {
 	}
 }
 
-// With a rate the clock runs by itself, for people to watch.
-func TestAClockWithARateRunsByItself(t *testing.T) {
+// With a rate the clock advances by itself, for people to watch.
+func TestClockWithARate(t *testing.T) {
 	s := begin(t, "pixel-3-android-9", simulator.Options{Rate: 1000})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -176,7 +176,7 @@ func TestBrowserStackRefuses(t *testing.T) {
 	}{
 		"what could take too long":   {[2]string{"max-minutes: 320", "max-minutes: 319"}, "", 2, []string{"it could take 320 minutes of devices, and farm.browserstack.max-minutes allows 319: nothing was started"}},
 		"a device that is not there": {[2]string{"version: 14.0", "version: 12.0"}, "", 3, []string{"the device Samsung Galaxy S23 has no Android 12.0, but 13.0 and 14.0", "hint: https://www.browserstack.com/list"}},
-		"a key that is not taken":    {[2]string{}, browserstack.LoggedOut, 3, []string{"the service answered 401 HTTP Basic: Access denied.", "hint: look whether BROWSERSTACK_USERNAME and BROWSERSTACK_ACCESS_KEY"}},
+		"a key that is not taken":    {[2]string{}, browserstack.LoggedOut, 3, []string{"the service answered 401 HTTP Basic: Access denied.", "hint: check that BROWSERSTACK_USERNAME and BROWSERSTACK_ACCESS_KEY"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -262,10 +262,10 @@ func TestDoctorLooksAtBrowserStack(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
-	wants(t, out.String(), "farm browserstack", "App Automate: 5 tests at once, and 5 that wait", "Google Pixel 7 13.0 is there: paid for by the plan")
+	wants(t, out.String(), "farm browserstack", "App Automate: 5 tests at once, and 5 that wait", "Google Pixel 7 13.0 is available: paid for by the plan")
 	cmd, out, said = f.command("doctor")
 	cmd.Env = append(cmd.Env, "BROWSERSTACK_ACCESS_KEY=")
 	_ = cmd.Run()
-	wants(t, out.String(), "BAD account", "the environment names no user of it", "hint: set BROWSERSTACK_USERNAME and BROWSERSTACK_ACCESS_KEY")
+	wants(t, out.String(), "BAD account", "the environment has no credentials for it", "hint: set BROWSERSTACK_USERNAME and BROWSERSTACK_ACCESS_KEY")
 	wants(t, said.String(), "BrowserStack App Automate can't be used from here")
 }

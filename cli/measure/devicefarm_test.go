@@ -242,7 +242,7 @@ func TestDoctorLooksAtAWS(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
-	wants(t, out.String(), "farm aws", "aws-cli/2.31.0", "mail-perf", "Google Pixel 6 13 is there: 10.20 USD an hour", "Samsung Galaxy S9 (Unlocked) 9 is there: 10.20 USD an hour")
+	wants(t, out.String(), "farm aws", "aws-cli/2.31.0", "mail-perf", "Google Pixel 6 13 is available: 10.20 USD an hour", "Samsung Galaxy S9 (Unlocked) 9 is available: 10.20 USD an hour")
 	f.Breaks(aws.LoggedOut, state.Always)
 	cmd, out, said = f.command("doctor")
 	_ = cmd.Run()

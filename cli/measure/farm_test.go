@@ -291,7 +291,7 @@ func TestKilledComparisonOnAFarm(t *testing.T) {
 				t.Errorf("%v\n%s", cmd.ProcessState, stderr)
 			}
 			if c.breaks == firebase.SlowUpload {
-				wants(t, stderr.String(), "Firebase Test Lab: it took 0 matrices, 0 minutes of devices, 0.00 USD; unknown of 2 more matrices, ended before the farm had told a number: at most 40 minutes, 2.00 USD")
+				wants(t, stderr.String(), "Firebase Test Lab: it took 0 matrices, 0 minutes of devices, 0.00 USD; unknown for 2 more matrices, which ended before the farm reported a number: at most 40 minutes, 2.00 USD")
 			}
 			if c.breaks == firebase.SlowSubmit {
 				f.Breaks(firebase.Endless, 2) // each once more, when it is looked at
@@ -330,7 +330,7 @@ func TestDoctorLooksAtTheFarm(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
-	wants(t, out.String(), "farm firebase", "oriole 33 is there, physical: 5.00 USD an hour", "MediumPhone.arm 34 is there, virtual: 1.00 USD an hour")
+	wants(t, out.String(), "farm firebase", "oriole 33 is available, physical: 5.00 USD an hour", "MediumPhone.arm 34 is available, virtual: 1.00 USD an hour")
 	f.Breaks(firebase.LoggedOut, state.Always)
 	cmd, out, said = f.command("doctor")
 	_ = cmd.Run()

@@ -181,7 +181,7 @@ func TestRunsOnBrowserStack(t *testing.T) {
 	f.Breaks(browserstack.Lost, 1)
 	f.Breaks(browserstack.Unanswered, 1)
 	_, stderr = f.run(3, "run", "--farm", "--format", "text")
-	wants(t, stderr, "it took 0 builds, 0 minutes of devices; unknown of 1 more build, ended before the farm had told a number: at most 20 minutes")
+	wants(t, stderr, "it took 0 builds, 0 minutes of devices; unknown for 1 more build, which ended before the farm reported a number: at most 20 minutes")
 }
 
 // Minutes limit runs and rounds if dollars don't: of 45 a run took 4, and a round may take 40.

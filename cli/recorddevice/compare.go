@@ -154,7 +154,7 @@ func against(ctx context.Context, c terminal.Console, r *recording.Recording, ma
 			return nil, err
 		}
 	}
-	return likeness.Against(ctx, r, made, likeness.Other{Device: d, Clock: phone.Clock(), Install: builds.install})
+	return likeness.Compare(ctx, r, made, likeness.Other{Device: d, Clock: phone.Clock(), Install: builds.install})
 }
 
 // builds are installed on a simulated phone instead of what was recorded.

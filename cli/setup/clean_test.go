@@ -200,7 +200,7 @@ func TestCleanEndsAnEmulator(t *testing.T) {
 		if status != exit.StatusPass || !strings.Contains(said, leases[0].ID+" (pixel): nothing of it is left\n") {
 			t.Errorf("it ends with %d and says\n%s", status, said)
 		}
-		if outlives && !strings.Contains(said, "was told to end") {
+		if outlives && !strings.Contains(said, "asked the emulator") {
 			t.Errorf("the emulator is not told to end:\n%s", said)
 		}
 		y.nothingIsLeft()

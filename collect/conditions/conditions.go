@@ -47,7 +47,7 @@ func (h *Holder) Hold(ctx context.Context) error {
 	if err := h.Dismiss(ctx); err != nil {
 		return err
 	}
-	out, err := h.Target.Ask(ctx, device.Together(questions(h.Target.Facts.API)...))
+	out, err := h.Target.Ask(ctx, device.JoinCommands(questions(h.Target.Facts.API)...))
 	if err != nil {
 		return fmt.Errorf("read the conditions to be held: %w", err)
 	}

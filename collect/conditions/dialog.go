@@ -59,7 +59,7 @@ func (h *Holder) reportDialog(d device.Dialog) {
 
 // dialog returns the dialog that has the focus.
 func (h *Holder) dialog(ctx context.Context) (d device.Dialog, shown bool, err error) {
-	out, err := h.Target.Ask(ctx, device.FocusQuestion)
+	out, err := h.Target.Ask(ctx, device.FocusQuery)
 	if err != nil {
 		return d, false, fmt.Errorf("look for a dialog of the system: %w", err)
 	}

@@ -22,7 +22,7 @@ func Findings(ctx context.Context, d device.Device, clock device.Clock, want con
 	if err != nil {
 		return nil, nil //nolint:nilerr // nolint:nilerr // no finding without an answer
 	}
-	if out, err = d.Exec(ctx, device.Together(questions(facts.API)...)); err != nil {
+	if out, err = d.Exec(ctx, device.JoinCommands(questions(facts.API)...)); err != nil {
 		return nil, fmt.Errorf("read the conditions to be held: %w", err)
 	}
 	now := read(string(out.Stdout), facts.API)

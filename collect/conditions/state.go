@@ -44,7 +44,7 @@ func questions(api int) []string {
 	for _, name := range []string{brightnessMode, brightness, turns, rotation} {
 		out = append(out, "settings get system "+name)
 	}
-	out = append(out, device.AnimationQuestion, rotationQuestion)
+	out = append(out, device.AnimationQuery, rotationQuestion)
 	if api >= dexoptSince {
 		out = append(out, target.DexoptQuestion)
 	}
@@ -58,7 +58,7 @@ var (
 
 // read parses the answers to questions.
 func read(output string, api int) (s state) {
-	answers := device.Apart(output, len(questions(api)))
+	answers := device.SplitAnswers(output, len(questions(api)))
 	if answers == nil {
 		return s
 	}

@@ -173,7 +173,7 @@ func (m *Meter) snapshotOf(at time.Duration, text []byte, app time.Duration, bri
 	does, _ := device.ReadScreen(string(screen))
 	s := model.Snapshot{
 		Time: at, AppCPU: app, Brightness: brightness, Doze: does == device.ScreenDozes,
-		ScreenOn: does == device.ScreenOn || does == device.ScreenNotTold, // as after set-up
+		ScreenOn: does == device.ScreenOn || does == device.ScreenNotReported, // as after set-up
 	}
 	if len(busy) == 0 {
 		return s, false

@@ -117,7 +117,7 @@ func (b *Installer) warnVerifier(ctx context.Context) error {
 	if b.App.APK == "" && b.App.TestAPK == "" {
 		return nil
 	}
-	out, err := b.Target.Ask(ctx, device.InstallsQuestion)
+	out, err := b.Target.Ask(ctx, device.InstallsQuery)
 	if err != nil {
 		return fmt.Errorf("check whether apps from adb are verified: %w", err)
 	}

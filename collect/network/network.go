@@ -111,14 +111,14 @@ const (
 // await waits until the device is on a network of the requested kind: svc returns at once, and
 // Wi-Fi takes seconds to connect. It returns at once if the device does not report its network.
 func await(ctx context.Context, t *target.Target, name string, wanted func(kind string) bool) error {
-	kind := device.NetworkNotTold
+	kind := device.NetworkNotReported
 	there, err := t.Poll(ctx, awaitEvery, awaitFor, func() (bool, error) {
-		out, err := t.Ask(ctx, device.NetworkQuestion)
+		out, err := t.Ask(ctx, device.NetworkQuery)
 		if err != nil {
 			return false, fmt.Errorf("wait for the network %q: %w", name, err)
 		}
 		kind = device.ReadNetwork(string(out.Stdout))
-		return kind == device.NetworkNotTold || wanted(kind), nil
+		return kind == device.NetworkNotReported || wanted(kind), nil
 	})
 	if err == nil && !there {
 		t.Journal.Warnf("the network was set to %q, and after %v the device is on %s: what the app loads may fail, or come in another time", name, awaitFor, cmp.Or(kind, "none"))

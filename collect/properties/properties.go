@@ -46,7 +46,7 @@ func questions(app string) []question {
 		{18, "wm density", (*reader).density},
 		{17, "dumpsys display", (*reader).display},
 		{0, "dumpsys battery", (*reader).battery},
-		{0, device.NetworkQuestion, (*reader).network},
+		{0, device.NetworkQuery, (*reader).network},
 		{0, device.Quote("dumpsys", "package", app), (*reader).app},
 		{29, "dumpsys thermalservice", (*reader).thermal},
 		{0, "dumpsys SurfaceFlinger | grep GLES:", (*reader).renderer},

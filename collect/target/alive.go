@@ -220,7 +220,7 @@ func (t *Target) behindDialog(ctx context.Context, log string) error {
 		return nil
 	}
 	t.accidents = entries[len(entries)-1]
-	out, err := t.Ask(ctx, device.FocusQuestion)
+	out, err := t.Ask(ctx, device.FocusQuery)
 	if err != nil {
 		return fmt.Errorf("look for a dialog of the system: %w", err)
 	}

@@ -43,7 +43,7 @@ func (p *scripted) Exec(ctx context.Context, command string) (device.Output, err
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case command == device.FocusQuestion:
+	case command == device.FocusQuery:
 		return device.Output{Stdout: []byte(p.focus)}, nil
 	case strings.Contains(command, "boot_id"):
 		return device.Output{Stdout: []byte(p.boot + "\n" + p.starts + "\n" + accidentsMark + "\n" + p.log)}, nil

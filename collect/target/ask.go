@@ -59,7 +59,7 @@ func (t *Target) Patient(ctx context.Context, longest time.Duration, words ...st
 	defer cancel()
 	err = t.dev.supervise(ctx, busyFor, func(ctx context.Context) error {
 		const most = 1 << 20 // bytes
-		out, err = device.ToTheEnd(ctx, t.dev.Device, device.Quote(words...), most)
+		out, err = device.RunToEnd(ctx, t.dev.Device, device.Quote(words...), most)
 		return err
 	})
 	return out, err

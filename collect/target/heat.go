@@ -20,7 +20,7 @@ const (
 // longestCooling; a device that stays hot is measured as it is, with a warning.
 func (t *Target) CoolDown(ctx context.Context) error {
 	for ; t.cooled < longestCooling; t.cooled += coolingStep {
-		heat, _, err := device.Slowed(ctx, t.dev)
+		heat, _, err := device.Slowdown(ctx, t.dev)
 		if err != nil || heat == "" {
 			return err
 		}
@@ -38,7 +38,7 @@ func (t *Target) CoolDown(ctx context.Context) error {
 // WarnThrottled warns if the device was throttled in a repetition, as far as that can be seen at
 // its end.
 func (t *Target) WarnThrottled(ctx context.Context, n int) error {
-	heat, saver, err := device.Slowed(ctx, t.dev)
+	heat, saver, err := device.Slowdown(ctx, t.dev)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (t *Target) reclaim(ctx context.Context) error {
 	if hold == nil {
 		return nil
 	}
-	err := hold.Again(ctx, t.Ask, t.Clock.Now())
+	err := hold.Reacquire(ctx, t.Ask, t.Clock.Now())
 	if errors.Is(err, devicelock.ErrNoMark) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (t *Target) beat() string {
 	if hold == nil {
 		return ""
 	}
-	return hold.Beat(t.Clock.Now())
+	return hold.Renewal(t.Clock.Now())
 }
 
 // Renew renews the mark if that is due and no other command is sent.
@@ -141,7 +141,7 @@ func (t *Target) Restore(ctx context.Context) error {
 // Left returns descriptions of what a killed run left changed on a device, and who uses the device
 // now, if anybody: then the changes are that run's. It changes nothing.
 func Left(ctx context.Context, d device.Device) (changes []string, by *devicelock.Owner, err error) {
-	text, err := devicelock.Look(ctx, d.Exec, "", readLedger)
+	text, err := devicelock.Check(ctx, d.Exec, "", readLedger)
 	var held *devicelock.HeldError
 	switch {
 	case errors.As(err, &held):

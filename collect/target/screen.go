@@ -58,11 +58,11 @@ const (
 
 // Shows queries, once, what the screen shows.
 func (t *Target) Shows(ctx context.Context) (Shown, error) {
-	out, err := t.Ask(ctx, device.Together("dumpsys power", device.LockQuestion, device.FocusQuestion))
+	out, err := t.Ask(ctx, device.JoinCommands("dumpsys power", device.LockQuery, device.FocusQuery))
 	if err != nil {
 		return ShowsApps, fmt.Errorf("read what the screen shows: %w", err)
 	}
-	answers := device.Apart(string(out.Stdout), 3)
+	answers := device.SplitAnswers(string(out.Stdout), 3)
 	if answers == nil {
 		return ShowsApps, nil
 	}
@@ -81,7 +81,7 @@ func (t *Target) Shows(ctx context.Context) (Shown, error) {
 
 // locked reports whether the lock screen shows.
 func (t *Target) locked(ctx context.Context) (bool, error) {
-	out, err := t.Ask(ctx, device.LockQuestion)
+	out, err := t.Ask(ctx, device.LockQuery)
 	if err != nil {
 		return false, fmt.Errorf("check whether the device is locked: %w", err)
 	}

@@ -262,7 +262,7 @@ func (a *supervised) ask(ctx context.Context, q question, since time.Duration) e
 	defer cancel()
 	answered := make(chan error, 1)
 	go func() {
-		_, err := device.Aside(a.Device).Exec(ctx, q.line())
+		_, err := device.Unrecorded(a.Device).Exec(ctx, q.line())
 		answered <- err
 	}()
 	tell := make(chan struct{})

@@ -110,7 +110,7 @@ func (t *Target) Open(ctx context.Context) error {
 		return err
 	}
 	t.dev, t.hungUp = &supervised{
-		Device: dev, wall: t.Wall, clock: device.AsideClock(t.Clock), died: t.Died, why: t.Why,
+		Device: dev, wall: t.Wall, clock: device.UnrecordedClock(t.Clock), died: t.Died, why: t.Why,
 		shell: voice{of: "the device"}, system: voice{of: "the device's system"},
 		beat: t.beat,
 		dumpCut: func(service string) {
@@ -267,13 +267,13 @@ var errBooting = errors.New("the device is still starting")
 func (t *Target) booted(ctx context.Context) error {
 	boot, err := t.boot(ctx)
 	if err == nil && !boot.Up {
-		err = fmt.Errorf("%w: %s", errBooting, boot.Waits)
+		err = fmt.Errorf("%w: %s", errBooting, boot.Pending)
 	}
 	return err
 }
 
 func (t *Target) boot(ctx context.Context) (device.Boot, error) {
-	out, err := t.Ask(ctx, device.BootQuestion)
+	out, err := t.Ask(ctx, device.BootQuery)
 	if err != nil {
 		return device.Boot{}, fmt.Errorf("check how far the device has started: %w", err)
 	}
@@ -286,15 +286,15 @@ func (t *Target) WaitBooted(ctx context.Context) error {
 	var boot device.Boot
 	booted, err := t.Poll(ctx, reconnectEvery, reconnectFor, func() (done bool, err error) {
 		boot, err = t.boot(ctx)
-		return boot.Waits == "", err
+		return boot.Pending == "", err
 	})
 	switch {
 	case err != nil || booted:
 		return err
 	case !boot.Up:
-		return fmt.Errorf("wait %v: %w: %s", reconnectFor, errBooting, boot.Waits)
+		return fmt.Errorf("wait %v: %w: %s", reconnectFor, errBooting, boot.Pending)
 	}
-	t.Journal.Warnf("the device did not come to the end of its start within %v: %s", reconnectFor, boot.Waits)
+	t.Journal.Warnf("the device did not come to the end of its start within %v: %s", reconnectFor, boot.Pending)
 	return nil
 }
 

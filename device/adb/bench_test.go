@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/device/adb"
 )
 
-// benchmarkWays runs the benchmark directly and through a real adb server.
-func benchmarkWays(b *testing.B, phone *testPhone, run func(b *testing.B, d *adb.Device)) {
+// benchmarkTransports runs the benchmark directly and through a real adb server.
+func benchmarkTransports(b *testing.B, phone *testPhone, run func(b *testing.B, d *adb.Device)) {
 	b.Run("direct", func(b *testing.B) {
 		_, addr := serve(b, phone)
 		d, err := adb.Dial(b.Context(), addr, adb.Options{})
@@ -35,7 +35,7 @@ func benchmarkWays(b *testing.B, phone *testPhone, run func(b *testing.B, d *adb
 }
 
 func BenchmarkExec(b *testing.B) {
-	benchmarkWays(b, newTestPhone(modernFeatures), func(b *testing.B, d *adb.Device) {
+	benchmarkTransports(b, newTestPhone(modernFeatures), func(b *testing.B, d *adb.Device) {
 		for b.Loop() {
 			if _, err := d.Exec(b.Context(), "getprop ro.build.version.sdk"); err != nil {
 				b.Fatal(err)
@@ -46,7 +46,7 @@ func BenchmarkExec(b *testing.B) {
 
 func BenchmarkPush(b *testing.B) {
 	contents := make([]byte, 8<<20)
-	benchmarkWays(b, newTestPhone(modernFeatures), func(b *testing.B, d *adb.Device) {
+	benchmarkTransports(b, newTestPhone(modernFeatures), func(b *testing.B, d *adb.Device) {
 		b.SetBytes(int64(len(contents)))
 		for b.Loop() {
 			if err := d.Push(b.Context(), bytes.NewReader(contents), "/f", 0o600, time.Time{}); err != nil {
@@ -59,7 +59,7 @@ func BenchmarkPush(b *testing.B) {
 func BenchmarkPull(b *testing.B) {
 	phone := newTestPhone(modernFeatures)
 	phone.put("/f", string(make([]byte, 8<<20)))
-	benchmarkWays(b, phone, func(b *testing.B, d *adb.Device) {
+	benchmarkTransports(b, phone, func(b *testing.B, d *adb.Device) {
 		b.SetBytes(8 << 20)
 		for b.Loop() {
 			if err := d.Pull(b.Context(), "/f", io.Discard); err != nil {
@@ -69,9 +69,9 @@ func BenchmarkPull(b *testing.B) {
 	})
 }
 
-// BenchmarkQuestions tells what a reading costs the phone's CPU, by a process of its own and
-// by the kept shell, where this computer's mksh (or else its sh) is the phone's. That of
-// Android reads files itself; Debian's has no cat of its own.
+// BenchmarkQuestions reports the CPU time that a reading costs the phone, in a process of its
+// own and in the kept shell. This computer's mksh (or else its sh) stands in for the phone's.
+// Android's mksh has a built-in cat; Debian's does not.
 func BenchmarkQuestions(b *testing.B) {
 	phone := newTestPhone(modernFeatures)
 	if _, err := exec.LookPath("mksh"); err == nil {
@@ -88,7 +88,7 @@ func BenchmarkQuestions(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			cpu := func() time.Duration { // of the shells that are over
+			cpu := func() time.Duration { // of the shells that have exited
 				var u syscall.Rusage
 				if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
 					b.Fatal(err)
@@ -106,7 +106,7 @@ func BenchmarkQuestions(b *testing.B) {
 				<-phone.hungUp
 			}
 			for deadline := time.Now().Add(10 * time.Second); cpu() == before && time.Now().Before(deadline); {
-				time.Sleep(time.Millisecond) // until it was waited for
+				time.Sleep(time.Millisecond) // until the shell was waited for
 			}
 			b.ReportMetric(float64((cpu()-before).Microseconds())/float64(b.N), "cpu-µs/op")
 		})

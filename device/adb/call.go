@@ -8,55 +8,55 @@ import (
 	"time"
 )
 
-// call is one stream in use: reading and writing on it end with the context, and
-// with the silence that is allowed.
+// call is one stream in use. Reads and writes on it end when the context ends, or when the
+// stream is silent for too long.
 type call struct {
 	stream io.ReadWriteCloser
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	unhook func() bool
 
-	mu      sync.Mutex
-	patient time.Duration // how long silence may last, 0 for ever
-	timer   *time.Timer
+	mu         sync.Mutex
+	maxSilence time.Duration // the longest silence allowed, 0 for no limit
+	timer      *time.Timer
 }
 
-// newCall takes over the stream. It is closed as soon as ctx ends.
-func newCall(ctx context.Context, stream io.ReadWriteCloser, patient time.Duration) *call {
+// newCall takes over the stream and closes it as soon as ctx ends.
+func newCall(ctx context.Context, stream io.ReadWriteCloser, maxSilence time.Duration) *call {
 	c := &call{stream: stream}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	c.unhook = context.AfterFunc(c.ctx, func() { stream.Close() })
-	c.allow(patient)
+	c.setMaxSilence(maxSilence)
 	return c
 }
 
-// allow sets how long silence may last from now on; 0 or less means for ever.
-func (c *call) allow(patient time.Duration) {
+// setMaxSilence sets the longest silence allowed from now on; 0 or less means no limit.
+func (c *call) setMaxSilence(maxSilence time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.patient = patient
+	c.maxSilence = maxSilence
 	if c.timer != nil {
 		c.timer.Stop()
 		c.timer = nil
 	}
-	if patient > 0 {
-		c.timer = time.AfterFunc(patient, func() { c.cancel(silence(patient)) })
+	if maxSilence > 0 {
+		c.timer = time.AfterFunc(maxSilence, func() { c.cancel(silence(maxSilence)) })
 	}
 }
 
-// heard says that there was no silence.
-func (c *call) heard() {
+// resetTimer restarts the silence timer.
+func (c *call) resetTimer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timer != nil {
-		c.timer.Reset(c.patient)
+		c.timer.Reset(c.maxSilence)
 	}
 }
 
 func (c *call) Read(p []byte) (int, error) {
 	n, err := c.stream.Read(p)
 	if n > 0 {
-		c.heard()
+		c.resetTimer()
 	}
 	return n, c.reason(err)
 }
@@ -64,13 +64,13 @@ func (c *call) Read(p []byte) (int, error) {
 func (c *call) Write(p []byte) (int, error) {
 	n, err := c.stream.Write(p)
 	if n > 0 {
-		c.heard()
+		c.resetTimer()
 	}
 	return n, c.reason(err)
 }
 
-// reason is why reading or writing ended: the context, or silence, where it was
-// one of these that closed the stream.
+// reason returns why a read or a write ended: the cause of the context, or the silence, where
+// either of them closed the stream; otherwise err.
 func (c *call) reason(err error) error {
 	if err == nil {
 		return nil
@@ -81,13 +81,13 @@ func (c *call) reason(err error) error {
 	return err
 }
 
-// errEnded is why a call ended that its user closed.
+// errEnded is the cause of a call that its user closed.
 var errEnded = errors.New("the command was hung up")
 
 // Close ends the call and its stream, once.
 func (c *call) Close() error {
-	c.allow(0)
-	last := c.unhook() // before the cancellation, which would close the stream some time later
+	c.setMaxSilence(0)
+	last := c.unhook() // before the cancellation, which would close the stream asynchronously
 	c.cancel(errEnded)
 	if last {
 		return c.stream.Close()

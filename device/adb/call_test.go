@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// closing is a stream that can't be closed well.
+// closing is a stream whose Close fails.
 type closing struct {
 	closed bool
 	err    error
@@ -23,8 +23,8 @@ func (c *closing) Close() error {
 	return c.err
 }
 
-// A command that is closed is hung up before the next one begins.
-func TestCloseHasClosedTheStream(t *testing.T) {
+// A closed command is hung up before the next one begins.
+func TestCallCloseClosesTheStream(t *testing.T) {
 	t.Parallel()
 	want := errors.New("it could not be sent")
 	for range 100 {
@@ -40,11 +40,11 @@ func TestCloseHasClosedTheStream(t *testing.T) {
 	}
 }
 
-// Whoever wants to know how the connection ended is told.
-func TestALostDeviceKeepsItsCause(t *testing.T) {
+// The error of a lost connection wraps its cause.
+func TestLossWrapsItsCause(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe} {
-		if err := gone(cause); !errors.Is(err, device.ErrGone) || !errors.Is(err, cause) {
+		if err := asLoss(cause); !errors.Is(err, device.ErrGone) || !errors.Is(err, cause) {
 			t.Errorf("%v, want the loss of the device, by %v", err, cause)
 		}
 	}

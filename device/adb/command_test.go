@@ -34,8 +34,8 @@ func (c *command) run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// The real adb command must be content with the simulated phone's daemon.
-func TestRealCommandOnSimulatedPhone(t *testing.T) {
+// The real adb command works with the simulated phone's daemon.
+func TestRealAdbOnATestPhone(t *testing.T) {
 	for _, features := range []string{modernFeatures, ""} {
 		t.Run("features "+features, func(t *testing.T) {
 			t.Parallel()

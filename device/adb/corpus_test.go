@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
-// Lists of devices as real servers told them around the boot of an emulator, without the
-// lines that the adb command puts before them.
-func TestRealLists(t *testing.T) {
+// Lists of devices that real servers printed around the boot of an emulator, without the lines
+// that the adb command prints first.
+func TestParseDevicesOfRealServers(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"devices-l-mixed-states.txt":       "041234567892009a=unauthorized KABCDABCDA1513=device emulator-5554=device emulator-5556=offline",

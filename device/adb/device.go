@@ -11,13 +11,13 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// transport is a way to one device.
+// transport is a connection to one device.
 type transport interface {
 	// open opens a stream to a service of the device's adb daemon.
 	open(ctx context.Context, service string) (io.ReadWriteCloser, error)
-	// features are what the daemon can do, as far as the way to it knows of it.
+	// features returns the features of the daemon, as far as the connection knows them.
 	features(ctx context.Context) ([]string, error)
-	// watch returns once the way to the device is lost.
+	// watch returns once the connection to the device is lost.
 	watch(ctx context.Context) error
 	close() error
 }
@@ -32,10 +32,10 @@ type Device struct {
 	mu       sync.Mutex
 	known    bool
 	features []string
-	shell    *kept // nil: none is kept now
+	shell    *kept // the kept shell, nil for none
 	closed   bool
 
-	asking sync.Mutex // held while the kept shell is asked
+	asking sync.Mutex // held while the kept shell runs a question
 }
 
 var _ device.Device = (*Device)(nil)
@@ -43,8 +43,7 @@ var _ device.Device = (*Device)(nil)
 // Serial names the device as adb does.
 func (d *Device) Serial() string { return d.serial }
 
-// Close frees the connection to the device, where there is one of its own, and ends the
-// shell that is kept.
+// Close frees the device's own connection, if there is one, and ends the kept shell.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	shell := d.shell
@@ -56,10 +55,10 @@ func (d *Device) Close() error {
 	return d.transport.close()
 }
 
-// OnLoss calls lost once the way to the device is lost that was there when it was called,
-// with an error that wraps device.ErrGone, unless ctx has ended before. It asks the device
-// nothing: the adb server reports what comes and goes (host:track-devices), and a connection
-// of our own that it has ended.
+// OnLoss calls lost once the current connection to the device is lost, with an error that
+// wraps device.ErrGone, unless ctx ends first. It sends the device nothing: the adb server
+// reports devices that come and go (host:track-devices), and a direct connection ends by
+// itself.
 func (d *Device) OnLoss(ctx context.Context, lost func(error)) {
 	go func() {
 		if err := d.failed("watching the connection", d.transport.watch(ctx)); errors.Is(err, device.ErrGone) && ctx.Err() == nil {
@@ -68,14 +67,14 @@ func (d *Device) OnLoss(ctx context.Context, lost func(error)) {
 	}()
 }
 
-// Shared reports whether the connection to the device is an adb server's, which
-// holds it open whatever Close does.
+// Shared reports whether the connection to the device belongs to an adb server, which keeps it
+// open after Close.
 func (d *Device) Shared() bool {
 	_, shared := d.transport.(*serverTransport)
 	return shared
 }
 
-// Features are what the device's adb daemon can do: "shell_v2", "cmd", ….
+// Features returns the features of the device's adb daemon: "shell_v2", "cmd", ….
 func (d *Device) Features(ctx context.Context) ([]string, error) {
 	d.mu.Lock()
 	known, features := d.known, d.features
@@ -98,7 +97,7 @@ func (d *Device) has(ctx context.Context, feature string) (bool, error) {
 	return slices.Contains(features, feature), err
 }
 
-// open opens a stream to a service, bounded by ctx and by silence.
+// open opens a stream to a service, limited by ctx and by the silence timeout.
 func (d *Device) open(ctx context.Context, service string) (*call, error) {
 	stream, err := d.transport.open(ctx, service)
 	if err != nil {
@@ -107,7 +106,7 @@ func (d *Device) open(ctx context.Context, service string) (*call, error) {
 	return newCall(ctx, stream, d.options.SilenceTimeout), nil
 }
 
-// failed says what was being done, and on what device.
+// failed adds the operation and the device to an error.
 func (d *Device) failed(doing string, err error) error {
-	return fmt.Errorf("%s on %s: %w", doing, d.serial, gone(err))
+	return fmt.Errorf("%s on %s: %w", doing, d.serial, asLoss(err))
 }

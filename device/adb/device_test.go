@@ -19,8 +19,7 @@ import (
 	"github.com/apkgate/apkgate/device/adb"
 )
 
-// limit is how long any one test waits for what must come at once, on a computer
-// that may be busy with others.
+// limit is the timeout for anything that should happen at once. It allows for a busy computer.
 const limit = time.Minute
 
 func testContext(t testing.TB) context.Context {
@@ -29,15 +28,15 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// way is a way to a simulated phone.
-type way struct {
+// connection is one way to connect to a simulated phone.
+type connection struct {
 	name     string
 	features string
 	connect  func(t *testing.T, addr string) *adb.Device
 }
 
-// ways are all the ways that a device can be reached.
-func ways() []way {
+// connections returns all ways to connect to a device.
+func connections() []connection {
 	direct := func(t *testing.T, addr string) *adb.Device {
 		d, err := adb.Dial(testContext(t), addr, adb.Options{})
 		if err != nil {
@@ -53,7 +52,7 @@ func ways() []way {
 		}
 		return d
 	}
-	return []way{
+	return []connection{
 		{"direct, Android 7 and later", modernFeatures, direct},
 		{"direct, Android 6 and earlier", "", direct},
 		{"real adb server, Android 7 and later", modernFeatures, server},
@@ -61,9 +60,9 @@ func ways() []way {
 	}
 }
 
-// onEveryWay runs the test on a phone of its own for each way to reach it.
-func onEveryWay(t *testing.T, test func(t *testing.T, phone *testPhone, d *adb.Device)) {
-	for _, w := range ways() {
+// onEveryConnection runs the test on a phone of its own for each way to connect.
+func onEveryConnection(t *testing.T, test func(t *testing.T, phone *testPhone, d *adb.Device)) {
+	for _, w := range connections() {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			phone := newTestPhone(w.features)
@@ -95,7 +94,7 @@ func TestExec(t *testing.T) {
 		{"binary", `i=0; while [ $i -lt 100000 ]; do printf '\r\n\r\r\n\000\377'; i=$((i+1)); done`, binary, "", 0},
 		{"not there", "apkgate-no-such-command 2>/dev/null", "", "", 127},
 	}
-	onEveryWay(t, func(t *testing.T, _ *testPhone, d *adb.Device) {
+	onEveryConnection(t, func(t *testing.T, _ *testPhone, d *adb.Device) {
 		features, err := d.Features(testContext(t))
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +107,7 @@ func TestExec(t *testing.T) {
 			}
 			stdout, stderr := test.stdout, test.stderr
 			if len(features) == 0 {
-				stdout, stderr = stdout+stderr, "" // a terminal has but one output
+				stdout, stderr = stdout+stderr, "" // a terminal has only one output
 			}
 			if got := string(out.Stdout); got != stdout {
 				t.Errorf("%s: standard output %d bytes %.80q, want %d bytes %.80q", test.name, len(got), got, len(stdout), stdout)
@@ -136,15 +135,15 @@ func TestExecIsBounded(t *testing.T) {
 			select {
 			case <-phone.hungUp:
 			case <-time.After(limit):
-				t.Error("the command goes on on the phone")
+				t.Error("the command is still running on the phone")
 			}
 		})
 	}
 }
 
 func TestStartStreams(t *testing.T) {
-	onEveryWay(t, func(t *testing.T, _ *testPhone, d *adb.Device) {
-		// Each line is written only after the one before was read here.
+	onEveryConnection(t, func(t *testing.T, _ *testPhone, d *adb.Device) {
+		// Each line is written only after the previous one was read here.
 		fifo := filepath.Join(t.TempDir(), "fifo")
 		p, err := d.Start(testContext(t), device.Quote("mkfifo", fifo)+fmt.Sprintf("; echo 1; read x <%s; echo 2; exit 5", fifo))
 		if err != nil {
@@ -170,7 +169,7 @@ func TestStartStreams(t *testing.T) {
 func TestHangUp(t *testing.T) {
 	for _, how := range []string{"context", "close"} {
 		t.Run(how, func(t *testing.T) {
-			onEveryWay(t, func(t *testing.T, phone *testPhone, d *adb.Device) {
+			onEveryConnection(t, func(t *testing.T, phone *testPhone, d *adb.Device) {
 				ctx, cancel := context.WithCancel(testContext(t))
 				defer cancel()
 				p, err := d.Start(ctx, "echo begun; sleep 1000")
@@ -198,7 +197,7 @@ func TestHangUp(t *testing.T) {
 				select {
 				case <-phone.hungUp:
 				case <-time.After(limit):
-					t.Error("the command goes on on the phone")
+					t.Error("the command is still running on the phone")
 				}
 				if out, err := d.Exec(testContext(t), "echo next"); err != nil || string(out.Stdout) != "next\n" {
 					t.Errorf("afterwards: %q, %v", out.Stdout, err)
@@ -212,7 +211,7 @@ func TestPushAndPull(t *testing.T) {
 	contents := make([]byte, 5_000_001)
 	rand.NewChaCha8([32]byte{1}).Read(contents)
 	modified := time.Unix(1_500_000_000, 0)
-	onEveryWay(t, func(t *testing.T, phone *testPhone, d *adb.Device) {
+	onEveryConnection(t, func(t *testing.T, phone *testPhone, d *adb.Device) {
 		ctx := testContext(t)
 		const path = "/data/local/tmp/a dir/it's, really.bin"
 		if err := d.Push(ctx, bytes.NewReader(contents), path, 0o640, modified); err != nil {
@@ -236,7 +235,7 @@ func TestPushAndPull(t *testing.T) {
 }
 
 func TestFileErrors(t *testing.T) {
-	onEveryWay(t, func(t *testing.T, phone *testPhone, d *adb.Device) {
+	onEveryConnection(t, func(t *testing.T, phone *testPhone, d *adb.Device) {
 		ctx := testContext(t)
 		if err := d.Pull(ctx, "/none", io.Discard); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("pulling what is not there: %v", err)
@@ -265,7 +264,7 @@ func TestInstall(t *testing.T) {
 	}
 	good := strings.Repeat("an APK, more or less ", 100_000)
 	goodFile, oldFile, emptyFile := write("good.apk", good), write("old.apk", "too old"), write("empty.apk", "")
-	onEveryWay(t, func(t *testing.T, phone *testPhone, d *adb.Device) {
+	onEveryConnection(t, func(t *testing.T, phone *testPhone, d *adb.Device) {
 		ctx := testContext(t)
 		if err := d.Install(ctx, goodFile); err != nil {
 			t.Fatal(err)
@@ -293,7 +292,7 @@ func TestInstall(t *testing.T) {
 }
 
 func TestUninstall(t *testing.T) {
-	onEveryWay(t, func(t *testing.T, _ *testPhone, d *adb.Device) {
+	onEveryConnection(t, func(t *testing.T, _ *testPhone, d *adb.Device) {
 		ctx := testContext(t)
 		for _, pkg := range []string{"com.example.removable", "com.example.not.there"} {
 			if err := d.Uninstall(ctx, pkg); err != nil {
@@ -307,9 +306,9 @@ func TestUninstall(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
-	onEveryWay(t, func(t *testing.T, _ *testPhone, d *adb.Device) {
+	onEveryConnection(t, func(t *testing.T, _ *testPhone, d *adb.Device) {
 		ctx := testContext(t)
-		// One that is never read must not hold up the others.
+		// A stream that is never read must not block the others.
 		stuck, err := d.Start(ctx, "yes")
 		if err != nil {
 			t.Fatal(err)

@@ -11,12 +11,12 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// Dial connects straight to a device's own adb port, "host" or "host:port": an
-// emulator, or a device with adb over TCP. Wireless debugging, which wants TLS
-// and pairing, goes through an adb server.
+// Dial connects directly to a device's own adb port, "host" or "host:port": an emulator, or a
+// device with adb over TCP. Wireless debugging requires TLS and pairing, and needs an adb
+// server.
 //
-// When the connection is lost, what was under way ends with device.ErrGone, and
-// the next operation connects anew.
+// When the connection is lost, calls in progress end with device.ErrGone, and the next
+// operation reconnects.
 func Dial(ctx context.Context, hostport string, options Options) (*Device, error) {
 	t := &directTransport{
 		addr:    DevicePort(hostport),
@@ -30,15 +30,14 @@ func Dial(ctx context.Context, hostport string, options Options) (*Device, error
 	return &Device{serial: t.addr, transport: t, options: t.options}, nil
 }
 
-// directTransport holds one connection to a device, and makes another when that
-// one is lost.
+// directTransport is one connection to a device, and reconnects when it is lost.
 type directTransport struct {
 	addr    string
 	options Options
 	life    context.Context // ends when the transport is closed
 	end     context.CancelCauseFunc
 
-	lock    chan struct{} // holds a token while somebody uses what follows
+	lock    chan struct{} // holds a token while a goroutine uses the fields below
 	session *mux.Session  // nil before the first
 	banner  wire.Banner
 }
@@ -55,10 +54,10 @@ func (t *directTransport) open(ctx context.Context, service string) (io.ReadWrit
 		if waiting.Err() != nil {
 			err = context.Cause(waiting)
 		}
-		if errors.Is(err, ErrSilent) { // nothing ever comes of this connection again: the next operation makes another
+		if errors.Is(err, ErrSilent) { // nothing arrives on this connection any more: the next operation reconnects
 			session.Close()
 		}
-		return nil, unanswered(err)
+		return nil, asLossIfSilent(err)
 	}
 	return stream, nil
 }
@@ -75,13 +74,13 @@ func (t *directTransport) watch(ctx context.Context) error {
 	}
 	select {
 	case <-session.Done():
-		return gone(session.Err())
+		return asLoss(session.Err())
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// close ends what is under way, a connection that is being made too.
+// close ends calls in progress, and a connection that is being made.
 func (t *directTransport) close() error {
 	t.end(fmt.Errorf("using %s: %w", t.addr, net.ErrClosed))
 	t.lock <- struct{}{}
@@ -92,8 +91,8 @@ func (t *directTransport) close() error {
 	return t.session.Close()
 }
 
-// connected is the session and what the device said of itself. The session is
-// made where there is none or the last one ended.
+// connected returns the session and the device's banner. It connects where there is no session
+// or the last one has ended.
 func (t *directTransport) connected(ctx context.Context) (*mux.Session, wire.Banner, error) {
 	select {
 	case t.lock <- struct{}{}:
@@ -112,7 +111,7 @@ func (t *directTransport) connected(ctx context.Context) (*mux.Session, wire.Ban
 	defer context.AfterFunc(t.life, func() { cancel(context.Cause(t.life)) })()
 	session, banner, err := connect(ctx, t.addr, t.options)
 	if err != nil {
-		return nil, wire.Banner{}, gone(err)
+		return nil, wire.Banner{}, asLoss(err)
 	}
 	t.session, t.banner = session, banner
 	return session, banner, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// keysIn are the options to use keys under a home of the test's own.
+// keysIn returns options that use the keys under a home of the test's own.
 func keysIn(home string) adb.Options {
 	return adb.Options{
 		AuthorizeTimeout: 500 * time.Millisecond,
@@ -56,21 +56,21 @@ func TestAuthentication(t *testing.T) {
 		t.Fatalf("with a strange key: %v, want that it is unauthorized, with a hint", err)
 	}
 
-	// Somebody accepts it on the screen.
+	// A user accepts the key on the screen.
 	daemon.AcceptKeys(true)
 	accepted, err := adb.Dial(testContext(t), addr, options)
 	if err != nil {
 		t.Fatalf("with a key that is accepted: %v", err)
 	}
 	defer accepted.Close()
-	for range 50 { // each stream is closed right behind its exit code
+	for range 50 { // each stream is closed right after its exit code
 		if out, err := accepted.Exec(testContext(t), "exit 3"); err != nil || out.ExitCode != 3 {
 			t.Fatalf("%+v, %v, want exit code 3", out, err)
 		}
 	}
 	daemon.AcceptKeys(false)
 
-	// The key that was made on the way is now let in.
+	// The key that was created for the connection is now accepted.
 	private := filepath.Join(home, ".android", "adbkey")
 	if info, err := os.Stat(private); err != nil || info.Mode() != 0o600 {
 		t.Fatalf("the private key: %v, %v, want mode 0600", info, err)
@@ -95,8 +95,8 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-// The real adb and we must be able to use each other's keys.
-func TestWhoHoldsTheConnection(t *testing.T) {
+// The real adb and this package can use each other's keys.
+func TestShared(t *testing.T) {
 	t.Parallel()
 	_, addr := serve(t, newTestPhone(modernFeatures))
 	own, err := adb.Dial(testContext(t), addr, keysIn(t.TempDir()))
@@ -138,7 +138,7 @@ func TestKeysOfTheRealAdb(t *testing.T) {
 		t.Errorf("public key\n%s\nwant adb's\n%s", a, b)
 	}
 
-	// And the other way round: adb reads the public key out of our private one.
+	// In the other direction, adb reads the public key from this package's private one.
 	home = t.TempDir()
 	keys, err = keysIn(home).Keys()
 	if err != nil {
@@ -166,7 +166,7 @@ func dial(t *testing.T, addr string, options adb.Options) *adb.Device {
 	return d
 }
 
-func TestDroppedInTheMiddle(t *testing.T) {
+func TestDialLosesTheDevice(t *testing.T) {
 	t.Parallel()
 	daemon, addr := serve(t, newTestPhone(modernFeatures))
 	d := dial(t, addr, adb.Options{})
@@ -185,7 +185,7 @@ func TestDroppedInTheMiddle(t *testing.T) {
 	daemon.Refuse(true)
 	daemon.Drop()
 	if err := <-lost; !errors.Is(err, device.ErrGone) {
-		t.Errorf("who watches it: %v, want the loss of the device", err)
+		t.Errorf("the watcher: %v, want the loss of the device", err)
 	}
 	if _, err := p.Wait(); !errors.Is(err, device.ErrGone) {
 		t.Errorf("the command: %v, want the loss of the device", err)
@@ -219,7 +219,7 @@ func TestOffline(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	daemon, addr := serve(t, newTestPhone(modernFeatures))
-	short := 2 * time.Second // and no shorter, for a computer that is busy
+	short := 2 * time.Second // long enough for a busy computer
 	d := dial(t, addr, adb.Options{ConnectTimeout: short, ReplyTimeout: short, SilenceTimeout: short})
 
 	if _, err := d.Exec(testContext(t), "sleep 1000"); !errors.Is(err, adb.ErrSilent) || errors.Is(err, device.ErrGone) {
@@ -242,13 +242,13 @@ func TestSilence(t *testing.T) {
 	}
 	daemon.Hang(false)
 	if _, err := d.Exec(testContext(t), "true"); err != nil {
-		t.Errorf("when the device goes on: %v", err)
+		t.Errorf("when the device answers again: %v", err)
 	}
 }
 
-// A connection on which nothing comes any more (a forgotten NAT entry, a frozen
-// emulator) is replaced, as one that broke is.
-func TestADeadConnectionIsReplaced(t *testing.T) {
+// A connection on which nothing arrives any more (a dropped NAT entry, a frozen emulator) is
+// replaced like a broken one.
+func TestDialReplacesADeadConnection(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -273,8 +273,8 @@ func TestADeadConnectionIsReplaced(t *testing.T) {
 	}
 }
 
-// answer is a device that takes a connection and, where it is alive, ends each
-// command with 7.
+// answer is a device that accepts a connection and, where alive, ends each command with exit
+// code 7.
 func answer(conn net.Conn, alive bool) {
 	hello, err := wire.ReadMessage(conn, wire.MaxPayload, wire.SumsIfGiven)
 	if err != nil {
@@ -288,11 +288,11 @@ func answer(conn net.Conn, alive bool) {
 	}
 	mux.New(conn, conn, mux.Config{PeerVersion: hello.Arg0, PeerMaxPayload: hello.Arg1, Accept: func(_ string, s *mux.Stream) {
 		s.Write(wire.AppendShellPacket(nil, wire.ShellExit, []byte{7}))
-		s.Close() // right behind the exit code, as adbd does
+		s.Close() // right after the exit code, as adbd does
 	}})
 }
 
-// An interrupt that comes while a connection is made does not wait for it.
+// An interrupt does not wait for a connection that is being made.
 func TestCloseEndsConnecting(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -335,7 +335,7 @@ func TestCloseEndsConnecting(t *testing.T) {
 				t.Errorf("closing: %v", err)
 			}
 		case <-testContext(t).Done():
-			t.Fatalf("%s waits for a connection that nobody needs", what)
+			t.Fatalf("%s waits for an unused connection", what)
 		}
 	}
 }
@@ -355,7 +355,7 @@ func TestNothingListens(t *testing.T) {
 	}
 }
 
-// What is not adb at all must be an error at once, and no hang.
+// A peer that does not speak adb is an error at once, and does not hang.
 func TestStrangeProtocol(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{

@@ -13,10 +13,9 @@ const (
 	defaultDevicePort = "5555"
 )
 
-// ServerAddress is where the adb server listens by the variables that adb itself
-// reads: ADB_SERVER_SOCKET ("tcp:5037", "tcp:host:5037"), and otherwise
-// ANDROID_ADB_SERVER_ADDRESS and ANDROID_ADB_SERVER_PORT. Without any it is
-// 127.0.0.1:5037.
+// ServerAddress returns the address of the adb server from the variables that adb itself
+// reads: ADB_SERVER_SOCKET ("tcp:5037", "tcp:host:5037"), or else ANDROID_ADB_SERVER_ADDRESS
+// and ANDROID_ADB_SERVER_PORT. The default is 127.0.0.1:5037.
 func ServerAddress(getenv func(string) string) (string, error) {
 	if spec := getenv("ADB_SERVER_SOCKET"); spec != "" {
 		return parseSocket(spec)
@@ -57,11 +56,10 @@ func validPort(s string) bool {
 	return err == nil && n > 0
 }
 
-// EnvSerial is the device that ANDROID_SERIAL names, "" where it names none.
+// EnvSerial returns the serial in ANDROID_SERIAL, "" where it is unset.
 func EnvSerial(getenv func(string) string) string { return getenv("ANDROID_SERIAL") }
 
-// DevicePort adds adb's port to a host without one: the serial of a device that is
-// reached there.
+// DevicePort adds adb's default port to a host without one. The result is the device's serial.
 func DevicePort(hostport string) string {
 	if _, _, err := net.SplitHostPort(hostport); err == nil {
 		return hostport

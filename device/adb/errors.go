@@ -15,26 +15,26 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// Errors that callers tell apart with errors.Is, beside those of package device.
+// Errors that callers distinguish with errors.Is, in addition to those of package device.
 var (
-	// ErrSilent says that nothing came for as long as Options allow.
+	// ErrSilent means that nothing arrived for as long as Options allow.
 	ErrSilent = errors.New("no answer")
-	// ErrNoSpace says that the device's storage is full.
+	// ErrNoSpace means that the device's storage is full.
 	ErrNoSpace = errors.New("no space left on the device")
-	// ErrNoServer says that no adb server listens where one was looked for. It
-	// comes with device.ErrGone.
+	// ErrNoServer means that no adb server listens at the address. The error also wraps
+	// device.ErrGone.
 	ErrNoServer = errors.New("no adb server")
 )
 
-// serverLost is the loss of the adb server, and with it of the way to every
-// device: device.ErrGone to errors.Is, though no device need be gone.
+// serverLost is the loss of the adb server, and with it of the connection to every device. It
+// matches device.ErrGone, although no device need be lost.
 type serverLost struct{ error }
 
 func (l serverLost) Is(target error) bool { return target == device.ErrGone }
 func (l serverLost) Unwrap() error        { return l.error }
 
-// hinted is an error with advice, which is for the reader's eyes and no part of
-// the error's text. Callers find it with errors.As on interface{ Hint() string }.
+// hinted is an error with advice for the user, which is not part of the error's text. Callers
+// find it with errors.As on interface{ Hint() string }.
 type hinted struct {
 	error
 	hint string
@@ -45,9 +45,9 @@ func (h *hinted) Unwrap() error { return h.error }
 
 func withHint(err error, hint string) error { return &hinted{err, hint} }
 
-// gone marks err as the loss of the device where it is one: the connection
-// broke, or what came over it is not the protocol.
-func gone(err error) error {
+// asLoss marks err as the loss of the device where the connection broke or the peer broke the
+// protocol.
+func asLoss(err error) error {
 	var network net.Error
 	var local *localError
 	switch {
@@ -68,18 +68,18 @@ func gone(err error) error {
 	return err
 }
 
-// unanswered is gone for what adb itself has to answer: silence is a loss there.
-func unanswered(err error) error {
+// asLossIfSilent is asLoss for answers of adb itself, where silence also means a loss.
+func asLossIfSilent(err error) error {
 	if errors.Is(err, ErrSilent) && !errors.Is(err, device.ErrGone) {
 		return fmt.Errorf("%w: %w", device.ErrGone, err)
 	}
-	return gone(err)
+	return asLoss(err)
 }
 
-// silence is the error after d without an answer.
+// silence returns the error for d without an answer.
 func silence(d time.Duration) error { return fmt.Errorf("%w for %v", ErrSilent, d) }
 
-// deviceFailure tells what the adb server's refusal says about the device.
+// deviceFailure maps a failure that the adb server reports to an error about the device.
 func deviceFailure(err error) error {
 	var failure *wire.HostFailure
 	if !errors.As(err, &failure) {
@@ -98,7 +98,7 @@ func deviceFailure(err error) error {
 	return failure
 }
 
-// fileFailure tells what a device's refusal says about a file.
+// fileFailure maps a failure that a device reports to an error about a file.
 func fileFailure(err error) error {
 	var failure *wire.SyncFailure
 	if !errors.As(err, &failure) {

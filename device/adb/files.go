@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// Push writes src to the path on the device, with the permissions of mode. A
-// zero modified means now. Parent directories are made.
+// Push writes src to the path on the device, with the permissions of mode. A zero modified
+// means now. Parent directories are created.
 func (d *Device) Push(ctx context.Context, src io.Reader, path string, mode fs.FileMode, modified time.Time) error {
 	err := d.sync(ctx, path, func(c *call, r *bufio.Reader) error { return push(c, r, src, path, mode, modified) })
 	if err != nil {
@@ -23,7 +23,7 @@ func (d *Device) Push(ctx context.Context, src io.Reader, path string, mode fs.F
 }
 
 func push(c *call, r *bufio.Reader, src io.Reader, path string, mode fs.FileMode, modified time.Time) error {
-	// The path is what stands before the last comma.
+	// adbd takes everything before the last comma as the path.
 	request := fmt.Sprintf("%s,%d", path, wire.RegularMode(mode))
 	if _, err := c.Write(wire.AppendSyncString(nil, wire.SyncSend, request)); err != nil {
 		return refusal(r, err)
@@ -60,7 +60,7 @@ func sendData(c *call, r *bufio.Reader, src io.Reader) error {
 	}
 }
 
-// localError is about this side's end of a transfer, and says nothing of the device.
+// localError is an error on this computer's side of a transfer, unrelated to the device.
 type localError struct {
 	doing string
 	err   error
@@ -69,7 +69,7 @@ type localError struct {
 func (e *localError) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *localError) Unwrap() error { return e.err }
 
-// refusal is why the device stopped listening, where it said so, and else err.
+// refusal returns the reason that the device sent before it stopped reading, or else err.
 func refusal(r *bufio.Reader, err error) error {
 	if errors.Is(err, ErrSilent) {
 		return err
@@ -141,8 +141,8 @@ func (d *Device) sync(ctx context.Context, path string, do func(c *call, r *bufi
 	defer c.Close()
 	err = do(c, bufio.NewReaderSize(c, 64<<10))
 	if err == nil {
-		c.Write(wire.AppendSync(nil, wire.SyncQuit, 0)) // a courtesy: the answer is had
+		c.Write(wire.AppendSync(nil, wire.SyncQuit, 0)) // a courtesy: the answer has arrived
 		return nil
 	}
-	return fileFailure(unanswered(err))
+	return fileFailure(asLossIfSilent(err))
 }

@@ -13,27 +13,27 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// hostBanner is who we are. The features are those that a device must know of to
-// offer them; delayed acknowledgements, which change flow control, are not among them.
+// hostBanner identifies this side. A device offers a feature only to a host that lists it.
+// Delayed acknowledgements, which change flow control, are not listed.
 const hostBanner = "host::features=shell_v2,cmd"
 
-// heldHint is for a port that takes connections and says nothing.
+// heldHint is the hint for a port that accepts connections and stays silent.
 const heldHint = "an emulator answers one adb at a time: where `adb devices` lists it (emulator-5554), give its serial instead of its address, or stop that server (adb kill-server)"
 
 const authorizeHint = "accept this computer's key on the device's screen, or put ~/.android/adbkey.pub where the device's image keeps its adb_keys; a key that the device knows already can be named in ADB_VENDOR_KEYS"
 
-// minPayload is the least that a device may say it takes, in bytes.
+// minPayload is the smallest payload that a device may announce, in bytes.
 const minPayload = 1 << 10
 
-// handshake is the start of a connection to a device's own adb port: CNXN, and
-// AUTH where the device wants to know who connects (protocol.md).
+// handshake is the start of a connection to a device's own adb port: CNXN, and AUTH where the
+// device wants to authenticate the host (protocol.md).
 type handshake struct {
 	conn    net.Conn
 	r       *bufio.Reader
 	options Options
 
 	keys    []*Key
-	tried   int  // keys that the device turned down
+	tried   int  // keys that the device rejected
 	offered bool // whether the public key was sent
 }
 
@@ -61,7 +61,7 @@ func (h *handshake) run() (wire.Message, error) {
 			err = h.authenticate(m)
 		case wire.STLS:
 			err = withHint(errors.New("the device wants TLS, as wireless debugging does"), "pair with `adb pair`, connect with `adb connect`, and use the adb server")
-		default: // protocol.md: what comes before CNXN is to be ignored
+		default: // protocol.md: messages before CNXN are ignored
 		}
 	}
 	return wire.Message{}, err
@@ -87,7 +87,7 @@ func (h *handshake) send(m wire.Message) error {
 
 func (h *handshake) wait(d time.Duration) error { return h.conn.SetDeadline(time.Now().Add(d)) }
 
-// accept looks at what the device says of itself.
+// accept validates the device's CNXN.
 func (h *handshake) accept(m wire.Message) error {
 	if m.Arg0 < wire.VersionMin || m.Arg1 < minPayload {
 		return fmt.Errorf("%w: the device speaks version %#x and takes %d bytes", wire.ErrMalformed, m.Arg0, m.Arg1)
@@ -98,8 +98,8 @@ func (h *handshake) accept(m wire.Message) error {
 	return h.conn.SetDeadline(time.Time{})
 }
 
-// authenticate answers the device's token with one key after another, and at
-// last shows it a public key for somebody to accept.
+// authenticate signs the device's token with one key after another, and finally sends it a
+// public key for the user to accept.
 func (h *handshake) authenticate(m wire.Message) error {
 	if m.Arg0 != wire.AuthToken {
 		return fmt.Errorf("%w: an AUTH message of type %d, want %d", wire.ErrMalformed, m.Arg0, wire.AuthToken)
@@ -125,7 +125,7 @@ func (h *handshake) authenticate(m wire.Message) error {
 	return h.offer()
 }
 
-// offer shows the device our first public key.
+// offer sends the device the first public key.
 func (h *handshake) offer() error {
 	h.offered = true
 	if len(h.keys) == 0 {

@@ -16,13 +16,13 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// InstallError is the package manager's no.
+// InstallError is a refusal of the package manager.
 type InstallError struct {
 	APK string
 	// Code is "INSTALL_FAILED_…" or "INSTALL_PARSE_FAILED_…", "" where the device
 	// gave none.
 	Code string
-	// Detail is what else the device said.
+	// Detail is the rest of the device's answer.
 	Detail string
 }
 
@@ -37,12 +37,12 @@ func (e *InstallError) Error() string {
 	return text
 }
 
-// Is makes errors.Is(err, ErrNoSpace) true where that was the reason.
+// Is makes errors.Is(err, ErrNoSpace) true where the storage was full.
 func (e *InstallError) Is(target error) bool {
 	return target == ErrNoSpace && e.Code == "INSTALL_FAILED_INSUFFICIENT_STORAGE"
 }
 
-// Hint is what to do about it, "" where there is nothing to say.
+// Hint is what to do about the error, "" where nothing is known.
 func (e *InstallError) Hint() string {
 	if strings.Contains(e.Detail, severalWhole) {
 		return "these are no parts of one app, but whole apps, such as Gradle's for one ABI each: let app.apk name the one for this device"
@@ -50,11 +50,11 @@ func (e *InstallError) Hint() string {
 	return installHints[e.Code]
 }
 
-// severalWhole is what the package manager says of APKs with the same place in an app
+// severalWhole is the package manager's message for APKs that claim the same split of an app
 // (PackageInstallerSession.java).
 const severalWhole = "was defined multiple times"
 
-// installHints are for the codes that users meet (PackageManager.java).
+// installHints are hints for the codes that users meet (PackageManager.java).
 var installHints = map[string]string{
 	"INSTALL_FAILED_ALREADY_EXISTS":                  "uninstall the package first",
 	"INSTALL_FAILED_UPDATE_INCOMPATIBLE":             "the installed app is signed with another key: uninstall it first, or sign both builds alike",
@@ -82,12 +82,12 @@ var installHints = map[string]string{
 	"INSTALL_PARSE_FAILED_RESOURCES_ARSC_COMPRESSED": "store resources.arsc in the APK uncompressed and aligned",
 }
 
-// installPatience is how many times the usual silence an install may last.
+// installPatience is the factor by which the silence timeout is longer for an install.
 const installPatience = 5
 
-// Install installs an APK file, or the several that make up one app, replacing an
-// older one and keeping its data, with test-only APKs allowed and, from Android 6 on,
-// all permissions granted. The package manager's no is an *InstallError.
+// Install installs an app from one APK file, or from several split APKs, replacing an older
+// version and keeping its data. Test-only APKs are allowed, and from Android 6 on all
+// permissions are granted. A refusal of the package manager is an *InstallError.
 func (d *Device) Install(ctx context.Context, apkFiles ...string) error {
 	err := d.install(ctx, apkFiles)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *Device) Install(ctx context.Context, apkFiles ...string) error {
 	return nil
 }
 
-// nameAPKs is the first file, and how many others there are.
+// nameAPKs names the first file and the number of the others.
 func nameAPKs(files []string) string {
 	switch len(files) {
 	case 0:
@@ -137,12 +137,12 @@ func (d *Device) install(ctx context.Context, apkFiles []string) error {
 		answer, err = d.installPushed(ctx, files[0])
 	}
 	if err != nil {
-		return unanswered(err)
+		return asLossIfSilent(err)
 	}
 	return installVerdict(nameAPKs(apkFiles), answer)
 }
 
-// apkFile is an APK that is open, with its size in bytes.
+// apkFile is an open APK, with its size in bytes.
 type apkFile struct {
 	*os.File
 	size int64
@@ -164,14 +164,14 @@ func openAPK(name string) (apkFile, error) {
 	return apkFile{file, info.Size()}, nil
 }
 
-// stream feeds an APK to the service, and returns what that says of it.
+// stream sends an APK to the service and returns the service's answer.
 func (d *Device) stream(ctx context.Context, service string, apk apkFile) (answer string, err error) {
 	c, err := d.open(ctx, service)
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
-	c.allow(installPatience * d.options.SilenceTimeout)
+	c.setMaxSilence(installPatience * d.options.SilenceTimeout)
 	sent, sendErr := io.Copy(c, io.LimitReader(&localReader{apk}, apk.size))
 	var local *localError
 	switch {
@@ -180,7 +180,7 @@ func (d *Device) stream(ctx context.Context, service string, apk apkFile) (answe
 	case sendErr == nil && sent < apk.size:
 		return "", &localError{"reading the APK", fmt.Errorf("%d bytes came, %d were there before", sent, apk.size)}
 	}
-	// A package manager that stops listening says why, as a rule.
+	// A package manager that stops reading usually sends the reason.
 	text, err := io.ReadAll(io.LimitReader(c, maxErrors))
 	switch {
 	case err != nil:
@@ -193,7 +193,7 @@ func (d *Device) stream(ctx context.Context, service string, apk apkFile) (answe
 	return string(text), nil
 }
 
-// localReader marks its errors as this side's.
+// localReader marks its errors as local errors.
 type localReader struct{ r io.Reader }
 
 func (l *localReader) Read(p []byte) (int, error) {
@@ -204,7 +204,7 @@ func (l *localReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// installPushed puts the APK on the device first (Android 6 and earlier).
+// installPushed copies the APK to the device first (Android 6 and earlier).
 func (d *Device) installPushed(ctx context.Context, apk apkFile) (answer string, err error) {
 	path := "/data/local/tmp/" + marks.New() + ".apk"
 	if err := d.Push(ctx, apk, path, 0o644, time.Time{}); err != nil {
@@ -213,7 +213,7 @@ func (d *Device) installPushed(ctx context.Context, apk apkFile) (answer string,
 	defer d.remove(ctx, path)
 	options := "-r -t"
 	if sdk, err := d.sdk(ctx); err == nil && sdk >= 23 {
-		options += " -g" // not known before
+		options += " -g" // unknown to earlier versions
 	}
 	out, err := d.exec(ctx, installPatience*d.options.SilenceTimeout, "pm install "+options+" "+device.Quote(path))
 	return string(out.Stdout) + string(out.Stderr), err
@@ -223,7 +223,7 @@ func (d *Device) installPushed(ctx context.Context, apk apkFile) (answer string,
 func (d *Device) remove(ctx context.Context, path string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.options.ReplyTimeout)
 	defer cancel()
-	// What is left behind takes space and does no other harm.
+	// A file that is left behind only takes space.
 	_, _ = d.Exec(ctx, "rm -f "+device.Quote(path))
 }
 
@@ -235,8 +235,8 @@ func (d *Device) sdk(ctx context.Context) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(out.Stdout)))
 }
 
-// installVerdict reads the package manager's answer: "Success", or "Failure
-// [CODE: detail]" among other lines. Its exit code tells nothing on old devices.
+// installVerdict parses the package manager's answer: "Success", or "Failure [CODE: detail]"
+// among other lines. The exit code means nothing on old devices.
 func installVerdict(apkFile, answer string) error {
 	var last string
 	for line := range strings.Lines(answer) {
@@ -258,7 +258,7 @@ func installVerdict(apkFile, answer string) error {
 	return &InstallError{APK: apkFile, Detail: last}
 }
 
-// Uninstall removes a package; one that is not there is no error.
+// Uninstall removes a package. A package that is not installed is no error.
 func (d *Device) Uninstall(ctx context.Context, pkg string) error {
 	doing := "uninstalling " + pkg
 	out, err := d.exec(ctx, installPatience*d.options.SilenceTimeout, "pm uninstall "+device.Quote(pkg))
@@ -269,7 +269,7 @@ func (d *Device) Uninstall(ctx context.Context, pkg string) error {
 	if strings.Contains(answer, "Success") {
 		return nil
 	}
-	// Each version has its own words for a package that is not there.
+	// The wording for a package that is not installed differs between versions.
 	there, err := d.Exec(ctx, "pm path "+device.Quote(pkg))
 	if err != nil {
 		return d.failed(doing, err)

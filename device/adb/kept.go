@@ -13,15 +13,15 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// A kept shell is given no command, so that it reads its standard input, as with
-// `adb shell -T`. A question is one line of that, and what it answers is between marks
-// (package marks). Where that is not so, where the shell ends, or says nothing, it is
-// closed, and the command run by a process of its own.
+// A kept shell is started without a command, so that it reads its standard input, as with `adb
+// shell -T`. A question is one line of input, and its answer is delimited by marks (package
+// marks). If the marks are wrong, or if the shell exits or stays silent, the shell is closed
+// and the command runs in a process of its own.
 
-// stuckFor is how long a kept shell may say nothing to a question.
+// stuckFor is how long a kept shell may stay silent after a question.
 const stuckFor = 15 * time.Second
 
-// kept is a shell that is kept, for longer than the question that it was opened for.
+// kept is a shell that stays open for later questions.
 type kept struct {
 	end     context.CancelCauseFunc
 	call    *call
@@ -33,15 +33,15 @@ func (k *kept) close() {
 	_ = k.call.Close()
 }
 
-// KeepsShell reports whether a shell is kept for Ask: from Android 7 on, whose shell
-// protocol 2 has standard error apart, and no terminal in between.
+// KeepsShell reports whether a shell is kept open for Ask: from Android 7 on, where shell
+// protocol 2 separates standard error and there is no terminal in between.
 func (d *Device) KeepsShell(ctx context.Context) bool {
 	shell2, err := d.has(ctx, wire.FeatureShell2)
 	return err == nil && shell2
 }
 
-// Ask implements device.Ask. While the kept shell is asked, another question is run by a
-// process of its own.
+// Ask implements device.Ask. While the kept shell is busy, another question runs in a process
+// of its own.
 func (d *Device) Ask(ctx context.Context, command string) (device.Output, error) {
 	if !marks.AsksOnly(command) || !d.KeepsShell(ctx) || !d.asking.TryLock() {
 		return d.Exec(ctx, command)
@@ -57,36 +57,36 @@ func (d *Device) Ask(ctx context.Context, command string) (device.Output, error)
 	return d.Exec(ctx, command)
 }
 
-// askKept asks the kept shell, which is there afterwards only where it has answered.
+// askKept sends the question to the kept shell, and closes the shell where that fails.
 func (d *Device) askKept(ctx context.Context, command string) (out device.Output, err error) {
-	shell, err := d.keptShell(ctx)
+	shell, err := d.openShell(ctx)
 	if err != nil {
 		return out, err
 	}
 	defer func() {
 		if err != nil {
-			d.letGo(shell)
+			d.closeShell(shell)
 		}
 	}()
 	stop := context.AfterFunc(ctx, func() { shell.end(context.Cause(ctx)) })
-	shell.call.allow(d.patience())
+	shell.call.setMaxSilence(d.askTimeout())
 	out, err = shell.ask(command)
-	shell.call.allow(0)
+	shell.call.setMaxSilence(0)
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
 	return out, err
 }
 
-func (d *Device) patience() time.Duration {
+func (d *Device) askTimeout() time.Duration {
 	if d.options.SilenceTimeout > 0 {
 		return min(d.options.SilenceTimeout, stuckFor)
 	}
 	return stuckFor
 }
 
-// keptShell is the shell that is kept, or a new one.
-func (d *Device) keptShell(ctx context.Context) (*kept, error) {
+// openShell returns the kept shell, or opens one.
+func (d *Device) openShell(ctx context.Context) (*kept, error) {
 	d.mu.Lock()
 	shell := d.shell
 	d.mu.Unlock()
@@ -116,8 +116,8 @@ func (d *Device) keptShell(ctx context.Context) (*kept, error) {
 	return shell, nil
 }
 
-// letGo closes a kept shell.
-func (d *Device) letGo(shell *kept) {
+// closeShell closes a kept shell.
+func (d *Device) closeShell(shell *kept) {
 	d.mu.Lock()
 	if d.shell == shell {
 		d.shell = nil
@@ -126,10 +126,10 @@ func (d *Device) letGo(shell *kept) {
 	shell.close()
 }
 
-// errShellEnded says that adb told of the kept shell's end.
+// errShellEnded means that adb reported the exit of the kept shell.
 var errShellEnded = errors.New("the kept shell has ended")
 
-// ask asks a question and reads its answer to the end.
+// ask sends a question and reads the complete answer.
 func (k *kept) ask(command string) (device.Output, error) {
 	mark := marks.New()
 	line := []byte(marks.Question(command, mark))

@@ -22,7 +22,7 @@ import (
 	"github.com/apkgate/apkgate/device/adb"
 )
 
-// ask asks, and fails the test where the answer is another than that.
+// ask runs a question, and fails the test where the answer differs.
 func ask(t *testing.T, d *adb.Device, command, stdout string, code int) {
 	t.Helper()
 	out, err := d.Ask(testContext(t), command)
@@ -31,7 +31,7 @@ func ask(t *testing.T, d *adb.Device, command, stdout string, code int) {
 	}
 }
 
-// pidOf is the process of the shell that is kept.
+// pidOf returns the process id of the kept shell.
 func pidOf(t *testing.T, d *adb.Device) int {
 	t.Helper()
 	out, err := d.Ask(testContext(t), "echo $$")
@@ -42,7 +42,8 @@ func pidOf(t *testing.T, d *adb.Device) int {
 	return pid
 }
 
-// shells are how many shells were started to be kept, and what else was run.
+// shells returns the number of kept shells that were started, and the other commands that were
+// run.
 func (p *testPhone) shells() (kept int, others []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +57,7 @@ func (p *testPhone) shells() (kept int, others []string) {
 	return kept, others
 }
 
-// onShells runs a test on phones with the shells that this computer has: mksh is Android's.
+// onShells runs a test on phones with each shell that this computer has; mksh is Android's.
 func onShells(t *testing.T, test func(t *testing.T, phone *testPhone)) {
 	for _, shell := range []string{"sh", "mksh"} {
 		t.Run(shell, func(t *testing.T) {
@@ -71,7 +72,7 @@ func onShells(t *testing.T, test func(t *testing.T, phone *testPhone)) {
 	}
 }
 
-func TestQuestionsAreAnsweredByOneShell(t *testing.T) {
+func TestAskUsesOneShell(t *testing.T) {
 	onShells(t, func(t *testing.T, phone *testPhone) {
 		_, addr := serve(t, phone)
 		d := dial(t, addr, adb.Options{})
@@ -97,7 +98,7 @@ func TestQuestionsAreAnsweredByOneShell(t *testing.T) {
 			ask(t, d, "cat "+file(string(bytes)), string(bytes), 0)
 			ask(t, d, "cat "+file(lookalike), lookalike, 0)
 			ask(t, d, "cat "+file("\n\n"), "\n\n", 0)
-			ask(t, d, "cat", "", 0) // its standard input is not the next question
+			ask(t, d, "cat", "", 0) // its standard input must not be the next question
 			ask(t, d, "cat /none/such 2>/dev/null || echo missing", "missing\n", 0)
 			ask(t, d, "echo x >/dev/null", "", 0)
 		}
@@ -114,9 +115,9 @@ func TestQuestionsAreAnsweredByOneShell(t *testing.T) {
 	})
 }
 
-// What could change the shell, take its input, or go on behind its end has a process of
-// its own, and is right there.
-func TestWhatIsNoQuestionIsRunByItself(t *testing.T) {
+// A line that could change the shell, read its input, or outlive its end mark runs in a
+// process of its own, and works there.
+func TestAskRunsUnsafeLinesInTheirOwnProcess(t *testing.T) {
 	onShells(t, func(t *testing.T, phone *testPhone) {
 		_, addr := serve(t, phone)
 		d := dial(t, addr, adb.Options{})
@@ -146,7 +147,7 @@ func TestWhatIsNoQuestionIsRunByItself(t *testing.T) {
 	})
 }
 
-// rude is a shell that reads a question and then does something else than answer it.
+// rude is a shell that reads a question and then misbehaves.
 type rude func(mark string, stdout, stderr io.Writer, question *bufio.Reader) int
 
 func (r rude) run(_ int, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -156,21 +157,21 @@ func (r rude) run(_ int, stdin io.Reader, stdout, stderr io.Writer) int {
 	return r(mark, stdout, stderr, questions)
 }
 
-// whole answers "wrong" in whole, but for the line at the end.
+// whole writes the complete answer "wrong", except for the end line.
 func whole(mark, end string, stdout, stderr io.Writer) {
 	fmt.Fprintf(stderr, "%[1]s\n%[1]s\n", mark)
 	fmt.Fprintf(stdout, "%s\nwrong\n%s", mark, end)
 }
 
-// hangs is what a shell does that says nothing more: it ends when it is hung up.
+// hangs plays a shell that stays silent until it is hung up.
 func hangs(questions *bufio.Reader) int {
 	_, _ = io.Copy(io.Discard, questions)
 	return 129
 }
 
-// Whatever becomes of the kept shell, no answer is wrong, cut, or that of another
-// question: the question is asked again, of a process of its own.
-func TestARudeShellAnswersNothingWrong(t *testing.T) {
+// Whatever the kept shell does, no answer is wrong, truncated, or that of another question:
+// the question is run again in a process of its own.
+func TestAskRejectsAnswersOfAMisbehavingShell(t *testing.T) {
 	t.Parallel()
 	for name, shell := range map[string]rude{
 		"killed before it answers": func(string, io.Writer, io.Writer, *bufio.Reader) int { return 137 },
@@ -247,8 +248,8 @@ func TestARudeShellAnswersNothingWrong(t *testing.T) {
 	}
 }
 
-// A shell that was killed, as for want of memory, is known to be gone with the next
-// question or the one under way, and replaced.
+// A shell that was killed, as for lack of memory, is detected by the next question or the one
+// in progress, and replaced.
 func TestAKilledShellIsReplaced(t *testing.T) {
 	onShells(t, func(t *testing.T, phone *testPhone) {
 		_, addr := serve(t, phone)
@@ -271,7 +272,7 @@ func TestAKilledShellIsReplaced(t *testing.T) {
 		var err error
 		var asked sync.WaitGroup
 		asked.Go(func() { answer, err = d.Ask(testContext(t), "cat "+pipe+"; echo end") })
-		w, failed := os.OpenFile(pipe, os.O_WRONLY, 0) // once it is read
+		w, failed := os.OpenFile(pipe, os.O_WRONLY, 0) // blocks until it is read
 		if failed != nil {
 			t.Fatal(failed)
 		}
@@ -290,9 +291,9 @@ func TestAKilledShellIsReplaced(t *testing.T) {
 	})
 }
 
-// One question at a time: others have a process of their own, and one that its caller
-// gives up takes the shell with it.
-func TestAQuestionThatIsGivenUp(t *testing.T) {
+// The kept shell runs one question at a time. Concurrent questions run in processes of their
+// own, and a cancelled question ends the shell.
+func TestAskCancelled(t *testing.T) {
 	onShells(t, func(t *testing.T, phone *testPhone) {
 		_, addr := serve(t, phone)
 		d := dial(t, addr, adb.Options{})
@@ -327,7 +328,7 @@ func TestAQuestionThatIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestTheKeptShellEndsWithTheConnection(t *testing.T) {
+func TestCloseEndsTheKeptShell(t *testing.T) {
 	t.Parallel()
 	phone := newTestPhone(modernFeatures)
 	daemon, addr := serve(t, phone)
@@ -351,8 +352,8 @@ func TestTheKeptShellEndsWithTheConnection(t *testing.T) {
 	}
 }
 
-// Over an adb server, which keeps the connection, Close ends the kept shell all the same.
-func TestTheKeptShellEndsOverAServer(t *testing.T) {
+// Close ends the kept shell even where an adb server keeps the connection open.
+func TestCloseEndsTheKeptShellOverAServer(t *testing.T) {
 	t.Parallel()
 	server := realServer(t)
 	phone := newTestPhone(modernFeatures)
@@ -366,7 +367,7 @@ func TestTheKeptShellEndsOverAServer(t *testing.T) {
 	if out, err := d.Ask(one, "echo one"); err != nil || string(out.Stdout) != "one\n" {
 		t.Fatalf("%q, %v", out.Stdout, err)
 	}
-	cancel() // that was the question's alone
+	cancel() // this context was only the question's
 	ask(t, d, "echo two", "two\n", 0)
 	if kept, others := phone.shells(); kept != 1 || len(others) > 0 {
 		t.Errorf("%d shells were kept, and run beside them %q", kept, others)
@@ -378,11 +379,11 @@ func TestTheKeptShellEndsOverAServer(t *testing.T) {
 			t.Errorf("%q was hung up, want the kept shell", hungUp)
 		}
 	case <-ctx.Done():
-		t.Error("the kept shell goes on")
+		t.Error("the kept shell is still running")
 	}
 }
 
-func TestAnOldPhoneKeepsNoShell(t *testing.T) {
+func TestOldPhonesKeepNoShell(t *testing.T) {
 	t.Parallel()
 	phone := newTestPhone("")
 	_, addr := serve(t, phone)
@@ -396,7 +397,7 @@ func TestAnOldPhoneKeepsNoShell(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsBounded(t *testing.T) {
+func TestAskLimitsTheAnswer(t *testing.T) {
 	t.Parallel()
 	phone := newTestPhone(modernFeatures)
 	_, addr := serve(t, phone)

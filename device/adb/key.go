@@ -16,17 +16,17 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// Key is a key that a device may know this computer by.
+// Key is a key that identifies this computer to devices.
 type Key struct {
 	private *rsa.PrivateKey
 	comment string
 }
 
-// maxKeyFile bounds a key file, in bytes.
+// maxKeyFile limits the size of a key file, in bytes.
 const maxKeyFile = 64 << 10
 
-// UserKeys are the keys that adb itself would use: ~/.android/adbkey, made where
-// it is absent, then those that ADB_VENDOR_KEYS names: files, or directories of
+// UserKeys returns the keys that adb itself would use: ~/.android/adbkey, which is created
+// where it is absent, then those that ADB_VENDOR_KEYS names: files, or directories of
 // *.adb_key.
 func UserKeys(getenv func(string) string) ([]*Key, error) {
 	own, err := ownKey(getenv)
@@ -91,7 +91,7 @@ func vendorKeys(path string) ([]*Key, error) {
 	return keys, nil
 }
 
-// ReadKey reads a private key as adb writes it: an RSA key of 2048 bits in PEM.
+// ReadKey reads a private key in adb's format: an RSA key of 2048 bits in PEM.
 func ReadKey(path string) (*Key, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -142,8 +142,8 @@ func parseKey(text []byte) (*rsa.PrivateKey, error) {
 	return private, nil
 }
 
-// createKey makes a key and writes it as adb does. Where another process was
-// faster, its key is taken.
+// createKey generates a key and writes it in adb's format. If another process has written one
+// first, that key is used.
 func createKey(path, comment string) (*Key, error) {
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -174,9 +174,8 @@ func createKey(path, comment string) (*Key, error) {
 	return key, nil
 }
 
-// writeNew makes the file appear whole, for its owner only, or not at all. Where
-// the file system can't link (SMB, exFAT, some volumes of build machines), it
-// appears empty first.
+// writeNew creates the file atomically, readable by its owner only. Where the file system has
+// no hard links (SMB, exFAT, some volumes of build machines), the file is empty for a moment.
 func writeNew(path string, link func(from, to string) error, data []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".adbkey-*") // with mode 0600
 	if err != nil {
@@ -193,7 +192,7 @@ func writeNew(path string, link func(from, to string) error, data []byte) error 
 	return writeInPlace(path, data)
 }
 
-// writeInPlace writes a file that must not be there yet.
+// writeInPlace writes a file that must not exist yet.
 func writeInPlace(path string, data []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -206,7 +205,7 @@ func writeInPlace(path string, data []byte) error {
 	return nil
 }
 
-// comment is "user@host", as adb puts it behind a public key.
+// comment is "user@host", as adb appends it to a public key.
 func comment(getenv func(string) string) string {
 	user := "unknown"
 	for _, name := range []string{"LOGNAME", "USER", "USERNAME"} {
@@ -222,7 +221,7 @@ func comment(getenv func(string) string) string {
 	return user + "@" + host
 }
 
-// Public is the public key as a line of adbkey.pub has it.
+// Public returns the public key as a line of adbkey.pub.
 func (k *Key) Public() (string, error) {
 	encoded, err := wire.EncodePublicKey(&k.private.PublicKey)
 	if err != nil || k.comment == "" {
@@ -231,7 +230,7 @@ func (k *Key) Public() (string, error) {
 	return encoded + " " + k.comment, nil
 }
 
-// sign answers a device's token. The token stands for a SHA-1 digest.
+// sign signs a device's token. The token is used in place of a SHA-1 digest.
 func (k *Key) sign(token []byte) ([]byte, error) {
 	if len(token) != wire.TokenSize {
 		return nil, fmt.Errorf("signing the device's token: %d bytes, want %d", len(token), wire.TokenSize)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAKeyIsMadeWhereFilesCannotBeLinked(t *testing.T) {
+func TestKeyIsCreatedWithoutHardLinks(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "adbkey")
 	noLinks := func(from, to string) error {

@@ -20,8 +20,8 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// aPart is a file of a simulated app of several.
-func aPart(lines ...string) string {
+// splitAPK is one file of a simulated app that consists of several.
+func splitAPK(lines ...string) string {
 	return "apkgate-simulated-app/1\npackage com.example.parts\nversion 3.0 30\n" + strings.Join(lines, "\n") + "\n"
 }
 
@@ -46,19 +46,19 @@ func startSimulated(t *testing.T, profile string, o simulator.Options) *simulato
 	return phone
 }
 
-// runWith is run with something on the standard input.
+// runWith is run with a standard input.
 func (c *command) runWith(stdin string, args ...string) (stdout string, code int) {
 	c.t.Helper()
 	var out bytes.Buffer
 	cmd := exec.CommandContext(testContext(c.t), c.path, append([]string{"-P", c.port, "-s", c.serial}, args...)...)
 	cmd.Env, cmd.Stdin, cmd.Stdout = cleanEnv(c.home), strings.NewReader(stdin), &out
-	_ = cmd.Run() // the exit code tells
+	_ = cmd.Run() // the exit code is checked
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// The commands that people type, on phones old and new: the real adb takes other
-// ways to each.
-func TestRealCommandOnAPhoneOfTheLab(t *testing.T) {
+// The commands that people type, on old and new phones: the real adb implements each of them
+// differently by version.
+func TestRealAdbOnPhonesOfTheLab(t *testing.T) {
 	for _, profile := range []string{"pixel-7-android-14", "pixel-3-android-9", "nexus-5x-android-6.0.0"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
@@ -66,13 +66,13 @@ func TestRealCommandOnAPhoneOfTheLab(t *testing.T) {
 			if out, errs, code := c.run("logcat", "-d", "-b", "main"); code != 0 || !strings.Contains(out, "boot") || strings.Contains(out+errs, "not found") {
 				t.Errorf("logcat: %q, %q, exit code %d", out, errs, code)
 			}
-			if phone.Profile.API >= 24 { // before, the end of the input can't be told
+			if phone.Profile.API >= 24 { // older phones can't signal the end of input
 				if out, code := c.runWith("abc\n", "shell", "cat"); out != "abc\n" || code != 0 {
 					t.Errorf("shell cat: %q, exit code %d", out, code)
 				}
 			}
 			files := writeFiles(t, map[string]string{
-				"base.apk": aPart("incomplete"), "en.apk": aPart("split config.en"), "pushed": "hello",
+				"base.apk": splitAPK("incomplete"), "en.apk": splitAPK("split config.en"), "pushed": "hello",
 			})
 			if out, errs, code := c.run("install-multiple", "-r", "-t", files["base.apk"], files["en.apk"]); code != 0 {
 				t.Errorf("install-multiple: %q, %q, exit code %d", out, errs, code)
@@ -101,7 +101,7 @@ func TestRealCommandOnAPhoneOfTheLab(t *testing.T) {
 	}
 }
 
-func TestRealReverseLeadsBackToThisComputer(t *testing.T) {
+func TestRealAdbReverse(t *testing.T) {
 	t.Parallel()
 	c, phone := realCommandOn(t, "pixel-7-android-14", simulator.Options{})
 	echo := listen(t, func(line string) string { return "heard " + line })
@@ -122,7 +122,7 @@ func TestRealReverseLeadsBackToThisComputer(t *testing.T) {
 	}
 }
 
-func TestRealRootIsRefusedOnABuildAsSold(t *testing.T) {
+func TestRealAdbRootOnAUserBuild(t *testing.T) {
 	t.Parallel()
 	c, _ := realCommandOn(t, "pixel-7-android-14", simulator.Options{Production: true})
 	if out, _, _ := c.run("root"); !strings.Contains(out, "adbd cannot run as root in production builds") {
@@ -130,8 +130,8 @@ func TestRealRootIsRefusedOnABuildAsSold(t *testing.T) {
 	}
 }
 
-// An emulator's port takes a second host and tells it nothing.
-func TestAnEmulatorThatAServerHoldsIsNamedByItsSerial(t *testing.T) {
+// An emulator's port accepts a second host and then stays silent.
+func TestDialHintsAtTheSerialOfAHeldEmulator(t *testing.T) {
 	t.Parallel()
 	phone := startSimulated(t, "sdk-gphone64-x86-android-14", simulator.Options{})
 	phone.Daemon.Exclusive(true)
@@ -144,11 +144,11 @@ func TestAnEmulatorThatAServerHoldsIsNamedByItsSerial(t *testing.T) {
 	}
 }
 
-// Directly and through adb's server, with the package manager's newer name and its
-// older one.
-func TestAnAppOfSeveralAPKsIsInstalled(t *testing.T) {
+// Several APKs are installed directly and through adb's server, with the package manager's
+// newer command and its older one.
+func TestInstallSplitAPKs(t *testing.T) {
 	files := writeFiles(t, map[string]string{
-		"base.apk": aPart("incomplete"), "en.apk": aPart("split config.en"), "it's.apk": aPart("split config.x86"),
+		"base.apk": splitAPK("incomplete"), "en.apk": splitAPK("split config.en"), "it's.apk": splitAPK("split config.x86"),
 	})
 	for _, profile := range []string{"pixel-7-android-14", "pixel-3-android-9", "nexus-5x-android-6.0.0", "nexus-4-android-5.0.0"} {
 		t.Run(profile, func(t *testing.T) {
@@ -177,9 +177,9 @@ func TestAnAppOfSeveralAPKsIsInstalled(t *testing.T) {
 	})
 }
 
-func TestWhatDoesNotMakeAnAppIsRefusedAndTakenBack(t *testing.T) {
+func TestInstallAbandonsARejectedSession(t *testing.T) {
 	files := writeFiles(t, map[string]string{
-		"base.apk": aPart("incomplete"), "en.apk": aPart("split config.en"), "again.apk": aPart("split config.en"), "other.apk": "no APK", "empty.apk": "",
+		"base.apk": splitAPK("incomplete"), "en.apk": splitAPK("split config.en"), "again.apk": splitAPK("split config.en"), "other.apk": "no APK", "empty.apk": "",
 	})
 	for _, c := range []struct {
 		what, profile string
@@ -214,10 +214,10 @@ func TestWhatDoesNotMakeAnAppIsRefusedAndTakenBack(t *testing.T) {
 	}
 }
 
-// Where a part can't be handed over, what the phone has of the others is thrown away.
-func TestAPartThatDoesNotFitAbandonsTheInstallation(t *testing.T) {
+// Where a split can't be sent, the session is abandoned.
+func TestInstallAbandonsASessionWithoutRoom(t *testing.T) {
 	t.Parallel()
-	files := writeFiles(t, map[string]string{"base.apk": aPart("incomplete"), "large.apk": strings.Repeat("x", 33<<20)})
+	files := writeFiles(t, map[string]string{"base.apk": splitAPK("incomplete"), "large.apk": strings.Repeat("x", 33<<20)})
 	phone := startSimulated(t, "pixel-7-android-14", simulator.Options{})
 	d := dial(t, phone.Address(), adb.Options{})
 	if err := d.Install(testContext(t), files["base.apk"], files["large.apk"]); err == nil || errors.Is(err, device.ErrGone) {
@@ -228,8 +228,8 @@ func TestAPartThatDoesNotFitAbandonsTheInstallation(t *testing.T) {
 	}
 }
 
-// A debug build's daemon starts anew as root, and adb connects again.
-func TestRealRootOnADebugBuild(t *testing.T) {
+// A debug build's daemon restarts as root, and adb reconnects.
+func TestRealAdbRootOnADebugBuild(t *testing.T) {
 	t.Parallel()
 	c, _ := realCommandOn(t, "pixel-7-android-14", simulator.Options{})
 	if out, errs, code := c.run("root"); code != 0 || !strings.Contains(out, "restarting adbd as root") {
@@ -243,7 +243,7 @@ func TestRealRootOnADebugBuild(t *testing.T) {
 	}
 }
 
-// writeFiles writes files to a folder, and returns their paths by name.
+// writeFiles writes files to a folder and returns their paths by name.
 func writeFiles(t *testing.T, contents map[string]string) map[string]string {
 	t.Helper()
 	dir, paths := t.TempDir(), map[string]string{}
@@ -256,7 +256,7 @@ func writeFiles(t *testing.T, contents map[string]string) map[string]string {
 	return paths
 }
 
-// say sends a line from an app on the phone to a port of it, and returns the answer.
+// say sends a line from an app on the phone to one of its ports, and returns the answer.
 func say(t *testing.T, phone *simulator.Simulated, local, line string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)

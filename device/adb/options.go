@@ -5,25 +5,22 @@ import (
 	"time"
 )
 
-// Options say how long a connection may take, and by which keys it is made. The
-// zero value is good for use.
+// Options are the timeouts of a connection, and the keys to authenticate with. The zero value
+// is ready for use.
 type Options struct {
-	// ConnectTimeout bounds connecting and the answer to the first message.
-	// 0 means 10 s.
+	// ConnectTimeout limits connecting and the answer to the first message. 0 means 10 s.
 	ConnectTimeout time.Duration
-	// ReplyTimeout bounds what adb itself answers without a command being run:
-	// the server's lists, the acceptance of a stream.
-	// 0 means 30 s.
+	// ReplyTimeout limits the answers that adb gives without running a command: the server's
+	// lists, the acceptance of a stream. 0 means 30 s.
 	ReplyTimeout time.Duration
-	// SilenceTimeout bounds how long Exec, Push and Pull wait while not a byte
-	// comes or goes. Install waits five times as long, for devices compile what
-	// they install. What Start started may be silent for ever. 0 means 2 min;
-	// less than 0 means for ever.
+	// SilenceTimeout limits how long Exec, Push and Pull wait without a byte transferred.
+	// Install waits five times as long, because devices compile what they install. A process
+	// started by Start may be silent without limit. 0 means 2 min; less than 0 means no limit.
 	SilenceTimeout time.Duration
-	// AuthorizeTimeout bounds how long Dial waits for somebody to accept this
-	// computer's key on the device's screen. 0 means 10 s.
+	// AuthorizeTimeout limits how long Dial waits for the user to accept this computer's key
+	// on the device's screen. 0 means 10 s.
 	AuthorizeTimeout time.Duration
-	// Keys are asked for once a device wants to know who connects. nil means
+	// Keys is called once a device wants to authenticate the host. nil means
 	// UserKeys(os.Getenv).
 	Keys func() ([]*Key, error)
 }

@@ -103,6 +103,6 @@ func TestInstallVerdict(t *testing.T) {
 		}
 	}
 	if !errors.Is(installVerdict("a", "Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE]"), ErrNoSpace) {
-		t.Error("a full device is not told from others")
+		t.Error("a full device is not distinguished")
 	}
 }

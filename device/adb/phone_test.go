@@ -22,20 +22,21 @@ import (
 	"github.com/apkgate/apkgate/simulator/adbd"
 )
 
-// testPhone is a simulated phone whose shell is this computer's sh, whose files
-// are in memory, and whose package manager takes any APK but some.
+// testPhone is a simulated phone whose shell is this computer's sh, whose files are in memory,
+// and whose package manager accepts all but certain APKs.
 type testPhone struct {
 	features string
-	shell    string // of this computer: "sh" unless set
-	// keeps plays the shell that is given no command, the nth from 1; nil: it is the shell.
+	shell    string // of this computer; "" means "sh"
+	// keeps plays the nth shell, from 1, that is started without a command; nil runs the
+	// shell.
 	keeps func(nth int, stdin io.Reader, stdout, stderr io.Writer) int
 
 	mu        sync.Mutex
 	files     map[string]testFile
-	installed map[string]string // what was asked of the package manager, by APK contents
+	installed map[string]string // the package manager's command line, by APK contents
 	full      bool
 	commands  []string
-	hungUp    chan string // gets each command that was hung up
+	hungUp    chan string // receives each command that was hung up
 }
 
 type testFile struct {
@@ -44,8 +45,8 @@ type testFile struct {
 	modified time.Time
 }
 
-// modernFeatures are those of Android 14, less binder's without a process: the phone
-// here has no services.
+// modernFeatures are those of Android 14, except for abb (binder without a process): this
+// phone has no services.
 const modernFeatures = "shell_v2,cmd,stat_v2,ls_v2,sendrecv_v2,sendrecv_v2_brotli,delayed_ack,fixed_push_mkdir"
 
 func newTestPhone(features string) *testPhone {
@@ -61,15 +62,15 @@ func (p *testPhone) Banner() string {
 	return "device::ro.product.name=test;ro.product.model=Test Phone;ro.product.device=tp;features=" + p.features
 }
 
-// Control refuses to become root, as a phone that was sold does.
+// Control refuses to become root, as a user build does.
 func (p *testPhone) Control(string, string) (string, bool) {
 	return "adbd cannot run as root in production builds\n", false
 }
 
-// legacyLine is how commands come without shell protocol 2.
+// legacyLine matches a command as sent without shell protocol 2.
 var legacyLine = regexp.MustCompile(`(?s)^echo (\S+); \((.*)\n\) </dev/null; echo \S+\$\?$`)
 
-// ownCommand matches what the phone answers itself.
+// ownCommand matches the commands that the phone answers itself.
 var ownCommand = regexp.MustCompile(`^(pm|rm|getprop|cmd|logcat) `)
 
 func (p *testPhone) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) func() int {
@@ -92,7 +93,7 @@ func (p *testPhone) Start(ctx context.Context, command string, stdin io.Reader, 
 		return func() int { return 0 }
 	}
 	if ownCommand.MatchString(command) {
-		command = strings.ReplaceAll(command, "'", "") // adb quotes some words of its own
+		command = strings.ReplaceAll(command, "'", "") // adb quotes some words itself
 	}
 	words := strings.Fields(command)
 	switch {
@@ -156,8 +157,8 @@ func (p *testPhone) install(command string, apk []byte, out io.Writer) int {
 	return 0
 }
 
-// sh runs the command in this computer's shell, and kills it with all that it
-// started when ctx ends.
+// sh runs the command in this computer's shell, and kills it and all its children when ctx
+// ends.
 func (p *testPhone) sh(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) func() int {
 	args := []string{"-c", command}
 	if command == "" {

@@ -13,22 +13,22 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// maxOutput bounds what Exec keeps, in bytes.
+// maxOutput limits what Exec keeps, in bytes.
 const maxOutput = 64 << 20
 
-// maxErrors bounds how much of a process's standard error is kept, in bytes.
+// maxErrors limits how much of a process's standard error is kept, in bytes.
 const maxErrors = 64 << 10
 
 // Exec runs a command line in the device's shell to its end.
 //
-// On devices without shell protocol 2 (Android 6 and older) standard error comes
-// in Stdout, and Stderr is empty.
+// On devices without shell protocol 2 (Android 6 and older) standard error is part of Stdout,
+// and Stderr is empty.
 func (d *Device) Exec(ctx context.Context, command string) (device.Output, error) {
 	return d.exec(ctx, d.options.SilenceTimeout, command)
 }
 
-// exec is Exec that lets silence last for so long.
-func (d *Device) exec(ctx context.Context, patience time.Duration, command string) (device.Output, error) {
+// exec is Exec with a silence timeout of its own.
+func (d *Device) exec(ctx context.Context, askTimeout time.Duration, command string) (device.Output, error) {
 	var out device.Output
 	doing := fmt.Sprintf("running %s", prose.Quote(command, 60))
 	p, err := d.start(ctx, command, maxOutput, errTooMuch)
@@ -36,7 +36,7 @@ func (d *Device) exec(ctx context.Context, patience time.Duration, command strin
 		return out, d.failed(doing, err)
 	}
 	defer p.Close()
-	p.call.allow(patience)
+	p.call.setMaxSilence(askTimeout)
 	out.Stdout, err = io.ReadAll(io.LimitReader(p.stdout, maxOutput+1))
 	switch {
 	case err != nil:
@@ -54,14 +54,14 @@ func (d *Device) exec(ctx context.Context, patience time.Duration, command strin
 
 var errTooMuch = fmt.Errorf("it printed more than %d MiB", maxOutput>>20)
 
-// Start returns once the device has accepted the command. The command is hung up
-// when ctx ends. It may be silent for ever.
+// Start returns once the device has accepted the command. The command is hung up when ctx
+// ends. It may be silent without limit.
 func (d *Device) Start(ctx context.Context, command string) (device.Process, error) {
 	p, err := d.start(ctx, command, maxErrors, nil)
 	if err != nil {
 		return nil, d.failed(fmt.Sprintf("starting %s", prose.Quote(command, 60)), err)
 	}
-	p.call.allow(0)
+	p.call.setMaxSilence(0)
 	return p, nil
 }
 
@@ -74,11 +74,11 @@ type Process struct {
 
 	mu     sync.Mutex
 	stderr []byte
-	most   int   // bound on stderr, in bytes
-	excess error // the error of what is beyond it; nil to drop that
+	most   int   // limit on stderr, in bytes
+	excess error // the error for more than that; nil to discard it
 }
 
-// outcome is a command's standard output, which knows the exit code at its end.
+// outcome is a command's standard output, with its exit code after the end.
 type outcome interface {
 	io.Reader
 	ExitCode() int
@@ -98,7 +98,7 @@ func (d *Device) start(ctx context.Context, command string, mostStderr int, exce
 		return nil, err
 	}
 	p.stdout = &shellOutput{packets: wire.NewShellReader(p.call), keep: p.keep, code: -1}
-	// A command that reads its standard input shall find its end.
+	// A command that reads its standard input must find its end.
 	if _, err := p.call.Write(wire.AppendShellPacket(nil, wire.ShellCloseStdin, nil)); err != nil && ctx.Err() != nil {
 		p.call.Close()
 		return nil, err
@@ -117,7 +117,7 @@ func (p *Process) startInTerminal(ctx context.Context) (err error) {
 	return nil
 }
 
-// keep holds the first bytes of standard error.
+// keep stores the first bytes of standard error.
 func (p *Process) keep(text []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,9 +129,8 @@ func (p *Process) keep(text []byte) error {
 	return nil
 }
 
-// Stderr is what the command wrote to its standard error so far: the first
-// 64 KiB of it where the command was started with Start. It is filled while
-// Stdout is read.
+// Stderr is what the command wrote to its standard error so far, limited to 64 KiB where the
+// command was started with Start. It is filled while Stdout is read.
 func (p *Process) Stderr() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +140,7 @@ func (p *Process) Stderr() []byte {
 // Stdout is the command's standard output, ended by io.EOF when it exits.
 func (p *Process) Stdout() io.Reader { return &wrapped{p} }
 
-// wrapped gives errors of reading the context that a caller of Process needs.
+// wrapped adds the command to read errors for the callers of Process.
 type wrapped struct{ p *Process }
 
 func (w *wrapped) Read(b []byte) (int, error) {
@@ -152,7 +151,7 @@ func (w *wrapped) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Wait drains what is unread and returns the exit code.
+// Wait discards unread output and returns the exit code.
 func (p *Process) Wait() (exitCode int, err error) {
 	defer p.Close()
 	code, err := p.wait()
@@ -173,16 +172,16 @@ func (p *Process) failed(err error) error {
 	return p.device.failed(fmt.Sprintf("running %s", prose.Quote(p.command, 60)), err)
 }
 
-// Close ends the stream, which hangs the command up.
+// Close ends the stream, which hangs up the command.
 func (p *Process) Close() error { return p.call.Close() }
 
-// shellOutput reads shell packets: standard output for the reader, standard
-// error to keep, the exit code for later.
+// shellOutput decodes shell packets: standard output for the reader, standard error and the
+// exit code for later.
 type shellOutput struct {
 	packets *wire.ShellReader
 	keep    func([]byte) error
 	code    int
-	err     error // io.EOF once the exit code has come
+	err     error // io.EOF once the exit code has arrived
 }
 
 func (o *shellOutput) Read(p []byte) (int, error) {

@@ -14,40 +14,40 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// Server is an adb server: the process behind the adb command, which holds the
-// connections to devices. A Server keeps no connection of its own.
+// Server is an adb server: the process behind the adb command, which owns the connections to
+// devices. A Server keeps no connection of its own.
 type Server struct {
 	addr    string
 	options Options
 }
 
-// NewServer names the adb server at addr, "host:port" as ServerAddress gives it.
-// It doesn't connect.
+// NewServer returns the adb server at addr, "host:port" as returned by ServerAddress. It
+// doesn't connect.
 func NewServer(addr string, options Options) *Server {
 	return &Server{addr: addr, options: options.withDefaults()}
 }
 
-// Device is the device with the serial, which need not be connected yet.
+// Device returns the device with the serial, which need not be connected yet.
 func (s *Server) Device(serial string) *Device {
 	return &Device{serial: serial, transport: &serverTransport{server: s, serial: serial}, options: s.options}
 }
 
-// Connect has the server connect to a device's adb port, "host" or "host:port".
-// The device's serial is then host:port. It is no error if it is connected already.
+// Connect makes the server connect to a device's adb port, "host" or "host:port". The device's
+// serial is then host:port. A device that is already connected is no error.
 func (s *Server) Connect(ctx context.Context, hostport string) (*Device, error) {
 	serial := DevicePort(hostport)
 	answer, err := s.query(ctx, "host:connect:"+serial)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", serial, err)
 	}
-	// The server reports failure in words, and as a success.
+	// The server reports a failure as a success whose text describes the failure.
 	if !strings.HasPrefix(answer, "connected to") && !strings.HasPrefix(answer, "already connected to") {
 		return nil, fmt.Errorf("connecting to %s: %w: the adb server says %q", serial, device.ErrGone, strings.TrimSpace(answer))
 	}
 	return s.Device(serial), nil
 }
 
-// Disconnect has the server let go of a device that it was told to connect to.
+// Disconnect makes the server drop a device that was connected with Connect.
 func (s *Server) Disconnect(ctx context.Context, hostport string) error {
 	serial := DevicePort(hostport)
 	if _, err := s.query(ctx, "host:disconnect:"+serial); err != nil {
@@ -59,18 +59,18 @@ func (s *Server) Disconnect(ctx context.Context, hostport string) error {
 // Info is one line of the server's list of devices.
 type Info struct {
 	Serial string
-	// State is "device" where it can be used; else "offline", "unauthorized",
-	// "no permissions …", "recovery", …
+	// State is "device" where the device can be used; otherwise "offline", "unauthorized", "no
+	// permissions …", "recovery", ….
 	State string
-	// Product, Model and Name are ro.product.name, .model and .device, "" where
-	// the server doesn't know them.
+	// Product, Model and Name are ro.product.name, .model and .device, "" where the server
+	// does not know them.
 	Product, Model, Name string
 }
 
 // StateDevice is the state of a device that can be used.
 const StateDevice = "device"
 
-// Devices lists what is connected, whatever its state.
+// Devices lists the connected devices, in whatever state.
 func (s *Server) Devices(ctx context.Context) ([]Info, error) {
 	text, err := s.query(ctx, "host:devices-l")
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Server) Devices(ctx context.Context) ([]Info, error) {
 	return parseDevices(text), nil
 }
 
-// query asks the server for something that it answers with one string.
+// query sends a request that the server answers with one string.
 func (s *Server) query(ctx context.Context, request string) (string, error) {
 	c, err := s.ask(ctx, request)
 	if err != nil {
@@ -87,12 +87,11 @@ func (s *Server) query(ctx context.Context, request string) (string, error) {
 	}
 	defer c.Close()
 	text, err := wire.ReadHostString(c)
-	return text, unanswered(err)
+	return text, asLossIfSilent(err)
 }
 
-// ask connects to the server, sends the requests, and waits for each to be
-// granted. What follows is read from the call, whose silence is bounded by
-// Options.ReplyTimeout.
+// ask connects to the server, sends the requests, and waits until each is accepted. The answer
+// is read from the returned call, whose silence is limited by Options.ReplyTimeout.
 func (s *Server) ask(ctx context.Context, requests ...string) (*call, error) {
 	conn, err := s.connect(ctx)
 	if err != nil {
@@ -102,7 +101,7 @@ func (s *Server) ask(ctx context.Context, requests ...string) (*call, error) {
 	for _, request := range requests {
 		if err := roundTrip(c, request); err != nil {
 			c.Close()
-			return nil, deviceFailure(unanswered(err))
+			return nil, deviceFailure(asLossIfSilent(err))
 		}
 	}
 	return c, nil
@@ -146,7 +145,7 @@ func (t *serverTransport) open(ctx context.Context, service string) (io.ReadWrit
 	if err != nil {
 		return nil, err
 	}
-	c.allow(0) // from here on silence is the stream's user to judge
+	c.setMaxSilence(0) // from here on the stream's user decides about silence
 	return c, nil
 }
 
@@ -158,26 +157,26 @@ func (t *serverTransport) features(ctx context.Context) ([]string, error) {
 		case !errors.As(err, &failure), errors.Is(err, device.ErrGone), errors.Is(err, device.ErrUnauthorized):
 			return wire.ParseFeatures(text), err
 		case strings.Contains(failure.Text, "unknown host service"):
-			return nil, nil // servers before 2016 know of no features
-		case try > 0: // what was said twice was no mishap
+			return nil, nil // servers before 2016 have no features
+		case try > 0: // the same answer twice is no accident
 			return nil, err
 		}
 	}
 }
 
-// watch reads the server's list, which it sends anew whenever something in it changes
-// (adb.cpp, device_tracker).
+// watch reads the server's list, which the server sends again whenever it changes (adb.cpp,
+// device_tracker).
 func (t *serverTransport) watch(ctx context.Context) error {
 	c, err := t.server.ask(ctx, "host:track-devices")
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	c.allow(0) // it says nothing for as long as nothing changes
+	c.setMaxSilence(0) // it is silent while nothing changes
 	for {
 		text, err := wire.ReadHostString(c)
 		if err != nil {
-			return unanswered(err)
+			return asLossIfSilent(err)
 		}
 		list := parseDevices(text)
 		at := slices.IndexFunc(list, func(i Info) bool { return i.Serial == t.serial })
@@ -192,7 +191,7 @@ func (t *serverTransport) watch(ctx context.Context) error {
 
 func (t *serverTransport) close() error { return nil }
 
-// parseDevices reads the long or the short list of devices.
+// parseDevices parses the long or the short list of devices.
 func parseDevices(text string) []Info {
 	var list []Info
 	for line := range strings.Lines(text) {
@@ -203,16 +202,15 @@ func parseDevices(text string) []Info {
 	return list
 }
 
-// states are those that a server may list a device in, of one word (transport.cpp).
+// states are the one-word states of devices in a server's list (transport.cpp).
 var states = []string{
 	StateDevice, "offline", "unauthorized", "authorizing", "connecting", "recovery", "rescue",
 	"sideload", "bootloader", "host", "detached", "unknown",
 }
 
-// parseDevice reads "SERIAL STATE [usb:…] [product:…] [model:…] [device:…] …". The
-// serial may have blanks, as that of a paired device whose name another one has
-// ("adb-0123 (2)._adb-tls-connect._tcp"), and the state be of several words: "no
-// permissions (…); see [http…]".
+// parseDevice parses "SERIAL STATE [usb:…] [product:…] [model:…] [device:…] …". The serial may
+// contain blanks, as that of a paired device whose name is taken ("adb-0123
+// (2)._adb-tls-connect._tcp"), and so may the state: "no permissions (…); see [http…]".
 func parseDevice(line string) (Info, bool) {
 	line = strings.ReplaceAll(line, "\t", " ")
 	at, end := stateIn(line)
@@ -235,8 +233,8 @@ func parseDevice(line string) (Info, bool) {
 	return info, true
 }
 
-// stateIn is where in a line the state of the device begins and ends, at -1 where
-// there is none. Without a state that is known it is the second word.
+// stateIn returns where in a line the device's state begins and ends, or -1 where there is
+// none. Where no word is a known state, the state is the second word.
 func stateIn(line string) (at, end int) {
 	if i := strings.Index(line, " no permissions"); i > 0 {
 		if close := strings.Index(line[i:], "]"); close >= 0 {

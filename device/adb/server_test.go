@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/adbd"
 )
 
-// realAdb is the adb command, or skips the test.
+// realAdb returns the path of the adb command, or skips the test.
 func realAdb(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("adb")
@@ -38,8 +38,8 @@ func realServer(t testing.TB) *adb.Server {
 func realServerProcess(t testing.TB) (_ *adb.Server, port string, _ *exec.Cmd) {
 	t.Helper()
 	path := realAdb(t)
-	// The server gets a port that listens already: nobody can take it meanwhile,
-	// and what connects early waits.
+	// The server inherits a port that already listens: no other process can take it, and early
+	// clients wait.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +69,8 @@ func realServerProcess(t testing.TB) (_ *adb.Server, port string, _ *exec.Cmd) {
 	return server, port, cmd
 }
 
-// cleanEnv is an environment without anything of adb's, at the home: a server looks for
-// emulators on no port, where other tests may have some.
+// cleanEnv is an environment without adb's variables, with the given home. The server looks
+// for emulators on no port, since other tests may run some.
 func cleanEnv(home string) []string {
 	env := []string{"HOME=" + home, "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0", "ADB_LOCAL_TRANSPORT_MAX_PORT=5553"}
 	for _, v := range os.Environ() {
@@ -99,7 +99,7 @@ func TestServerListsDevices(t *testing.T) {
 	}
 }
 
-func TestServerKilledInTheMiddle(t *testing.T) {
+func TestServerIsKilled(t *testing.T) {
 	for _, features := range []string{modernFeatures, ""} {
 		t.Run("features "+features, func(t *testing.T) {
 			t.Parallel()
@@ -150,14 +150,14 @@ func TestServerWithoutTheDevice(t *testing.T) {
 	}
 }
 
-// connected are the devices that a server was told of. It may have found emulators by
-// itself: those of other tests on this computer.
+// connected returns the devices that were connected with Connect. The server may have found
+// emulators by itself: those of other tests on this computer.
 func connected(ctx context.Context, server *adb.Server) ([]adb.Info, error) {
 	list, err := server.Devices(ctx)
 	return slices.DeleteFunc(list, func(i adb.Info) bool { return strings.HasPrefix(i.Serial, "emulator-") }), err
 }
 
-func TestServerSeesUnauthorized(t *testing.T) {
+func TestServerListsUnauthorizedDevices(t *testing.T) {
 	t.Parallel()
 	server := realServer(t)
 	daemon, addr := serve(t, newTestPhone(modernFeatures))
@@ -165,7 +165,7 @@ func TestServerSeesUnauthorized(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := testContext(t)
-	server.Connect(ctx, addr) // succeeds or not: the list tells
+	server.Connect(ctx, addr) // whether it succeeds is in the list
 	list, err := connected(ctx, server)
 	if err != nil || len(list) != 1 || list[0].State != "unauthorized" {
 		t.Fatalf("%+v, %v, want one unauthorized device", list, err)
@@ -176,14 +176,13 @@ func TestServerSeesUnauthorized(t *testing.T) {
 	}
 }
 
-// What a phone's faults look like through a real server: the loss of the device,
-// at once, and its return.
-// One answer gone astray must not make a device one of Android 6, without exit
+// A phone's faults through a real server: the loss of the device is reported at once, and so
+// is its return. One lost answer must not make a device count as Android 6, without exit
 // codes, for good.
 func TestFeaturesAreAskedForAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		answers []string // the last one ever after
+		answers []string // the last one is repeated
 		want    string   // the features
 		fails   bool
 	}{
@@ -244,12 +243,13 @@ func TestServerLosesTheDevice(t *testing.T) {
 			d.OnLoss(testContext(t), func(err error) { lost <- err })
 			fault(daemon, true)
 			if err := <-lost; !errors.Is(err, device.ErrGone) {
-				t.Errorf("who watches it: %v, want the loss of the device", err)
+				t.Errorf("the watcher: %v, want the loss of the device", err)
 			}
 			if _, err := p.Wait(); !errors.Is(err, device.ErrGone) {
 				t.Errorf("the command: %v, want the loss of the device", err)
 			}
-			// A server that is about to find out may still take the command, and answer "closed".
+			// A server that has not yet detected the loss may still accept the command, and
+			// answer "closed".
 			if _, err := d.Exec(testContext(t), "true"); err == nil || !errors.Is(err, device.ErrGone) && !strings.Contains(err.Error(), `says "closed"`) {
 				t.Errorf("the next one: %v, want the loss of the device", err)
 			}
@@ -266,15 +266,15 @@ func TestServerLosesTheDevice(t *testing.T) {
 	}
 }
 
-// disconnect has the server let go of a device, and waits until it has: a device
-// that is on its way out still counts as connected.
+// disconnect makes the server drop a device, and waits until it has: a device that is being
+// dropped still counts as connected.
 func disconnect(t *testing.T, server *adb.Server, serial string) {
 	t.Helper()
-	server.Disconnect(testContext(t), serial) // an error where the server has dropped it by itself
+	server.Disconnect(testContext(t), serial) // an error where the server has already dropped it
 	await(t, server, serial, "")
 }
 
-// await waits until the server lists the device in the state, "" for not at all.
+// await waits until the server lists the device in the state, or not at all for "".
 func await(t *testing.T, server *adb.Server, serial, state string) {
 	t.Helper()
 	for ctx := testContext(t); ; time.Sleep(10 * time.Millisecond) {
@@ -294,15 +294,15 @@ func await(t *testing.T, server *adb.Server, serial, state string) {
 	}
 }
 
-// An adb server that takes connections and says nothing, as one that hangs does, is given up
-// in time, whatever it is asked for.
-func TestAServerThatNeverAnswers(t *testing.T) {
+// An adb server that accepts connections and stays silent, as a hanging one does, is given up
+// within the timeout, whatever the request.
+func TestServerSilence(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() // whoever connects waits to be accepted
+	defer listener.Close() // clients wait to be accepted
 	const short = 300 * time.Millisecond
 	s := adb.NewServer(listener.Addr().String(), adb.Options{ConnectTimeout: short, ReplyTimeout: short, SilenceTimeout: short})
 	for what, ask := range map[string]func() error{

@@ -10,10 +10,10 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// partsSince is the API level (Android 5) from which on an app may come in several APKs.
+// partsSince is the API level (Android 5) from which on an app may consist of several APKs.
 const partsSince = 21
 
-// session is an installation of the several APKs of one app: pm install-create,
+// session is an installation of an app that consists of several APKs: pm install-create,
 // install-write for each, install-commit (PackageManagerShellCommand.java).
 type session struct {
 	device  *Device
@@ -21,8 +21,8 @@ type session struct {
 	id      string
 }
 
-// installParts installs the several APKs of one app. What the package manager has
-// taken of them is thrown away where one of them fails.
+// installParts installs an app from several APKs. If one of them fails, the session is
+// abandoned.
 func (d *Device) installParts(ctx context.Context, files []apkFile, cmd bool) (answer string, err error) {
 	s := &session{device: d, command: "cmd package"}
 	options := "-r -t -g"
@@ -51,10 +51,10 @@ func (d *Device) installParts(ctx context.Context, files []apkFile, cmd bool) (a
 	return s.run(ctx, "install-commit "+s.id)
 }
 
-// created is the answer to install-create, with the session's id.
+// created matches the answer to install-create, with the session's id.
 var created = regexp.MustCompile(`(?m)^Success: created install session \[([0-9]{1,20})\]`)
 
-// create begins the session. Without an id afterwards, the answer says why.
+// create begins the session. If the session has no id afterwards, the answer has the reason.
 func (s *session) create(ctx context.Context, options string, files []apkFile) (answer string, err error) {
 	var total int64
 	for _, f := range files {
@@ -69,17 +69,17 @@ func (s *session) create(ctx context.Context, options string, files []apkFile) (
 	return answer, err
 }
 
-// write hands over one APK. The name is the session's own: it tells the parts apart.
+// write sends one APK. Its name within the session only distinguishes the splits.
 func (s *session) write(ctx context.Context, i int, f apkFile) (answer string, err error) {
 	name := device.Quote(fmt.Sprintf("%d_%s", i, filepath.Base(f.Name())))
 	return s.device.stream(ctx, fmt.Sprintf("exec:%s install-write -S %d %s %s -", s.command, f.size, s.id, name), f)
 }
 
-// abandon frees what the package manager has taken, even when ctx has ended.
+// abandon frees the storage of the session, even when ctx has ended.
 func (s *session) abandon(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.device.options.ReplyTimeout)
 	defer cancel()
-	// What is left is removed by the device itself after some days.
+	// The device removes an abandoned session by itself after some days.
 	_, _ = s.run(ctx, "install-abandon "+s.id)
 }
 

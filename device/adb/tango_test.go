@@ -15,8 +15,8 @@ import (
 	"github.com/apkgate/apkgate/simulator"
 )
 
-// tango is a client of adb that others wrote, for the web: what it and Debian's adb
-// are both content with is the protocol, and not what we think it is.
+// tango is an independent client of adb, made for the web. The daemon has to satisfy both it
+// and Debian's adb, which guards against a misreading of the protocol.
 type tango struct {
 	t    *testing.T
 	said *bufio.Scanner
@@ -55,7 +55,7 @@ func startTango(t *testing.T, phone *simulator.Simulated, key string) *tango {
 	return &tango{t, bufio.NewScanner(out), in}
 }
 
-// says reads the next thing that the client did.
+// says returns the client's next event.
 func (c *tango) says(what string) any {
 	c.t.Helper()
 	if !c.said.Scan() {
@@ -78,7 +78,7 @@ func (c *tango) wants(what string, want any) {
 	}
 }
 
-// ownKey is the file of a private key, and its public half.
+// ownKey returns the file of a private key, and the public key.
 func ownKey(t *testing.T) (file, public string) {
 	t.Helper()
 	home := t.TempDir()
@@ -92,7 +92,7 @@ func ownKey(t *testing.T) (file, public string) {
 	return filepath.Join(home, ".android", "adbkey"), public
 }
 
-func TestASecondClientIsContentWithSimulatedPhones(t *testing.T) {
+func TestTangoOnSimulatedPhones(t *testing.T) {
 	t.Parallel()
 	phone := startSimulated(t, "pixel-7-android-14", simulator.Options{Production: true})
 	key, public := ownKey(t)
@@ -128,7 +128,7 @@ func TestASecondClientIsContentWithSimulatedPhones(t *testing.T) {
 	c.wants("root", "adbd cannot run as root in production builds\n")
 }
 
-func TestASecondClientIsLetInWhereItsKeyIsAccepted(t *testing.T) {
+func TestTangoAuthenticates(t *testing.T) {
 	t.Parallel()
 	phone := startSimulated(t, "nexus-5x-android-6.0.0", simulator.Options{})
 	if err := phone.Daemon.RequireKey(otherPublicKey(t)); err != nil {

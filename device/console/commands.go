@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Network is what the console says of the emulated network, or is asked for.
+// Network is the state of the emulated network, as reported by or requested of the console.
 type Network struct {
-	Up, Down int64 // the most bits per second; 0 is no limit
-	// Least and Most bound the delay that is put before what comes in; each packet gets
-	// one between them.
+	Up, Down int64 // the limits in bits per second; 0 is no limit
+	// Least and Most are the range of the delay of incoming packets; each packet has a random
+	// delay between them.
 	Least, Most time.Duration
 }
 
-// Network asks what is emulated: `network status`.
+// Network returns the emulated network: `network status`.
 func (c *Console) Network(ctx context.Context) (Network, error) {
 	text, err := c.Do(ctx, "network status")
 	if err != nil {
@@ -35,7 +35,7 @@ var (
 	latencyLine = regexp.MustCompile(`(?m)^\s*(minimum|maximum) latency:\s+(\d{1,9}) ms`)
 )
 
-// ReadNetwork reads what `network status` says. Each of its four lines has to be there.
+// ReadNetwork parses the output of `network status`. Each of its four lines must be present.
 func ReadNetwork(text string) (Network, error) {
 	said := map[string]int64{}
 	for _, m := range append(speedLine.FindAllStringSubmatch(text, -1), latencyLine.FindAllStringSubmatch(text, -1)...) {
@@ -43,7 +43,7 @@ func ReadNetwork(text string) (Network, error) {
 	}
 	for _, name := range []string{"download", "upload", "minimum", "maximum"} {
 		if _, there := said[name]; !there {
-			return Network{}, fmt.Errorf("read the emulator's network status: no line of the %s in %s", name, shown(text))
+			return Network{}, fmt.Errorf("read the emulator's network status: no line of the %s in %s", name, quoted(text))
 		}
 	}
 	return Network{
@@ -53,8 +53,8 @@ func ReadNetwork(text string) (Network, error) {
 	}, nil
 }
 
-// SetNetwork has a network emulated, and asks whether it is. Speeds are given in kbit/s
-// and delays in ms, as the console takes them: what is finer is cut off.
+// SetNetwork sets the emulated network, and verifies that the console reports it. The console
+// takes speeds in kbit/s and delays in ms; fractions are cut off.
 func (c *Console) SetNetwork(ctx context.Context, want Network) error {
 	want.Up -= want.Up % 1000
 	want.Down -= want.Down % 1000
@@ -69,7 +69,7 @@ func (c *Console) SetNetwork(ctx context.Context, want Network) error {
 	}
 	got, err := c.Network(ctx)
 	if err == nil && got != want {
-		err = fmt.Errorf("the emulator's console was told to emulate %s, and says that it emulates %s", want, got)
+		err = fmt.Errorf("the emulator's console was set to emulate %s, but reports %s", want, got)
 	}
 	return err
 }
@@ -78,8 +78,8 @@ func (n Network) String() string {
 	return fmt.Sprintf("%d:%d bits/s up:down with a delay of %d to %d ms", n.Up, n.Down, n.Least.Milliseconds(), n.Most.Milliseconds())
 }
 
-// Power is what the console says of the battery and the charger: `power display`. A
-// field of which it says nothing is "".
+// Power is the console's report on the battery and the charger: `power display`. A field that
+// is not reported is "".
 type Power struct {
 	AC       string // "online", "offline"
 	Status   string // "Unknown", "Charging", "Discharging", "Not charging", "Full"
@@ -88,7 +88,7 @@ type Power struct {
 	Capacity string // in percent
 }
 
-// Power asks for the state of battery and charger.
+// Power returns the state of battery and charger.
 func (c *Console) Power(ctx context.Context) (Power, error) {
 	text, err := c.Do(ctx, "power display")
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *Console) Power(ctx context.Context) (Power, error) {
 	return Power{AC: said["AC"], Status: said["status"], Health: said["health"], Present: said["present"], Capacity: said["capacity"]}, nil
 }
 
-// SetCapacity sets how full the battery is, in percent, and asks whether it is.
+// SetCapacity sets the battery's level, in percent, and verifies that the console reports it.
 func (c *Console) SetCapacity(ctx context.Context, percent int) error {
 	if percent < 0 || percent > 100 {
 		return fmt.Errorf("set the emulator's battery to %d %%: want 0 to 100", percent)
@@ -112,13 +112,13 @@ func (c *Console) SetCapacity(ctx context.Context, percent int) error {
 	}
 	now, err := c.Power(ctx)
 	if err == nil && now.Capacity != strconv.Itoa(percent) {
-		err = fmt.Errorf("the emulator's battery was set to %d %%, and its console says %s", percent, shown(now.Capacity))
+		err = fmt.Errorf("the emulator's battery was set to %d %%, but its console reports %s", percent, quoted(now.Capacity))
 	}
 	return err
 }
 
-// SetCharger plugs the charger in or out, and has the battery charge or discharge
-// accordingly: the console leaves the one as it is where the other is set.
+// SetCharger plugs the charger in or out, and makes the battery charge or discharge
+// accordingly: the console does not change either of them with the other.
 func (c *Console) SetCharger(ctx context.Context, plugged bool) error {
 	ac, status := "off", "discharging"
 	if plugged {
@@ -132,15 +132,14 @@ func (c *Console) SetCharger(ctx context.Context, plugged bool) error {
 	return nil
 }
 
-// Name asks for the name of the virtual device.
+// Name returns the name of the virtual device.
 func (c *Console) Name(ctx context.Context) (string, error) {
 	text, err := c.Do(ctx, "avd name")
 	return strings.TrimSpace(text), err
 }
 
-// Kill has the emulator end, and returns once the console has said that it will, or has
-// hung up: an emulator exits without closing its connections. The process needs some
-// seconds more.
+// Kill stops the emulator, and returns once the console has confirmed it or has hung up: an
+// emulator exits without closing its connections. The process needs some more seconds.
 func (c *Console) Kill(ctx context.Context) error {
 	_, err := c.Do(ctx, "kill")
 	if ctx.Err() == nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {

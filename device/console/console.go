@@ -1,15 +1,14 @@
-// Package console speaks with the console of an Android emulator that runs on this
-// computer: the port of 127.0.0.1 that names it, 5554 for emulator-5554.
+// Package console controls an Android emulator on this computer through its console, the port
+// on 127.0.0.1 that names the emulator: 5554 for emulator-5554.
 //
-// It owns the connection (banner, authentication, replies) and the commands that
-// apkgate gives: the speed and delay of the network, the battery, the name, the end. It
-// starts no emulator and knows no adb, whose `emu` says nothing of whether the console
-// refused: it exits with 0 either way. It takes two stands: what was set counts only
-// once the console tells it back, and whoever answers on the port may be anybody, so
-// that the token is read from where emulators keep it and not from where the banner says.
+// It owns the connection (banner, authentication, replies) and the commands that apkgate uses:
+// the speed and delay of the network, the battery, the name, the end. It starts no emulator.
+// It does not use `adb emu`, which exits with 0 even if the console refused the command. A
+// setting counts only once the console reports it back. The port may belong to any program, so
+// the token is read from where emulators keep it, not from where the banner points.
 //
-// The protocol is that of the emulator's android/console.cpp: a line in, lines out that
-// end in CRLF, the last of which is "OK", "OK: …" or "KO: …".
+// The protocol is that of the emulator's android/console.cpp: a command is one line, a reply
+// is lines that end in CRLF, the last of which is "OK", "OK: …" or "KO: …".
 package console
 
 import (
@@ -29,38 +28,38 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// TokenFile is where in the user's home emulators keep the token of their consoles.
+// TokenFile is the file in the user's home where emulators keep their consoles' token.
 const TokenFile = ".emulator_console_auth_token"
 
-// Bounds of a conversation: an emulator answers at once, or its main loop hangs.
+// Limits of a conversation: an emulator answers at once, or its main loop hangs.
 const (
 	patience = 5 * time.Second
 	mostText = 64 << 10 // of one reply
 )
 
-// ErrNotConsole says that whoever listens on the port is no emulator's console.
+// ErrNotConsole means that the program on the port is no emulator's console.
 var ErrNotConsole = errors.New("no emulator's console answers there")
 
-// RefusedError is what the console says to a command that it doesn't carry out.
+// RefusedError is the console's answer to a command that it refuses.
 type RefusedError struct {
 	Command string
-	Answer  string // what it said after "KO:"
+	Answer  string // the text after "KO:"
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("the emulator's console refused %q: it said %s", e.Command, shown(e.Answer))
+	return fmt.Sprintf("the emulator's console refused %q: it said %s", e.Command, quoted(e.Answer))
 }
 
-// Console is a connection to one emulator's console, for one caller at a time.
+// Console is a connection to one emulator's console. It must not be used concurrently.
 type Console struct {
 	conn net.Conn
 	in   *bufio.Reader
 	port int
 }
 
-// Open connects to the console on the port of this computer, and authenticates with the
-// token in the user's home where the console asks for it. The error of a port on which
-// nobody listens wraps syscall.ECONNREFUSED.
+// Open connects to the console on a port of this computer, and authenticates with the token in
+// the user's home if the console asks for it. If nothing listens on the port, the error wraps
+// syscall.ECONNREFUSED.
 func Open(ctx context.Context, port int) (*Console, error) {
 	doing := func(err error) error { return fmt.Errorf("open the emulator's console on port %d: %w", port, err) }
 	if port < 1 || port > 65535 {
@@ -79,18 +78,18 @@ func Open(ctx context.Context, port int) (*Console, error) {
 	return c, nil
 }
 
-// Close ends the conversation.
+// Close closes the connection.
 func (c *Console) Close() error { return c.conn.Close() }
 
-// greet reads the banner, and authenticates where it asks for that.
+// greet reads the banner, and authenticates if the console asks for it.
 func (c *Console) greet(ctx context.Context) error {
 	defer c.within(ctx)()
 	banner, _, err := c.reply()
 	switch {
 	case err != nil:
-		return because(ctx, err)
+		return causeOf(ctx, err)
 	case !strings.HasPrefix(banner, "Android Console:"):
-		return fmt.Errorf("%w: it said %s", ErrNotConsole, shown(banner))
+		return fmt.Errorf("%w: it said %s", ErrNotConsole, quoted(banner))
 	case !strings.HasPrefix(banner, "Android Console: Authentication required"):
 		return nil
 	}
@@ -102,7 +101,7 @@ func (c *Console) greet(ctx context.Context) error {
 	return err
 }
 
-// readToken reads the token that emulators of this user expect.
+// readToken reads the token of this user's emulators.
 func readToken() (string, error) {
 	const most = 4 << 10
 	home, err := os.UserHomeDir()
@@ -116,7 +115,7 @@ func readToken() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the token of the emulator's console: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() //nolint:errcheck // read only
 	raw, err := io.ReadAll(io.LimitReader(file, most))
 	token := strings.TrimSpace(string(raw))
 	switch {
@@ -128,24 +127,24 @@ func readToken() (string, error) {
 	return token, nil
 }
 
-// Do gives the console a command and returns what it says before its OK, its lines
-// without their ends. A refusal is a *RefusedError.
+// Do sends a command and returns the reply's lines before its OK, without their line ends. A
+// refusal is a *RefusedError.
 func (c *Console) Do(ctx context.Context, command string) (string, error) {
 	if strings.ContainsFunc(command, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", fmt.Errorf("tell the emulator's console %q: a command is one line", command)
+		return "", fmt.Errorf("send %q to the emulator's console: a command is one line", command)
 	}
 	defer c.within(ctx)()
 	return c.say(ctx, command, command)
 }
 
-// say writes a command and reads its reply; named is what errors call the command.
+// say sends a command and reads its reply; errors call the command named.
 func (c *Console) say(ctx context.Context, command, named string) (string, error) {
 	if _, err := io.WriteString(c.conn, command+"\r\n"); err != nil {
-		return "", fmt.Errorf("tell the emulator's console on port %d %q: %w", c.port, named, because(ctx, err))
+		return "", fmt.Errorf("send %[2]q to the emulator's console on port %[1]d: %[3]w", c.port, named, causeOf(ctx, err))
 	}
 	text, last, err := c.reply()
 	if err != nil {
-		return "", fmt.Errorf("read what the emulator's console on port %d says to %q: %w", c.port, named, because(ctx, err))
+		return "", fmt.Errorf("read the reply of the emulator's console on port %d to %q: %w", c.port, named, causeOf(ctx, err))
 	}
 	if answer, refused := strings.CutPrefix(last, "KO:"); refused {
 		return "", &RefusedError{Command: named, Answer: strings.TrimSpace(answer)}
@@ -153,7 +152,7 @@ func (c *Console) say(ctx context.Context, command, named string) (string, error
 	return text, nil
 }
 
-// reply reads to the line that ends a reply: the lines before it, and itself.
+// reply reads up to the last line of a reply, and returns the lines before it and that line.
 func (c *Console) reply() (text, last string, err error) {
 	var lines []string
 	for size := 0; ; {
@@ -162,7 +161,7 @@ func (c *Console) reply() (text, last string, err error) {
 		case err != nil && len(lines) == 0:
 			return "", "", err
 		case err != nil:
-			return "", "", fmt.Errorf("%w after %s", err, shown(strings.Join(lines, "\n")))
+			return "", "", fmt.Errorf("%w after %s", err, quoted(strings.Join(lines, "\n")))
 		case line == "OK", strings.HasPrefix(line, "OK:"), strings.HasPrefix(line, "KO:"):
 			return strings.Join(lines, "\n"), line, nil
 		}
@@ -171,13 +170,13 @@ func (c *Console) reply() (text, last string, err error) {
 	}
 }
 
-// shown is some of what a stranger said, harmless where it is printed.
-func shown(said string) string {
+// quoted shortens and quotes untrusted text for an error.
+func quoted(said string) string {
 	const most = 200
 	return prose.Quote(strings.TrimSpace(said), most)
 }
 
-// line reads one line of at most so many bytes.
+// line reads one line of at most the given number of bytes.
 func (c *Console) line(most int) (string, error) {
 	var b strings.Builder
 	for {
@@ -194,15 +193,16 @@ func (c *Console) line(most int) (string, error) {
 	}
 }
 
-// within bounds what is read and written by ctx, and by what an emulator needs.
+// within limits reads and writes by ctx and by patience.
 func (c *Console) within(ctx context.Context) (end func()) {
 	_ = c.conn.SetDeadline(time.Now().Add(patience))
 	stop := context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(1, 0)) })
 	return func() { stop() }
 }
 
-// because is why a conversation broke off: the caller's reason, or the connection's.
-func because(ctx context.Context, err error) error {
+// causeOf returns why a conversation broke off: the caller's reason, or the connection's
+// error.
+func causeOf(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -212,8 +212,8 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// PortOf is the port of the console of a device by its serial in adb, "emulator-5554", on
-// the computer of the adb server; 0 for a device that is named otherwise.
+// PortOf returns the port of a device's console on the adb server's computer, from the
+// device's serial in adb, "emulator-5554". It is 0 for any other serial.
 func PortOf(serial string) int {
 	digits, named := strings.CutPrefix(serial, "emulator-")
 	port, err := strconv.ParseUint(digits, 10, 16)

@@ -17,7 +17,7 @@ import (
 	simulated "github.com/apkgate/apkgate/simulator/console"
 )
 
-// home gives this user a home with a token in it, "" for none.
+// home sets a home directory with a token in it, "" for none.
 func home(t *testing.T, token string) (tokenFile string) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
@@ -30,7 +30,7 @@ func home(t *testing.T, token string) (tokenFile string) {
 	return file
 }
 
-// listen has somebody answer on a port of this computer.
+// listen serves connections on a port of this computer.
 func listen(t *testing.T, serve func(net.Listener)) (port int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,29 +53,29 @@ func play(t *testing.T, e *simulated.Emulator) *Console {
 	return c
 }
 
-func TestANetworkIsSetAndToldBack(t *testing.T) {
-	var told simulated.Network
-	c := play(t, &simulated.Emulator{Name: "pixel", TokenFile: home(t, "s3cret"), OnNetwork: func(n simulated.Network) { told = n }})
+func TestSetNetwork(t *testing.T) {
+	var applied simulated.Network
+	c := play(t, &simulated.Emulator{Name: "pixel", TokenFile: home(t, "s3cret"), OnNetwork: func(n simulated.Network) { applied = n }})
 	want := Network{Up: 750_000, Down: 1_600_000, Least: 135 * time.Millisecond, Most: 165 * time.Millisecond}
 	if err := c.SetNetwork(t.Context(), want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := c.Network(t.Context())
 	if err != nil || got != want {
-		t.Errorf("the console tells %v, %v, want %v", got, err, want)
+		t.Errorf("the console reports %v, %v, want %v", got, err, want)
 	}
-	if told.Up != 750_000 || told.Down != 1_600_000 {
-		t.Errorf("the emulator was told of %v up and %v down: want the upload first, as the console does", told.Up, told.Down)
+	if applied.Up != 750_000 || applied.Down != 1_600_000 {
+		t.Errorf("the emulator got %v up and %v down: want the upload first, as the console does", applied.Up, applied.Down)
 	}
 	if err := c.SetNetwork(t.Context(), Network{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := c.Network(t.Context()); err != nil || got != (Network{}) {
-		t.Errorf("without limits the console tells %v, %v", got, err)
+		t.Errorf("without limits the console reports %v, %v", got, err)
 	}
 }
 
-func TestAConsoleWithoutATokenAsksForNone(t *testing.T) {
+func TestOpenWithoutAToken(t *testing.T) {
 	home(t, "")
 	c := play(t, &simulated.Emulator{Name: "pixel"})
 	if name, err := c.Name(t.Context()); err != nil || name != "pixel" {
@@ -83,31 +83,31 @@ func TestAConsoleWithoutATokenAsksForNone(t *testing.T) {
 	}
 }
 
-func TestTheBatteryIsSetAndToldBack(t *testing.T) {
-	var told simulated.Battery
-	c := play(t, &simulated.Emulator{TokenFile: home(t, "s3cret"), OnBattery: func(b simulated.Battery) { told = b }})
+func TestSetCapacityAndCharger(t *testing.T) {
+	var applied simulated.Battery
+	c := play(t, &simulated.Emulator{TokenFile: home(t, "s3cret"), OnBattery: func(b simulated.Battery) { applied = b }})
 	if err := errors.Join(c.SetCapacity(t.Context(), 42), c.SetCharger(t.Context(), false)); err != nil {
 		t.Fatal(err)
 	}
 	want := Power{AC: "offline", Status: "Discharging", Health: "Good", Present: "true", Capacity: "42"}
 	if got, err := c.Power(t.Context()); err != nil || got != want {
-		t.Errorf("the console tells %+v, %v, want %+v", got, err, want)
+		t.Errorf("the console reports %+v, %v, want %+v", got, err, want)
 	}
-	if told.Capacity != 42 || told.AC {
-		t.Errorf("the emulator was told %+v", told)
+	if applied.Capacity != 42 || applied.AC {
+		t.Errorf("the emulator got %+v", applied)
 	}
 	if err := c.SetCharger(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := c.Power(t.Context()); got.AC != "online" || got.Status != "Charging" {
-		t.Errorf("plugged in, the console tells %+v", got)
+		t.Errorf("plugged in, the console reports %+v", got)
 	}
 	if err := c.SetCapacity(t.Context(), 101); err == nil || !strings.Contains(err.Error(), "0 to 100") {
 		t.Errorf("101 %%: %v, want what is allowed", err)
 	}
 }
 
-func TestAKilledEmulatorHasSaidSo(t *testing.T) {
+func TestKill(t *testing.T) {
 	killed := make(chan struct{})
 	c := play(t, &simulated.Emulator{TokenFile: home(t, "s3cret"), OnKill: func() { close(killed) }})
 	if err := c.Kill(t.Context()); err != nil {
@@ -119,7 +119,7 @@ func TestAKilledEmulatorHasSaidSo(t *testing.T) {
 	}
 }
 
-func TestAnEmulatorThatHangsUpOnKillIsDead(t *testing.T) {
+func TestKillWhenTheEmulatorHangsUp(t *testing.T) {
 	home(t, "")
 	port := listen(t, answer("Android Console: type 'help' for a list of commands\r\nOK\r\n", 1))
 	c, err := Open(t.Context(), port)
@@ -132,7 +132,7 @@ func TestAnEmulatorThatHangsUpOnKillIsDead(t *testing.T) {
 	}
 }
 
-// answer says the banner to whoever comes, reads that many lines and hangs up.
+// answer sends the banner to each client, reads the number of lines and hangs up.
 func answer(banner string, lines int) func(net.Listener) {
 	return func(l net.Listener) {
 		for {
@@ -154,8 +154,8 @@ func answer(banner string, lines int) func(net.Listener) {
 	}
 }
 
-// Who says OK to everything has not done it.
-func TestWhatIsNotToldBackIsNotSet(t *testing.T) {
+// An OK alone does not prove that the setting took effect.
+func TestSettingsAreVerified(t *testing.T) {
 	home(t, "")
 	yes := func(l net.Listener) {
 		conn, err := l.Accept()
@@ -185,7 +185,7 @@ func TestWhatIsNotToldBackIsNotSet(t *testing.T) {
 	}
 }
 
-func TestWhatIsBrokenOffIsTold(t *testing.T) {
+func TestBrokenConnections(t *testing.T) {
 	home(t, "")
 	const banner = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
 	c, err := Open(t.Context(), listen(t, answer(banner+"virtual device is", 1)))
@@ -201,7 +201,7 @@ func TestWhatIsBrokenOffIsTold(t *testing.T) {
 			t.Errorf("port %d: %v", port, err)
 		}
 	}
-	// Who was told to stop waiting has not seen the emulator end.
+	// A cancelled caller has not seen the emulator end.
 	c, err = Open(t.Context(), listen(t, answer(banner, 1)))
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestWhatIsBrokenOffIsTold(t *testing.T) {
 	}
 }
 
-func TestARefusalIsTold(t *testing.T) {
+func TestRefusedError(t *testing.T) {
 	c := play(t, &simulated.Emulator{TokenFile: home(t, "s3cret")})
 	_, err := c.Do(t.Context(), "network speed quick")
 	var refused *RefusedError
@@ -232,7 +232,7 @@ func TestARefusalIsTold(t *testing.T) {
 	}
 }
 
-func TestTheTokenOfAnotherUserIsNotTaken(t *testing.T) {
+func TestOpenWithoutTheUsersToken(t *testing.T) {
 	theirs := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(theirs, []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
@@ -254,7 +254,7 @@ func TestTheTokenOfAnotherUserIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestStrangersOnThePortAreNamed(t *testing.T) {
+func TestOpenRejectsOtherPrograms(t *testing.T) {
 	home(t, "s3cret")
 	for name, c := range map[string]struct {
 		banner string
@@ -281,7 +281,7 @@ func TestStrangersOnThePortAreNamed(t *testing.T) {
 	if _, err := Open(t.Context(), l.Addr().(*net.TCPAddr).Port); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("nobody on the port: %v", err)
 	}
-	// Who accepts and says nothing is waited for as long as the caller likes.
+	// A silent server is waited for until the caller gives up.
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(10*time.Millisecond, cancel)
 	if _, err := Open(ctx, port); !errors.Is(err, context.Canceled) {
@@ -289,7 +289,7 @@ func TestStrangersOnThePortAreNamed(t *testing.T) {
 	}
 }
 
-func TestAnEmulatorsSerialTellsItsPort(t *testing.T) {
+func TestPortOf(t *testing.T) {
 	for serial, want := range map[string]int{"emulator-5554": 5554, "emulator-": 0, "emulator-x": 0, "emulator-70000": 0, "127.0.0.1:5555": 0, "R5CT": 0} {
 		if got := PortOf(serial); got != want {
 			t.Errorf("%s: port %d, want %d", serial, got, want)
@@ -297,13 +297,13 @@ func TestAnEmulatorsSerialTellsItsPort(t *testing.T) {
 	}
 }
 
-func TestAStatusThatIsNotWholeIsNone(t *testing.T) {
+func TestReadNetworkRejectsAnIncompleteStatus(t *testing.T) {
 	if _, err := ReadNetwork("Current network status:\n  download speed: 0 bits/s (0.0 KB/s)\n"); err == nil || !strings.Contains(err.Error(), "upload") {
 		t.Errorf("got %v, want what is missing", err)
 	}
 }
 
-func TestRealEmulatorsStatusIsRead(t *testing.T) {
+func TestReadNetworkOfARealEmulator(t *testing.T) {
 	for file, want := range map[string]Network{
 		"network-status-rendered.txt":      {},
 		"network-status-edge-rendered.txt": {Up: 473_600, Down: 473_600, Least: 80 * time.Millisecond, Most: 400 * time.Millisecond},

@@ -1,15 +1,15 @@
-// Package devicelock keeps two apkgates from using a device at the same time: each would
-// stop the other's app and take it for a crash.
+// Package devicelock prevents two apkgate processes from using a device at the same time: each
+// would stop the other's app and report it as a crash.
 //
-// It owns both ways in which they know of each other. A claim is a file of this
-// computer, one for each device: the operating system's lock of it ends with the
-// process however that ends, and what the file says is for the reader alone. It sees
-// neither other computers nor other users of this one. A mark is a file on the device
-// itself, which all of them see, and which ends some time after it was last renewed.
+// It owns both locks. A claim is a file on this computer, one for each device. The operating
+// system releases its lock when the process ends, however it ends; the file's contents are
+// informational. A claim is invisible to other computers and to other users of this one. A
+// mark is a file on the device itself. It is visible to all of them, and expires some time
+// after it was last renewed.
 //
-// It takes a stand: time is told by the device's own clock alone, which no time server
-// sets; and no mark is ever taken from anybody: everybody has a file of their own, and
-// whoever sees another's that counts steps back.
+// Time is measured by the device's own uptime, which no time server changes. No process ever
+// takes over another's mark: each writes a file of its own, and backs off if it finds a valid
+// one of another process.
 package devicelock
 
 import (
@@ -30,8 +30,8 @@ import (
 	"github.com/apkgate/apkgate/internal/filelock"
 )
 
-// Folder is where the claims of this user are: in the user's cache, or beside
-// temporary files where there is none.
+// Folder returns the folder of this user's claims: in the user's cache directory, or the
+// directory for temporary files if there is none.
 func Folder() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -40,21 +40,21 @@ func Folder() string {
 	return filepath.Join(dir, "apkgate", "devices")
 }
 
-// Claim is a device in use by this process.
+// Claim is the exclusive use of a device by this process.
 type Claim struct {
 	file *os.File
 	path string
 	lock string
 }
 
-// Lock names the lock that the claim is: whoever gets one of the same name knows that
-// its last holder is gone. "" where that can't be told.
+// Lock returns an identifier of the claim's lock: a process that obtains the lock of the same
+// name knows that the previous holder is gone. It is "" where that can't be guaranteed.
 func (c *Claim) Lock() string { return c.lock }
 
-// Take claims the device, a serial or an address, in the folder. Where somebody
-// else holds it the error is a *HeldError.
+// Take claims the device, a serial or an address, in the folder. If another process holds it,
+// the error is a *HeldError.
 func Take(folder, device string, me Owner) (*Claim, error) {
-	const most = 200 // of a file's name, in bytes
+	const most = 200 // limit on a file's name, in bytes
 	name := url.QueryEscape(device)
 	path := filepath.Join(folder, name[:min(len(name), most)]+".lock")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -68,7 +68,7 @@ func Take(folder, device string, me Owner) (*Claim, error) {
 		if err != nil {
 			return nil, fmt.Errorf("claim %s: %w", device, err)
 		}
-		if !isAt(file, path) { // its last holder has just removed it
+		if !isAt(file, path) { // the previous holder has just removed it
 			_ = file.Close()
 			continue
 		}
@@ -103,7 +103,7 @@ func (c *Claim) write(h Owner) error {
 	return err
 }
 
-// ownerOf reads who holds a claim; what can't be read is nobody known.
+// ownerOf reads the owner of a claim. It is the zero Owner if the file can't be read.
 func ownerOf(path string) (h Owner) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -118,52 +118,53 @@ func ownerOf(path string) (h Owner) {
 	return h
 }
 
-// Release gives the device free.
+// Release releases the device.
 func (c *Claim) Release() {
-	// While it is locked, so that nobody's new file is removed; Windows keeps it.
+	// The file is removed while it is locked, so that no other process's new file is removed.
+	// Windows keeps it.
 	_ = os.Remove(c.path)
 	_ = c.file.Close()
 }
 
-// folderID is the file that tells one folder of claims from all others.
+// folderID is the file that identifies a folder of claims.
 const folderID = "id"
 
-// lockName names the lock of a file in the folder.
+// lockName identifies the lock of a file in the folder.
 func lockName(folder, name string) string {
 	path := filepath.Join(folder, folderID)
 	id, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		// Of two that make it at once, the second finds the first's.
+		// Of two processes that create it at once, the second finds the first's.
 		if file, made := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); made == nil {
 			_, made = file.WriteString(rand.Text())
 			_ = errors.Join(made, file.Close())
 		}
 		id, err = os.ReadFile(path)
 	}
-	const short = 20 // of an id; one that is being written is none yet
+	const short = 20 // a shorter id is still being written
 	if err != nil || len(id) < short {
 		return ""
 	}
-	// The folder may be a copy, as of an image that many computers are made of, or be
-	// shared over a network without its locks.
+	// The folder may be a copy, as of a disk image of many computers, or be shared over a
+	// network without its locks. The host name and boot id distinguish such folders.
 	host, _ := os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // of Linux
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %s", id, host, boot, name))
 	return hex.EncodeToString(sum[:8])
 }
 
-// How often a held device is looked at, and how often it is said that it is held.
+// How often a held device is checked, and how often its owner is reported.
 const (
 	every    = time.Second
 	tellEach = time.Minute
 )
 
-// Wait takes the claim as soon as it is free, within the time that is allowed. tell
-// is told who holds the device, at once and each minute. Where the time is over the
-// error is a *HeldError.
+// Wait takes the claim as soon as it is free, within the longest time allowed. tell is called
+// with the owner at once and then each minute. After the longest time the error is a
+// *HeldError.
 func Wait(ctx context.Context, folder, device string, me Owner, longest time.Duration, tell func(Owner)) (*Claim, error) {
 	begun := time.Now()
-	var told time.Time
+	var reported time.Time
 	for {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -174,9 +175,9 @@ func Wait(ctx context.Context, folder, device string, me Owner, longest time.Dur
 		if !errors.As(err, &held) || time.Since(begun) >= longest {
 			return c, err
 		}
-		if time.Since(told) >= tellEach {
+		if time.Since(reported) >= tellEach {
 			tell(held.Owner)
-			told = time.Now()
+			reported = time.Now()
 		}
 		select {
 		case <-time.After(every):

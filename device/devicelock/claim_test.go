@@ -17,14 +17,14 @@ import (
 	"github.com/apkgate/apkgate/device/devicelock"
 )
 
-// asHolder is the environment variable that makes the test's own program a process
-// that holds the device in that folder until it is killed, or its standard input ends.
+// asHolder is the environment variable that makes the test binary a process that holds the
+// device in that folder until it is killed or its standard input ends.
 const asHolder = "CLAIM_TEST_FOLDER"
 
 const phone = "10.0.0.7:5555"
 
-// kept is what such a process holds: nobody else does, and a file that nobody refers to
-// is closed, and with it unlocked.
+// kept keeps the claim of such a process reachable: an unreachable file is closed, and with
+// that unlocked.
 var kept *devicelock.Claim
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// other is another process that holds the device.
+// other starts another process that holds the device.
 func other(t *testing.T, folder string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -65,7 +65,7 @@ func other(t *testing.T, folder string) *exec.Cmd {
 	return cmd
 }
 
-func TestADeviceIsUsedByOneProcess(t *testing.T) {
+func TestClaimIsExclusive(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "devices")
 	process := other(t, folder)
@@ -89,14 +89,14 @@ func TestADeviceIsUsedByOneProcess(t *testing.T) {
 	}
 	free.Release()
 
-	// Whoever waits goes on as soon as the other process is gone, killed or not.
+	// A waiter proceeds as soon as the other process ends, killed or not.
 	var told []devicelock.Owner
 	c, err := devicelock.Wait(t.Context(), folder, phone, devicelock.Me(time.Now()), time.Minute, func(h devicelock.Owner) {
 		told = append(told, h)
 		process.Process.Kill()
 	})
 	if err != nil || len(told) != 1 || told[0].PID != process.Process.Pid {
-		t.Fatalf("%v, told of %v; want to be told once", err, told)
+		t.Fatalf("%v, reported %v; want one report", err, told)
 	}
 	c.Release()
 	if left, err := filepath.Glob(filepath.Join(folder, "*.lock")); err != nil || len(left) != 0 {
@@ -104,7 +104,7 @@ func TestADeviceIsUsedByOneProcess(t *testing.T) {
 	}
 }
 
-func TestAHeldDeviceIsNotWaitedForForEver(t *testing.T) {
+func TestWaitIsLimited(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	c, err := devicelock.Take(folder, phone, devicelock.Me(time.Now()))
@@ -120,15 +120,15 @@ func TestAHeldDeviceIsNotWaitedForForEver(t *testing.T) {
 	if _, err := devicelock.Wait(ctx, folder, phone, devicelock.Me(time.Now()), time.Hour, func(devicelock.Owner) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("at an interrupt: %v", err)
 	}
-	// Nor does somebody who has given up begin to wait for the next.
-	_, err = devicelock.Wait(ctx, folder, phone, devicelock.Me(time.Now()), time.Hour, func(h devicelock.Owner) { t.Errorf("told that it waits for %v", h) })
+	// A cancelled waiter does not start to wait again.
+	_, err = devicelock.Wait(ctx, folder, phone, devicelock.Me(time.Now()), time.Hour, func(h devicelock.Owner) { t.Errorf("reported a wait for %v", h) })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
-// What stands in the file is for the reader alone: it locks nobody out.
-func TestAFileWithoutAHolder(t *testing.T) {
+// The file's contents are informational and lock nobody out.
+func TestTakeIgnoresTheContentsOfTheFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "10.0.0.7%3A5555.lock")

@@ -16,12 +16,12 @@ import (
 // Ask runs a command line on the device.
 type Ask func(ctx context.Context, line string) (device.Output, error)
 
-// ErrNoMark says that the device keeps no mark: its storage is full or can't be written
-// to, or it tells no time.
+// ErrNoMark means that no mark can be written to the device: its storage is full or read-only,
+// or it does not report its uptime.
 var ErrNoMark = errors.New("no mark can be made on the device")
 
-// Hold is a device in use by this process, as its mark there says. Its methods may be
-// called from several goroutines.
+// Hold is the exclusive use of a device by this process, through its mark. Its methods may be
+// called concurrently.
 type Hold struct {
 	name  string
 	owner Owner
@@ -31,11 +31,11 @@ type Hold struct {
 	renewed time.Duration // on the clock of the caller
 }
 
-// Mark marks the device as in use by the owner: it makes its own mark and then looks
-// at the others. Of two that do so at once, at least one sees the other. Where another
-// counts, its own is taken away again, and the error is a *HeldError; ErrNoMark where
-// the device takes none and nobody else's counts. now is the caller's clock, and rest
-// what more prints, on the same command line.
+// Mark marks the device as used by the owner: it writes its own mark and then reads all
+// others. Of two processes that do so at once, at least one sees the other. If another mark is
+// valid, its own is removed and the error is a *HeldError. The error is ErrNoMark if the
+// device can't store a mark and no other is valid. now is the caller's clock, and rest is the
+// output of more, which is run on the same command line.
 func Mark(ctx context.Context, ask Ask, o Owner, now time.Duration, more string) (h *Hold, rest []byte, err error) {
 	h = &Hold{name: rand.Text(), owner: o, lease: Lease}
 	rest, err = h.take(ctx, ask, now, more)
@@ -45,8 +45,9 @@ func Mark(ctx context.Context, ask Ask, o Owner, now time.Duration, more string)
 	return h, rest, err
 }
 
-// Again makes sure that the device is still this process's, as after it was lost.
-func (h *Hold) Again(ctx context.Context, ask Ask, now time.Duration) error {
+// Reacquire verifies that this process still holds the device, or takes it again, after its
+// connection was lost.
+func (h *Hold) Reacquire(ctx context.Context, ask Ask, now time.Duration) error {
 	_, err := h.take(ctx, ask, now, ":")
 	return err
 }
@@ -55,7 +56,7 @@ func (h *Hold) take(ctx context.Context, ask Ask, now time.Duration, more string
 	h.mu.Lock()
 	h.lease, h.renewed = Lease, now
 	h.mu.Unlock()
-	out, err := ask(ctx, write(h.name, Lease, h.owner)+look(more))
+	out, err := ask(ctx, write(h.name, Lease, h.owner)+listMarks(more))
 	if err != nil {
 		return nil, fmt.Errorf("mark the device as in use: %w", err)
 	}
@@ -84,18 +85,18 @@ func (h *Hold) take(ctx context.Context, ask Ask, now time.Duration, more string
 	switch {
 	case other != nil:
 		return nil, &HeldError{other.owner}
-	case !ours || !s.told:
+	case !ours || !s.known:
 		return s.rest, ErrNoMark
 	}
 	return s.rest, nil
 }
 
-// Look tells who uses the device, and what more prints, without marking it. Whoever
-// holds the lock, if any, is gone. The error is a *HeldError where somebody does.
-func Look(ctx context.Context, ask Ask, lock, more string) (rest []byte, err error) {
-	out, err := ask(ctx, look(more))
+// Check reads who uses the device, and the output of more, without marking it. An owner whose
+// lock has the given name is gone. If the device is in use, the error is a *HeldError.
+func Check(ctx context.Context, ask Ask, lock, more string) (rest []byte, err error) {
+	out, err := ask(ctx, listMarks(more))
 	if err != nil {
-		return nil, fmt.Errorf("look who uses the device: %w", err)
+		return nil, fmt.Errorf("read who uses the device: %w", err)
 	}
 	s := readMarks(out.Stdout)
 	for _, m := range s.marks {
@@ -106,14 +107,14 @@ func Look(ctx context.Context, ask Ask, lock, more string) (rest []byte, err err
 	return s.rest, nil
 }
 
-// taken is what the device prints where the mark is gone, as somebody takes it away
-// who was not renewed for too long.
-const taken = "apkgate-mark-gone"
+// markGone is what the device prints if the mark is gone: another process removes a mark that was
+// not renewed in time.
+const markGone = "apkgate-mark-gone"
 
-// Beat is what to put before a command line that is sent anyhow, to renew the mark
-// where that is due: it prints nothing unless the mark is gone (see Gone). "" where it
-// is not due. now is the caller's clock.
-func (h *Hold) Beat(now time.Duration) string {
+// Renewal returns a prefix for any command line that renews the mark if that is due, and
+// otherwise "". The prefix prints nothing unless the mark is gone (see Gone). now is the
+// caller's clock.
+func (h *Hold) Renewal(now time.Duration) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if now-h.renewed < RenewEvery {
@@ -121,14 +122,14 @@ func (h *Hold) Beat(now time.Duration) string {
 	}
 	h.renewed = now
 	back := ""
-	if h.lease != Lease { // a long silence is over
+	if h.lease != Lease { // the end of an announced silence
 		h.lease = Lease
 		back = "echo lease " + inSeconds(Lease) + "; "
 	}
 	return h.line(back)
 }
 
-// Silence is Beat for whoever sends nothing for so long from now on: it is always due.
+// Silence is Renewal for a caller that will send nothing for the given time. It always renews.
 func (h *Hold) Silence(now, long time.Duration) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,33 +139,34 @@ func (h *Hold) Silence(now, long time.Duration) string {
 
 func (h *Hold) line(more string) string {
 	path := pathOf(h.name)
-	return "{ [ -f " + path + " ] && { { cat " + uptimeFile + "; " + more + "} >>" + path + "; true; } || echo " + taken + "; } 2>/dev/null; "
+	return "{ [ -f " + path + " ] && { { cat " + uptimeFile + "; " + more + "} >>" + path + "; true; } || echo " + markGone + "; } 2>/dev/null; "
 }
 
-// Gone reports whether a command line behind Beat found the mark gone, and takes that
-// out of its output.
+// Gone reports whether a command line with Renewal's prefix found the mark gone, and removes that
+// message from its output.
 func Gone(out *device.Output) bool {
-	rest, found := bytes.CutPrefix(bytes.TrimLeft(out.Stdout, "\r\n"), []byte(taken))
+	rest, found := bytes.CutPrefix(bytes.TrimLeft(out.Stdout, "\r\n"), []byte(markGone))
 	if found {
 		out.Stdout = bytes.TrimLeft(rest, "\r\n")
 	}
 	return found
 }
 
-// Release is the command that takes the mark away.
+// Release returns the command that removes the mark.
 func (h *Hold) Release() string { return device.Quote("rm", "-f", pathOf(h.name)) }
 
-// How often a device that somebody else uses is looked at, which takes it some of its
-// time; and by how much two that met wait longer than one another.
+// How often a device in use is checked, which costs it some time; and the limit of the random
+// delay that separates two waiters.
 const (
 	lookEvery = 15 * time.Second
 	apart     = 3 * time.Second
 )
 
-// Await is Mark as soon as nobody else uses the device, within the time that is
-// allowed, on the clock; the owner's Since is when that was. tell is told who uses it, at once and each minute.
+// Await is Mark as soon as the device is free, within the longest time allowed on the clock;
+// the owner's Since is set to that moment. tell is called with the current owner at once and
+// then each minute.
 func Await(ctx context.Context, ask Ask, clock device.Clock, o Owner, longest time.Duration, more string, tell func(Owner)) (h *Hold, rest []byte, err error) {
-	begun, told := clock.Now(), clock.Now()-tellEach
+	begun, reported := clock.Now(), clock.Now()-tellEach
 	mark := func() {
 		o.Since = time.Now()
 		h, rest, err = Mark(ctx, ask, o, clock.Now(), more)
@@ -175,20 +177,20 @@ func Await(ctx context.Context, ask Ask, clock device.Clock, o Owner, longest ti
 		if !errors.As(err, &held) || clock.Now()-begun >= longest {
 			return h, rest, err
 		}
-		if clock.Now()-told >= tellEach {
+		if clock.Now()-reported >= tellEach {
 			tell(held.Owner)
-			told = clock.Now()
+			reported = clock.Now()
 		}
 		if err := clock.Sleep(ctx, lookEvery+random(apart)); err != nil {
 			return nil, nil, err
 		}
-		if _, err = Look(ctx, ask, o.Lock, ":"); err == nil {
+		if _, err = Check(ctx, ask, o.Lock, ":"); err == nil {
 			mark()
 		}
 	}
 }
 
-// random is a time shorter than the longest, another for each that asks.
+// random returns a random duration below the longest, different for each caller.
 func random(longest time.Duration) time.Duration {
 	n, err := rand.Int(rand.Reader, big.NewInt(int64(longest)))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// shared is a simulated phone that several clients ask.
+// shared is a simulated phone that several clients use.
 type shared struct{ *simulator.Simulated }
 
 func sharedPhone(t *testing.T, profile string, o simulator.Options) shared {
@@ -40,7 +40,7 @@ func (s shared) run(t *testing.T, line string) string {
 	return string(out.Stdout)
 }
 
-// pass lets time pass on the phone.
+// pass advances the phone's time.
 func (s shared) pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	if err := s.Clock().Sleep(t.Context(), d); err != nil {
@@ -72,8 +72,8 @@ var (
 	bob   = Owner{User: "böb o'neil", Host: "laptop", PID: 4, Doing: "com.example/open list", Since: time.Date(2026, 11, 22, 5, 0, 0, 0, time.Local), Lock: "b"}
 )
 
-// A phone says who uses it to whoever reaches it, whatever its Android can.
-func TestAPhoneHasOneOwner(t *testing.T) {
+// A phone reports its owner to every client, whatever its Android version.
+func TestMarkIsExclusive(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"optimus-l3-android-4.1.1", "nexus-5x-android-6.0.0", "pixel-7-android-14"} {
 		s := sharedPhone(t, profile, simulator.Options{})
@@ -86,7 +86,7 @@ func TestAPhoneHasOneOwner(t *testing.T) {
 		if !errors.As(err, &held) || held.Owner.String() != bob.String() || !held.Owner.Since.Equal(bob.Since) {
 			t.Errorf("%s: %v, want that %v has it", profile, err, bob)
 		}
-		if _, err := Look(t.Context(), s.ask, "a", ":"); !errors.As(err, &held) {
+		if _, err := Check(t.Context(), s.ask, "a", ":"); !errors.As(err, &held) {
 			t.Errorf("%s: a look says %v", profile, err)
 		}
 		s.run(t, first.Release())
@@ -101,7 +101,7 @@ func TestAPhoneHasOneOwner(t *testing.T) {
 	}
 }
 
-func TestAnOwnerIsNamed(t *testing.T) {
+func TestOwnerString(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.Local)
 	for want, o := range map[string]Owner{
@@ -127,13 +127,13 @@ func TestAnOwnerIsNamed(t *testing.T) {
 	}
 }
 
-// steps runs the halves of what clients ask, the making of the mark and the look at the
-// others, in a given order: a shell may be held up at any of its commands.
+// steps interleaves the two halves of each client's attempt (writing the mark, reading the
+// others) in a given order: a shell may be delayed before any of its commands.
 type steps struct {
 	shared
 	mu   sync.Mutex
 	turn *sync.Cond
-	left string // the clients whose turns are still to come
+	left string // the remaining turns, one client each
 }
 
 func (s *steps) as(client byte) Ask {
@@ -160,9 +160,9 @@ func (s *steps) as(client byte) Ask {
 	}
 }
 
-// However the commands of two that begin at once fall, at most one has the phone; also
-// where both find the mark of an owner that is gone.
-func TestTwoAtOnceNeverBothHaveThePhone(t *testing.T) {
+// However the commands of two concurrent clients interleave, at most one gets the phone; this
+// also holds if both find the mark of a dead owner.
+func TestConcurrentMarksAreExclusive(t *testing.T) {
 	t.Parallel()
 	for _, stale := range []bool{false, true} {
 		for _, order := range []string{"aabb", "abab", "abba", "baab", "baba", "bbaa"} {
@@ -196,9 +196,9 @@ func TestTwoAtOnceNeverBothHaveThePhone(t *testing.T) {
 	}
 }
 
-// An owner that is gone holds nothing for ever: a mark ends some time after it was last
+// A dead owner does not hold the phone for ever: a mark expires some time after it was last
 // renewed, by the phone's own clock, and with a restart of the phone.
-func TestAMarkEnds(t *testing.T) {
+func TestMarkExpires(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		happens func(s shared, h *Hold)
@@ -213,10 +213,10 @@ func TestAMarkEnds(t *testing.T) {
 		"renewed": {func(s shared, h *Hold) {
 			for range 20 {
 				s.pass(t, time.Minute)
-				s.run(t, h.Beat(s.Clock().Now())+":")
+				s.run(t, h.Renewal(s.Clock().Now())+":")
 			}
 		}, true},
-		"a long silence that was told": {func(s shared, h *Hold) {
+		"an announced long silence": {func(s shared, h *Hold) {
 			s.run(t, h.Silence(s.Clock().Now(), time.Hour)+":")
 			s.pass(t, time.Hour)
 		}, true},
@@ -227,7 +227,7 @@ func TestAMarkEnds(t *testing.T) {
 		"silence after a long one is over": {func(s shared, h *Hold) {
 			s.run(t, h.Silence(s.Clock().Now(), time.Hour)+":")
 			s.pass(t, 2*time.Minute)
-			s.run(t, h.Beat(s.Clock().Now())+":")
+			s.run(t, h.Renewal(s.Clock().Now())+":")
 			s.pass(t, 10*time.Minute)
 		}, false},
 		"half of another's mark": {func(s shared, h *Hold) {
@@ -246,8 +246,8 @@ func TestAMarkEnds(t *testing.T) {
 	}
 }
 
-// Whoever holds the lock that the mark names knows at once that its owner is gone.
-func TestTheNextOnTheSameComputerNeedNotWait(t *testing.T) {
+// A process that holds the lock named in the mark knows at once that the owner is dead.
+func TestMarkOfADeadOwnerOnTheSameComputer(t *testing.T) {
 	t.Parallel()
 	s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 	if _, err := s.mark(t, alice); err != nil {
@@ -284,34 +284,34 @@ func TestTheNextOnTheSameComputerNeedNotWait(t *testing.T) {
 	}
 }
 
-// An owner whose mark was taken away learns of it with the next renewal, and has the
-// phone again unless somebody else has taken it.
-func TestALostMarkIsNoticed(t *testing.T) {
+// An owner whose mark was removed learns of it with the next renewal, and gets the phone again
+// unless another process has taken it.
+func TestGone(t *testing.T) {
 	t.Parallel()
-	for _, taken := range []bool{false, true} {
+	for _, markGone := range []bool{false, true} {
 		s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 		h, err := s.mark(t, alice)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if line := h.Beat(s.Clock().Now() + time.Second); line != "" {
+		if line := h.Renewal(s.Clock().Now() + time.Second); line != "" {
 			t.Errorf("after a second it is renewed: %q", line)
 		}
 		s.pass(t, 10*time.Minute)
-		if taken {
+		if markGone {
 			if _, err := s.mark(t, bob); err != nil {
 				t.Fatal(err)
 			}
 		} else {
 			s.run(t, "rm -r /data/local/tmp/apkgate-owner.*")
 		}
-		out, _ := s.ask(t.Context(), h.Beat(s.Clock().Now())+"echo answer")
+		out, _ := s.ask(t.Context(), h.Renewal(s.Clock().Now())+"echo answer")
 		if !Gone(&out) || string(out.Stdout) != "answer\n" {
-			t.Errorf("taken %v: it is not noticed: %q", taken, out.Stdout)
+			t.Errorf("taken %v: it is not noticed: %q", markGone, out.Stdout)
 		}
 		var held *HeldError
-		if err := h.Again(t.Context(), s.ask, s.Clock().Now()); errors.As(err, &held) != taken || !taken && err != nil {
-			t.Errorf("taken %v: %v", taken, err)
+		if err := h.Reacquire(t.Context(), s.ask, s.Clock().Now()); errors.As(err, &held) != markGone || !markGone && err != nil {
+			t.Errorf("taken %v: %v", markGone, err)
 		}
 		out, _ = s.ask(t.Context(), "echo answer")
 		if Gone(&out) || string(out.Stdout) != "answer\n" {
@@ -320,8 +320,8 @@ func TestALostMarkIsNoticed(t *testing.T) {
 	}
 }
 
-// A phone whose storage is full or closed takes no mark, and is not held up by that.
-func TestAPhoneThatTakesNoMark(t *testing.T) {
+// A phone with full or read-only storage stores no mark, and can be used without one.
+func TestMarkOnAFullPhone(t *testing.T) {
 	t.Parallel()
 	closed := sharedPhone(t, "pixel-7-android-14", simulator.Options{ClosedTmp: true})
 	full := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
@@ -331,7 +331,8 @@ func TestAPhoneThatTakesNoMark(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// One that has become full still says whose it is, and is renewed when there is room.
+	// A phone whose storage has become full still reports its owner, and the mark is renewed
+	// once there is room.
 	s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 	h, err := s.mark(t, alice)
 	if err != nil {
@@ -339,14 +340,14 @@ func TestAPhoneThatTakesNoMark(t *testing.T) {
 	}
 	s.Phone.Break(simapp.Fault{Kind: simapp.NoSpace})
 	s.pass(t, 2*time.Minute)
-	out, _ := s.ask(t.Context(), h.Beat(s.Clock().Now())+"echo answer")
+	out, _ := s.ask(t.Context(), h.Renewal(s.Clock().Now())+"echo answer")
 	if Gone(&out) || string(out.Stdout) != "answer\n" || len(out.Stderr) > 0 || !s.isHeld(t, bob) {
 		t.Errorf("%q, %q", out.Stdout, out.Stderr)
 	}
 }
 
-// A phone that is in use is waited for as long as is allowed, on its clock.
-func TestAPhoneIsWaitedFor(t *testing.T) {
+// A phone in use is waited for as long as allowed, by its clock.
+func TestAwait(t *testing.T) {
 	t.Parallel()
 	s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 	if _, err := s.mark(t, bob); err != nil {
@@ -358,7 +359,7 @@ func TestAPhoneIsWaitedFor(t *testing.T) {
 	_, _, err := Await(t.Context(), s.ask, s.Clock(), alice, 3*time.Minute, ":", tell)
 	var held *HeldError
 	if waited := s.Clock().Now() - begun; !errors.As(err, &held) || waited < 3*time.Minute || waited > 4*time.Minute || len(told) != 3 || told[0] != bob.String() {
-		t.Errorf("waited %v, told %q: %v", waited, told, err)
+		t.Errorf("waited %v, reported %q: %v", waited, told, err)
 	}
 	h, rest, err := Await(t.Context(), s.ask, s.Clock(), alice, time.Hour, "echo more", tell)
 	if err != nil || string(rest) != "more\n" || h == nil {
@@ -369,7 +370,7 @@ func TestAPhoneIsWaitedFor(t *testing.T) {
 	}
 }
 
-// What stands in the folder is no truth about it: others may write there too.
+// The folder's contents are untrusted: other programs may write there too.
 func FuzzMarks(f *testing.F) {
 	f.Add("0d2d2e4c-0000-4000-8000-0123456789ab\n100.25 7\napkgate-owner/1\n0d2d2e4c-0000-4000-8000-0123456789ab\n99.00 7\nowner ABC 300 pid=1\nlease 9\napkgate-rest\nx")
 	f.Add(strings.Repeat("apkgate-owner/1\n", 500))
@@ -384,8 +385,8 @@ func FuzzMarks(f *testing.F) {
 	})
 }
 
-// Since when a device is in use is when its owner had it, not when it began to wait.
-func TestAnOwnerIsSaidToHaveItSinceItHasIt(t *testing.T) {
+// Since is when the owner obtained the device, not when it began to wait.
+func TestAwaitSetsSince(t *testing.T) {
 	t.Parallel()
 	s := sharedPhone(t, "pixel-7-android-14", simulator.Options{})
 	before := time.Now().Truncate(time.Second)

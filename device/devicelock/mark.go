@@ -10,45 +10,44 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Marks are files of the device, one for each process that uses it or is about to
-// (see docs/collection/device.md, "One at a time"):
+// Marks are files on the device, one for each process that uses it or is about to (see
+// docs/collection/device.md, "One at a time"):
 //
 //	apkgate-owner/1
 //	8f14e45f-ceea-467f-a5c3-0a1b2c3d4e5f    /proc/sys/kernel/random/boot_id
-//	734.25 2276.18                          /proc/uptime: when it was made
-//	owner 6WQ2… 300 doing=…&host=…          its name, how long it lasts, in s, and whose it is
+//	734.25 2276.18                          /proc/uptime: when it was written
+//	owner 6WQ2… 300 doing=…&host=…          its name, its lease in s, and its owner
 //	794.31 2462.36                          when it was renewed
-//	lease 4200                              from here on it lasts so long
+//	lease 4200                              the lease from here on
 //
-// A mark that no owner stands in is not whole: who writes it has yet to look at the
-// others.
+// A mark without an owner line is incomplete: its writer has not yet read the other marks.
 const (
 	markFormat = "apkgate-owner/1"
 	markPrefix = DeviceFolder + "/apkgate-owner."
 	bootFile   = "/proc/sys/kernel/random/boot_id"
-	uptimeFile = "/proc/uptime" // CLOCK_BOOTTIME: it counts sleep, and nobody sets it
+	uptimeFile = "/proc/uptime" // CLOCK_BOOTTIME: it includes sleep, and can't be set
 )
 
-// DeviceFolder is where adb's shell may write on every Android; it survives a restart.
+// DeviceFolder is writable for adb's shell on every Android, and survives a restart.
 const DeviceFolder = "/data/local/tmp"
 
-// Leases: how long a mark lasts after it was renewed, and how often it is renewed.
+// How long a mark is valid after a renewal, and how often it is renewed.
 const (
 	Lease      = 5 * time.Minute
 	RenewEvery = time.Minute
 )
 
-// mark is what stands in one.
+// mark is a parsed mark.
 type mark struct {
-	boot  string // "": not told
+	boot  string // "": not reported
 	beat  time.Duration
-	name  string // "": not whole
+	name  string // "": incomplete
 	lease time.Duration
 	owner Owner
 }
 
-// counts reports whether the mark's owner uses the device at the time, for who holds
-// the lock.
+// counts reports whether the mark's owner is using the device at the given uptime, as seen by
+// the holder of the lock.
 func (m mark) counts(boot string, now time.Duration, lock string) bool {
 	gone := lock != "" && m.owner.Lock == lock
 	return m.name != "" && m.boot == boot && (now-m.beat).Abs() <= m.lease && !gone
@@ -61,27 +60,27 @@ var (
 	leaseLine  = regexp.MustCompile(`^lease (\d{1,6})$`)
 )
 
-// maxMarks bounds the marks that are read.
+// maxMarks limits how many marks are read.
 const maxMarks = 200
 
-// seen is what a look at a device tells.
+// seen is the state of a device's marks.
 type seen struct {
 	boot  string
 	now   time.Duration
-	told  bool // the device tells the time
+	known bool // the device reports its uptime
 	marks []mark
-	rest  []byte // what comes after the marks
+	rest  []byte // the output after the marks
 }
 
-// restLine parts the marks from what else is asked for.
+// restLine separates the marks from the output of other commands.
 const restLine = "apkgate-rest"
 
-// look is the command that shows the time and all marks, and then what more prints.
-func look(more string) string {
+// listMarks returns the command that prints the uptime and all marks, followed by more.
+func listMarks(more string) string {
 	return "{ cat " + bootFile + "; cat " + uptimeFile + "; cat " + markPrefix + "*; } 2>/dev/null; echo " + restLine + "; " + more
 }
 
-// readMarks reads the answer to look.
+// readMarks parses the output of look.
 func readMarks(text []byte) (s seen) {
 	before, rest, _ := bytes.Cut(text, []byte(restLine+"\n"))
 	s.rest = rest
@@ -105,7 +104,7 @@ func (s *seen) head(line string) {
 	if bootLine.MatchString(line) {
 		s.boot = line
 	} else if at, ok := uptime(line); ok {
-		s.now, s.told = at, true
+		s.now, s.known = at, true
 	}
 }
 
@@ -135,14 +134,14 @@ func seconds(digits string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// inSeconds is a lease as it stands in a mark, rounded up.
+// inSeconds formats a lease for a mark, rounded up.
 func inSeconds(lease time.Duration) string {
 	return strconv.FormatInt(int64((lease+time.Second-1)/time.Second), 10)
 }
 
 func pathOf(name string) string { return markPrefix + name }
 
-// write is the command that makes a mark.
+// write returns the command that writes a mark.
 func write(name string, lease time.Duration, o Owner) string {
 	line := device.Quote("owner " + name + " " + inSeconds(lease) + " " + o.encode())
 	return "{ echo " + markFormat + "; cat " + bootFile + "; cat " + uptimeFile + "; echo " + line + "; } 2>/dev/null >" + pathOf(name) + "; "

@@ -11,20 +11,20 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Owner is who uses a device.
+// Owner identifies the user of a device.
 type Owner struct {
 	User string `json:"user,omitempty"`
 	Host string `json:"host,omitempty"`
 	PID  int    `json:"pid"`
-	// Doing is what it measures: "com.example.mail/scroll".
+	// Doing is what the owner measures: "com.example.mail/scroll".
 	Doing string    `json:"doing,omitempty"`
 	Since time.Time `json:"since"`
-	// Lock names the lock of a file that the owner holds on its computer, the same for
-	// everybody who would lock that file; "" for none.
+	// Lock identifies a file lock that the owner holds on its computer, the same for every
+	// process that would lock the file; "" for none.
 	Lock string `json:"lock,omitempty"`
 }
 
-// Me is this process, from now on.
+// Me returns this process as the owner since now.
 func Me(now time.Time) Owner {
 	o := Owner{PID: os.Getpid(), Since: now}
 	o.Host, _ = os.Hostname()
@@ -38,7 +38,7 @@ func Me(now time.Time) Owner {
 // computer's time of day.
 func (o Owner) String() string {
 	if o.PID == 0 {
-		return "another apkgate" // that has not said so yet
+		return "another apkgate" // which has not written its name yet
 	}
 	who := o.Host
 	if o.User != "" {
@@ -54,7 +54,7 @@ func (o Owner) String() string {
 	return fmt.Sprintf("%s (%s) since %s", who, what, o.since(time.Now()))
 }
 
-// since is the time of day, with the date where that is not today's.
+// since formats the time of day, with the date unless it is today's.
 func (o Owner) since(now time.Time) string {
 	at, now := o.Since.Local(), now.Local()
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
@@ -63,16 +63,16 @@ func (o Owner) since(now time.Time) string {
 	return at.Format("2006-01-02 15:04")
 }
 
-// encode is the owner as one word of a shell: no quotes, backslashes or spaces.
+// encode encodes the owner as one word of a shell, without quotes, backslashes or spaces.
 func (o Owner) encode() string {
-	const most = 60 // bytes of each text, which thrice as many may stand for
+	const most = 60 // bytes of each text, at most three times as many when encoded
 	return url.Values{
 		"user": {prose.Clip(o.User, most)}, "host": {prose.Clip(o.Host, most)}, "pid": {strconv.Itoa(o.PID)}, "doing": {prose.Clip(o.Doing, 2*most)},
 		"since": {o.Since.UTC().Format(time.RFC3339)}, "lock": {o.Lock},
 	}.Encode()
 }
 
-// decodeOwner reads what encode wrote; what can't be read is left out.
+// decodeOwner decodes the output of encode; fields that can't be decoded are empty.
 func decodeOwner(text string) (o Owner) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
@@ -84,7 +84,7 @@ func decodeOwner(text string) (o Owner) {
 	return o
 }
 
-// HeldError says that somebody else uses the device.
+// HeldError means that another process uses the device.
 type HeldError struct{ Owner Owner }
 
 // Error names the owner.

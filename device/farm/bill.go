@@ -7,32 +7,32 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Rate is what a device costs.
+// Rate is the price of a device.
 type Rate struct {
 	Device     Device
 	Physical   bool
 	USDPerHour float64
-	// Flat says that a plan is paid for, and not the hour.
+	// Flat reports that a plan is billed, not the hour.
 	Flat bool
 }
 
-// Bill is what matrices cost.
+// Bill is the cost of matrices.
 type Bill struct {
 	Matrices int
-	Minutes  int // of devices
+	Minutes  int // of device time
 	USD      float64
-	// Most says that some minutes were not told, and are the most that they can have been.
+	// Most reports that some minutes were not reported, and were estimated by their maximum.
 	Most bool
-	// Flat says that a plan is paid for, and not the minutes.
+	// Flat reports that a plan is billed, not the minutes.
 	Flat bool
-	// Untold counts matrices of which nothing is known, not even whether they were begun:
-	// they are none of Matrices, and have cost no more than so much.
-	Untold        int
-	UntoldMinutes int
-	UntoldUSD     float64
+	// Unknown counts matrices that may or may not have begun: they are not in Matrices, and
+	// cost at most UnknownMinutes and UnknownUSD.
+	Unknown        int
+	UnknownMinutes int
+	UnknownUSD     float64
 }
 
-// AtMost is what so many matrices can cost that run on each of the devices.
+// AtMost returns the maximum cost of the number of matrices, each on all of the devices.
 func AtMost(rates []Rate, matrices int, within time.Duration) Bill {
 	b := Bill{Matrices: matrices, Most: true}
 	for _, r := range rates {
@@ -41,33 +41,33 @@ func AtMost(rates []Rate, matrices int, within time.Duration) Bill {
 	return b
 }
 
-// Minutes are those that are paid for a test that took so long: each that has begun, as
-// firebase.google.com/docs/test-lab/usage-quotas-pricing has it.
+// Minutes returns the billed minutes of a test: each minute that has begun, see
+// firebase.google.com/docs/test-lab/usage-quotas-pricing.
 func Minutes(took time.Duration) int { return int((took + time.Minute - 1) / time.Minute) }
 
-// Add adds a matrix's outcomes.
+// Add adds the outcomes of a matrix.
 func (b *Bill) Add(rates []Rate, outcomes []Outcome) {
 	b.Matrices++
 	for i, o := range outcomes {
 		b.pay(rates[i], o.Minutes)
-		b.Most = b.Most || !o.Told
+		b.Most = b.Most || !o.Known
 	}
 }
 
-// AddUntold adds a matrix that was ended before the farm told its number.
-func (b *Bill) AddUntold(rates []Rate, within time.Duration) {
+// AddUnknown adds a matrix that ended before the farm reported its number.
+func (b *Bill) AddUnknown(rates []Rate, within time.Duration) {
 	most := AtMost(rates, 1, within)
-	b.Untold++
+	b.Unknown++
 	b.Flat = b.Flat || most.Flat
-	b.UntoldMinutes += most.Minutes
-	b.UntoldUSD += most.USD
+	b.UnknownMinutes += most.Minutes
+	b.UnknownUSD += most.USD
 }
 
-// And is a bill with the most that another can come to, as Limit looks at it.
-func (b Bill) And(more Bill) Bill {
-	b.Minutes += b.UntoldMinutes + more.Minutes
-	b.USD += b.UntoldUSD + more.USD
-	b.Untold, b.UntoldMinutes, b.UntoldUSD = 0, 0, 0 // they are counted
+// Plus returns the bill plus the maximum of another, as input to Limit.
+func (b Bill) Plus(more Bill) Bill {
+	b.Minutes += b.UnknownMinutes + more.Minutes
+	b.USD += b.UnknownUSD + more.USD
+	b.Unknown, b.UnknownMinutes, b.UnknownUSD = 0, 0, 0 // now included
 	return b
 }
 
@@ -77,22 +77,22 @@ func (b *Bill) pay(r Rate, minutes int) {
 	b.USD += float64(minutes) / 60 * r.USDPerHour
 }
 
-// Text is the bill in a line, with the farm's noun for an order: "28 matrices, at most 280
-// minutes of devices, 23.33 USD"; without a sum where a plan is paid for.
+// Text formats the bill as a line, with the farm's noun for an order: "28 matrices, at most
+// 280 minutes of devices, 23.33 USD". A plan has no sum.
 func (b Bill) Text(one, many string) string {
 	most := ""
 	if b.Most {
 		most = "at most "
 	}
 	text := fmt.Sprintf("%s, %s%s of devices%s", prose.Count(b.Matrices, one, many), most, prose.Count(b.Minutes, "minute", "minutes"), b.sum(b.USD))
-	if b.Untold > 0 {
-		text += fmt.Sprintf("; unknown of %s, ended before the farm had told a number: at most %s%s",
-			prose.Count(b.Untold, "more "+one, "more "+many), prose.Count(b.UntoldMinutes, "minute", "minutes"), b.sum(b.UntoldUSD))
+	if b.Unknown > 0 {
+		text += fmt.Sprintf("; unknown for %s, which ended before the farm reported a number: at most %s%s",
+			prose.Count(b.Unknown, "more "+one, "more "+many), prose.Count(b.UnknownMinutes, "minute", "minutes"), b.sum(b.UnknownUSD))
 	}
 	return text
 }
 
-// sum is a sum of money after something else, "" where a plan is paid for.
+// sum formats an amount after other text, "" for a plan.
 func (b Bill) sum(usd float64) string {
 	if b.Flat {
 		return ""
@@ -100,15 +100,14 @@ func (b Bill) sum(usd float64) string {
 	return fmt.Sprintf(", %.2f USD", usd)
 }
 
-// Limit is the most that may be spent: dollars, or minutes of devices where a plan is paid
-// for.
+// Limit is the maximum that may be spent: dollars, or minutes of device time with a plan.
 type Limit struct {
 	USD     float64
-	Minutes int    // 0 where dollars count
-	Key     string // of the configuration, for messages
+	Minutes int    // 0 where dollars are limited
+	Key     string // in the configuration, for messages
 }
 
-// Over says by what a bill is beyond the limit, "" where it is not.
+// Over describes by how much a bill exceeds the limit, "" if it does not.
 func (l Limit) Over(b Bill) string {
 	switch {
 	case l.Minutes > 0 && b.Minutes > l.Minutes:

@@ -12,35 +12,33 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Computer is what a farm needs of the computer that it is used from.
+// Computer provides what a farm needs of this computer.
 type Computer struct {
 	Getenv func(string) string
-	// Env is what the farm's program has in its environment beside this process's own, as
-	// NAME=value.
+	// Env is added to this process's environment for the farm's program, as NAME=value.
 	Env []string
-	// Find is the path of a program.
+	// Find returns the path of a program.
 	Find func(name string) (path string, ok bool)
-	// Logs is the folder for what a farm's program says while it submits.
+	// Logs is the folder for the farm program's output during submission.
 	Logs string
-	// Pause waits, and ends early with ctx's error.
+	// Pause waits for d, or returns ctx's error as soon as it ends.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// How an order is awaited.
+// Timeouts for an order.
 const (
 	lookEvery = 10 * time.Second
-	// queued is how long an order may wait for its phones.
+	// queued is how long an order may wait for devices.
 	queued = 2 * time.Hour
-	// Unanswered is for how many looks in turn a farm may fail to answer.
+	// Unanswered is how many polls in a row a farm may fail to answer.
 	Unanswered = 20
 )
 
-// ErrRefused is wrapped by an answer that asking again would not change.
+// ErrRefused is wrapped by errors that a retry would not change.
 var ErrRefused = errors.New("the farm refused")
 
-// Watch looks at an order that may take so long on a device until it has ended, and tells
-// how far it is whenever that changes. A farm that does not answer is asked again, one that
-// refuses is not.
+// Watch polls an order until it has ended, and calls tell when its progress changes. within is
+// the order's time limit on a device. Failed polls are retried, except for a refusal.
 func (c Computer) Watch(ctx context.Context, within time.Duration, look func(context.Context) (progress string, ended bool, err error), tell func(string)) error {
 	said, unheard := "", 0
 	for until := time.Now().Add(within + queued); ; {
@@ -71,7 +69,7 @@ func (c Computer) Watch(ctx context.Context, within time.Duration, look func(con
 	}
 }
 
-// Finding is what is wrong with a part of a farm, and what to do about it.
+// Finding returns the finding for an error in one part of a farm, with its hint.
 func Finding(name string, err error) device.Finding {
 	f := device.Finding{Name: name, Detail: err.Error()}
 	var known *boot.Error
@@ -81,8 +79,8 @@ func Finding(name string, err error) device.Finding {
 	return f
 }
 
-// Safe reports whether nobody on the way reads what is sent to an address: it is of https, or
-// of this computer.
+// Safe reports whether requests to the address can't be intercepted: it uses https or is on
+// this computer.
 func Safe(u *url.URL) bool {
 	host := net.ParseIP(u.Hostname())
 	return u.Scheme == "https" || u.Scheme == "http" && host != nil && host.IsLoopback()

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// ownGroup starts a program in a group of its own, which dies with this process unless it
-// is to outlive it.
+// ownGroup starts a program in a process group of its own. The program dies with this process
+// unless outlives is set.
 func ownGroup(outlives bool) *syscall.SysProcAttr {
 	group := &syscall.SysProcAttr{Setpgid: true}
 	if !outlives {
@@ -23,8 +23,8 @@ func sessionOf(pid int) int {
 	return s.session
 }
 
-// lives reports whether the group has a member that is no zombie. A group of the same
-// number that somebody else began later is of another session.
+// lives reports whether the group has a member that is not a zombie. A later group that reuses
+// the number belongs to another session.
 func (g group) lives() bool {
 	if g.alone {
 		s, err := statOf(strconv.Itoa(g.leader))

@@ -4,7 +4,7 @@ package program
 
 import "syscall"
 
-// ownGroup starts a program in a group of its own.
+// ownGroup starts a program in a process group of its own.
 func ownGroup(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func sessionOf(int) int { return 0 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// signalOf is the signal by which a program ended, "" for none.
+// signalOf returns the signal that ended a program, "" for none.
 func signalOf(state *os.ProcessState) string {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return status.Signal().String()
@@ -15,23 +15,23 @@ func signalOf(state *os.ProcessState) string {
 	return ""
 }
 
-// group is a process with all that are in the group which it began, or that process alone.
+// group is the process group that a process leads, or that process alone.
 type group struct {
 	leader  int
-	alone   bool // it is in a group that another process began
-	session int  // that of the process, as far as the system tells
+	alone   bool // the process belongs to another process's group
+	session int  // the session of the process, 0 where unknown
 }
 
-// groupOf is the group of a process that has not been waited for.
+// groupOf returns the group of a process that has not been waited for.
 func groupOf(pid int) group {
 	id, err := syscall.Getpgid(pid)
 	return group{leader: pid, alone: err != nil || id != pid, session: sessionOf(pid)}
 }
 
-// ask asks all of the group to end.
+// ask sends SIGTERM to the group.
 func (g group) ask() { g.send(syscall.SIGTERM) }
 
-// kill kills what is left of the group.
+// kill kills the remaining processes of the group.
 func (g group) kill() {
 	if g.lives() {
 		g.send(syscall.SIGKILL)

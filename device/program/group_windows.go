@@ -7,19 +7,19 @@ import (
 	"syscall"
 )
 
-// ownGroup keeps Ctrl-C from a program: apkgate stops it in its own turn.
+// ownGroup shields a program from Ctrl-C; apkgate stops it itself.
 func ownGroup(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
 func signalOf(*os.ProcessState) string { return "" }
 
-// group is a process with those that it started.
+// group is a process and its children.
 type group struct{ leader int }
 
 func groupOf(pid int) group { return group{pid} }
 
-// ask does nothing: Windows knows no such request to a program without a window.
+// ask does nothing: Windows has no such request to a program without a window.
 func (g group) ask() {}
 
 func (g group) kill() {

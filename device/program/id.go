@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// ID names a process of this computer. The number alone names another process once this
-// one has ended.
+// ID identifies a process of this computer. The number alone may identify another process
+// after this one has ended.
 type ID struct {
 	PID int
-	// Began is when it was started, as the system tells it; "" where that is not known, and
-	// then nothing is stopped by it.
+	// Began is when the process was started, in the system's own format. Where it is "" the
+	// time is unknown, and the process can't be stopped by its ID.
 	Began string
 }
 
-// String is the form in which a lease notes it: "4711 since 88231@0d4f3a7c".
+// String is the ID's form in a lease: "4711 since 88231@0d4f3a7c".
 func (id ID) String() string { return strconv.Itoa(id.PID) + since + id.Began }
 
 const since = " since "
 
-// ParseID reads what String wrote.
+// ParseID parses the output of String.
 func ParseID(text string) (ID, error) {
 	number, began, ok := strings.Cut(text, since)
 	pid, err := strconv.Atoi(number)
@@ -32,8 +32,8 @@ func ParseID(text string) (ID, error) {
 	return ID{pid, began}, nil
 }
 
-// IDOf is the process that has the number now. The error wraps ErrNoProcess where there is
-// none.
+// IDOf returns the ID of the process that has the number now. The error wraps ErrNoProcess if
+// there is none.
 func IDOf(pid int) (ID, error) {
 	began, err := beganAt(pid)
 	if err != nil {
@@ -42,19 +42,18 @@ func IDOf(pid int) (ID, error) {
 	return ID{pid, began}, nil
 }
 
-// ErrNoProcess says that there is no process of that number, or that it has ended and was
-// not yet taken note of.
+// ErrNoProcess means that no process has the number, or that it is a zombie.
 var ErrNoProcess = errors.New("there is no such process")
 
-// Alive reports whether the process runs.
+// Alive reports whether the process is running.
 func (id ID) Alive() bool {
 	now, err := IDOf(id.PID)
 	return err == nil && id.Began != "" && now == id
 }
 
-// Stop asks the process to end, with its group where it began one, kills them after the
-// time that they are given for that, and returns once they are proved to be gone. A process
-// that is gone is no error.
+// Stop asks the process to end, together with its group if it leads one, kills them after the
+// given time, and returns once they have verifiably ended. A process that has already ended is
+// no error.
 func (id ID) Stop(within time.Duration) error {
 	if !id.Alive() {
 		return nil
@@ -65,7 +64,7 @@ func (id ID) Stop(within time.Duration) error {
 	return nil
 }
 
-// within reports whether something comes to be in that time.
+// within reports whether the condition becomes true within the longest time.
 func within(longest time.Duration, is func() bool) bool {
 	const apart = 20 * time.Millisecond
 	for until := time.Now().Add(longest); ; time.Sleep(apart) {
@@ -78,16 +77,16 @@ func within(longest time.Duration, is func() bool) bool {
 	}
 }
 
-// Found is a process of this user with its command line.
+// Found is a process of this user and its command line.
 type Found struct {
 	ID
 	Args []string // the program first
 }
 
-// Find finds this user's processes, but this one, whose command line has the word in it. A
-// shell, an editor or a search with the word is found too: the caller looks at the program.
-// The error wraps errors.ErrUnsupported on Windows, where command lines of others can't be
-// read without another program.
+// Find returns this user's processes, except for this one, whose command line contains the
+// word. That includes a shell, an editor or a search with the word: the caller must check the
+// program. The error wraps errors.ErrUnsupported on Windows, where command lines can't be read
+// without another program.
 func Find(word string) ([]Found, error) {
 	all, err := processes()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// head keeps the first bytes that are written to it. It never fails, so that a program
-// that prints without end is read without end.
+// head keeps the first bytes that are written to it. Write never fails, so that a program that
+// prints without end is read without end.
 type head struct {
 	most int
 
@@ -15,7 +15,7 @@ type head struct {
 	cut  bool
 }
 
-// Write keeps what there is room for.
+// Write keeps as much of p as there is room for.
 func (h *head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -39,7 +39,7 @@ type tail struct {
 	kept []byte // at most twice as many
 }
 
-// Write keeps p, and lets go of what is old.
+// Write keeps p and drops the oldest bytes.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// stat is what /proc/PID/stat tells (proc_pid_stat(5)).
+// stat is the relevant part of /proc/PID/stat (proc_pid_stat(5)).
 type stat struct {
-	state          string // "Z" of a zombie
+	state          string // "Z" for a zombie
 	group, session int
-	start          string // in clock ticks since the computer was started
+	start          string // in clock ticks since boot
 }
 
 func (s stat) lives() bool { return s.state != "Z" && s.state != "X" }
@@ -32,10 +32,10 @@ func statOf(pid string) (stat, error) {
 	return parseStat(text)
 }
 
-// parseStat reads a line of /proc/PID/stat. A program's name may hold anything, blanks and
-// parentheses too.
+// parseStat parses a line of /proc/PID/stat. A program's name may contain anything, including
+// blanks and parentheses.
 func parseStat(text string) (s stat, err error) {
-	const stateAt, groupAt, sessionAt, startAt = 3, 5, 6, 22 // as the manual counts them
+	const stateAt, groupAt, sessionAt, startAt = 3, 5, 6, 22 // as numbered in the manual
 	fields := strings.Fields(text[strings.LastIndex(text, ")")+1:])
 	if len(fields) <= startAt-stateAt {
 		return s, fmt.Errorf("a line of %d fields, want more than %d", len(fields), startAt-stateAt)
@@ -47,8 +47,7 @@ func parseStat(text string) (s stat, err error) {
 	return s, errors.Join(err1, err2)
 }
 
-// beganAt is when the process began: the ticks since the computer was started, and which
-// start of it that was.
+// beganAt returns when the process began: clock ticks since boot, and the boot's id.
 func beganAt(pid int) (string, error) {
 	s, err := statOf(strconv.Itoa(pid))
 	if err != nil {
@@ -64,14 +63,14 @@ func beganAt(pid int) (string, error) {
 	return s.start + "@" + strings.TrimSpace(boot), nil
 }
 
-// pids are the numbers of all processes.
+// pids returns the numbers of all processes.
 func pids() (out []string) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
-	names, _ := dir.Readdirnames(-1) // what could be read of them
+	names, _ := dir.Readdirnames(-1) // a partial list is used
 	for _, name := range names {
 		if _, err := strconv.Atoi(name); err == nil {
 			out = append(out, name)
@@ -80,7 +79,7 @@ func pids() (out []string) {
 	return out
 }
 
-// processes are those of this user but this one.
+// processes returns this user's processes, except for this one.
 func processes() (out []Found, err error) {
 	for _, name := range pids() {
 		var owner syscall.Stat_t
@@ -90,7 +89,7 @@ func processes() (out []Found, err error) {
 		}
 		line, err := readSmall(filepath.Join("/proc", name, "cmdline"))
 		if err != nil || line == "" {
-			continue // it has ended, or is the kernel's
+			continue // the process has ended, or is the kernel's
 		}
 		id, err := IDOf(pid)
 		if err != nil {

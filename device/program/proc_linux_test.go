@@ -2,7 +2,7 @@ package program
 
 import "testing"
 
-// A program's name may hold what separates the other fields.
+// A program's name may contain the separators of the other fields.
 func TestParseStat(t *testing.T) {
 	t.Parallel()
 	const rest = " S 1 4711 4700 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 88231 1000 10 18446744073709551615"

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// beganAt is when the process began, in 100 ns since 1601.
+// beganAt returns when the process began, in units of 100 ns since 1601.
 func beganAt(pid int) (string, error) {
 	const queryLimited, stillActive = 0x1000, 259
 	handle, err := syscall.OpenProcess(queryLimited, false, uint32(pid))

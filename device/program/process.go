@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// Process is a program that was started by this process.
+// Process is a program that this process has started.
 type Process struct {
 	command Command
 	id      ID
 	group   group
 	done    chan struct{}
 
-	// Of an ended process.
+	// The result of an ended process.
 	exitCode int
 	signal   string
 }
 
-// Start starts the program and gives what it prints to both writers, which never fail and
-// may be one; each is written to from one goroutine. A file is the program's own instead,
-// so that what it prints is there also where this process is killed. Whatever of the program's children
-// still prints after its end goes on being read, so that it is not killed for that.
+// Start starts the program and copies its output to both writers. They never fail and may be
+// the same; each is written by one goroutine. An *os.File is given to the program directly, so
+// that its output survives this process. Output of the program's children is read after the
+// program's end too, so that they are not killed by SIGPIPE.
 func Start(c Command, stdout, stderr io.Writer) (*Process, error) {
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Env = append(os.Environ(), c.Env...)
@@ -46,13 +46,14 @@ func Start(c Command, stdout, stderr io.Writer) (*Process, error) {
 	return p, nil
 }
 
-// output is one of a program's outputs.
+// output is one of a program's two output streams.
 type output struct {
 	theirs, ours *os.File
 	to           io.Writer
 }
 
-// pipes gives the program's outputs to the writers, and one to both where these are one.
+// pipes connects the program's outputs to the writers, with a single pipe if they are the
+// same.
 func pipes(cmd *exec.Cmd, stdout, stderr io.Writer) (out []output, err error) {
 	for _, to := range []io.Writer{stdout, stderr} {
 		if cmd.Stdout != nil && to == stdout {
@@ -76,7 +77,7 @@ func pipes(cmd *exec.Cmd, stdout, stderr io.Writer) (out []output, err error) {
 	return out, nil
 }
 
-// give gives the program its next output.
+// give sets the program's next output.
 func give(cmd *exec.Cmd, w *os.File) {
 	if cmd.Stdout == nil {
 		cmd.Stdout = w
@@ -85,12 +86,12 @@ func give(cmd *exec.Cmd, w *os.File) {
 	}
 }
 
-// lastWords is for how long the rest of a program's output is waited for when it has
-// ended: a child of it may keep it open for ever.
-const lastWords = time.Second
+// drainTimeout limits the wait for the rest of a program's output after its end: a child may keep
+// the output open for ever.
+const drainTimeout = time.Second
 
-// live starts the program, waits for its end and reads what it prints. It keeps its thread
-// to itself meanwhile: on Linux the program dies with the thread that started it.
+// live starts the program, waits for its end and reads its output. It locks its OS thread
+// until then, because on Linux the program dies with the thread that started it.
 func (p *Process) live(cmd *exec.Cmd, outputs []output, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -105,7 +106,7 @@ func (p *Process) live(cmd *exec.Cmd, outputs []output, started chan<- error) {
 		started <- err
 		return
 	}
-	p.id, _ = IDOf(cmd.Process.Pid) // it is not waited for yet, so that the number is its own
+	p.id, _ = IDOf(cmd.Process.Pid) // not waited for yet, so the number can't be reused
 	p.id.PID = cmd.Process.Pid
 	p.group = groupOf(cmd.Process.Pid)
 	var reading sync.WaitGroup
@@ -116,27 +117,28 @@ func (p *Process) live(cmd *exec.Cmd, outputs []output, started chan<- error) {
 		})
 	}
 	started <- nil
-	_ = cmd.Wait() // what is to be known of it is in the state
+	_ = cmd.Wait() // the result is in the process state
 	p.exitCode, p.signal = cmd.ProcessState.ExitCode(), signalOf(cmd.ProcessState)
 	read := make(chan struct{})
 	go func() { reading.Wait(); close(read) }()
 	select {
 	case <-read:
-	case <-time.After(lastWords):
+	case <-time.After(drainTimeout):
 	}
 	close(p.done)
 }
 
-// ID names the process.
+// ID identifies the process.
 func (p *Process) ID() ID { return p.id }
 
-// Done is closed when the program has ended, and what it printed has been read.
+// Done is closed when the program has ended and its output has been read.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// ExitCode is that with which the program ended, -1 where a signal ended it. Only after Done.
+// ExitCode returns the program's exit code, -1 if a signal ended it. It is valid after Done.
 func (p *Process) ExitCode() int { return p.exitCode }
 
-// Ending says how the program ended: "it ended with the exit code 1". Only after Done.
+// Ending describes how the program ended: "it ended with the exit code 1". It is valid after
+// Done.
 func (p *Process) Ending() string {
 	if p.signal != "" {
 		return fmt.Sprintf("it was ended by the signal %q", p.signal)
@@ -144,8 +146,8 @@ func (p *Process) Ending() string {
 	return fmt.Sprintf("it ended with the exit code %d", p.exitCode)
 }
 
-// Stop asks the program and its group to end, kills them after the time that they are given
-// for that, and returns once they are proved to be gone.
+// Stop asks the program and its group to end, kills them after the given time, and returns
+// once they have verifiably ended.
 func (p *Process) Stop(within time.Duration) error {
 	err := p.group.stop(within, func() bool {
 		select {
@@ -161,11 +163,11 @@ func (p *Process) Stop(within time.Duration) error {
 	return nil
 }
 
-// afterKill is how long a process may be there that was killed: in the kernel, on a disk
-// that hangs.
+// afterKill is how long a killed process may take to end: it may be blocked in the kernel, on
+// a disk that hangs.
 const afterKill = 10 * time.Second
 
-// stop asks a group to end, kills it after that time, and returns once it is gone.
+// stop asks a group to end, kills it after the given time, and returns once it has ended.
 func (g group) stop(asked time.Duration, ended func() bool) error {
 	gone := func() bool { return ended() && !g.lives() }
 	if !ended() {

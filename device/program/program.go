@@ -1,14 +1,14 @@
-// Package program runs the programs of this computer that boot devices: to their end, or
+// Package program runs the programs of this computer that boot devices, either to their end or
 // for as long as a device lives.
 //
-// It owns what is true of each of them: it gets a time in which to end, what it prints is
-// bounded, it is stopped together with every process of its group, and it is stopped only
-// once that is proved. And it knows processes of others by more than their number, which a
-// later process may have: a process is told by when it was started, too.
+// It owns what they have in common: each has a timeout, its output is limited, it is stopped
+// together with every process of its group, and a stop returns only once the group has
+// verifiably ended. It identifies processes of others by their number and start time, since a
+// number may be reused.
 //
-// It takes a stand: a program dies with apkgate where the system can do that (Linux), since
-// a program that goes on by itself creates what nobody looks for. What is printed belongs
-// to whoever asked for it, and is neither decoded nor made harmless here.
+// A program dies with apkgate where the system supports that (Linux), because an orphaned
+// program would create resources that no process cleans up. Output is returned as it is,
+// neither decoded nor escaped.
 package program
 
 import (
@@ -21,44 +21,44 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Command is a program that is to be run.
+// Command is a program to run.
 type Command struct {
 	Path string
 	Args []string // without the program's own name
-	Env  []string // "NAME=value", beside this process's own and before them in rank
-	Dir  string   // where it runs; "" for where this process does
-	// Stdin is what it reads.
+	Env  []string // "NAME=value", added to this process's variables and overriding them
+	Dir  string   // the working directory; "" for this process's
+	// Stdin is the program's standard input.
 	Stdin string
-	// Outlives lets the program go on where this process is killed (on Linux it ends
-	// otherwise): for one that says in a file what it has started elsewhere.
+	// Outlives keeps the program running if this process is killed (on Linux it would end):
+	// for a program that writes to a file what it has started elsewhere.
 	Outlives bool
-	// Timeout is how long Run lets it run; 0 for DefaultTimeout.
+	// Timeout limits how long Run lets it run; 0 means DefaultTimeout.
 	Timeout time.Duration
 }
 
-// DefaultTimeout is how long a program may take that should only look something up.
+// DefaultTimeout is the limit for a program that only looks something up.
 const DefaultTimeout = time.Minute
 
-// name is the program's, for messages.
+// name returns the program's name, for messages.
 func (c Command) name() string { return filepath.Base(c.Path) }
 
-// What is kept of what a program prints.
+// Limits on the output that is kept.
 const (
 	mostStdout = 4 << 20  // bytes, the first
 	mostStderr = 64 << 10 // bytes, the last
 )
 
-// Result is what a program printed, and how it ended.
+// Result is a program's output and how it ended.
 type Result struct {
 	Stdout []byte // the first 4 MiB
 	Stderr []byte // the last 64 KiB
-	// Cut says that Stdout was longer.
+	// Cut reports that Stdout was longer.
 	Cut      bool
 	ExitCode int
 }
 
-// Said is what the program said of itself in one line, for messages: what it printed as an
-// error, or else its output; the end of it where it is long.
+// Said returns the program's message in one line: its standard error, or else its output; only
+// the end of it if it is long.
 func (r Result) Said() string {
 	for _, text := range [][]byte{r.Stderr, r.Stdout} {
 		const most = 400 // bytes
@@ -69,15 +69,16 @@ func (r Result) Said() string {
 	return ""
 }
 
-// ErrTimeout is wrapped where a program took longer than it may.
+// ErrTimeout is wrapped by the error of a program that took longer than its timeout.
 var ErrTimeout = errors.New("it took too long")
 
-// grace is how long a program has between being asked to end and being killed.
+// grace is the time between asking a program to end and killing it.
 const grace = 5 * time.Second
 
-// Run runs the program to its end. An exit code that is not 0 is no error; that it could
-// not be started, was killed by a signal, or took too long is, and so is the end of ctx.
-// After an error the result holds what it had printed, and no process of its group is left.
+// Run runs the program to its end. A nonzero exit code is not an error. The error is that the
+// program could not be started, was killed by a signal or took too long, or that ctx has
+// ended. After an error the result contains the output so far, and no process of its group is
+// left.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, err

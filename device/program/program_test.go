@@ -22,10 +22,11 @@ import (
 	"github.com/apkgate/apkgate/device/program"
 )
 
-// asProgram is the environment variable that makes the test's own program one of programs.
+// asProgram is the environment variable that makes the test binary one of programs.
 const asProgram = "PROGRAM_TEST"
 
-// programs are what is run here. Each prints a line once it is where the test wants it.
+// programs are the programs that the tests run. Each prints a line once it has reached the
+// state to test.
 var programs = map[string]func(){
 	"tells": func() {
 		text, _ := io.ReadAll(os.Stdin)
@@ -48,7 +49,7 @@ var programs = map[string]func(){
 		fmt.Println("ready")
 		forEver()
 	},
-	"parent": func() { // of a stubborn child in its group
+	"parent": func() { // starts a stubborn child in its group
 		child := spawn("stubborn", nil)
 		fmt.Println(child.Process.Pid)
 		forEver()
@@ -57,7 +58,7 @@ var programs = map[string]func(){
 		child := spawn("stubborn", os.Stdout)
 		fmt.Println(child.Process.Pid)
 	},
-	"starter": func() { // of a program, as apkgate
+	"starter": func() { // starts a program, like apkgate
 		out, in := io.Pipe()
 		p, err := program.Start(command("waits", os.Args[1]), in, in)
 		if err == nil {
@@ -71,8 +72,8 @@ var programs = map[string]func(){
 
 func forEver() { time.Sleep(time.Hour) }
 
-// spawn starts another of the programs and waits for its first line, unless that goes to
-// an output of its own.
+// spawn starts another of the programs and waits for its first line, unless its output goes
+// elsewhere.
 func spawn(name string, output *os.File) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], os.Args[1:]...)
 	cmd.Env = append(os.Environ(), asProgram+"="+name)
@@ -106,7 +107,7 @@ func command(name string, args ...string) program.Command {
 	return program.Command{Path: os.Args[0], Args: args, Env: []string{asProgram + "=" + name}}
 }
 
-func TestRunTellsWhatAProgramSaid(t *testing.T) {
+func TestRun(t *testing.T) {
 	t.Parallel()
 	c := command("tells", "a b", "c")
 	c.Stdin, c.Dir = "no", t.TempDir()
@@ -123,8 +124,8 @@ func TestRunTellsWhatAProgramSaid(t *testing.T) {
 	}
 }
 
-// What a program prints into a file is there without anybody reading it.
-func TestAFileIsTheProgramsOwn(t *testing.T) {
+// Output to a file is written by the program itself.
+func TestStartWithAFileAsOutput(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "said"))
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +142,7 @@ func TestAFileIsTheProgramsOwn(t *testing.T) {
 	}
 }
 
-func TestRunKeepsNoMoreThanItMay(t *testing.T) {
+func TestRunLimitsTheOutput(t *testing.T) {
 	t.Parallel()
 	r, err := program.Run(t.Context(), command("floods"))
 	if err != nil || !r.Cut || len(r.Stdout) != 4<<20 || len(r.Stderr) != 64<<10 || !strings.HasSuffix(string(r.Stderr), "x\nthe last") {
@@ -149,7 +150,7 @@ func TestRunKeepsNoMoreThanItMay(t *testing.T) {
 	}
 }
 
-func TestRunSaysWhatKeptAProgramFromItsEnd(t *testing.T) {
+func TestRunErrors(t *testing.T) {
 	t.Parallel()
 	if _, err := program.Run(t.Context(), program.Command{Path: filepath.Join(t.TempDir(), "avdmanager")}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "start avdmanager") {
 		t.Errorf("not there: %v", err)
@@ -171,7 +172,7 @@ func TestRunSaysWhatKeptAProgramFromItsEnd(t *testing.T) {
 	}
 }
 
-// none fails the test where a process has the word on its command line.
+// none fails the test if the command line of any process contains the word.
 func none(t *testing.T, word string) {
 	t.Helper()
 	found, err := program.Find(word)
@@ -180,8 +181,8 @@ func none(t *testing.T, word string) {
 	}
 }
 
-// An interrupt stops a program with its children, though they don't want to.
-func TestAnInterruptStopsTheWholeGroup(t *testing.T) {
+// An interrupt stops a program and its children, even if they ignore SIGTERM.
+func TestRunCancelledStopsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
@@ -221,7 +222,7 @@ func started(t *testing.T, name string, args ...string) (*program.Process, strin
 	return p, strings.TrimSpace(line)
 }
 
-func TestStopProvesThatAGroupIsGone(t *testing.T) {
+func TestStopWaitsForTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	p, child := started(t, "parent", t.Name())
 	var pid int
@@ -248,7 +249,7 @@ func TestStopProvesThatAGroupIsGone(t *testing.T) {
 	none(t, t.Name())
 }
 
-func TestAProgramEndsByItself(t *testing.T) {
+func TestEnding(t *testing.T) {
 	t.Parallel()
 	p, err := program.Start(command("tells"), io.Discard, io.Discard)
 	if err != nil {
@@ -260,12 +261,12 @@ func TestAProgramEndsByItself(t *testing.T) {
 	}
 }
 
-// What a program leaves running behind it, as gmtool does its player, neither holds it up
-// nor dies of having nobody to print to.
-func TestAChildThatStays(t *testing.T) {
+// A child that a program leaves running (as gmtool leaves its player) neither delays Run nor
+// dies for lack of a reader.
+func TestRunLeavesAChildRunning(t *testing.T) {
 	t.Parallel()
 	p, line := started(t, "leaver", t.Name())
-	if line == "ready" { // whichever of the two was first
+	if line == "ready" { // whichever came first
 		found, err := program.Find(t.Name())
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%v, %v", found, err)
@@ -281,9 +282,8 @@ func TestAChildThatStays(t *testing.T) {
 	}
 }
 
-// A process of somebody else is found by its command line and stopped by what a lease has
-// noted of it.
-func TestAProcessOfAnother(t *testing.T) {
+// A process of another parent is found by its command line and stopped by its ID in a lease.
+func TestFindAndStop(t *testing.T) {
 	t.Parallel()
 	starter := exec.Command(os.Args[0], t.Name())
 	starter.Env = append(os.Environ(), asProgram+"=starter")
@@ -321,8 +321,8 @@ func TestAProcessOfAnother(t *testing.T) {
 	}
 }
 
-// A program does not go on by itself when apkgate is killed: it would create what nobody
-// looks for.
+// A program does not survive apkgate, since it would create resources that no process cleans
+// up.
 func TestAProgramDiesWithApkgate(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux ends a program with its parent")
@@ -352,7 +352,7 @@ func TestAProgramDiesWithApkgate(t *testing.T) {
 	}
 }
 
-func TestIDsThatAreNone(t *testing.T) {
+func TestParseIDErrors(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "4711", "4711 since ", "x since 1", "-1 since 1", "0 since 1", "1 since 1", "99999999999999999999 since 1"} {
 		if id, err := program.ParseID(text); err == nil {
@@ -370,6 +370,6 @@ func TestIDsThatAreNone(t *testing.T) {
 		t.Errorf("a number that no process has: %v", err)
 	}
 	if (program.ID{PID: os.Getpid()}).Alive() {
-		t.Error("a process of which nobody knows when it began is taken for this one")
+		t.Error("a process with an unknown start time is taken for this one")
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// parsePS reads lines of "ps -o pid=,stat=,lstart=,args=": number, state, five words of a
-// date, and the command line, whose arguments can't be told apart from blanks. Zombies and
-// lines of another form are left out.
+// parsePS parses lines of "ps -o pid=,stat=,lstart=,args=": number, state, five words of a
+// date, and the command line, whose arguments are separated only by blanks. Zombies and lines
+// of another form are skipped.
 func parsePS(text string) (out []Found) {
 	const dateAt, argsAt = 2, 7
 	for line := range strings.Lines(text) {

@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// askPS runs ps, whose dates are in the language that LC_ALL names.
+// askPS runs ps; LC_ALL sets the language of its dates.
 func askPS(args ...string) (Result, error) {
 	return Run(context.Background(), Command{Path: "ps", Args: args, Env: []string{"LC_ALL=C", "TZ=UTC"}})
 }
 
-// beganAt is when the process began, to the second.
+// beganAt returns when the process began, to the second.
 func beganAt(pid int) (string, error) {
 	out, err := askPS("-p", strconv.Itoa(pid), "-o", "pid=,stat=,lstart=,args=", "-ww")
 	if err != nil {
@@ -27,7 +27,7 @@ func beganAt(pid int) (string, error) {
 	return "", ErrNoProcess
 }
 
-// processes are those of this user but this one.
+// processes returns this user's processes, except for this one.
 func processes() (found []Found, err error) {
 	out, err := askPS("-x", "-o", "pid=,stat=,lstart=,args=", "-ww")
 	for _, f := range parsePS(string(out.Stdout)) {

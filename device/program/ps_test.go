@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Lines of ps, with what macOS prints and what is left out.
+// Lines of ps as macOS prints them, and lines that are skipped.
 func TestParsePS(t *testing.T) {
 	t.Parallel()
 	found := parsePS("  501 S+   Sun Nov 22 09:05:01 2026     /sdk/qemu-system-x86_64 -avd apkgate-a\n" +
@@ -20,8 +20,8 @@ func TestParsePS(t *testing.T) {
 	}
 }
 
-// The ps of this computer tells what is read of it.
-func TestThisComputersPS(t *testing.T) {
+// The ps of this computer prints what is parsed.
+func TestPSOfThisComputer(t *testing.T) {
 	t.Parallel()
 	ps, err := exec.LookPath("ps")
 	if err != nil {
@@ -32,7 +32,7 @@ func TestThisComputersPS(t *testing.T) {
 		t.Skipf("its ps has other options: %v", err)
 	}
 	if !slices.ContainsFunc(parsePS(string(out)), func(f Found) bool { return f.PID == os.Getpid() && f.Args[0] == os.Args[0] }) {
-		t.Errorf("it does not tell this process, %d: %s", os.Getpid(), out)
+		t.Errorf("it does not list this process, %d: %s", os.Getpid(), out)
 	}
 }
 

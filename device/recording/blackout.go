@@ -15,7 +15,7 @@ import (
 	"sync"
 )
 
-// Kinds of what is blacked out.
+// Kinds of words that are blacked out.
 const (
 	Serials   = "serial numbers"
 	Accounts  = "accounts"
@@ -26,31 +26,31 @@ const (
 	Named     = "words that were named"
 )
 
-// Blackout replaces what a recording must not tell. A word is replaced by another of the
-// same length and form, the same everywhere: a table keeps its columns, a message of
-// Perfetto its length, and a command that an answer led to still follows from it. Which
-// word it was can't be told without the key, which nobody keeps.
+// Blackout replaces confidential words in a recording. A word is replaced by another of the
+// same length and form, the same everywhere: a table keeps its columns, a Perfetto message its
+// length, and a command that followed from an answer still does. The original can't be
+// recovered without the key, which is not stored.
 //
-// It may be used by several goroutines.
+// It may be used concurrently.
 type Blackout struct {
 	key []byte
 
 	mu        sync.Mutex
 	words     []word // the longest first
 	protected []string
-	exempt    []string                   // what is not learned, as it tells what a device is
+	exempt    []string                   // words that are never learned, as they identify the model
 	seen      map[string]map[string]bool // words by kind
 	places    map[string]int             // by kind
 }
 
-// word is one that was learned.
+// word is a learned word.
 type word struct {
 	text, kind string
-	// quoted says that it is so common that it is replaced between quotation marks alone.
+	// quoted is set for a word so common that it is replaced between quotation marks only.
 	quoted bool
 }
 
-// NewBlackout leaves the words that are protected as they are, such as the app's package.
+// NewBlackout returns a Blackout that keeps the protected words, such as the app's package.
 func NewBlackout(protected ...string) *Blackout {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails (crypto/rand)
@@ -63,16 +63,16 @@ func NewBlackout(protected ...string) *Blackout {
 	return b
 }
 
-// How long words may be, in bytes, and how many there may be. A shorter one would be
-// found in many that mean something else.
+// Limits on the length of words, in bytes, and on their number. A shorter word would match
+// many unrelated ones.
 const (
 	minWord  = 3
 	maxWord  = 255
 	maxWords = 20_000
 )
 
-// common are words of the language of dumps: a network or a phone that is called so is
-// blacked out between quotation marks alone, and so is what is shorter than five letters.
+// common are words that dumps use themselves. A network or a phone with such a name is
+// replaced between quotation marks only, and so is a name shorter than five letters.
 var common = []string{
 	"active", "android", "battery", "bluetooth", "cellular", "connected", "default", "device", "display", "enabled", "false", "google", "guest",
 	"internet", "linux", "local", "mobile", "network", "normal", "phone", "private", "public", "release", "samsung", "screen", "service", "shell",
@@ -97,8 +97,8 @@ func (b *Blackout) Learn(kind string, texts ...string) {
 	slices.SortStableFunc(b.words, func(a, b word) int { return cmp.Compare(len(b.text), len(a.text)) })
 }
 
-// pattern finds words that nobody needs to learn, in the group of the expression, in a text
-// that has the marker.
+// pattern matches words by their form, without learning them: the group of the expression, in
+// texts that contain the marker.
 type pattern struct {
 	kind, marker string
 	what         *regexp.Regexp
@@ -112,20 +112,20 @@ var patterns = []pattern{
 	{Names, "]: [", regexp.MustCompile(`(?m)^\[(?:net\.hostname|gsm\.(?:sim\.)?operator\.(?:alpha|numeric)|persist\.sys\.(?:device_name|usb\.serial))\]: \[([^\]\n]{3,255})\]`)},
 }
 
-// Bytes is the text with what must not be told replaced, of the same length.
+// Bytes returns the text, of the same length, with confidential words replaced.
 func (b *Blackout) Bytes(text []byte) []byte {
 	out, _ := b.apply(text)
 	return out
 }
 
-// apply is Bytes, with where the text was replaced.
+// apply is Bytes, and also returns where the text was replaced.
 func (b *Blackout) apply(text []byte) (out []byte, done spans) {
 	out = bytes.Clone(text)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	kept := b.keptIn(text)
+	kept := b.protectedIn(text)
 	replace := func(from, to int, kind string) {
-		if from >= 0 && to > from && !kept.touch(from, to) && bytes.Equal(out[from:to], text[from:to]) {
+		if from >= 0 && to > from && !kept.overlap(from, to) && bytes.Equal(out[from:to], text[from:to]) {
 			b.replace(out[from:to], string(text[from:to]), kind)
 			done = append(done, span{from, to})
 		}
@@ -133,7 +133,7 @@ func (b *Blackout) apply(text []byte) (out []byte, done spans) {
 	for _, s := range mails(text) {
 		replace(s.from, s.to, Accounts)
 	}
-	if bytes.IndexByte(text, 0) < 0 { // what is text; a trace has none of these
+	if bytes.IndexByte(text, 0) < 0 { // text only; a trace contains none of these
 		for _, s := range addresses(text) {
 			replace(s.from, s.to, Addresses)
 		}
@@ -142,21 +142,21 @@ func (b *Blackout) apply(text []byte) (out []byte, done spans) {
 				continue
 			}
 			for _, m := range p.what.FindAllSubmatchIndex(text, -1) {
-				if from, to := m[len(m)-2], m[len(m)-1]; from >= 0 && free(string(text[from:to])) {
+				if from, to := m[len(m)-2], m[len(m)-1]; from >= 0 && anonymous(string(text[from:to])) {
 					replace(from, to, p.kind)
 				}
 			}
 		}
 	}
 	for _, w := range b.words {
-		for _, s := range placesOf(text, w) {
+		for _, s := range occurrences(text, w) {
 			replace(s.from, s.to, w.kind)
 		}
 	}
 	return out, done
 }
 
-// mails are where a text has addresses of mail, which accounts are called by.
+// mails returns where a text contains mail addresses, which accounts are named by.
 func mails(text []byte) (out spans) {
 	is := func(c byte, more string) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(more, c) >= 0
@@ -182,14 +182,14 @@ func mails(text []byte) (out spans) {
 	return out
 }
 
-// macs are six pairs of hexadecimal digits.
+// macs matches six pairs of hexadecimal digits.
 var macs = regexp.MustCompile(`^[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}$`)
 
-// numbered are addresses of four numbers behind a word that says that they are one: without
-// it they may be a version.
+// numbered matches an IPv4 address after a word that identifies it as an address: without the
+// word it may be a version.
 var numbered = regexp.MustCompile(`(?i)(?:inet|addr|address|addresses|dns|gateway|server|via|src)[a-z]{0,8}[ =:\[/{]{1,3}((?:[0-9]{1,3}\.){3}[0-9]{1,3})$`)
 
-// addresses are where a text has addresses of networks.
+// addresses returns where a text contains network addresses.
 func addresses(text []byte) (out spans) {
 	const mac, before = len("00:11:22:33:44:55"), 30
 	for from := 0; ; {
@@ -202,7 +202,7 @@ func addresses(text []byte) (out spans) {
 		if at < 0 || at+mac > len(text) || text[at+5] != ':' || text[at+8] != ':' || !macs.Match(text[at:at+mac]) {
 			continue
 		}
-		if free(string(text[at:at+mac])) && !within(text, at, at+mac) {
+		if anonymous(string(text[at:at+mac])) && !within(text, at, at+mac) {
 			out = append(out, span{at, at + mac})
 		}
 		from = at + mac
@@ -225,25 +225,25 @@ func addresses(text []byte) (out spans) {
 		for digit(end) || end < len(text) && text[end] == '.' && digit(end+1) {
 			end++
 		}
-		if m := numbered.FindSubmatchIndex(text[max(start-before, 0):end]); m != nil && free(string(text[start:end])) {
+		if m := numbered.FindSubmatchIndex(text[max(start-before, 0):end]); m != nil && anonymous(string(text[start:end])) {
 			out = append(out, span{start, end})
 		}
 		from = max(end, from)
 	}
 }
 
-// domainName is what stands behind the @ of an address; behind that of a service, such as
-// android.hardware.power@1.3-service, there is a number.
+// domainName matches the part after the @ of an address. For a service, such as
+// android.hardware.power@1.3-service, a number follows the @.
 var domainName = regexp.MustCompile(`^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}$`)
 
-// free reports whether an address tells nothing of anybody.
-func free(address string) bool {
+// anonymous reports whether an address identifies nobody.
+func anonymous(address string) bool {
 	return address != "127.0.0.1" && address != "0.0.0.0" && address != "00:00:00:00:00:00" && address != "02:00:00:00:00:00" &&
 		strings.Trim(address, ":0fF") != "" && address != "::1"
 }
 
-// placesOf are where a text has a word that is no part of a longer one.
-func placesOf(text []byte, w word) (out spans) {
+// occurrences returns where a text contains the word, except as part of a longer one.
+func occurrences(text []byte, w word) (out spans) {
 	for from := 0; ; {
 		i := bytes.Index(text[from:], []byte(w.text))
 		if i < 0 {
@@ -259,13 +259,13 @@ func placesOf(text []byte, w word) (out spans) {
 	}
 }
 
-// within reports whether what stands there is a part of a longer word.
+// within reports whether the range is part of a longer word.
 func within(text []byte, from, to int) bool {
 	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
 	return from > 0 && letter(text[from-1]) && letter(text[from]) || to < len(text) && letter(text[to]) && letter(text[to-1])
 }
 
-// replace puts the word's other form in its place.
+// replace writes the word's replacement in its place.
 func (b *Blackout) replace(to []byte, text, kind string) {
 	if b.seen[kind] == nil {
 		b.seen[kind] = map[string]bool{}
@@ -275,8 +275,8 @@ func (b *Blackout) replace(to []byte, text, kind string) {
 	copy(to, b.other(text, kind))
 }
 
-// other is another word of the same form: letters for letters, digits for digits, of an
-// address hexadecimal ones.
+// other returns a replacement of the same form: letters for letters, digits for digits,
+// hexadecimal digits in an address.
 func (b *Blackout) other(text, kind string) []byte {
 	letters := byte(26)
 	if kind == Addresses {
@@ -306,19 +306,19 @@ func (b *Blackout) other(text, kind string) []byte {
 	return out
 }
 
-// span is a part of a text that is left as it is.
+// span is a range of a text.
 type span struct{ from, to int }
 
 type spans []span
 
-// touch reports whether one of them has something in common with a part of the text.
-func (s spans) touch(from, to int) bool {
+// overlap reports whether a span overlaps the range.
+func (s spans) overlap(from, to int) bool {
 	i, _ := slices.BinarySearchFunc(s, from, func(p span, at int) int { return cmp.Compare(p.to, at+1) })
 	return i < len(s) && s[i].from < to
 }
 
-// keptIn are where the text has protected words, in order.
-func (b *Blackout) keptIn(text []byte) (out spans) {
+// protectedIn returns where the text contains protected words, in order.
+func (b *Blackout) protectedIn(text []byte) (out spans) {
 	for _, p := range b.protected {
 		for from := 0; ; {
 			i := bytes.Index(text[from:], []byte(p))
@@ -330,16 +330,16 @@ func (b *Blackout) keptIn(text []byte) (out spans) {
 		}
 	}
 	slices.SortFunc(out, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	for i := 1; i < len(out); i++ { // a word may hold another
+	for i := 1; i < len(out); i++ { // a word may contain another
 		out[i].to = max(out[i].to, out[i-1].to)
 	}
 	return out
 }
 
-// String is Bytes of a string.
+// String is Bytes for a string.
 func (b *Blackout) String(text string) string { return string(b.Bytes([]byte(text))) }
 
-// Copy copies a file whose words may lie across what is read at once.
+// Copy copies a file, whose words may cross the boundary of two reads.
 func (b *Blackout) Copy(w io.Writer, r io.Reader) (int64, error) {
 	const block, most = 4 << 20, 2 * maxWord
 	var written int64
@@ -365,8 +365,8 @@ func (b *Blackout) Copy(w io.Writer, r io.Reader) (int64, error) {
 	}
 }
 
-// cut is where a text is cut, at a place or before it, so that none of what was replaced
-// is cut.
+// cut returns the last offset up to at where the text can be split without splitting a
+// replaced word.
 func cut(done spans, at int) int {
 	for moved := true; moved; {
 		moved = false
@@ -379,7 +379,7 @@ func cut(done spans, at int) int {
 	return max(at, 0)
 }
 
-// Report says what was blacked out.
+// Report returns what was blacked out.
 func (b *Blackout) Report() (out []Blacked) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

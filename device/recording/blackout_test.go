@@ -12,9 +12,9 @@ import (
 	"github.com/apkgate/apkgate/device/recording"
 )
 
-// What is blacked out keeps its length and form, and is the same word everywhere; what
-// only looks like it stays.
-func TestWhatIsBlackedOut(t *testing.T) {
+// A replaced word keeps its length and form and is the same everywhere; text that only
+// resembles a confidential word is kept.
+func TestBlackoutBytes(t *testing.T) {
 	t.Parallel()
 	b := recording.NewBlackout("com.example.mail")
 	b.Learn(recording.Packages, "com.bank.secret", "com.example", "com.example.mail")
@@ -42,7 +42,7 @@ func TestWhatIsBlackedOut(t *testing.T) {
 		"inet addr:127.0.0.1", "[ro.boot.hardware]: [oriole]", "[init.svc.serial]: [running]", "12:30:45", "",
 	} {
 		if got := b.String(text); got != text {
-			t.Errorf("%q becomes %q, and tells of nobody", text, got)
+			t.Errorf("%q becomes %q, but identifies nobody", text, got)
 		}
 	}
 	words := map[string]int{}
@@ -54,8 +54,9 @@ func TestWhatIsBlackedOut(t *testing.T) {
 	}
 }
 
-// Two recordings do not tell by the same letters that they are of the same device.
-func TestTwoRecordingsAreNotOfOneWord(t *testing.T) {
+// Two recordings of the same device replace its words differently, so that they can't be
+// linked.
+func TestBlackoutsOfTwoRecordingsDiffer(t *testing.T) {
 	t.Parallel()
 	text := "R5CT70ABCDE com.bank.secret"
 	var got [2]string
@@ -70,8 +71,8 @@ func TestTwoRecordingsAreNotOfOneWord(t *testing.T) {
 	}
 }
 
-// A file that is read in parts is blacked out as a whole: no word escapes between two.
-func TestNoWordEscapesBetweenTwoParts(t *testing.T) {
+// A file that is read in parts is blacked out completely: no word escapes at a boundary.
+func TestBlackoutCopyAcrossParts(t *testing.T) {
 	t.Parallel()
 	b := recording.NewBlackout()
 	b.Learn(recording.Packages, "com.bank.secret")
@@ -84,7 +85,7 @@ func TestNoWordEscapesBetweenTwoParts(t *testing.T) {
 		}
 		text = append(text, "\x00com.bank.secret\x00"...)
 	}
-	for at := 4<<20 - 520; at < 4<<20; at += 17 { // around where the first part ends
+	for at := 4<<20 - 520; at < 4<<20; at += 17 { // around the end of the first part
 		copy(text[at:], "\x00com.bank.secret\x00")
 	}
 	var out bytes.Buffer
@@ -97,9 +98,9 @@ func TestNoWordEscapesBetweenTwoParts(t *testing.T) {
 	}
 }
 
-// The device is asked what must not be told, and nothing of it is in the folder, neither
-// in commands nor in answers, streams, files and errors.
-func TestNothingOfThePhonesOwnerIsInTheFolder(t *testing.T) {
+// The confidential words are read from the device, and none of them is in the folder: not in
+// commands, answers, streams, files or errors.
+func TestBlackoutOfARecording(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	secrets := []string{"com.bank.secret", "anna@mail.example.org", "AnnaNet2", "Annas Phone", "R5CT70ABCDE", "86012345678901"}
@@ -114,7 +115,7 @@ func TestNothingOfThePhonesOwnerIsInTheFolder(t *testing.T) {
 	f.answers["getprop ro.product.model"] = []string{"SM-G991B\n"}
 	f.files["/data/"+all] = "\x00\x01" + all
 	black := recording.NewBlackout("com.example.mail")
-	if err := black.Ask(t.Context(), f); err != nil {
+	if err := black.LearnFrom(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 	dir, head := recorded(t, f, black, func(ctx context.Context, d device.Device, _ device.Clock) {
@@ -137,11 +138,11 @@ func TestNothingOfThePhonesOwnerIsInTheFolder(t *testing.T) {
 	text := everything(t, dir)
 	for _, secret := range secrets {
 		if strings.Contains(text, secret) {
-			t.Errorf("the folder tells of %s", secret)
+			t.Errorf("the folder contains %s", secret)
 		}
 	}
 	if !strings.Contains(text, "SM-G991B") {
-		t.Error("the phone's model is blacked out, which tells of nobody")
+		t.Error("the phone's model is blacked out, but identifies nobody")
 	}
 	if len(head.BlackedOut) < 4 {
 		t.Errorf("it lists %v", head.BlackedOut)

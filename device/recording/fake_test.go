@@ -16,16 +16,16 @@ import (
 	"github.com/apkgate/apkgate/device/recording"
 )
 
-// fake is a device whose answers a test writes.
+// fake is a device with scripted answers.
 type fake struct {
 	mu      sync.Mutex
 	now     time.Duration
-	answers map[string][]string // by command line, in turn; the last stays
+	answers map[string][]string // by command line, in turn; the last is repeated
 	files   map[string]string
-	printed *io.PipeWriter // of the process that was started
+	printed *io.PipeWriter // the output of the started process
 	closed  chan struct{}
-	keeps   bool     // a shell
-	asked   []string // of it
+	keeps   bool     // whether it keeps a shell
+	asked   []string // the commands that came through Ask
 }
 
 func newFake() *fake {
@@ -113,7 +113,7 @@ func (f *fake) Install(context.Context, ...string) error {
 }
 func (f *fake) Uninstall(context.Context, string) error { return nil }
 
-// recorded records what is done with a device, in a new folder.
+// recorded records what do does with a device, and returns the new folder.
 func recorded(t *testing.T, f *fake, black *recording.Blackout, do func(ctx context.Context, d device.Device, clock device.Clock)) (dir string, head recording.Head) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "recording")
@@ -137,7 +137,7 @@ func recorded(t *testing.T, f *fake, black *recording.Blackout, do func(ctx cont
 	return dir, head
 }
 
-// played is a player of the only run in a folder, and the device that it plays.
+// played returns a player of the only run in a folder, and its device.
 func played(t *testing.T, dir string) (*recording.Player, device.Device) {
 	t.Helper()
 	r, err := recording.Read(dir)
@@ -152,7 +152,7 @@ func played(t *testing.T, dir string) (*recording.Player, device.Device) {
 	return p, d
 }
 
-// said is what a command prints, which must be answered.
+// said returns the output of a command, which must succeed.
 func said(t *testing.T, d device.Device, command string) string {
 	t.Helper()
 	out, err := d.Exec(t.Context(), command)
@@ -162,7 +162,7 @@ func said(t *testing.T, d device.Device, command string) string {
 	return string(out.Stdout)
 }
 
-// everything is all that a recording holds, as one text.
+// everything returns all files of a recording as one text.
 func everything(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder

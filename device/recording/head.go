@@ -1,16 +1,15 @@
-// Package recording keeps what a device was asked during a run and what it answered, and
-// answers in its place later: so that a run on somebody else's phone can be made again
-// here, as often as one likes.
+// Package recording records every exchange with a device during a run, and replays it later,
+// so that a run on another person's phone can be repeated here any number of times.
 //
-// It owns the folder of a recording (docs/format/recording.md), what is blacked out
-// before anything is written (Blackout), what records (Recorder) and what replays
-// (Player). It does not know what a run asks, or why.
+// It owns the folder of a recording (docs/format/recording.md), the blackout before anything
+// is written (Blackout), the Recorder and the Player. It does not know which commands a run
+// sends, or why.
 //
-// It takes a stand: a replay is exact where the same is asked in the same order, down to
-// what each look at the clock tells; where it is not, that is counted and said, and a
-// question that the recording has no answer to ends the replay. To be exact, what a
-// process prints in the background reaches its reader only at the end of a call to the
-// device or of a wait, while it is recorded just as when it is replayed.
+// A replay is exact if the same questions come in the same order; it then reproduces every
+// value of the clock. Deviations are counted and reported, and a question without a recorded
+// answer ends the replay. For exactness, the output of a background process reaches its reader
+// only at the end of a call to the device or of a wait, during recording as well as during
+// replay.
 package recording
 
 import (
@@ -27,47 +26,47 @@ import (
 // Format is the version of the folder's format.
 const Format = "apkgate.recording/1"
 
-// The files of a recording. What does not fit on a line is in the folder of contents,
-// each file named by its SHA-256.
+// The files of a recording. Data that does not fit on a line is in the folder of contents, in
+// a file named by its SHA-256.
 const (
 	HeadFile      = "recording.json"
 	ExchangesFile = "exchanges.jsonl"
 	ContentFolder = "files"
 )
 
-// Of is what was recorded.
+// Of is the source of a recording.
 type Of string
 
-// What may be recorded. Captures are answers of several real devices that were put
-// together: no device ever gave them in this order.
+// The sources of recordings. Captures are answers of several real devices, put together: no
+// device ever gave them in this order.
 const (
 	OfDevice    Of = "device"
 	OfSimulated Of = "simulated"
 	OfCaptures  Of = "captures"
 )
 
-// Head says what a recording is of.
+// Head is the recording's metadata.
 type Head struct {
 	Format string `json:"format"`
 	MadeBy string `json:"made_by,omitempty"`
 	Of     Of     `json:"of"`
-	// Profile is the simulated phone that it is of, or that comes closest; "" for none.
+	// Profile is the simulated phone, or the closest one to the recorded phone; "" for none.
 	Profile string    `json:"profile,omitempty"`
 	Note    string    `json:"note,omitempty"`
 	Started time.Time `json:"started"`
-	// Packages are the app, its test and what else belongs to the run: their names are
-	// left as they are.
+	// Packages are the app, its test and other packages of the run, whose names are not
+	// blacked out.
 	Packages []string `json:"packages,omitempty"`
 	Session  string   `json:"session,omitempty"`
-	// Whole says that the run came to its end; what was recorded until it was killed can
-	// be used all the same.
+	// Whole reports whether the run ended. The recording of a run that was killed can be used
+	// too.
 	Whole      bool      `json:"whole"`
 	BlackedOut []Blacked `json:"blacked_out,omitempty"`
-	// Replays says how the recording was found to replay when it was made.
+	// Replays is the result of the trial replay after the recording.
 	Replays string `json:"replays,omitempty"`
 }
 
-// Blacked counts what of a kind was blacked out: so many words, in so many places.
+// Blacked counts the words of one kind that were blacked out, and their occurrences.
 type Blacked struct {
 	What   string `json:"what"`
 	Words  int    `json:"words"`
@@ -86,7 +85,7 @@ func (h Head) check() error {
 	case h.Of != OfDevice && h.Of != OfSimulated && h.Of != OfCaptures:
 		return fmt.Errorf("of is %q, want %s, %s or %s", prose.Short(string(h.Of)), OfDevice, OfSimulated, OfCaptures)
 	case len(h.Packages) > 100 || len(h.BlackedOut) > 100:
-		return fmt.Errorf("it names %d packages and %d kinds of what is blacked out, want at most 100 of each", len(h.Packages), len(h.BlackedOut))
+		return fmt.Errorf("it has %d packages and %d kinds of blacked-out words, want at most 100 of each", len(h.Packages), len(h.BlackedOut))
 	}
 	for _, text := range append([]string{h.MadeBy, h.Profile, h.Note, h.Session, h.Replays}, h.Packages...) {
 		if len(text) > maxHeadText {
@@ -120,7 +119,7 @@ func readHead(dir string) (Head, error) {
 	return h, nil
 }
 
-// write replaces the head, whole or not at all.
+// write replaces the head atomically.
 func (h Head) write(dir string) error {
 	data, err := json.MarshalIndent(h, "", "  ")
 	if err != nil {

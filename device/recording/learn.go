@@ -9,9 +9,9 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// questions are what a device is asked before it is recorded, so that what must not be
-// told is known wherever it turns up. None of this is recorded. What a device does not
-// know it says nothing of.
+// questions are read from a device before it is recorded, so that its confidential words are
+// known wherever they occur. The answers are not recorded. A device prints nothing for a
+// question that it does not support.
 var questions = []string{
 	"pm list packages -3 2>/dev/null; echo",
 	"dumpsys account 2>/dev/null; echo",
@@ -27,19 +27,19 @@ var (
 	ssidLine    = regexp.MustCompile(`SSID[=:] ?"?([^",\n<]{1,64})"?[,\n]|connected to "([^"\n]{1,64})"`)
 )
 
-// Ask learns from the device what must not be told of it: its serial numbers and names,
-// the accounts on it, the Wi-Fi it uses, and which other packages are installed.
-func (b *Blackout) Ask(ctx context.Context, d device.Device) error {
+// LearnFrom reads the confidential words from the device: its serial numbers and names, its
+// accounts, its Wi-Fi networks, and the other installed packages.
+func (b *Blackout) LearnFrom(ctx context.Context, d device.Device) error {
 	b.Learn(Serials, d.Serial())
 	var answers []string
 	for _, q := range questions {
 		out, err := d.Exec(ctx, q)
 		if err != nil {
-			return fmt.Errorf("ask the device what is to be blacked out: %w", err)
+			return fmt.Errorf("read the words to black out from the device: %w", err)
 		}
 		answers = append(answers, strings.ReplaceAll(string(out.Stdout), "\r", ""))
 	}
-	for line := range strings.Lines(answers[5]) { // a device is often called what it is
+	for line := range strings.Lines(answers[5]) { // a device is often named after its model
 		if model := strings.TrimSpace(line); model != "" {
 			b.exempt = append(b.exempt, model)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Open connects to the recorded device. After the replay has ended, it says that the
-// device is gone for good.
+// Open connects to the recorded device. After the end of the replay it returns an error that
+// wraps device.ErrGone.
 func (p *Player) Open(ctx context.Context) (device.Device, error) {
 	e, err := p.take(ctx, Entry{Op: Open})
 	if err != nil {
@@ -36,7 +36,8 @@ type playedDevice struct {
 	p      *Player
 	serial string
 	shared bool
-	// keepsShell says that it kept a shell. What was asked through it is found as any command.
+	// keepsShell reports whether the recorded device kept a shell. Its questions are looked up
+	// like any other command.
 	keepsShell bool
 }
 
@@ -49,8 +50,7 @@ func (d *playedDevice) Close() error   { return nil }
 // KeepsShell implements device.KeepsShell.
 func (d *playedDevice) KeepsShell(context.Context) bool { return d.keepsShell }
 
-// OnLoss calls lost when the connection is lost, unless ctx has ended before; see package
-// adb.
+// OnLoss calls lost when the connection is lost, unless ctx ends first; see package adb.
 func (d *playedDevice) OnLoss(ctx context.Context, lost func(error)) {
 	d.p.mu.Lock()
 	defer d.p.mu.Unlock()
@@ -69,7 +69,7 @@ func (d *playedDevice) Exec(ctx context.Context, command string) (device.Output,
 	return d.output(e)
 }
 
-// output is what was printed.
+// output returns the recorded output.
 func (d *playedDevice) output(e Entry) (out device.Output, err error) {
 	out.ExitCode = e.Exit
 	if out.Stdout, err = d.p.recording.Content(e.Stdout); err == nil {
@@ -81,13 +81,13 @@ func (d *playedDevice) output(e Entry) (out device.Output, err error) {
 	return out, e.Error.err()
 }
 
-// ToTheEnd implements device.ToTheEnd.
-func (d *playedDevice) ToTheEnd(ctx context.Context, command string, _ int64) (device.Output, error) {
+// RunToEnd implements device.RunToEnd.
+func (d *playedDevice) RunToEnd(ctx context.Context, command string, _ int64) (device.Output, error) {
 	return d.Exec(ctx, command)
 }
 
-// Aside implements device.Aside: a recording lives.
-func (d *playedDevice) Aside() device.Device { return alive{d} }
+// Unrecorded implements device.Unrecorded: a recording is always alive.
+func (d *playedDevice) Unrecorded() device.Device { return alive{d} }
 
 type alive struct{ device.Device }
 
@@ -106,8 +106,8 @@ func (d *playedDevice) Start(ctx context.Context, command string) (device.Proces
 	return d.p.streams[e.Stream], nil
 }
 
-// Push takes what is pushed. That it is another content than was recorded is noted: the
-// answers that follow are of that one.
+// Push reads the pushed file. If its content differs from the recorded one, that is noted,
+// since the answers that follow belong to the recorded one.
 func (d *playedDevice) Push(ctx context.Context, src io.Reader, path string, _ fs.FileMode, _ time.Time) error {
 	e, err := d.p.take(ctx, Entry{Op: Push, Path: path})
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *playedDevice) Push(ctx context.Context, src io.Reader, path string, _ f
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, src); err != nil {
-		return fmt.Errorf("read what is pushed to %s: %w", path, err)
+		return fmt.Errorf("read the file to push to %s: %w", path, err)
 	}
 	if len(e.Files) == 1 && e.Files[0].SHA256 != hex.EncodeToString(sum.Sum(nil)) {
 		d.p.mu.Lock()
@@ -138,13 +138,13 @@ func (d *playedDevice) Pull(ctx context.Context, path string, dst io.Writer) err
 	return e.Error.err()
 }
 
-// Install takes the very files that were recorded.
+// Install accepts only the files that were recorded.
 func (d *playedDevice) Install(ctx context.Context, apkFiles ...string) error {
 	asked := Entry{Op: Install}
 	for _, path := range apkFiles {
 		f, err := fileOf(path)
 		if err != nil {
-			return fmt.Errorf("read what is installed: %w", err)
+			return fmt.Errorf("read the APKs to install: %w", err)
 		}
 		asked.Files = append(asked.Files, f)
 	}

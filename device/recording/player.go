@@ -11,45 +11,45 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Player answers in place of the device of a recorded run.
+// Player replays a run in place of the device.
 type Player struct {
 	recording *Recording
 	calls     []call
-	byKey     map[string][]int // places in calls, in order
+	byKey     map[string][]int // indices of calls, in order
 
 	mu      sync.Mutex
 	used    []bool
-	at      int // the place of the next call, where all goes as it went
+	at      int // the index of the next call in the recorded order
 	now     time.Duration
-	told    []int64 // what is told of the time until the next call
+	clock   []int64 // the values of the clock until the next call
 	streams map[int]*stream
-	early   map[int][]Entry // of streams that were not started yet
-	onLoss  func(error)     // of the connection that there is; nil: nobody waits for its loss, or it is lost
-	died    chan struct{}   // closed once nothing more is to be had from the recording
+	early   map[int][]Entry // events of streams that are not started yet
+	onLoss  func(error)     // for the current connection; nil: not watched, or already lost
+	died    chan struct{}   // closed once the recording has no more answers
 	dead    bool
 	err     error
 	account Account
 }
 
-// call is one of the run, with what came in the background by its end.
+// call is a call of the run, with the background events up to its end.
 type call struct {
 	Entry
 	events []Entry
 }
 
-// Account says how a replay went.
+// Account is the result of a replay.
 type Account struct {
-	// Asked counts the calls, InOrder those that came as they were recorded, and Recorded
-	// all of the recording.
+	// Asked counts the calls, InOrder those that came in the recorded order, and Recorded the
+	// calls of the recording.
 	Asked, InOrder, Recorded int
-	// Pushed are files whose content was another when they were recorded, each once.
+	// Pushed are the files whose recorded content was different, each once.
 	Pushed []string
 }
 
-// Exact reports whether the same was asked in the same order.
+// Exact reports whether the same calls came in the same order.
 func (a Account) Exact() bool { return a.InOrder == a.Recorded && a.Asked == a.Recorded }
 
-// Play replays a run of the recording.
+// Play returns a player of one run of the recording.
 func (r *Recording) Play(run Run) *Player {
 	p := &Player{
 		recording: r, byKey: map[string][]int{}, streams: map[int]*stream{}, early: map[int][]Entry{},
@@ -68,57 +68,57 @@ func (r *Recording) Play(run Run) *Player {
 	p.used = make([]bool, len(p.calls))
 	p.account.Recorded = len(p.calls)
 	if len(p.calls) > 0 {
-		p.now, p.told = time.Duration(p.calls[0].AtNS), p.calls[0].NowNS
+		p.now, p.clock = time.Duration(p.calls[0].AtNS), p.calls[0].NowNS
 	}
 	return p
 }
 
-// OtherwiseError says that apkgate asks what the recording has no answer to.
-type OtherwiseError struct {
-	Asked string // in words
-	// Times is how often the recording has it, which were all used up.
+// NoAnswerError means that the recording has no answer to a call.
+type NoAnswerError struct {
+	Asked string // the call, described
+	// Times is how many answers the recording has, all of which were used.
 	Times int
-	// Nearest is what the recording has that comes closest, "" for nothing.
+	// Nearest is the most similar recorded call, "" for none.
 	Nearest string
-	Torn    bool // the recording ends before its run did
+	Torn    bool // the recording ends before its run
 }
 
-// Error says what was asked and what is there.
-func (e *OtherwiseError) Error() string {
+// Error describes the call and the nearest recorded one.
+func (e *NoAnswerError) Error() string {
 	text := "the recording has no answer to " + e.Asked
 	switch {
 	case e.Times > 0:
-		text = fmt.Sprintf("the recording has %s to %s, and it is asked once more", prose.Count(e.Times, "answer", "answers"), e.Asked)
+		text = fmt.Sprintf("the recording has %s to %s, and none is left", prose.Count(e.Times, "answer", "answers"), e.Asked)
 	case e.Nearest != "":
 		text += "; the nearest that it has is " + e.Nearest
 	}
 	if e.Torn {
 		return text + ": it was cut off before its run ended"
 	}
-	return text + ": apkgate asks otherwise than when it was recorded, or an answer before was changed"
+	return text + ": apkgate sends other commands than when it was recorded, or an earlier answer was changed"
 }
 
 // Unwrap makes the end of a recording the loss of its device.
-func (e *OtherwiseError) Unwrap() error { return device.ErrGone }
+func (e *NoAnswerError) Unwrap() error { return device.ErrGone }
 
-// Err is why the replay ended before its run did; nil where it did not.
+// Err returns why the replay ended before its run; nil if it did not.
 func (p *Player) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
 }
 
-// Account says how the replay went so far.
+// Account returns the result of the replay so far.
 func (p *Player) Account() Account {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.account
 }
 
-// Died is closed once the recording has no answer any more and the run knows.
+// Died is closed once the replay has failed and the run has received the error.
 func (p *Player) Died() <-chan struct{} { return p.died }
 
-// take finds the answer to a call, moves on to it and releases what came by then.
+// take finds the answer to a call, moves on to it and releases the events up to it.
 func (p *Player) take(ctx context.Context, asked Entry) (Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return Entry{}, err
@@ -131,7 +131,7 @@ func (p *Player) take(ctx context.Context, asked Entry) (Entry, error) {
 	place, ok := p.find(asked.key())
 	if !ok {
 		defer p.mu.Unlock()
-		p.err = p.otherwise(asked)
+		p.err = p.noAnswer(asked)
 		return Entry{}, p.err
 	}
 	events := p.move(place)
@@ -146,8 +146,8 @@ func (p *Player) take(ctx context.Context, asked Entry) (Entry, error) {
 	return e, nil
 }
 
-// find is the place of the next answer to a question that was not used yet: after where
-// the replay stands, or else the first.
+// find returns the index of the next unused answer to a question: after the current position,
+// or else the first.
 func (p *Player) find(key string) (int, bool) {
 	first := -1
 	for _, place := range p.byKey[key] {
@@ -162,7 +162,7 @@ func (p *Player) find(key string) (int, bool) {
 	return first, first >= 0
 }
 
-// move goes on to a call, and returns what came in the background by its end.
+// move moves on to a call, and returns the background events up to its end.
 func (p *Player) move(place int) (events []Entry) {
 	p.used[place] = true
 	p.account.Asked++
@@ -175,15 +175,15 @@ func (p *Player) move(place int) (events []Entry) {
 	}
 	if place+1 == p.at {
 		p.now = max(p.now, p.calls[place].end())
-		p.told = nil
+		p.clock = nil
 		if p.at < len(p.calls) {
-			p.told = p.calls[p.at].NowNS
+			p.clock = p.calls[p.at].NowNS
 		}
 	}
 	return events
 }
 
-// late takes what came of processes before they were started, now that they are.
+// late returns the events of processes that have been started since.
 func (p *Player) late() (events []Entry) {
 	for number, early := range p.early {
 		if p.streams[number] != nil {
@@ -194,7 +194,7 @@ func (p *Player) late() (events []Entry) {
 	return events
 }
 
-// release gives the readers of processes what came for them.
+// release delivers events to the readers of processes.
 func (p *Player) release(events []Entry) {
 	for _, e := range events {
 		if e.Op == Lost {
@@ -235,7 +235,7 @@ func (p *Player) give(s *stream, e Entry) {
 	s.end(e.Error.err(), e.Exit, nil, stderr)
 }
 
-// fail ends the replay for an error of the recording itself.
+// fail ends the replay with an error of the recording itself.
 func (p *Player) fail(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,13 +245,13 @@ func (p *Player) fail(err error) error {
 	return p.err
 }
 
-// otherwise says that there is no answer.
-func (p *Player) otherwise(asked Entry) error {
-	e := &OtherwiseError{Asked: asked.Asked(), Times: len(p.byKey[asked.key()]), Torn: p.at >= len(p.calls) && !p.recording.Whole}
+// noAnswer ends the replay for a call without an answer.
+func (p *Player) noAnswer(asked Entry) error {
+	e := &NoAnswerError{Asked: asked.Asked(), Times: len(p.byKey[asked.key()]), Torn: p.at >= len(p.calls) && !p.recording.Whole}
 	if e.Times > 0 {
 		return e
 	}
-	best := 0.3 // less has nothing to do with it
+	best := 0.3 // less is unrelated
 	if asked.Op == Install {
 		best = 0
 	}
@@ -267,8 +267,8 @@ func (p *Player) otherwise(asked Entry) error {
 	return e
 }
 
-// likeness is the share of three bytes in a row that two texts have in common, from 0
-// to 1 (Dice's coefficient).
+// likeness is the share of trigrams that two texts have in common, from 0 to 1 (Dice's
+// coefficient).
 func likeness(a, b string) float64 {
 	const most = 4096
 	grams := func(s string) map[string]int {
@@ -290,8 +290,8 @@ func likeness(a, b string) float64 {
 	return 2 * float64(common) / float64(cmp.Or(all, 1))
 }
 
-// Clock is the clock of the recorded run: it tells again what it told then, and where the
-// run asks otherwise, about that.
+// Clock returns the clock of the recorded run. It repeats the recorded values. Where the run
+// deviates, the time is approximate.
 func (p *Player) Clock() device.Clock { return playedClock{p} }
 
 type playedClock struct{ p *Player }
@@ -300,14 +300,14 @@ func (c playedClock) Now() time.Duration {
 	p := c.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.told) > 0 {
-		p.now = max(p.now, time.Duration(p.told[0]))
-		p.told = p.told[1:]
+	if len(p.clock) > 0 {
+		p.now = max(p.now, time.Duration(p.clock[0]))
+		p.clock = p.clock[1:]
 	}
 	return p.now
 }
 
-// Sleep passes the time at once: that of the recorded sleep, where there is one now.
+// Sleep advances the time at once: by the recorded sleep, if that is the next call.
 func (c playedClock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -327,7 +327,7 @@ func (c playedClock) Sleep(ctx context.Context, d time.Duration) error {
 		for p.at < len(p.calls) && p.calls[p.at].end() <= p.now {
 			events = append(events, p.calls[p.at].events...)
 			p.at++
-			p.told = nil
+			p.clock = nil
 		}
 	}
 	p.mu.Unlock()
@@ -335,30 +335,30 @@ func (c playedClock) Sleep(ctx context.Context, d time.Duration) error {
 	return failed
 }
 
-// Aside implements device.AsideClock.
-func (c playedClock) Aside() device.Clock { return asideClock(c) }
+// Unrecorded implements device.UnrecordedClock.
+func (c playedClock) Unrecorded() device.Clock { return unrecordedClock(c) }
 
-type asideClock struct{ p *Player }
+type unrecordedClock struct{ p *Player }
 
-func (c asideClock) Now() time.Duration {
+func (c unrecordedClock) Now() time.Duration {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
 	return c.p.now
 }
 
-func (c asideClock) Sleep(ctx context.Context, _ time.Duration) error {
+func (c unrecordedClock) Sleep(ctx context.Context, _ time.Duration) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// Wall is the clock by which the replay is waited for: it stands still, since a recording
+// Wall returns the clock for timeouts of the replay. It stands still, since a recording
 // answers at once.
 func (p *Player) Wall() device.Clock { return wall{} }
 
 type wall struct{}
 
-// Wait implements device.Wait: what the recorded run was given while it waited came with
-// the call before, and no more will.
+// Wait implements device.Wait: events that were recorded during the wait arrived with the call
+// before, and no more will come.
 func (wall) Wait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 func (wall) Now() time.Duration { return 0 }

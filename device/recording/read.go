@@ -13,16 +13,16 @@ import (
 	"regexp"
 )
 
-// Recording is one that was read.
+// Recording is a recording that was read from its folder.
 type Recording struct {
 	Head
 	Dir  string
 	Runs []Run
-	// Torn says that its last line is not whole, as of a recorder that was killed.
+	// Torn reports whether the last line is incomplete, as after a killed recorder.
 	Torn bool
 }
 
-// Run is what was exchanged for one run, from one Unit to the next.
+// Run is the exchanges of one run, from one Unit to the next.
 type Run struct {
 	Unit    Entry
 	Entries []Entry
@@ -103,7 +103,7 @@ func (r *Recording) add(e Entry) error {
 	return nil
 }
 
-// Content is what a text says; nil says nothing. It is held against its SHA-256.
+// Content returns the data of a text, none for nil. It is verified against its SHA-256.
 func (r *Recording) Content(t *Text) ([]byte, error) {
 	switch {
 	case t == nil:
@@ -118,7 +118,7 @@ func (r *Recording) Content(t *Text) ([]byte, error) {
 	defer func() { _ = file.Close() }()
 	data, err := io.ReadAll(io.LimitReader(file, maxContent))
 	if err == nil {
-		err = holds(t.SHA256, sha256.Sum256(data))
+		err = verify(t.SHA256, sha256.Sum256(data))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the recording's %s/%s: %w", ContentFolder, t.SHA256, err)
@@ -126,7 +126,7 @@ func (r *Recording) Content(t *Text) ([]byte, error) {
 	return data, nil
 }
 
-// copyTo writes what a text says.
+// copyTo writes the data of a text.
 func (r *Recording) copyTo(w io.Writer, t *Text) error {
 	if t == nil {
 		return nil
@@ -142,7 +142,7 @@ func (r *Recording) copyTo(w io.Writer, t *Text) error {
 	defer func() { _ = file.Close() }()
 	sum := sha256.New()
 	if _, err = io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, maxContent)); err == nil {
-		err = holds(t.SHA256, [sha256.Size]byte(sum.Sum(nil)))
+		err = verify(t.SHA256, [sha256.Size]byte(sum.Sum(nil)))
 	}
 	if err != nil {
 		return fmt.Errorf("read the recording's %s/%s: %w", ContentFolder, t.SHA256, err)
@@ -158,10 +158,10 @@ func (r *Recording) open(name string) (*os.File, error) {
 	return file, nil
 }
 
-// ErrChanged says that a content is not the one that was recorded.
-var ErrChanged = errors.New("its content is not the one that was recorded")
+// ErrChanged means that a content is not the recorded one.
+var ErrChanged = errors.New("its content is not the recorded one")
 
-func holds(name string, sum [sha256.Size]byte) error {
+func verify(name string, sum [sha256.Size]byte) error {
 	if hex.EncodeToString(sum[:]) != name {
 		return ErrChanged
 	}

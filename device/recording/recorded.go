@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// recordedDevice is a device of which everything is recorded.
+// recordedDevice is a device whose exchanges are recorded.
 type recordedDevice struct {
 	device.Device
 	s          *Recorded
@@ -23,18 +23,19 @@ type recordedDevice struct {
 
 var _ device.Device = (*recordedDevice)(nil)
 
-// Shared tells what the device does; see package adb.
+// Shared implements adb.Device.Shared.
 func (d *recordedDevice) Shared() bool {
 	shared, ok := d.Device.(interface{ Shared() bool })
 	return ok && shared.Shared()
 }
 
-// OnLoss calls lost when the run may know of the loss; see package adb.
+// OnLoss calls lost at the point of the recording where the run learns of the loss; see
+// package adb.
 func (d *recordedDevice) OnLoss(ctx context.Context, lost func(error)) {
 	if watched, can := d.Device.(interface {
 		OnLoss(ctx context.Context, lost func(error))
 	}); can {
-		watched.OnLoss(ctx, func(err error) { d.s.came(event{err: err, lost: lost, watch: ctx}) })
+		watched.OnLoss(ctx, func(err error) { d.s.arrived(event{err: err, lost: lost, watch: ctx}) })
 	}
 }
 
@@ -47,12 +48,12 @@ func (d *recordedDevice) Ask(ctx context.Context, command string) (device.Output
 	return d.command(command, func() (device.Output, error) { return device.Ask(ctx, d.Device, command) })
 }
 
-// KeepsShell implements device.KeepsShell: what was told when the device was connected to.
+// KeepsShell implements device.KeepsShell, with the value from when the device was connected.
 func (d *recordedDevice) KeepsShell(context.Context) bool { return d.keepsShell }
 
-// ToTheEnd implements device.ToTheEnd.
-func (d *recordedDevice) ToTheEnd(ctx context.Context, command string, most int64) (device.Output, error) {
-	return d.command(command, func() (device.Output, error) { return device.ToTheEnd(ctx, d.Device, command, most) })
+// RunToEnd implements device.RunToEnd.
+func (d *recordedDevice) RunToEnd(ctx context.Context, command string, most int64) (device.Output, error) {
+	return d.command(command, func() (device.Output, error) { return device.RunToEnd(ctx, d.Device, command, most) })
 }
 
 func (d *recordedDevice) command(command string, run func() (device.Output, error)) (device.Output, error) {
@@ -63,15 +64,15 @@ func (d *recordedDevice) command(command string, run func() (device.Output, erro
 	return out, err
 }
 
-// Aside implements device.Aside: what is asked there is noted, and not replayed.
-func (d *recordedDevice) Aside() device.Device { return &asideDevice{d.Device, d.s} }
+// Unrecorded implements device.Unrecorded: calls are noted for the record, and not replayed.
+func (d *recordedDevice) Unrecorded() device.Device { return &unrecordedDevice{d.Device, d.s} }
 
-type asideDevice struct {
+type unrecordedDevice struct {
 	device.Device
 	s *Recorded
 }
 
-func (d *asideDevice) Exec(ctx context.Context, command string) (device.Output, error) {
+func (d *unrecordedDevice) Exec(ctx context.Context, command string) (device.Output, error) {
 	e := d.s.begin(Entry{Op: Alive, Command: d.s.w.black.String(command)})
 	out, err := d.Device.Exec(ctx, command)
 	e.TookNS, e.Error = max(int64(d.s.clock.Now())-e.AtNS, 0), d.s.failed(err)
@@ -101,13 +102,13 @@ func (d *recordedDevice) Start(ctx context.Context, command string) (device.Proc
 	return gated, nil
 }
 
-// pump takes what a process prints, line by line: a name that is blacked out is whole then.
+// pump reads the output of a process line by line, so that a confidential name is never split.
 func (s *Recorded) pump(number int, process device.Process) {
 	lines := bufio.NewReaderSize(process.Stdout(), 64<<10)
 	for {
 		line, err := lines.ReadSlice('\n')
 		if len(line) > 0 {
-			s.came(event{stream: number, printed: append([]byte(nil), line...)})
+			s.arrived(event{stream: number, printed: append([]byte(nil), line...)})
 		}
 		switch {
 		case err == nil || err == bufio.ErrBufferFull:
@@ -117,16 +118,16 @@ func (s *Recorded) pump(number int, process device.Process) {
 		}
 		exit, waitErr := process.Wait()
 		if err != nil {
-			waitErr = nil // it says the same
+			waitErr = nil // it is the same error
 		}
-		s.came(event{stream: number, ended: true, err: err, exit: exit, waitErr: waitErr, stderr: process.Stderr()})
+		s.arrived(event{stream: number, ended: true, err: err, exit: exit, waitErr: waitErr, stderr: process.Stderr()})
 		return
 	}
 }
 
 func (d *recordedDevice) Push(ctx context.Context, src io.Reader, path string, mode fs.FileMode, modified time.Time) error {
 	e := d.s.begin(Entry{Op: Push, Path: path, Mode: uint32(mode.Perm())})
-	err := d.copied(func(copy io.Writer) error {
+	err := d.recordTransfer(func(copy io.Writer) error {
 		return d.Device.Push(ctx, io.TeeReader(src, copy), path, mode, modified)
 	}, func(t *Text) { e.Files = []File{{SHA256: t.SHA256, Bytes: t.Bytes, Kept: true}} })
 	d.s.finish(e, err)
@@ -135,15 +136,15 @@ func (d *recordedDevice) Push(ctx context.Context, src io.Reader, path string, m
 
 func (d *recordedDevice) Pull(ctx context.Context, path string, dst io.Writer) error {
 	e := d.s.begin(Entry{Op: Pull, Path: d.s.w.black.String(path)})
-	err := d.copied(func(copy io.Writer) error {
+	err := d.recordTransfer(func(copy io.Writer) error {
 		return d.Device.Pull(ctx, path, io.MultiWriter(dst, copy))
 	}, func(t *Text) { e.Stdout = t })
 	d.s.finish(e, err)
 	return err
 }
 
-// copied has a transfer done, and its content kept.
-func (d *recordedDevice) copied(transfer func(copy io.Writer) error, keep func(*Text)) error {
+// recordTransfer runs a transfer and keeps a copy of its content.
+func (d *recordedDevice) recordTransfer(transfer func(copy io.Writer) error, keep func(*Text)) error {
 	file, err := os.CreateTemp("", "apkgate-recording-*")
 	if err != nil {
 		d.s.w.fail(err)
@@ -159,7 +160,7 @@ func (d *recordedDevice) copied(transfer func(copy io.Writer) error, keep func(*
 	return err
 }
 
-// bounded writes the first bytes, and drops the others.
+// bounded writes the first bytes and drops the rest.
 type bounded struct {
 	w    io.Writer
 	left int
@@ -169,7 +170,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	n := min(len(p), b.left)
 	b.left -= n
 	if _, err := b.w.Write(p[:n]); err != nil {
-		b.left = 0 // what is kept of it is not whole, and its size says so
+		b.left = 0 // the copy is incomplete, as its size shows
 	}
 	return len(p), nil
 }
@@ -177,7 +178,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 func (d *recordedDevice) Install(ctx context.Context, apkFiles ...string) error {
 	e := d.s.begin(Entry{Op: Install})
 	for _, path := range apkFiles {
-		if f, err := fileOf(path); err == nil { // else it can't be installed either
+		if f, err := fileOf(path); err == nil { // otherwise it can't be installed either
 			e.Files = append(e.Files, f)
 		}
 	}
@@ -186,7 +187,7 @@ func (d *recordedDevice) Install(ctx context.Context, apkFiles ...string) error 
 	return err
 }
 
-// fileOf is a file of this computer as it is recorded.
+// fileOf returns the record of a file on this computer.
 func fileOf(path string) (File, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Recorder records the runs that are made on one device, one after another.
+// Recorder records the runs on one device, one after another.
 type Recorder struct {
 	dir  string
 	head Head
 	w    *writer
 }
 
-// New begins a recording in a folder that is empty or absent.
+// New begins a recording in a folder that is empty or does not exist.
 func New(dir string, head Head, black *Blackout) (*Recorder, error) {
 	head.Format = Format
 	if err := head.check(); err != nil {
@@ -29,27 +29,27 @@ func New(dir string, head Head, black *Blackout) (*Recorder, error) {
 	return &Recorder{dir: dir, head: head, w: w}, nil
 }
 
-// Err is why nothing more is written, nil while all goes well.
+// Err returns why nothing more is written, nil if there was no error.
 func (r *Recorder) Err() error {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	return r.w.err
 }
 
-// Finish ends the recording. What it came to is in its head from then on.
+// Finish ends the recording and writes its totals to its head.
 func (r *Recorder) Finish(whole bool) (Head, error) {
 	err := r.w.close()
 	r.head.Whole, r.head.BlackedOut = whole && err == nil, r.w.black.Report()
 	return r.head, errors.Join(err, r.head.write(r.dir))
 }
 
-// Note says in the head how the recording was found to replay.
+// Note writes the result of the trial replay to the head.
 func (r *Recorder) Note(replays string) error {
 	r.head.Replays = r.w.black.String(replays)
 	return r.head.write(r.dir)
 }
 
-// Begin begins a run of that name and date, which looks at that clock.
+// Begin begins a run with the given name, date and clock.
 func (r *Recorder) Begin(unit string, started time.Time, clock device.Clock) *Recorded {
 	s := &Recorded{w: r.w, clock: clock, streams: map[int]*stream{}, more: make(chan struct{}, 1)}
 	s.room = sync.NewCond(&s.mu)
@@ -63,16 +63,16 @@ type Recorded struct {
 	clock device.Clock
 
 	mu      sync.Mutex
-	room    *sync.Cond // for what is printed
-	now     []int64    // what the run was told of the time since the last call
+	room    *sync.Cond // for pending output
+	now     []int64    // the values of the clock since the last call
 	next    int        // the last stream's number
 	streams map[int]*stream
 	pending []event
-	bytes   int           // of them
-	more    chan struct{} // holds one once there are others
+	bytes   int           // of pending
+	more    chan struct{} // holds a token once there are new events
 }
 
-// event is what came in the background, and is released after the call under way.
+// event is a background event, released after the call in progress.
 type event struct {
 	stream  int
 	printed []byte
@@ -81,20 +81,20 @@ type event struct {
 	exit    int
 	waitErr error
 	stderr  []byte
-	lost    func(error)     // is called for a lost connection
-	watch   context.Context // of who waits for that: ended once the connection is given up
+	lost    func(error)     // called for a lost connection
+	watch   context.Context // of the caller that watches for the loss: done once the connection is given up
 }
 
-// maxPending bounds what is printed during one call, in bytes: more has to wait.
+// maxPending limits the output during one call, in bytes; more output blocks.
 const maxPending = 32 << 20
 
-// begin notes when a call begins.
+// begin notes the start of a call.
 func (s *Recorded) begin(e Entry) *Entry {
 	e.AtNS = int64(s.clock.Now())
 	return &e
 }
 
-// finish writes a call that has ended, and then releases what came meanwhile.
+// finish writes a call that has ended, and then releases the events since.
 func (s *Recorded) finish(e *Entry, err error) {
 	e.TookNS = max(int64(s.clock.Now())-e.AtNS, 0)
 	e.Error = s.failed(err)
@@ -105,8 +105,8 @@ func (s *Recorded) finish(e *Entry, err error) {
 	s.releaseAll(e.Stream)
 }
 
-// releaseAll releases what came, but for that of a process that is only now given to its
-// reader. Nothing else of the run goes on meanwhile, so that all keeps its order.
+// releaseAll releases the pending events, except for those of a process whose reader does not
+// have it yet. The rest of the run is blocked until then, to keep the order.
 func (s *Recorded) releaseAll(starts int) {
 	s.mu.Lock()
 	events := s.due(starts)
@@ -117,7 +117,7 @@ func (s *Recorded) releaseAll(starts int) {
 	}
 }
 
-// due takes what releaseAll releases.
+// due takes the events that releaseAll releases.
 func (s *Recorded) due(starts int) (out []event) {
 	var left []event
 	s.bytes = 0
@@ -154,7 +154,7 @@ func (s *Recorded) release(e event) {
 	stream.end(e.err, e.exit, e.waitErr, e.stderr)
 }
 
-// failed is an error as it is recorded.
+// failed converts an error for recording.
 func (s *Recorded) failed(err error) *Failed {
 	f := failed(err)
 	if f != nil {
@@ -163,8 +163,8 @@ func (s *Recorded) failed(err error) *Failed {
 	return f
 }
 
-// came notes what a process printed, or that it ended.
-func (s *Recorded) came(e event) {
+// arrived notes the output of a process, or its end.
+func (s *Recorded) arrived(e event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.bytes > 0 && s.bytes+len(e.printed) > maxPending {
@@ -177,7 +177,7 @@ func (s *Recorded) came(e event) {
 	}
 }
 
-// Clock is the clock for the run, each look at which is recorded.
+// Clock returns the run's clock, each read of which is recorded.
 func (s *Recorded) Clock() device.Clock { return recordedClock{s} }
 
 type recordedClock struct{ s *Recorded }
@@ -197,11 +197,11 @@ func (c recordedClock) Sleep(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// Aside implements device.AsideClock.
-func (c recordedClock) Aside() device.Clock { return c.s.clock }
+// Unrecorded implements device.UnrecordedClock.
+func (c recordedClock) Unrecorded() device.Clock { return c.s.clock }
 
-// Wall is the clock by which the run waits for the device, which is not recorded. While
-// the run waits on it for what the device sends by itself, it is given that.
+// Wall returns the clock for timeouts of the run, which is not recorded. A Wait on it releases
+// the device's background events.
 func (s *Recorded) Wall(clock device.Clock) device.Clock { return recordedWall{clock, s} }
 
 type recordedWall struct {
@@ -209,8 +209,8 @@ type recordedWall struct {
 	s *Recorded
 }
 
-// Wait implements device.Wait. What it releases is recorded behind the call before, so
-// that a replay has given all of it before it waits.
+// Wait implements device.Wait. The events that it releases are recorded after the previous
+// call, so that a replay has released all of them before it waits.
 func (w recordedWall) Wait(ctx context.Context, d time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -226,8 +226,8 @@ func (w recordedWall) Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Opened is the way to the device, whose connections and all that is done over them are
-// recorded.
+// Opened returns a function that connects to the device and records the connection and all
+// exchanges over it.
 func (s *Recorded) Opened(open func(context.Context) (device.Device, error)) func(context.Context) (device.Device, error) {
 	return func(ctx context.Context) (device.Device, error) {
 		e := s.begin(Entry{Op: Open})

@@ -17,8 +17,8 @@ import (
 	"github.com/apkgate/apkgate/device/recording"
 )
 
-// Answers, errors, files and times are the same again, each in its turn.
-func TestAReplayAnswersAsTheDeviceDid(t *testing.T) {
+// Answers, errors, files and times are repeated, each in its turn.
+func TestReplay(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	f.answers["pidof com.example.mail"] = []string{"", "4711\n"}
@@ -48,7 +48,7 @@ func TestAReplayAnswersAsTheDeviceDid(t *testing.T) {
 	}
 	p, d := played(t, dir)
 	got := do(t.Context(), d, p.Clock())
-	got, want = got[:len(got)-1], want[:len(want)-1] // what is told after the last call is not recorded
+	got, want = got[:len(got)-1], want[:len(want)-1] // the clock after the last call is not recorded
 	if !slices.Equal(got, want) {
 		t.Errorf("replayed %v\nwant %v", got, want)
 	}
@@ -57,9 +57,9 @@ func TestAReplayAnswersAsTheDeviceDid(t *testing.T) {
 	}
 }
 
-// What the kept shell was asked is asked of it while it is recorded, and is a command like any
-// other in the recording; whether there is one is part of it.
-func TestWhatTheKeptShellWasAskedIsReplayed(t *testing.T) {
+// While recording, questions run in the kept shell; in the recording they are commands like
+// any other. Whether there is a kept shell is recorded.
+func TestReplayOfAKeptShell(t *testing.T) {
 	t.Parallel()
 	for _, keeps := range []bool{true, false} {
 		f := newFake()
@@ -89,9 +89,9 @@ func TestWhatTheKeptShellWasAskedIsReplayed(t *testing.T) {
 	}
 }
 
-// What a process prints in the background is known after the same call as when it was
-// recorded, however long the reader takes.
-func TestWhatIsPrintedComesAtTheSameCall(t *testing.T) {
+// The output of a background process is available after the same call as when it was recorded,
+// however slow the reader.
+func TestReplayReleasesOutputAtTheSameCall(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	over := func(log []string) bool { return len(log) > 0 && strings.HasSuffix(log[len(log)-1], "ended") }
@@ -137,7 +137,7 @@ func TestWhatIsPrintedComesAtTheSameCall(t *testing.T) {
 	}
 	var want []string
 	dir, _ := recorded(t, f, recording.NewBlackout(), func(ctx context.Context, d device.Device, _ device.Clock) { want = do(ctx, d, print) })
-	<-f.closed // the device's process is hung up too
+	<-f.closed // the device's process was hung up too
 	for range 20 {
 		_, d := played(t, dir)
 		if got := do(t.Context(), d, func(int) {}); !slices.Equal(got, want) {
@@ -149,8 +149,8 @@ func TestWhatIsPrintedComesAtTheSameCall(t *testing.T) {
 	}
 }
 
-// In another order each question has its answers in turn, and it is said.
-func TestAnotherOrderIsAnsweredAndTold(t *testing.T) {
+// In another order each question gets its answers in turn, and the deviation is reported.
+func TestReplayInAnotherOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	f.answers["a"], f.answers["b"] = []string{"a1", "a2"}, []string{"b1"}
@@ -160,7 +160,7 @@ func TestAnotherOrderIsAnsweredAndTold(t *testing.T) {
 		said(t, d, "a")
 	})
 	p, d := played(t, dir)
-	if got := said(t, d, "b") + said(t, d, "a") + said(t, d, "a"); got != "b1a2a1" { // the next after where it is, then the first
+	if got := said(t, d, "b") + said(t, d, "a") + said(t, d, "a"); got != "b1a2a1" { // the next after the current position, then the first
 		t.Errorf("answered %q", got)
 	}
 	if a := p.Account(); a.Exact() || a.Asked != 4 || a.Recorded != 4 {
@@ -168,8 +168,8 @@ func TestAnotherOrderIsAnsweredAndTold(t *testing.T) {
 	}
 }
 
-// A question without an answer ends the replay, and says what comes nearest.
-func TestAQuestionWithoutAnAnswer(t *testing.T) {
+// A question without an answer ends the replay, and the error names the nearest one.
+func TestReplayWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	f.answers["dumpsys gfxinfo com.example.mail reset"], f.answers["pidof com.example.mail"] = []string{"ok"}, []string{"4711"}
@@ -179,7 +179,7 @@ func TestAQuestionWithoutAnAnswer(t *testing.T) {
 	})
 	for command, want := range map[string]string{
 		"dumpsys gfxinfo com.example.mail framestats": `no answer to "dumpsys gfxinfo com.example.mail framestats"; the nearest that it has is "dumpsys gfxinfo com.example.mail reset"`,
-		"zzz": `no answer to "zzz": apkgate asks otherwise`,
+		"zzz": `no answer to "zzz": apkgate sends other commands`,
 	} {
 		p, d := played(t, dir)
 		_, err := d.Exec(t.Context(), command)
@@ -196,13 +196,13 @@ func TestAQuestionWithoutAnAnswer(t *testing.T) {
 	}
 	_, d := played(t, dir)
 	said(t, d, "pidof com.example.mail")
-	if _, err := d.Exec(t.Context(), "pidof com.example.mail"); err == nil || !strings.Contains(err.Error(), `the recording has 1 answer to "pidof com.example.mail", and it is asked once more`) {
+	if _, err := d.Exec(t.Context(), "pidof com.example.mail"); err == nil || !strings.Contains(err.Error(), `the recording has 1 answer to "pidof com.example.mail", and none is left`) {
 		t.Errorf("the second time: %v", err)
 	}
 }
 
-// A recorder that is killed leaves what it had until then.
-func TestARecordingThatWasCutOff(t *testing.T) {
+// A killed recorder leaves everything up to then.
+func TestReplayOfATornRecording(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	f.answers["a"], f.answers["b"] = []string{"1"}, []string{"2"}
@@ -236,8 +236,8 @@ func TestARecordingThatWasCutOff(t *testing.T) {
 	}
 }
 
-// A content that is not the recorded one is no answer.
-func TestAContentThatWasChanged(t *testing.T) {
+// A content that differs from the recorded one is rejected.
+func TestReplayRejectsAChangedContent(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	f.answers["dump"] = []string{strings.Repeat("a line of a long dump\n", 2000)}
@@ -255,8 +255,8 @@ func TestAContentThatWasChanged(t *testing.T) {
 	}
 }
 
-// A recording of the first version still opens, with every kind of line in it.
-func TestTheFirstVersionStillOpens(t *testing.T) {
+// A recording of the first version of the format still opens, with every kind of line in it.
+func TestReadFormatVersion1(t *testing.T) {
 	t.Parallel()
 	p, d := played(t, filepath.Join("testdata", "version-1"))
 	clock := p.Clock()
@@ -273,7 +273,7 @@ func TestTheFirstVersionStillOpens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := clock.Sleep(t.Context(), 0); err != nil { // another than was recorded
+	if err := clock.Sleep(t.Context(), 0); err != nil { // not the recorded duration
 		t.Fatal(err)
 	}
 	read := make(chan string)

@@ -10,22 +10,22 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// stream is a process that goes on, as its reader sees it: what it prints comes when it
-// is released, and release returns once the reader has taken it.
+// stream is a background process as its reader sees it. Its output arrives when it is
+// released, and release returns once the reader has consumed it.
 type stream struct {
-	hangUp func() // ends what is behind it; nil for nothing
+	hangUp func() // ends the process behind it; nil for none
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	ready   []byte
 	ended   bool
-	err     error // of reading, nil for io.EOF
+	err     error // the read error, nil for io.EOF
 	exit    int
 	waitErr error
 	stderr  []byte
 	closed  bool
-	waiting bool // somebody reads, and there is nothing
-	ignored bool // nobody reads it: nobody waits for that either
+	waiting bool // the reader waits for data
+	ignored bool // nobody reads it, so release does not wait
 }
 
 var _ device.Process = (*stream)(nil)
@@ -36,7 +36,7 @@ func newStream(hangUp func()) *stream {
 	return s
 }
 
-// until closes the stream when ctx ends, as a connection does.
+// until closes the stream when ctx ends, like a connection.
 func (s *stream) until(ctx context.Context) { context.AfterFunc(ctx, func() { _ = s.Close() }) }
 
 var errHungUp = errors.New("the command was hung up")
@@ -46,7 +46,7 @@ func (s *stream) Stdout() io.Reader { return (*output)(s) }
 
 type output stream
 
-// Read gives what was released.
+// Read reads the released output.
 func (o *output) Read(p []byte) (int, error) {
 	s := (*stream)(o)
 	s.mu.Lock()
@@ -88,7 +88,7 @@ func (s *stream) Wait() (int, error) {
 	return s.exit, s.waitErr
 }
 
-// Close implements device.Process. It says that whoever read is through.
+// Close implements device.Process. It marks the reader as finished.
 func (s *stream) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -101,11 +101,11 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// taken is how long a reader may take with what it was given, in this computer's time.
-const taken = 10 * time.Second
+// consumeTimeout limits how long a reader may take to consume its data, in this computer's time.
+const consumeTimeout = 10 * time.Second
 
-// release gives the reader what was printed, and returns when it has been taken: when
-// more is asked for, or the stream closed.
+// release gives output to the reader, and returns when the reader has consumed it: when it
+// asks for more or closes the stream.
 func (s *stream) release(printed []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *stream) release(printed []byte) {
 	s.await(func() bool { return s.waiting && len(s.ready) == 0 })
 }
 
-// end ends the stream, and returns when whoever read it is through with it.
+// end ends the stream, and returns when the reader is finished with it.
 func (s *stream) end(readErr error, exit int, waitErr error, stderr []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *stream) end(readErr error, exit int, waitErr error, stderr []byte) {
 	s.await(func() bool { return false })
 }
 
-// await waits for something of the reader's, or until the stream is closed.
+// await waits for a condition of the reader, or until the stream is closed.
 func (s *stream) await(done func() bool) {
 	s.waiting = false
 	s.changed.Broadcast()
@@ -132,7 +132,7 @@ func (s *stream) await(done func() bool) {
 		return
 	}
 	over := false
-	timer := time.AfterFunc(taken, func() {
+	timer := time.AfterFunc(consumeTimeout, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		over = true

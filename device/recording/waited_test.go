@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/device/recording"
 )
 
-// host is the clock of who waits.
+// host is the clock of the waiting caller.
 type host struct{}
 
 func (host) Now() time.Duration { return 0 }
@@ -27,9 +27,10 @@ func (host) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// A run that waits for a line of the log between two calls is given it while it waits, and
-// has it at the same place in a replay. One that waits in vain does so again, for no time.
-func TestWaitGivesWhatComesBetweenCalls(t *testing.T) {
+// A run that waits between two calls for a line of the log receives it during the wait, and at
+// the same point in a replay. A wait in vain is in vain in the replay too, without taking
+// time.
+func TestWaitReleasesOutputBetweenCalls(t *testing.T) {
 	for name, comes := range map[string]bool{"comes": true, "does not come": false} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFake()
@@ -91,7 +92,7 @@ func TestWaitGivesWhatComesBetweenCalls(t *testing.T) {
 	}
 }
 
-// watched is a device whose loss a test calls.
+// watched is a device whose loss a test triggers.
 type watched struct {
 	*fake
 	lose func(error)
@@ -99,9 +100,9 @@ type watched struct {
 
 func (w *watched) OnLoss(_ context.Context, lost func(error)) { w.lose = lost }
 
-// The loss of the connection is known after the same call as when it was recorded, in the
-// same words. The loss of one that was given up already is nothing to the next.
-func TestOnLossComesAtTheSameCall(t *testing.T) {
+// The loss of the connection is reported after the same call as when it was recorded, with the
+// same text. The loss of a connection that was already given up does not affect the next one.
+func TestOnLossAtTheSameCall(t *testing.T) {
 	t.Parallel()
 	w := &watched{fake: newFake()}
 	w.answers["step"] = []string{""}

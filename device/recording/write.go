@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a recording: of a line of the exchanges and of what stands on it, of the
-// exchanges as a whole, and of one content.
+// Limits of a recording: on a line of the exchanges and on inline text, on all of the
+// exchanges, and on one content.
 const (
 	maxInline    = 16 << 10
 	maxLine      = 1 << 20
@@ -24,7 +24,7 @@ const (
 	maxContent   = 512 << 20
 )
 
-// writer writes the exchanges, each line as soon as it is known.
+// writer writes the exchanges, each line as soon as it is complete.
 type writer struct {
 	dir   string
 	black *Blackout
@@ -36,7 +36,7 @@ type writer struct {
 	err     error // the first, after which nothing is written
 }
 
-// newWriter begins the folder, which must be empty or absent.
+// newWriter creates the folder, which must be empty or absent.
 func newWriter(dir string, head Head, black *Blackout) (*writer, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("record to %s: the folder is not empty", dir)
@@ -54,7 +54,7 @@ func newWriter(dir string, head Head, black *Blackout) (*writer, error) {
 	return &writer{dir: dir, black: black, file: file}, nil
 }
 
-// write adds a line, in which everything is blacked out by then.
+// write appends a line, which is already blacked out.
 func (w *writer) write(e Entry) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +79,7 @@ func (w *writer) write(e Entry) {
 	}
 }
 
-// fail notes an error of what belongs to a line.
+// fail notes an error in the data of a line.
 func (w *writer) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +88,7 @@ func (w *writer) fail(err error) {
 	}
 }
 
-// text is what was printed as a line has it; nil for nothing.
+// text converts output for a line; nil for none.
 func (w *writer) text(printed []byte) *Text {
 	if len(printed) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func (w *writer) text(printed []byte) *Text {
 	return w.content(bytes.NewReader(black), false)
 }
 
-// content keeps a content among the files.
+// content stores a content as a file.
 func (w *writer) content(r io.Reader, blackOut bool) *Text {
 	text, err := w.keep(r, blackOut)
 	if err != nil {
@@ -114,7 +114,7 @@ func (w *writer) keep(r io.Reader, blackOut bool) (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // gone by then where all went well
+	defer func() { _ = os.Remove(file.Name()) }() // already renamed on success
 	sum := sha256.New()
 	both := io.MultiWriter(file, sum)
 	limited := io.LimitReader(r, maxContent+1)
@@ -134,7 +134,7 @@ func (w *writer) keep(r io.Reader, blackOut bool) (*Text, error) {
 	return text, os.Rename(file.Name(), filepath.Join(w.dir, ContentFolder, text.SHA256))
 }
 
-// close ends the writing.
+// close closes the file.
 func (w *writer) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// Daemon serves one phone. Its methods may be called from many goroutines.
+// Daemon serves one phone. Its methods may be called concurrently.
 type Daemon struct {
 	phone   Phone
 	freezer freezer
@@ -25,19 +25,19 @@ type Daemon struct {
 	mu          sync.Mutex
 	refuse      bool
 	offline     bool
-	key         *rsa.PublicKey         // the only one that is let in, nil for everybody
-	accepting   bool                   // somebody is there and accepts what others show
+	key         *rsa.PublicKey         // the only accepted key, nil for all
+	accepting   bool                   // the user accepts unknown keys
 	exclusive   bool                   // one client at a time
-	connections map[net.Conn]*forwards // nil until the client has said who it is
+	connections map[net.Conn]*forwards // nil until the client has sent its CNXN
 }
 
-// New makes a daemon for the phone.
+// New returns a daemon for the phone.
 func New(phone Phone) *Daemon {
 	return &Daemon{phone: phone, connections: map[net.Conn]*forwards{}}
 }
 
-// Serve takes connections from the listener until ctx ends, and then returns nil
-// after all are closed. Several listeners may be served at once.
+// Serve accepts connections from the listener until ctx ends, and returns nil after all are
+// closed. Several listeners may be served at once.
 func (d *Daemon) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -57,7 +57,7 @@ func (d *Daemon) Serve(ctx context.Context, listener net.Listener) error {
 	}
 }
 
-// handshakeTime bounds how long a client may take to say who it is.
+// handshakeTime limits how long a client may take to send its CNXN.
 const handshakeTime = 30 * time.Second
 
 func (d *Daemon) serve(ctx context.Context, conn net.Conn) {
@@ -70,7 +70,7 @@ func (d *Daemon) serve(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	if d.isTaken() {
-		io.Copy(io.Discard, conn) // whatever it says is answered by nobody
+		io.Copy(io.Discard, conn) // read and never answered
 		return
 	}
 
@@ -97,14 +97,14 @@ func (d *Daemon) serve(ctx context.Context, conn net.Conn) {
 	<-ports.session.Done()
 }
 
-// greet notes a client that has said who it is.
+// greet registers a client after its CNXN.
 func (d *Daemon) greet(conn net.Conn, ports *forwards) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.connections[conn] = ports
 }
 
-// admit counts a connection in, unless connections are refused.
+// admit registers a connection, unless connections are refused.
 func (d *Daemon) admit(conn net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -126,10 +126,10 @@ type hello struct {
 	daemon *Daemon
 	conn   net.Conn
 	r      *bufio.Reader
-	sums   wire.Sums // for what we send
+	sums   wire.Sums // for outgoing messages
 }
 
-// run says who the phone is and returns the client's CNXN.
+// run sends the phone's banner and returns the client's CNXN.
 func (h *hello) run() (wire.Message, error) {
 	peer, err := wire.ReadMessage(h.r, wire.MaxPayloadV1, wire.SumsIfGiven)
 	if err != nil {
@@ -149,8 +149,8 @@ func (h *hello) run() (wire.Message, error) {
 	})
 }
 
-// authenticate asks for tokens to be signed until one is, by the required key, or
-// somebody accepts a key that the client shows.
+// authenticate sends tokens until one is signed with the required key, or the user accepts a
+// key that the client offers.
 func (h *hello) authenticate(key *rsa.PublicKey) error {
 	for {
 		token := make([]byte, wire.TokenSize)
@@ -173,8 +173,8 @@ func (h *hello) authenticate(key *rsa.PublicKey) error {
 	}
 }
 
-// readAuth reads the next signature, or a public key that somebody accepts. Others
-// are passed over: the dialog on the phone stays unanswered.
+// readAuth reads the next signature, or a public key that the user accepts. Other keys are
+// ignored: the dialog on the phone stays unanswered.
 func (h *hello) readAuth() (wire.Message, error) {
 	for {
 		m, err := wire.ReadMessage(h.r, wire.MaxPayloadV1, wire.SumsIfGiven)
@@ -197,9 +197,9 @@ func (h *hello) send(m wire.Message) error {
 	return err
 }
 
-// served are the features that this daemon stands for: those of newer phones but
-// compression, delayed acknowledgements, which a phone offers to clients that ask
-// for them, and what only Android Studio looks for.
+// served are the features that this daemon implements. It leaves out newer phones' compression,
+// delayed acknowledgements, which a phone offers to clients that ask for them, and features
+// that only Android Studio uses.
 var served = map[string]bool{
 	wire.FeatureShell2:             true,
 	wire.FeatureCmd:                true,
@@ -214,7 +214,7 @@ var served = map[string]bool{
 	"remount_shell":                true,
 }
 
-// banner is the phone's, less the features that nobody serves here.
+// banner returns the phone's banner without the features that are not served.
 func (d *Daemon) banner() string {
 	before, list, ok := strings.Cut(d.phone.Banner(), "features=")
 	if ok {
@@ -237,12 +237,12 @@ func (d *Daemon) banner() string {
 	return before
 }
 
-// has says whether the phone's own daemon has a feature.
+// has reports whether the phone's own daemon has a feature.
 func (d *Daemon) has(feature string) bool {
 	return wire.ParseBanner(d.phone.Banner()).Has(feature)
 }
 
-// reset closes a connection as a port does on which nothing listens.
+// reset closes a connection like a port on which nothing listens.
 func reset(conn net.Conn) {
 	if f, ok := conn.(*freezable); ok {
 		if tcp, ok := f.Conn.(*net.TCPConn); ok {

@@ -16,10 +16,10 @@ import (
 
 const limit = time.Minute
 
-// mute is a phone that knows no command.
+// mute is a phone without any commands.
 type mute struct {
 	adbd.Phone
-	started chan context.Context // gets that of each command, where there is room
+	started chan context.Context // receives the context of each command, if there is room
 }
 
 func (mute) Banner() string {
@@ -35,12 +35,12 @@ func (m mute) Start(ctx context.Context, command string, stdin io.Reader, stdout
 	return func() int { return 0 }
 }
 
-// Control answers with what was asked, and starts anew for TCP.
+// Control answers with the request, and restarts for TCP.
 func (mute) Control(service, argument string) (string, bool) {
 	return service + " " + argument + "\n", service == "tcpip"
 }
 
-// host is a host's end of a connection, spoken message by message.
+// host is a host's end of a connection, played message by message.
 type host struct {
 	t    *testing.T
 	conn net.Conn
@@ -89,7 +89,7 @@ func connect(t *testing.T, addr string) *host {
 
 func (h *host) send(c wire.Command, arg0, arg1 uint32, payload string) {
 	m := wire.Message{Command: c, Arg0: arg0, Arg1: arg1, Payload: []byte(payload)}
-	h.conn.Write(m.Append(nil, h.sums)) // an error shows in what is read next
+	h.conn.Write(m.Append(nil, h.sums)) // an error is found by the next read
 }
 
 func (h *host) read() (wire.Message, error) {
@@ -105,7 +105,7 @@ func (h *host) want(c wire.Command) wire.Message {
 	return m
 }
 
-func TestBannerWithholdsWhatIsNotServed(t *testing.T) {
+func TestBannerWithholdsUnservedFeatures(t *testing.T) {
 	_, addr := serve(t)
 	h := connect(t, addr)
 	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
@@ -115,7 +115,7 @@ func TestBannerWithholdsWhatIsNotServed(t *testing.T) {
 	}
 }
 
-// A host of the first version gets sums, and pieces as small as it asked for.
+// A host of the first version gets checksums, and pieces of the size that it announced.
 func TestOldHost(t *testing.T) {
 	_, addr := serve(t)
 	h := connect(t, addr)
@@ -134,9 +134,9 @@ func TestOldHost(t *testing.T) {
 	}
 }
 
-// A shell's stream is closed right behind the exit code, and the phone knows that
-// its client knows once that closes the stream as well.
-func TestAShellIsClosedBehindItsExitCode(t *testing.T) {
+// A shell's stream is closed right after the exit code, and the phone notices when its client
+// has closed the stream as well.
+func TestShellStreamClosesAfterTheExitCode(t *testing.T) {
 	phone := mute{started: make(chan context.Context, 1)}
 	_, addr := servePhone(t, phone)
 	h := connect(t, addr)
@@ -151,7 +151,7 @@ func TestAShellIsClosedBehindItsExitCode(t *testing.T) {
 	if m := h.want(wire.WRTE); string(m.Payload) != "\x03\x01\x00\x00\x00\x00" {
 		t.Fatalf("%q, want the exit code 0", m.Payload)
 	}
-	h.want(wire.CLSE) // though the exit code was not acknowledged
+	h.want(wire.CLSE) // although the exit code was not acknowledged
 	ctx := <-phone.started
 	if ctx.Err() != nil {
 		t.Error("the phone takes it that its client knows, which has not said so")
@@ -164,7 +164,7 @@ func TestAShellIsClosedBehindItsExitCode(t *testing.T) {
 	}
 }
 
-func TestStrangersAreDisconnected(t *testing.T) {
+func TestProtocolErrorsDisconnect(t *testing.T) {
 	_, addr := serve(t)
 	for name, first := range map[string]string{
 		"HTTP":           "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -186,7 +186,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &network) && network.Timeout()
 }
 
-func TestServicesThatAreRefused(t *testing.T) {
+func TestRefusedServices(t *testing.T) {
 	_, addr := serve(t)
 	h := connect(t, addr)
 	h.send(wire.CNXN, wire.VersionMin, 4096, "host::")
@@ -200,7 +200,7 @@ func TestServicesThatAreRefused(t *testing.T) {
 	}
 }
 
-// talk opens a service, and returns what it says until it is closed.
+// talk opens a service, and returns its output until it is closed.
 func (h *host) talk(id uint32, service string) string {
 	h.t.Helper()
 	h.send(wire.OPEN, id, 0, service)
@@ -221,7 +221,7 @@ func (h *host) talk(id uint32, service string) string {
 	}
 }
 
-func TestBinderCommandsAreRunByCmd(t *testing.T) {
+func TestAbb(t *testing.T) {
 	_, addr := serve(t)
 	h := connect(t, addr)
 	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
@@ -231,8 +231,8 @@ func TestBinderCommandsAreRunByCmd(t *testing.T) {
 	}
 }
 
-// What has the daemon start anew ends the connection, behind its answer.
-func TestARestartOfTheDaemonEndsTheConnection(t *testing.T) {
+// A request that restarts the daemon ends the connection, after the answer.
+func TestControlRestartsTheDaemon(t *testing.T) {
 	_, addr := serve(t)
 	h := connect(t, addr)
 	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
@@ -248,8 +248,8 @@ func TestARestartOfTheDaemonEndsTheConnection(t *testing.T) {
 	}
 }
 
-// Words and order are those of handle_forward_request in AOSP's adb.cpp.
-func TestReversedPortsLeadToTheirClient(t *testing.T) {
+// The messages and their order are those of handle_forward_request in AOSP's adb.cpp.
+func TestDialReverse(t *testing.T) {
 	d, addr := serve(t)
 	h := connect(t, addr)
 	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
@@ -298,7 +298,7 @@ func TestRefuse(t *testing.T) {
 	d, addr := serve(t)
 	d.Refuse(true)
 	conn, err := net.Dial("tcp", addr)
-	if err == nil { // cut off this early or a little later
+	if err == nil { // closed at once, or a little later
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(limit))
 		if _, err = conn.Read(make([]byte, 1)); err == nil || isTimeout(err) {
@@ -311,7 +311,7 @@ func TestRefuse(t *testing.T) {
 	h.want(wire.CNXN)
 }
 
-// What drips comes in drops, and all of it in the end.
+// With Drip all data arrives, in small pieces.
 func TestDrip(t *testing.T) {
 	d, addr := serve(t)
 	h := connect(t, addr)

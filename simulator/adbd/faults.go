@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// Drop cuts every connection, as when the cable is pulled. New ones are taken.
+// Drop closes every connection, as when the cable is pulled. New ones are accepted.
 func (d *Daemon) Drop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -17,19 +17,19 @@ func (d *Daemon) Drop() {
 	}
 }
 
-// Refuse cuts new connections at once, while on. Those that are there stay.
+// Refuse closes new connections at once, while on. Existing ones stay.
 func (d *Daemon) Refuse(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.refuse = on
 }
 
-// Hang freezes the daemon, while on: connections stay and new ones are taken,
-// but nothing is read and nothing is sent. Afterwards it goes on where it was.
+// Hang freezes the daemon, while on: connections stay and new ones are accepted, but nothing
+// is read or sent. Afterwards it resumes where it was.
 func (d *Daemon) Hang(on bool) { d.freezer.set(on) }
 
-// Offline cuts every connection, and answers new ones as a phone that is not
-// ready, while on.
+// Offline closes every connection, and answers new ones like a phone that is not ready, while
+// on.
 func (d *Daemon) Offline(on bool) {
 	d.mu.Lock()
 	d.offline = on
@@ -45,8 +45,8 @@ func (d *Daemon) isOffline() bool {
 	return d.offline
 }
 
-// RequireKey lets in only whoever has the private key to this public one, given
-// as a line of adbkey.pub. "" lets everybody in. Connections that are there stay.
+// RequireKey admits only clients with the private key of this public one, given as a line of
+// adbkey.pub. "" admits all clients. Existing connections stay.
 func (d *Daemon) RequireKey(public string) error {
 	var key *rsa.PublicKey
 	if public != "" {
@@ -61,24 +61,23 @@ func (d *Daemon) RequireKey(public string) error {
 	return nil
 }
 
-// AcceptKeys has somebody at the phone accept, while on, any key that is shown to
-// them.
+// AcceptKeys makes the phone's user accept, while on, any key that is offered.
 func (d *Daemon) AcceptKeys(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.accepting = on
 }
 
-// Exclusive has the daemon serve one client at a time, as an emulator's port does:
-// others are taken, and never answered.
+// Exclusive makes the daemon serve one client at a time, like an emulator's port: others are
+// accepted, and never answered.
 func (d *Daemon) Exclusive(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.exclusive = on
 }
 
-// isTaken reports whether another client than one that was just admitted has the daemon to
-// itself: from when it connected, since what it says comes later.
+// isTaken reports whether another client, connected before the one just admitted, has the
+// daemon to itself. Connecting counts, since the CNXN comes later.
 func (d *Daemon) isTaken() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -97,22 +96,22 @@ func (d *Daemon) requiredKey() *rsa.PublicKey {
 	return d.key
 }
 
-// Drip sends so many bytes at a time, and the next once the channel is closed that next
-// returns. Without next it sends all that there is again.
+// Drip sends the given number of bytes at a time, and more once the channel that next returned
+// is closed. A nil next ends it.
 func (d *Daemon) Drip(bytes int, next func() <-chan struct{}) { d.freezer.setDrip(bytes, next) }
 
-// freezer stops reading and writing on connections, or lets drops through.
+// freezer pauses reads and writes on connections, or throttles writes.
 type freezer struct {
 	mu   sync.Mutex
-	thaw chan struct{} // closed at the end of the frost; nil without frost
+	thaw chan struct{} // closed when the freeze ends; nil without one
 	tap  tap
 }
 
-// tap lets drops through, where it has a next.
+// tap throttles writes, if it has a next.
 type tap struct {
 	drop int // bytes
 	next func() <-chan struct{}
-	dry  chan struct{} // closed when it no longer drips
+	dry  chan struct{} // closed when throttling ends
 }
 
 func (f *freezer) setDrip(drop int, next func() <-chan struct{}) {
@@ -155,7 +154,7 @@ func (f *freezer) wrap(conn net.Conn) net.Conn {
 	return &freezable{Conn: conn, freezer: f, closed: make(chan struct{})}
 }
 
-// freezable is a connection that waits while there is frost.
+// freezable is a connection that blocks while it is frozen.
 type freezable struct {
 	net.Conn
 	freezer *freezer
@@ -163,7 +162,7 @@ type freezable struct {
 	closed  chan struct{}
 }
 
-// wait waits for the end of the frost, or of the connection.
+// wait waits for the end of the freeze, or of the connection.
 func (f *freezable) wait() error {
 	for {
 		thaw := f.freezer.state()
@@ -178,7 +177,7 @@ func (f *freezable) wait() error {
 	}
 }
 
-// Read holds back what came during the frost.
+// Read holds back data that arrives during the freeze.
 func (f *freezable) Read(p []byte) (int, error) {
 	n, err := f.Conn.Read(p)
 	if frost := f.wait(); frost != nil {

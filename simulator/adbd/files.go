@@ -16,8 +16,8 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// maxFile bounds a file that is sent to a phone, in bytes. It is kept in memory
-// until its end, where the protocol tells the modification time.
+// maxFile limits a file that is sent to a phone, in bytes. The file is kept in memory until
+// its end, where the protocol has the modification time.
 const maxFile = 512 << 20
 
 // fileService is the sync service on one stream.
@@ -104,8 +104,8 @@ func (s *fileService) stat(id wire.SyncID, name string) {
 	s.w.Write(wire.AppendStat2(nil, id, st))
 }
 
-// setUp reads what version 2 of a request says beside its path: its id again, of a
-// file that is sent the mode, and flags, none of which is known here.
+// setUp reads the second part of a version 2 request, after its path: its id again, the mode
+// of a sent file, and flags, none of which is supported.
 func (s *fileService) setUp(want wire.SyncID, size int) (first uint32, err error) {
 	rest := make([]byte, 4+size)
 	if _, err := io.ReadFull(s.r, rest); err != nil {
@@ -119,7 +119,7 @@ func (s *fileService) setUp(want wire.SyncID, size int) (first uint32, err error
 	return binary.LittleEndian.Uint32(rest[4:]), nil
 }
 
-// list tells of a directory; one that can't be read is empty, as on a phone.
+// list lists a directory; an unreadable one is empty, as on a phone.
 func (s *fileService) list(id wire.SyncID, name string) {
 	entries, _ := s.phone.List(name)
 	entry, end := wire.AppendEntry, wire.AppendListEnd
@@ -137,7 +137,7 @@ func (s *fileService) send(name string) error {
 	file, err := s.phone.Open(name)
 	if err != nil {
 		s.failure("open failed", err)
-		return errQuit // as a phone does
+		return errQuit // like a phone
 	}
 	defer file.Close()
 	data := make([]byte, wire.MaxSyncData)
@@ -160,8 +160,8 @@ func (s *fileService) send(name string) error {
 	}
 }
 
-// receive takes a file from the client. It is read to its end even where the
-// phone doesn't want it: older clients don't listen before.
+// receive receives a file from the client. It is read to its end even if the phone rejects it:
+// older clients don't read an answer before.
 func (s *fileService) receive(asked func() (name string, mode fs.FileMode, err error)) error {
 	var contents bytes.Buffer
 	seconds, tooLarge, err := s.readFile(&contents)
@@ -185,7 +185,7 @@ func (s *fileService) receive(asked func() (name string, mode fs.FileMode, err e
 	return errQuit
 }
 
-// readFile reads DATA after DATA up to DONE, which carries the modification time.
+// readFile reads DATA messages up to DONE, which carries the modification time.
 func (s *fileService) readFile(contents *bytes.Buffer) (seconds uint32, tooLarge bool, err error) {
 	for {
 		id, size, err := wire.ReadSync(s.r)
@@ -209,7 +209,7 @@ func (s *fileService) readFile(contents *bytes.Buffer) (seconds uint32, tooLarge
 	}
 }
 
-// splitSend reads "path,mode": the mode as in struct stat, in any base that C knows.
+// splitSend parses "path,mode": the mode as in struct stat, in any base that C supports.
 func splitSend(request string) (name string, mode fs.FileMode, err error) {
 	comma := strings.LastIndexByte(request, ',')
 	if comma < 0 {
@@ -222,7 +222,7 @@ func splitSend(request string) (name string, mode fs.FileMode, err error) {
 	return asked(request[:comma], uint32(bits))
 }
 
-// asked is a file that a client may send: no link.
+// asked validates a file that a client sends: links are rejected.
 func asked(name string, bits uint32) (string, fs.FileMode, error) {
 	mode := wire.Stat{Mode: bits}.FileMode()
 	if mode&fs.ModeSymlink != 0 {
@@ -240,7 +240,7 @@ func (s *fileService) create(name string, mode fs.FileMode, modified time.Time, 
 	return errors.Join(err, file.Close())
 }
 
-// failure answers with FAIL, in the words of errno where the error has them.
+// failure answers with FAIL, with errno's message if the error has one.
 func (s *fileService) failure(doing string, err error) {
 	text := err.Error()
 	if errno := errnoOf(err); errno != wire.EIO {

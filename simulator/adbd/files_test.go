@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// shelf is a phone that has files and nothing else.
+// shelf is a phone with files only.
 type shelf struct {
 	Phone
 	files fstest.MapFS // without the leading slash
@@ -49,13 +49,13 @@ type keeper struct {
 
 func (k *keeper) Close() error { return k.close(k.Bytes()) }
 
-// stream is what a client sends and what it is answered.
+// stream is a client's input and the answers to it.
 type stream struct {
 	io.Reader
 	io.Writer
 }
 
-// answer is what the sync service says to the input.
+// answer returns the sync service's answer to the input.
 func answer(files fstest.MapFS, input []byte) string {
 	var out bytes.Buffer
 	(&fileService{phone: shelf{files: files}, stream: stream{bytes.NewReader(input), &out}}).serve()
@@ -128,14 +128,15 @@ func TestErrnoOf(t *testing.T) {
 	}
 }
 
-// FuzzSync holds the service to an end and to bounded answers, whatever a client sends.
+// FuzzSync tests that the service ends and that its answers are limited, whatever a client
+// sends.
 func FuzzSync(f *testing.F) {
 	f.Add(request(wire.SyncRecv, "/data/f"))
 	f.Add(append(request(wire.SyncSend, "/a,0644"), wire.AppendSync(request(wire.SyncData, "x"), wire.SyncDone, 1)...))
 	f.Add(wire.AppendSync(nil, wire.SyncSend, 1<<31))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		files := fstest.MapFS{"data/f": {Data: []byte("hello"), Mode: 0o644}}
-		// No request of 8 bytes or more is answered with more than this.
+		// The answer to a request of 8 bytes or more is at most this long.
 		if got := answer(files, input); len(got) > 200*(len(input)+1) {
 			t.Errorf("%d bytes in, %d bytes out", len(input), len(got))
 		}

@@ -12,13 +12,13 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// maxForwards bounds the ports that one client can have forwarded.
+// maxForwards limits the ports that one client can forward.
 const maxForwards = 100
 
-// firstPort is what the phone gives out where a client lets it choose.
+// firstPort is the first port that the phone assigns if a client lets it choose.
 const firstPort = 34_001
 
-// forwards are the phone's ports that lead to one client (adb reverse).
+// forwards are the phone's ports that are forwarded to one client (adb reverse).
 type forwards struct {
 	session *mux.Session
 
@@ -27,11 +27,10 @@ type forwards struct {
 	next  int
 }
 
-// forward leads from a port of the phone, "tcp:8080", to where the client says.
+// forward maps a port of the phone, "tcp:8080", to the client's target.
 type forward struct{ local, remote string }
 
-// serve answers reverse:REQUEST. The words are those of adb.cpp's
-// handle_forward_request.
+// serve answers reverse:REQUEST. The messages are those of adb.cpp's handle_forward_request.
 func (f *forwards) serve(request string, out io.Writer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +59,7 @@ func (f *forwards) serve(request string, out io.Writer) {
 	}
 }
 
-// say writes a word of four letters and a string.
+// say writes a four-letter word and a string.
 func say(out io.Writer, word, text string) {
 	frame, err := wire.AppendHostString([]byte(word), text)
 	if err == nil {
@@ -77,7 +76,7 @@ func (f *forwards) find(local string) int {
 	return -1
 }
 
-// add takes [norebind:]LOCAL;REMOTE.
+// add handles [norebind:]LOCAL;REMOTE.
 func (f *forwards) add(request string, out io.Writer) {
 	rest, norebind := strings.CutPrefix(request, "norebind:")
 	local, remote, ok := strings.Cut(rest, ";")
@@ -107,7 +106,7 @@ func (f *forwards) add(request string, out io.Writer) {
 	}
 }
 
-// leads is where a port of the phone leads to, "" where nothing listens.
+// leads returns the target of a port of the phone, "" if nothing listens.
 func (f *forwards) leads(local string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,8 +116,8 @@ func (f *forwards) leads(local string) string {
 	return ""
 }
 
-// DialReverse connects to a port of the phone, as an app on it would: "tcp:8080".
-// The connection leads to the client that has had the port forwarded.
+// DialReverse connects to a port of the phone, "tcp:8080", as an app on it would. The
+// connection leads to the client that forwarded the port.
 func (d *Daemon) DialReverse(ctx context.Context, local string) (io.ReadWriteCloser, error) {
 	d.mu.Lock()
 	var all []*forwards

@@ -12,15 +12,15 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// serveStream serves one stream until its end. A stream that is never accepted
-// is thereby refused.
+// serveStream serves one stream until its end. A stream that is never accepted is refused by
+// that.
 func (d *Daemon) serveStream(ctx context.Context, service string, ports *forwards, stream *mux.Stream) {
 	if d.isOffline() {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // hang up with the stream
+	go func() { // hang up when the stream ends
 		select {
 		case <-stream.Done():
 			cancel()
@@ -60,7 +60,8 @@ func (d *Daemon) serveStream(ctx context.Context, service string, ports *forward
 	}
 }
 
-// binderCommand is what abb runs: a service's command, its words apart by NULs.
+// binderCommand returns the command line for abb: a service's command, whose words are
+// separated by NULs.
 func binderCommand(argument string) string {
 	return "cmd " + device.Quote(strings.Split(argument, "\x00")...)
 }
@@ -82,19 +83,19 @@ func (d *Daemon) serveShell(ctx context.Context, flags []string, command string,
 	hangUp(ctx, stream)
 }
 
-// closeTime is how long a client may take to close a stream that is closed here.
+// closeTime limits how long a client may take to close a stream that is closed here.
 const closeTime = 2 * time.Second
 
-// hangUp closes the stream of a command that is over, right behind the last that it
-// said, as adbd does. It waits until the client has closed the stream too, so that
-// the phone knows that its client knows.
+// hangUp closes the stream of a finished command right after its last output, as adbd does. It
+// waits until the client has closed the stream too, so that the phone knows that its client
+// has the result.
 func hangUp(ctx context.Context, stream *mux.Stream) {
 	bound, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
 	stream.CloseAndAwait(bound)
 }
 
-// serveRaw runs a command whose two outputs come as one, without an exit code.
+// serveRaw runs a command with both outputs in one stream, without an exit code.
 func (d *Daemon) serveRaw(ctx context.Context, command string, in io.Reader, out io.Writer) {
 	mixed := &lockedWriter{w: out}
 	var accepted func()
@@ -104,7 +105,7 @@ func (d *Daemon) serveRaw(ctx context.Context, command string, in io.Reader, out
 	d.run(ctx, command, in, mixed, mixed, accepted)
 }
 
-// run runs a command to its end; accepted is called when it has begun.
+// run runs a command to its end; accepted is called when it has started.
 func (d *Daemon) run(ctx context.Context, command string, in io.Reader, out, errs io.Writer, accepted func()) int {
 	wait := d.phone.Start(ctx, command, in, out, errs)
 	if accepted != nil {
@@ -113,7 +114,7 @@ func (d *Daemon) run(ctx context.Context, command string, in io.Reader, out, err
 	return wait()
 }
 
-// serveShell2 runs a command under shell protocol 2.
+// serveShell2 runs a command with shell protocol 2.
 func (d *Daemon) serveShell2(ctx context.Context, command string, stream *mux.Stream) {
 	var mu sync.Mutex
 	stdin, feed := io.Pipe()
@@ -123,7 +124,7 @@ func (d *Daemon) serveShell2(ctx context.Context, command string, stream *mux.St
 		&packetWriter{mu: &mu, w: stream, id: wire.ShellStderr},
 		func() {
 			stream.Accept()
-			go unpackStdin(stream, feed) // reading accepts too, so not before
+			go unpackStdin(stream, feed) // reading accepts the stream, so not earlier
 		})
 	mu.Lock()
 	defer mu.Unlock()
@@ -131,7 +132,7 @@ func (d *Daemon) serveShell2(ctx context.Context, command string, stream *mux.St
 	hangUp(ctx, stream)
 }
 
-// unpackStdin passes standard input on until its end, and then drops what comes.
+// unpackStdin forwards standard input until its end, and then discards the rest.
 func unpackStdin(stream io.Reader, feed *io.PipeWriter) {
 	packets := wire.NewShellReader(stream)
 	buffer := make([]byte, 16<<10)
@@ -142,7 +143,7 @@ func unpackStdin(stream io.Reader, feed *io.PipeWriter) {
 			feed.CloseWithError(io.EOF)
 			return
 		case id == wire.ShellStdin && n > 0:
-			feed.Write(buffer[:n]) // an error says that nobody reads any more
+			feed.Write(buffer[:n]) // an error means that nobody reads any more
 		case id == wire.ShellCloseStdin:
 			feed.Close()
 		}
@@ -171,7 +172,7 @@ func (p *packetWriter) Write(b []byte) (int, error) {
 	return written, nil
 }
 
-// lockedWriter lets two outputs write to one.
+// lockedWriter serializes two outputs to one writer.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -183,7 +184,7 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// terminal writes line ends as a terminal does.
+// terminal converts line ends like a terminal.
 type terminal struct{ w io.Writer }
 
 func (t *terminal) Write(b []byte) (int, error) {

@@ -1,12 +1,12 @@
-// Package console plays the console of an Android emulator: what listens on the port
-// that names it.
+// Package console simulates the console of an Android emulator: the server on the port that
+// names it.
 //
 // It owns the conversation and the state that the console keeps (speed and delay of the
-// network, the battery), and tells whoever plays the emulator what has changed. It plays
-// no emulator. It is no kinder than the real one (the emulator's android/console.cpp):
-// what comes before the right token is refused but for the few commands that are free,
-// replies end in CRLF, `network status` tells what was set and not what is shaped, and
-// `kill` hangs up without a further word.
+// network, the battery), and reports changes to the simulated emulator. It does not simulate
+// the emulator itself. It is as strict as the real one (the emulator's android/console.cpp):
+// before authentication all but a few commands are refused, replies end in CRLF, `network
+// status` reports the settings rather than the actual shaping, and `kill` hangs up without
+// another message.
 package console
 
 import (
@@ -21,8 +21,8 @@ import (
 	"unicode/utf8"
 )
 
-// Network is what the console was told to emulate: bits per second, 0 without a limit, and
-// the bounds of the delay of each packet.
+// Network is the network that the console was set to emulate: bits per second, 0 without a
+// limit, and the range of the delay of each packet.
 type Network struct {
 	Up, Down    float64
 	Least, Most time.Duration
@@ -37,17 +37,17 @@ type Battery struct {
 	Capacity int // in percent
 }
 
-// Emulator is what the console belongs to.
+// Emulator is the emulator that the console belongs to.
 type Emulator struct {
 	Name string // of the virtual device
-	ID   string // as the option -id gives it; that of most is the name
-	// TokenFile holds the token that is asked for, read for each connection anew. An
-	// empty file, or none, asks for none.
+	ID   string // from the option -id; usually the name
+	// TokenFile contains the token, read again for each connection. If it is empty or does not
+	// exist, no token is required.
 	TokenFile string
-	// What is told of changes, from one connection at a time; nil tells nobody.
+	// Callbacks for changes, from one connection at a time; nil is not called.
 	OnNetwork func(Network)
 	OnBattery func(Battery)
-	// OnKill is told that the emulator has to end. The connection is cut after it.
+	// OnKill is called when the emulator has to end. The connection is closed afterwards.
 	OnKill func()
 
 	once    sync.Once
@@ -56,7 +56,7 @@ type Emulator struct {
 	battery Battery
 }
 
-// Serve answers on the listener until it is closed.
+// Serve accepts connections until the listener is closed.
 func (e *Emulator) Serve(l net.Listener) error {
 	for {
 		conn, err := l.Accept()
@@ -67,7 +67,7 @@ func (e *Emulator) Serve(l net.Listener) error {
 	}
 }
 
-// begin fills in the battery of an emulator that has just begun (goldfish_battery.c).
+// begin sets the initial battery of an emulator (goldfish_battery.c).
 func (e *Emulator) begin() {
 	e.once.Do(func() {
 		e.battery = Battery{AC: true, Status: "Charging", Health: "Good", Present: true, Capacity: 100}
@@ -78,14 +78,14 @@ func (e *Emulator) begin() {
 type client struct {
 	e     *Emulator
 	conn  net.Conn
-	known bool // it gave the token
+	known bool // authenticated
 	over  bool
-	// killed says that the emulator is to end once the reply is out.
+	// killed is set if the emulator is to end after the reply.
 	killed bool
 }
 
 func (e *Emulator) talk(conn net.Conn) {
-	defer conn.Close() //nolint:errcheck // the other side may be gone
+	defer conn.Close() //nolint:errcheck // the other side may have closed it
 	e.begin()
 	c := &client{e: e, conn: conn}
 	c.greet()
@@ -101,7 +101,7 @@ func (e *Emulator) talk(conn net.Conn) {
 	}
 }
 
-// token is what has to be given, "" where nothing has to.
+// token returns the required token, "" for none.
 func (e *Emulator) token() string {
 	raw, err := os.ReadFile(e.TokenFile)
 	if err != nil {
@@ -121,17 +121,16 @@ func (c *client) greet() {
 		"Android Console: you can find your <auth_token> in \n'" + c.e.TokenFile + "'\nOK\n")
 }
 
-// write sends text with its lines ended by CRLF.
+// write sends text with CRLF line ends.
 func (c *client) write(text string) {
 	if _, err := io.WriteString(c.conn, strings.ReplaceAll(text, "\n", "\r\n")); err != nil {
 		c.over = true
 	}
 }
 
-// command is one that the console knows. It answers with what stands before the OK, or
-// with a refusal.
+// command is a command of the console. It returns the text before the OK, or a refusal.
 type command struct {
-	free bool // also without the token
+	free bool // allowed without the token
 	do   func(c *client, args string) (text, refusal string)
 }
 
@@ -160,7 +159,7 @@ func missing(*client, string) (string, string) {
 	return "\navailable sub-commands:\n    status           dump it\n\n", "missing sub-command"
 }
 
-// hear carries out one line.
+// hear handles one line.
 func (c *client) hear(line string) {
 	switch {
 	case strings.HasPrefix(line, "GET ") || strings.HasPrefix(line, "POST "):

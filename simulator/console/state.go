@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// speeds and delays are the names that the emulator knows, in kbit/s up and down and in
-// ms (ANDROID_NETWORK_LIST_MODES of its network/constants.h).
+// speeds and delays are the emulator's named values, in kbit/s up and down and in ms
+// (ANDROID_NETWORK_LIST_MODES of its network/constants.h).
 var (
 	speeds = map[string][2]float64{
 		"gsm": {14.4, 14.4}, "hscsd": {14.4, 57.6}, "gprs": {28.8, 57.6}, "umts": {384, 384}, "edge": {473.6, 473.6},
@@ -20,8 +20,8 @@ var (
 	}
 )
 
-// pair reads a name, a number for both, or two with a colon (android_network_speed_parse).
-// Of a number what follows it is passed over, as strtod does.
+// pair parses a name, a number for both, or two numbers with a colon
+// (android_network_speed_parse). Text after a number is ignored, as by strtod.
 func pair(named map[string][2]float64, text string) (two [2]float64, ok bool) {
 	if two, ok = named[text]; ok {
 		return two, true
@@ -38,7 +38,7 @@ func pair(named map[string][2]float64, text string) (two [2]float64, ok bool) {
 	return two, true
 }
 
-// number is the one that a text begins with.
+// number parses the number that a text begins with.
 func number(text string) (float64, bool) {
 	end := 0
 	for end < len(text) && (text[end] == '.' || text[end] >= '0' && text[end] <= '9') {

@@ -10,11 +10,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// The names of threads that draw, as the kernel has them.
+// The kernel's name of render threads.
 const renderThread = "RenderThread"
 
-// sections adds what threads say of themselves by atrace: the system's code by category,
-// and an app's own sections where it is asked for by name.
+// sections adds the threads' atrace output: the system's code by category, and an app's own
+// sections if its name is requested.
 func (k *kernel) sections(t *timeline.Timeline) {
 	view, gfx := slices.Contains(k.asked.Categories, "view"), slices.Contains(k.asked.Categories, "gfx")
 	for _, l := range t.Layers {
@@ -56,8 +56,8 @@ func (k *kernel) sections(t *timeline.Timeline) {
 	}
 }
 
-// composes is what SurfaceFlinger says of its work on a frame of the display
-// (SurfaceFlinger::composite, ::onMessageRefresh and ::handleMessageRefresh).
+// composes returns SurfaceFlinger's section for a display frame (SurfaceFlinger::composite,
+// ::onMessageRefresh and ::handleMessageRefresh).
 func (k *kernel) composes(d *timeline.DisplayFrame) string {
 	switch {
 	case k.api >= 33:
@@ -68,13 +68,13 @@ func (k *kernel) composes(d *timeline.DisplayFrame) string {
 	return "handleMessageRefresh"
 }
 
-// asksFor reports whether a process's own sections are asked for, and its app lets them be told.
+// asksFor reports whether a process's own sections are requested and permitted by its app.
 func (k *kernel) asksFor(process string) bool {
 	app, _, _ := strings.Cut(process, ":")
 	return !slices.Contains(k.asked.Closed, app) && (slices.Contains(k.asked.Apps, process) || slices.Contains(k.asked.Apps, "*"))
 }
 
-// renderer is a process's render thread.
+// renderer returns a process's render thread.
 func (k *kernel) renderer(pid int32) int32 {
 	for tid, one := range k.threads {
 		if one.PID == pid && one.Name == renderThread {
@@ -84,7 +84,7 @@ func (k *kernel) renderer(pid int32) int32 {
 	return 0
 }
 
-// token is what sections of frames end in since Android 12: the vsync's token.
+// token appends the vsync's token, with which sections of frames end since Android 12.
 func (k *kernel) token(name string, f *timeline.Frame) string {
 	if k.api < 31 {
 		return name
@@ -92,7 +92,7 @@ func (k *kernel) token(name string, f *timeline.Frame) string {
 	return fmt.Sprintf("%s %d", name, f.Token)
 }
 
-// doFrame is what the UI thread says of a frame (Choreographer.doFrame,
+// doFrame adds the UI thread's sections of a frame (Choreographer.doFrame,
 // ViewRootImpl.performTraversals and performDraw).
 func (k *kernel) doFrame(pid int32, f *timeline.Frame) {
 	end := k.uiDone(pid, f)
@@ -106,7 +106,7 @@ func (k *kernel) doFrame(pid int32, f *timeline.Frame) {
 	}
 }
 
-// uiDone is when the UI thread is done with a frame: at the end of the run for which the
+// uiDone returns when the UI thread is done with a frame: at the end of the run for which the
 // render thread woke it.
 func (k *kernel) uiDone(pid int32, f *timeline.Frame) time.Duration {
 	if r, ok := k.next(pid, f.Issue); ok && r.Woken == f.Issue {
@@ -115,7 +115,7 @@ func (k *kernel) uiDone(pid int32, f *timeline.Frame) time.Duration {
 	return f.SyncQueued
 }
 
-// next is the run in which a thread is at a time, or the one after that.
+// next returns the run of a thread at a time, or the next one.
 func (k *kernel) next(tid int32, at time.Duration) (timeline.Run, bool) {
 	list := k.of[tid]
 	i := sort.Search(len(list), func(i int) bool { return list[i].To > at })
@@ -125,7 +125,7 @@ func (k *kernel) next(tid int32, at time.Duration) (timeline.Run, bool) {
 	return list[i], true
 }
 
-// drawFrame is what the render thread says of a frame (DrawFrameTask::run, CanvasContext,
+// drawFrame adds the render thread's sections of a frame (DrawFrameTask::run, CanvasContext,
 // Surface::dequeueBuffer and queueBuffer).
 func (k *kernel) drawFrame(pid, render int32, f *timeline.Frame) {
 	name := "DrawFrame"
@@ -143,8 +143,8 @@ func (k *kernel) drawFrame(pid, render int32, f *timeline.Frame) {
 	k.section(pid, render, "queueBuffer", timeline.Interval{From: f.Swap, To: f.Queued})
 }
 
-// section adds the beginning and the end of a section; one that goes on has no end. A
-// thread that does not run can't write: its line follows when it runs again.
+// section adds the beginning and the end of a section; an unfinished one has no end. A thread
+// that is not running can't write: its line follows when it runs again.
 func (k *kernel) section(pid, tid int32, name string, in timeline.Interval) {
 	begins, at, ok := k.writes(tid, in.From)
 	if !ok {
@@ -160,7 +160,7 @@ func (k *kernel) section(pid, tid int32, name string, in timeline.Interval) {
 	}
 }
 
-// writes is when a thread that has something to write at a time does so, and its run.
+// writes returns when a thread with something to write at a time does so, and the run.
 func (k *kernel) writes(tid int32, at time.Duration) (timeline.Run, time.Duration, bool) {
 	if r, ok := k.running(tid, at); ok {
 		return r, at, true
@@ -169,8 +169,8 @@ func (k *kernel) writes(tid int32, at time.Duration) (timeline.Run, time.Duratio
 	return r, r.From, ok
 }
 
-// print adds a line that a thread writes: where its run begins then, once it is there,
-// else before it goes.
+// print adds a line that a thread writes: if its run begins at that time, after the switch to
+// it, otherwise before the switch from it.
 func (k *kernel) print(r timeline.Run, at time.Duration, rank int8, line string) {
 	if r.From == at {
 		rank += endsAfter - endsBefore

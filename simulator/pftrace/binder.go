@@ -12,8 +12,8 @@ const (
 	acceptFDs = 0x10
 )
 
-// transactions adds what threads sent each other by binder: the sender's event before it
-// wakes the receiver, and the receiver's once that runs.
+// transactions adds the threads' binder transactions: the sender's event before it wakes the
+// receiver, and the receiver's once that runs.
 func (k *kernel) transactions(t *timeline.Timeline) {
 	for i := range t.Transactions {
 		one := &t.Transactions[i]
@@ -26,8 +26,8 @@ func (k *kernel) transactions(t *timeline.Timeline) {
 	}
 }
 
-// sent is a BinderTransactionFtraceEvent. Only of an answer the kernel knows by then which
-// thread will have it.
+// sent encodes a BinderTransactionFtraceEvent. The kernel knows the receiving thread in
+// advance only for a reply.
 func sent(t *timeline.Transaction) []byte {
 	to, flags := uint64(0), uint64(acceptFDs)
 	switch {

@@ -10,26 +10,26 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// blastSince is the version since which apps hand over their buffers in transactions.
+// blastSince is the API level from which on apps queue their buffers in transactions.
 const blastSince = 31
 
-// change is that a window has a buffer more or less that waits at SurfaceFlinger.
+// change is a change in a window's number of buffers that wait in SurfaceFlinger.
 type change struct {
 	at   time.Duration
-	tid  int32 // of SurfaceFlinger's threads, that says so
+	tid  int32 // the reporting thread of SurfaceFlinger
 	more int
 }
 
-// buffers adds how many buffers of each window wait at SurfaceFlinger: one more where one
-// comes, one less where it is taken. Since Android 12 these are transactions with buffers
-// (Layer::setBuffer and latchBuffer: "BufferTX - LAYER"), before that the queue of the
-// layer's name (BufferQueueProducer::queueBuffer, BufferQueueConsumer::acquireBuffer).
+// buffers adds the counter of each window's buffers that wait in SurfaceFlinger: plus one when
+// a buffer arrives, minus one when it is latched. Since Android 12 these are transactions with
+// buffers (Layer::setBuffer and latchBuffer: "BufferTX - LAYER"), before that the queue with
+// the layer's name (BufferQueueProducer::queueBuffer, BufferQueueConsumer::acquireBuffer).
 func (k *kernel) buffers(t *timeline.Timeline) {
 	name, blast := "%s#%d", k.api >= blastSince
 	if blast {
 		name = "BufferTX - %s#%d"
 	}
-	handed := map[int32][]timeline.Transaction{} // by who sent them
+	handed := map[int32][]timeline.Transaction{} // by sender
 	for _, one := range t.Transactions {
 		if one.OneWay == blast && one.Process == surfaceFlingerPID {
 			handed[one.From] = append(handed[one.From], one)
@@ -51,7 +51,7 @@ func (k *kernel) buffers(t *timeline.Timeline) {
 	}
 }
 
-// count adds the values of a counter of SurfaceFlinger's.
+// count adds the values of a counter of SurfaceFlinger.
 func (k *kernel) count(name string, changes []change) {
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	n := 0
@@ -63,8 +63,8 @@ func (k *kernel) count(name string, changes []change) {
 	}
 }
 
-// vsyncs adds the counter that SurfaceFlinger's thread of the apps' vsyncs toggles with each
-// (DispSyncSource::onDispSyncEvent): there is one wherever some app has asked for it.
+// vsyncs adds the counter that SurfaceFlinger's thread for the apps' vsyncs toggles with each
+// (DispSyncSource::onDispSyncEvent): there is one whenever an app has requested it.
 func (k *kernel) vsyncs(t *timeline.Timeline) {
 	tid := k.named(surfaceFlingerPID, "app")
 	if tid == 0 {

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Config is what a trace is asked for, as far as power and frames are concerned.
+// Config is the parsed part of a trace configuration about power and frames.
 type Config struct {
-	Duration time.Duration // 0: until it is told to end
+	Duration time.Duration // 0: until it is stopped
 	Poll     time.Duration
 	Counters []string // "CHARGE", "CURRENT", …
 	Rails    bool
-	Power    bool // there is a data source android.power
-	Frames   bool // SurfaceFlinger is to tell of frames
-	Shown    bool // and of the buffers of each layer
-	Kernel   bool // there is a data source linux.ftrace
+	Power    bool // the data source android.power is configured
+	Frames   bool // SurfaceFlinger's frame timeline
+	Shown    bool // the buffers of each layer
+	Kernel   bool // the data source linux.ftrace is configured
 	Ftrace   Ftrace
-	// Processes says that there is a data source linux.process_stats that tells what
-	// processes and threads there are.
+	// Processes reports that the data source linux.process_stats is configured to list
+	// processes and threads.
 	Processes bool
-	Ring      bool // what is new takes the place of what is old
+	Ring      bool // a ring buffer
 	Name      string
-	IntoFile  time.Duration // how often it is written to its file, 0: in the end
+	IntoFile  time.Duration // how often it is written to its file, 0: at the end
 }
 
 // Limits of a configuration's text.
@@ -33,22 +33,22 @@ const (
 	maxConfig = 1 << 20
 	maxDepth  = 20
 	leastPoll = 100 * time.Millisecond
-	// leastPeriod is how often a trace is written to its file at most.
+	// leastPeriod is the shortest interval of writing to the file.
 	leastPeriod = 100 * time.Millisecond
 
 	defaultPoll = time.Second
 )
 
-// block is a message in text form: fields in order.
+// block is a message in text format: fields in order.
 type block []field
 
 type field struct {
 	name  string
-	value string // of a scalar, without quotes
-	inner block  // of a message
+	value string // for a scalar, without quotes
+	inner block  // for a message
 }
 
-// all are the values of a field, "" for messages.
+// all returns the values of a field, "" for messages.
 func (b block) all(name string) (out []field) {
 	for _, f := range b {
 		if f.name == name {
@@ -65,16 +65,16 @@ func (b block) value(name string) string {
 	return ""
 }
 
-// counters are the names of AndroidPowerConfig.BatteryCounters, with the API
-// level that brought them.
+// counters are the names of AndroidPowerConfig.BatteryCounters, with the API level that
+// introduced each.
 var counters = map[string]int{"CHARGE": 28, "CAPACITY_PERCENT": 28, "CURRENT": 28, "CURRENT_AVG": 28, "VOLTAGE": 35}
 
-// propertyConfig is the field of the data source android.system_property, which
-// came with Android 14.
+// propertyConfig is the field of the data source android.system_property, introduced in
+// Android 14.
 const propertyConfig = "android_system_property_config"
 
-// ParseConfig reads a trace configuration in protobuf's text form, as the
-// perfetto of an Android version does.
+// ParseConfig parses a trace configuration in protobuf's text format, as the perfetto of an
+// Android version does.
 func ParseConfig(text string, api int) (Config, error) {
 	if len(text) > maxConfig {
 		return Config{}, errors.New("the trace config is too large")
@@ -100,7 +100,8 @@ func ParseConfig(text string, api int) (Config, error) {
 			if len(config.inner.all(propertyConfig)) > 0 && api < 34 {
 				return c, fmt.Errorf("no field named %q in proto DataSourceConfig", propertyConfig)
 			}
-			// Nobody offers this one before Android 12: such a session is none the worse.
+			// No service provides this data source before Android 12; the session works
+			// nevertheless.
 			c.Frames = c.Frames || config.inner.value("name") == "android.surfaceflinger.frametimeline" && api >= 31
 			c.Shown = c.Shown || config.inner.value("name") == "android.surfaceflinger.frame" && api >= buffersSince
 			switch config.inner.value("name") {
@@ -126,8 +127,8 @@ func ParseConfig(text string, api int) (Config, error) {
 	return c, nil
 }
 
-// kernel reads what the kernel and atrace are to tell. Events that a kernel does not know
-// are passed over, as traced_probes does.
+// kernel parses the kernel's and atrace's events. Events that a kernel does not support are
+// ignored, as in traced_probes.
 func (c *Config) kernel(b block, api int) {
 	c.Kernel = true
 	for _, config := range b.all("ftrace_config") {
@@ -147,7 +148,8 @@ func (c *Config) kernel(b block, api int) {
 			f.Apps = append(f.Apps, name.value)
 		}
 		f.Symbols = f.Symbols || config.inner.value("symbolize_ksyms") == "true"
-		// Columns are the rule since perfetto 42 (its CHANGELOG), before that they are asked for.
+		// The compact format is the default since perfetto 42 (its CHANGELOG); before that it
+		// has to be requested.
 		f.Compact = f.Events["sched_switch"] && api >= columnsSince
 		for _, compact := range config.inner.all("compact_sched") {
 			f.Compact = f.Events["sched_switch"] && compact.inner.value("enabled") == "true"
@@ -155,7 +157,7 @@ func (c *Config) kernel(b block, api int) {
 	}
 }
 
-// ofCategory are the events of the kernel that a category of atrace stands for.
+// ofCategory are the kernel events of each category of atrace.
 var ofCategory = map[string][]string{
 	"sched":         {"sched_switch", "sched_waking", "sched_blocked_reason"},
 	"freq":          {"cpu_frequency"},
@@ -163,8 +165,8 @@ var ofCategory = map[string][]string{
 	"binder_driver": {"binder_transaction", "binder_transaction_received"},
 }
 
-// columnsSince is the version that writes the scheduler's events as columns by itself:
-// Android 15 came with a perfetto later than 42.
+// columnsSince is the API level whose perfetto uses the compact format by default: Android 15
+// includes a later version than 42.
 const columnsSince = 35
 
 func (c *Config) power(b block, api int) error {
@@ -196,7 +198,7 @@ func millis(s string) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// tokens are words, strings in their quotes, and { } [ ] : ; and commas.
+// tokens splits the text into words, quoted strings, and { } [ ] : ; and commas.
 func tokens(text string) (out []string) {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
@@ -248,7 +250,7 @@ func (p *parser) peek() string {
 	return p.words[p.at]
 }
 
-// block reads fields up to the closing brace, or to the end of the text.
+// block parses fields up to the closing brace, or to the end of the text.
 func (p *parser) block(depth int) (block, error) {
 	if depth > maxDepth {
 		return nil, errors.New("the trace config is nested too deep")
@@ -275,7 +277,7 @@ func (p *parser) block(depth int) (block, error) {
 	}
 }
 
-// values reads what follows a field's name.
+// values parses what follows a field's name.
 func (p *parser) values(depth int) ([]field, error) {
 	colon := p.peek() == ":"
 	if colon {

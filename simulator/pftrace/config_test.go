@@ -23,12 +23,12 @@ data_sources {
 data_sources: { config { name: 'linux.ftrace' } }
 `
 
-func TestConfigSaysWhatIsAskedFor(t *testing.T) {
+func TestParseConfig(t *testing.T) {
 	c, err := ParseConfig(asked, 30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 100 ms is the least that perfetto takes.
+	// perfetto accepts 100 ms at least.
 	if !c.Power || !c.Rails || c.Poll != 100*time.Millisecond || c.Duration != 30*time.Second || strings.Join(c.Counters, " ") != "CHARGE CURRENT" {
 		t.Errorf("asked for %+v", c)
 	}
@@ -40,7 +40,7 @@ func TestConfigSaysWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestConfigsThatPerfettoRefuses(t *testing.T) {
+func TestParseConfigErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                               "no buffers",
 		"buffers { }":                    "no data_sources",
@@ -76,7 +76,7 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-func TestConfigSaysWhatTheKernelIsToTell(t *testing.T) {
+func TestParseConfigOfTheKernel(t *testing.T) {
 	const before, after = `buffers { size_kb: 64 %s } data_sources { config { name: "linux.ftrace" ftrace_config { `, ` } } } data_sources { config { name: "linux.process_stats" } }`
 	for _, tt := range []struct {
 		text string
@@ -84,10 +84,10 @@ func TestConfigSaysWhatTheKernelIsToTell(t *testing.T) {
 		want Ftrace
 	}{
 		{`ftrace_events: ["sched/sched_switch", "sched/sched_waking", "power/cpu_frequency", "task/task_rename"]`, 30, Ftrace{Events: events("sched_switch", "sched_waking", "cpu_frequency", "task_rename")}},
-		{`ftrace_events: "sched_switch"`, 34, Ftrace{Events: events("sched_switch")}}, // perfetto 42 was the first, and Android 15 the first with a later one
+		{`ftrace_events: "sched_switch"`, 34, Ftrace{Events: events("sched_switch")}}, // the default since perfetto 42; Android 15 is the first with a later version
 		{`ftrace_events: "sched_switch"`, 35, Ftrace{Events: events("sched_switch"), Compact: true}},
 		{`ftrace_events: "sched/sched_wakeup"`, 29, Ftrace{Events: events("sched_wakeup")}},
-		{`ftrace_events: "sched_waking"`, 35, Ftrace{Events: events("sched_waking")}}, // who wakes follows from switches alone
+		{`ftrace_events: "sched_waking"`, 35, Ftrace{Events: events("sched_waking")}}, // the compact format depends on switches only
 		{`ftrace_events: "sched_switch" compact_sched { enabled: true }`, 30, Ftrace{Events: events("sched_switch"), Compact: true}},
 		{`ftrace_events: "sched_switch" compact_sched { enabled: false }`, 35, Ftrace{Events: events("sched_switch")}},
 		{`atrace_categories: ["sched", "freq"]`, 30, Ftrace{Events: events("sched_switch", "sched_waking", "sched_blocked_reason", "cpu_frequency"), Categories: []string{"sched", "freq"}}},

@@ -9,11 +9,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// around is how much longer a section is than the work or the waiting in it.
+// around is how much longer a section is than the work or the wait in it.
 const around = 5 * time.Microsecond
 
-// delays is what the UI thread says of what delays a frame, where Android or a library
-// says anything: each section by the category under which it is written.
+// delays adds the UI thread's sections for the delays of a frame, as far as Android or a
+// library has any, each in its category.
 func (k *kernel) delays(pid int32, f *timeline.Frame) {
 	for _, d := range f.Delays {
 		whole := timeline.Interval{From: d.From - 2*around, To: d.To + 2*around}
@@ -28,7 +28,7 @@ func (k *kernel) delays(pid int32, f *timeline.Frame) {
 		case simapp.Measure, simapp.Layout: // ViewRootImpl.performMeasure and performLayout
 			k.says(pid, "view", string(d.Cause.Kind), whole)
 			k.says(pid, "", d.Cause.Name, part)
-		case simapp.Draw: // in what each frame records
+		case simapp.Draw: // within each frame's recording
 			k.says(pid, "", d.Cause.Name, part)
 		case simapp.Inflate: // LayoutInflater.inflate and createView
 			k.says(pid, "view", "inflate", whole)
@@ -39,7 +39,7 @@ func (k *kernel) delays(pid int32, f *timeline.Frame) {
 	}
 }
 
-// recomposes is what Compose says of itself, by sections of the app (Recomposer.kt,
+// recomposes adds Compose's own sections, which count as the app's (Recomposer.kt,
 // Composition.kt).
 func (k *kernel) recomposes(pid int32, in timeline.Interval) {
 	const composing = 0.8
@@ -49,8 +49,8 @@ func (k *kernel) recomposes(pid int32, in timeline.Interval) {
 	k.says(pid, "", "Compose:applyChanges", timeline.Interval{From: then, To: in.To})
 }
 
-// says adds a section of the UI thread, of a category of atrace or, without one, of the
-// app itself; one without a name is none.
+// says adds a section of the UI thread, in a category of atrace or, without one, of the app
+// itself; one without a name is skipped.
 func (k *kernel) says(pid int32, category, name string, in timeline.Interval) {
 	asked := category == "" && k.asksFor(k.threads[pid].Process) || category != "" && slices.Contains(k.asked.Categories, category)
 	if asked && name != "" {
@@ -58,7 +58,7 @@ func (k *kernel) says(pid int32, category, name string, in timeline.Interval) {
 	}
 }
 
-// named is the thread of a process that has a name, as far as the kernel keeps it; 0: none.
+// named returns a process's thread by the kernel's name; 0: none.
 func (k *kernel) named(pid int32, name string) (tid int32) {
 	for _, one := range k.threads {
 		if one.PID == pid && one.TID != pid && timeline.Comm(name) == one.Name && (tid == 0 || one.TID < tid) {
@@ -68,7 +68,7 @@ func (k *kernel) named(pid int32, name string) (tid int32) {
 	return tid
 }
 
-// contention is what ART writes of a thread that waits for a monitor
+// contention returns ART's section for a thread that waits for a monitor
 // (Monitor::PrettyContentionInfo).
 func (k *kernel) contention(pid, owner int32, name string) string {
 	store := k.threads[pid].Process + ".data.Store"

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// device is the number of the partition of users' data as the kernel has it (254:48), and
-// firstSector where requests begin on it.
+// device is the kernel's number of the user data partition (254:48), and firstSector the first
+// sector of requests on it.
 const (
 	device      = 254<<20 | 48
 	firstSector = 61_440_000
@@ -17,9 +17,9 @@ const (
 	inode       = 84_213
 )
 
-// sleeps adds what the kernel tells of threads that waited for storage: what each asked
-// for, that the device was done with it, and, once the thread is woken, where it slept and
-// whether for storage (sched_blocked_reason, which the kernel writes behind sched_waking).
+// sleeps adds the kernel's events for threads that waited for storage: each request, its
+// completion by the device, and, once the thread is woken, where it slept and whether for
+// storage (sched_blocked_reason, which the kernel writes after sched_waking).
 func (k *kernel) sleeps(t *timeline.Timeline) {
 	for i, one := range t.Sleeps {
 		before, ok := k.running(one.TID, one.From)
@@ -37,8 +37,8 @@ func (k *kernel) sleeps(t *timeline.Timeline) {
 	}
 }
 
-// request adds what a block device is asked for, at each level that is asked for: by the
-// thread that is about to sleep; and that it is done, in an interrupt.
+// request adds the requests to a block device, at each recorded level: by the thread that is
+// about to sleep; and their completion, in an interrupt.
 func (k *kernel) request(before, after timeline.Run, by timeline.Sleep, r *timeline.Request, sector uint64) {
 	about := func() []byte { return number(number(number(nil, 1, device), 2, sector), 3, uint64(r.Sectors)) }
 	name, kind := []byte(k.name(by.TID, before.CPU)), []byte(r.Kind)
@@ -65,8 +65,8 @@ func (k *kernel) request(before, after timeline.Run, by timeline.Sleep, r *timel
 	tells("block_bio_complete", ends(eventBioComplete, message(number(about(), 4, 0), 5, kind)))
 }
 
-// symbol is the number of one of the kernel's functions in the trace: traced_probes
-// numbers the addresses as they come (CpuReader's KernelAddr), since 1.
+// symbol returns the number of a kernel function in the trace: traced_probes numbers the
+// addresses in order of appearance (CpuReader's KernelAddr), from 1.
 func (k *kernel) symbol(function string) uint64 {
 	i := slices.Index(k.symbols, function)
 	if i < 0 {
@@ -75,8 +75,8 @@ func (k *kernel) symbol(function string) uint64 {
 	return uint64(i) + 1
 }
 
-// interned are the names of those functions, which only a build for developers gives away:
-// /proc/kallsyms is closed on others.
+// interned encodes the names of those functions, which only a debug build reveals:
+// /proc/kallsyms is not readable on others.
 func (k *kernel) interned() []byte {
 	if !k.asked.Symbols {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// Fields of the frame timeline, as SurfaceFlinger fills them in
+// Fields of the frame timeline, as set by SurfaceFlinger
 // (services/surfaceflinger/FrameTimeline/FrameTimeline.cpp).
 const (
 	packetFrameTimeline = 76
@@ -27,9 +27,9 @@ const (
 	sequenceFlinger   = 3
 )
 
-// Frames writes the frames that SurfaceFlinger tells of in a time, as it does: a frame of
-// the display once its successor is on its way, with the frames of apps that it shows.
-// CLOCK_BOOTTIME is ahead of the timeline by so much.
+// Frames writes the frames that SurfaceFlinger reports in a time: a display frame once its
+// successor is under way, with the apps' frames in it. ahead is the offset of CLOCK_BOOTTIME
+// from the timeline.
 func (w *Writer) Frames(t *timeline.Timeline, during timeline.Interval, ahead time.Duration) {
 	v := frames{w: w, ahead: ahead}
 	for i := range t.Displays {
@@ -39,7 +39,7 @@ func (w *Writer) Frames(t *timeline.Timeline, during timeline.Interval, ahead ti
 		}
 		v.display(d)
 		for _, s := range d.Shows {
-			if s.Layer.Own { // it bears no vsync's number (FrameTimeline::createSurfaceFrameForToken)
+			if s.Layer.Own { // it has no vsync id (FrameTimeline::createSurfaceFrameForToken)
 				continue
 			}
 			v.surface(s.Layer, s.Of())
@@ -47,7 +47,7 @@ func (w *Writer) Frames(t *timeline.Timeline, during timeline.Interval, ahead ti
 	}
 }
 
-// frames writes events, each frame with a cookie of its own.
+// frames writes events, with a cookie for each frame.
 type frames struct {
 	w      *Writer
 	ahead  time.Duration
@@ -76,7 +76,7 @@ func (v *frames) surface(l *timeline.Layer, f *timeline.Frame) {
 	})
 }
 
-// quality writes how a frame came to the screen, from a field on.
+// quality encodes how a frame was presented, starting with a field.
 func quality(b []byte, field protowire.Number, p timeline.PresentType, onTime, gpu bool, jank timeline.Jank) []byte {
 	b = number(b, field, uint64(p))
 	b = number(b, field+1, protowire.EncodeBool(onTime))

@@ -41,19 +41,18 @@ const (
 	packetInterned  = 12
 	internedSymbols = 26
 
-	// inInterrupt is TRACE_FLAG_HARDIRQ of an event's flags.
+	// inInterrupt is TRACE_FLAG_HARDIRQ in an event's flags.
 	inInterrupt = 8
 )
 
-// Ftrace is what of the kernel's events, and of what processes write among them, a trace
-// is asked for.
+// Ftrace selects the kernel's events, and the processes' output among them, for a trace.
 type Ftrace struct {
-	Events     map[string]bool // by the kernel's names ("sched_switch"), those that it does not know too
-	Symbols    bool            // the names of the kernel's functions
-	Compact    bool            // switches and wakings in columns
+	Events     map[string]bool // by the kernel's names ("sched_switch"), including unknown ones
+	Symbols    bool            // names of kernel functions
+	Compact    bool            // switches and wakings in the compact format
 	Categories []string
-	Apps       []string // whose own sections are told, "*" for all
-	Closed     []string // whose are not, whatever is asked for
+	Apps       []string // whose own sections are recorded, "*" for all
+	Closed     []string // whose own sections are never recorded
 }
 
 // ask adds events.
@@ -66,7 +65,7 @@ func (f *Ftrace) ask(events ...string) {
 	}
 }
 
-// Without is the same without an event, which a policy closes.
+// Without returns a copy without an event that a policy forbids.
 func (f Ftrace) Without(event string) Ftrace {
 	f.Events = maps.Clone(f.Events)
 	delete(f.Events, event)
@@ -77,14 +76,14 @@ func (f Ftrace) Without(event string) Ftrace {
 type event struct {
 	at   time.Duration
 	cpu  int8
-	rank int8  // the order of those at one time
-	pid  int32 // the thread that it happens in, 0: none runs
+	rank int8  // the order of events at the same time
+	pid  int32 // the current thread, 0: idle
 	kind protowire.Number
 	body []byte
-	move move // of a switch or a waking
+	move move // for a switch or a waking
 }
 
-// move is what a switch or a waking tells.
+// move is the data of a switch or a waking.
 type move struct {
 	prev, next           int32
 	prevName, nextName   string
@@ -92,8 +91,8 @@ type move struct {
 	target               int8
 }
 
-// The order of what happens at one time: a thread ends its sections and wakes another
-// before it leaves its CPU, and begins others once it is there.
+// The order of events at the same time: a thread ends its sections and wakes another before it
+// leaves its CPU, and begins others once it is there.
 const (
 	endsBefore int8 = iota
 	beginsBefore
@@ -108,11 +107,11 @@ const (
 	beginsAfter
 )
 
-// perBundle is how long the kernel's buffers are filled before they are read.
+// perBundle is the interval at which the kernel's buffers are read.
 const perBundle = 250 * time.Millisecond
 
-// Ftrace writes the kernel's events of a time, in bundles of one CPU each. CLOCK_BOOTTIME
-// is ahead of the timeline by so much.
+// Ftrace writes the kernel's events of a time, in bundles of one CPU each. ahead is the offset
+// of CLOCK_BOOTTIME from the timeline.
 func (w *Writer) Ftrace(t *timeline.Timeline, asked Ftrace, api int, during timeline.Interval, ahead time.Duration) {
 	v := newKernel(t, asked, api, during)
 	var symbols []byte
@@ -130,7 +129,7 @@ func (w *Writer) Ftrace(t *timeline.Timeline, asked Ftrace, api int, during time
 		for cpu := range int8(maxCPUs) {
 			if list := byCPU[cpu]; len(list) > 0 {
 				flags, interned := uint64(0), symbols
-				if symbols != nil { // once, where the sequence begins to have any
+				if symbols != nil { // once, at the beginning of the sequence
 					flags, symbols = stateCleared, nil
 				}
 				w.packetOn(sequenceProbes, 0, 0, flags, packetFtrace, bundle(cpu, list, asked.Compact, ahead), interned)
@@ -140,10 +139,10 @@ func (w *Writer) Ftrace(t *timeline.Timeline, asked Ftrace, api int, during time
 	}
 }
 
-// maxCPUs is how many CPUs a phone has at most.
+// maxCPUs limits a phone's CPUs.
 const maxCPUs = 16
 
-// bundle is an FtraceEventBundle.
+// bundle encodes an FtraceEventBundle.
 func bundle(cpu int8, list []event, compact bool, ahead time.Duration) []byte {
 	b := number(nil, bundleCPU, uint64(cpu))
 	var columns compactSched
@@ -170,23 +169,24 @@ func bundle(cpu int8, list []event, compact bool, ahead time.Duration) []byte {
 	return b
 }
 
-// priority is the nice value 0 in the kernel's numbers.
+// priority is nice value 0 in the kernel's numbers.
 const priority = 120
 
-// switchEvent is a SchedSwitchFtraceEvent.
+// switchEvent encodes a SchedSwitchFtraceEvent.
 func switchEvent(m move) []byte {
 	b := message(nil, 1, []byte(m.prevName))
 	b = number(number(number(b, 2, uint64(m.prev)), 3, priority), 4, m.prevState)
 	return number(number(message(b, 5, []byte(m.nextName)), 6, uint64(m.next)), 7, priority)
 }
 
-// wakingEvent is a SchedWakingFtraceEvent, and a SchedWakeupFtraceEvent, whose fields are the same.
+// wakingEvent encodes a SchedWakingFtraceEvent, or a SchedWakeupFtraceEvent, whose fields are
+// the same.
 func wakingEvent(m move) []byte {
 	b := number(message(nil, 1, []byte(m.nextName)), 2, uint64(m.next))
 	return number(number(number(b, 3, priority), 4, 1), 5, uint64(m.target))
 }
 
-// compactSched is a CompactSched: columns of switches and wakings.
+// compactSched encodes a CompactSched: columns of switches and wakings.
 type compactSched struct {
 	names                                              []string
 	switchTime, switchState, switchPID, switchName     []byte

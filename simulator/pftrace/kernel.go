@@ -9,17 +9,17 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// kernel gathers the events of a time.
+// kernel collects the events of a time.
 type kernel struct {
 	during  timeline.Interval
 	api     int
 	asked   Ftrace
 	threads map[int32]timeline.Thread
-	byCPU   map[int8][]timeline.Run  // those that go on put together
+	byCPU   map[int8][]timeline.Run  // with continued runs joined
 	of      map[int32][]timeline.Run // by thread
 	events  []event
-	symbols []string // functions of the kernel, by their numbers
-	// clusters are changes of speed, one of each cluster: its CPUs are told with them.
+	symbols []string // kernel functions, by number
+	// clusters are frequency changes, one for each cluster, which apply to all of its CPUs.
 	clusters []timeline.Speed
 }
 
@@ -62,14 +62,14 @@ func newKernel(t *timeline.Timeline, asked Ftrace, api int, during timeline.Inte
 	return k
 }
 
-// add adds an event, if it is of that time.
+// add adds an event, if it is in the time.
 func (k *kernel) add(e event) {
 	if e.at >= k.during.From && e.at < k.during.To {
 		k.events = append(k.events, e)
 	}
 }
 
-// name is a thread's, as the kernel has it; nobody's is the idle one's.
+// name returns the kernel's name of a thread; thread 0 is the idle one.
 func (k *kernel) name(tid int32, cpu int8) string {
 	if tid == 0 {
 		return "swapper/" + string('0'+rune(cpu))
@@ -77,11 +77,11 @@ func (k *kernel) name(tid int32, cpu int8) string {
 	return k.threads[tid].Name
 }
 
-// states are the numbers of a thread's states in sched_switch: runnable, asleep, not to be
-// interrupted, dead.
+// states are the numbers of thread states in sched_switch: runnable, sleeping,
+// uninterruptible, dead.
 var states = map[byte]uint64{'R': 0, 'S': 1, 'D': 2, 'X': 16}
 
-// schedule adds who came to which CPU, and who woke whom.
+// schedule adds the switches and wakeups.
 func (k *kernel) schedule() {
 	for cpu := range int8(maxCPUs) {
 		list := k.byCPU[cpu]
@@ -113,8 +113,8 @@ func (k *kernel) turn(at time.Duration, cpu int8, prev int32, state uint64, next
 	}
 }
 
-// wake adds that a thread was woken, on the CPU of the thread that did it; what no thread
-// did an interrupt did, on the CPU where the thread will run.
+// wake adds a waking, on the CPU of the waking thread; a waking by an interrupt is on the CPU
+// where the thread will run.
 func (k *kernel) wake(r timeline.Run) {
 	e := event{at: r.Woken, cpu: r.CPU, rank: wakes, kind: eventWaking, move: move{next: r.TID, nextName: k.name(r.TID, r.CPU), target: r.CPU}}
 	if by, ok := k.running(r.Waker, r.Woken); ok {
@@ -125,9 +125,9 @@ func (k *kernel) wake(r timeline.Run) {
 	k.add(e)
 }
 
-// wakeup adds that a thread came into a CPU's queue. A CPU that shares no cache with the one
-// that wakes it does that itself, in an interrupt that the other one sends, so that the event is
-// in the name of whoever runs there (ttwu_queue of the kernel's kernel/sched/core.c).
+// wakeup adds that a thread was queued to a CPU. A CPU that shares no cache with the waking
+// one does so itself, in an interrupt that the other one sends, so that the event is
+// attributed to the thread running there (ttwu_queue of the kernel's kernel/sched/core.c).
 func (k *kernel) wakeup(r timeline.Run) {
 	e := event{at: r.Woken, cpu: r.CPU, rank: wakes, kind: eventWakeup, move: move{next: r.TID, nextName: k.name(r.TID, r.CPU), target: r.CPU}}
 	if by, ok := k.running(r.Waker, r.Woken); ok && k.cluster(by.CPU) == k.cluster(r.CPU) {
@@ -142,7 +142,7 @@ func (k *kernel) wakeup(r timeline.Run) {
 	k.add(e)
 }
 
-// cluster is the first of the CPUs that share a cache with one.
+// cluster returns the first of the CPUs that share a cache with one.
 func (k *kernel) cluster(cpu int8) int {
 	for _, s := range k.clusters {
 		if int(cpu) >= s.CPU && int(cpu) < s.CPU+s.Count {
@@ -152,20 +152,20 @@ func (k *kernel) cluster(cpu int8) int {
 	return 0
 }
 
-// running is the run that a thread is in at a time, its end included.
+// running returns the run that a thread is in at a time, including the run's end.
 func (k *kernel) running(tid int32, at time.Duration) (timeline.Run, bool) {
 	list := k.of[tid]
 	i := sort.Search(len(list), func(i int) bool { return list[i].To >= at })
 	if i == len(list) || list[i].From > at {
 		return timeline.Run{}, false
 	}
-	if i+1 < len(list) && list[i+1].From == at { // it begins again
+	if i+1 < len(list) && list[i+1].From == at { // the next run begins
 		i++
 	}
 	return list[i], true
 }
 
-// on is the thread that a CPU runs at a time, 0 for none.
+// on returns the thread that a CPU runs at a time, 0 for none.
 func (k *kernel) on(cpu int8, at time.Duration) int32 {
 	list := k.byCPU[cpu]
 	i := sort.Search(len(list), func(i int) bool { return list[i].To > at })
@@ -175,7 +175,7 @@ func (k *kernel) on(cpu int8, at time.Duration) int32 {
 	return list[i].TID
 }
 
-// speeds adds the changes of the clusters' speeds, each CPU's on its own.
+// speeds adds the clusters' frequency changes, for each CPU.
 func (k *kernel) speeds(t *timeline.Timeline) {
 	for _, s := range t.Speeds {
 		for cpu := s.CPU; cpu < s.CPU+s.Count; cpu++ {

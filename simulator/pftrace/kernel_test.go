@@ -14,9 +14,9 @@ import (
 
 const ms = time.Millisecond
 
-// drawn is a phone on which an app drew one frame: its UI thread 200 was woken by the
-// vsync's thread 300, woke the render thread 202 and slept; then a computation of its
-// own ran until it gave way, and a thread of another app ended.
+// drawn returns a phone on which an app drew one frame: its UI thread 200 was woken by the
+// vsync thread 300, woke the render thread 202 and slept; then a computation of its own ran
+// until it was preempted, and a thread of another app ended.
 func drawn() *timeline.Timeline {
 	return &timeline.Timeline{
 		Threads: []timeline.Thread{
@@ -36,7 +36,7 @@ func drawn() *timeline.Timeline {
 			{TID: 200, CPU: 5, From: 20 * ms, To: 28 * ms, KHz: 2000_000, Woken: 19 * ms, Waker: 202, State: 'R'},
 			{TID: 512, CPU: 0, From: 30 * ms, To: 32 * ms, KHz: 300_000, Woken: 29 * ms, State: 'S'},
 		},
-		Displays: []timeline.DisplayFrame{ // one before its thread's runs are known, and one that it composes
+		Displays: []timeline.DisplayFrame{ // one before its thread's runs are known, and one that is composed
 			{Token: 5, Actual: timeline.Interval{From: 3 * ms, To: 8 * ms}}, {Token: 6, Actual: timeline.Interval{From: 30 * ms, To: 40 * ms}},
 		},
 		Speeds: []timeline.Speed{{At: 11 * ms, CPU: 4, Count: 2, KHz: 1000_000}, {At: 13 * ms, CPU: 4, Count: 2, KHz: 2000_000}},
@@ -52,8 +52,8 @@ func drawn() *timeline.Timeline {
 	}
 }
 
-// told are columns of the rows of one table of a trace, sorted: times in µs since the
-// beginning, without the phone's sleep.
+// told returns columns of one table of a trace, sorted: times in µs since the beginning,
+// without the phone's sleep.
 func told(t *testing.T, w *Writer, table string, columns ...string) (rows []string) {
 	t.Helper()
 	got, err := tables.Read(bytes.NewReader(w.Bytes()), table)
@@ -75,10 +75,10 @@ func told(t *testing.T, w *Writer, table string, columns ...string) (rows []stri
 	return rows
 }
 
-// asleepFor is what the phone once slept.
+// asleepFor is how long the phone slept.
 const asleepFor = 100 * time.Second
 
-// traceOf is a trace of a time of what happened.
+// traceOf returns a trace of drawn for a time.
 func traceOf(asked Ftrace, api int, during timeline.Interval) *Writer {
 	w := New(1)
 	w.Snapshot(Clocks{Monotonic: time.Second, Boottime: time.Second + asleepFor})
@@ -89,7 +89,7 @@ func traceOf(asked Ftrace, api int, during timeline.Interval) *Writer {
 
 var all = Ftrace{Events: events("sched_switch", "sched_waking", "cpu_frequency"), Categories: []string{"view", "gfx", "dalvik"}, Apps: []string{"com.example.app"}}
 
-// events are those that a trace is asked for.
+// events returns the set of events for a trace.
 func events(names ...string) map[string]bool {
 	var f Ftrace
 	f.ask(names...)
@@ -124,7 +124,7 @@ func TestSwitchesAreTheRuns(t *testing.T) {
 	}
 }
 
-func TestWakingsNameWhoWoke(t *testing.T) {
+func TestWakingsNameTheWaker(t *testing.T) {
 	for _, compact := range []bool{false, true} {
 		asked := all
 		asked.Compact = compact
@@ -135,7 +135,7 @@ func TestWakingsNameWhoWoke(t *testing.T) {
 			}
 		}
 		want := []string{"512 29000 R 0 <nil>", "300 9900 R 0 <nil>", "400 12000 R 200 <nil>", "200 19000 R 202 <nil>", "202 14500 R 200 <nil>", "200 17000 R 202 <nil>", "200 10500 R 300 <nil>"}
-		if compact { // interrupts are told; who runs on a CPU is not, before its first switch
+		if compact { // interrupts are recorded; the running thread is unknown before the first switch
 			want = []string{"512 29000 R 0 1", "400 12000 R 200 1", "200 19000 R 202 0", "202 14500 R 200 0", "200 17000 R 202 0", "200 10500 R 300 0"}
 		}
 		same(t, fmt.Sprintf("wakings, in columns: %t", compact), got, want)
@@ -147,7 +147,7 @@ func TestSectionsOfFramesAndOfTheApp(t *testing.T) {
 	got := told(t, traceOf(all, 34, whole), "slices", "ts", "dur", "name", "depth")
 	same(t, "sections", got, []string{
 		"11000 6300 Choreographer#doFrame 77 0", "11000 500 input 1", "11500 500 animation 1", "12000 5300 traversal 1", "13000 4300 draw 2",
-		// The UI thread records until it waits for the render thread, less 5 us at both ends.
+		// The UI thread records until it waits for the render thread, less 5 µs at both ends.
 		"13005 1490 Record View#draw() 3",
 		"16000 3500 DrawFrames 77 0", "16000 1000 syncFrameState 1", "17000 500 dequeueBuffer 1", "19000 500 queueBuffer 1",
 		"20000 8000 a.B.c 0", "18000 1000 GC 0", "30000 2000 composite 6 0",
@@ -162,7 +162,7 @@ func TestSpeedsAndProcesses(t *testing.T) {
 		"11000 1e+06 cpufreq 4", "11000 1e+06 cpufreq 5", "13000 2e+06 cpufreq 4", "13000 2e+06 cpufreq 5",
 	})
 	same(t, "threads", told(t, w, "threads", "tid", "name", "pid"), []string{
-		"0 swapper 0", "200 com.example.app 200", "202 RenderThread 200", "300 app 300", "400 xample.gone 400", "512 surfaceflinger 512", "1 <nil> 1", // init, which is their parent
+		"0 swapper 0", "200 com.example.app 200", "202 RenderThread 200", "300 app 300", "400 xample.gone 400", "512 surfaceflinger 512", "1 <nil> 1", // init, the parent of all
 	})
 	same(t, "processes", told(t, w, "processes", "pid", "name"), []string{
 		"0 <nil>", "1 <nil>", "200 com.example.app", "300 /system/bin/surfaceflinger", "400 com.example.gone", "512 /system/bin/surfaceflinger",

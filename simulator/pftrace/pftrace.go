@@ -1,14 +1,13 @@
-// Package pftrace writes traces as Perfetto does on a phone: clock snapshots, counters of
-// the battery and of power rails, frames, the kernel's events and what processes write
-// among them.
+// Package pftrace writes traces in Perfetto's format: clock snapshots, counters of the battery
+// and of power rails, frames, the kernel's events and the processes' output among them.
 //
-// It owns the bytes. It does not know where the numbers come from (package phone
-// does), and reads nothing. It takes a stand: only what a phone's perfetto
-// writes is written, so that a reader is never made fit to a simulation.
+// It owns the encoding. It does not know where the numbers come from (package phone does), and
+// reads nothing. It writes only what a phone's perfetto writes, so that readers are never
+// adapted to a simulation.
 //
-// Format: protos/perfetto/trace of Perfetto: trace_packet.proto,
-// clock_snapshot.proto, power/battery_counters.proto, power/power_rails.proto,
-// ftrace/ftrace_event_bundle.proto, ps/process_tree.proto.
+// Format: protos/perfetto/trace of Perfetto: trace_packet.proto, clock_snapshot.proto,
+// power/battery_counters.proto, power/power_rails.proto, ftrace/ftrace_event_bundle.proto,
+// ps/process_tree.proto.
 package pftrace
 
 import (
@@ -42,7 +41,7 @@ const (
 // Clocks are the phone's clocks at one instant.
 type Clocks struct{ Monotonic, Boottime, Realtime time.Duration }
 
-// Battery are the counters of the battery; a nil one is not there.
+// Battery is the battery's counters; a nil one is absent.
 type Battery struct {
 	ChargeUAH, CurrentUA, CurrentAvgUA, VoltageUV *int64
 	CapacityPercent                               *float64
@@ -60,17 +59,17 @@ type Energy struct {
 	MicroWattSeconds int64
 }
 
-// Writer puts a trace together.
+// Writer writes a trace.
 type Writer struct {
 	b       []byte
 	session uint64
 	begun   map[int]bool
 }
 
-// New begins a trace. Session numbers its rails.
+// New returns an empty trace. session numbers its rails.
 func New(session uint64) *Writer { return &Writer{session: session, begun: map[int]bool{}} }
 
-// Bytes is the trace so far.
+// Bytes returns the trace so far.
 func (w *Writer) Bytes() []byte { return w.b }
 
 // packet adds one packet.
@@ -78,9 +77,8 @@ func (w *Writer) packet(sequence int, at time.Duration, flags uint64, field prot
 	w.packetOn(sequence, at, 0, flags, field, body)
 }
 
-// packetOn adds one packet whose time is of a clock; 0: the one that goes without
-// saying. More are fields beside that one. A trace that is too large is cut, as by a full
-// buffer.
+// packetOn adds one packet with a time on a clock; 0: the default clock. More are additional
+// fields. A trace that is too large is truncated, as by a full buffer.
 func (w *Writer) packetOn(sequence int, at time.Duration, clock, flags uint64, field protowire.Number, body []byte, more ...[]byte) {
 	var p []byte
 	if at > 0 {
@@ -108,7 +106,7 @@ func (w *Writer) packetOn(sequence int, at time.Duration, clock, flags uint64, f
 	}
 }
 
-// Snapshot writes what all clocks show at one instant.
+// Snapshot writes the times of all clocks at one instant.
 func (w *Writer) Snapshot(c Clocks) {
 	var b []byte
 	for _, clock := range []struct {
@@ -123,7 +121,7 @@ func (w *Writer) Snapshot(c Clocks) {
 	w.packet(sequenceTraced, 0, 0, packetClocks, b)
 }
 
-// ClearState writes what begins the data of the probes.
+// ClearState writes the first packet of the probes' data.
 func (w *Writer) ClearState() { w.packet(sequenceProbes, 0, stateCleared, 0, nil) }
 
 // Battery writes the battery's counters.
@@ -144,7 +142,7 @@ func (w *Writer) Battery(boottime time.Duration, c Battery) {
 	w.packet(sequenceProbes, boottime, 0, packetBattery, b)
 }
 
-// Rails writes the rails' counters; the first time with what the rails are.
+// Rails writes the rails' counters, and describes the rails if describe is not empty.
 func (w *Writer) Rails(boottime time.Duration, describe []Rail, counters []Energy) {
 	var b []byte
 	for i, r := range describe {

@@ -11,9 +11,9 @@ import (
 
 const packetProcesses = 2
 
-// Processes writes the processes and threads of a time (ps/process_tree.proto): those
-// that are there when it begins, and others when they begin. CLOCK_BOOTTIME is ahead of
-// the timeline by so much.
+// Processes writes the processes and threads of a time (ps/process_tree.proto): those that
+// exist when it begins, and others when they start. ahead is the offset of CLOCK_BOOTTIME from
+// the timeline.
 func (w *Writer) Processes(t *timeline.Timeline, during timeline.Interval, ahead time.Duration) {
 	at := map[time.Duration][]timeline.Thread{}
 	for _, one := range t.Threads {
@@ -32,7 +32,7 @@ func (w *Writer) Processes(t *timeline.Timeline, during timeline.Interval, ahead
 	}
 }
 
-// tree is a ProcessTree.
+// tree encodes a ProcessTree.
 func tree(threads []timeline.Thread) []byte {
 	slices.SortStableFunc(threads, func(a, b timeline.Thread) int { return cmp.Compare(a.TID, b.TID) })
 	var b []byte
@@ -46,8 +46,8 @@ func tree(threads []timeline.Thread) []byte {
 	return b
 }
 
-// parentOf is the process that a process comes from: the kernel's own from kthreadd, the
-// system's from init, apps and their system from zygote.
+// parentOf returns a process's parent: kthreadd for the kernel's own, init for the system's,
+// zygote for apps and system_server.
 func parentOf(one timeline.Thread) uint64 {
 	const initPID, kthreadd, zygote, firstOfZygote = 1, 2, 600, 1000
 	switch {

@@ -11,14 +11,15 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// buffersSince is the version since which SurfaceFlinger tells of buffers (FrameTracer.cpp).
+// buffersSince is the API level from which on SurfaceFlinger reports buffers
+// (FrameTracer.cpp).
 const buffersSince = 30
 
-// GraphicsFrameEvent and its types, as far as they are written.
+// GraphicsFrameEvent and its types, as far as they are used.
 const (
 	packetGraphicsFrame = 57
-	sequenceBuffers     = 6 // of SurfaceFlinger's main thread
-	sequenceQueues      = 7 // of the thread that takes calls
+	sequenceBuffers     = 6 // SurfaceFlinger's main thread
+	sequenceQueues      = 7 // the thread that handles calls
 
 	dequeued  = 1
 	queued    = 2
@@ -29,17 +30,17 @@ const (
 	released  = 9
 )
 
-// Shown writes what SurfaceFlinger tells of the buffers of all layers in a time, its own bars'
-// among them, as FrameTracer.cpp does, and with its faults:
+// Shown writes the buffers of all layers that SurfaceFlinger reports in a time, including its
+// own bars, like FrameTracer.cpp with its flaws:
 //
-//   - A buffer that is dequeued bears no number yet, before Android 12. Since then that and its
-//     QUEUE are told when the transaction is applied.
-//   - When a fence signalled is told when its buffer is next heard of: that of the display of
-//     the last buffers of a layer never is, and it stands behind what came later.
-//   - A layer that is new after another of its name has that name, and numbers from 1, before
-//     Android 12; since then its own number is part of it.
-//   - Of one QUEUE in some 150 nothing is told (b/157578286, in Perfetto's reader), and a layer
-//     that refreshes by itself is taken twice with one buffer.
+//   - A dequeued buffer has no number yet, before Android 12. Since then this event and its
+//     QUEUE are written when the transaction is applied.
+//   - The time at which a fence signalled is written with the buffer's next event: for the
+//     display of a layer's last buffers never, and out of order after later events.
+//   - A new layer with another's name has the same name, and numbers from 1, before Android 12;
+//     since then its own number is part of the name.
+//   - About one QUEUE in 150 is missing (b/157578286, in Perfetto's reader), and a layer that
+//     refreshes by itself is latched twice with one buffer.
 func (w *Writer) Shown(t *timeline.Timeline, api int, during timeline.Interval) {
 	v := buffers{api: api}
 	for _, l := range slices.Concat(t.Layers, bars(during)) {
@@ -58,7 +59,7 @@ func (w *Writer) Shown(t *timeline.Timeline, api int, during timeline.Interval) 
 	}
 }
 
-// bars are layers of the system's own, whose clock goes on.
+// bars returns layers of the system's own, whose clock ticks.
 func bars(during timeline.Interval) []*timeline.Layer {
 	l := &timeline.Layer{ID: 75, Title: "StatusBar", Opened: during.From}
 	for at := during.From.Truncate(time.Second) + time.Second; at < during.To; at += time.Second {
@@ -70,17 +71,17 @@ func bars(during timeline.Interval) []*timeline.Layer {
 	return []*timeline.Layer{l}
 }
 
-// buffers are the events of the buffers of all layers.
+// buffers collects the buffer events of all layers.
 type buffers struct {
 	api    int
 	events []bufferEvent
 }
 
-// bufferEvent is what is told, at some time, of an instant.
+// bufferEvent is an event with the time at which it is written.
 type bufferEvent struct {
 	told, at time.Duration
 	kind     uint64
-	number   uint64 // 0 where it has none
+	number   uint64 // 0 if it has none
 	buffer   uint64
 	name     string
 }
@@ -92,8 +93,8 @@ func (e bufferEvent) body() (b []byte) {
 	return number(message(number(b, 2, e.kind), 3, []byte(e.name)), protowire.Number(5), e.buffer)
 }
 
-// name is a layer's name: with its own number, or before Android 12 with how many of its
-// title there are before it (SurfaceFlinger::getUniqueLayerName).
+// name returns a layer's name: with its own number, or before Android 12 with the number of
+// earlier layers of the same title (SurfaceFlinger::getUniqueLayerName).
 func (v *buffers) name(t *timeline.Timeline, l *timeline.Layer) string {
 	n := l.ID
 	if v.api < blastSince {
@@ -116,7 +117,7 @@ func (v *buffers) layer(l *timeline.Layer, name string) {
 			v.events = append(v.events, bufferEvent{told, at, kind, uint64(i + 1), uint64(l.ID*slots + i%slots), name})
 		}
 		taken := f.Latched
-		if taken == 0 { // it was passed over, or its layer is gone
+		if taken == 0 { // it was skipped, or its layer is gone
 			taken = f.Queued
 		}
 		told, asked := f.Queued, f.Issue
@@ -139,7 +140,7 @@ func (v *buffers) layer(l *timeline.Layer, name string) {
 	}
 }
 
-// shown adds what is told of a buffer from when SurfaceFlinger takes it.
+// shown adds a buffer's events from latching on.
 func (v *buffers) shown(f *timeline.Frame, add func(kind uint64, at, told time.Duration), again bool) {
 	const wakes, composes = 200 * time.Microsecond, 700 * time.Microsecond
 	at := f.Latched + wakes
@@ -155,6 +156,6 @@ func (v *buffers) shown(f *timeline.Frame, add func(kind uint64, at, told time.D
 	}
 }
 
-// lost and twice say what goes wrong with a buffer, the same in each trace.
+// lost and twice select the buffers with flaws, the same in each trace.
 func lost(layer, i int) bool  { return (layer*31+i*17)%151 == 7 }
 func twice(layer, i int) bool { return (layer*13+i*29)%97 == 5 }

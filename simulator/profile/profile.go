@@ -1,9 +1,8 @@
-// Package profile owns the simulated phones as data: what each claims to be, and
-// how fast and how steady it is.
+// Package profile contains the simulated phones as data: their properties, speed and noise.
 //
-// The phones are simulated. A profile may pair a model with a version of Android
-// that was never shipped for it, because the paper's experiments need the same
-// model before and after an upgrade (section 8.1).
+// The phones are simulated. A profile may pair a model with an Android version that was never
+// shipped for it, because the paper's experiments need the same model before and after an
+// upgrade (section 8.1).
 package profile
 
 import (
@@ -22,22 +21,22 @@ type Profile struct {
 	ABI          string // ro.product.cpu.abi
 	Screen       string // "1080x1920", in pixels
 	DPI          int
-	Hz           int     // refresh rate, the fastest
-	Adaptive     bool    // it falls to 60 Hz where nothing moves
+	Hz           int     // the highest refresh rate
+	Adaptive     bool    // lowers it to 60 Hz when nothing moves
 	Speed        float64 // a factor on all work: 1 is a good phone, 1.35 a low-end one
 	LowEnd       float64 // a factor on frame noise: 1 is none
 	Noise        float64 // standard deviation of the logarithm of a session's factor
-	// Keys says that the phone has keys of the system's own, such as volume up. An
-	// emulator made without a keyboard has none, nor has Android in a container.
+	// Keys reports that the phone has system keys, such as volume up. An emulator created
+	// without a keyboard has none, nor has Android in a container.
 	Keys    bool
 	Sensors Sensors
 }
 
-// Serial is ro.serialno.
+// Serial returns ro.serialno.
 func (p Profile) Serial() string { return "sim-" + p.Name }
 
-// ABIs are those whose machine code the phone runs, its own first: those of the emulator
-// since Android 11 translate ARM's.
+// ABIs returns the ABIs that the phone runs, its own first: emulators since Android 11
+// translate ARM code.
 func (p Profile) ABIs() []string {
 	switch {
 	case p.ABI == "arm64-v8a":
@@ -52,16 +51,16 @@ func (p Profile) ABIs() []string {
 	return []string{p.ABI}
 }
 
-// Period is the time between two vsyncs.
+// Period returns the time between two vsyncs.
 func (p Profile) Period() time.Duration { return time.Second / time.Duration(p.Hz) }
 
-// Size is the screen's width and height in pixels.
+// Size returns the screen's width and height in pixels.
 func (p Profile) Size() (width, height int) {
 	fmt.Sscanf(p.Screen, "%dx%d", &width, &height)
 	return width, height
 }
 
-// All are the profiles, in the order of the table.
+// All returns the profiles, in the order of the table.
 func All() []Profile {
 	out := make([]Profile, len(table))
 	for i, row := range table {
@@ -80,9 +79,9 @@ func Find(name string) (Profile, error) {
 	return Profile{}, fmt.Errorf("no simulated phone is named %q; %q is one of %d", name, All()[0].Name, len(table))
 }
 
-// Lab returns the profiles of a lab: "device-lab" and "upgraded-lab" are the
-// paper's (section 7.2), "today-lab" and "today-upgraded" the like of them with phones of
-// the 2020s, "modern" are phones to play with, "emulators" two of Android's emulator.
+// Lab returns the profiles of a lab: "device-lab" and "upgraded-lab" are the paper's (section
+// 7.2), "today-lab" and "today-upgraded" are similar ones with phones of the 2020s, "modern"
+// has phones to play with, "emulators" two of Android's emulator.
 func Lab(name string) ([]Profile, error) {
 	var out []Profile
 	for _, row := range table {
@@ -96,7 +95,7 @@ func Lab(name string) ([]Profile, error) {
 	return out, nil
 }
 
-// Labs are the names of the labs.
+// Labs returns the names of the labs.
 func Labs() []string {
 	return []string{"device-lab", "upgraded-lab", "today-lab", "today-upgraded", "modern", "emulators"}
 }

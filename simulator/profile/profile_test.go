@@ -22,7 +22,7 @@ func lab(t *testing.T, name string) []Profile {
 }
 
 // The paper's section 7.2: 20 devices on four versions, 5 on three newer ones.
-func TestLabsAreOfThePapersSize(t *testing.T) {
+func TestLabsMatchThePaper(t *testing.T) {
 	sdks := func(l []Profile) map[string]int {
 		n := map[string]int{}
 		for _, p := range l {
@@ -39,9 +39,9 @@ func TestLabsAreOfThePapersSize(t *testing.T) {
 	}
 }
 
-// The paper's section 8.2 finds seven contexts that only the upgraded devices
-// have: three versions, three API levels, one model. No other property, and no
-// two properties together, may set an upgraded device apart.
+// The paper's section 8.2 finds seven contexts that only the upgraded devices have: three
+// versions, three API levels, one model. No other property, and no pair of properties, may
+// distinguish an upgraded device.
 func TestOnlySevenContextsAreNew(t *testing.T) {
 	history := map[string]bool{}
 	for _, p := range lab(t, "device-lab") {
@@ -75,7 +75,7 @@ func TestOnlySevenContextsAreNew(t *testing.T) {
 	}
 }
 
-func TestProfilesAreTellable(t *testing.T) {
+func TestProfilesAreDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range All() {
 		if seen[p.Name] {

@@ -2,37 +2,35 @@ package profile
 
 import "time"
 
-// Sensors is what a phone tells of its power, and how badly.
+// Sensors are a phone's power sensors, and their distortions.
 type Sensors struct {
-	// Powered is where the phone gets its power from: "usb", "ac", "wireless" or
-	// "battery".
+	// Powered is the phone's power source: "usb", "ac", "wireless" or "battery".
 	Powered string
-	// Rails is how often the power monitors renew their counters; 0: there are none.
+	// Rails is the update interval of the power monitors' counters; 0: none.
 	Rails time.Duration
-	// Gauge is how often the battery's gauge renews what it shows; 0: it shows no
-	// current.
+	// Gauge is the update interval of the battery's gauge; 0: it reports no current.
 	Gauge time.Duration
-	// Smooth is the part of the current shown before that is in what is shown next: 0
-	// where the gauge shows the mean since the last update, as most do.
+	// Smooth is the weight of the previous current in the next one: 0 if the gauge reports the
+	// mean since the last update, as most do.
 	Smooth float64
-	// CurrentUnit is how many µA one unit of the current is: 1 as specified, 1000
-	// where the phone says mA, 1e6 for A.
+	// CurrentUnit is the unit of the current in µA: 1 as specified, 1000 if the phone reports
+	// mA, 1e6 for A.
 	CurrentUnit float64
-	// Outward says that current out of the battery is positive, against the
+	// Outward reports that current out of the battery is positive, contrary to the
 	// specification.
 	Outward bool
-	// ChargeUnit is how many µAh one unit of the charge counter is; 0: there is none.
+	// ChargeUnit is the unit of the charge counter in µAh; 0: none.
 	ChargeUnit float64
-	// Emulator says that the phone is one: its battery shows constants.
+	// Emulator reports that it is an emulator, whose battery reports constants.
 	Emulator bool
-	// NoTaskClock says that the kernel has no event task-clock.
+	// NoTaskClock reports that the kernel lacks the event task-clock.
 	NoTaskClock bool
 }
 
-// honest is a phone on a USB port whose battery shows what it should.
+// honest is a phone on a USB port whose battery reports as specified.
 var honest = Sensors{Powered: "usb", Gauge: time.Second, CurrentUnit: 1, ChargeUnit: 1}
 
-// sensors of the phones that differ from honest, by model.
+// sensors are the phones that differ from honest, by model.
 var sensors = map[string]Sensors{
 	"Pixel 2":          {Powered: "battery", Gauge: time.Second, CurrentUnit: 1, ChargeUnit: 1},
 	"Pixel 3":          {Powered: "battery", Gauge: time.Second, CurrentUnit: 1, ChargeUnit: 1},

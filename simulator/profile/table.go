@@ -4,7 +4,7 @@ type class int
 
 const (
 	good   class = iota
-	low          // low-end: slower, and noisier frames
+	low          // low-end: slower, with noisier frames
 	middle       // a little of both
 	fast         // a phone of the 2020s
 )
@@ -22,15 +22,15 @@ type row struct {
 	class  class
 }
 
-// table holds the paper's Table 2 (D1 to D10) and, in its manner, what fills the
-// two labs up to 20 and 5. All of them say x86, as Genymotion's images do.
+// table contains the paper's Table 2 (D1 to D10) and similar phones that fill the two labs up
+// to 20 and 5. All of them are x86, like Genymotion's images.
 
-// Each phone of the upgraded lab but the Nexus 5X is a phone of the device lab
-// with a newer Android, and the Nexus 5X shares all but its model with others:
-// so the contexts that set the upgraded lab apart are the three versions, their
-// three API levels and that one model, as in the paper (section 8.2). For this
-// the Nexus 9 of Table 2 stands in the device lab too, with an Android that it
-// never had, and the Nexus 5X has the density of the Nexus 5.
+// Each phone of the upgraded lab except the Nexus 5X is a phone of the device lab with a newer
+// Android, and the Nexus 5X shares everything but its model with others. So the contexts that
+// distinguish the upgraded lab are the three versions, their three API levels and that one
+// model, as in the paper (section 8.2). For this reason the Nexus 9 of Table 2 is also in the
+// device lab, with an Android version that it never had, and the Nexus 5X has the density of
+// the Nexus 5.
 var table = []row{
 	{"device-lab", "LG", "Optimus L3", "4.1.1", 16, "x86", "240x320", 120, 60, low},          // D1
 	{"device-lab", "Google", "Galaxy Nexus", "4.2.2", 17, "x86", "720x1280", 320, 60, good},  // D2

@@ -1,12 +1,10 @@
-// Package simapp owns the text file that describes a simulated app
-// (docs/format/simulated-app.md): its types, its strict reader, and the apps
-// that apkgate ships.
+// Package simapp parses the text file that describes a simulated app
+// (docs/format/simulated-app.md), and contains the apps that apkgate ships.
 //
-// The file is the APK: what is pushed to a simulated phone and installed there
-// is this text. The package does not know how an app's frames come about (see
-// package choreo). It takes a stand: a file that is not understood in full is
-// refused, with the line and what is allowed there, since a misread app would
-// look like a measurement.
+// The file is the APK: this text is what is pushed to a simulated phone and installed. The
+// package does not know how an app's frames are computed (see package choreo). A file that is
+// not understood completely is rejected, with the line and what is allowed there, since a
+// misread app would look like a measurement.
 package simapp
 
 import (
@@ -16,19 +14,19 @@ import (
 	"time"
 )
 
-// App is one simulated app, or one simulated test APK where Tests is set, or one of
-// the parts of an app beside its base where Split is set.
+// App is one simulated app, one simulated test APK if Tests is set, or a split of an app if
+// Split is set.
 type App struct {
 	Package     string
 	Version     string // versionName
 	VersionCode int
-	Build       string // a free word: "good", "mutated"
-	Activity    string // the launcher activity, ".MainActivity" unless set
+	Build       string // an arbitrary word: "good", "mutated"
+	Activity    string // the launcher activity; ".MainActivity" by default
 	Cost        time.Duration
-	Think       time.Duration // work on the UI thread between two frames, not part of either
+	Think       time.Duration // work on the UI thread between two frames, part of neither
 	Startup     time.Duration // from launch to the first frame on the screen
-	Drawn       time.Duration // from then until the app says that it is fully drawn; 0: it never does
-	Touch       int           // frames of an answer to a touch that is no named event, at 60 Hz
+	Drawn       time.Duration // from then until the app reports that it is fully drawn; 0: never
+	Touch       int           // frames of the response to a touch that is no named event, at 60 Hz
 	MemoryKB    int           // PSS
 	Noise       Noise
 	Networks    map[string]Network
@@ -37,59 +35,57 @@ type App struct {
 	Janks       []Jank
 	Causes      []Cause // of slow frames
 	Faults      []Fault
-	Silent      bool // writes no UI events to the log
-	Surface     bool // draws all but the first frame of each window itself, on a SurfaceView
+	Silent      bool // logs no UI events
+	Surface     bool // draws all frames but the first of each window itself, on a SurfaceView
 	Scenarios   []Scenario
 	Launch      Launch
-	Permissions []string // runtime permissions that the app asks for
-	AllocatesKB int      // on its heap with each frame; 0: nothing that would be collected
-	NoProfile   bool     // it brings no baseline profile, nor profileinstaller
+	Permissions []string // requested runtime permissions
+	AllocatesKB int      // on its heap for each frame; 0: nothing to be collected
+	NoProfile   bool     // contains neither a baseline profile nor profileinstaller
 	Tests       string   // the package that this test APK tests
-	Split       string   // the name of this part of an app, "" of the base or of all in one
-	NeedsSplits bool     // the base is no app without others
+	Split       string   // the name of this split, "" for the base or a single APK
+	NeedsSplits bool     // the base can't be installed alone
 	Runner      string
 	TestCases   []TestCase
-	Text        []byte // the file itself
-	// Plain is the file without the lines that only power, the compiler or views are about
-	// (power.go): what an app burns does not change the frames that chance gives it.
+	Text        []byte // the file
+	// Plain is the file without the lines that only affect power, the compiler or views
+	// (power.go): an app's power does not change the random numbers of its frames.
 	Plain string
 	Power Power
-	// Layers are the views of its windows, in the order in which they are drawn; none:
-	// nothing is known of them.
+	// Layers are the views of its windows, in drawing order; none: unknown.
 	Layers []Layer
 }
 
-// Noise is how much an app varies. The first three are the standard deviation
-// of the logarithm of a factor; a tail frame takes TailFactor times longer.
+// Noise is an app's variation. The first three are the standard deviation of the logarithm of
+// a factor; a tail frame takes TailFactor times longer.
 type Noise struct {
 	Session, Repetition, Frame float64
 	Tail, TailFactor           float64
-	Phone                      float64 // a factor on the phone's own noise from session to session
+	Phone                      float64 // a factor on the phone's own session noise
 }
 
-// Network is what one type of network does to events that load something.
+// Network is the effect of one type of network on events that load something.
 type Network struct {
 	Delay  time.Duration // before the content arrives
 	Spread float64       // standard deviation of the logarithm of the delay
-	Lag    Lag           // work on the UI thread when it arrives
+	Lag    Lag           // work on the UI thread when the content arrives
 }
 
-// Lag is work on the UI thread that now and then follows an event.
+// Lag is work on the UI thread that occasionally follows an event.
 type Lag struct {
 	Chance float64
 	For    time.Duration
 }
 
-// Slow multiplies what frames cost where a condition holds.
+// Slow multiplies the cost of frames where a condition holds.
 type Slow struct {
 	When   Condition
 	Factor float64
 	After  []string // only in the buckets of these events; nil: everywhere
 }
 
-// Jank is a heavy computation on the UI thread after each of some events.
-// Recover is the share of it that comes back at the next event, before the app
-// has recovered (paper, section 8.4).
+// Jank is a heavy computation on the UI thread after certain events. Recover is the share of
+// it that recurs at the next event, before the app has recovered (paper, section 8.4).
 type Jank struct {
 	For     time.Duration
 	After   []string
@@ -108,33 +104,33 @@ type Scenario struct {
 type Event struct {
 	At     time.Duration // since the scenario's start
 	Name   string
-	Frames int  // the animation that answers it, as frames at 60 Hz
-	Opens  bool // opens a window: its first frame is marked as the window's first
-	// Life is how long the window stays, as a dialog does; 0: to the end of the process.
+	Frames int  // the length of its animation, in frames at 60 Hz
+	Opens  bool // opens a window, whose first frame is marked
+	// Life is how long the window stays open, as for a dialog; 0: until the process ends.
 	Life  time.Duration
 	Loads bool // most of the animation waits for the network
 }
 
-// TestCase says which scenario a test class, or one method of it, plays; a
-// Macrobenchmark says how it starts the app instead.
+// TestCase is the scenario that a test class, or one method of it, plays; for a Macrobenchmark
+// it is how the app is started.
 type TestCase struct {
 	Class, Method, Scenario string
-	Mode                    string // of the starts: cold, warm or hot; crash: the test's own process ends in the first
-	Iterations              int    // 0: it is no Macrobenchmark
+	Mode                    string // of the starts: cold, warm or hot; crash: the test's own process crashes in the first
+	Iterations              int    // 0: not a Macrobenchmark
 }
 
 // Condition restricts a rule to some contexts, such as sdk>=5.0 or network=3g.
 // The zero Condition always holds.
 type Condition struct{ Key, Op, Value string }
 
-// Context is what conditions are about.
+// Context is the input of conditions.
 type Context struct {
 	SDK     string // "4.4.4"
 	API     int
 	Network string
 }
 
-// Holds reports whether the condition holds there.
+// Holds reports whether the condition holds in a context.
 func (c Condition) Holds(in Context) bool {
 	var order int
 	switch c.Key {
@@ -161,7 +157,7 @@ func (c Condition) Holds(in Context) bool {
 	return order == 0
 }
 
-// compareVersions orders dotted numbers; parts that are missing are 0.
+// compareVersions compares dotted numbers; missing parts are 0.
 func compareVersions(a, b string) int {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range max(len(as), len(bs)) {
@@ -180,10 +176,10 @@ func part(parts []string, i int) int {
 	return n
 }
 
-// Component is the launcher activity as am spells it: "pkg/.MainActivity".
+// Component returns the launcher activity as in am: "pkg/.MainActivity".
 func (a *App) Component() string { return a.Package + "/" + a.Activity }
 
-// ActivityClass is the launcher activity's class name in full.
+// ActivityClass returns the full class name of the launcher activity.
 func (a *App) ActivityClass() string {
 	return a.whole(a.Activity)
 }

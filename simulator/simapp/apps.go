@@ -10,12 +10,12 @@ import (
 //go:embed apps/*.simapp
 var shipped embed.FS
 
-// Shipped are the names of the apps that apkgate ships, in order: "demo-good",
-// "k9-5.006", "spaceblaster", "exoplayer", "exoplayer-mutated", …
+// Shipped returns the names of the apps that apkgate ships, in order: "demo-good", "k9-5.006",
+// "spaceblaster", "exoplayer", "exoplayer-mutated", …
 func Shipped() []string {
 	files, err := fs.Glob(shipped, "apps/*.simapp")
 	if err != nil {
-		return nil // the pattern is constant and right
+		return nil // the pattern is constant and valid
 	}
 	var names []string
 	for _, f := range files {

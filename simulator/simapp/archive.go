@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// EntryName is the app's file in an APK that is a zip file, as real ones are.
+// EntryName is the app's file in an APK that is a zip file, like real ones.
 const EntryName = "app.simapp"
 
-// zipMark begins a zip file.
+// zipMark is the beginning of a zip file.
 const zipMark = "PK\x03\x04"
 
-// TextOf is the app's file in an APK: the APK itself, or an entry of it.
+// TextOf returns the app's file in an APK: the APK itself, or an entry of it.
 func TextOf(apk []byte) ([]byte, error) {
 	if !strings.HasPrefix(string(apk), zipMark) {
 		return apk, nil
@@ -33,7 +33,7 @@ func TextOf(apk []byte) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, MaxBytes+1))
 }
 
-// Libraries are the sizes of the native libraries in an APK for an ABI, by name.
+// Libraries returns the sizes of an APK's native libraries for an ABI, by name.
 func Libraries(apk []byte, abi string) (map[string]int, error) {
 	out := map[string]int{}
 	if !strings.HasPrefix(string(apk), zipMark) {
@@ -55,5 +55,5 @@ func Libraries(apk []byte, abi string) (map[string]int, error) {
 	return out, nil
 }
 
-// maxLibrary bounds a native library, in bytes.
+// maxLibrary limits the size of a native library, in bytes.
 const maxLibrary = 16 << 20

@@ -11,16 +11,16 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// CauseKind is why a frame takes longer.
+// CauseKind is why a frame is slow.
 type CauseKind string
 
-// The causes: what the UI thread waits for, what it works on, what the render thread and
-// the GPU do, and where or how fast all of that runs.
+// The causes: what the UI thread waits for, its work, the work of the render thread and the
+// GPU, and where or how fast all of it runs.
 const (
 	Binder      CauseKind = "binder"      // another process's answer
 	Disk        CauseKind = "disk"        // storage
 	Lock        CauseKind = "lock"        // a monitor that another thread holds
-	CPU         CauseKind = "cpu"         // a CPU: other processes' threads have them all
+	CPU         CauseKind = "cpu"         // a CPU: other processes use them all
 	GC          CauseKind = "gc"          // the garbage collector
 	Composition CauseKind = "composition" // SurfaceFlinger is late
 	Measure     CauseKind = "measure"
@@ -31,33 +31,33 @@ const (
 	Shader      CauseKind = "shader" // work of the render thread
 	GPU         CauseKind = "gpu"
 	Little      CauseKind = "little"     // on little CPUs, which others keep busy
-	SlowClock   CauseKind = "slow-clock" // the CPUs' speed is held down
+	SlowClock   CauseKind = "slow-clock" // limited CPU frequencies
 )
 
-// works and blocks are what `work` and `blocks` can name.
+// works and blocks are the kinds for `work` and `blocks`.
 var (
 	works  = []CauseKind{Measure, Layout, Draw, Inflate, Compose, Shader}
 	blocks = []CauseKind{Binder, Disk, Lock, CPU, Composition}
 )
 
-// Cause is why some frames after some events take longer.
+// Cause is why some frames after certain events are slow.
 type Cause struct {
 	Kind  CauseKind
-	For   time.Duration // on a good phone; 0 of Little and SlowClock
+	For   time.Duration // on a good phone; 0 for Little and SlowClock
 	After []string      // events
-	// Every is which of the frames after an event it strikes, counted from First, which is
-	// 1 for the frame that comes first.
+	// Every selects the affected frames after an event: First, where 1 is the first frame, and
+	// each Every-th after it.
 	Every, First int
 	Stage        CauseKind // of the UI thread: StageInput, StageAnimation, Measure, Layout or Draw
-	Peer         Peer      // of Binder
-	Through      *Peer     // whom the peer asks in turn; nil: nobody
-	OnDisk       bool      // the lock's owner waits for storage
-	// Name is the thread that holds the lock, the process that takes the CPUs, what storage
-	// is asked to do, or what the work is of; it may be "".
+	Peer         Peer      // for Binder
+	Through      *Peer     // which the peer calls in turn; nil: none
+	OnDisk       bool      // the lock owner waits for storage
+	// Name is the thread that owns the lock, the process that uses the CPUs, the storage
+	// operation, or the subject of the work; it may be "".
 	Name string
 }
 
-// The stages of the UI thread that no work is called after.
+// The stages of the UI thread that have no work of the same name.
 const (
 	StageInput     CauseKind = "input"
 	StageAnimation CauseKind = "animation"
@@ -65,10 +65,10 @@ const (
 
 var stages = []CauseKind{StageInput, StageAnimation, Measure, Layout, Draw}
 
-// Peer is a process and what is called there.
+// Peer is a process and the method called in it.
 type Peer struct{ Process, Interface, Method string }
 
-// What storage can be asked to do.
+// The operations of storage.
 const (
 	DiskRead  = "read"
 	DiskWrite = "write"
@@ -77,15 +77,14 @@ const (
 
 var diskDeeds = []string{DiskRead, DiskWrite, DiskSync}
 
-// hogs is the process that takes the CPUs unless the file names one: the compiler that
-// the system runs in the background.
+// hogs is the process that uses the CPUs unless the file names one: the background compiler.
 const hogs = "/apex/com.android.art/bin/dex2oat64"
 
-// Strikes reports whether the n-th frame after an event, counted from 1, is one of those.
+// Strikes reports whether the cause affects the n-th frame after an event, counted from 1.
 func (c *Cause) Strikes(n int) bool { return n >= c.First && (n-c.First)%c.Every == 0 }
 
-// blocks reads binder PROCESS INTERFACE::METHOD D|disk D|lock THREAD D|cpu D|composition D
-// and what follows all causes.
+// blocks parses binder PROCESS INTERFACE::METHOD D|disk D|lock THREAD D|cpu D|composition D
+// and the common rest of all causes.
 func (p *parser) blocks(w []string) (err error) {
 	if len(w) == 0 || !slices.Contains(blocks, CauseKind(w[0])) {
 		return fmt.Errorf("want one of %s", kindNames(blocks))
@@ -117,7 +116,7 @@ func (p *parser) blocks(w []string) (err error) {
 	return p.cause(c, w)
 }
 
-// work reads KIND D and what follows all causes.
+// work parses KIND D and the common rest of all causes.
 func (p *parser) work(w []string) error {
 	if len(w) == 0 || !slices.Contains(works, CauseKind(w[0])) {
 		return fmt.Errorf("want one of %s", kindNames(works))
@@ -125,7 +124,7 @@ func (p *parser) work(w []string) error {
 	return p.cause(Cause{Kind: CauseKind(w[0])}, w[1:])
 }
 
-// cause reads [D] after EVENT,… and the options of its kind.
+// cause parses [D] after EVENT,… and the options of its kind.
 func (p *parser) cause(c Cause, w []string) (err error) {
 	if c.Kind != Little && c.Kind != SlowClock {
 		if len(w) == 0 {
@@ -135,7 +134,7 @@ func (p *parser) cause(c Cause, w []string) (err error) {
 			return err
 		}
 		if c.For == 0 {
-			return errors.New("what takes 0s delays nothing")
+			return errors.New("a delay of 0s has no effect")
 		}
 		w = w[1:]
 	}
@@ -155,17 +154,17 @@ func (p *parser) cause(c Cause, w []string) (err error) {
 	return errors.Join(err, p.countRule())
 }
 
-// inStage reports whether the file can say in which of its stages the UI thread waits.
+// inStage reports whether the file may specify the stage in which the UI thread waits.
 func (c *Cause) inStage() bool {
 	return slices.Contains([]CauseKind{Binder, Disk, Lock, CPU, GC}, c.Kind)
 }
 
-// named reports whether the file can say what the work is of: whatever traces name.
+// named reports whether the file may name the subject of the work, as in traces.
 func (c *Cause) named() bool {
 	return slices.Contains([]CauseKind{Measure, Layout, Draw, Inflate}, c.Kind)
 }
 
-// through takes "through PROCESS INTERFACE::METHOD" or "through disk" out of the words.
+// through extracts "through PROCESS INTERFACE::METHOD" or "through disk" from the words.
 func (c *Cause) through(w []string) (rest []string, err error) {
 	i := slices.Index(w, "through")
 	switch {
@@ -210,7 +209,7 @@ func (c *Cause) option(key, value string) (err error) {
 	return err
 }
 
-// options are the words that can stand behind a cause of this kind.
+// options returns the options of a cause of this kind.
 func (c *Cause) options() []string {
 	out := []string{"after"}
 	if c.For > 0 {

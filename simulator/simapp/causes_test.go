@@ -45,7 +45,7 @@ func TestParseReadsCauses(t *testing.T) {
 	}
 }
 
-func TestErrorsOfCausesSayWhatIsAllowed(t *testing.T) {
+func TestParseCausesErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"blocks rain 3ms after scroll":                      "want one of binder, disk, lock, cpu, composition",
@@ -59,7 +59,7 @@ func TestErrorsOfCausesSayWhatIsAllowed(t *testing.T) {
 		"blocks disk 3ms after scroll through disk":         "disk behind blocks lock",
 		"blocks disk 3ms after scroll by erase":             `by: "erase" is not one of read, write, fsync`,
 		"blocks disk 3ms":                                   "it names no event",
-		"blocks disk 0s after scroll":                       "what takes 0s delays nothing",
+		"blocks disk 0s after scroll":                       "a delay of 0s has no effect",
 		"gc":                                                "want a duration and the events",
 		"gc 3ms after nope":                                 "no scenario has that event",
 		"gc 3ms after scroll every 0":                       "every: \"0\" is not a whole number",
@@ -75,8 +75,8 @@ func TestErrorsOfCausesSayWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// A cause strikes each N-th frame, from the K-th on.
-func TestACauseStrikesEachNthFrame(t *testing.T) {
+// A cause affects each N-th frame, from the K-th on.
+func TestCauseStrikes(t *testing.T) {
 	t.Parallel()
 	c := Cause{Every: 4, First: 3}
 	var struck []int

@@ -7,55 +7,53 @@ import (
 	"time"
 )
 
-// FaultKind is one way in which an app or a phone lets a measurement down.
+// FaultKind is one way in which an app or a phone breaks a measurement.
 type FaultKind string
 
 // The faults. The first four are the app's, the others the phone's.
 const (
 	Crash   FaultKind = "crash"   // an uncaught exception ends the app
-	ANR     FaultKind = "anr"     // the UI thread stands still for so long that the system says so
+	ANR     FaultKind = "anr"     // the UI thread is blocked for so long that the system reports it
 	Stuck   FaultKind = "stuck"   // the workload never ends
 	Lost    FaultKind = "lost"    // the app's process is replaced, and its frames with it
 	Drop    FaultKind = "drop"    // every adb connection breaks
-	Hang    FaultKind = "hang"    // adb answers nothing any more
+	Hang    FaultKind = "hang"    // adb stops answering
 	Offline FaultKind = "offline" // the phone goes offline
 	NoSpace FaultKind = "nospace" // storage is full
 	Reboot  FaultKind = "reboot"  // the phone restarts
 	Garbage FaultKind = "garbage" // dumpsys prints random bytes between its lines
-	Die     FaultKind = "die"     // the phone is gone, for good
-	Refuse  FaultKind = "refuse"  // new adb connections are refused, those that are there stay
-	Drip    FaultKind = "drip"    // what adb sends comes in drops
-	Freeze  FaultKind = "freeze"  // adb answers, and the system doesn't
-	NoBoot  FaultKind = "noboot"  // the phone restarts, and never comes to the end of that
-	Dialog  FaultKind = "dialog"  // System UI does not respond, and a dialog says so
+	Die     FaultKind = "die"     // the phone is permanently gone
+	Refuse  FaultKind = "refuse"  // new adb connections are refused, existing ones stay
+	Drip    FaultKind = "drip"    // adb's output is throttled
+	Freeze  FaultKind = "freeze"  // adb answers, but the system does not
+	NoBoot  FaultKind = "noboot"  // the phone restarts, and never completes the boot
+	Dialog  FaultKind = "dialog"  // System UI does not respond, and its dialog is shown
 )
 
-// FaultKinds are all of them.
+// FaultKinds returns all kinds.
 func FaultKinds() []FaultKind {
 	return []FaultKind{Crash, ANR, Stuck, Lost, Drop, Hang, Offline, NoSpace, Reboot, Garbage, Die, Refuse, Drip, Freeze, NoBoot, Dialog}
 }
 
-// Fault is one fault and when it strikes: at a time after a scenario's start,
-// or after one of its events.
+// Fault is one fault and its time: after a scenario's start, or after one of its events.
 type Fault struct {
 	Kind       FaultKind
 	After      string        // an event's name; "": the scenario's start
 	At         time.Duration // since then
-	For        time.Duration // how long it lasts; 0: until it is undone
+	For        time.Duration // its duration; 0: until it is mended
 	Repetition int           // counted from 1 over a phone's life; 0: every one
-	When       Condition     // the phones and networks it strikes on
-	// Timeout and Because are an ANR's: what the system waited for, and why. An ANR with
-	// neither is the bare one, of which the log alone tells.
+	When       Condition     // the phones and networks that it applies to
+	// Timeout and Because belong to an ANR: what the system waited for, and the reason. An ANR
+	// without them appears only in the log.
 	Timeout Timeout
 	Because Standstill
 }
 
-// Told reports whether the file says more of an ANR than that there is one.
-func (f Fault) Told() bool { return f.Timeout != "" }
+// Explained reports whether the file has the details of an ANR.
+func (f Fault) Explained() bool { return f.Timeout != "" }
 
-// ParseFault reads "crash after open-message repetition 3 when sdk=9", the words
-// behind `fault` in an app's file; of an anr also "kind broadcast because lock
-// DatabaseWriter".
+// ParseFault parses "crash after open-message repetition 3 when sdk=9", the words after
+// `fault` in an app's file; for an anr also "kind broadcast because lock DatabaseWriter".
 func ParseFault(text string) (Fault, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -89,17 +87,17 @@ func ParseFault(text string) (Fault, error) {
 		return err
 	})
 	switch {
-	case err != nil || !f.Told():
+	case err != nil || !f.Explained():
 	case f.Kind != ANR:
 		return Fault{}, fmt.Errorf("kind and because belong to an anr, not to %s", f.Kind)
 	case f.For > 0 && f.For < f.Timeout.Patience():
-		return Fault{}, fmt.Errorf("for %v is too short: the system waits for %v until it says so", f.For, f.Timeout.Patience())
+		return Fault{}, fmt.Errorf("for %v is too short: the system's timeout is %v", f.For, f.Timeout.Patience())
 	}
 	return f, err
 }
 
-// explained takes what stands behind because, which ends a fault: why an app stands still.
-// Without it, it works.
+// explained extracts the words after because, which end a fault: the reason for a standstill.
+// Without them, the app is working.
 func (f *Fault) explained(words []string) (pairs []string, err error) {
 	at := slices.Index(words, "because")
 	if at >= 0 {

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// Launch is what is unusual about how an app starts.
+// Launch is the unusual properties of an app's start.
 type Launch struct {
-	Through    string        // the launcher's activity, which shows nothing and starts Activity; "": Activity is the launcher's
+	Through    string        // the launcher's activity, which shows nothing and starts Activity; "": the launcher starts Activity
 	Second     string        // another activity that the launcher shows
-	Revived    time.Duration // the process comes back so long after it was stopped; 0: it doesn't
-	Forgotten  time.Duration // the process is ended so long after it went out of sight; 0: it isn't
-	Relaunched float64       // the chance that an activity that comes back is made anew
-	Undrawn    int           // from its start of this number on it says no more that it is fully drawn; 0: it always does
-	DrawnOnce  bool          // each of its processes says so once
-	Logged     time.Duration // how late the log tells that it is displayed
-	Early      time.Duration // the system takes the windows for drawn so long before they are
-	Late       time.Duration // and so long after
+	Revived    time.Duration // after which a stopped process restarts; 0: never
+	Forgotten  time.Duration // after which an invisible process is killed; 0: never
+	Relaunched float64       // the probability that a returning activity is recreated
+	Undrawn    int           // from this start on it no longer reports fully drawn; 0: always
+	DrawnOnce  bool          // each of its processes reports it only once
+	Logged     time.Duration // the delay of the log line for displayed
+	Early      time.Duration // by which the system considers the windows as drawn too early
+	Late       time.Duration // or too late
 }
 
-// launch reads KEY VALUE pairs.
+// launch parses KEY VALUE pairs.
 func (p *parser) launch(w []string) error {
 	l := &p.app.Launch
 	return eachPair(w, func(key, value string) (err error) {
@@ -53,8 +53,8 @@ func (p *parser) launch(w []string) error {
 	})
 }
 
-// HasActivity reports whether the app has an activity of that class, which may begin
-// with a dot.
+// HasActivity reports whether the app has an activity of that class, which may begin with a
+// dot.
 func (a *App) HasActivity(class string) bool {
 	for _, own := range []string{a.Activity, a.Launch.Through, a.Launch.Second} {
 		if own != "" && a.whole(class) == a.whole(own) {
@@ -64,7 +64,7 @@ func (a *App) HasActivity(class string) bool {
 	return false
 }
 
-// Launchers are the components that the launcher shows.
+// Launchers returns the components that the launcher shows.
 func (a *App) Launchers() []string {
 	out := []string{a.Component()}
 	if a.Launch.Through != "" {
@@ -76,7 +76,7 @@ func (a *App) Launchers() []string {
 	return out
 }
 
-// whole is a class's name in full.
+// whole returns a class's full name.
 func (a *App) whole(class string) string {
 	if strings.HasPrefix(class, ".") {
 		return a.Package + class

@@ -9,22 +9,23 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Layer is one view of an app's windows. It costs nothing: it is there to be dumped.
+// Layer is one view of an app's windows. It costs nothing, and only appears in dumps.
 type Layer struct {
 	Class string
-	ID    string // its name in the app's resources, "" for none
-	Below int    // the place of the layer that it is in, -1: the window's content
-	// At is where it is in that: left, top, right and bottom in percent.
+	ID    string // its resource name, "" for none
+	Below int    // the index of its parent, -1: the window's content
+	// At is its position in its parent: left, top, right and bottom in percent.
 	At   [4]int
-	Bare bool // it draws nothing itself
-	// Seen is V, or I where it is invisible and G where it is gone.
+	Bare bool // draws nothing itself
+	// Seen is V, I for invisible or G for gone.
 	Seen byte
 }
 
-// maxLayers bounds the views of a file.
+// maxLayers limits the views of a file.
 const maxLayers = 500
 
-// layers reads CLASS [id NAME] [in NAME] [at LEFT,TOP-RIGHT,BOTTOM] [bare] [invisible | gone].
+// layers parses CLASS [id NAME] [in NAME] [at LEFT,TOP-RIGHT,BOTTOM] [bare] [invisible |
+// gone].
 func (p *parser) layers(w []string) (err error) {
 	if len(w) == 0 {
 		return errors.New("want the class of a view")
@@ -58,7 +59,7 @@ func (p *parser) layers(w []string) (err error) {
 	return err
 }
 
-// placed reads where a layer is, or what it is called.
+// placed parses a layer's position or name.
 func (p *parser) placed(l *Layer, key, value string) (err error) {
 	switch key {
 	case "id":
@@ -74,8 +75,8 @@ func (p *parser) placed(l *Layer, key, value string) (err error) {
 	return err
 }
 
-// percents reads LEFT,TOP-RIGHT,BOTTOM: whole percent of what a layer is in, which it may
-// leave.
+// percents parses LEFT,TOP-RIGHT,BOTTOM: integers in percent of the parent, which a layer may
+// exceed.
 func percents(s string) (at [4]int, err error) {
 	bad := fmt.Errorf("%q is not LEFT,TOP-RIGHT,BOTTOM in percent, such as 0,0-100,50", prose.Short(s))
 	from, to, ok := strings.Cut(s, "-")

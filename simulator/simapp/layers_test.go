@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// layered begins a file of an app with views.
+// layered is the beginning of a file with views.
 const layered = "apkgate-simulated-app/1\npackage a.b\n"
 
 func TestLayers(t *testing.T) {
@@ -27,7 +27,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-func TestWrongLayers(t *testing.T) {
+func TestLayersErrors(t *testing.T) {
 	for line, why := range map[string]string{
 		"layers":                                    "line 3: want the class of a view",
 		"layers 5":                                  "is not a class name",

@@ -30,7 +30,7 @@ const (
 // Is reports whether data begins like a simulated app.
 func Is(data []byte) bool { return strings.HasPrefix(string(data), Format) }
 
-// Parse reads a simulated app. An error bears the line's number.
+// Parse parses a simulated app. An error contains the line's number.
 func Parse(data []byte) (*App, error) {
 	switch {
 	case len(data) > MaxBytes:
@@ -63,7 +63,7 @@ type parser struct {
 func (p *parser) line(i int, line string) error {
 	text, _, _ := strings.Cut(line, "#")
 	if strings.HasPrefix(strings.TrimSpace(line), "test ") || strings.HasPrefix(strings.TrimSpace(line), "benchmark ") {
-		text = line // a test's method stands behind a #
+		text = line // a test's method follows a #
 	}
 	words := strings.Fields(text)
 	if i == 0 {
@@ -89,7 +89,7 @@ func (p *parser) line(i int, line string) error {
 	return read(p, words[1:])
 }
 
-// statements are what a line can begin with.
+// statements are the first words of lines.
 var statements = map[string]func(p *parser, words []string) error{
 	"package":    func(p *parser, w []string) error { return one(w, &p.app.Package, packageName) },
 	"benchmark":  (*parser).benchmark,
@@ -143,7 +143,7 @@ func one[T any](words []string, to *T, read func(string) (T, error)) error {
 	return err
 }
 
-// eachPair reads "key value key value".
+// eachPair parses "key value key value".
 func eachPair(words []string, read func(key, value string) error) error {
 	for ; len(words) > 0; words = words[2:] {
 		if len(words) == 1 {
@@ -160,7 +160,7 @@ var (
 	packagePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
 	classPattern   = regexp.MustCompile(`^\.?[A-Za-z_$][A-Za-z0-9_.$]*$`)
 	wordPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+:/-]*$`)
-	// methodPattern allows C++ and Java names, mangled or not.
+	// methodPattern matches C++ and Java names, mangled or not.
 	methodPattern  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.$:~<>]*$`)
 	versionPattern = regexp.MustCompile(`^[0-9]{1,4}(\.[0-9]{1,4}){0,3}$`)
 )
@@ -202,7 +202,7 @@ func number(s string, least, most int) (int, error) {
 func frames(s string) (int, error)    { return number(s, 0, MaxFrames) }
 func kilobytes(s string) (int, error) { return number(s, 0, 1<<30) }
 
-// share reads 3%, or a fraction such as 0.03.
+// share parses 3%, or a fraction such as 0.03.
 func share(s string) (float64, error) {
 	digits, percent := strings.CutSuffix(s, "%")
 	v, err := strconv.ParseFloat(digits, 64)
@@ -215,7 +215,7 @@ func share(s string) (float64, error) {
 	return v, nil
 }
 
-// factor reads x18.
+// factor parses x18.
 func factor(s string) (float64, error) {
 	digits, ok := strings.CutPrefix(s, "x")
 	v, err := strconv.ParseFloat(digits, 64)

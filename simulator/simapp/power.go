@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Power is what an app does that costs power, beyond its frames.
+// Power is an app's power-related behaviour apart from its frames.
 type Power struct {
 	Methods   []Method
 	Loads     []Load
@@ -18,21 +18,21 @@ type Power struct {
 	Unprofileable bool
 }
 
-// Method is a method that runs in the app's busy time.
+// Method is a method that runs in the app's CPU time.
 type Method struct {
 	Name  string
-	Share float64 // of the busy time that belongs to no other
-	Jank  bool    // it is where heavy computations run
-	Power float64 // a factor on what the CPU draws meanwhile
-	From  string  // the method that calls it; "": the system
+	Share float64 // of the CPU time that belongs to no other
+	Jank  bool    // runs the heavy computations
+	Power float64 // a factor on the CPU's power while it runs
+	From  string  // its caller; "": the system
 	Kind  Code
 }
 
-// Code is how a method's code runs.
+// Code is how a method's code is compiled.
 type Code string
 
-// The kinds of code. Java is compiled while it runs, and ahead of time once the
-// package was compiled.
+// The kinds of code. Java is JIT-compiled, or compiled ahead of time once the package was
+// compiled.
 const (
 	Java        Code = "java"
 	AOT         Code = "aot"
@@ -43,14 +43,14 @@ const (
 
 var codes = []Code{Java, AOT, JIT, Interpreted, Native}
 
-// Load is work beside the UI thread.
+// Load is work apart from the UI thread.
 type Load struct {
 	For   time.Duration // CPU time on a good phone
 	After []string      // events
 	In    string        // the method; "": by shares
 }
 
-// Traffic is what the app gets and sends over the network.
+// Traffic is what the app receives and sends over the network.
 type Traffic struct {
 	KB, SentKB int
 	After      []string
@@ -64,32 +64,32 @@ type Hold struct {
 	Period
 }
 
-// Period is a time after an event.
+// Period is a time span after an event.
 type Period struct {
 	After string
 	For   time.Duration
 }
 
-// HeldParts are what `uses` can name.
+// HeldParts are the parts for `uses`.
 var HeldParts = []string{"gps", "audio", "camera", "bluetooth", "torch"}
 
-// Sensors are what `sensor` can name.
+// Sensors are the sensors for `sensor`.
 var Sensors = []string{"accelerometer", "gyroscope", "magnetometer", "proximity", "light"}
 
-// MaxMethods bounds the methods of an app.
+// MaxMethods limits the methods of an app.
 const MaxMethods = 200
 
-// Method is the place of a method in the list, -1 where there is none.
+// Method returns the index of a method, -1 for none.
 func (p Power) Method(name string) int {
 	return slices.IndexFunc(p.Methods, func(m Method) bool { return m.Name == name })
 }
 
-// JankMethod is where heavy computations run, -1 where the app does not say.
+// JankMethod returns the method of heavy computations, -1 if the app does not specify it.
 func (p Power) JankMethod() int {
 	return slices.IndexFunc(p.Methods, func(m Method) bool { return m.Jank })
 }
 
-// Chain is a method and its callers, the innermost first.
+// Chain returns a method and its callers, innermost first.
 func (p Power) Chain(method int) []int {
 	var out []int
 	for method >= 0 && len(out) <= len(p.Methods) {
@@ -125,10 +125,10 @@ func (p Power) check() error {
 	return nil
 }
 
-// named is an event that a rule names.
+// named is an event in a rule.
 type named struct{ rule, name string }
 
-// events are those that the rules name.
+// events returns the events in the rules.
 func (p Power) events() (out []named) {
 	add := func(rule string, names ...string) {
 		for _, n := range names {

@@ -14,7 +14,7 @@ scenario main 5s
   2s swipe 40
 `
 
-func TestParseReadsWhatIsAboutPower(t *testing.T) {
+func TestParseReadsPower(t *testing.T) {
 	app, err := Parse([]byte(base + `debuggable
 unprofileable
 method a.Feed.bind 30%
@@ -58,7 +58,7 @@ screen-off from swipe for 1s
 	}
 }
 
-func TestParseRefusesWhatIsWrongAboutPower(t *testing.T) {
+func TestParsePowerErrors(t *testing.T) {
 	for lines, want := range map[string]string{
 		"method a.b":                                     "want a name and a share",
 		"method 1.b 5%":                                  "not a method's name",

@@ -9,8 +9,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// powerStatements are the lines that change nothing but power, what is compiled, or what dumps
-// of views show.
+// powerStatements are the statements that only affect power, compilation, or dumps of views.
 var powerStatements = map[string]func(p *parser, words []string) error{
 	"layers":        (*parser).layers,
 	"method":        (*parser).method,
@@ -26,7 +25,7 @@ var powerStatements = map[string]func(p *parser, words []string) error{
 	"unprofileable": func(p *parser, w []string) error { return flag(w, &p.app.Power.Unprofileable) },
 }
 
-// plain is a file without the lines of powerStatements.
+// plain returns a file without the lines of powerStatements.
 func plain(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -47,7 +46,7 @@ func flag(w []string, to *bool) error {
 	return nil
 }
 
-// method reads NAME SHARE|jank [power xF] [from CALLER] [kind KIND].
+// method parses NAME SHARE|jank [power xF] [from CALLER] [kind KIND].
 func (p *parser) method(w []string) (err error) {
 	if len(w) < 2 {
 		return errors.New("want a name and a share of the busy time, or the word jank")
@@ -87,7 +86,7 @@ func methodName(s string) (string, error) { return match(methodPattern, "a metho
 
 var errNoEvent = errors.New("it names no event: want after EVENT")
 
-// load reads CPUTIME after EVENT,… [in METHOD].
+// load parses CPUTIME after EVENT,… [in METHOD].
 func (p *parser) load(w []string) (err error) {
 	var l Load
 	if len(w) < 3 {
@@ -114,7 +113,7 @@ func (p *parser) load(w []string) (err error) {
 	return errors.Join(err, p.countRule())
 }
 
-// traffic reads KB after EVENT,… [sent KB].
+// traffic parses KB after EVENT,… [sent KB].
 func (p *parser) traffic(w []string) (err error) {
 	var t Traffic
 	if len(w) < 3 {
@@ -141,7 +140,7 @@ func (p *parser) traffic(w []string) (err error) {
 	return errors.Join(err, p.countRule())
 }
 
-// wakelock reads NAME from EVENT for D.
+// wakelock parses NAME from EVENT for D.
 func (p *parser) wakelock(w []string) error {
 	if len(w) != 5 {
 		return errors.New("want a name, from EVENT and for DURATION")
@@ -153,7 +152,7 @@ func (p *parser) wakelock(w []string) error {
 	return p.hold(Hold{Part: "wakelock", Wakelock: id}, w[1:])
 }
 
-// uses reads PART from EVENT for D.
+// uses parses PART from EVENT for D.
 func (p *parser) uses(w []string) error {
 	if len(w) != 5 || !slices.Contains(HeldParts, w[0]) {
 		return fmt.Errorf("want one of %s, from EVENT and for DURATION", strings.Join(HeldParts, ", "))
@@ -161,7 +160,7 @@ func (p *parser) uses(w []string) error {
 	return p.hold(Hold{Part: w[0]}, w[1:])
 }
 
-// sensor reads NAME from EVENT for D.
+// sensor parses NAME from EVENT for D.
 func (p *parser) sensor(w []string) error {
 	if len(w) != 5 || !slices.Contains(Sensors, w[0]) {
 		return fmt.Errorf("want one of %s, from EVENT and for DURATION", strings.Join(Sensors, ", "))
@@ -175,7 +174,7 @@ func (p *parser) hold(h Hold, w []string) (err error) {
 	return errors.Join(err, p.countRule())
 }
 
-// screenOff reads from EVENT for D.
+// screenOff parses from EVENT for D.
 func (p *parser) screenOff(w []string) error {
 	d, err := period(w)
 	p.app.Power.ScreenOff = append(p.app.Power.ScreenOff, d)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestShippedAppsAreReadable(t *testing.T) {
+func TestParseShippedApps(t *testing.T) {
 	for _, name := range Shipped() {
 		data, err := Open(name)
 		if err != nil {
@@ -30,7 +30,7 @@ func TestShippedAppsAreReadable(t *testing.T) {
 }
 
 // The paper's section 8.4: 20 events in 102 s, janks after events 3, 7, 16, 17.
-func TestTheMutatedExoPlayerIsThePapers(t *testing.T) {
+func TestMutatedExoPlayerMatchesThePaper(t *testing.T) {
 	data, err := Open("exoplayer-mutated")
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ test com.example.a.MainTest#runs main
 	}
 }
 
-func TestErrorsNameTheLineAndWhatIsAllowed(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	const head = "apkgate-simulated-app/1\npackage a.b\n"
 	for _, tt := range []struct{ text, want string }{
 		{"hello", `line 1: want "apkgate-simulated-app/1"`},
@@ -196,8 +196,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The document's example is one that the reader takes.
-func TestTheDocumentedExampleIsReadable(t *testing.T) {
+// The example in the document is valid.
+func TestParseTheDocumentedExample(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/format/simulated-app.md")
 	if err != nil {
 		t.Fatal(err)

@@ -10,23 +10,24 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Timeout is what the system waits for in vain where an app does not respond.
+// Timeout is the operation for which the system's timeout expires when an app does not
+// respond.
 type Timeout string
 
 // The timeouts.
 const (
 	InputTimeout     Timeout = "input"
-	BroadcastTimeout Timeout = "broadcast" // one in the foreground
-	ServiceTimeout   Timeout = "service"   // likewise
+	BroadcastTimeout Timeout = "broadcast" // a foreground broadcast
+	ServiceTimeout   Timeout = "service"   // a foreground service
 	ProviderTimeout  Timeout = "provider"
 	JobTimeout       Timeout = "job"   // reported since Android 14
-	StartTimeout     Timeout = "start" // likewise
+	StartTimeout     Timeout = "start" // reported since Android 14
 	TestTimeout      Timeout = "test"  // input of an app under am instrument
 )
 
-// patience is for how long the system waits: InputDispatcher's DEFAULT_INPUT_DISPATCHING_TIMEOUT,
-// BROADCAST_FG_TIMEOUT, SERVICE_TIMEOUT, what a client of ContentProviderClient's sets,
-// JobServiceContext.OP_TIMEOUT_MILLIS, BIND_APPLICATION_TIMEOUT and
+// patience is the duration of each timeout: InputDispatcher's
+// DEFAULT_INPUT_DISPATCHING_TIMEOUT, BROADCAST_FG_TIMEOUT, SERVICE_TIMEOUT, that of a client
+// of ContentProviderClient, JobServiceContext.OP_TIMEOUT_MILLIS, BIND_APPLICATION_TIMEOUT and
 // INSTRUMENTATION_KEY_DISPATCHING_TIMEOUT.
 var patience = map[Timeout]time.Duration{
 	InputTimeout: 5 * time.Second, BroadcastTimeout: 10 * time.Second, ServiceTimeout: 20 * time.Second,
@@ -34,10 +35,10 @@ var patience = map[Timeout]time.Duration{
 	TestTimeout: time.Minute,
 }
 
-// Patience is for how long the system waits until it says so.
+// Patience returns the duration of the timeout.
 func (t Timeout) Patience() time.Duration { return patience[t] }
 
-// timeouts are all of them.
+// timeouts returns all timeouts.
 func timeouts() []string {
 	out := []string{}
 	for _, t := range []Timeout{InputTimeout, BroadcastTimeout, ServiceTimeout, ProviderTimeout, JobTimeout, StartTimeout, TestTimeout} {
@@ -46,17 +47,17 @@ func timeouts() []string {
 	return out
 }
 
-// Standstill is why an app's UI thread stands still. The zero value is that of a fault that
-// names no reason.
+// Standstill is why an app's UI thread is blocked. The zero value belongs to a fault without a
+// reason.
 type Standstill struct {
 	Why    string // one of the reasons below
-	Thread string // that holds the lock, of HeldLock and Deadlock
-	Method string // that runs, of OwnWork
-	// Calls are the calls by which the UI thread waits, of SlowPeer: the first is the UI
-	// thread's own, each other is made by the thread that answers the one before.
+	Thread string // the lock owner, for HeldLock and Deadlock
+	Method string // the running method, for OwnWork
+	// Calls are the calls for which the UI thread waits, for SlowPeer: the first is the UI
+	// thread's own, each other one is made by the thread that answers the previous one.
 	Calls []Peer
-	// There is what the thread waits for that answers the last call: HeldLock of Thread,
-	// SlowDisk, or "": it works on the answer.
+	// There is what the thread that answers the last call waits for: HeldLock of Thread,
+	// SlowDisk, or "": it is working on the answer.
 	There string
 }
 
@@ -64,12 +65,12 @@ type Standstill struct {
 const (
 	HeldLock  = "lock"     // another thread of the app holds a monitor
 	SlowPeer  = "binder"   // another process answers late
-	SlowDisk  = "disk"     // the storage takes its time to have written
+	SlowDisk  = "disk"     // slow writes to storage
 	Deadlock  = "deadlock" // two threads wait for each other's monitors
-	LowMemory = "memory"   // the kernel looks for memory
-	BusyCPUs  = "cpu"      // other processes have the CPUs
+	LowMemory = "memory"   // the kernel reclaims memory
+	BusyCPUs  = "cpu"      // other processes use the CPUs
 	OwnWork   = "work"     // a method of the app runs
-	NothingUp = "idle"     // nothing any more, once somebody looks
+	NothingUp = "idle"     // nothing any more when the stacks are dumped
 )
 
 const (
@@ -77,7 +78,7 @@ const (
 	maxCalls    = 12
 )
 
-// standstill reads what stands behind because: "lock DatabaseWriter", or "binder
+// standstill parses the words after because: "lock DatabaseWriter", or "binder
 // com.example.store com.example.IStore::load through system_server
 // android.content.IContentService::get lock android.bg".
 func standstill(w []string) (s Standstill, err error) {
@@ -105,12 +106,12 @@ func standstill(w []string) (s Standstill, err error) {
 		return s, fmt.Errorf("because %q is not one of %s", prose.Short(s.Why), reasonForms)
 	}
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("because %s: %q stands behind it", s.Why, prose.Short(rest[0]))
+		err = fmt.Errorf("because %s: unexpected %q after it", s.Why, prose.Short(rest[0]))
 	}
 	return s, err
 }
 
-// thread reads a thread's name.
+// thread parses a thread's name.
 func (s *Standstill) thread(w []string) (rest []string, err error) {
 	if len(w) == 0 {
 		return nil, fmt.Errorf("because %s: want the name of the thread that holds it", s.Why)
@@ -119,8 +120,8 @@ func (s *Standstill) thread(w []string) (rest []string, err error) {
 	return w[1:], err
 }
 
-// peers reads PROCESS INTERFACE::METHOD [through PROCESS INTERFACE::METHOD]… [lock THREAD |
-// disk]: a call goes through the others in their order.
+// peers parses PROCESS INTERFACE::METHOD [through PROCESS INTERFACE::METHOD]… [lock THREAD |
+// disk]: a call passes through the others in order.
 func (s *Standstill) peers(w []string) (rest []string, err error) {
 	last, w, err := peerCall(w)
 	for err == nil && len(w) > 0 && w[0] == "through" {
@@ -143,7 +144,8 @@ func (s *Standstill) peers(w []string) (rest []string, err error) {
 	return w, nil
 }
 
-// peerCall reads PROCESS INTERFACE::METHOD, of which dumps of threads show the package.
+// peerCall parses PROCESS INTERFACE::METHOD with the interface's package, which dumps of
+// threads show.
 func peerCall(w []string) (call Peer, rest []string, err error) {
 	if len(w) < 2 {
 		return call, nil, errors.New("because binder: want a process and INTERFACE::METHOD, such as system_server android.app.IActivityManager::getTasks")
@@ -155,7 +157,7 @@ func peerCall(w []string) (call Peer, rest []string, err error) {
 	return call, w[2:], err
 }
 
-// timeout reads one of the timeouts.
+// timeout parses one of the timeouts.
 func timeout(value string) (Timeout, error) {
 	if !slices.Contains(timeouts(), value) {
 		return "", fmt.Errorf("%q is not one of %s", prose.Short(value), strings.Join(timeouts(), ", "))

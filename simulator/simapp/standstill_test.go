@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestReasonsOfAnANR(t *testing.T) {
+func TestParseANRReasons(t *testing.T) {
 	for text, want := range map[string]Fault{
 		"anr":                                {Kind: ANR},
 		"anr after go for 7s":                {Kind: ANR, After: "go", For: 7 * time.Second},
@@ -28,13 +28,13 @@ func TestReasonsOfAnANR(t *testing.T) {
 	}
 }
 
-func TestWrongReasonsOfAnANR(t *testing.T) {
+func TestParseANRReasonsErrors(t *testing.T) {
 	for text, why := range map[string]string{
 		"anr kind key":                       `"key" is not one of input, broadcast, service, provider, job, start, test`,
 		"anr because":                        "because names no reason",
 		"anr because rain":                   `because "rain" is not one of lock THREAD, binder`,
 		"anr because lock":                   "want the name of the thread that holds it",
-		"anr because lock A after go":        `because lock: "after" stands behind it`,
+		"anr because lock A after go":        `because lock: unexpected "after" after it`,
 		"anr because work":                   "want the method that runs",
 		"anr because work run":               `method "run" has no class`,
 		"anr because binder a.b":             "want a process and INTERFACE::METHOD",
@@ -42,7 +42,7 @@ func TestWrongReasonsOfAnANR(t *testing.T) {
 		"anr because binder a.b I::m":        "is not an interface with its package",
 		"anr because binder a.b a.I::m lock": "want the name of the thread",
 		"anr because binder a.b a.I::m" + strings.Repeat(" through a.b a.I::m", 12): "13 calls, want at most 12",
-		"anr kind broadcast for 9s because idle":                                    "for 9s is too short: the system waits for 10s",
+		"anr kind broadcast for 9s because idle":                                    "for 9s is too short: the system's timeout is 10s",
 		"crash because idle":                                                        "kind and because belong to an anr, not to crash",
 	} {
 		if _, err := ParseFault(text); err == nil || !strings.Contains(err.Error(), why) {

@@ -69,7 +69,7 @@ func (p *parser) noise(w []string) error {
 	})
 }
 
-// lagValue reads 60ms@4%: how long, and the chance of it.
+// lagValue parses 60ms@4%: a duration and its probability.
 func lagValue(s string) (Lag, error) {
 	long, chance, ok := strings.Cut(s, "@")
 	if !ok {
@@ -162,7 +162,7 @@ func (p *parser) fault(w []string) error {
 	return errors.Join(err, p.countRule())
 }
 
-// permission reads NAME.
+// permission parses NAME.
 func (p *parser) permission(w []string) error {
 	var name string
 	if err := one(w, &name, packageName); err != nil {
@@ -189,10 +189,10 @@ func (p *parser) test(w []string) error {
 	return errors.Join(err1, err2, p.countRule())
 }
 
-// maxIterations bounds how often a Macrobenchmark starts the app.
+// maxIterations limits how often a Macrobenchmark starts the app.
 const maxIterations = 100
 
-// benchmark reads CLASS#METHOD MODE ITERATIONS.
+// benchmark parses CLASS#METHOD MODE ITERATIONS.
 func (p *parser) benchmark(w []string) (err error) {
 	if len(w) != 3 || !slices.Contains([]string{"cold", "warm", "hot", "crash"}, w[1]) {
 		return errors.New("want CLASS#METHOD, one of cold, warm, hot, crash, and how often")
@@ -249,7 +249,7 @@ func (p *parser) start(w []string) error {
 	return one(w, &s.Start, frames)
 }
 
-// event reads TIME NAME FRAMES [opens [for DURATION]] [loads].
+// event parses TIME NAME FRAMES [opens [for DURATION]] [loads].
 func (p *parser) event(w []string) error {
 	s, err := p.current()
 	if err != nil {
@@ -274,7 +274,7 @@ func (p *parser) event(w []string) error {
 	return s.add(e)
 }
 
-// flags reads what stands behind an event's frames.
+// flags parses the words after an event's frames.
 func (e *Event) flags(w []string) (err error) {
 	for i := 0; i < len(w); i++ {
 		switch {
@@ -306,7 +306,7 @@ func (s *Scenario) add(e Event) error {
 	case len(s.Events) == MaxEvents:
 		return fmt.Errorf("more than %d events", MaxEvents)
 	case e.At < before:
-		return fmt.Errorf("event %q at %v stands after one at %v; want them in order", e.Name, e.At, before)
+		return fmt.Errorf("event %q at %v is after one at %v; want them in order", e.Name, e.At, before)
 	case e.At > s.Duration:
 		return fmt.Errorf("event %q at %v is after the scenario's end at %v", e.Name, e.At, s.Duration)
 	}
@@ -314,7 +314,7 @@ func (s *Scenario) add(e Event) error {
 	return nil
 }
 
-// check looks at what only the whole file can tell.
+// check validates references across the whole file.
 func (p *parser) check() error {
 	a := p.app
 	if a.Package == "" {
@@ -332,7 +332,7 @@ func (p *parser) check() error {
 		return err
 	}
 	if len(a.Scenarios) == 0 {
-		return nil // a test APK, or an app that is only touched
+		return nil // a test APK, or an app that only responds to touches
 	}
 	for _, s := range a.Slow {
 		if err := a.checkEvents("slow", s.After); err != nil {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// App is a simulated app that is through with its scenario after so long, since the
-// phones of a lab run in real time. It is called com.example.demo, wavers little, and
-// holds its own test, com.example.demo.ReadMailTest#readsMail. Each frame costs it so
-// much more time than others as slower says: 1 is a good build.
+// App returns a simulated app whose scenario ends after lasts, since the phones of a lab run
+// in real time. Its package is com.example.demo, its noise is low, and it contains its own
+// test, com.example.demo.ReadMailTest#readsMail. slower is a factor on the time of each frame:
+// 1 is a good build.
 func App(lasts time.Duration, slower float64) string {
 	return fmt.Sprintf(`apkgate-simulated-app/1
 package com.example.demo

@@ -21,32 +21,32 @@ import (
 type Lab struct {
 	state.Folder        // of the programs' state
 	Bin          string // the programs, for the PATH
-	Home         string // of the user, empty at first
-	// ADB is the port of an adb server of the lab's own; 0 where this machine has no adb.
+	Home         string // the user's home, empty at first
+	// ADB is the port of the lab's own adb server; 0 if this computer has no adb.
 	ADB int
 
 	t testing.TB
 }
 
-// Options of a lab. The zero value is one with an adb server, in real time.
+// Options of a lab. The zero value has an adb server, in real time.
 type Options struct {
-	Rate  float64       // how many seconds pass on a phone in one of this computer's; 1 unless set
-	Boots time.Duration // how long a phone takes to boot by its own clock; 1 s unless set
-	Phone string        // the simulated phone; an emulator's unless set
-	// Images are the system images that are installed: Image unless set.
+	Rate  float64       // phone seconds per second of this computer; 1 by default
+	Boots time.Duration // how long a phone takes to boot by its own clock; 1 s by default
+	Phone string        // the simulated phone; an emulator's by default
+	// Images are the installed system images; Image by default.
 	Images []string
-	// WithoutADB leaves out the adb server: phones are reached at their own ports.
+	// WithoutADB omits the adb server: phones are reached at their own ports.
 	WithoutADB bool
 }
 
-// Image is the system image that a lab's SDK has.
+// Image is the system image of a lab's SDK.
 const Image = "system-images;android-34;google_apis;x86_64"
 
-// New makes a lab that ends with the test: its phones, programs and adb server are killed,
-// whatever the test's own programs have left.
+// New returns a lab that ends with the test: its phones, programs and adb server are then
+// killed, whatever state the test's own programs have left.
 func New(t testing.TB, o Options) *Lab {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "apkgate-standin-") // t.TempDir's may be too long for a socket
+	dir, err := os.MkdirTemp("", "apkgate-standin-") // t.TempDir's path may be too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func New(t testing.TB, o Options) *Lab {
 	return l
 }
 
-// fill makes the folders, and the programs as links to the test's binary.
+// fill creates the folders, and the programs as links to the test's binary.
 func (l *Lab) fill(images []string) {
 	l.t.Helper()
 	self, err := os.Executable()
@@ -106,10 +106,10 @@ func (l *Lab) fill(images []string) {
 	}
 }
 
-// SDK is the path of a file in the lab's Android SDK.
+// SDK returns the path of a file in the lab's Android SDK.
 func (l *Lab) SDK(names ...string) string { return l.Path(append([]string{"sdk"}, names...)...) }
 
-// configure writes what the programs are told of the lab.
+// configure writes the lab's settings for the programs.
 func (l *Lab) configure(o Options) {
 	l.t.Helper()
 	settings := state.Settings{Rate: o.Rate, Boots: o.Boots, Profile: o.Phone}
@@ -118,9 +118,8 @@ func (l *Lab) configure(o Options) {
 	}
 }
 
-// Environment is what a program of the lab's user has in its environment: this process's,
-// but for the programs, the home, the caches, the AVDs and the adb server, which are the
-// lab's.
+// Environment returns the environment of the lab's user: this process's, except for the
+// programs, the home, the caches, the AVDs and the adb server, which are the lab's.
 func (l *Lab) Environment() []string {
 	env := os.Environ()
 	for name, value := range l.Variables() {
@@ -129,7 +128,8 @@ func (l *Lab) Environment() []string {
 	return env
 }
 
-// Variables are those in which the lab's environment is another than this process's.
+// Variables returns the variables that differ between the lab's environment and this
+// process's.
 func (l *Lab) Variables() map[string]string {
 	variables := map[string]string{
 		"PATH":             l.Bin + string(os.PathListSeparator) + os.Getenv("PATH"),
@@ -148,11 +148,11 @@ func (l *Lab) Variables() map[string]string {
 	return variables
 }
 
-// noScan keeps an adb server from looking for emulators by itself, which would find those
-// of other tests: a port below the first one's.
+// noScan keeps an adb server from looking for emulators by itself, which would find those of
+// other tests: it is a port below the first one.
 const noScan = "5553"
 
-// startADB starts an adb server on a free port, where the machine has adb.
+// startADB starts an adb server on a free port, if this computer has adb.
 func (l *Lab) startADB() {
 	l.t.Helper()
 	adb, err := exec.LookPath("adb")
@@ -190,8 +190,8 @@ func (l *Lab) startADB() {
 	}
 }
 
-// Breaks has what the word names go wrong so many times from now on; state.Always: until
-// the lab ends.
+// Breaks makes the named failure happen the given number of times from now on; state.Always:
+// until the lab ends.
 func (l *Lab) Breaks(word string, times int) {
 	l.t.Helper()
 	if err := l.Fail(word, times); err != nil {
@@ -199,7 +199,7 @@ func (l *Lab) Breaks(word string, times int) {
 	}
 }
 
-// Instances are the phones that run.
+// Instances returns the running phones.
 func (l *Lab) Instances() []instance.Running {
 	l.t.Helper()
 	list, err := instance.List(l.Folder)
@@ -209,7 +209,7 @@ func (l *Lab) Instances() []instance.Running {
 	return list
 }
 
-// Called are the command lines with which a program was called, each as its words with
+// Called returns the command lines with which a program was called, each as its words with
 // blanks between them.
 func (l *Lab) Called(program string) (lines []string) {
 	l.t.Helper()
@@ -225,7 +225,7 @@ func (l *Lab) Called(program string) (lines []string) {
 	return lines
 }
 
-// end kills all that still runs, and removes the lab.
+// end kills everything that is still running, and removes the lab.
 func (l *Lab) end() {
 	list, err := instance.List(l.Folder)
 	if err != nil {

@@ -1,15 +1,14 @@
-// Package standin plays, for tests, the programs that boot virtual devices or use a farm and
-// that are not on the machines where apkgate is made: avdmanager, emulator, sdkmanager,
-// gmsaas, gmtool, gcloud and aws. What
-// they boot are simulated phones in processes of their own, which real adb servers and
-// apkgate itself speak to.
+// Package standin simulates, for tests, the programs that boot virtual devices or use a farm
+// and that are not installed where apkgate is built: avdmanager, emulator, sdkmanager, gmsaas,
+// gmtool, gcloud and aws. The devices that they boot are simulated phones in processes of
+// their own, to which real adb servers and apkgate itself connect.
 //
-// The binary of a test that imports this package is all of these programs: started under
-// the name of one, it plays it and is no test. It owns the lab of a test: the folder of
-// programs, an adb server, and the end of everything. What each program prints is in
-// packages of its own below. It takes a stand: nothing that a lab has started is there
-// when its test is over, whatever has been killed; and nothing of the machine is used that
-// others use, no adb server of the user's, no home, no folder of AVDs.
+// The binary of a test that imports this package is all of these programs: started under the
+// name of one, it acts as that program instead of a test. The package owns the lab of a test:
+// the folder of programs, an adb server, and the cleanup. The programs' output is in its
+// subpackages. Nothing that a lab has started outlives its test, whatever was killed; and the
+// lab uses no shared resources of the computer: no adb server of the user's, no home, no
+// folder of AVDs.
 package standin
 
 import (
@@ -25,10 +24,10 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// program is what a stand-in does; it returns the exit status.
+// program is a stand-in's main function; it returns the exit status.
 type program func(folder state.Folder, args []string, stdout, stderr io.Writer) int
 
-// programs are those that are played, by name.
+// programs are the simulated programs, by name.
 var programs = map[string]program{
 	"avdmanager": avd.Manager,
 	"aws":        aws.AWS,
@@ -39,7 +38,7 @@ var programs = map[string]program{
 	"sdkmanager": avd.SDKManager,
 }
 
-// A test's binary is not a test where it was started under another name.
+// A test's binary acts as a program if it was started under that program's name.
 func init() {
 	name := filepath.Base(os.Args[0])
 	if name == instance.Detached {

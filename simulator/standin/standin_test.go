@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// command is a program of the lab.
+// command returns a program of the lab.
 func command(l *standin.Lab, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(l.Bin, name), args...)
 	cmd.Env = l.Environment()
@@ -34,7 +34,7 @@ func output(t *testing.T, cmd *exec.Cmd) string {
 	return string(out)
 }
 
-// adb asks the lab's adb server.
+// adb runs adb with the lab's adb server.
 func adb(t *testing.T, l *standin.Lab, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("adb", args...)
@@ -43,7 +43,7 @@ func adb(t *testing.T, l *standin.Lab, args ...string) string {
 	return string(out)
 }
 
-// until waits for what has to come true.
+// until waits until the condition is true.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -53,8 +53,8 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// evenPort is a free port with a free odd one behind it. Where it looks first is left to
-// chance: others may be looking too.
+// evenPort returns a free port whose successor is free too. The search starts at random:
+// others may be searching too.
 func evenPort(t *testing.T) int {
 	t.Helper()
 	for range 1000 {
@@ -87,9 +87,9 @@ func boot(t *testing.T, l *standin.Lab) (cmd *exec.Cmd, port int) {
 	return cmd, port
 }
 
-// An emulator tells the adb server of itself, boots, takes commands at its console, and
-// is gone when it is told to go.
-func TestAnEmulatorAsItsUsersSeeIt(t *testing.T) {
+// An emulator announces itself to the adb server, boots, accepts commands at its console, and
+// ends when it is told to.
+func TestEmulator(t *testing.T) {
 	t.Parallel()
 	l := standin.New(t, standin.Options{Rate: 10})
 	if l.ADB == 0 {
@@ -148,14 +148,14 @@ func TestAnEmulatorAsItsUsersSeeIt(t *testing.T) {
 	until(t, "adb to miss the device", func() bool { return !strings.Contains(adb(t, l, "devices"), serial+"\tdevice") })
 }
 
-// What a lab has booted goes with it: with its test, with the process that owned it, with
-// its folder, whichever is first.
-func TestNothingOutlivesALab(t *testing.T) {
+// A lab's devices end with its test, with the process that owned it, or with its folder,
+// whichever ends first.
+func TestNothingOutlivesTheLab(t *testing.T) {
 	t.Parallel()
 	t.Run("its test", func(t *testing.T) {
 		var cmd *exec.Cmd
 		t.Run("lab", func(t *testing.T) { cmd = emulator(t, standin.New(t, standin.Options{WithoutADB: true}).Folder) })
-		_ = cmd.Wait() // comes back, as it is killed
+		_ = cmd.Wait() // returns when it is killed
 	})
 	t.Run("its owner", func(t *testing.T) {
 		folder := state.Folder(t.TempDir())
@@ -182,7 +182,7 @@ func TestNothingOutlivesALab(t *testing.T) {
 	})
 }
 
-// emulator starts an emulator of a lab of which there is nothing but a folder.
+// emulator starts an emulator of a lab that consists only of a folder.
 func emulator(t *testing.T, folder state.Folder) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()

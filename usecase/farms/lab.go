@@ -218,13 +218,13 @@ func (l *Lab) Affords(units []measurement.Unit) int {
 		for _, s := range l.config.Scenarios {
 			for _, r := range l.rates {
 				if s.Name == u.Scenario && r.Device.String() == u.Profile {
-					round = round.And(farm.AtMost([]farm.Rate{r}, 2, l.within(s)))
+					round = round.Plus(farm.AtMost([]farm.Rate{r}, 2, l.within(s)))
 				}
 			}
 		}
 	}
 	const most = 1_000_000
-	limit, so := limitOf(*l.config.Farm), l.bill.And(farm.Bill{})
+	limit, so := limitOf(*l.config.Farm), l.bill.Plus(farm.Bill{})
 	switch {
 	case limit.Minutes > 0 && round.Minutes > 0:
 		return max(0, (limit.Minutes-so.Minutes)/round.Minutes)

@@ -39,12 +39,12 @@ func TestReserveMinutes(t *testing.T) {
 	}
 	refused("it could take 60 minutes of devices, and farm.browserstack.max-minutes allows 45")
 	back()
-	s.pay(func(b *farm.Bill) { b.Add(rates, []farm.Outcome{{Minutes: 2, Told: true}, {Minutes: 2, Told: true}}) })
+	s.pay(func(b *farm.Bill) { b.Add(rates, []farm.Outcome{{Minutes: 2, Known: true}, {Minutes: 2, Known: true}}) })
 	back, err = s.reserve(o) // 4 + 20 + 20
 	if err != nil {
 		t.Fatal(err)
 	}
 	back()
-	s.pay(func(b *farm.Bill) { b.AddUntold(rates, o.Within) })
+	s.pay(func(b *farm.Bill) { b.AddUnknown(rates, o.Within) })
 	refused("it could take 64 minutes")
 }

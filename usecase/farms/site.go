@@ -125,7 +125,7 @@ func (s *site) reserve(o farm.Order) (back func(), err error) {
 	most := farm.AtMost(s.ratesOf(o.Devices), 1, o.Within)
 	limit := limitOf(*s.config.Farm)
 	limit.USD += cent
-	if over := limit.Over(s.bill.And(s.reserved).And(most)); over != "" {
+	if over := limit.Over(s.bill.Plus(s.reserved).Plus(most)); over != "" {
 		return nil, fmt.Errorf("%w: with what is spent and under way %s", errSpent, over)
 	}
 	s.reserved.Minutes += most.Minutes
@@ -180,8 +180,8 @@ func (s *site) matrix(ctx context.Context, o farm.Order, label string) (_ []farm
 	}
 	rates := s.ratesOf(o.Devices)
 	if err := s.farm.Submit(ctx, o, held); err != nil {
-		if errors.Is(err, farm.ErrUntold) {
-			s.pay(func(b *farm.Bill) { b.AddUntold(rates, o.Within) })
+		if errors.Is(err, farm.ErrUnknown) {
+			s.pay(func(b *farm.Bill) { b.AddUnknown(rates, o.Within) })
 		}
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (d Device) mark(ctx context.Context, me devicelock.Owner) (end func(), err 
 			case <-ctx.Done():
 				return
 			case <-time.After(devicelock.RenewEvery):
-				if beat := hold.Beat(time.Since(begun)); beat != "" {
+				if beat := hold.Renewal(time.Since(begun)); beat != "" {
 					_, _ = dev.Exec(ctx, beat+":") // the measurement detects that the device is gone
 				}
 			}

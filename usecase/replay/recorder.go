@@ -102,7 +102,7 @@ func (r *Recorder) Bind(j *collect.Job) {
 		if err != nil {
 			return nil, err
 		}
-		r.learn.Do(func() { r.learned = r.Black.Ask(ctx, d) })
+		r.learn.Do(func() { r.learned = r.Black.LearnFrom(ctx, d) })
 		if r.learned != nil {
 			return nil, errors.Join(r.learned, d.Close())
 		}

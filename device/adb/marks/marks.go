@@ -1,9 +1,9 @@
-// Package marks puts a command between marks for a device's shell, and finds its output
-// between them: for a terminal that tells no exit code, and for a shell that is asked one
-// question after the other.
+// Package marks wraps a command for a device's shell in marks, and extracts the output between
+// them: for a terminal that reports no exit code, and for a shell that runs one question after
+// the other.
 //
-// It neither sends nor waits. It takes a stand: a mark is drawn at random, so that no
-// output holds it by chance or guesses it.
+// It neither sends nor waits. Marks are drawn at random, so that no output contains one by
+// chance or can guess it.
 package marks
 
 import (
@@ -11,9 +11,9 @@ import (
 	"encoding/hex"
 )
 
-// New is a mark that nobody knows: 96 bits.
+// New returns a random mark of 96 bits.
 func New() string {
 	var b [12]byte
-	rand.Read(b[:]) // never fails: crypto/rand
+	rand.Read(b[:]) // crypto/rand never fails
 	return "apkgate-" + hex.EncodeToString(b[:])
 }

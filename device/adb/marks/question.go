@@ -7,20 +7,19 @@ import (
 	"regexp"
 )
 
-// Question is the line to a shell that reads its standard input, to which this is one of
-// many:
+// Question returns the line for a shell that reads many questions from its standard input:
 //
 //	echo MARK; echo MARK >&2; { COMMAND; } </dev/null; echo MARK$?; echo MARK >&2
 //
-// The command runs in the shell itself, since a subshell is a process too. So it has to be
-// one that can't change it: see AsksOnly.
+// The command runs in the shell itself, because a subshell would be a process. So it must be a
+// command that can't change the shell: see AsksOnly.
 func Question(command, mark string) string {
 	return fmt.Sprintf("echo %[2]s; echo %[2]s >&2; { %[1]s; } </dev/null; echo %[2]s$?; echo %[2]s >&2\n", command, mark)
 }
 
-// AsksOnly reports whether a command line leaves the shell that runs it as it was: whether
-// it is a list of programs that only tell something, with plain or quoted words, and
-// without assignments, expansions but $$, files, groups and what runs in the background.
+// AsksOnly reports whether a command line leaves the shell that runs it unchanged. Such a line
+// is a list of read-only programs with plain or quoted words, without assignments, expansions
+// other than $$, redirections to files, groups and background jobs.
 func AsksOnly(command string) bool { return askingLine.MatchString(command) }
 
 var askingLine = func() *regexp.Regexp {
@@ -32,21 +31,21 @@ var askingLine = func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + command + `(?: *(?:;|\|\||&&) *` + command + `)*$`)
 }()
 
-// ErrOutOfStep says that an output is not that of the question.
-var ErrOutOfStep = errors.New("the shell says what nobody asked for")
+// ErrOutOfStep means that an output does not belong to the question.
+var ErrOutOfStep = errors.New("the shell's output does not belong to the question")
 
-// Between is what one output has between a line that is the mark and the mark again, which
-// begins anywhere and ends with its line.
+// Between collects the part of an output between a line that is the mark and the next mark,
+// which may begin anywhere and ends with its line.
 type Between struct {
 	Mark  string
-	Text  []byte // with the first mark, until it is whole
-	End   string // what is behind the second mark in its line
+	Text  []byte // includes the first mark until it is complete
+	End   string // the rest of the line after the second mark
 	Whole bool
 
-	from int // where in the text the second mark may begin
+	from int // the first offset at which the second mark may begin
 }
 
-// Add takes more of the output. What is before the first mark or behind the second is
+// Add adds a piece of the output. Output before the first mark or after the second is
 // ErrOutOfStep.
 func (b *Between) Add(more []byte) error {
 	if len(more) == 0 {
@@ -80,7 +79,7 @@ func (b *Between) Add(more []byte) error {
 	return nil
 }
 
-// Len is how many bytes are known to be between the marks.
+// Len returns how many bytes are known to be between the marks.
 func (b *Between) Len() int {
 	if b.Whole {
 		return len(b.Text)

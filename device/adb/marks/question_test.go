@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is between the marks is read alike in whatever pieces it comes, and nothing of it
-// is taken for a mark.
+// The result does not depend on how the output is split into pieces, and no part of the output
+// is mistaken for a mark.
 func FuzzBetween(f *testing.F) {
 	const mark = "apkgate-00112233"
 	f.Add([]byte("text"), uint8(0), uint8(1))
@@ -41,8 +41,8 @@ func FuzzBetween(f *testing.F) {
 	})
 }
 
-// A question has nothing but words and what is between them: where quoted text is gone,
-// nothing is left that means anything else to a shell.
+// A question consists of words and separators: once quoted text is removed, nothing else that
+// means something to a shell is left.
 func FuzzAsksOnly(f *testing.F) {
 	for _, line := range []string{
 		"cat /proc/uptime /proc/1/stat 2>/dev/null || pidof com.example com.exampl",
@@ -74,7 +74,7 @@ func FuzzAsksOnly(f *testing.F) {
 	})
 }
 
-func TestWhatAsksOnly(t *testing.T) {
+func TestAsksOnly(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
 		"cat /proc/uptime": true,

@@ -9,40 +9,40 @@ import (
 	"strings"
 )
 
-// Terminal is what to run for a command on a device without shell protocol 2, which gives
-// a terminal and no exit code:
+// Terminal returns the command line for a device without shell protocol 2, which provides a
+// terminal and no exit code:
 //
 //	echo MARK; (COMMAND
 //	) </dev/null; echo MARK$?
 //
-// The first mark shows whether the terminal writes line ends as CR LF; what it
-// added is taken out again, so that binary output survives. The second mark is
-// followed by the exit code, and is the end: nothing waits for the shell to go too.
+// The first mark shows whether the terminal writes line ends as CR LF. Added CRs are removed,
+// so that binary output survives. The second mark is followed by the exit code and ends the
+// output, without waiting for the shell to exit.
 func Terminal(command, mark string) string {
 	return fmt.Sprintf("echo %s; (%s\n) </dev/null; echo %s$?", mark, command, mark)
 }
 
-// Output is what stands between the marks of Terminal.
+// Output reads the output between the marks of Terminal.
 type Output struct {
 	r    io.Reader
 	mark []byte
 
 	begun bool   // the first mark was read
-	crlf  bool   // the terminal puts a CR before each LF
-	text  []byte // read and not given out
+	crlf  bool   // the terminal inserts a CR before each LF
+	text  []byte // read but not returned yet
 	chunk [16 << 10]byte
 	code  int
 	err   error
 }
 
-// NewOutput reads what the terminal prints.
+// NewOutput returns the output of a command whose terminal is r.
 func NewOutput(r io.Reader, mark string) *Output { return &Output{r: r, mark: []byte(mark)} }
 
-// ExitCode is the command's, once all was read.
+// ExitCode returns the command's exit code. It is valid once Read has returned io.EOF.
 func (o *Output) ExitCode() int { return o.code }
 
-// errNoMark says that the shell did not do as told.
-var errNoMark = errors.New("the device's shell did not echo what it was asked to")
+// errNoMark means that the shell did not echo the marks.
+var errNoMark = errors.New("the device's shell did not echo the marks")
 
 // Read reads the command's output.
 func (o *Output) Read(p []byte) (int, error) {
@@ -60,7 +60,7 @@ func (o *Output) Read(p []byte) (int, error) {
 	}
 }
 
-// fill reads more, and looks for the marks.
+// fill reads a piece and looks for the marks.
 func (o *Output) fill() {
 	n, err := o.r.Read(o.chunk[:])
 	o.text = append(o.text, o.chunk[:n]...)
@@ -78,7 +78,7 @@ func (o *Output) fill() {
 	}
 }
 
-// begin looks for the first mark and the line end behind it.
+// begin looks for the first mark and the line end after it.
 func (o *Output) begin() {
 	first, rest, ok := bytes.Cut(o.text, []byte("\n"))
 	switch {
@@ -90,7 +90,7 @@ func (o *Output) begin() {
 	}
 }
 
-// ended takes the exit code from behind the second mark, where that line is whole.
+// ended parses the exit code after the second mark, once that line is complete.
 func (o *Output) ended() bool {
 	at := bytes.LastIndex(o.text, o.mark)
 	if !o.begun || at < 0 {
@@ -105,7 +105,7 @@ func (o *Output) ended() bool {
 	return true
 }
 
-// give gives out what can't be part of the second mark or of a line end.
+// give returns the text that can't be part of the second mark or of a line end.
 func (o *Output) give(p []byte) int {
 	if !o.begun {
 		return 0
@@ -127,8 +127,7 @@ func (o *Output) give(p []byte) int {
 	return n
 }
 
-// tail is where text begins that may be the second mark, or part of it, or the
-// first half of a line end.
+// tail returns where a possible second mark, part of one, or half of a line end begins.
 func (o *Output) tail() int {
 	const behind = len("255\r\n")
 	for i := max(0, len(o.text)-len(o.mark)-behind); i < len(o.text); i++ {

@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 )
 
-// spoken is what a shell without protocol 2 says around the output.
+// spoken returns what a shell without protocol 2 prints around the output.
 func spoken(mark, output string, code int, terminal bool) string {
 	text := mark + "\n" + output + mark + strconv.Itoa(code) + "\n"
 	if terminal {
@@ -39,7 +39,7 @@ func TestTerminalOutput(t *testing.T) {
 	}
 }
 
-// A line must be given out as soon as it is there, not with the next.
+// A line is returned as soon as it is complete, not with the next one.
 func TestTerminalOutputIsNotHeldBack(t *testing.T) {
 	r, w := io.Pipe()
 	o := NewOutput(r, "apkgate-0123")
@@ -50,7 +50,7 @@ func TestTerminalOutputIsNotHeldBack(t *testing.T) {
 	}
 }
 
-// The second mark is the end, though the shell has not gone yet.
+// The output ends with the second mark, even if the shell has not exited.
 func TestTerminalOutputEndsWithTheMark(t *testing.T) {
 	r, w := io.Pipe()
 	o := NewOutput(r, "apkgate-0123")

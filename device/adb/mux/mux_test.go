@@ -23,7 +23,7 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// pair is two sessions over a connection; accept serves what host opens.
+// pair returns a session whose peer serves each opened stream with accept.
 func pair(t testing.TB, maxPayload uint32, accept func(service string, s *mux.Stream)) (host *mux.Session) {
 	a, b := net.Pipe()
 	host = mux.New(a, a, mux.Config{PeerVersion: wire.Version, PeerMaxPayload: maxPayload})
@@ -35,7 +35,7 @@ func pair(t testing.TB, maxPayload uint32, accept func(service string, s *mux.St
 	return host
 }
 
-// peer is a session whose other side the test speaks itself, by messages.
+// peer is a session whose other side is played by the test, message by message.
 type peer struct {
 	t    *testing.T
 	conn net.Conn
@@ -96,7 +96,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-func TestShortLife(t *testing.T) {
+func TestStreamEndsRightAfterItOpens(t *testing.T) {
 	host := pair(t, wire.MaxPayload, func(service string, s *mux.Stream) {
 		io.WriteString(s, "done")
 		s.Close()
@@ -122,7 +122,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// One write may be under way, until OKAY.
+// One write is in progress until OKAY.
 func TestFlowControl(t *testing.T) {
 	p, session := newPeer(t, mux.Config{})
 	opened := make(chan *mux.Stream)
@@ -145,7 +145,7 @@ func TestFlowControl(t *testing.T) {
 		wrote <- nil
 	}()
 	p.want(wire.WRTE, 7, "one")
-	// Were "two" sent without OKAY, it would stand before the answer to this.
+	// If "two" were sent without OKAY, it would arrive before the answer to this.
 	p.send(wire.OKAY, 9, 12345, "")
 	p.want(wire.CLSE, 9, "")
 	p.send(wire.OKAY, 7, id, "")
@@ -154,7 +154,7 @@ func TestFlowControl(t *testing.T) {
 		t.Error(err)
 	}
 
-	// What we read is acknowledged only when it was read.
+	// Data is acknowledged only once it has been read.
 	p.send(wire.WRTE, 7, id, "hello")
 	p.send(wire.OKAY, 9, 12345, "")
 	p.want(wire.CLSE, 9, "")
@@ -187,8 +187,8 @@ func TestDataBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// A stream given up before its acceptance is closed on the other side too.
-func TestGivenUp(t *testing.T) {
+// A stream that is cancelled before it is accepted is closed on the other side too.
+func TestOpenCancelled(t *testing.T) {
 	p, session := newPeer(t, mux.Config{})
 	ctx, cancel := context.WithCancel(testContext(t))
 	gaveUp := make(chan error)
@@ -229,7 +229,7 @@ func TestBrokenProtocolEndsTheSession(t *testing.T) {
 			select {
 			case <-session.Done():
 			case <-time.After(limit):
-				t.Fatal("the session goes on")
+				t.Fatal("the session has not ended")
 			}
 			if !errors.Is(session.Err(), wire.ErrMalformed) {
 				t.Errorf("%v, want ErrMalformed", session.Err())
@@ -244,9 +244,9 @@ func TestBrokenProtocolEndsTheSession(t *testing.T) {
 	}
 }
 
-// What is of another stream's id is passed over, as by adb.cpp: it may be late, of a
+// A message for another stream's id is ignored, as in adb.cpp: it may be a late one for a
 // stream that had the id before.
-func TestWhatIsOfAnotherStreamIsPassedOver(t *testing.T) {
+func TestMessagesOfAnotherStreamAreIgnored(t *testing.T) {
 	p, session := newPeer(t, mux.Config{})
 	opened := make(chan *mux.Stream)
 	go func() {
@@ -279,9 +279,8 @@ func TestWhatIsOfAnotherStreamIsPassedOver(t *testing.T) {
 	}
 }
 
-// A peer that has everything answered and reads no answer does not fill this
-// side's memory.
-func TestAnswersNobodyReadsAreBounded(t *testing.T) {
+// A peer that sends requests without reading the answers does not fill this side's memory.
+func TestUnreadAnswersAreLimited(t *testing.T) {
 	for name, m := range map[string]wire.Message{
 		"OKAY to no stream": {Command: wire.OKAY, Arg0: 9, Arg1: 12345},
 		"OPEN":              {Command: wire.OPEN, Arg0: 9, Payload: []byte("x\x00")},
@@ -306,7 +305,7 @@ func TestAnswersNobodyReadsAreBounded(t *testing.T) {
 	}
 }
 
-// A peer that stops reading must not keep a stream from being closed.
+// A peer that stops reading does not keep a stream from being closed.
 func TestCloseWhileThePeerHangs(t *testing.T) {
 	p, session := newPeer(t, mux.Config{})
 	opened := make(chan *mux.Stream)
@@ -319,17 +318,17 @@ func TestCloseWhileThePeerHangs(t *testing.T) {
 	s := <-opened
 	ended := make(chan error)
 	go func() {
-		_, err := s.Write(make([]byte, 1<<20)) // nobody reads it
+		_, err := s.Write(make([]byte, 1<<20)) // never read
 		ended <- err
 	}()
 	s.Close()
 	select {
 	case err := <-ended:
 		if err == nil {
-			t.Error("a write that nobody took ended well")
+			t.Error("an unread write succeeded")
 		}
 	case <-time.After(limit):
-		t.Error("the write goes on")
+		t.Error("the write has not ended")
 	}
 }
 

@@ -1,14 +1,12 @@
-// Package mux carries the many streams of one adb connection: between a host and
-// a device's own adb port, and, seen from the other side, between a simulated
-// phone and whoever connects to it.
+// Package mux multiplexes the streams of one adb connection: between a host and a device's own
+// adb port, and on the other side between a simulated phone and its hosts.
 //
-// It owns ids and flow control. It does not own connecting, authentication or
-// what a stream is for. Its reading side never waits for a stream's user nor for
-// the network, so that one stream left unread never holds up another. What it has
-// yet to send of streams is bounded by flow control, since each has one piece of
-// data under way until the other side says that it is ready for more. The other
-// side can have as much again be answered as it likes, without reading any of it:
-// beyond maxQueue the session ends.
+// It owns ids and flow control. It does not own connecting, authentication or what a stream is
+// for. Its reader waits neither for a stream's user nor for the network, so an unread stream
+// never blocks another. Flow control limits the data that is queued: each stream has one piece
+// in progress until the other side is ready for more. Answers are not limited by flow control,
+// because the other side may cause any number of them without reading; beyond maxQueue the
+// session ends.
 package mux
 
 import (
@@ -24,26 +22,26 @@ import (
 
 // Errors of streams.
 var (
-	// ErrClosed says that the stream or the session was closed on this side.
+	// ErrClosed means that the stream or the session was closed on this side.
 	ErrClosed = errors.New("the stream is closed")
-	// ErrRefused says that the other side did not accept the stream.
+	// ErrRefused means that the other side did not accept the stream.
 	ErrRefused = errors.New("the service was refused")
 )
 
-// maxStreams bounds the streams that the other side may have open at once.
+// maxStreams limits the streams that the other side may have open at once.
 const maxStreams = 1024
 
-// maxQueue bounds the messages that wait to be sent. No stream has more than four:
-// its OPEN, a piece of data, the word that it takes more, its CLSE.
+// maxQueue limits the messages that wait to be sent. A stream has at most four: its OPEN, a
+// piece of data, an OKAY, its CLSE.
 const maxQueue = 4 * maxStreams
 
-// Config is what the handshake agreed on, and what to do with incoming streams.
+// Config is the result of the handshake, and the handler of incoming streams.
 type Config struct {
-	// PeerVersion and PeerMaxPayload are of the other side's CNXN.
+	// PeerVersion and PeerMaxPayload are from the other side's CNXN.
 	PeerVersion, PeerMaxPayload uint32
-	// Accept is called in a goroutine of its own for each stream that the other
-	// side opens. It ends in Close; a stream never used is thereby refused.
-	// Where it is nil, all are refused.
+	// Accept is called in a goroutine of its own for each stream that the other side opens. It
+	// must close the stream; a stream that was never used is refused by that. If Accept is
+	// nil, all streams are refused.
 	Accept func(service string, s *Stream)
 }
 
@@ -52,19 +50,19 @@ type Session struct {
 	conn       net.Conn
 	accept     func(service string, s *Stream)
 	sums       wire.Sums
-	maxPayload int // that the other side takes
+	maxPayload int // that the other side accepts
 
 	done chan struct{} // closed with the session
 
 	mu      sync.Mutex
-	err     error // why the session ended
+	err     error // the reason why the session ended
 	streams map[uint32]*Stream
 	lastID  uint32
 	queue   []wire.Message // to be sent
 	wake    chan struct{}  // holds a token while the queue isn't empty
 }
 
-// New takes over conn, from which r reads, after the handshake.
+// New takes over conn after the handshake; r reads from conn.
 func New(conn net.Conn, r io.Reader, config Config) *Session {
 	s := &Session{
 		conn:       conn,
@@ -83,7 +81,7 @@ func New(conn net.Conn, r io.Reader, config Config) *Session {
 // Done is closed when the connection is lost or closed.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Err says why the session ended, nil while it has not.
+// Err returns the reason why the session ended, nil while it is open.
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,8 +110,8 @@ func (s *Session) end(err error) {
 	s.queue = nil
 }
 
-// Open opens a stream to the service and waits until the other side accepts it.
-// Where it does not, the error wraps ErrRefused.
+// Open opens a stream to the service and waits until the other side accepts it. If the other
+// side does not, the error wraps ErrRefused.
 func (s *Session) Open(ctx context.Context, service string) (*Stream, error) {
 	payload := append([]byte(service), 0)
 	if len(payload) > s.maxPayload {
@@ -139,7 +137,7 @@ func (s *Session) Open(ctx context.Context, service string) (*Stream, error) {
 	}
 }
 
-// addLocked makes a stream, under a free id.
+// addLocked adds a stream under a free id.
 func (s *Session) addLocked(remote uint32) *Stream {
 	for {
 		s.lastID++
@@ -164,8 +162,7 @@ func (s *Session) sendLocked(m wire.Message) {
 	}
 }
 
-// answerLocked queues a message that the other side has asked for, as far as it
-// reads what it asks for.
+// answerLocked queues an answer to the other side, unless too many answers are unread.
 func (s *Session) answerLocked(m wire.Message) error {
 	if len(s.queue) >= maxQueue {
 		return fmt.Errorf("%w: it has %d messages answered and reads none of the answers", wire.ErrMalformed, maxQueue)
@@ -174,7 +171,7 @@ func (s *Session) answerLocked(m wire.Message) error {
 	return nil
 }
 
-// transmit sends what is queued until the session ends.
+// transmit sends queued messages until the session ends.
 func (s *Session) transmit() error {
 	var frame []byte
 	for {
@@ -196,7 +193,7 @@ func (s *Session) transmit() error {
 	}
 }
 
-// receive handles what the other side sends until the connection ends.
+// receive handles incoming messages until the connection ends.
 func (s *Session) receive(r io.Reader) error {
 	for {
 		m, err := wire.ReadMessage(r, wire.MaxPayload, s.sums)
@@ -220,14 +217,14 @@ func (s *Session) handle(m wire.Message) error {
 			stream.handleReady(m.Arg0)
 			return nil
 		}
-		// Opened, but given up on this side meanwhile.
+		// The stream was opened, but has been cancelled on this side.
 		return s.answerLocked(wire.Message{Command: wire.CLSE, Arg0: m.Arg1, Arg1: m.Arg0})
 	case wire.WRTE:
 		if stream := s.streams[m.Arg1]; stream != nil {
 			return stream.handleData(m.Arg0, m.Payload)
 		}
 	case wire.CLSE:
-		// An OPEN is refused by CLSE from 0; older devices close streams so too.
+		// An OPEN is refused by a CLSE from 0; older devices also close streams that way.
 		if stream := s.streams[m.Arg1]; stream != nil && (m.Arg0 == 0 || m.Arg0 == stream.remote) {
 			delete(s.streams, stream.id)
 			stream.endLocked(io.EOF)
@@ -251,7 +248,7 @@ func (s *Session) handleOpen(m wire.Message) error {
 	return nil
 }
 
-// trimNuls removes what older hosts put behind a service's name.
+// trimNuls removes the NULs that older hosts append to a service's name.
 func trimNuls(b []byte) []byte {
 	for len(b) > 0 && b[len(b)-1] == 0 {
 		b = b[:len(b)-1]

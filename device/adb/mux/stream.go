@@ -8,27 +8,27 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// Stream is one stream of a session. One goroutine may read and another write at
-// the same time; Close may be called from anywhere.
+// Stream is one stream of a session. One goroutine may read and another write at the same
+// time; Close may be called from any goroutine.
 //
-// Writing on a stream never half-closes it: the protocol has no such thing.
+// A stream can't be half-closed, since the protocol has no message for it.
 type Stream struct {
 	session *Session
 	id      uint32
 
-	opened chan struct{} // closed once both sides know of the stream
+	opened chan struct{} // closed once both sides know the stream
 	ended  chan struct{} // closed once nothing more can be sent
-	inbox  chan struct{} // holds a token when data came
-	ready  chan struct{} // holds a token when the other side takes more
+	inbox  chan struct{} // holds a token when data has arrived
+	ready  chan struct{} // holds a token when the other side accepts more
 
-	// All below is the session's to lock.
-	remote  uint32 // the other side's id, 0 until it is known
-	data    []byte // received and unread; one message at most
-	owed    bool   // the other side waits to hear that data was read
-	busy    bool   // a piece of ours is under way
-	reason  error  // why it ended; io.EOF where the other side closed it
-	waiting bool   // opened by the other side and not accepted yet
-	left    bool   // closed on this side, which the other side was told
+	// The fields below are protected by the session's lock.
+	remote    uint32 // the other side's id, 0 until it is known
+	data      []byte // received but unread; at most one message
+	ackDue    bool   // data was read, and the OKAY for it is due
+	inFlight  bool   // a piece of data waits for its OKAY
+	err       error  // why the stream ended; io.EOF where the other side closed it
+	waiting   bool   // opened by the other side but not accepted yet
+	closeSent bool   // closed on this side, and the CLSE was sent
 }
 
 func newStream(s *Session, id, remote uint32) *Stream {
@@ -43,13 +43,13 @@ func newStream(s *Session, id, remote uint32) *Stream {
 		waiting: remote != 0,
 	}
 	if stream.waiting {
-		stream.ready <- struct{}{} // an OPEN says that its sender is ready
+		stream.ready <- struct{}{} // an OPEN implies that its sender is ready
 	}
 	return stream
 }
 
-// openedBeforeEnd is the stream where it was accepted, however short its life,
-// and otherwise the reason that it was not.
+// openedBeforeEnd returns the stream if it was accepted, even if it has ended since, and
+// otherwise the reason why it was not accepted.
 func (s *Stream) openedBeforeEnd() (*Stream, error) {
 	select {
 	case <-s.opened:
@@ -62,12 +62,12 @@ func (s *Stream) openedBeforeEnd() (*Stream, error) {
 	return nil, ErrRefused
 }
 
-// Done is closed once the stream can't be written to any more: closed on either
-// side, or lost with the session.
+// Done is closed once the stream is no longer writable: closed on either side, or lost with
+// the session.
 func (s *Stream) Done() <-chan struct{} { return s.ended }
 
-// Accept tells the other side that the stream it opened is served. The first use
-// of the stream accepts it too.
+// Accept accepts a stream that the other side opened. The first use of the stream accepts it
+// too.
 func (s *Stream) Accept() {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *Stream) Accept() {
 }
 
 func (s *Stream) acceptLocked() {
-	if !s.waiting || s.reason != nil {
+	if !s.waiting || s.err != nil {
 		return
 	}
 	s.waiting = false
@@ -83,8 +83,8 @@ func (s *Stream) acceptLocked() {
 	s.session.sendLocked(wire.Message{Command: wire.OKAY, Arg0: s.id, Arg1: s.remote})
 }
 
-// Read reads what the other side wrote. After the other side closed the stream
-// it returns io.EOF.
+// Read reads data from the other side. It returns io.EOF after the other side has closed the
+// stream.
 func (s *Stream) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -98,7 +98,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 		select {
 		case <-s.inbox:
 		case <-s.ended:
-			// What came before the end is still to be read.
+			// Data that arrived before the end can still be read.
 			if n, err := s.take(p); n > 0 || err != nil {
 				return n, err
 			}
@@ -106,8 +106,8 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 }
 
-// take moves unread data to p. Without any it returns 0, and the reason where
-// the stream has ended.
+// take moves unread data to p. Without any it returns 0, and the reason if the stream has
+// ended.
 func (s *Stream) take(p []byte) (int, error) {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
@@ -116,19 +116,19 @@ func (s *Stream) take(p []byte) (int, error) {
 	switch {
 	case len(s.data) > 0:
 	case n == 0:
-		return 0, s.reason
-	case s.owed:
-		s.owed = false
+		return 0, s.err
+	case s.ackDue:
+		s.ackDue = false
 		s.data = nil
-		if s.reason == nil {
+		if s.err == nil {
 			s.session.sendLocked(wire.Message{Command: wire.OKAY, Arg0: s.id, Arg1: s.remote})
 		}
 	}
 	return n, nil
 }
 
-// Write sends p, in pieces that the other side takes. It returns once the last
-// piece is on its way.
+// Write sends p in pieces of at most the peer's payload. It returns once the last piece is
+// queued.
 func (s *Stream) Write(p []byte) (int, error) {
 	s.Accept()
 	written := 0
@@ -139,7 +139,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 		case <-s.ended:
 			return written, s.writeError()
 		}
-		if !s.put(piece) {
+		if !s.enqueue(piece) {
 			return written, s.writeError()
 		}
 		written += len(piece)
@@ -147,21 +147,21 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// put queues one piece, or says that the stream has ended.
-func (s *Stream) put(piece []byte) bool {
+// enqueue queues one piece, or returns false if the stream has ended.
+func (s *Stream) enqueue(piece []byte) bool {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
-	if s.reason != nil || s.left {
+	if s.err != nil || s.closeSent {
 		return false
 	}
-	s.busy = true
+	s.inFlight = true
 	s.session.sendLocked(wire.Message{
 		Command: wire.WRTE, Arg0: s.id, Arg1: s.remote, Payload: append([]byte(nil), piece...),
 	})
 	return true
 }
 
-// writeError is endReason for a writer, to whom io.EOF would say nothing.
+// writeError is endReason for a writer, to which io.EOF would be misleading.
 func (s *Stream) writeError() error {
 	if err := s.endReason(); err != io.EOF {
 		return err
@@ -172,16 +172,16 @@ func (s *Stream) writeError() error {
 func (s *Stream) endReason() error {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
-	return s.reason
+	return s.err
 }
 
-// Close closes the stream on both sides. A stream that the other side opened and
-// that was never used is refused thereby. One that the other side has closed is
-// closed for good: it hears that, as adb does it.
+// Close closes the stream on both sides. A stream that the other side opened and that was
+// never used is refused by that. A stream that the other side has closed is answered with a
+// CLSE, as in adb.
 func (s *Stream) Close() error {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
-	s.leaveLocked()
+	s.closeLocked()
 	if s.session.streams[s.id] == s {
 		delete(s.session.streams, s.id)
 	}
@@ -190,11 +190,11 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// CloseAndAwait closes the stream, and returns when the other side has closed it
-// too, or ctx has ended. Until then Done is not closed.
+// CloseAndAwait closes the stream, and returns when the other side has closed it too or ctx
+// has ended. Done is not closed before that.
 func (s *Stream) CloseAndAwait(ctx context.Context) {
 	s.session.mu.Lock()
-	s.leaveLocked()
+	s.closeLocked()
 	s.session.mu.Unlock()
 	select {
 	case <-s.ended:
@@ -203,29 +203,29 @@ func (s *Stream) CloseAndAwait(ctx context.Context) {
 	s.Close()
 }
 
-// leaveLocked tells the other side, once, that the stream is closed here.
-func (s *Stream) leaveLocked() {
+// closeLocked sends CLSE, once.
+func (s *Stream) closeLocked() {
 	switch {
-	case s.left:
+	case s.closeSent:
 	case s.waiting:
 		s.session.sendLocked(wire.Message{Command: wire.CLSE, Arg1: s.remote})
 	case s.remote != 0:
 		s.session.sendLocked(wire.Message{Command: wire.CLSE, Arg0: s.id, Arg1: s.remote})
 	}
-	s.left = true
+	s.closeSent = true
 }
 
-// endLocked ends the stream, the first time it is called.
-func (s *Stream) endLocked(reason error) {
-	if s.reason != nil {
+// endLocked ends the stream. Later calls have no effect.
+func (s *Stream) endLocked(err error) {
+	if s.err != nil {
 		return
 	}
-	s.reason = reason
+	s.err = err
 	close(s.ended)
 }
 
-// handleReady takes an OKAY. One from another stream than this one's, as late as it
-// may be, is passed over (adb.cpp, handle_packet).
+// handleReady handles an OKAY. An OKAY from an earlier stream of the same id is ignored
+// (adb.cpp, handle_packet).
 func (s *Stream) handleReady(remote uint32) {
 	switch {
 	case remote == 0:
@@ -233,31 +233,31 @@ func (s *Stream) handleReady(remote uint32) {
 	case s.remote == 0:
 		s.remote = remote
 		close(s.opened)
-	case s.remote != remote, !s.busy:
-		return // it says nothing new of this one
+	case s.remote != remote, !s.inFlight:
+		return // not news about this stream
 	}
-	s.busy = false
+	s.inFlight = false
 	select {
 	case s.ready <- struct{}{}:
 	default:
 	}
 }
 
-// handleData takes a WRTE, unless it is from another stream.
+// handleData handles a WRTE, unless it is from another stream.
 func (s *Stream) handleData(remote uint32, payload []byte) error {
 	if s.remote == 0 || remote != s.remote {
 		return nil
 	}
-	if s.left {
-		return nil // it has not heard yet that nobody reads here
+	if s.closeSent {
+		return nil // the other side has not yet received this side's CLSE
 	}
-	if s.owed {
+	if s.ackDue {
 		return fmt.Errorf("%w: data for stream %d before it was ready", wire.ErrMalformed, s.id)
 	}
 	if len(payload) == 0 {
 		return s.session.answerLocked(wire.Message{Command: wire.OKAY, Arg0: s.id, Arg1: s.remote})
 	}
-	s.data, s.owed = payload, true
+	s.data, s.ackDue = payload, true
 	select {
 	case s.inbox <- struct{}{}:
 	default:

@@ -14,20 +14,20 @@ type Banner struct {
 
 // Features that change how the client talks to a device.
 const (
-	FeatureShell2 = "shell_v2" // exit codes and a standard error of its own
-	FeatureCmd    = "cmd"      // has the command cmd, so APKs can be streamed to it
+	FeatureShell2 = "shell_v2" // exit codes and a separate standard error
+	FeatureCmd    = "cmd"      // has the command cmd, which installs APKs from a stream
 	FeatureStat2  = "stat_v2"  // stat with 64-bit sizes and error numbers
 
 	FeatureList2     = "ls_v2"       // the same for lists
 	FeatureSendRecv2 = "sendrecv_v2" // files with flags
-	FeatureAbb       = "abb"         // a service's command without a process of its own
-	FeatureAbbExec   = "abb_exec"    // the same without the shell's protocol
+	FeatureAbb       = "abb"         // runs a service's command without a process
+	FeatureAbbExec   = "abb_exec"    // the same without the shell protocol
 )
 
-// ParseBanner reads a system identity. What does not fit the form is left out.
+// ParseBanner parses a system identity. Parts that do not have the expected form are ignored.
 func ParseBanner(text string) Banner {
 	kind, rest, _ := strings.Cut(strings.TrimRight(text, "\x00"), ":")
-	_, props, _ := strings.Cut(rest, ":") // behind a serial, which is mostly empty
+	_, props, _ := strings.Cut(rest, ":") // after a serial, which is mostly empty
 	b := Banner{Type: kind}
 	for prop := range strings.SplitSeq(props, ";") {
 		if key, value, _ := strings.Cut(prop, "="); key == "features" {
@@ -37,7 +37,7 @@ func ParseBanner(text string) Banner {
 	return b
 }
 
-// ParseFeatures reads a comma-separated list of features.
+// ParseFeatures parses a comma-separated list of features.
 func ParseFeatures(list string) []string {
 	var features []string
 	for f := range strings.SplitSeq(list, ",") {
@@ -48,5 +48,5 @@ func ParseFeatures(list string) []string {
 	return features
 }
 
-// Has says whether the feature is among those of the banner.
+// Has reports whether the banner lists the feature.
 func (b Banner) Has(feature string) bool { return slices.Contains(b.Features, feature) }

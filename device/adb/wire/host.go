@@ -9,8 +9,8 @@ import (
 // MaxHostString is the longest string that four hexadecimal digits can announce, in bytes.
 const MaxHostString = 0xffff
 
-// AppendHostString appends s as the adb server's protocol has it: its length as
-// four hexadecimal digits, then its bytes.
+// AppendHostString appends s in the encoding of the adb server's protocol: its length as four
+// hexadecimal digits, then its bytes.
 func AppendHostString(dst []byte, s string) ([]byte, error) {
 	if len(s) > MaxHostString {
 		return dst, fmt.Errorf("asking the adb server for %.40q…: %d bytes, at most %d allowed", s, len(s), MaxHostString)
@@ -18,7 +18,7 @@ func AppendHostString(dst []byte, s string) ([]byte, error) {
 	return append(fmt.Appendf(dst, "%04x", len(s)), s...), nil
 }
 
-// ReadHostString reads a string that its length precedes as four hexadecimal digits.
+// ReadHostString reads a string that is preceded by its length as four hexadecimal digits.
 func ReadHostString(r io.Reader) (string, error) {
 	var digits [4]byte
 	if _, err := io.ReadFull(r, digits[:]); err != nil {
@@ -35,7 +35,7 @@ func ReadHostString(r io.Reader) (string, error) {
 	return string(text), nil
 }
 
-// HostFailure is what the adb server says instead of OKAY.
+// HostFailure is the adb server's message after FAIL.
 type HostFailure struct {
 	Text string
 }

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// A public key as Android has it (android_pubkey.h in platform/system/core,
-// libcrypto_utils): the modulus in words, -1/n[0] mod 2^32, the modulus, R² mod
-// the modulus with R = 2^2048, the exponent. All is little-endian.
+// Android's format of a public key (android_pubkey.h in platform/system/core,
+// libcrypto_utils): the modulus in words, -1/n[0] mod 2^32, the modulus, R² mod the modulus
+// with R = 2^2048, the exponent. Everything is little-endian.
 const (
 	keyBytes       = 2048 / 8
 	publicKeyBytes = 4 + 4 + keyBytes + keyBytes + 4
 )
 
-// EncodePublicKey is the key as a line of adbkey.pub has it, without the
-// comment. Only keys of 2048 bits can be written so.
+// EncodePublicKey returns the key as a line of adbkey.pub, without the comment. Only keys of
+// 2048 bits can be encoded.
 func EncodePublicKey(key *rsa.PublicKey) (string, error) {
 	if key.N.BitLen() != 8*keyBytes {
 		return "", fmt.Errorf("writing a public key: %d bits, want %d", key.N.BitLen(), 8*keyBytes)
@@ -47,7 +47,7 @@ func littleEndian(n *big.Int) []byte {
 	return b
 }
 
-// DecodePublicKey reads a line of adbkey.pub, with or without a comment.
+// DecodePublicKey parses a line of adbkey.pub, with or without a comment.
 func DecodePublicKey(text string) (*rsa.PublicKey, error) {
 	text, _, _ = strings.Cut(strings.TrimRight(text, "\x00\r\n "), " ")
 	if len(text) > base64.StdEncoding.EncodedLen(publicKeyBytes) {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// PacketID says what a shell packet carries (shell_protocol.h).
+// PacketID is the kind of a shell packet (shell_protocol.h).
 type PacketID byte
 
 // The packets of shell protocol version 2.
@@ -28,20 +28,20 @@ func AppendShellPacket(dst []byte, id PacketID, data []byte) []byte {
 	return append(dst, data...)
 }
 
-// ShellReader reads shell packets piece by piece, so that a packet of any
-// stated length needs no more memory than the caller's buffer.
+// ShellReader reads shell packets piece by piece, so that a packet of any announced length
+// needs no more memory than the caller's buffer.
 type ShellReader struct {
 	r    io.Reader
 	id   PacketID
 	left uint32
 }
 
-// NewShellReader reads packets from r.
+// NewShellReader returns a reader of the packets in r.
 func NewShellReader(r io.Reader) *ShellReader { return &ShellReader{r: r} }
 
-// Read reads the next piece of a packet into p, which must not be empty, and
-// says what kind of packet it is of. A packet without data gives n == 0. The
-// error is io.EOF where the input ends between packets.
+// Read reads the next piece of a packet into p, which must not be empty, and returns the
+// packet's kind. A packet without data returns n == 0. The error is io.EOF if the input ends
+// between packets.
 func (s *ShellReader) Read(p []byte) (id PacketID, n int, err error) {
 	if s.left == 0 {
 		var header [shellHeaderSize]byte

@@ -12,7 +12,7 @@ import (
 // SyncID names a request or a response of the sync service (sync.md).
 type SyncID [4]byte
 
-// The requests and responses that are used here.
+// The requests and responses that are used.
 var (
 	SyncStat  = SyncID{'S', 'T', 'A', 'T'} // lstat; answered by STAT
 	SyncStat2 = SyncID{'S', 'T', 'A', '2'} // stat; needs FeatureStat2
@@ -34,7 +34,7 @@ var (
 	SyncQuit = SyncID{'Q', 'U', 'I', 'T'}
 )
 
-// Bounds of the sync service, in bytes.
+// Limits of the sync service, in bytes.
 const (
 	MaxSyncPath = 1024
 	MaxSyncData = 64 << 10
@@ -46,12 +46,12 @@ func AppendSync(dst []byte, id SyncID, number uint32) []byte {
 	return binary.LittleEndian.AppendUint32(append(dst, id[:]...), number)
 }
 
-// AppendSyncString appends a request or response that carries a string.
+// AppendSyncString appends a request or response with a string.
 func AppendSyncString(dst []byte, id SyncID, s string) []byte {
 	return append(AppendSync(dst, id, uint32(len(s))), s...)
 }
 
-// ReadSync reads what stands before every request and response.
+// ReadSync reads the header of a request or response.
 func ReadSync(r io.Reader) (id SyncID, number uint32, err error) {
 	var b [8]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
@@ -60,8 +60,8 @@ func ReadSync(r io.Reader) (id SyncID, number uint32, err error) {
 	return SyncID(b[:4]), binary.LittleEndian.Uint32(b[4:]), nil
 }
 
-// ReadSyncText reads the string that a request or a FAIL announced. One of more
-// than limit bytes is an error.
+// ReadSyncText reads the string that a request or a FAIL announced. A string of more than
+// limit bytes is an error.
 func ReadSyncText(r io.Reader, size, limit uint32) (string, error) {
 	if size > limit {
 		return "", fmt.Errorf("reading a string: %w: %d bytes, at most %d allowed", ErrMalformed, size, limit)
@@ -73,7 +73,7 @@ func ReadSyncText(r io.Reader, size, limit uint32) (string, error) {
 	return string(text), nil
 }
 
-// SyncFailure is the reason that a device gave with FAIL.
+// SyncFailure is the reason that a device sent with FAIL.
 type SyncFailure struct {
 	Text string
 }
@@ -89,18 +89,18 @@ func ReadSyncFailure(r io.Reader, size uint32) error {
 	return &SyncFailure{Text: text}
 }
 
-// Stat is what the sync service tells of a file.
+// Stat is the sync service's description of a file.
 type Stat struct {
 	Mode     uint32 // as in Linux's struct stat
-	Size     uint64 // bytes; version 1 keeps the lower 32 bits
+	Size     uint64 // in bytes; version 1 keeps the lower 32 bits
 	Modified time.Time
 	Error    Errno // version 2 only
 }
 
-// Errno is an error number of Linux, as stat_v2 sends them.
+// Errno is a Linux error number, as stat_v2 sends it.
 type Errno uint32
 
-// The error numbers that callers tell apart.
+// The error numbers that callers distinguish.
 const (
 	ENOENT  Errno = 2
 	EIO     Errno = 5
@@ -139,7 +139,7 @@ func (e Errno) Is(target error) bool {
 	return false
 }
 
-// ErrnoOf is the error number that tells a client of err.
+// ErrnoOf returns the error number for err that is sent to a client.
 func ErrnoOf(err error) Errno {
 	var e Errno
 	switch {
@@ -161,11 +161,11 @@ const (
 	modeSymlink = 0o120000
 )
 
-// RegularMode is a regular file's mode with these permissions.
+// RegularMode returns the mode of a regular file with the permissions.
 func RegularMode(perm fs.FileMode) uint32 { return modeRegular | uint32(perm.Perm()) }
 
-// FileMode turns Linux's mode into Go's. What is neither a regular file, a
-// directory nor a symbolic link is fs.ModeIrregular.
+// FileMode converts Linux's mode to Go's. A mode other than a regular file, a directory or a
+// symbolic link is fs.ModeIrregular.
 func (s Stat) FileMode() fs.FileMode {
 	mode := fs.FileMode(s.Mode & 0o777)
 	switch s.Mode & modeType {
@@ -180,7 +180,7 @@ func (s Stat) FileMode() fs.FileMode {
 	return mode
 }
 
-// StatOf is what the sync service tells of the file.
+// StatOf returns the sync service's description of the file.
 func StatOf(info fs.FileInfo) Stat {
 	mode := uint32(info.Mode().Perm())
 	switch info.Mode().Type() {
@@ -217,8 +217,8 @@ func seconds32(t time.Time) uint32 {
 	return uint32(t.Unix())
 }
 
-// AppendStat2 appends the answer to SyncStat2 or SyncLstat: id says which.
-// Device, inode and owner are zero.
+// AppendStat2 appends the answer to SyncStat2 or SyncLstat, as id says. Device, inode and
+// owner are zero.
 func AppendStat2(dst []byte, id SyncID, s Stat) []byte {
 	var b [stat2Size]byte
 	le := binary.LittleEndian

@@ -1,14 +1,13 @@
-// Package wire is the framing of the adb protocol, shared by the client and by
-// the daemon of simulated phones: messages between a host and a device, the adb
-// server's requests, the sync service, shell packets, public keys.
+// Package wire encodes and decodes the adb protocol, for the client and for the daemon of
+// simulated phones: messages between a host and a device, the adb server's requests, the sync
+// service, shell packets, public keys.
 //
-// It owns how bytes are laid out and nothing of what they are for. It takes no
-// length from the other side on trust: every decoder has a bound, and what is
-// longer is an error before memory is set aside for it.
+// It owns the layout of bytes and not their meaning. It trusts no length from the other side:
+// every decoder has a limit, and a longer value is an error before memory is allocated for it.
 //
-// Sources are the documents of the Android Open Source Project, in
-// platform/packages/modules/adb: protocol.md, services.md and sync.md in
-// docs/dev, shell_protocol.h and file_sync_protocol.h.
+// The sources are documents of the Android Open Source Project, in
+// platform/packages/modules/adb: protocol.md, services.md and sync.md in docs/dev,
+// shell_protocol.h and file_sync_protocol.h.
 package wire
 
 import (
@@ -21,7 +20,7 @@ import (
 // ErrMalformed is wrapped by every error about bytes that break the protocol.
 var ErrMalformed = errors.New("not the adb protocol")
 
-// Command names a message between host and device.
+// Command is the kind of a message between host and device.
 type Command uint32
 
 // The commands of protocol.md.
@@ -56,16 +55,15 @@ const TokenSize = 20
 // Protocol versions.
 const (
 	VersionMin    = 0x01000000
-	VersionNoSums = 0x01000001 // from here on nobody sums payloads
+	VersionNoSums = 0x01000001 // from this version on payloads have no checksums
 	Version       = VersionNoSums
 )
 
-// Bounds on payloads, in bytes.
+// Limits on payloads, in bytes.
 const (
-	// MaxPayloadV1 bounds what may be sent before the other side's CNXN says how
-	// much it takes.
+	// MaxPayloadV1 limits what may be sent before the other side's CNXN announces its limit.
 	MaxPayloadV1 = 4 << 10
-	// MaxPayload is what we take.
+	// MaxPayload is the limit that this side announces.
 	MaxPayload = 1 << 20
 )
 
@@ -78,18 +76,18 @@ type Message struct {
 	Payload    []byte
 }
 
-// Sums says how a payload's checksum is treated.
+// Sums is how a payload's checksum is treated.
 type Sums int
 
-// Before the versions are agreed a reader can't know whether the other side
-// still sums: then a checksum of zero counts as none.
+// Before the versions are agreed, a reader can't know whether the other side still sends
+// checksums: until then a checksum of zero counts as absent.
 const (
 	SumsIfGiven Sums = iota
 	SumsRequired
 	SumsIgnored
 )
 
-// SumsAt is the treatment once both sides' versions are known.
+// SumsAt returns the treatment once both sides' versions are known.
 func SumsAt(ours, theirs uint32) Sums {
 	if min(ours, theirs) >= VersionNoSums {
 		return SumsIgnored
@@ -97,8 +95,7 @@ func SumsAt(ours, theirs uint32) Sums {
 	return SumsRequired
 }
 
-// Append appends the message as it goes over the wire. A sum is added unless
-// sums is SumsIgnored.
+// Append appends the encoded message. A checksum is added unless sums is SumsIgnored.
 func (m Message) Append(dst []byte, sums Sums) []byte {
 	var sum uint32
 	if sums != SumsIgnored {
@@ -112,8 +109,8 @@ func (m Message) Append(dst []byte, sums Sums) []byte {
 	return append(dst, m.Payload...)
 }
 
-// ReadMessage reads one message with a payload of at most maxPayload bytes.
-// It returns io.EOF where the input ends between messages.
+// ReadMessage reads one message with a payload of at most maxPayload bytes. It returns io.EOF
+// if the input ends between messages.
 func ReadMessage(r io.Reader, maxPayload uint32, sums Sums) (Message, error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
@@ -152,7 +149,7 @@ func checksum(payload []byte) uint32 {
 	return sum
 }
 
-// cutShort turns an end in the middle of something into io.ErrUnexpectedEOF.
+// cutShort converts an end within a value to io.ErrUnexpectedEOF.
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

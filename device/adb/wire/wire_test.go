@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// An OKAY and a WRTE byte by byte, worked out from protocol.md: the payload
-// "hi\n" sums to 0x68 + 0x69 + 0x0a = 0xdb.
+// An OKAY and a WRTE byte by byte, worked out from protocol.md: the payload "hi\n" sums to
+// 0x68 + 0x69 + 0x0a = 0xdb.
 const (
 	okayBytes = "OKAY\x01\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xb0\xb4\xbe\xa6"
 	wrteBytes = "WRTE\x03\x00\x00\x00\x04\x00\x00\x00\x03\x00\x00\x00\xdb\x00\x00\x00\xa8\xad\xab\xbahi\n"
@@ -79,7 +79,7 @@ func TestBanner(t *testing.T) {
 		t.Error(diff)
 	}
 	if !b.Has(wire.FeatureCmd) || b.Has("cm") {
-		t.Error("features are told apart wrongly")
+		t.Error("features are not distinguished")
 	}
 	if old := wire.ParseBanner("device::"); old.Type != "device" || len(old.Features) != 0 {
 		t.Errorf("an old device's banner: %+v", old)
@@ -178,8 +178,8 @@ func TestPublicKeyErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecoders holds every decoder to its bounds: no panic, no end without an
-// error, and what was read is written back as it was.
+// FuzzDecoders tests that every decoder respects its limits, never panics, ends only with an
+// error, and that decoded values encode to the same bytes.
 func FuzzDecoders(f *testing.F) {
 	for _, seed := range []string{
 		okayBytes, wrteBytes, "000chost:version", "FAIL0003why", "\x01\x05\x00\x00\x00hello",
@@ -208,7 +208,7 @@ func FuzzDecoders(f *testing.F) {
 	})
 }
 
-// readAll reads the decoders that go on and on.
+// readAll runs the decoders that read a sequence of values.
 func readAll(t *testing.T, data []byte) {
 	shell, p := wire.NewShellReader(bytes.NewReader(data)), make([]byte, 16)
 	for reads := 0; ; reads++ {

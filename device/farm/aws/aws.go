@@ -1,14 +1,14 @@
-// Package aws runs tests on AWS Device Farm: the aws command asks its service for everything,
-// and the APKs and the results go over the addresses that the service signs for them.
+// Package aws runs tests on AWS Device Farm: all requests go through the aws command, and the
+// APKs and the results through the URLs that the service signs for them.
 //
-// It owns how aws is told and what it answers, by the service's own model (devicefarm
-// 2015-06-23, which the command is made of) and Amazon's developer guide; docs/farms.md says
-// which form is from where. Who is logged in is the command's: no key is read here. Addresses
-// that are signed open what they name to anybody, and are neither shown nor written.
+// It owns the command lines for aws and the parsing of its answers, by the service's own model
+// (devicefarm 2015-06-23, from which the command is generated) and Amazon's developer guide;
+// docs/farms.md has the source of each form. The command owns the login: no key is read here.
+// Signed URLs give access to anybody, and are neither shown nor written.
 //
-// It takes a stand: a test runs in the custom environment, where it leaves what it leaves
-// anywhere; each run has a longest time that Device Farm itself keeps; and whatever apkgate
-// creates there bears the name of its lease, so that it is found however apkgate ends.
+// A test runs in the custom environment, where it leaves the same files as elsewhere. Each run
+// has a time limit that Device Farm enforces. Everything that apkgate creates there has the
+// name of its lease, so that it is found however apkgate ends.
 package aws
 
 import (
@@ -29,26 +29,26 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Kind is the farm's in leases and in configurations.
+// Kind is the farm's name in leases and configurations.
 const Kind = "aws"
 
-// called is the farm in sentences.
+// called is the farm's name in sentences.
 const called = "AWS Device Farm"
 
-// Farm is AWS Device Farm as a project uses it.
+// Farm is AWS Device Farm with one project.
 type Farm struct {
 	computer  farm.Computer
-	project   string // its ARN, "" where only leases are stopped, which name their own
+	project   string // its ARN; "" to stop leases only, which name their own project
 	unmetered bool
 
 	mu      sync.Mutex
-	phones  []phone // what the farm has
+	phones  []phone // the farm's phones
 	uploads map[string]*upload
-	held    map[string][]*upload // by the names of leases
-	ended   map[string]runState  // runs, by their ARNs
+	held    map[string][]*upload // by lease ID
+	ended   map[string]runState  // runs, by ARN
 }
 
-// New is the farm for a project, by its ARN. Minutes of a farm that is unmetered are of slots
+// New returns the farm for a project, given by its ARN. An unmetered farm uses device slots
 // that are rented by the month.
 func New(c farm.Computer, project string, unmetered bool) *Farm {
 	return &Farm{computer: c, project: project, unmetered: unmetered, uploads: map[string]*upload{}, held: map[string][]*upload{}, ended: map[string]runState{}}
@@ -60,35 +60,35 @@ func (f *Farm) Kind() string { return Kind }
 // Title is "AWS Device Farm".
 func (f *Farm) Title() string { return called }
 
-// Noun is what Device Farm calls an order.
+// Noun is Device Farm's word for an order.
 func (f *Farm) Noun() (one, many string) { return "run", "runs" }
 
-// failed is an error of the farm.
-func failed(doing, what string) *boot.Error {
+// farmError returns an error of the farm.
+func farmError(doing, what string) *boot.Error {
 	return &boot.Error{Lab: called, What: doing + ": " + what, Advice: adviceOf(what)}
 }
 
-// callError is what the service, or aws itself, says instead of an answer.
+// callError is an error of the service or of aws itself.
 type callError struct {
-	command, code, message string // code is "" where the service was not reached
+	command, code, message string // code is "" if the service was not reached
 }
 
-// Error is the operation with what was said of it.
+// Error is the operation and the message.
 func (e *callError) Error() string {
 	return e.command + ": " + strings.TrimSpace(e.code+" "+e.message)
 }
 
-// Is reports whether the answer would be the same again.
+// Is reports whether a retry would have the same result.
 func (e *callError) Is(target error) bool {
 	return target == farm.ErrRefused && !e.throttled() && !e.passing()
 }
 
-// throttled reports whether it was refused for being one call too many at this moment.
+// throttled reports whether the call was refused because of the rate of calls.
 func (e *callError) throttled() bool {
 	return strings.HasPrefix(e.code, "Throttl") || slices.Contains([]string{"RequestLimitExceeded", "TooManyRequestsException", "SlowDown"}, e.code)
 }
 
-// passing reports whether the service could not be reached, or failed by itself (AWS's page
+// passing reports whether the service could not be reached, or failed internally (AWS's page
 // on common errors).
 func (e *callError) passing() bool {
 	if e.code != "" {
@@ -99,20 +99,20 @@ func (e *callError) passing() bool {
 	})
 }
 
-// answered is how the command tells an error of the service (awscli/errorhandler.py and
-// botocore/exceptions.py, ClientError).
+// answered matches the command's message for an error of the service (awscli/errorhandler.py
+// and botocore/exceptions.py, ClientError).
 var answered = regexp.MustCompile(`An error occurred \(([A-Za-z0-9.]{1,100})\) when calling the [A-Za-z]+ operation(?: \(reached max retries: \d+\))?: *((?s).*)`)
 
-// How long aws may take, and for how long it is asked again.
+// Timeouts for aws, and retries.
 const (
 	shortly = time.Minute
-	atLeast = 2 * time.Minute // to go through what a project has of years
-	again   = 5               // times
+	atLeast = 2 * time.Minute // to list a project's items of several years
+	again   = 5               // attempts
 	apart   = 10 * time.Second
 )
 
-// ask asks the service until it answers: aws has tried by itself when it says that it was
-// throttled. A call that creates something is made again only where it was refused.
+// ask calls the service until it answers; aws has already retried when it reports throttling.
+// A call that creates something is retried only if it was refused.
 func (f *Farm) ask(ctx context.Context, project, operation string, input map[string]any, into any, query string) error {
 	creates := slices.Contains([]string{"create-upload", "schedule-run"}, operation)
 	for try := 1; ; try++ {
@@ -147,7 +147,7 @@ func (f *Farm) askOnce(ctx context.Context, project, operation string, input map
 	return nil
 }
 
-// run runs aws to its end, and returns what it printed.
+// run runs aws to its end, and returns its output.
 func (f *Farm) run(ctx context.Context, within time.Duration, args ...string) ([]byte, error) {
 	command := strings.Join(append([]string{"aws"}, args[:min(2, len(args))]...), " ")
 	path, ok := f.computer.Find("aws")
@@ -183,10 +183,10 @@ func refusal(command, said string, exitCode int) *callError {
 	return &callError{command: command, message: what}
 }
 
-// arn is a name of something of Device Farm: what it is, and where.
+// arn matches the ARN of a Device Farm resource: its kind and region.
 var arn = regexp.MustCompile(`^arn:aws:devicefarm:([a-z0-9-]{1,30}):[0-9]*:[a-z]{1,30}:[A-Za-z0-9/_:.-]{1,300}$`)
 
-// regionOf is the region that an ARN is of; Device Farm is in one alone.
+// regionOf returns the region in an ARN. Device Farm exists in one region only.
 func regionOf(name string) string {
 	if m := arn.FindStringSubmatch(name); m != nil {
 		return m[1]
@@ -194,19 +194,19 @@ func regionOf(name string) string {
 	return "us-west-2"
 }
 
-// advices are what to do about what aws and the service say, by words of theirs.
+// advices are hints for messages of aws and the service, by a part of the message.
 var advices = []struct{ said, advice string }{
 	{"not in the PATH", "install the AWS CLI: https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"},
 	{"Unable to locate credentials", "log in: aws configure sso, or on a runner aws-actions/configure-aws-credentials"},
 	{"Token has expired", "log in again: aws sso login"},
 	{"ExpiredToken", "log in again: aws sso login, or let the runner's role last longer"},
-	{"UnrecognizedClient", "the keys that aws has are not good: aws sts get-caller-identity shows whose they are"},
-	{"InvalidClientTokenId", "the keys that aws has are not good: aws sts get-caller-identity shows whose they are"},
+	{"UnrecognizedClient", "aws has invalid keys: aws sts get-caller-identity shows whose they are"},
+	{"InvalidClientTokenId", "aws has invalid keys: aws sts get-caller-identity shows whose they are"},
 	{"AccessDenied", "give the account the actions that docs/farms.md names"},
 	{"not authorized to perform", "give the account the actions that docs/farms.md names"},
 	{"LimitExceeded", "the account's limit is used up: stop what runs, or ask for more in the Service Quotas console"},
-	{"Unknown options", "update the AWS CLI: this one knows no Device Farm of today"},
-	{"Unknown parameter", "update the AWS CLI: this one knows no Device Farm of today"},
+	{"Unknown options", "update the AWS CLI: this version does not know the current Device Farm"},
+	{"Unknown parameter", "update the AWS CLI: this version does not know the current Device Farm"},
 }
 
 func adviceOf(said string) string {
@@ -218,16 +218,17 @@ func adviceOf(said string) string {
 	return ""
 }
 
-// Check looks whether aws is here and logged in, and whether Device Farm has the devices.
+// Check checks whether aws is installed and logged in, and whether Device Farm has the
+// devices.
 func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Finding {
 	version, err := f.run(ctx, shortly, "--version")
 	if err != nil {
-		return []device.Finding{farm.Finding("aws", failed("ask aws for its version", err.Error()))}
+		return []device.Finding{farm.Finding("aws", farmError("ask aws for its version", err.Error()))}
 	}
 	found := []device.Finding{{Name: "aws", OK: true, Detail: prose.Clip(prose.OneLine(string(version)), 40)}}
 	var answer struct{ Project struct{ Name string } }
 	if err := f.ask(ctx, f.project, "get-project", map[string]any{"arn": f.project}, &answer, ""); err != nil {
-		return append(found, farm.Finding("project", failed("look at the project", err.Error())))
+		return append(found, farm.Finding("project", farmError("look at the project", err.Error())))
 	}
 	found = append(found, device.Finding{Name: "project", OK: true, Detail: prose.Short(answer.Project.Name)})
 	rates, err := f.Rates(ctx, devices)
@@ -235,7 +236,7 @@ func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Findin
 		return append(found, farm.Finding("devices", err))
 	}
 	for _, r := range rates {
-		found = append(found, device.Finding{Name: "device", OK: true, Detail: fmt.Sprintf("%v is there: %.2f USD an hour", r.Device, r.USDPerHour)})
+		found = append(found, device.Finding{Name: "device", OK: true, Detail: fmt.Sprintf("%v is available: %.2f USD an hour", r.Device, r.USDPerHour)})
 	}
 	return found
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// newFarm is Device Farm with a stand-in for aws and for the storage.
+// newFarm returns a Device Farm with stand-ins for aws and the storage.
 func newFarm(t *testing.T) (*standin.Lab, *Farm) {
 	t.Helper()
 	l := standin.New(t, standin.Options{WithoutADB: true})
@@ -51,7 +51,7 @@ func taken(t *testing.T, l *standin.Lab) *lease.Held {
 	return held
 }
 
-// order is a run of a build on a Pixel 6 and a Galaxy S9.
+// order returns a run of a build on a Pixel 6 and a Galaxy S9.
 func order(l *standin.Lab, app string) farm.Order {
 	return farm.Order{
 		App: l.Path(app), Test: l.Path("test.apk"), Package: "com.example.benchmark", Class: "com.example.StartBenchmark", Label: "start round 1, base",
@@ -61,7 +61,7 @@ func order(l *standin.Lab, app string) farm.Order {
 
 func quiet(string) {}
 
-// uploads holds those that are left, and how many there ever were, against what is wanted.
+// uploads checks the number of remaining uploads, and of all uploads so far.
 func uploads(t *testing.T, l *standin.Lab, wantLeft, wantEver int) {
 	t.Helper()
 	left, ever, err := aws.Uploads(l.Folder)
@@ -70,9 +70,9 @@ func uploads(t *testing.T, l *standin.Lab, wantLeft, wantEver int) {
 	}
 }
 
-// A service that refuses calls for being too many, fails to answer, or has no phone free is
-// asked again; an address that is no longer good is asked for anew; what goes on is told once.
-func TestARunIsAwaited(t *testing.T) {
+// A call that is throttled, fails, or finds no phone free is retried; an expired URL is
+// requested again; each progress message is reported once.
+func TestAwaitRetries(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	held, o := taken(t, l), order(l, "base.apk")
@@ -88,12 +88,12 @@ func TestARunIsAwaited(t *testing.T) {
 	if err != nil || len(runs) != 1 || runs[0].Minutes != 5 || runs[0].Billing != "METERED" || runs[0].Name != held.ID()+" start round 1 base" || runs[0].Jobs[0].Phone.Availability != "HIGHLY_AVAILABLE" {
 		t.Errorf("%+v, %v; want one of five minutes, the fewest there are, named after the lease, on the Pixel that is free", runs, err)
 	}
-	var told []string
-	if err := f.Await(t.Context(), o, held.Lease(), func(line string) { told = append(told, line) }); err != nil {
+	var reported []string
+	if err := f.Await(t.Context(), o, held.Lease(), func(line string) { reported = append(reported, line) }); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"pending concurrency, 0 of 2 devices done", "running, 0 of 2 devices done"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if want := []string{"pending concurrency, 0 of 2 devices done", "running, 0 of 2 devices done"}; !slices.Equal(reported, want) {
+		t.Errorf("reported %q, want %q", reported, want)
 	}
 	l.Breaks(aws.Expired, 1)
 	outcomes, err := f.Results(t.Context(), o, held.Lease())
@@ -101,7 +101,7 @@ func TestARunIsAwaited(t *testing.T) {
 		t.Fatalf("%+v, %v", outcomes, err)
 	}
 	for i, want := range []string{"base.apk on Google Pixel 6, 0", "base.apk on Samsung Galaxy S9 (Unlocked), 0"} {
-		if out := outcomes[i]; out.Problem != "" || len(out.Results) != 1 || string(out.Results[0].Data) != want || out.Minutes != 2 || !out.Told {
+		if out := outcomes[i]; out.Problem != "" || len(out.Results) != 1 || string(out.Results[0].Data) != want || out.Minutes != 2 || !out.Known {
 			t.Errorf("%+v; want the file %q, and two minutes for 1.2345", out, want)
 		}
 	}
@@ -125,7 +125,7 @@ func TestARunIsAwaited(t *testing.T) {
 	}
 }
 
-// Two builds share the test and its spec, which are deleted with the last run that needs them.
+// Two builds share the test and its spec, which are deleted with the last run that uses them.
 func TestUploadsAreShared(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
@@ -154,8 +154,8 @@ func TestUploadsAreShared(t *testing.T) {
 	}
 }
 
-// Slots that are rented by the month are asked for, and have no price.
-func TestAFarmThatIsUnmetered(t *testing.T) {
+// Slots that are rented by the month are requested, and have no price.
+func TestUnmeteredFarm(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	f = New(f.computer, f.project, true)
@@ -172,8 +172,9 @@ func TestAFarmThatIsUnmetered(t *testing.T) {
 	}
 }
 
-// What goes wrong on the last phone is said of that one, with its minutes; the first counts.
-func TestAPhoneOnWhichARunFails(t *testing.T) {
+// A failure on the last phone is reported for that phone, with its minutes; the first phone's
+// result is used.
+func TestResultsOfAFailedPhone(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]struct {
 		problem    string
@@ -194,15 +195,15 @@ func TestAPhoneOnWhichARunFails(t *testing.T) {
 			if err := errors.Join(err, resultsErr); err != nil {
 				t.Fatal(err)
 			}
-			if first, last := outcomes[0], outcomes[1]; first.Problem != "" || len(first.Results) != 1 || last.Problem != want.problem || last.TestFailed != want.testFailed || len(last.Results) > 0 || last.Minutes != 2 || !last.Told {
+			if first, last := outcomes[0], outcomes[1]; first.Problem != "" || len(first.Results) != 1 || last.Problem != want.problem || last.TestFailed != want.testFailed || len(last.Results) > 0 || last.Minutes != 2 || !last.Known {
 				t.Errorf("%+v, want the first whole, and of the last %+v", outcomes, want)
 			}
 		})
 	}
 }
 
-// What the farm refuses is said in its words, and nothing of it stays.
-func TestSubmissionsThatAreRefused(t *testing.T) {
+// A refusal is reported in the farm's words, and everything uploaded for it is deleted.
+func TestSubmitRefused(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
 		aws.Refused:   "was refused: We could not open your file",
@@ -235,9 +236,10 @@ func TestSubmissionsThatAreRefused(t *testing.T) {
 	}
 }
 
-// From a lease alone, of a process that is gone, everything is found: what was noted, and what
-// was asked for when it was killed. A run that goes on after it was asked to stop is awaited.
-func TestStoppingWhatAKilledProcessLeft(t *testing.T) {
+// The lease of a dead process is enough to find everything: what was noted, and what was
+// requested when the process was killed. A run that continues after a stop request is waited
+// for.
+func TestStopFromTheLeaseOfAKilledProcess(t *testing.T) {
 	t.Parallel()
 	for name, unnoted := range map[string][]string{"all was noted": nil, "the run was not": {noteRun}, "nothing was": {noteRun, noteApp, noteTest, noteSpec}} {
 		t.Run(name, func(t *testing.T) {
@@ -245,7 +247,7 @@ func TestStoppingWhatAKilledProcessLeft(t *testing.T) {
 			l, f := newFarm(t)
 			killed, other := taken(t, l), taken(t, l)
 			for _, held := range []*lease.Held{killed, other} {
-				one := New(f.computer, f.project, false) // each of its own process
+				one := New(f.computer, f.project, false) // each in a process of its own
 				if err := one.Submit(t.Context(), order(l, "base.apk"), held); err != nil {
 					t.Fatal(err)
 				}
@@ -256,21 +258,22 @@ func TestStoppingWhatAKilledProcessLeft(t *testing.T) {
 			}
 			l.Breaks(aws.Endless, state.Always)
 			l.Breaks(aws.Stopping, 3)
-			var told []string
-			if err := New(f.computer, "", false).Stop(t.Context(), left, func(line string) { told = append(told, line) }); err != nil {
+			var reported []string
+			if err := New(f.computer, "", false).Stop(t.Context(), left, func(line string) { reported = append(reported, line) }); err != nil {
 				t.Fatal(err)
 			}
 			running, err := aws.Running(l.Folder)
-			if err != nil || len(running) != 1 || !strings.HasPrefix(running[0], other.ID()+" ") || len(told) != 1 {
-				t.Errorf("%q go on, %q was told, %v; want the other's alone, told once", running, told, err)
+			if err != nil || len(running) != 1 || !strings.HasPrefix(running[0], other.ID()+" ") || len(reported) != 1 {
+				t.Errorf("%q are running, %q was reported, %v; want only the other's, reported once", running, reported, err)
 			}
 			uploads(t, l, 3, 6)
 		})
 	}
 }
 
-// What may have been begun is said to be so however the submission ended, once, with what ended it.
-func TestARunThatMayHaveBegun(t *testing.T) {
+// A run that may have begun is reported as such, once, with the error that ended the
+// submission.
+func TestSubmitOfARunThatMayHaveBegun(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("Ctrl-C")
 	interrupted, cancel := context.WithCancelCause(t.Context())
@@ -280,20 +283,20 @@ func TestARunThatMayHaveBegun(t *testing.T) {
 		err  error
 		want string
 	}{
-		"no answer":               {t.Context(), &farm.UntoldError{Err: errors.New("no answer")}, "AWS Device Farm: schedule a run: no answer; it is not known whether a matrix was begun"},
-		"no answer, interrupted":  {interrupted, &farm.UntoldError{Err: errors.New("no answer")}, "Ctrl-C; it is not known whether a matrix was begun"},
+		"no answer":               {t.Context(), &farm.UnknownError{Err: errors.New("no answer")}, "AWS Device Farm: schedule a run: no answer; it is not known whether a matrix was begun"},
+		"no answer, interrupted":  {interrupted, &farm.UnknownError{Err: errors.New("no answer")}, "Ctrl-C; it is not known whether a matrix was begun"},
 		"an upload, interrupted":  {interrupted, errors.New("killed"), "Ctrl-C"},
 		"an upload that can't be": {t.Context(), errors.New("refused"), "AWS Device Farm: schedule a run: refused"},
 	} {
 		got := stopped(c.ctx, "schedule a run", c.err)
-		if got.Error() != c.want || errors.Is(got, farm.ErrUntold) != strings.Contains(c.want, "not known") || errors.Is(got, cause) != (c.ctx == interrupted) {
+		if got.Error() != c.want || errors.Is(got, farm.ErrUnknown) != strings.Contains(c.want, "not known") || errors.Is(got, cause) != (c.ctx == interrupted) {
 			t.Errorf("%s: %v, want %q", name, got, c.want)
 		}
 	}
 }
 
-// Whoever is interrupted waits for no upload.
-func TestAnUploadThatIsInterrupted(t *testing.T) {
+// An interrupt does not wait for an upload.
+func TestSubmitInterruptedWhileUploading(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	held := taken(t, l)
@@ -315,9 +318,9 @@ func TestAnUploadThatIsInterrupted(t *testing.T) {
 	uploads(t, l, 0, 3)
 }
 
-// The real command takes what it is told, by the service's model that it is made of, and what
-// the stand-in answers; each of its starts takes the better part of a second.
-func TestTheRealCommand(t *testing.T) {
+// The real command accepts the requests, checked against the service's model, and the
+// stand-in's answers. Each start of it takes most of a second.
+func TestRealAWSCommand(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("APKGATE_FULL") == "" {
 		t.Skip("it starts the real command often: APKGATE_FULL=1")
@@ -345,11 +348,11 @@ func TestTheRealCommand(t *testing.T) {
 	}
 	l.Breaks(aws.Unanswered, 1)
 	l.Breaks(aws.Endless, 1)
-	var told []string
-	err = f.Await(t.Context(), o, held.Lease(), func(line string) { told = append(told, line) })
+	var reported []string
+	err = f.Await(t.Context(), o, held.Lease(), func(line string) { reported = append(reported, line) })
 	outcomes, resultsErr := f.Results(t.Context(), o, held.Lease())
-	if err := errors.Join(err, resultsErr); err != nil || len(told) != 1 || len(outcomes[0].Results) != 1 || outcomes[0].Minutes != 2 {
-		t.Errorf("%q, %+v, %v", told, outcomes, err)
+	if err := errors.Join(err, resultsErr); err != nil || len(reported) != 1 || len(outcomes[0].Results) != 1 || outcomes[0].Minutes != 2 {
+		t.Errorf("%q, %+v, %v", reported, outcomes, err)
 	}
 	left := held.Lease()
 	left.Detail[noteRun], left.Detail[noteSpec] = asked, asked

@@ -9,19 +9,19 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// usdPerMinute is what a minute of a phone costs beyond the 1,000 that an account has free
-// once, which are not subtracted: aws.amazon.com/device-farm/pricing, and Amazon's price list
-// AWSDeviceFarm of us-west-2, in force since 2021-09-01 and read in November 2026.
+// usdPerMinute is the price of a minute on a phone. The 1,000 free minutes of a new account
+// are not subtracted. Source: aws.amazon.com/device-farm/pricing, and Amazon's price list
+// AWSDeviceFarm of us-west-2, in force since 2021-09-01, read in November 2026.
 const usdPerMinute = 0.17
 
-// phone is a kind of phone, as list-devices tells the Device of the service's model.
+// phone is a phone in the output of list-devices: a Device of the service's model.
 type phone struct {
 	ARN, Name    string // "Google Pixel 6"
 	OS           string // "13"
 	Availability string // HIGHLY_AVAILABLE, AVAILABLE, BUSY or TEMPORARY_NOT_AVAILABLE
 }
 
-// Rates are what the devices cost.
+// Rates returns the prices of the devices.
 func (f *Farm) Rates(ctx context.Context, devices []farm.Device) ([]farm.Rate, error) {
 	if _, err := f.chosen(ctx, devices); err != nil {
 		return nil, err
@@ -36,13 +36,13 @@ func (f *Farm) Rates(ctx context.Context, devices []farm.Device) ([]farm.Rate, e
 	return rates, nil
 }
 
-// chosen are the ARNs of devices, in their order. Of several phones of a name and an Android,
-// such as one for each carrier, it is the one that is free the soonest.
+// chosen returns the ARNs of devices, in their order. If several phones have the same name and
+// Android version, such as one for each carrier, the phone that is available first is chosen.
 func (f *Farm) chosen(ctx context.Context, devices []farm.Device) ([]string, error) {
 	const doing = "look for the devices"
 	phones, err := f.catalogue(ctx)
 	if err != nil {
-		return nil, failed(doing, err.Error())
+		return nil, farmError(doing, err.Error())
 	}
 	var arns, missing []string
 	for _, d := range devices {
@@ -67,14 +67,14 @@ func (f *Farm) chosen(ctx context.Context, devices []farm.Device) ([]string, err
 		arns = append(arns, best.ARN)
 	}
 	if len(missing) > 0 {
-		err := failed(doing, strings.Join(missing, "; "))
+		err := farmError(doing, strings.Join(missing, "; "))
 		err.Advice = "aws devicefarm list-devices shows which there are, each with its name and its os"
 		return nil, err
 	}
 	return arns, nil
 }
 
-// soonness is how long a phone lets one wait, as far as it is told; less is sooner.
+// soonness ranks how soon a phone is available, as far as the farm reports it; less is sooner.
 func soonness(p phone) int {
 	order := []string{"HIGHLY_AVAILABLE", "AVAILABLE", "BUSY"}
 	if at := slices.Index(order, p.Availability); at >= 0 {
@@ -83,8 +83,8 @@ func soonness(p phone) int {
 	return len(order)
 }
 
-// catalogue asks for the public phones with Android once. Private ones are rented by the
-// month, and are nobody else's: they need no farm of apkgate's kind.
+// catalogue lists the public Android phones, once. Private phones are rented by the month and
+// exclusive, and don't need a farm.
 func (f *Farm) catalogue(ctx context.Context) ([]phone, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

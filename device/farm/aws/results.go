@@ -19,15 +19,15 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// job is what came of a run on one device: a Job of the service's model, as far as it is read.
+// job is the result of a run on one device: the relevant part of a Job of the service's model.
 type job struct {
 	ARN, Result, Message string
 	Device               struct{ ARN string }
 	DeviceMinutes        *struct{ Total, Metered, Unmetered float64 }
 }
 
-// Results are what the run came to on each device. A file that can't be read is the problem
-// of its device alone.
+// Results returns the run's outcome on each device. A file that can't be read is a problem of
+// its device only.
 func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm.Outcome, error) {
 	const doing = "take the results"
 	devices, err := f.chosen(ctx, o.Devices)
@@ -47,11 +47,11 @@ func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm
 		out[i] = farm.Outcome{Device: d}
 		at := slices.IndexFunc(answer.Jobs, func(j job) bool { return j.Device.ARN == devices[i] })
 		if at >= 0 {
-			out[i].Minutes, out[i].Told = answer.Jobs[at].minutes(minutesFor(o))
+			out[i].Minutes, out[i].Known = answer.Jobs[at].minutes(minutesFor(o))
 			f.take(ctx, answer.Jobs[at], &out[i])
 		} else {
-			out[i].Told = run.ended()
-			out[i].Problem = "the run has not come there: " + strings.TrimSpace(spoken(run.Result)+" "+prose.Clip(prose.OneLine(run.Message), 300))
+			out[i].Known = run.ended()
+			out[i].Problem = "the run did not start there: " + strings.TrimSpace(spoken(run.Result)+" "+prose.Clip(prose.OneLine(run.Message), 300))
 		}
 	}
 	if ctx.Err() != nil {
@@ -60,10 +60,11 @@ func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm
 	return out, nil
 }
 
-// minutes are those that are paid for, or are of a slot: each that has begun. The total has
-// others beside them. Where none is told it is the most that a test may take.
-func (j job) minutes(most int) (minutes int, told bool) {
-	const longest = 24 * 60 // more than any run may take
+// minutes returns the metered or unmetered minutes: each minute that has begun. The total
+// includes other minutes. If the farm reports none, it is the maximum for the test, and known
+// is false.
+func (j job) minutes(most int) (minutes int, known bool) {
+	const longest = 24 * 60 // more than the limit of any run
 	d := j.DeviceMinutes
 	if d == nil {
 		return most, false
@@ -75,7 +76,7 @@ func (j job) minutes(most int) (minutes int, told bool) {
 	return int(math.Ceil(took)), true
 }
 
-// problems are the results that are none (ExecutionResult of the service's model).
+// problems are the unsuccessful results (ExecutionResult of the service's model).
 var problems = map[string]string{
 	"FAILED":  "the test failed, the app crashed, or the time was over",
 	"ERRORED": "Device Farm's own infrastructure failed",
@@ -83,7 +84,7 @@ var problems = map[string]string{
 	"SKIPPED": "the device does not fit the app or the test",
 }
 
-// take takes the results of a job, or why there are none.
+// take reads the results of a job, or why there are none.
 func (f *Farm) take(ctx context.Context, j job, o *farm.Outcome) {
 	if j.Result != "PASSED" {
 		o.Problem, o.TestFailed = cmp.Or(problems[j.Result], "the outcome of the test is "+spoken(j.Result)), j.Result == "FAILED"
@@ -93,7 +94,7 @@ func (f *Farm) take(ctx context.Context, j job, o *farm.Outcome) {
 		return
 	}
 	files, err := f.files(ctx, j)
-	if rest.StatusOf(err) == http.StatusForbidden { // an address is good for a while
+	if rest.StatusOf(err) == http.StatusForbidden { // the URL may have expired
 		files, err = f.files(ctx, j)
 	}
 	switch {
@@ -107,14 +108,15 @@ func (f *Farm) take(ctx context.Context, j job, o *farm.Outcome) {
 	}
 }
 
-// What is read of a device's files.
+// Limits on a device's files.
 const (
 	mostFile    = 64 << 20 // bytes
 	mostEntries = 10_000
 	mostResults = 20
 )
 
-// files are the results in the archive that Device Farm makes of what the test spec names.
+// files returns the results in the archive that Device Farm makes of the files that the test
+// spec names.
 func (f *Farm) files(ctx context.Context, j job) ([]farm.File, error) {
 	var answer struct {
 		Artifacts []struct{ Name, Type, Extension, URL string }
@@ -136,7 +138,7 @@ func (f *Farm) files(ctx context.Context, j job) ([]farm.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
-		for _, file := range found { // the archive may be told of the job and of its suites
+		for _, file := range found { // the archive may be listed for the job and for its suites
 			if !slices.ContainsFunc(out, func(has farm.File) bool { return bytes.Equal(has.Data, file.Data) }) {
 				out = append(out, file)
 			}
@@ -145,14 +147,14 @@ func (f *Farm) files(ctx context.Context, j job) ([]farm.File, error) {
 	return out, nil
 }
 
-// unpack are the files of results in an archive.
+// unpack returns the files of results in an archive.
 func unpack(name string, data []byte) ([]farm.File, error) {
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	switch {
-	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are shown, and lead nowhere
+	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are shown, and never used as paths
 		return nil, err
 	case len(archive.File) > mostEntries:
-		return nil, fmt.Errorf("it has %d files, and at most %d are looked through", len(archive.File), mostEntries)
+		return nil, fmt.Errorf("it has %d files, at most %d allowed", len(archive.File), mostEntries)
 	}
 	var out []farm.File
 	left := int64(mostFile)

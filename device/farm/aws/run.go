@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// runState is a Run of the service's model, as far as it is read.
+// runState is the relevant part of a Run of the service's model.
 type runState struct {
 	Status, Result, Message  string
 	TotalJobs, CompletedJobs int
@@ -21,17 +21,17 @@ type runState struct {
 
 func (s runState) ended() bool { return s.Status == "COMPLETED" }
 
-// progress is how far a run is: "pending concurrency, 0 of 2 devices done".
+// progress describes the progress of a run: "pending concurrency, 0 of 2 devices done".
 func (s runState) progress() string {
 	return fmt.Sprintf("%s, %d of %s done", spoken(s.Status), s.CompletedJobs, prose.Count(s.TotalJobs, "device", "devices"))
 }
 
-// spoken is a word of the service in a sentence.
+// spoken converts a constant of the service to words.
 func spoken(word string) string {
 	return strings.ToLower(strings.ReplaceAll(prose.Clip(prose.OneLine(word), 40), "_", " "))
 }
 
-// look asks for the state of a run; one that has come to its end stays as it is.
+// look returns the state of a run; that of a completed run is cached.
 func (f *Farm) look(ctx context.Context, project, name string) (runState, error) {
 	f.mu.Lock()
 	last, ended := f.ended[name]
@@ -49,7 +49,7 @@ func (f *Farm) look(ctx context.Context, project, name string) (runState, error)
 	return answer.Run, err
 }
 
-// Await asks for the state until the run has ended.
+// Await polls the run until it has ended.
 func (f *Farm) Await(ctx context.Context, o farm.Order, l lease.Lease, tell func(string)) error {
 	err := f.computer.Watch(ctx, o.Within, func(ctx context.Context) (string, bool, error) {
 		s, err := f.look(ctx, f.project, l.Detail[noteRun])
@@ -58,13 +58,13 @@ func (f *Farm) Await(ctx context.Context, o farm.Order, l lease.Lease, tell func
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return failed("wait for the run", err.Error())
+	return farmError("wait for the run", err.Error())
 }
 
-// Stop ends what the lease names: an aws that still asks for something, the run, and the
-// uploads that no other run of this process needs.
+// Stop ends everything in the lease: an aws process that is still running, the run, and the
+// uploads that no other run of this process uses.
 func (f *Farm) Stop(ctx context.Context, l lease.Lease, tell func(string)) error {
-	if l.Detail[noteProject] == "" { // nothing was asked for
+	if l.Detail[noteProject] == "" { // nothing was requested
 		return nil
 	}
 	const atMost = 10 * time.Minute
@@ -72,25 +72,25 @@ func (f *Farm) Stop(ctx context.Context, l lease.Lease, tell func(string)) error
 	defer cancel()
 	runs, uploads, err := f.named(ctx, l)
 	if err != nil {
-		return failed("look for what "+l.ID+" has begun", err.Error())
+		return farmError("look for what "+l.ID+" has begun", err.Error())
 	}
 	for _, name := range runs {
 		if err := f.end(ctx, l, name, tell); err != nil {
-			err := failed("stop the run "+name, err.Error())
+			err := farmError("stop the run "+name, err.Error())
 			err.Advice = "stop it in the console: https://us-west-2.console.aws.amazon.com/devicefarm/home"
 			return err
 		}
 	}
 	for _, name := range append(uploads, f.unused(l.ID)...) {
 		if err := f.remove(ctx, l, name); err != nil {
-			return failed("delete what was uploaded", err.Error())
+			return farmError("delete what was uploaded", err.Error())
 		}
 	}
 	return nil
 }
 
-// named are the runs and uploads of a lease that is not of this process's: as noted, and
-// where something was asked for without an answer, as the farm has them under its name.
+// named returns the runs and uploads of another process's lease: those that were noted, and,
+// for a request without an answer, those with the lease's name on the farm.
 func (f *Farm) named(ctx context.Context, l lease.Lease) (runs, uploads []string, err error) {
 	f.mu.Lock()
 	_, mine := f.held[l.ID]
@@ -131,8 +131,8 @@ func (f *Farm) named(ctx context.Context, l lease.Lease) (runs, uploads []string
 	return runs, uploads, nil
 }
 
-// endAsking ends an aws that still asks for something of the lease's, which apkgate may have
-// been killed beside: what it asked for would be there only after it was looked for.
+// endAsking ends an aws process of the lease that outlived apkgate: what it is requesting
+// would exist only after the search for it.
 func endAsking(id string) error {
 	const endsWithin = 20 * time.Second
 	asking, err := program.Find(`"name":"` + id)
@@ -150,7 +150,7 @@ func endAsking(id string) error {
 func (f *Farm) end(ctx context.Context, l lease.Lease, name string, tell func(string)) error {
 	const every = 3 * time.Second
 	unheard := 0
-	for told := false; ; {
+	for known := false; ; {
 		s, err := f.look(ctx, l.Detail[noteProject], name)
 		switch {
 		case isGone(err) || err == nil && s.ended():
@@ -159,12 +159,12 @@ func (f *Farm) end(ctx context.Context, l lease.Lease, name string, tell func(st
 			if unheard++; unheard == farm.Unanswered || errors.Is(err, farm.ErrRefused) {
 				return err
 			}
-		case !told && s.Status != "STOPPING":
+		case !known && s.Status != "STOPPING":
 			if err := f.ask(ctx, l.Detail[noteProject], "stop-run", map[string]any{"arn": name}, nil, ""); err != nil && !isGone(err) {
 				return err
 			}
 			tell("stopping the run " + name)
-			told = true
+			known = true
 		}
 		if err := f.computer.Pause(ctx, every); err != nil {
 			return fmt.Errorf("it has not ended yet: %w", err)
@@ -172,7 +172,7 @@ func (f *Farm) end(ctx context.Context, l lease.Lease, name string, tell func(st
 	}
 }
 
-// unused are the uploads of a lease of this process that no other lease holds any more.
+// unused returns the uploads of a lease of this process that no other lease holds any more.
 func (f *Farm) unused(id string) (names []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -199,7 +199,7 @@ func (f *Farm) remove(ctx context.Context, l lease.Lease, name string) error {
 	return err
 }
 
-// isGone reports whether the service says that there is nothing of that name.
+// isGone reports whether the service answered that nothing has the name.
 func isGone(err error) bool {
 	var said *callError
 	return errors.As(err, &said) && said.code == "NotFoundException"

@@ -10,17 +10,17 @@ import (
 	"github.com/apkgate/apkgate/device/farm"
 )
 
-// Where a Macrobenchmark leaves its files, and what they are called.
+// Where a Macrobenchmark writes its files, and how they are named.
 const (
 	dirArgument = "additionalTestOutputDir"
 	resultEnd   = "benchmarkData.json"
 )
 
-// spec is the test spec of an order: what is done on the computer that Device Farm has the
-// phone at. Only in this, the custom environment, does a test get arguments, and only there
-// is anything else kept of the phone than what Device Farm knows by itself. Its commands pass
-// a YAML parser, a log and a shell, so that what they run is in a form that none of them
-// changes; the script is beside the results for whoever looks.
+// spec returns the test spec of an order: the commands for the computer to which Device Farm
+// connects the phone. Only in this custom environment does a test receive arguments, and only
+// from there are files other than Device Farm's own returned. The commands pass through a YAML
+// parser, a log and a shell, so they are encoded in a form that none of these changes; the
+// script is stored beside the results for inspection.
 func spec(o farm.Order) string {
 	const file = `"$DEVICEFARM_LOG_DIR/apkgate.sh"`
 	return `version: 0.1
@@ -37,10 +37,10 @@ artifacts:
 `
 }
 
-// script runs the test on the phone, which the farm has installed it on, and copies what it
-// has left beside the farm's logs. am instrument ends with 0 whatever comes of the test, so
-// that its output is read: status -1 and -2 are of tests that failed, code -1 of an end that
-// is one (android.app.Activity.RESULT_OK).
+// script runs the test on the phone, where the farm has installed it, and copies the test's
+// files to the farm's logs. am instrument exits with 0 whatever the result, so its output is
+// parsed: status -1 and -2 belong to failed tests, code -1 to a regular end
+// (android.app.Activity.RESULT_OK).
 func script(o farm.Order) string {
 	args := map[string]string{dirArgument: "/sdcard/Android/media/" + o.Package + "/additional_test_output", "androidx.benchmark.enabledRules": "Macrobenchmark"}
 	maps.Copy(args, o.Args)
@@ -53,7 +53,7 @@ func script(o farm.Order) string {
 	}
 	dir := device.Quote(args[dirArgument])
 	component := device.Quote(o.Package + "/" + o.Runner)
-	if o.Runner == "" { // the first that the test's APK has
+	if o.Runner == "" { // the first in the test's APK
 		component = `$(phone shell pm list instrumentation | tr -d '\r' | sed -n ` + device.Quote(`s|^instrumentation:\(`+o.Package+`/[A-Za-z0-9_.]*\) .*|\1|p`) + ` | sed -n 1p)`
 	}
 	return fmt.Sprintf(`#!/bin/sh

@@ -15,7 +15,7 @@ import (
 )
 
 // phoneAtTheHost is adb as a test spec finds it: a phone whose shell is this computer's, with
-// the tools that are asked for there.
+// stand-ins for Android's tools.
 const phoneAtTheHost = `#!/bin/sh
 [ "$1 $2" = "-s UDID" ] || exit 9
 shift 2
@@ -26,7 +26,7 @@ install) echo "$*" > "$PHONE/installed" ;;
 esac
 `
 
-// am leaves a result and a trace where it is told to, and says what SAYS has.
+// am writes a result and a trace to the requested folder, and prints SAYS.
 const am = `#!/bin/sh
 printf '%s\n' "$@" > "$PHONE/arguments"
 dir=
@@ -48,8 +48,8 @@ path*) [ -e "$PHONE/there" ] && printf 'package:/data/app/base.apk\r\n' ;;
 esac
 `
 
-// run does what the test spec says, phase by phase, as the farm's computer does, and returns
-// the folder of its logs, and whether the test passed.
+// run runs the phases of the test spec, like the farm's computer, and returns the folder of
+// its logs, the test's arguments, and whether the test passed.
 func run(t *testing.T, o farm.Order, says string, there bool) (logs, arguments string, passed bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,11 +61,11 @@ func run(t *testing.T, o farm.Order, says string, there bool) (logs, arguments s
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // programs
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // executables
 			t.Fatal(err)
 		}
 	}
-	var told struct {
+	var parsed struct {
 		Version string
 		Host    string `yaml:"android_test_host"`
 		Phases  struct {
@@ -74,15 +74,15 @@ func run(t *testing.T, o farm.Order, says string, there bool) (logs, arguments s
 		}
 		Artifacts []string
 	}
-	if err := yaml.Unmarshal([]byte(spec(o)), &told); err != nil {
+	if err := yaml.Unmarshal([]byte(spec(o)), &parsed); err != nil {
 		t.Fatal(err)
 	}
-	if told.Version != "0.1" || told.Host != "amazon_linux_2" || len(told.Artifacts) != 1 || told.Artifacts[0] != "$DEVICEFARM_LOG_DIR" {
-		t.Errorf("%+v, want version 0.1 on Amazon Linux 2, and the logs' folder kept", told)
+	if parsed.Version != "0.1" || parsed.Host != "amazon_linux_2" || len(parsed.Artifacts) != 1 || parsed.Artifacts[0] != "$DEVICEFARM_LOG_DIR" {
+		t.Errorf("%+v, want version 0.1 on Amazon Linux 2, and the logs' folder kept", parsed)
 	}
 	logs = filepath.Join(dir, "logs")
 	passed = true
-	for _, command := range append(told.Phases.PreTest.Commands, told.Phases.Test.Commands...) {
+	for _, command := range append(parsed.Phases.PreTest.Commands, parsed.Phases.Test.Commands...) {
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Env = []string{"PATH=" + filepath.Join(dir, "host") + ":" + os.Getenv("PATH"), "DEVICEFARM_DEVICE_UDID=UDID", "DEVICEFARM_LOG_DIR=" + logs,
 			"DEVICEFARM_TEST_PACKAGE_PATH=/tmp/test.apk", "PHONE=" + filepath.Join(dir, "phone"), "SAYS=" + filepath.Join(dir, "says")}
@@ -103,9 +103,9 @@ func run(t *testing.T, o farm.Order, says string, there bool) (logs, arguments s
 
 const good = "INSTRUMENTATION_STATUS: numtests=1\r\nINSTRUMENTATION_STATUS_CODE: 1\r\nINSTRUMENTATION_STATUS_CODE: 0\r\nINSTRUMENTATION_RESULT: stream=\r\n\r\nOK (1 test)\r\n\r\nINSTRUMENTATION_CODE: -1\r\n"
 
-// The test spec runs the test with its arguments, whatever is in them, keeps the results and
-// not the traces, and says of a test that failed that it did.
-func TestTheTestSpec(t *testing.T) {
+// The test spec runs the test with its arguments, whatever they contain, keeps the results but
+// not the traces, and reports a failed test as failed.
+func TestSpec(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		says   string
@@ -133,7 +133,7 @@ func TestTheTestSpec(t *testing.T) {
 			}
 			for _, line := range []string{"class\ncom.example.A,com.example.B$C\n", "note\nit's \"$HOME\" # 'x'\n", "androidx.benchmark.enabledRules\nMacrobenchmark\n", "-w\n-r\n"} {
 				if !strings.Contains(arguments, line) {
-					t.Errorf("am was not told %q, but %q", line, arguments)
+					t.Errorf("am did not get %q, but %q", line, arguments)
 				}
 			}
 			if !strings.HasSuffix(arguments, "\n"+component+"\n") {
@@ -147,7 +147,7 @@ func TestTheTestSpec(t *testing.T) {
 	}
 }
 
-// packed is an archive of files.
+// packed returns an archive of the files.
 func packed(t testing.TB, files map[string]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -167,8 +167,8 @@ func packed(t testing.TB, files map[string]string) []byte {
 	return out.Bytes()
 }
 
-// An archive that grows without measure is not unpacked.
-func TestAnArchiveThatIsTooLarge(t *testing.T) {
+// An archive that expands beyond the limit is not unpacked.
+func TestUnpackLimitsTheArchive(t *testing.T) {
 	t.Parallel()
 	bomb := packed(t, map[string]string{"a/x-benchmarkData.json": strings.Repeat(" ", mostFile+1)})
 	if files, err := unpack("Customer Artifacts", bomb); err == nil || !strings.Contains(err.Error(), "more than 64 MiB") {
@@ -183,7 +183,7 @@ func TestAnArchiveThatIsTooLarge(t *testing.T) {
 	}
 }
 
-// Whatever an archive holds, what is taken of it is bounded.
+// Whatever an archive contains, the files taken from it are limited.
 func FuzzUnpack(f *testing.F) {
 	f.Add(packed(f, map[string]string{"Host_Machine_Files/$DEVICEFARM_LOG_DIR/x-benchmarkData.json": "{}", "../y": ""}))
 	f.Add([]byte("PK\x05\x06"))
@@ -199,13 +199,13 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// Whatever aws says, it is told in a line of a bounded length.
+// Whatever aws prints, it is reported in a line of limited length.
 func FuzzRefusal(f *testing.F) {
 	f.Add("\nAn error occurred (ThrottlingException) when calling the GetRun operation (reached max retries: 2): Rate exceeded\n")
 	f.Add("\nUnable to locate credentials. You can configure credentials by running \"aws configure\".\n")
 	f.Fuzz(func(t *testing.T, said string) {
-		if told := refusal("aws devicefarm get-run", said, 254).Error(); strings.ContainsAny(told, "\r\n") || len(told) > 1000 {
-			t.Errorf("%q", told)
+		if parsed := refusal("aws devicefarm get-run", said, 254).Error(); strings.ContainsAny(parsed, "\r\n") || len(parsed) > 1000 {
+			t.Errorf("%q", parsed)
 		}
 	})
 }

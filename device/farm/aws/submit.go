@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// What a lease notes.
+// Keys of a lease's details.
 const (
 	noteProject = "project"
 	noteApp     = "app" // the uploads' ARNs
@@ -21,20 +21,20 @@ const (
 	noteRun     = "run" // its ARN
 )
 
-// asked stands in a lease for the ARN of what was asked for and has no answer yet.
+// asked is noted in place of an ARN that was requested but is not known yet.
 const asked = "asked"
 
-// submitWithin is for uploads that the farm looks at for long.
+// submitWithin allows for uploads that the farm processes for a long time.
 const submitWithin = 20 * time.Minute
 
-// The minutes that a run may be given (the developer guide, "Setting the execution timeout
-// for test runs").
+// The range of a run's time limit in minutes (the developer guide, "Setting the execution
+// timeout for test runs").
 const (
 	LeastMinutes = 5
 	MostMinutes  = 150
 )
 
-// Submit uploads what is not there yet, and schedules the run.
+// Submit uploads the files that are missing, and schedules the run.
 func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error {
 	const doing = "schedule a run"
 	ctx, cancel := context.WithTimeoutCause(ctx, submitWithin, errors.New("the uploads took longer than "+prose.Duration(submitWithin)))
@@ -59,29 +59,29 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	return stopped(ctx, doing, f.schedule(ctx, o, held, devices, names))
 }
 
-// stopped is the error of a step: ctx's own where that was at its end.
+// stopped returns the error of a step, or ctx's cause if it has ended.
 func stopped(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	untold := new(farm.UntoldError)
-	isUntold := errors.As(err, &untold)
-	if isUntold {
-		err = untold.Err
+	unknown := new(farm.UnknownError)
+	isUnknown := errors.As(err, &unknown)
+	if isUnknown {
+		err = unknown.Err
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		err = context.Cause(ctx)
 	} else {
-		err = failed(doing, err.Error())
+		err = farmError(doing, err.Error())
 	}
-	if isUntold {
-		return &farm.UntoldError{Err: err}
+	if isUnknown {
+		return &farm.UnknownError{Err: err}
 	}
 	return err
 }
 
-// schedule schedules the run. What was asked for is waited for, also where nobody needs it
-// any more, so that its name is known.
+// schedule schedules the run. It waits for the answer even after a cancellation, so that the
+// run's ARN is known.
 func (f *Farm) schedule(ctx context.Context, o farm.Order, held *lease.Held, devices, uploads []string) error {
 	if err := errors.Join(context.Cause(ctx), held.Note(noteRun, asked)); err != nil {
 		return err
@@ -92,15 +92,15 @@ func (f *Farm) schedule(ctx context.Context, o farm.Order, held *lease.Held, dev
 	case errors.Is(err, farm.ErrRefused):
 		return errors.Join(err, held.Note(noteRun, ""))
 	case err != nil:
-		return &farm.UntoldError{Err: err}
+		return &farm.UnknownError{Err: err}
 	case !arn.MatchString(answer.Run.ARN):
-		return &farm.UntoldError{Err: errors.New("the service has named no run")}
+		return &farm.UnknownError{Err: errors.New("the service returned no run")}
 	}
 	return held.Note(noteRun, answer.Run.ARN)
 }
 
-// request is a ScheduleRunRequest: a job on each of the devices, once. What Device Farm
-// measures and films by itself would be measured, too, and is turned off.
+// request returns a ScheduleRunRequest: one job on each of the devices. Device Farm's own
+// monitoring and video would disturb the measurement, and are turned off.
 func (f *Farm) request(o farm.Order, id string, devices, uploads []string) map[string]any {
 	billing := "METERED"
 	if f.unmetered {
@@ -120,14 +120,14 @@ func (f *Farm) request(o farm.Order, id string, devices, uploads []string) map[s
 	}
 }
 
-// minutesFor are those that Device Farm gives a test on a phone.
+// minutesFor returns the time limit for Device Farm, in minutes.
 func minutesFor(o farm.Order) int {
 	return min(max(farm.Minutes(o.Within), LeastMinutes), MostMinutes)
 }
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// nameOf is a run's name: the lease's, and what people call it.
+// nameOf returns a run's name: the lease's ID and the label.
 func nameOf(id, label string) string {
 	return id + " " + prose.Clip(notInNames.ReplaceAllString(label, " "), 100)
 }

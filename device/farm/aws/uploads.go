@@ -19,13 +19,13 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// need is what a run needs: what a lease calls it, the UploadType of the service's model, and
-// the end of its name.
+// need is a file that a run needs: its key in the lease, its UploadType in the service's
+// model, and the suffix of its name.
 type need struct{ note, upload, end string }
 
 var app, test, testSpec = need{noteApp, "ANDROID_APP", "app.apk"}, need{noteTest, "INSTRUMENTATION_TEST_PACKAGE", "test.apk"}, need{noteSpec, "INSTRUMENTATION_TEST_SPEC", "spec.yml"}
 
-// part is one of these, the content of a file or a text.
+// part is a needed file with its content: a file or a text.
 type part struct {
 	need
 	path, text string
@@ -37,17 +37,18 @@ func parts(o farm.Order) []part {
 
 func (p part) String() string { return cmp.Or(p.path, "the test spec") }
 
-// upload is a file that is there, or on its way, for as long as leases hold it: the rounds
-// of a comparison have the same files.
+// upload is a file that is uploaded or being uploaded. It exists as long as leases hold it:
+// the rounds of a comparison share their files.
 type upload struct {
 	project, key string
 	users        int
-	done         chan struct{} // closed once it is there, or will not be
+	done         chan struct{} // closed once the upload has succeeded or failed
 	arn          string
 	err          error
 }
 
-// provide has a part there, and notes it: uploaded for the first that needs it.
+// provide makes sure that a part is uploaded, and notes it. The first caller that needs it
+// uploads it.
 func (f *Farm) provide(ctx context.Context, held *lease.Held, p part) (string, error) {
 	f.mu.Lock()
 	key := p.upload + "\x00" + p.path + "\x00" + p.text
@@ -61,7 +62,7 @@ func (f *Farm) provide(ctx context.Context, held *lease.Held, p part) (string, e
 	f.mu.Unlock()
 	if !there {
 		u.err = f.create(ctx, held, p, u)
-		if u.err != nil { // whoever comes next tries anew
+		if u.err != nil { // the next caller tries again
 			f.mu.Lock()
 			delete(f.uploads, key)
 			f.mu.Unlock()
@@ -80,13 +81,13 @@ func (f *Farm) provide(ctx context.Context, held *lease.Held, p part) (string, e
 	return u.arn, held.Note(p.note, u.arn)
 }
 
-// create creates an upload, sends the file there, and waits until the farm has looked at it.
+// create creates an upload, sends the file, and waits until the farm has processed it.
 func (f *Farm) create(ctx context.Context, held *lease.Held, p part, u *upload) error {
 	if err := held.Note(p.note, asked); err != nil {
 		return err
 	}
 	var answer struct{ Upload struct{ ARN, URL string } }
-	// What was asked for is waited for, also where nobody needs it any more.
+	// The answer is waited for even after a cancellation.
 	err := f.ask(context.WithoutCancel(ctx), f.project, "create-upload", map[string]any{
 		"projectArn": f.project, "name": held.ID() + "-" + p.end, "type": p.upload, "contentType": contentType,
 	}, &answer, "")
@@ -94,7 +95,7 @@ func (f *Farm) create(ctx context.Context, held *lease.Held, p part, u *upload) 
 		return errors.Join(err, held.Note(p.note, ""))
 	}
 	if err == nil && !arn.MatchString(answer.Upload.ARN) {
-		err = errors.New("the service has named no upload")
+		err = errors.New("the service returned no upload")
 	}
 	if err != nil {
 		return err
@@ -109,13 +110,13 @@ func (f *Farm) create(ctx context.Context, held *lease.Held, p part, u *upload) 
 	return f.processed(ctx, p, u.arn)
 }
 
-// contentType goes with the address that is signed, and with what is sent there.
+// contentType is part of the signed URL, and must be sent with the file.
 const contentType = "application/octet-stream"
 
-// mostAnswer bounds what the storage says of what was sent, in bytes.
+// mostAnswer limits the storage's answer, in bytes.
 const mostAnswer = 64 << 10
 
-// send puts a file to a signed address, again where that fails by the way.
+// send uploads a file to a signed URL, and retries temporary failures.
 func (f *Farm) send(ctx context.Context, p part, to string) error {
 	const tries = 3
 	for try := 1; ; try++ {
@@ -148,15 +149,15 @@ func put(ctx context.Context, p part, to string) error {
 	return err
 }
 
-// exchange asks the storage at a signed address, which no error names.
+// exchange sends a request to a signed URL, which must not appear in errors.
 func exchange(ctx context.Context, method, to string, body io.ReadCloser, size, most int64) ([]byte, error) {
 	at, err := url.Parse(to)
 	if err != nil || !farm.Safe(at) {
-		return nil, errors.New("the service has given an address that does not begin with https://")
+		return nil, errors.New("the service returned an address that does not begin with https://")
 	}
 	request, err := http.NewRequestWithContext(ctx, method, to, body)
 	if err != nil {
-		return nil, errors.New("the service has given an address that is none")
+		return nil, errors.New("the service returned an invalid address")
 	}
 	if request.ContentLength = size; body != nil {
 		request.Header.Set("Content-Type", contentType)
@@ -164,14 +165,14 @@ func exchange(ctx context.Context, method, to string, body io.ReadCloser, size, 
 	return rest.Ask(rest.Client, request, "the storage", most, saidByStorage)
 }
 
-// saidByStorage is what the storage says of an error: S3's error responses.
+// saidByStorage returns the message in an error response of S3.
 func saidByStorage(text []byte) string {
 	var said struct{ Code, Message string }
 	_ = xml.Unmarshal(text, &said)
 	return prose.Clip(prose.OneLine(said.Code+" "+said.Message), 300)
 }
 
-// processed waits until the farm has looked at what was uploaded.
+// processed waits until the farm has processed an upload.
 func (f *Farm) processed(ctx context.Context, p part, name string) error {
 	const every = 2 * time.Second
 	for {

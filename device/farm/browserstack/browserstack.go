@@ -1,15 +1,15 @@
-// Package browserstack runs builds of tests on BrowserStack App Automate, by its REST
-// interface for Espresso, version 2: it has no program of its own.
+// Package browserstack runs builds of tests on BrowserStack App Automate through its REST
+// interface for Espresso, version 2. BrowserStack has no program for it.
 //
-// It owns what is asked of the service and how it answers, by BrowserStack's public
-// documents; docs/farms.md says which form is from where. Who uses it is in the environment,
-// as BrowserStack's own tools have it; the key is held in memory, sent to BrowserStack alone,
-// and neither shown nor written.
+// It owns the requests to the service and the parsing of its answers, by BrowserStack's public
+// documents; docs/farms.md has the source of each form. The credentials are read from the
+// environment variables of BrowserStack's own tools. The key is kept in memory, sent only to
+// BrowserStack, and neither shown nor written.
 //
-// It takes a stand: a build bears the name of its lease, which is noted before it is asked
-// for, so that it is found and stopped also where apkgate was killed before it heard the
-// build's number; a file of the phone can't be had, so that what the instrumentation prints
-// is taken, or nothing; and a test that takes longer than it may is stopped.
+// A build has the name of its lease, which is noted before the build is requested, so that the
+// build is found and stopped even if apkgate was killed before it received the build's number.
+// Files of the phone can't be fetched, so only the output of the instrumentation is used. A
+// test that exceeds its time limit is stopped.
 package browserstack
 
 import (
@@ -27,24 +27,24 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Kind is the farm's in leases and in configurations.
+// Kind is the farm's name in leases and configurations.
 const Kind = "browserstack"
 
-// called is the farm in sentences.
+// called is the farm's name in sentences.
 const called = "BrowserStack App Automate"
 
-// Farm is BrowserStack App Automate as somebody uses it.
+// Farm is BrowserStack App Automate with one account.
 type Farm struct {
 	computer farm.Computer
 
-	uploading sync.Mutex // one at a time: BrowserStack takes five a minute
+	uploading sync.Mutex // one at a time: BrowserStack accepts five a minute
 	uploaded  map[file]string
 
 	mu     sync.Mutex
 	phones []phone
 }
 
-// New is the farm for whom the computer's environment names.
+// New returns the farm for the account in the computer's environment.
 func New(c farm.Computer) *Farm { return &Farm{computer: c, uploaded: map[file]string{}} }
 
 // Kind is "browserstack".
@@ -53,32 +53,32 @@ func (f *Farm) Kind() string { return Kind }
 // Title is "BrowserStack App Automate".
 func (f *Farm) Title() string { return called }
 
-// Noun is what BrowserStack calls an order.
+// Noun is BrowserStack's word for an order.
 func (f *Farm) Noun() (one, many string) { return "build", "builds" }
 
-// Missing is what is not known of a comparison there.
+// Missing describes what is not known of a comparison there.
 func (f *Farm) Missing() string {
 	return "BrowserStack gives back no files of the phone: the numbers are the medians and percentiles that the benchmark prints, without its repetitions, its traces and what it says of the phone. Where the plan's parallel tests are in use, one build waits for the other."
 }
 
-// failed is an error of the farm.
-func failed(doing, what, advice string) *boot.Error {
+// farmError returns an error of the farm.
+func farmError(doing, what, advice string) *boot.Error {
 	return &boot.Error{Lab: called, What: doing + ": " + what, Advice: advice}
 }
 
-// phone is one of the list of devices (api-reference/appium/devices).
+// phone is an element of the list of devices (api-reference/appium/devices).
 type phone struct {
 	OS      string `json:"os"`
 	Version string `json:"os_version"`
 	Device  string `json:"device"`
 }
 
-// Rates are what the devices cost: nothing each, as a plan is paid for.
+// Rates returns the prices of the devices: zero each, since a plan is billed.
 func (f *Farm) Rates(ctx context.Context, devices []farm.Device) ([]farm.Rate, error) {
 	const doing = "look for the devices"
 	phones, err := f.catalogue(ctx)
 	if err != nil {
-		return nil, failed(doing, err.Error(), adviceOf(err))
+		return nil, farmError(doing, err.Error(), adviceOf(err))
 	}
 	var rates []farm.Rate
 	var missing []string
@@ -98,12 +98,12 @@ func (f *Farm) Rates(ctx context.Context, devices []farm.Device) ([]farm.Rate, e
 		rates = append(rates, farm.Rate{Device: d, Physical: true, Flat: true})
 	}
 	if len(missing) > 0 {
-		return nil, failed(doing, strings.Join(missing, "; "), "https://www.browserstack.com/list-of-browsers-and-platforms/app_automate shows which there are")
+		return nil, farmError(doing, strings.Join(missing, "; "), "https://www.browserstack.com/list-of-browsers-and-platforms/app_automate shows which there are")
 	}
 	return rates, nil
 }
 
-// catalogue asks for the devices once.
+// catalogue lists the devices, once.
 func (f *Farm) catalogue(ctx context.Context) ([]phone, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,7 +113,7 @@ func (f *Farm) catalogue(ctx context.Context) ([]phone, error) {
 	return f.phones, f.call(ctx, http.MethodGet, "app-automate/devices.json", nil, &f.phones)
 }
 
-// plan is what the account may do at once (troubleshooting/parallel-test).
+// plan is the account's limits (troubleshooting/parallel-test).
 type plan struct {
 	Name    string `json:"automate_plan"`
 	AtOnce  int    `json:"parallel_sessions_max_allowed"`
@@ -121,12 +121,12 @@ type plan struct {
 	Waiting int    `json:"queued_sessions_max_allowed"`
 }
 
-// Check looks whether there is a key that BrowserStack takes, what the plan allows, and
-// whether it has the devices.
+// Check checks whether BrowserStack accepts the key, what the plan allows, and whether it has
+// the devices.
 func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Finding {
 	var p plan
 	if err := f.call(ctx, http.MethodGet, "app-automate/plan.json", nil, &p); err != nil {
-		return []device.Finding{farm.Finding("account", failed("ask for the plan", err.Error(), adviceOf(err)))}
+		return []device.Finding{farm.Finding("account", farmError("ask for the plan", err.Error(), adviceOf(err)))}
 	}
 	atOnce := p.AtOnce
 	if p.OfTeam > 0 {
@@ -138,15 +138,15 @@ func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Findin
 		return append(found, farm.Finding("devices", err))
 	}
 	for _, r := range rates {
-		found = append(found, device.Finding{Name: "device", OK: true, Detail: fmt.Sprintf("%v is there: paid for by the plan", r.Device)})
+		found = append(found, device.Finding{Name: "device", OK: true, Detail: fmt.Sprintf("%v is available: paid for by the plan", r.Device)})
 	}
 	return found
 }
 
-// number is a JSON number, or a text that holds one: the documents have both.
+// number is a JSON number, or a string that contains one: the documents have both.
 type number float64
 
-// UnmarshalJSON takes what is no number for 0.
+// UnmarshalJSON decodes anything but a number as 0.
 func (n *number) UnmarshalJSON(data []byte) error {
 	var v float64
 	if json.Unmarshal([]byte(strings.Trim(string(data), `"`)), &v) == nil && v > 0 {

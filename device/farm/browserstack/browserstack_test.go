@@ -29,7 +29,7 @@ INSTRUMENTATION_STATUS: time_to_initial_display_millis_median=312.5
 INSTRUMENTATION_STATUS_CODE: 2
 `
 
-// newFarm is BrowserStack with a stand-in for its service, and how often it has waited.
+// newFarm returns BrowserStack with a stand-in for its service, and its environment.
 func newFarm(t *testing.T) (l *standin.Lab, f *Farm, env map[string]string) {
 	t.Helper()
 	l = standin.New(t, standin.Options{WithoutADB: true})
@@ -59,7 +59,7 @@ func orderOf(l *standin.Lab) farm.Order {
 	}
 }
 
-// calls counts the questions of a kind.
+// calls counts the requests of a kind.
 func calls(l *standin.Lab, of string) (n int) {
 	for _, line := range l.Called("browserstack") {
 		if strings.HasPrefix(line, of) {
@@ -69,8 +69,8 @@ func calls(l *standin.Lab, of string) (n int) {
 	return n
 }
 
-// What the documents bound is kept to, and what would disturb a measurement is off.
-func TestWhatABuildIsAskedFor(t *testing.T) {
+// The request respects the documented limits, and turns off what would disturb a measurement.
+func TestOrder(t *testing.T) {
 	t.Parallel()
 	l, f, _ := newFarm(t)
 	held := taken(t, l)
@@ -98,7 +98,7 @@ func TestWhatABuildIsAskedFor(t *testing.T) {
 	for name, edit := range map[string]func(*farm.Order){
 		"takes the test runner that the test's APK names": func(o *farm.Order) { o.Runner = "com.example.Runner" },
 		"takes 5 arguments": func(o *farm.Order) { o.Args = map[string]string{"a": "1", "b": "1", "c": "1", "d": "1", "e": "1"} },
-		"takes no value such as that of the argument suppress: want l": func(o *farm.Order) { o.Args = map[string]string{"suppress": "a=b"} },
+		"does not accept the value of the argument suppress: want l": func(o *farm.Order) { o.Args = map[string]string{"suppress": "a=b"} },
 	} {
 		o := orderOf(l)
 		edit(&o)
@@ -113,8 +113,8 @@ func TestWhatABuildIsAskedFor(t *testing.T) {
 	}
 }
 
-// A service that fails to answer for a while is asked again; what goes on is told once.
-func TestABuildIsAwaited(t *testing.T) {
+// A service that fails for a while is polled again; each progress message is reported once.
+func TestAwaitBuildRetries(t *testing.T) {
 	t.Parallel()
 	l, f, _ := newFarm(t)
 	held, o := taken(t, l), orderOf(l)
@@ -123,17 +123,17 @@ func TestABuildIsAwaited(t *testing.T) {
 	}
 	l.Breaks(standsin.Unanswered, farm.Unanswered-1)
 	l.Breaks(standsin.Queued, 2)
-	var told []string
-	if err := f.Await(t.Context(), o, held.Lease(), func(line string) { told = append(told, line) }); err != nil {
+	var reported []string
+	if err := f.Await(t.Context(), o, held.Lease(), func(line string) { reported = append(reported, line) }); err != nil {
 		t.Fatal(err)
 	}
 	id := held.Lease().Detail[noteBuild]
-	if want := []string{"build https://app-automate.browserstack.com/dashboard/v2/builds/" + id, "1 queued", "1 running"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if want := []string{"build https://app-automate.browserstack.com/dashboard/v2/builds/" + id, "1 queued", "1 running"}; !slices.Equal(reported, want) {
+		t.Errorf("reported %q, want %q", reported, want)
 	}
 	l.Breaks(standsin.Unanswered, tries-1)
 	outcomes, err := f.Results(t.Context(), o, held.Lease())
-	if err != nil || len(outcomes) != 1 || outcomes[0].Problem != "" || len(outcomes[0].Results) != 1 || outcomes[0].Minutes != 2 || !outcomes[0].Told {
+	if err != nil || len(outcomes) != 1 || outcomes[0].Problem != "" || len(outcomes[0].Results) != 1 || outcomes[0].Minutes != 2 || !outcomes[0].Known {
 		t.Errorf("%+v, %v; want one log, and two minutes for 75 s", outcomes, err)
 	}
 	l.Breaks(standsin.LoggedOut, 1)
@@ -146,8 +146,8 @@ func TestABuildIsAwaited(t *testing.T) {
 	}
 }
 
-// What runs for longer than it may is stopped, by whichever verb the service takes.
-func TestATestThatTakesTooLong(t *testing.T) {
+// A test that exceeds its time limit is stopped, by whichever verb the service accepts.
+func TestAwaitStopsASlowTest(t *testing.T) {
 	t.Parallel()
 	l, f, _ := newFarm(t)
 	held, o := taken(t, l), orderOf(l)
@@ -161,20 +161,20 @@ func TestATestThatTakesTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	outcomes, err := f.Results(t.Context(), o, held.Lease())
-	if err != nil || outcomes[0].Problem != "the test said nothing for too long, or took longer than it may" || !outcomes[0].Told || outcomes[0].Minutes != 2 {
+	if err != nil || outcomes[0].Problem != "the test printed nothing for too long, or exceeded its time limit" || !outcomes[0].Known || outcomes[0].Minutes != 2 {
 		t.Errorf("%+v, %v", outcomes, err)
 	}
 }
 
-// What the service refuses for now is asked for again: five uploads are taken a minute, and
-// tests wait for those of others. An app that has expired is uploaded anew, and a build
-// whose number was not told is found.
-func TestWhatIsAskedForAgain(t *testing.T) {
+// A temporary refusal is retried: five uploads are accepted a minute, and tests wait for those
+// of others. An expired app is uploaded again, and a build whose number was not reported is
+// searched for.
+func TestSubmitRetries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		breaks          string
 		times           int
-		uploads, builds int // asked for by the second order
+		uploads, builds int // of the second order
 		said            string
 		uploadedBefore  bool
 	}{
@@ -212,32 +212,32 @@ func TestWhatIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// A build that may have been begun, and is not found, is said to be so: it may cost something.
-func TestABuildThatMayHaveBegun(t *testing.T) {
+// A build that may have begun and is not found is reported as such: it may cost something.
+func TestSubmitOfABuildThatMayHaveBegun(t *testing.T) {
 	t.Parallel()
 	l, f, _ := newFarm(t)
 	l.Breaks(standsin.Lost, 1)
 	l.Breaks(standsin.Unanswered, 1)
 	held := taken(t, l)
 	err := f.Submit(t.Context(), orderOf(l), held)
-	if want := called + ": submit a build: the service answered 502; " + farm.ErrUntold.Error(); !errors.Is(err, farm.ErrUntold) || err.Error() != want {
+	if want := called + ": submit a build: the service answered 502; " + farm.ErrUnknown.Error(); !errors.Is(err, farm.ErrUnknown) || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
 	}
-	var told []string
-	if err := f.Stop(t.Context(), held.Lease(), func(line string) { told = append(told, line) }); err != nil {
+	var reported []string
+	if err := f.Stop(t.Context(), held.Lease(), func(line string) { reported = append(reported, line) }); err != nil {
 		t.Error(err)
 	}
 	if running, err := standsin.Running(l.Folder); err != nil || len(running) > 0 {
 		t.Errorf("%q go on, %v", running, err)
 	}
 	l.Breaks(standsin.Expired, state.Always)
-	if err := f.Submit(t.Context(), orderOf(l), taken(t, l)); err == nil || errors.Is(err, farm.ErrUntold) {
+	if err := f.Submit(t.Context(), orderOf(l), taken(t, l)); err == nil || errors.Is(err, farm.ErrUnknown) {
 		t.Errorf("one that was refused: %v", err)
 	}
 }
 
-// The logs of tests that begin after the test has are told apart by the session.
-func TestLogsOfSeveralTests(t *testing.T) {
+// The log of a test that began before another's is identified by the session.
+func TestResultsOfSeveralTests(t *testing.T) {
 	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/log") {
@@ -261,8 +261,8 @@ func TestLogsOfSeveralTests(t *testing.T) {
 	}
 }
 
-// What a test came to is said, and a log that is not whole is no result.
-func TestWhatATestCameTo(t *testing.T) {
+// The result of a test is reported, and an incomplete log is not a result.
+func TestResults(t *testing.T) {
 	t.Parallel()
 	for breaks, want := range map[string]struct {
 		problem string
@@ -270,7 +270,7 @@ func TestWhatATestCameTo(t *testing.T) {
 	}{
 		standsin.Fails:          {"the test failed, or the app crashed", 2},
 		standsin.Infrastructure: {"BrowserStack's own infrastructure failed", 2},
-		standsin.TimedOut:       {"the test said nothing for too long, or took longer than it may", 2},
+		standsin.TimedOut:       {"the test printed nothing for too long, or exceeded its time limit", 2},
 		standsin.Skipped:        {"the test was not run: it waited for longer than BrowserStack allows, or the class is not in the test's APK", 0},
 		standsin.NoResults:      {"has no results of androidx.benchmark: is it a Macrobenchmark, or was the log cut?", 2},
 		standsin.LargeLog:       {"read the instrumentation log of start: the answer of the service has more than 16 MiB", 2},
@@ -284,16 +284,16 @@ func TestWhatATestCameTo(t *testing.T) {
 				t.Fatal(err)
 			}
 			outcomes, err := f.Results(t.Context(), o, held.Lease())
-			if err != nil || !strings.Contains(outcomes[0].Problem, want.problem) || len(outcomes[0].Results) != 0 || outcomes[0].Minutes != want.minutes || !outcomes[0].Told || outcomes[0].TestFailed != (breaks == standsin.Fails) {
+			if err != nil || !strings.Contains(outcomes[0].Problem, want.problem) || len(outcomes[0].Results) != 0 || outcomes[0].Minutes != want.minutes || !outcomes[0].Known || outcomes[0].TestFailed != (breaks == standsin.Fails) {
 				t.Errorf("%+v, %v; want %q and %d minutes", outcomes, err, want.problem, want.minutes)
 			}
 		})
 	}
 }
 
-// A build that can't be asked for is not said to be stopped, one that is not there is, and
-// nobody stops another account's.
-func TestAStopThatFails(t *testing.T) {
+// If the build's state can't be read, it is not reported as stopped; a build that does not
+// exist is; and another account's build is never stopped.
+func TestStopErrors(t *testing.T) {
 	t.Parallel()
 	l, f, env := newFarm(t)
 	left := lease.Lease{ID: "apkgate-abcd", Detail: map[string]string{noteAccount: f.account(), noteAsked: "2026-11-27T13:00:00Z", noteBuild: "9beef"}}
@@ -315,7 +315,7 @@ func TestAStopThatFails(t *testing.T) {
 		t.Errorf("one that can't be asked for: %v", err)
 	}
 	env[userVariable] = "somebody"
-	if err := f.Stop(t.Context(), held.Lease(), none); err == nil || !strings.Contains(err.Error(), "another user") || strings.Contains(err.Error(), "somebody") {
+	if err := f.Stop(t.Context(), held.Lease(), none); err == nil || !strings.Contains(err.Error(), "a different user") || strings.Contains(err.Error(), "somebody") {
 		t.Errorf("another account: %v", err)
 	}
 	env[userVariable] = standsin.User
@@ -328,8 +328,8 @@ func TestAStopThatFails(t *testing.T) {
 	}
 }
 
-// Where more builds were begun since than are listed, nobody says that there is none.
-func TestALostBuildBehindOthers(t *testing.T) {
+// If more builds have begun since than are listed, the build is not reported as absent.
+func TestStopOfAnUnlistedBuild(t *testing.T) {
 	t.Parallel()
 	l, f, _ := newFarm(t)
 	left := lease.Lease{ID: "apkgate-abcd", Detail: map[string]string{noteAccount: f.account(), noteAsked: time.Now().Add(-2 * time.Minute).Format(time.RFC3339)}}
@@ -347,8 +347,8 @@ func TestALostBuildBehindOthers(t *testing.T) {
 	}
 }
 
-// The key goes to BrowserStack alone, and to no computer in the clear.
-func TestTheKeyIsSentToNobodyElse(t *testing.T) {
+// The key is sent only to BrowserStack, and never unencrypted.
+func TestKeyIsSentToBrowserStackOnly(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 9)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -383,8 +383,8 @@ func TestTheKeyIsSentToNobodyElse(t *testing.T) {
 	}
 }
 
-// Whatever the service says, what is shown is one line of text, and numbers are safe in an
-// address.
+// Whatever the service answers, the message shown is one line of text, and numbers are safe in
+// a URL.
 func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(`{"builds":[{"build_id":"8d3f5"},{"id":"../x"}]}`))
 	f.Add([]byte(`[{"id":"8d3f5"}]`))

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// build is what the service tells of one, as far as it is read (api-reference/espresso/
-// builds, Get build status).
+// build is the relevant part of a build's state (api-reference/espresso/builds, Get build
+// status).
 type build struct {
 	Status  string    `json:"status"`
 	Devices []ofPhone `json:"devices"`
@@ -28,8 +28,8 @@ type ofPhone struct {
 	Sessions []session `json:"sessions"`
 }
 
-// session is the test on one device: without shards there is one (api-reference/espresso/
-// sessions).
+// session is the test on one device: without shards there is one
+// (api-reference/espresso/sessions).
 type session struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
@@ -51,7 +51,7 @@ type testCase struct {
 	Log    string `json:"instrumentation_log"` // an address
 }
 
-// ended are the states that are final. One that is none of the documents goes on.
+// ended are the final states. An undocumented state is not final.
 var ended = []string{"passed", "failed", "error", "timedout", "timeout", "skipped", "stopped", "done"}
 
 func final(status string) bool { return slices.Contains(ended, strings.ToLower(status)) }
@@ -77,7 +77,7 @@ func (b build) progress() string {
 	return prose.List(states)
 }
 
-// running reports whether the test runs on a device, and does not only wait for one.
+// running reports whether the test is running on a device, rather than waiting for one.
 func (b build) running() bool {
 	return slices.ContainsFunc(b.Devices, func(d ofPhone) bool {
 		return slices.ContainsFunc(d.Sessions, func(s session) bool { return s.Status == "running" })
@@ -96,8 +96,8 @@ func dashboard(id string) string {
 	return "https://app-automate.browserstack.com/dashboard/v2/builds/" + id
 }
 
-// Await asks for the state until it is final. BrowserStack bounds a test by two hours alone,
-// so that one that takes longer than it may is stopped.
+// Await polls the build until its state is final. BrowserStack's own limit is two hours, so a
+// test that exceeds its time limit is stopped here.
 func (f *Farm) Await(ctx context.Context, o farm.Order, l lease.Lease, tell func(string)) error {
 	id := l.Detail[noteBuild]
 	tell("build " + dashboard(id))
@@ -123,5 +123,5 @@ func (f *Farm) Await(ctx context.Context, o farm.Order, l lease.Lease, tell func
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return failed("wait for the build "+id, err.Error(), adviceOf(err))
+	return farmError("wait for the build "+id, err.Error(), adviceOf(err))
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Results are what the build came to on each device. A log that can't be read is the problem
-// of its device alone.
+// Results returns the build's outcome on each device. A log that can't be read is a problem of
+// its device only.
 func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm.Outcome, error) {
 	id := l.Detail[noteBuild]
 	var b build
@@ -27,7 +27,7 @@ func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm
 		return err
 	})
 	if err != nil {
-		return nil, failed("take the results of the build "+id, err.Error(), adviceOf(err))
+		return nil, farmError("take the results of the build "+id, err.Error(), adviceOf(err))
 	}
 	out := make([]farm.Outcome, len(o.Devices))
 	for i, d := range o.Devices {
@@ -39,22 +39,22 @@ func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm
 	return out, nil
 }
 
-// problems are the states of a session that is no success (espresso/view-test-results).
+// problems are the unsuccessful states of a session (espresso/view-test-results).
 var problems = map[string]string{
 	"failed":   "the test failed, or the app crashed",
 	"error":    "BrowserStack's own infrastructure failed",
-	"timedout": "the test said nothing for too long, or took longer than it may",
+	"timedout": "the test printed nothing for too long, or exceeded its time limit",
 	"skipped":  "the test was not run: it waited for longer than BrowserStack allows, or the class is not in the test's APK",
 	"stopped":  "the build was stopped",
 }
 
-// outcome is that of one device.
+// outcome returns the outcome on one device.
 func (f *Farm) outcome(ctx context.Context, id string, b build, d farm.Device, within time.Duration) farm.Outcome {
 	o := farm.Outcome{Device: d, Minutes: farm.Minutes(within)}
 	at := slices.IndexFunc(b.Devices, func(p ofPhone) bool { return p.Device == d.Model && sameVersion(p.Version, d.Version) })
 	if at < 0 || len(b.Devices[at].Sessions) == 0 {
-		o.Problem = "the build has not run there: " + prose.Clip(prose.OneLine(b.Status), 40)
-		o.Minutes, o.Told = 0, final(b.Status)
+		o.Problem = "the build did not run there: " + prose.Clip(prose.OneLine(b.Status), 40)
+		o.Minutes, o.Known = 0, final(b.Status)
 		return o
 	}
 	if n := len(b.Devices[at].Sessions); n > 1 {
@@ -63,7 +63,7 @@ func (f *Farm) outcome(ctx context.Context, id string, b build, d farm.Device, w
 	}
 	s := b.Devices[at].Sessions[0]
 	if final(s.Status) { // without a duration nothing ran
-		o.Minutes, o.Told = farm.Minutes(time.Duration(float64(s.Seconds)*float64(time.Second))), true
+		o.Minutes, o.Known = farm.Minutes(time.Duration(float64(s.Seconds)*float64(time.Second))), true
 	}
 	switch {
 	case s.Status != "passed":
@@ -82,15 +82,15 @@ func (f *Farm) outcome(ctx context.Context, id string, b build, d farm.Device, w
 	return o
 }
 
-// sameVersion compares versions of Android, whose ".0" is left out here and there.
+// sameVersion compares Android versions, whose ".0" may be omitted.
 func sameVersion(a, b string) bool {
 	return strings.TrimSuffix(a, ".0") == strings.TrimSuffix(b, ".0")
 }
 
-// mostTests bounds the logs that are fetched of a session.
+// mostTests limits how many logs of a session are fetched.
 const mostTests = 200
 
-// printed is what the instrumentation has printed in a session, of all its tests.
+// printed returns the instrumentation's output of all tests in a session.
 func (f *Farm) printed(ctx context.Context, id, sessionID string) (farm.File, error) {
 	name := "the instrumentation logs of " + dashboard(id) + "/sessions/" + prose.Clip(prose.OneLine(sessionID), 64)
 	var s session
@@ -114,14 +114,15 @@ func (f *Farm) printed(ctx context.Context, id, sessionID string) (farm.File, er
 	}
 	switch {
 	case tests == 0:
-		return farm.File{}, errors.New("the session tells of no test: is the class in the test's APK?")
+		return farm.File{}, errors.New("the session has no test: is the class in the test's APK?")
 	case !bytes.Contains(all.Bytes(), []byte(benchmarkLine)):
 		return farm.File{}, errors.New("the test passed, and its instrumentation log has no results of androidx.benchmark: is it a Macrobenchmark, or was the log cut?")
 	}
 	return farm.File{Name: name, Data: all.Bytes()}, nil
 }
 
-// add adds the log of a test. One that begins after the test has is told whose it is.
+// add appends the log of a test. If the log begins after the start of the test, the class and
+// test are added.
 func (f *Farm) add(ctx context.Context, all *bytes.Buffer, class string, test testCase) error {
 	var text []byte
 	err := f.patiently(ctx, func() (err error) {
@@ -142,7 +143,7 @@ func (f *Farm) add(ctx context.Context, all *bytes.Buffer, class string, test te
 	return nil
 }
 
-// Lines of an instrumentation.
+// Lines of the instrumentation's output.
 const (
 	classLine     = "INSTRUMENTATION_STATUS: class="
 	testLine      = "INSTRUMENTATION_STATUS: test="

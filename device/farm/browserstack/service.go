@@ -20,41 +20,41 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Where the service is, and where its logs are (api-reference/espresso/sessions).
+// Hosts of the service and of its logs (api-reference/espresso/sessions).
 const (
 	home     = "https://api-cloud.browserstack.com"
 	logsHost = "api.browserstack.com"
 )
 
-// The variables by which BrowserStack's own tools know their user, and ours for another
-// address of the service, such as a proxy's.
+// The variables in which BrowserStack's own tools find their credentials, and apkgate's own
+// for another address of the service, such as a proxy's.
 const (
 	userVariable    = "BROWSERSTACK_USERNAME"
 	keyVariable     = "BROWSERSTACK_ACCESS_KEY"
 	addressVariable = "BROWSERSTACK_API_URL"
 )
 
-// Bounds of an answer, and how long it may take.
+// Limits on an answer's size and time.
 const (
 	mostAnswer    = 8 << 20  // bytes
 	mostLog       = 16 << 20 // bytes
 	answersWithin = time.Minute
 )
 
-// errNobody says that the environment names nobody.
-var errNobody = rest.Final(errors.New("the environment names no user of it"))
+// errNobody means that the environment has no credentials.
+var errNobody = rest.Final(errors.New("the environment has no credentials for it"))
 
 func (f *Farm) address() string {
 	return strings.TrimSuffix(cmp.Or(f.computer.Getenv(addressVariable), home), "/")
 }
 
-// account is a name for whoever the environment names that tells nobody who that is.
+// account returns an identifier of the account in the environment that does not reveal it.
 func (f *Farm) account() string {
 	sum := sha256.Sum256([]byte(f.computer.Getenv(userVariable)))
 	return hex.EncodeToString(sum[:8])
 }
 
-// call asks the service for JSON.
+// call sends a request and decodes the JSON answer.
 func (f *Farm) call(ctx context.Context, method, path string, body, into any) error {
 	text, err := f.ask(ctx, method, path, body)
 	if err != nil {
@@ -66,13 +66,13 @@ func (f *Farm) call(ctx context.Context, method, path string, body, into any) er
 	return nil
 }
 
-// Asking for what a build has come to, whose minutes are spent, is tried again.
+// Requests for the results of a build, whose minutes are already spent, are retried.
 const (
 	tries      = 4
 	triesApart = 5 * time.Second
 )
 
-// patiently does something again where it failed and was not refused.
+// patiently retries an operation that failed without being refused.
 func (f *Farm) patiently(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
@@ -82,7 +82,7 @@ func (f *Farm) patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// ask asks the service, with a body as JSON where there is one.
+// ask sends a request, with a JSON body if there is one.
 func (f *Farm) ask(ctx context.Context, method, path string, body any) ([]byte, error) {
 	var sent io.Reader = http.NoBody
 	if body != nil {
@@ -104,7 +104,7 @@ func (f *Farm) ask(ctx context.Context, method, path string, body any) ([]byte, 
 	return rest.Ask(rest.Client, request, "the service", mostAnswer, refusal)
 }
 
-// request is one with the user and the key.
+// request returns a request with the credentials.
 func (f *Farm) request(ctx context.Context, method, address string, body io.Reader) (*http.Request, error) {
 	user, key := f.computer.Getenv(userVariable), f.computer.Getenv(keyVariable)
 	if user == "" || key == "" {
@@ -115,17 +115,17 @@ func (f *Farm) request(ctx context.Context, method, address string, body io.Read
 	}
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		return nil, fmt.Errorf("the address of the service %s is no address", called)
+		return nil, fmt.Errorf("the address of the service %s is not a URL", called)
 	}
 	request.SetBasicAuth(user, key)
 	return request, nil
 }
 
-// follows are the clients of logs: they may lie on another computer, which gets no key.
+// follows is the client for logs: they may be on another host, which does not receive the key.
 var follows = &http.Client{CheckRedirect: func(request *http.Request, before []*http.Request) error {
 	const most = 3
 	if len(before) > most {
-		return errors.New("it leads on and on")
+		return errors.New("too many redirects")
 	}
 	if request.URL.Host != before[0].URL.Host {
 		request.Header.Del("Authorization")
@@ -133,11 +133,11 @@ var follows = &http.Client{CheckRedirect: func(request *http.Request, before []*
 	return rest.Safe("that has the log", request.URL.String())
 }}
 
-// log reads a log that the service has told the address of.
+// log reads a log at a URL from the service.
 func (f *Farm) log(ctx context.Context, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("its address is no address")
+		return nil, errors.New("its URL is invalid")
 	}
 	ours, err := url.Parse(f.address())
 	if err != nil || u.Host != ours.Host && (u.Scheme != "https" || u.Host != logsHost) {
@@ -152,8 +152,8 @@ func (f *Farm) log(ctx context.Context, address string) ([]byte, error) {
 	return rest.Ask(follows, request, "the service", mostLog, refusal)
 }
 
-// refusal is what the service says of an error: as JSON under one of several names, or as
-// text; a page of HTML is not shown.
+// refusal returns the message in an error response: JSON with one of several keys, or text;
+// HTML is not shown.
 func refusal(text []byte) string {
 	text = bytes.TrimSpace(text)
 	if bytes.HasPrefix(text, []byte("<")) {
@@ -173,10 +173,10 @@ func refusal(text []byte) string {
 	return prose.Clip(prose.OneLine(string(text)), 300)
 }
 
-// advices are what to do about what the service says, by words of its documents.
+// advices are hints for messages of the service, by a part of the documented message.
 var advices = []struct{ said, advice string }{
 	{errNobody.Error(), "set " + userVariable + " and " + keyVariable + ", which https://www.browserstack.com/accounts/profile/details shows"},
-	{"the service answered 401", "look whether " + userVariable + " and " + keyVariable + " are those of https://www.browserstack.com/accounts/profile/details"},
+	{"the service answered 401", "check that " + userVariable + " and " + keyVariable + " are those of https://www.browserstack.com/accounts/profile/details"},
 	{"the service answered 429", "BrowserStack takes five uploads a minute: use fewer comparisons at once"},
 	{inUse, "wait for other tests of the account, lower farm.parallel, or see https://www.browserstack.com/docs/app-automate/appium/troubleshooting/parallel-test"},
 }

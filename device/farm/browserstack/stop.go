@@ -15,8 +15,9 @@ import (
 	"github.com/apkgate/apkgate/device/lab/lease"
 )
 
-// stop has a build stopped. The dashboard's button is documented, and that there is such a
-// request, and not its verb: it is known to be stopped by its state alone.
+// stop requests the end of a build. The dashboard's button is documented, and so is the
+// existence of such a request, but not its verb: only the build's state shows whether it was
+// stopped.
 func (f *Farm) stop(ctx context.Context, id string) error {
 	_, err := f.ask(ctx, http.MethodPut, buildPath(id)+"/stop", nil)
 	if status := rest.StatusOf(err); status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
@@ -25,18 +26,18 @@ func (f *Farm) stop(ctx context.Context, id string) error {
 	return err
 }
 
-// Stop stops the build that the lease names, or that bears its name, and waits until it has
-// ended.
+// Stop stops the build in the lease, or the build with the lease's name, and waits until it
+// has ended.
 func (f *Farm) Stop(ctx context.Context, l lease.Lease, tell func(string)) error {
 	const atMost = 5 * time.Minute
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	id := l.Detail[noteBuild]
 	if id == "" && l.Detail[noteAsked] == "" {
-		return nil // none was asked for
+		return nil // none was requested
 	}
 	if by := l.Detail[noteAccount]; by != f.account() {
-		return failed("stop what "+l.ID+" has begun", "the environment names another user than the one that has begun it", "set "+userVariable+" and "+keyVariable+" to those that it was begun with")
+		return farmError("stop what "+l.ID+" has begun", "the environment names a different user than the one that started it", "set "+userVariable+" and "+keyVariable+" to those that it was begun with")
 	}
 	if id == "" {
 		found, err := f.lost(ctx, l)
@@ -63,52 +64,52 @@ func (f *Farm) end(ctx context.Context, id string, tell func(string)) error {
 			}
 		}
 		if errors.Is(err, farm.ErrRefused) {
-			return failed(doing, err.Error(), byHand)
+			return farmError(doing, err.Error(), byHand)
 		}
 		const apart = 2 * time.Second
 		if pauseErr := f.computer.Pause(ctx, apart); pauseErr != nil {
 			if err == nil {
 				err = pauseErr
 			}
-			return failed(doing, "it has not ended yet: "+err.Error(), byHand)
+			return farmError(doing, "it has not ended yet: "+err.Error(), byHand)
 		}
 	}
 }
 
-// settled is how long a build that was asked for may take to be listed, and endsItself after
-// how long BrowserStack has ended any: it waits for 15 minutes, and runs for two hours.
+// settled is how long a requested build may take to be listed. endsItself is after how long
+// BrowserStack has ended any build: it waits for 15 minutes, and runs for two hours.
 const (
 	settled    = time.Minute
 	endsItself = 2*time.Hour + 30*time.Minute
 )
 
-// lost looks for a build whose number was not told, "" for none.
+// lost searches for a build whose number was not reported, "" for none.
 func (f *Farm) lost(ctx context.Context, l lease.Lease) (string, error) {
 	doing := "look for the build " + l.ID
 	asked, err := time.Parse(time.RFC3339, l.Detail[noteAsked])
 	if err != nil {
-		return "", failed(doing, "the lease does not say when it was asked for", "")
+		return "", farmError(doing, "the lease does not say when it was asked for", "")
 	}
 	for {
 		since := time.Since(asked)
 		id, all, err := f.lookFor(ctx, l.ID)
 		switch {
 		case err != nil:
-			return "", failed(doing, err.Error(), adviceOf(err))
+			return "", farmError(doing, err.Error(), adviceOf(err))
 		case id == "" && !all && since < endsItself:
-			return "", failed(doing, fmt.Sprintf("it is none of the newest %d, which are all that are listed", listedAtOnce), "stop the build whose tag is "+l.ID+" by hand: https://app-automate.browserstack.com/dashboard/v2; BrowserStack ends it after two hours")
+			return "", farmError(doing, fmt.Sprintf("it is none of the newest %d, which are all that are listed", listedAtOnce), "stop the build whose tag is "+l.ID+" by hand: https://app-automate.browserstack.com/dashboard/v2; BrowserStack ends it after two hours")
 		case id != "" || since > settled:
 			return id, nil
 		}
 		const apart = 5 * time.Second
 		if err := f.computer.Pause(ctx, apart); err != nil {
-			return "", failed(doing, err.Error(), "")
+			return "", farmError(doing, err.Error(), "")
 		}
 	}
 }
 
-// lookFor is the number of the build with a tag, of the newest that are listed; "" for none,
-// and whether those are all. A build tells what it was asked for with (input_capabilities).
+// lookFor returns the number of the listed build with a tag, "" for none, and whether the list
+// is complete. A build's details contain its request (input_capabilities).
 func (f *Farm) lookFor(ctx context.Context, tag string) (id string, all bool, err error) {
 	text, err := f.ask(ctx, http.MethodGet, "app-automate/espresso/v2/builds?project="+url.QueryEscape(project), nil)
 	if err != nil {
@@ -119,21 +120,22 @@ func (f *Farm) lookFor(ctx context.Context, tag string) (id string, all bool, er
 		return "", false, err
 	}
 	for _, id := range ids {
-		told, err := f.ask(ctx, http.MethodGet, buildPath(id), nil)
+		known, err := f.ask(ctx, http.MethodGet, buildPath(id), nil)
 		if err != nil {
 			return "", false, err
 		}
-		if bytes.Contains(told, []byte(tag)) {
+		if bytes.Contains(known, []byte(tag)) {
 			return id, true, nil
 		}
 	}
 	return "", len(ids) < listedAtOnce, nil
 }
 
-// listedAtOnce is how many builds the service lists, the newest first.
+// listedAtOnce is how many builds the service lists, newest first.
 const listedAtOnce = 20
 
-// listed are the numbers of a list of builds, which comes alone or under a name.
+// listed returns the numbers in a list of builds, which may be a bare array or the value of a
+// key.
 func listed(text []byte) (ids []string, err error) {
 	type one struct {
 		ID    string `json:"id"`
@@ -147,7 +149,7 @@ func listed(text []byte) (ids []string, err error) {
 			return nil, fmt.Errorf("read the list of builds: %w", err)
 		}
 	}
-	for _, b := range named.Builds[:min(len(named.Builds), 5*listedAtOnce)] { // were it more
+	for _, b := range named.Builds[:min(len(named.Builds), 5*listedAtOnce)] { // in case there are more
 		for _, id := range []string{b.Build, b.ID} {
 			if buildID.MatchString(id) {
 				ids = append(ids, id)

@@ -20,17 +20,17 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// What a lease notes.
+// Keys of a lease's details.
 const (
-	noteAccount = "account" // of whom it was asked for: account()
+	noteAccount = "account" // the account of the request: account()
 	noteAsked   = "asked"   // when the build was asked for, RFC 3339; "" where it was refused
 	noteBuild   = "build"   // its number
 )
 
-// project is under which all builds of apkgate are listed.
+// project is the project of all of apkgate's builds.
 const project = "apkgate"
 
-// order is the body that asks for a build (api-reference/espresso/builds).
+// order is the request body for a build (api-reference/espresso/builds).
 type order struct {
 	App       string   `json:"app"`
 	TestSuite string   `json:"testSuite"`
@@ -38,10 +38,10 @@ type order struct {
 	Class     []string `json:"class,omitempty"`
 	Project   string   `json:"project"`
 	Tag       string   `json:"buildTag"`
-	// All tests in one go, as am instrument runs them elsewhere, and logs of each.
+	// All tests run in one process, as am instrument does elsewhere, with a log of each.
 	SingleRunner bool `json:"singleRunnerInvocation"`
 	ClearData    bool `json:"clearPackageData"`
-	// What would record while it is measured, and holds no results.
+	// Recordings would disturb the measurement, and contain no results.
 	Video       bool              `json:"video"`
 	DeviceLogs  bool              `json:"deviceLogs"`
 	NetworkLogs bool              `json:"networkLogs"`
@@ -49,19 +49,19 @@ type order struct {
 	Options     map[string]string `json:"instrumentationOptions"`
 }
 
-// idle is after how long without a word a test is ended: what it may take, within what
-// BrowserStack takes (espresso/timeouts).
+// idle returns after how much silence a test is ended, in seconds: its time limit, within the
+// range that BrowserStack accepts (espresso/timeouts).
 func idle(within time.Duration) int {
 	const least, most = 60, 900
 	return max(least, min(int(within.Seconds()), most))
 }
 
-// What instrumentationOptions may be (espresso/custom-espresso-options).
+// The limit on instrumentationOptions (espresso/custom-espresso-options).
 const mostOptions = 5
 
 var optionValue = regexp.MustCompile(`^[a-zA-Z0-9<>&@,/._#\s-]+$`)
 
-// options are the arguments of the instrumentation.
+// options returns the arguments of the instrumentation.
 func options(args map[string]string) (map[string]string, error) {
 	all := map[string]string{"androidx.benchmark.enabledRules": "Macrobenchmark"}
 	maps.Copy(all, args)
@@ -70,13 +70,13 @@ func options(args map[string]string) (map[string]string, error) {
 	}
 	for name, value := range all {
 		if !optionValue.MatchString(value) {
-			return nil, fmt.Errorf("BrowserStack takes no value such as that of the argument %s: want letters, digits, blanks or < > & @ , / . _ # -", prose.Short(name))
+			return nil, fmt.Errorf("BrowserStack does not accept the value of the argument %s: want letters, digits, blanks or < > & @ , / . _ # -", prose.Short(name))
 		}
 	}
 	return all, nil
 }
 
-// Submit uploads what is not there yet, and has the build begun.
+// Submit uploads the files that are missing, and starts the build.
 func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error {
 	const doing = "submit a build"
 	tell := o.Tell
@@ -85,7 +85,7 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	}
 	body, err := f.order(o, held.ID())
 	if err != nil {
-		return failed(doing, err.Error(), "")
+		return farmError(doing, err.Error(), "")
 	}
 	if err := held.Note(noteAccount, f.account()); err != nil {
 		return err
@@ -94,16 +94,16 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	before := f.has(app, test)
 	err = f.uploadAndBegin(ctx, app, test, body, held, tell)
 	if before && errors.Is(err, farm.ErrRefused) && !strings.Contains(err.Error(), inUse) {
-		f.forget(app, test) // they may have expired
+		f.forget(app, test) // the uploads may have expired
 		err = f.uploadAndBegin(ctx, app, test, body, held, tell)
 	}
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if untold := new(farm.UntoldError); errors.As(err, &untold) {
-		return &farm.UntoldError{Err: failed(doing, untold.Err.Error(), adviceOf(err))}
+	if unknown := new(farm.UnknownError); errors.As(err, &unknown) {
+		return &farm.UnknownError{Err: farmError(doing, unknown.Err.Error(), adviceOf(err))}
 	}
-	return failed(doing, err.Error(), adviceOf(err))
+	return farmError(doing, err.Error(), adviceOf(err))
 }
 
 func (f *Farm) uploadAndBegin(ctx context.Context, app, test file, body order, held *lease.Held, tell func(string)) (err error) {
@@ -116,7 +116,7 @@ func (f *Farm) uploadAndBegin(ctx context.Context, app, test file, body order, h
 	return f.begin(ctx, body, held, tell)
 }
 
-// order is the body for an order, but for what is uploaded.
+// order returns the request body for an order, without the uploads.
 func (f *Farm) order(o farm.Order, tag string) (order, error) {
 	if o.Runner != "" {
 		return order{}, errors.New("BrowserStack takes the test runner that the test's APK names: remove workload.instrumentation.runner")
@@ -137,17 +137,17 @@ func (f *Farm) order(o farm.Order, tag string) (order, error) {
 	return body, nil
 }
 
-// How long a build is asked for again while all parallel tests of the plan are in use, and
-// as many wait as may.
+// How long a build is requested again while all parallel tests of the plan, and all places in
+// its queue, are in use.
 const (
 	freeAgain  = 30 * time.Second
 	freeWithin = 30 * time.Minute
 )
 
-// inUse is how a build is refused for that (troubleshooting/parallel-test).
+// inUse is the message for that refusal (troubleshooting/parallel-test).
 const inUse = "parallel tests are currently in use"
 
-// begin asks for the build until there is room for it.
+// begin requests the build until there is room for it.
 func (f *Farm) begin(ctx context.Context, body order, held *lease.Held, tell func(string)) error {
 	for waited := time.Duration(0); ; waited += freeAgain {
 		err := f.askForBuild(ctx, body, held)
@@ -155,7 +155,7 @@ func (f *Farm) begin(ctx context.Context, body order, held *lease.Held, tell fun
 			return err
 		}
 		if waited == 0 {
-			tell("all parallel tests of the plan are in use: waits for one")
+			tell("all parallel tests of the plan are in use: waiting for one")
 		}
 		if err := f.computer.Pause(ctx, freeAgain); err != nil {
 			return err
@@ -163,11 +163,11 @@ func (f *Farm) begin(ctx context.Context, body order, held *lease.Held, tell fun
 	}
 }
 
-// buildID is how a build is numbered: safe in an address.
+// buildID matches a build's number, which is safe in a URL.
 var buildID = regexp.MustCompile(`^[A-Za-z0-9]{1,128}$`)
 
-// askForBuild asks for it once, and hears the answer out: who does not know the number has
-// to look for the build.
+// askForBuild requests the build once. It waits for the answer even after a cancellation,
+// because without the number the build has to be searched for.
 func (f *Farm) askForBuild(ctx context.Context, body order, held *lease.Held) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -186,13 +186,13 @@ func (f *Farm) askForBuild(ctx context.Context, body order, held *lease.Held) er
 	}
 	if err == nil {
 		if err = json.Unmarshal(text, &answer); err == nil && !buildID.MatchString(answer.ID) {
-			return errors.Join(rest.Final(errors.New(cmp.Or(refusal(text), "it tells no number of a build"))), held.Note(noteAsked, ""))
+			return errors.Join(rest.Final(errors.New(cmp.Or(refusal(text), "it has no build number"))), held.Note(noteAsked, ""))
 		}
 	}
-	if err != nil { // it may have been begun all the same
+	if err != nil { // the build may have begun nevertheless
 		var lookErr error
 		if answer.ID, _, lookErr = f.lookFor(ctx, held.ID()); lookErr != nil || answer.ID == "" {
-			return &farm.UntoldError{Err: err}
+			return &farm.UnknownError{Err: err}
 		}
 	}
 	return held.Note(noteBuild, answer.ID)

@@ -19,30 +19,30 @@ import (
 	"github.com/apkgate/apkgate/device/farm/rest"
 )
 
-// file is one that is uploaded, and as what.
+// file is a file to upload, and its kind.
 type file struct {
 	path string
-	as   string // the end of the path of the service
+	as   string // the last part of the service's path
 }
 
-// What is uploaded (api-reference/espresso/apps and …/tests).
+// The kinds of uploads (api-reference/espresso/apps and …/tests).
 const (
 	asApp  = "app"
 	asTest = "test-suite"
 )
 
-// Five uploads a minute are taken of a user (api-reference/introduction), so that each file
-// is uploaded once, and again after a while where the service won't take it now.
+// A user may upload five files a minute (api-reference/introduction). Each file is uploaded
+// once, and again after a pause if the service refuses it for that reason.
 const (
 	uploadWithin = 15 * time.Minute
 	uploadAgain  = 15 * time.Second
 	uploadTries  = 9
 )
 
-// resource is how an uploaded file is named.
+// resource matches the name of an uploaded file.
 var resource = regexp.MustCompile(`^bs://[A-Za-z0-9]{1,128}$`)
 
-// upload is what an APK is called on the service, which has it by then.
+// upload returns the service's name of an APK, uploading it if necessary.
 func (f *Farm) upload(ctx context.Context, apk file, tell func(string)) (string, error) {
 	f.uploading.Lock()
 	defer f.uploading.Unlock()
@@ -68,14 +68,14 @@ func (f *Farm) upload(ctx context.Context, apk file, tell func(string)) (string,
 	}
 }
 
-// has reports whether files were uploaded before.
+// has reports whether the files were uploaded before.
 func (f *Farm) has(apks ...file) bool {
 	f.uploading.Lock()
 	defer f.uploading.Unlock()
 	return !slices.ContainsFunc(apks, func(apk file) bool { return f.uploaded[apk] == "" })
 }
 
-// forget has files uploaded anew: they expire, or somebody has deleted them.
+// forget causes files to be uploaded again: they expire, or were deleted.
 func (f *Farm) forget(apks ...file) {
 	f.uploading.Lock()
 	defer f.uploading.Unlock()

@@ -1,15 +1,15 @@
-// Package firebase runs matrices of tests on Firebase Test Lab: gcloud uploads and submits
-// them, and the state, the cancelling, the minutes and the results are asked of the services
-// that gcloud asks itself.
+// Package firebase runs test matrices on Firebase Test Lab: gcloud uploads and submits them,
+// while state, cancellation, minutes and results go through the REST services that gcloud
+// itself uses.
 //
-// It owns how gcloud is told and what it and the services answer, by gcloud's own sources
-// (lib/googlecloudsdk/api_lib/firebase/test) and the reference of the REST interfaces;
-// docs/farms.md says which form is from where. Who is logged in is gcloud's: its access token
-// is held in memory, sent to the services alone, and neither shown nor written.
+// It owns the command lines for gcloud and the parsing of its answers and of the services', by
+// gcloud's own sources (lib/googlecloudsdk/api_lib/firebase/test) and the reference of the
+// REST interfaces; docs/farms.md has the source of each form. gcloud owns the login: its
+// access token is kept in memory, sent only to the services, and neither shown nor written.
 //
-// It takes a stand: gcloud writes what it says into a file that the lease names, and is not
-// ended with apkgate, so that the number of a matrix is known however apkgate ends; and each
-// matrix has a longest time that Test Lab itself keeps.
+// gcloud writes its output to a file that the lease names, and outlives apkgate, so that the
+// number of a matrix is known however apkgate ends. Each matrix has a time limit that Test Lab
+// enforces.
 package firebase
 
 import (
@@ -27,17 +27,17 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Kind is the farm's in leases and in configurations.
+// Kind is the farm's name in leases and configurations.
 const Kind = "firebase"
 
-// called is the farm in sentences.
+// called is the farm's name in sentences.
 const called = "Firebase Test Lab"
 
-// Farm is Firebase Test Lab as a project uses it.
+// Farm is Firebase Test Lab with one project.
 type Farm struct {
 	computer farm.Computer
-	project  string // "" where only leases are stopped, which name their own
-	bucket   string // "" for the project's own
+	project  string // "" to stop leases only, which name their own project
+	bucket   string // "" for the project's default
 
 	mu      sync.Mutex
 	token   string
@@ -45,7 +45,7 @@ type Farm struct {
 	models  []model
 }
 
-// New is the farm for a project, with the bucket for its results, "" for Test Lab's own.
+// New returns the farm for a project, with a bucket for the results, "" for Test Lab's own.
 func New(c farm.Computer, project, bucket string) *Farm {
 	return &Farm{computer: c, project: project, bucket: bucket}
 }
@@ -56,30 +56,30 @@ func (f *Farm) Kind() string { return Kind }
 // Title is "Firebase Test Lab".
 func (f *Farm) Title() string { return called }
 
-// Noun is what Test Lab calls an order.
+// Noun is Test Lab's word for an order.
 func (f *Farm) Noun() (one, many string) { return "matrix", "matrices" }
 
-// How long gcloud may take: to look something up, and to upload two APKs and submit.
+// Timeouts for gcloud: for a query, and for uploading two APKs and submitting.
 const (
 	shortly      = time.Minute
 	submitWithin = 15 * time.Minute
 )
 
-// failed is an error of the farm.
-func failed(doing, what, advice string) *boot.Error {
+// farmError returns an error of the farm.
+func farmError(doing, what, advice string) *boot.Error {
 	return &boot.Error{Lab: called, What: doing + ": " + what, Advice: advice}
 }
 
-// gcloud is the program's path.
+// gcloud returns the program's path.
 func (f *Farm) gcloud(doing string) (string, error) {
 	path, ok := f.computer.Find("gcloud")
 	if !ok {
-		return "", failed(doing, "gcloud is not in the PATH", "install the Google Cloud CLI: https://cloud.google.com/sdk/docs/install")
+		return "", farmError(doing, "gcloud is not in the PATH", "install the Google Cloud CLI: https://cloud.google.com/sdk/docs/install")
 	}
 	return path, nil
 }
 
-// ask runs a command of gcloud to its end, and returns what it printed.
+// ask runs a gcloud command to its end, and returns its output.
 func (f *Farm) ask(ctx context.Context, doing string, args ...string) ([]byte, error) {
 	path, err := f.gcloud(doing)
 	if err != nil {
@@ -90,25 +90,25 @@ func (f *Farm) ask(ctx context.Context, doing string, args ...string) ([]byte, e
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, program.ErrTimeout):
-		return nil, failed(doing, "gcloud took longer than "+prose.Duration(shortly), "")
+		return nil, farmError(doing, "gcloud took longer than "+prose.Duration(shortly), "")
 	case err != nil:
-		return nil, failed(doing, err.Error(), "")
-	case r.ExitCode != 0: // what it printed may be a token: only what it said of itself is shown
+		return nil, farmError(doing, err.Error(), "")
+	case r.ExitCode != 0: // the output may be a token: only the messages are shown
 		said := string(r.Stderr)
-		return nil, failed(doing, fmt.Sprintf("gcloud ended with the exit code %d: %s", r.ExitCode, prose.Clip(lastError(said), 400)), adviceOf(said))
+		return nil, farmError(doing, fmt.Sprintf("gcloud ended with the exit code %d: %s", r.ExitCode, prose.Clip(lastError(said), 400)), adviceOf(said))
 	case r.Cut:
-		return nil, failed(doing, "gcloud printed more than apkgate reads", "")
+		return nil, farmError(doing, "gcloud printed more than apkgate reads", "")
 	}
 	return r.Stdout, nil
 }
 
-// environment has gcloud ask nothing and colour nothing.
+// environment makes gcloud non-interactive and its output plain.
 func (f *Farm) environment() []string {
 	return append([]string{"CLOUDSDK_CORE_DISABLE_PROMPTS=1", "CLOUDSDK_CORE_SHOW_STRUCTURED_LOGS=never", "NO_COLOR=1"}, f.computer.Env...)
 }
 
-// lastError is what gcloud says as it fails, which begins with ERROR: (core/exceptions.py),
-// or else the end of what it said.
+// lastError returns gcloud's error message, which begins with ERROR: (core/exceptions.py), or
+// else the end of its messages.
 func lastError(said string) string {
 	if at := strings.LastIndex(said, "ERROR: "); at >= 0 {
 		return prose.OneLine(said[at+len("ERROR: "):])
@@ -117,7 +117,7 @@ func lastError(said string) string {
 	return prose.OneLine(said[max(0, len(said)-most):])
 }
 
-// advices are what to do about what gcloud and the services say, by words of theirs.
+// advices are hints for messages of gcloud and the services, by a part of the message.
 var advices = []struct{ said, advice string }{
 	{"do not currently have an active account", "log in: gcloud auth login, or on a runner gcloud auth activate-service-account --key-file=FILE"},
 	{"Reauthentication", "log in again: gcloud auth login"},
@@ -139,7 +139,8 @@ func adviceOf(said string) string {
 	return ""
 }
 
-// Check looks whether gcloud is here and logged in, and whether Test Lab has the devices.
+// Check checks whether gcloud is installed and logged in, and whether Test Lab has the
+// devices.
 func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Finding {
 	version, err := f.ask(ctx, "ask gcloud for its version", "version", "--format=value(\"Google Cloud SDK\")")
 	if err != nil {
@@ -159,7 +160,7 @@ func (f *Farm) Check(ctx context.Context, devices []farm.Device) []device.Findin
 		if r.Physical {
 			kind = "physical"
 		}
-		found = append(found, device.Finding{Name: "device", OK: true, Detail: fmt.Sprintf("%v is there, %s: %.2f USD an hour", r.Device, kind, r.USDPerHour)})
+		found = append(found, device.Finding{Name: "device", OK: true, Detail: fmt.Sprintf("%v is available, %s: %.2f USD an hour", r.Device, kind, r.USDPerHour)})
 	}
 	return found
 }

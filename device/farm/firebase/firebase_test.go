@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// newFarm is Test Lab with a stand-in for gcloud and for its services.
+// newFarm returns Test Lab with stand-ins for gcloud and its services.
 func newFarm(t *testing.T) (*standin.Lab, *Farm) {
 	t.Helper()
 	l := standin.New(t, standin.Options{WithoutADB: true})
@@ -53,8 +53,8 @@ func taken(t *testing.T, l *standin.Lab) *lease.Held {
 
 var phone = []farm.Device{{Model: "oriole", Version: "33"}}
 
-// A service that fails to answer for a while is asked again; what goes on is told once.
-func TestAMatrixIsAwaited(t *testing.T) {
+// A service that fails for a while is polled again; each progress message is reported once.
+func TestAwaitMatrixRetries(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	held := taken(t, l)
@@ -64,16 +64,16 @@ func TestAMatrixIsAwaited(t *testing.T) {
 	if err := f.Submit(t.Context(), o, held); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
-	if err := f.Await(t.Context(), o, held.Lease(), func(line string) { told = append(told, line) }); err != nil {
+	var reported []string
+	if err := f.Await(t.Context(), o, held.Lease(), func(line string) { reported = append(reported, line) }); err != nil {
 		t.Fatal(err)
 	}
-	if want := "matrix-1standin: 1 running"; len(told) != 1 || told[0] != want {
-		t.Errorf("told %q, want %q once", told, want)
+	if want := "matrix-1standin: 1 running"; len(reported) != 1 || reported[0] != want {
+		t.Errorf("reported %q, want %q once", reported, want)
 	}
 	l.Breaks(firebase.Expired, 1)
 	outcomes, err := f.Results(t.Context(), o, held.Lease())
-	if err != nil || len(outcomes) != 1 || outcomes[0].Problem != "" || len(outcomes[0].Results) != 1 || outcomes[0].Minutes != 2 || !outcomes[0].Told {
+	if err != nil || len(outcomes) != 1 || outcomes[0].Problem != "" || len(outcomes[0].Results) != 1 || outcomes[0].Minutes != 2 || !outcomes[0].Known {
 		t.Errorf("%+v, %v; want one file, and two minutes for 74 s and a bit", outcomes, err)
 	}
 	if asked := strings.Count(strings.Join(l.Called("gcloud"), "\n"), "auth print-access-token"); asked != 2 {
@@ -89,9 +89,9 @@ func TestAMatrixIsAwaited(t *testing.T) {
 	}
 }
 
-// Whoever stops to wait for gcloud does not know whether a matrix was begun; who is refused by
-// the service knows that none was.
-func TestAMatrixWhoseNumberIsNotTold(t *testing.T) {
+// A cancelled wait for gcloud leaves it unknown whether a matrix was begun; after a refusal by
+// the service it is known that none was.
+func TestSubmitOfAMatrixThatMayHaveBegun(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	o := farm.Order{App: l.Path("settings.json"), Test: l.Path("settings.json"), Devices: phone, Within: time.Minute}
@@ -105,7 +105,7 @@ func TestAMatrixWhoseNumberIsNotTold(t *testing.T) {
 		cancel()
 	}()
 	held := taken(t, l)
-	if err := f.Submit(ctx, o, held); !errors.Is(err, farm.ErrUntold) || !errors.Is(err, context.Canceled) {
+	if err := f.Submit(ctx, o, held); !errors.Is(err, farm.ErrUnknown) || !errors.Is(err, context.Canceled) {
 		t.Errorf("while gcloud submits: %v", err)
 	}
 	if err := l.Mend(firebase.SlowSubmit); err != nil {
@@ -115,12 +115,12 @@ func TestAMatrixWhoseNumberIsNotTold(t *testing.T) {
 		t.Error(err)
 	}
 	l.Breaks(firebase.Quota, 1)
-	if err := f.Submit(t.Context(), o, taken(t, l)); err == nil || errors.Is(err, farm.ErrUntold) {
+	if err := f.Submit(t.Context(), o, taken(t, l)); err == nil || errors.Is(err, farm.ErrUnknown) {
 		t.Errorf("a submission that is refused: %v", err)
 	}
 }
 
-// Traces are listed, and read as they come, as far as is allowed.
+// Traces are listed, and streamed up to the limit.
 func TestTracesAreStreamed(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
@@ -147,8 +147,9 @@ func TestTracesAreStreamed(t *testing.T) {
 	}
 }
 
-// A matrix that can't be asked for is not said to be cancelled, and one that is not there is.
-func TestACancellingThatFails(t *testing.T) {
+// If the matrix's state can't be read, it is not reported as cancelled; a matrix that does not
+// exist is.
+func TestStopMatrixErrors(t *testing.T) {
 	t.Parallel()
 	l, f := newFarm(t)
 	left := lease.Lease{ID: "apkgate-abcd", Detail: map[string]string{noteProject: "mail-perf-1234", noteMatrix: "matrix-9"}}
@@ -161,8 +162,8 @@ func TestACancellingThatFails(t *testing.T) {
 	}
 }
 
-// gcloud's lists are divided by commas, or by what is named before them.
-func TestListsOfGcloud(t *testing.T) {
+// gcloud's lists are separated by commas, or by a delimiter that precedes them.
+func TestListed(t *testing.T) {
 	for want, variables := range map[string]map[string]string{
 		"a=1,b=2":       {"b": "2", "a": "1"},
 		"^;^a=1,2;b=x|": {"a": "1,2", "b": "x|"},
@@ -177,8 +178,8 @@ func TestListsOfGcloud(t *testing.T) {
 	}
 }
 
-// The token goes to no other computer in the clear.
-func TestTheTokenIsNotSentInTheClear(t *testing.T) {
+// The token is never sent to another computer unencrypted.
+func TestTokenIsSentOverHTTPSOnly(t *testing.T) {
 	for base, ok := range map[string]bool{
 		"": true, "https://testing.example.org/": true, "http://127.0.0.1:1/": true, "http://[::1]:1": true,
 		"http://testing.example.org/": false, "http://localhost.example.org": false, "ftp://127.0.0.1": false, ":": false,
@@ -190,7 +191,7 @@ func TestTheTokenIsNotSentInTheClear(t *testing.T) {
 	}
 }
 
-// Whatever gcloud and the service say, a matrix's number is safe in an address.
+// Whatever gcloud and the service answer, a matrix's number is safe in a URL.
 func FuzzMatrixIn(f *testing.F) {
 	f.Add("Test [matrix-1kozhsv2imkru] has been created in the Google Cloud.\n")
 	f.Add("Test [matrix-../x] has been created in the Google Cloud.")

@@ -13,24 +13,24 @@ import (
 	"github.com/apkgate/apkgate/device/program"
 )
 
-// saysWithin is how long gcloud has to submit what it is at, and endsWithin to end when it
-// is asked to: it cancels the matrix then (ctrl_c_handler.py).
+// saysWithin is how long gcloud has to finish a submission, and endsWithin how long to end
+// after SIGTERM, on which it cancels the matrix (ctrl_c_handler.py).
 const (
 	saysWithin = 20 * time.Second
 	endsWithin = 20 * time.Second
 )
 
-// uploaded is what gcloud says once the APKs are there, before it creates a matrix
+// uploaded is gcloud's message once the APKs are uploaded, before it creates a matrix
 // (results_bucket.py, LogGcsResultsUrl).
 const uploaded = "Raw results will be stored"
 
-// endGcloud lets a gcloud that still submits come to its end: what it has asked for without
-// an answer is nowhere to be found. It is known by its command line too, since apkgate may
-// have been killed before it noted the process.
+// endGcloud lets a gcloud that is still submitting finish: a request without an answer can't
+// be found otherwise. It is also identified by its command line, since apkgate may have been
+// killed before it noted the process.
 func (f *Farm) endGcloud(ctx context.Context, l lease.Lease) error {
 	submitting, err := program.Find("--results-dir=" + l.ID)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return failed("look for gcloud", err.Error(), "")
+		return farmError("look for gcloud", err.Error(), "")
 	}
 	var all []program.ID
 	for _, p := range submitting {
@@ -57,14 +57,14 @@ func (f *Farm) endGcloud(ctx context.Context, l lease.Lease) error {
 	return errors.Join(errs...)
 }
 
-// removeLog removes what gcloud said: the file that a lease of ours names, and no other.
+// removeLog removes gcloud's log: the file that a lease of apkgate's names, and no other.
 func removeLog(l lease.Lease) error {
 	path := l.Detail[noteLog]
 	if filepath.Base(path) != l.ID+".log" {
 		return nil
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return failed("remove what gcloud said", err.Error(), "")
+		return farmError("remove gcloud's log", err.Error(), "")
 	}
 	return nil
 }

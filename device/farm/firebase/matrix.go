@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// matrix is a TestMatrix of projects.testMatrices.get, as far as it is read.
+// matrix is the relevant part of a TestMatrix of projects.testMatrices.get.
 type matrix struct {
 	State          string // FINISHED, ERROR, CANCELLED and INVALID are final (matrix_ops.py)
 	OutcomeSummary string
@@ -67,7 +67,7 @@ func (f *Farm) state(ctx context.Context, l lease.Lease) (m matrix, err error) {
 	return m, f.call(ctx, http.MethodGet, "testing", matrixPath(l), &m)
 }
 
-// Await asks for the state until it is final.
+// Await polls the matrix until its state is final.
 func (f *Farm) Await(ctx context.Context, o farm.Order, l lease.Lease, tell func(string)) error {
 	err := f.computer.Watch(ctx, o.Within, func(ctx context.Context) (string, bool, error) {
 		m, err := f.state(ctx, l)
@@ -76,11 +76,11 @@ func (f *Farm) Await(ctx context.Context, o farm.Order, l lease.Lease, tell func
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return failed("wait for "+l.Detail[noteMatrix], err.Error(), adviceOf(err.Error()))
+	return farmError("wait for "+l.Detail[noteMatrix], err.Error(), adviceOf(err.Error()))
 }
 
-// Stop lets gcloud come to its end, which tells the number of a matrix, cancels that, and
-// waits until it has ended.
+// Stop lets gcloud finish, which yields the number of a matrix, cancels the matrix, and waits
+// until it has ended.
 func (f *Farm) Stop(ctx context.Context, l lease.Lease, tell func(string)) error {
 	const atMost = 5 * time.Minute
 	ctx, cancel := context.WithTimeout(ctx, atMost)
@@ -90,7 +90,7 @@ func (f *Farm) Stop(ctx context.Context, l lease.Lease, tell func(string)) error
 	}
 	if l.Detail[noteMatrix] == "" {
 		if path := l.Detail[noteLog]; path != "" {
-			said, _ := readLog(path) // where there is none, gcloud was not started
+			said, _ := readLog(path) // without a log, gcloud was not started
 			l.Detail[noteMatrix] = matrixIn(said)
 		}
 	}
@@ -119,10 +119,10 @@ func (f *Farm) cancel(ctx context.Context, l lease.Lease, tell func(string)) err
 			}
 		}
 		if err != nil {
-			return failed(doing, err.Error(), byHand)
+			return farmError(doing, err.Error(), byHand)
 		}
 		if err := f.computer.Pause(ctx, time.Second); err != nil {
-			return failed(doing, "it has not ended yet: "+err.Error(), byHand)
+			return farmError(doing, "it has not ended yet: "+err.Error(), byHand)
 		}
 	}
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// What an hour of a device costs beyond what is free of charge each day, which is not
-// subtracted: firebase.google.com/docs/test-lab/usage-quotas-pricing, read in November 2026.
+// Prices of an hour on a device. The free minutes of each day are not subtracted. Source:
+// firebase.google.com/docs/test-lab/usage-quotas-pricing, read in November 2026.
 const (
 	physicalUSDPerHour = 5
 	virtualUSDPerHour  = 1
 )
 
-// model is one of the catalogue, as gcloud firebase test android models list --format=json
-// prints the AndroidModel of the service.
+// model is an AndroidModel of the service, as printed by gcloud firebase test android models
+// list --format=json.
 type model struct {
 	ID       string   `json:"id"`
 	Form     string   `json:"form"` // PHYSICAL, VIRTUAL or EMULATOR
 	Versions []string `json:"supportedVersionIds"`
 }
 
-// Rates are what the devices cost. What is of no known form is taken for a physical one,
+// Rates returns the prices of the devices. A device of an unknown form counts as physical,
 // which costs more.
 func (f *Farm) Rates(ctx context.Context, devices []farm.Device) ([]farm.Rate, error) {
 	const doing = "look for the devices"
@@ -52,12 +52,12 @@ func (f *Farm) Rates(ctx context.Context, devices []farm.Device) ([]farm.Rate, e
 		rates = append(rates, r)
 	}
 	if len(missing) > 0 {
-		return nil, failed(doing, strings.Join(missing, "; "), "gcloud firebase test android models list shows which there are")
+		return nil, farmError(doing, strings.Join(missing, "; "), "gcloud firebase test android models list shows which there are")
 	}
 	return rates, nil
 }
 
-// catalogue asks for the models once.
+// catalogue lists the models, once.
 func (f *Farm) catalogue(ctx context.Context) ([]model, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,7 +70,7 @@ func (f *Farm) catalogue(ctx context.Context) ([]model, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(out, &f.models); err != nil {
-		return nil, failed(doing, "read gcloud's answer: "+err.Error(), "gcloud components update")
+		return nil, farmError(doing, "read gcloud's answer: "+err.Error(), "gcloud components update")
 	}
 	return f.models, nil
 }

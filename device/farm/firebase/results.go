@@ -17,13 +17,13 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Results are what the matrix came to on each device. A file that can't be read is the
-// problem of its device alone.
+// Results returns the matrix's outcome on each device. A file that can't be read is a problem
+// of its device only.
 func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm.Outcome, error) {
 	doing := "take the results of " + l.Detail[noteMatrix]
 	m, err := f.state(ctx, l)
 	if err != nil {
-		return nil, failed(doing, err.Error(), adviceOf(err.Error()))
+		return nil, farmError(doing, err.Error(), adviceOf(err.Error()))
 	}
 	out := make([]farm.Outcome, len(o.Devices))
 	for i, d := range o.Devices {
@@ -35,7 +35,7 @@ func (f *Farm) Results(ctx context.Context, o farm.Order, l lease.Lease) ([]farm
 	return out, nil
 }
 
-// outcome is that of one device.
+// outcome returns the outcome on one device.
 func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time.Duration) farm.Outcome {
 	o := farm.Outcome{Device: d, Minutes: farm.Minutes(within)}
 	at := slices.IndexFunc(m.TestExecutions, func(e execution) bool {
@@ -43,23 +43,23 @@ func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time
 		return on.AndroidModelID == d.Model && on.AndroidVersionID == d.Version
 	})
 	if at < 0 {
-		o.Problem = "the matrix has not run there: " + strings.ToLower(prose.OneLine(m.State+" "+m.Invalid))
-		o.Minutes, o.Told = 0, m.final() && len(m.TestExecutions) == 0
+		o.Problem = "the matrix did not run there: " + strings.ToLower(prose.OneLine(m.State+" "+m.Invalid))
+		o.Minutes, o.Known = 0, m.final() && len(m.TestExecutions) == 0
 		return o
 	}
 	e := m.TestExecutions[at]
 	summary, took, err := f.step(ctx, e)
 	if err == nil && took >= 0 {
-		o.Minutes, o.Told = min(o.Minutes, farm.Minutes(took)), true
+		o.Minutes, o.Known = min(o.Minutes, farm.Minutes(took)), true
 	}
 	switch {
 	case e.State != "FINISHED":
 		o.Problem = strings.TrimSpace("Test Lab says " + prose.Clip(prose.OneLine(e.State), 40) + " " + prose.Clip(prose.OneLine(e.TestDetails.ErrorMessage), 300))
-		if e.State != "ERROR" && e.State != "CANCELLED" { // it never ran there
-			o.Minutes, o.Told = 0, true
+		if e.State != "ERROR" && e.State != "CANCELLED" { // the test never ran
+			o.Minutes, o.Known = 0, true
 		}
 	case err != nil:
-		o.Problem = "what came of the test can't be asked for: " + err.Error()
+		o.Problem = "the test's outcome can't be read: " + err.Error()
 	case summary != "success":
 		o.Problem, o.TestFailed = outcomes[summary], summary == "failure"
 		if o.Problem == "" {
@@ -73,24 +73,24 @@ func (f *Farm) outcome(ctx context.Context, m matrix, d farm.Device, within time
 	return o
 }
 
-// outcomes are those of a step that is no success (toolresults Outcome.summary;
+// outcomes are the unsuccessful outcomes of a step (toolresults Outcome.summary;
 // api_lib/firebase/test/results_summary.py).
 var outcomes = map[string]string{
 	"failure":      "the test failed, the app crashed, or the time was over",
 	"flaky":        "the test passed in another attempt alone",
-	"inconclusive": "the test came to no end: Test Lab's own infrastructure failed, or somebody cancelled it",
+	"inconclusive": "the test did not finish: Test Lab's own infrastructure failed, or somebody cancelled it",
 	"skipped":      "the device does not fit the app or the test",
 }
 
-// step is what the tool results say of an execution: its outcome, and how long the test
-// took, which is what is paid for; less than 0 where that is not told.
+// step returns an execution's outcome from the tool results, and the duration of the test,
+// which is billed; it is less than 0 if not reported.
 func (f *Farm) step(ctx context.Context, e execution) (summary string, took time.Duration, err error) {
 	var answer struct {
 		Outcome           struct{ Summary string }
 		TestExecutionStep struct {
 			TestTiming struct {
 				TestProcessDuration struct {
-					Seconds string // an int64 of the protocol is a text in JSON
+					Seconds string // JSON has int64 values of the protocol as strings
 					Nanos   int64
 				}
 			}
@@ -103,7 +103,7 @@ func (f *Farm) step(ctx context.Context, e execution) (summary string, took time
 		return "", 0, err
 	}
 	d := answer.TestExecutionStep.TestTiming.TestProcessDuration
-	const longest = 24 * 60 * 60 // seconds: longer than any test may take
+	const longest = 24 * 60 * 60 // seconds: longer than the limit of any test
 	seconds, err := strconv.ParseInt(d.Seconds, 10, 64)
 	if err != nil || seconds < 0 || seconds > longest || d.Nanos < 0 || d.Nanos >= int64(time.Second) {
 		return answer.Outcome.Summary, -1, nil
@@ -111,7 +111,7 @@ func (f *Farm) step(ctx context.Context, e execution) (summary string, took time
 	return answer.Outcome.Summary, time.Duration(seconds)*time.Second + time.Duration(d.Nanos), nil
 }
 
-// What is read of a device's files.
+// Limits on a device's files.
 const (
 	resultEnd   = "benchmarkData.json"
 	mostFile    = 64 << 20 // bytes
@@ -121,8 +121,9 @@ const (
 	mostTraces  = 50
 )
 
-// files are what the test left on a device: below the device's folder in the matrix's, where
-// what was pulled lies as artifacts/sdcard/Download/…. The results are read, traces are listed.
+// files returns the files that the test left on a device: below the device's folder in the
+// matrix's, where pulled files are in artifacts/sdcard/Download/…. The results are read,
+// traces are only listed.
 func (f *Farm) files(ctx context.Context, m matrix, e execution, o *farm.Outcome) error {
 	bucket, dir, ok := strings.Cut(strings.TrimPrefix(m.ResultStorage.GoogleCloudStorage.GcsPath, "gs://"), "/")
 	if !ok || bucket == "" {
@@ -153,38 +154,38 @@ func (f *Farm) files(ctx context.Context, m matrix, e execution, o *farm.Outcome
 	return nil
 }
 
-// objectPath is where storage has the content of an object.
+// objectPath returns the storage path of an object's content.
 func objectPath(bucket, name string) string {
 	return "storage/v1/b/" + url.PathEscape(bucket) + "/o/" + url.PathEscape(name) + "?alt=media"
 }
 
-// emptyError is a test that has measured nothing.
+// emptyError is the error for a test without results.
 type emptyError struct{ place string }
 
-// Error says where its results should be.
+// Error names where the results should be.
 func (e *emptyError) Error() string {
 	return fmt.Sprintf("the test passed and left no %s in %s: is it a Macrobenchmark, and may it write to %s?", resultEnd, e.place, outputDir)
 }
 
-// listing is what is below a prefix.
+// listing is the objects below a prefix.
 type listing struct {
 	results []string
 	traces  []object
-	more    int // traces that are not listed
+	more    int // traces beyond the limit of the list
 }
 
-// object is a file of a bucket.
+// object is a file in a bucket.
 type object struct {
 	name  string
-	bytes int64 // -1 where that is not told
+	bytes int64 // -1 if not reported
 }
 
-// list is what is below a prefix.
+// list lists the objects below a prefix.
 func (f *Farm) list(ctx context.Context, bucket, prefix string) (out listing, err error) {
 	query := url.Values{"prefix": {prefix}, "fields": {"items(name,size),nextPageToken"}}
 	for range mostListed {
 		var page struct {
-			Items         []struct{ Name, Size string } // a uint64 of the protocol is a text in JSON
+			Items         []struct{ Name, Size string } // JSON has uint64 values of the protocol as strings
 			NextPageToken string
 		}
 		if err := f.call(ctx, http.MethodGet, "storage", "storage/v1/b/"+url.PathEscape(bucket)+"/o?"+query.Encode(), &page); err != nil {
@@ -212,5 +213,5 @@ func (f *Farm) list(ctx context.Context, bucket, prefix string) (out listing, er
 			return out, nil
 		}
 	}
-	return out, errors.New("it has more files than are looked through")
+	return out, errors.New("it has more files than are searched")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// The services, and the variables by which gcloud itself is told of others
+// The services, and the variables with which gcloud itself overrides their addresses
 // (api_endpoint_overrides in core/properties.py).
 var services = map[string]string{
 	"testing":     "https://testing.googleapis.com/",
@@ -23,10 +23,10 @@ var services = map[string]string{
 	"storage":     "https://storage.googleapis.com/",
 }
 
-// tokenFor is for how long a token is used; it is good for an hour at most.
+// tokenFor is how long a token is used; it is valid for at most an hour.
 const tokenFor = 20 * time.Minute
 
-// accessToken is gcloud's, for the account that is logged in.
+// accessToken returns gcloud's token for the account that is logged in.
 func (f *Farm) accessToken(ctx context.Context) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,13 +40,14 @@ func (f *Farm) accessToken(ctx context.Context) (string, error) {
 	}
 	token := strings.TrimSpace(string(out))
 	if token == "" || strings.ContainsAny(token, "\r\n\t ") {
-		return "", failed(doing, "gcloud auth print-access-token printed no token", "gcloud auth login")
+		return "", farmError(doing, "gcloud auth print-access-token printed no token", "gcloud auth login")
 	}
 	f.token, f.renewAt = token, time.Now().Add(tokenFor)
 	return token, nil
 }
 
-// address is that of a service with a path. The token goes to no other computer in the clear.
+// address returns the URL of a service's path. It refuses a URL that would send the token
+// unencrypted.
 func (f *Farm) address(service, path string) (string, error) {
 	base := cmp.Or(f.computer.Getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_"+strings.ToUpper(service)), services[service])
 	if err := rest.Safe(service, base); err != nil {
@@ -55,16 +56,16 @@ func (f *Farm) address(service, path string) (string, error) {
 	return strings.TrimSuffix(base, "/") + "/" + path, nil
 }
 
-// mostAnswer bounds what is read of an answer in JSON.
+// mostAnswer limits the size of a JSON answer.
 const mostAnswer = 8 << 20
 
-// How long an answer may take, and a file that is written as it comes.
+// Timeouts for an answer, and for a streamed file.
 const (
 	answersWithin = time.Minute
 	streamsWithin = 10 * time.Minute
 )
 
-// call asks a service for JSON.
+// call sends a request and decodes the JSON answer.
 func (f *Farm) call(ctx context.Context, method, service, path string, into any) error {
 	text, err := f.fetch(ctx, method, service, path, mostAnswer)
 	if err != nil {
@@ -76,8 +77,8 @@ func (f *Farm) call(ctx context.Context, method, service, path string, into any)
 	return nil
 }
 
-// fetch asks a service, and reads as much as is allowed. A token that is no longer good is
-// asked for anew, once.
+// fetch sends a request and reads at most the given number of bytes. An expired token is
+// renewed once.
 func (f *Farm) fetch(ctx context.Context, method, service, path string, most int64) ([]byte, error) {
 	text, err := f.fetchOnce(ctx, method, service, path, most)
 	if rest.StatusOf(err) != http.StatusUnauthorized {
@@ -99,7 +100,7 @@ func (f *Farm) fetchOnce(ctx context.Context, method, service, path string, most
 	return rest.Ask(rest.Client, request, "the service", most, refusal)
 }
 
-// stream writes what a service answers, as much as is allowed.
+// stream writes a service's answer to w, at most the given number of bytes.
 func (f *Farm) stream(ctx context.Context, service, path string, w io.Writer, most int64) error {
 	ctx, cancel := context.WithTimeout(ctx, streamsWithin)
 	defer cancel()
@@ -110,7 +111,7 @@ func (f *Farm) stream(ctx context.Context, service, path string, w io.Writer, mo
 	return rest.Copy(w, rest.Client, request, "the service", most, refusal)
 }
 
-// request is one that the service knows the account of.
+// request returns a request with the access token.
 func (f *Farm) request(ctx context.Context, method, service, path string) (*http.Request, error) {
 	to, err := f.address(service, path)
 	if err != nil {
@@ -128,7 +129,7 @@ func (f *Farm) request(ctx context.Context, method, service, path string) (*http
 	return request, nil
 }
 
-// refusal is what a service says of an error: google.rpc.Status as JSON.
+// refusal returns the message in an error response: google.rpc.Status as JSON.
 func refusal(text []byte) string {
 	var said struct {
 		Error struct{ Status, Message string }

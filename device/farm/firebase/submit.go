@@ -20,19 +20,19 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// What a lease notes.
+// Keys of a lease's details.
 const (
 	noteProject = "project"
-	noteLog     = "log"     // the file that gcloud writes what it says into
+	noteLog     = "log"     // the file with gcloud's output
 	noteProcess = "process" // gcloud's
 	noteMatrix  = "matrix"  // its number, "matrix-1kozhsv2imkru"
 )
 
-// outputDir is where a Macrobenchmark leaves its files on the phone; Google's own sample
-// pulls it from there (android/performance-samples, firebase_test_lab.yml).
+// outputDir is where a Macrobenchmark writes its files on the phone; Google's own sample pulls
+// them from there (android/performance-samples, firebase_test_lab.yml).
 const outputDir = "/sdcard/Download"
 
-// Submit uploads the APKs and has the matrix begun.
+// Submit uploads the APKs and starts the matrix.
 func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error {
 	const doing = "submit a matrix"
 	path, err := f.gcloud(doing)
@@ -41,16 +41,16 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	}
 	args, err := f.arguments(o, held.ID())
 	if err != nil {
-		return failed(doing, err.Error(), "")
+		return farmError(doing, err.Error(), "")
 	}
 	log, err := f.log(held)
 	if err != nil {
-		return failed(doing, err.Error(), "")
+		return farmError(doing, err.Error(), "")
 	}
 	defer func() { _ = log.Close() }()
 	p, err := program.Start(program.Command{Path: path, Args: args, Env: f.environment(), Outlives: true}, log, log)
 	if err != nil {
-		return failed(doing, err.Error(), "")
+		return farmError(doing, err.Error(), "")
 	}
 	if err := held.Note(noteProcess, p.ID().String()); err != nil {
 		return err
@@ -60,13 +60,13 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	select {
 	case <-p.Done():
 	case <-timer.C:
-		return &farm.UntoldError{Err: failed(doing, "gcloud took longer than "+prose.Duration(submitWithin), "")}
+		return &farm.UnknownError{Err: farmError(doing, "gcloud took longer than "+prose.Duration(submitWithin), "")}
 	case <-ctx.Done():
-		return &farm.UntoldError{Err: context.Cause(ctx)}
+		return &farm.UnknownError{Err: context.Cause(ctx)}
 	}
 	said, err := readLog(log.Name())
 	if err != nil {
-		return failed(doing, err.Error(), "")
+		return farmError(doing, err.Error(), "")
 	}
 	id := matrixIn(said)
 	if id != "" {
@@ -77,18 +77,18 @@ func (f *Farm) Submit(ctx context.Context, o farm.Order, held *lease.Held) error
 	if p.ExitCode() == 0 && id != "" {
 		return nil
 	}
-	err = failed(doing, fmt.Sprintf("gcloud: %s: %s", p.Ending(), prose.Clip(lastError(said), 400)), adviceOf(said))
+	err = farmError(doing, fmt.Sprintf("gcloud: %s: %s", p.Ending(), prose.Clip(lastError(said), 400)), adviceOf(said))
 	if strings.Contains(said, uploaded) && !strings.Contains(said, refused) {
-		err = &farm.UntoldError{Err: err}
+		err = &farm.UnknownError{Err: err}
 	}
 	return err
 }
 
-// refused is what gcloud says where the service has answered, and begun nothing
+// refused is gcloud's message if the service has answered without starting a matrix
 // (android/matrix_creator.py, _CreateMatrix).
 const refused = "Http error while creating test matrix"
 
-// log makes the file for what gcloud says, and notes it with the project.
+// log creates the file for gcloud's output, and notes it with the project.
 func (f *Farm) log(held *lease.Held) (*os.File, error) {
 	if err := os.MkdirAll(f.computer.Logs, 0o700); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (f *Farm) log(held *lease.Held) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 }
 
-// mostLog bounds what is read of what gcloud said.
+// mostLog limits how much of gcloud's output is read.
 const mostLog = 1 << 20
 
 func readLog(path string) (string, error) {
@@ -113,8 +113,8 @@ func readLog(path string) (string, error) {
 	return string(text), err
 }
 
-// created is the line in which gcloud tells a matrix's number (android/matrix_creator.py,
-// CreateTestMatrix).
+// created matches the line in which gcloud prints a matrix's number
+// (android/matrix_creator.py, CreateTestMatrix).
 var created = regexp.MustCompile(`Test \[(matrix-[A-Za-z0-9_-]{1,100})\] has been created in the Google Cloud`)
 
 func matrixIn(said string) string {
@@ -124,8 +124,9 @@ func matrixIn(said string) string {
 	return ""
 }
 
-// arguments are those of gcloud firebase test android run (api_lib/firebase/test/arg_util.py).
-// No attempt is made anew: a test that failed once is no measurement.
+// arguments returns the command line of gcloud firebase test android run
+// (api_lib/firebase/test/arg_util.py). Failed attempts are not repeated: a test that failed
+// once is no measurement.
 func (f *Farm) arguments(o farm.Order, dir string) ([]string, error) {
 	variables := map[string]string{
 		"additionalTestOutputDir": outputDir, "no-isolated-storage": "true", "clearPackageData": "true",
@@ -159,8 +160,8 @@ func (f *Farm) arguments(o farm.Order, dir string) ([]string, error) {
 	return args, nil
 }
 
-// listed is a map as an argument of gcloud. Where a value has a comma another delimiter is
-// named before it (gcloud topic escaping).
+// listed formats a map as an argument of gcloud. If a value contains a comma, another
+// delimiter is declared in front (gcloud topic escaping).
 func listed(variables map[string]string) (string, error) {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -176,7 +177,7 @@ func listed(variables map[string]string) (string, error) {
 			return "^" + delimiter + "^" + strings.Join(pairs, delimiter), nil
 		}
 	}
-	return "", errors.New("the arguments of the test have each of the characters , ; | # and @ in them, and gcloud can't be told them")
+	return "", errors.New("the arguments of the test have each of the characters , ; | # and @ in them, and can't be passed to gcloud")
 }
 
 var notInLabels = regexp.MustCompile(`[^A-Za-z0-9 ._-]+`)

@@ -1,8 +1,8 @@
-// Package rest asks a farm's service by HTTP.
+// Package rest sends HTTP requests to a farm's service.
 //
-// It owns what all such services have in common: that answers are bounded before they are
-// read, that a refusal is told apart from a failure, and that no secret goes to another
-// computer in the clear. What is asked, and how an error reads, is each farm's.
+// It owns what all such services have in common: answers are limited before they are read, a
+// refusal is distinguished from a failure, and no secret is sent to another computer
+// unencrypted. The requests, and the format of errors, belong to each farm.
 package rest
 
 import (
@@ -20,35 +20,35 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Error is an answer that is none.
+// Error is an unsuccessful answer.
 type Error struct {
-	Of      string // who has answered: "the service testing"
+	Of      string // who answered: "the service testing"
 	Status  int
-	Message string // the service's own, for people
+	Message string // the service's own
 }
 
-// Error is the status with what the service says of it.
+// Error is the status and the service's message.
 func (e *Error) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("%s answered %d %s", e.Of, e.Status, e.Message))
 }
 
-// Is reports whether the answer would be the same again.
+// Is reports whether a retry would have the same result.
 func (e *Error) Is(target error) bool {
 	return target == farm.ErrRefused && e.Status < 500 && e.Status != http.StatusTooManyRequests
 }
 
-// Final is an error that asking again would not change.
+// Final returns an error that a retry would not change.
 func Final(err error) error { return finalError{err} }
 
 type finalError struct{ error }
 
-// Is reports whether it is refused for good: it is.
+// Is matches farm.ErrRefused.
 func (finalError) Is(target error) bool { return target == farm.ErrRefused }
 
-// Unwrap returns what it is.
+// Unwrap returns the original error.
 func (e finalError) Unwrap() error { return e.error }
 
-// StatusOf is the status of an answer that is an error, 0 where there was no answer.
+// StatusOf returns the HTTP status of an error, 0 if there was no answer.
 func StatusOf(err error) int {
 	var answer *Error
 	if errors.As(err, &answer) {
@@ -57,11 +57,11 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// Safe refuses an address to which a secret would go in the clear.
+// Safe rejects an address to which a secret would be sent unencrypted.
 func Safe(service, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return fmt.Errorf("the address of the service %s is no address", service)
+		return fmt.Errorf("the address of the service %s is not a URL", service)
 	}
 	if !farm.Safe(u) {
 		return fmt.Errorf("the address of the service %s is %q, want one that begins with https://", service, prose.Short(u.Redacted()))
@@ -69,8 +69,8 @@ func Safe(service, address string) error {
 	return nil
 }
 
-// InHouse is Safe of a service within a private network, to which a secret may go in the clear:
-// to an address or a name that nobody has outside.
+// InHouse is Safe for a service in a private network, to which a secret may be sent
+// unencrypted: to an address or a name that does not exist outside.
 func InHouse(service, address string) error {
 	u, err := url.Parse(address)
 	if err == nil && u.Scheme == "http" && u.User == nil && private(u.Hostname()) {
@@ -86,30 +86,30 @@ func private(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate()
 	}
-	ends := []string{".local", ".lan", ".internal", ".home.arpa"} // RFC 6762, RFC 8375, and as they are in use
+	ends := []string{".local", ".lan", ".internal", ".home.arpa"} // RFC 6762, RFC 8375, and common use
 	return host != "" && (!strings.Contains(host, ".") || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(host, end) }))
 }
 
-// Client follows nobody elsewhere with a secret.
+// Client does not follow redirects to another host.
 var Client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// Ask has the client send the request, and reads as many bytes of the answer as are allowed.
-// refusal is what the service says of an error, of its text.
+// Ask sends the request and reads at most the given number of bytes of the answer. refusal
+// extracts the message from the text of an error response.
 func Ask(client *http.Client, request *http.Request, of string, most int64, refusal func([]byte) string) ([]byte, error) {
 	var text bytes.Buffer
 	err := Copy(&text, client, request, of, most, refusal)
 	return text.Bytes(), err
 }
 
-// Copy is Ask that writes the answer as it comes.
+// Copy is Ask with the answer written to w as it arrives.
 func Copy(w io.Writer, client *http.Client, request *http.Request, of string, most int64, refusal func([]byte) string) error {
 	answer, err := client.Do(request)
 	if err != nil {
 		var wrapped *url.Error
 		if errors.As(err, &wrapped) {
-			err = wrapped.Err // without the address
+			err = wrapped.Err // without the URL
 		}
 		return fmt.Errorf("ask %s: %w", of, err)
 	}
@@ -131,5 +131,5 @@ func Copy(w io.Writer, client *http.Client, request *http.Request, of string, mo
 	return nil
 }
 
-// mostRefusal bounds what is looked at of an error, in bytes.
+// mostRefusal limits how much of an error response is read, in bytes.
 const mostRefusal = 64 << 10

@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/device/farm"
 )
 
-// An answer is no longer than is allowed, and says whether to ask again.
+// The answer is limited, and an error says whether to retry.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,12 +51,13 @@ func TestAsk(t *testing.T) {
 	service.Close()
 	request, _ := http.NewRequest(http.MethodGet, service.URL+"/secret", http.NoBody)
 	if _, err := Ask(Client, request, "it", 1, nil); err == nil || strings.Contains(err.Error(), "/secret") || errors.Is(err, farm.ErrRefused) {
-		t.Errorf("nobody answers: %v", err)
+		t.Errorf("no answer: %v", err)
 	}
 }
 
-// A secret goes in the clear to nobody outside, and in house to a private network alone.
-func TestWhereASecretMayGo(t *testing.T) {
+// A secret is sent unencrypted to no public host, and with InHouse only within a private
+// network.
+func TestSafeAndInHouse(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]struct{ safe, inHouse bool }{
 		"https://stf.example.org":      {true, true},

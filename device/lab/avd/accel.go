@@ -10,13 +10,13 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// acceleration is what -accel-check says.
+// acceleration is the result of -accel-check.
 type acceleration struct {
 	code int    // 0: usable
 	text string // "KVM (version 12) is installed and usable."
 }
 
-// accelerated asks the emulator whether this computer can run it fast.
+// accelerated asks the emulator whether this computer has hardware acceleration.
 func (l *Lab) accelerated(ctx context.Context, e emulator) (acceleration, error) {
 	out, err := l.run(ctx, e.path, nil, "-accel-check")
 	if err != nil {
@@ -25,9 +25,9 @@ func (l *Lab) accelerated(ctx context.Context, e emulator) (acceleration, error)
 	return parseAccel(string(out.Stdout)+"\n"+string(out.Stderr), out.ExitCode), nil
 }
 
-// parseAccel reads what -accel-check prints: a block between two lines "accel", with the
-// code, which is the exit code too, and what it means. Where there is no block, the exit
-// code is all that is known.
+// parseAccel parses the output of -accel-check: a block between two lines "accel", with the
+// code, which is also the exit code, and its meaning. Without a block, only the exit code is
+// known.
 func parseAccel(output string, exitCode int) acceleration {
 	_, block, found := strings.Cut("\n"+strings.ReplaceAll(output, "\r", ""), "\naccel:\n")
 	number, text, _ := strings.Cut(block, "\n")
@@ -39,8 +39,8 @@ func parseAccel(output string, exitCode int) acceleration {
 	return acceleration{code, strings.TrimSpace(text)}
 }
 
-// The codes of -accel-check that something can be done about, as AndroidCpuAcceleration
-// numbers them (android/cpu_accelerator.h).
+// Hints for codes of -accel-check, as numbered by AndroidCpuAcceleration
+// (android/cpu_accelerator.h).
 var accelHints = map[int]string{
 	1:   "run on a computer that is no virtual machine, or whose host passes virtualization on (nested virtualization)",
 	2:   "HAXM needs an Intel processor: use Windows' hypervisor (WHPX) instead",
@@ -60,14 +60,13 @@ var accelHints = map[int]string{
 	138: "see what `emulator -accel-check` prints",
 }
 
-// kvmForUser is what to type where /dev/kvm is not the user's to open, as GitHub's runners
-// need it.
+// kvmForUser is the hint for a user who may not open /dev/kvm, as on GitHub's runners.
 const kvmForUser = `allow this user to use it: sudo gpasswd -a $USER kvm, and log in again; on GitHub's runners: echo 'KERNEL=="kvm", GROUP="kvm", MODE="0666", OPTIONS+="static_node=kvm"' | sudo tee /etc/udev/rules.d/99-kvm4all.rules && sudo udevadm control --reload-rules && sudo udevadm trigger --name-match=kvm`
 
-// usable reports whether an emulator runs fast here.
+// usable reports whether hardware acceleration works.
 func (a acceleration) usable() bool { return a.code == 0 }
 
-// summary is the first line of what it says.
+// summary returns the first line of the message.
 func (a acceleration) summary() string {
 	first, _, _ := strings.Cut(a.text, "\n")
 	if first == "" {
@@ -76,7 +75,7 @@ func (a acceleration) summary() string {
 	return prose.Clip(prose.OneLine(first), 200)
 }
 
-// hint is what to do about it.
+// hint returns what to do about it.
 func (a acceleration) hint() string {
 	if hint, ok := accelHints[a.code]; ok {
 		return hint
@@ -87,7 +86,7 @@ func (a acceleration) hint() string {
 	return "see what `emulator -accel-check` prints"
 }
 
-// check is the error where no emulator runs fast here.
+// check returns an error if there is no hardware acceleration.
 func (a acceleration) check() error {
 	if a.usable() {
 		return nil

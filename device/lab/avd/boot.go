@@ -28,8 +28,8 @@ type attempt struct {
 	way      way
 }
 
-// Boot creates the AVD where it is to be created, starts an emulator on it and returns once
-// Android is up. A boot from a snapshot that fails is tried once more without.
+// Boot creates the AVD if the spec asks for one, starts an emulator with it and returns once
+// Android is up. A boot from a snapshot that fails is repeated once as a cold boot.
 func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell func(string)) (*boot.Booted, error) {
 	if err := held.For(spec.Name); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	return booted, a.charge(ctx, booted)
 }
 
-// teller tells of one boot, from several goroutines, for as long as that lasts.
+// teller reports the progress of one boot, from several goroutines, until the boot ends.
 type teller struct {
 	mu   sync.Mutex
 	tell func(string)
@@ -89,8 +89,7 @@ func (t *teller) end() {
 	t.over = true
 }
 
-// mostPorts is on how many pairs of ports the emulator is tried, where programs that are no
-// apkgate take them meanwhile.
+// mostPorts is how many pairs of ports are tried if other programs take them in between.
 const mostPorts = 5
 
 // start starts the emulator on free ports and waits until Android is up.
@@ -110,12 +109,12 @@ func (a attempt) start(ctx context.Context) (*boot.Booted, error) {
 		if !taken || len(passed) == mostPorts {
 			return nil, err
 		}
-		a.tell(fmt.Sprintf("the ports %d and %d were taken meanwhile: trying others", p.console, p.adb()))
+		a.tell(fmt.Sprintf("the ports %d and %d are in use: trying others", p.console, p.adb()))
 	}
 }
 
-// startOn starts the emulator on these ports. After an error no process of it is left; taken
-// says that the ports were at fault.
+// startOn starts the emulator on the ports. After an error none of its processes is left;
+// taken reports that the ports were in use.
 func (a attempt) startOn(ctx context.Context, p *port) (b *boot.Booted, taken bool, err error) {
 	if err := a.held.Note(notePort, strconv.Itoa(p.console)); err != nil {
 		return nil, false, err
@@ -124,10 +123,10 @@ func (a attempt) startOn(ctx context.Context, p *port) (b *boot.Booted, taken bo
 	ends, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	g := &log{seen: func(line logLine) {
-		if f, ok := known(line); ok && !f.goesOn {
+		if f, ok := known(line); ok && !f.mayContinue {
 			end(errRefused)
 		}
-		a.mention(line)
+		a.reportDeviations(line)
 	}}
 	a.tell(fmt.Sprintf("starting the emulator %s with %s as %s", a.emulator.version, a.machine.name, p.serial()))
 	process, err := program.Start(program.Command{
@@ -162,8 +161,8 @@ func said(g *log) string {
 	return ""
 }
 
-// quiet keeps the emulator from waiting for an answer about an earlier crash, which nobody
-// sees, and from taking its time to save what is not to be saved.
+// quiet keeps the emulator from asking about an earlier crash in a window that nobody sees,
+// and from spending time on saving its state.
 var quiet = []string{"ANDROID_EMU_ENABLE_CRASH_REPORTING=0", "ANDROID_EMULATOR_WAIT_TIME_BEFORE_KILL=5"}
 
 var (
@@ -172,8 +171,8 @@ var (
 	errSlow    = errors.New("the time is over")
 )
 
-// up waits until Android is up, or the emulator says that it won't be, or has ended, or took
-// too long: an emulator that does not start ends before adb has seen anything of it.
+// up waits until Android is up, or the emulator reports that it can't start, has exited, or
+// took too long. An emulator that can't start exits before adb has seen it.
 func (a attempt) up(ctx context.Context, process *program.Process, g *log, p *port) error {
 	begun := time.Now()
 	within := a.lab.patience.boot
@@ -196,7 +195,7 @@ func (a attempt) up(ctx context.Context, process *program.Process, g *log, p *po
 		a.tell(fmt.Sprintf("%s is up after %v", p.serial(), time.Since(begun).Round(time.Second)))
 		return nil
 	case errors.Is(err, errRefused):
-		select { // it may have more to say
+		select { // the emulator may print more
 		case <-process.Done():
 		case <-time.After(a.lab.patience.term):
 		}
@@ -208,12 +207,12 @@ func (a attempt) up(ctx context.Context, process *program.Process, g *log, p *po
 	}
 	var last *boot.NotUpError
 	errors.As(err, &last)
-	return passing(fmt.Sprintf("boot the AVD %s: Android was not up after %v: %s", a.machine.name, within, last.Last),
+	return retryable(fmt.Sprintf("boot the AVD %s: Android was not up after %v: %s", a.machine.name, within, last.Last),
 		"give the emulator more cores or RAM, run fewer at once, or see what it shows without -no-window")
 }
 
-// mention tells of what the emulator does otherwise than it was asked to.
-func (a attempt) mention(l logLine) {
+// reportDeviations reports what the emulator does differently than requested.
+func (a attempt) reportDeviations(l logLine) {
 	about := []string{"Your GPU cannot be used for hardware rendering"}
 	if a.spec.Snapshot != "" {
 		about = append(about, "to load snapshot", "does not have the requested snapshot", "Cold boot: snapshot", "can not be loaded")
@@ -223,7 +222,7 @@ func (a attempt) mention(l logLine) {
 	}
 }
 
-// charge sets how full the battery says that it is.
+// charge sets the battery's level.
 func (a attempt) charge(ctx context.Context, b *boot.Booted) error {
 	if a.spec.BatteryPercent == 0 {
 		return nil
@@ -233,7 +232,7 @@ func (a attempt) charge(ctx context.Context, b *boot.Booted) error {
 		err = errors.Join(c.SetCapacity(ctx, a.spec.BatteryPercent), c.Close())
 	}
 	if err != nil {
-		return passing(fmt.Sprintf("set the battery of %s to %d%%: %v", b.Serial, a.spec.BatteryPercent, err), "")
+		return retryable(fmt.Sprintf("set the battery of %s to %d%%: %v", b.Serial, a.spec.BatteryPercent, err), "")
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Check looks for the SDK's programs and system images, and for hardware acceleration.
+// Check checks for the SDK's programs and system images, and for hardware acceleration.
 func (l *Lab) Check(ctx context.Context) []device.Finding {
 	s := l.sdk()
 	findings := []device.Finding{
@@ -29,15 +29,15 @@ func (l *Lab) Check(ctx context.Context) []device.Finding {
 	return append(findings, boot.Finding("acceleration", err, accel.summary()))
 }
 
-// checkManager is the finding of avdmanager, without which no AVD is created.
+// checkManager checks for avdmanager, which creates AVDs.
 func checkManager(s sdk) device.Finding {
 	if s.avdmanager == "" {
-		return device.Finding{Name: "avdmanager", Detail: "neither the SDK's folder nor the PATH has it; AVDs that exist can be booted all the same", Hint: installEmulator}
+		return device.Finding{Name: "avdmanager", Detail: "neither the SDK's folder nor the PATH has it; existing AVDs can still be booted", Hint: installEmulator}
 	}
 	return device.Finding{Name: "avdmanager", OK: true, Detail: s.avdmanager}
 }
 
-// checkADB is the finding of adb, which can be done without.
+// checkADB checks for adb, which is optional.
 func checkADB(s sdk) device.Finding {
 	detail := s.adb
 	if detail == "" {
@@ -46,7 +46,7 @@ func checkADB(s sdk) device.Finding {
 	return device.Finding{Name: "adb", OK: true, Detail: detail}
 }
 
-// checkImages is the finding of the system images that are installed.
+// checkImages returns the finding for the installed system images.
 func (s sdk) checkImages() device.Finding {
 	const name, most = "system images", 5
 	if all := s.installed(); len(all) > 0 {

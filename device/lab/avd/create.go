@@ -17,21 +17,21 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// What a lease holds of an emulator, in the order in which it is noted.
+// Keys of a lease's details for an emulator, in the order in which they are noted.
 const (
-	noteHome    = "avd-home" // the folder of the AVD that was created; not of one that was there
+	noteHome    = "avd-home" // the folder of a created AVD; absent for an existing one
 	noteAVD     = "avd"
 	notePort    = "console-port"
-	noteProcess = "process" // once it has been started
+	noteProcess = "process" // once it was started
 )
 
-// machine is the AVD that is booted.
+// machine is the AVD to boot.
 type machine struct {
 	name string
-	home string // the AVD home that holds it, "" for the user's
+	home string // the AVD home that contains it, "" for the user's
 }
 
-// environment is what names the AVD's home to the SDK's programs.
+// environment returns the variables that select the AVD's home for the SDK's programs.
 func (d machine) environment() []string {
 	if d.home == "" {
 		return nil
@@ -45,7 +45,7 @@ func (l *Lab) prepare(ctx context.Context, s sdk, e emulator, spec boot.Spec, he
 		return l.create(ctx, s, spec, held, tell)
 	}
 	if !e.options["-id"] {
-		return machine{}, failure(fmt.Sprintf("start the AVD %s: the emulator %s can't be told from another one of the same AVD (it has no option -id)", spec.Existing, e.version), "update it with: sdkmanager emulator")
+		return machine{}, failure(fmt.Sprintf("start the AVD %s: the emulator %s can't be distinguished from another one of the same AVD (it has no option -id)", spec.Existing, e.version), "update it with: sdkmanager emulator")
 	}
 	out, err := l.run(ctx, e.path, nil, "-list-avds")
 	if err != nil {
@@ -65,8 +65,8 @@ func (l *Lab) prepare(ctx context.Context, s sdk, e emulator, spec boot.Spec, he
 	return machine{}, failure(fmt.Sprintf("start the AVD %s: no AVD has that name; %s", spec.Existing, there), "name one that `emulator -list-avds` lists, or leave name out to have one created")
 }
 
-// create has avdmanager create an AVD that is called like the lease, in a home of its own,
-// and sets in it what the spec wants otherwise.
+// create makes avdmanager create an AVD that is named after the lease, in a home of its own,
+// and applies the spec to it.
 func (l *Lab) create(ctx context.Context, s sdk, spec boot.Spec, held *lease.Held, tell func(string)) (machine, error) {
 	spec.ABI, spec.Image = cmp.Or(spec.ABI, hostABI()), cmp.Or(spec.Image, "google_apis")
 	image := imagePackage(spec)
@@ -100,13 +100,13 @@ func (l *Lab) create(ctx context.Context, s sdk, spec boot.Spec, held *lease.Hel
 	return d, d.configure(spec)
 }
 
-// configure sets what the spec wants in the AVD's config.ini. RAM is in MiB there, and a
-// screen of its own is a skin without pictures.
+// configure writes the spec's settings to the AVD's config.ini. RAM is in MiB there, and a
+// screen of its own size is a skin without pictures.
 func (d machine) configure(spec boot.Spec) error {
 	path := filepath.Join(d.home, d.name+".avd", "config.ini")
 	config, err := readINI(path)
 	if err != nil {
-		return failure("read what avdmanager has created: "+err.Error(), "see whether avdmanager heeds ANDROID_AVD_HOME: update it with sdkmanager \"cmdline-tools;latest\"")
+		return failure("read the AVD that avdmanager created: "+err.Error(), "see whether avdmanager heeds ANDROID_AVD_HOME: update it with sdkmanager \"cmdline-tools;latest\"")
 	}
 	if spec.Width > 0 && spec.Height > 0 {
 		size := strconv.Itoa(spec.Width) + "x" + strconv.Itoa(spec.Height)
@@ -128,16 +128,16 @@ func (d machine) configure(spec boot.Spec) error {
 	}
 	config.set("showDeviceFrame", "no")
 	if err := os.WriteFile(path, []byte(config.String()), 0o600); err != nil {
-		return failure("set what was asked for in the AVD: "+err.Error(), "")
+		return failure("write the settings of the AVD: "+err.Error(), "")
 	}
 	return nil
 }
 
-// managerError is what avdmanager says when it refuses: "Error: …", on lines of its own
-// behind the progress bars, and a line "null" below.
+// managerError matches avdmanager's refusal: "Error: …", on lines of its own after the
+// progress bars, followed by a line "null".
 var managerError = regexp.MustCompile(`(?m)^(?:.*\r|.*% Done)?\s*Error: +(.*(?:\n[^\n]+)?)`)
 
-// parseManagerError is what avdmanager refused with, "" where it didn't say.
+// parseManagerError returns avdmanager's reason for a refusal, "" if it printed none.
 func parseManagerError(output string) string {
 	m := managerError.FindStringSubmatch(strings.ReplaceAll(output, "\r\n", "\n"))
 	if m == nil {
@@ -150,7 +150,7 @@ func parseManagerError(output string) string {
 	return strings.TrimSpace(first)
 }
 
-// managerFailure is why avdmanager created no AVD.
+// managerFailure returns the error for an AVD that avdmanager did not create.
 func managerFailure(spec boot.Spec, s sdk, image string, out program.Result) *boot.Error {
 	all := string(out.Stderr) + "\n" + string(out.Stdout)
 	said := cmp.Or(parseManagerError(all), out.Said())

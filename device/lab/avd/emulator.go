@@ -10,14 +10,14 @@ import (
 	"github.com/apkgate/apkgate/device/lab/boot"
 )
 
-// emulator is what is known of the installed one.
+// emulator describes the installed emulator.
 type emulator struct {
 	path    string
 	version string          // "36.4.10.0"
-	options map[string]bool // that it knows: "-no-metrics"
+	options map[string]bool // supported ones: "-no-metrics"
 }
 
-// ask asks the installed emulator what it is.
+// ask queries the installed emulator's version and options.
 func (l *Lab) ask(ctx context.Context, s sdk) (emulator, error) {
 	e := emulator{path: s.emulator}
 	if e.path == "" {
@@ -38,20 +38,20 @@ func (l *Lab) ask(ctx context.Context, s sdk) (emulator, error) {
 	return e, nil
 }
 
-// broken is the error where a program of the SDK could not be run; ctx's, where that has
-// ended.
+// broken returns the error for a program of the SDK that could not be run, or ctx's error if
+// it has ended.
 func (l *Lab) broken(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return passing(doing+": "+err.Error(), "")
+	return retryable(doing+": "+err.Error(), "")
 }
 
-// versionLine is what -version prints, behind lines of the log since 33
-// ("INFO         | Android emulator version 36.4.10.0 (build_id 15004761) (CL:N/A)").
+// versionLine matches the output of -version, which since 33 is a line of the log ("INFO
+// | Android emulator version 36.4.10.0 (build_id 15004761) (CL:N/A)").
 var versionLine = regexp.MustCompile(`(?m)^(?:[A-Z_]{4,12} *\| *)?Android emulator version ([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\b`)
 
-// parseVersion is the version that the emulator prints of itself, "" for none.
+// parseVersion returns the emulator's version from its output, "" for none.
 func parseVersion(output string) string {
 	if m := versionLine.FindStringSubmatch(output); m != nil {
 		return m[1]
@@ -59,7 +59,7 @@ func parseVersion(output string) string {
 	return ""
 }
 
-// compareVersions compares versions by their numbers; what is no version comes first.
+// compareVersions compares versions numerically; invalid ones come first.
 func compareVersions(a, b string) int {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range max(len(x), len(y)) {
@@ -81,7 +81,7 @@ func number(parts []string, i int) int {
 	return n
 }
 
-// parseOptions are the options that -help lists, one at the beginning of each line.
+// parseOptions returns the options that -help lists, one at the beginning of each line.
 func parseOptions(help string) map[string]bool {
 	out := map[string]bool{}
 	for line := range strings.Lines(help) {
@@ -92,10 +92,11 @@ func parseOptions(help string) map[string]bool {
 	return out
 }
 
-// avdName is what an AVD may be called (AvdManagerCli: a-z A-Z 0-9 . _ -).
+// avdName matches the valid names of AVDs (AvdManagerCli: a-z A-Z 0-9 . _ -).
 var avdName = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
 
-// parseAVDs are the names that -list-avds prints, between lines of the log in some versions.
+// parseAVDs returns the names that -list-avds prints, in some versions between lines of the
+// log.
 func parseAVDs(output string) (names []string) {
 	for line := range strings.Lines(output) {
 		if name := strings.TrimSpace(line); avdName.MatchString(name) {
@@ -105,14 +106,14 @@ func parseAVDs(output string) (names []string) {
 	return names
 }
 
-// commandLine is how the emulator is started for a spec. The lease's name is its id too,
-// since an AVD that was there before has another name.
+// commandLine returns the emulator's arguments for a spec. The lease's name is also passed as
+// the id, since an existing AVD has another name.
 func (e emulator) commandLine(spec boot.Spec, avd, id string, port int) []string {
 	args := []string{"-avd", avd, "-port", strconv.Itoa(port), "-no-window", "-no-audio", "-no-boot-anim", "-accel", "on"}
 	if e.options["-id"] {
 		args = append(args, "-id", id)
 	}
-	if e.options["-no-metrics"] { // it waits for an answer, or prints a box
+	if e.options["-no-metrics"] { // without it, it asks a question or prints a banner
 		args = append(args, "-no-metrics")
 	}
 	if spec.GPU != "" {

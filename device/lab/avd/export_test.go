@@ -6,8 +6,8 @@ import (
 	"github.com/apkgate/apkgate/device/lab/boot"
 )
 
-// In has the lab keep its AVDs in a folder of the test's own, and gives it other
-// times: so long for a boot, and so long for each step of an end.
+// In makes the lab keep its AVDs in the given folder, and sets the timeouts of a boot and of
+// each step of a stop.
 func (l *Lab) In(homes string, boot, end time.Duration) *Lab {
 	l.homes = homes
 	l.patience.boot = boot
@@ -15,12 +15,12 @@ func (l *Lab) In(homes string, boot, end time.Duration) *Lab {
 	return l
 }
 
-// Held is how many emulators the lab still holds.
+// Held returns how many emulators the lab still holds.
 func (l *Lab) Held() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.running)
 }
 
-// specOfEverything has all that changes an emulator's command line.
+// specOfEverything sets every field that changes an emulator's command line.
 var specOfEverything = boot.Spec{Existing: "a", RAMMiB: 1, Cores: 1, GPU: "auto", Snapshot: "b"}

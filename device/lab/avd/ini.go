@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// ini is a file of "key=value" lines, as avdmanager and the emulator write them
-// (config.ini, NAME.ini, hardware-qemu.ini). Lines of another form stay as they are.
+// ini is a file of "key=value" lines, as written by avdmanager and the emulator (config.ini,
+// NAME.ini, hardware-qemu.ini). Lines of another form are kept.
 type ini struct{ lines []string }
 
-// mostINI is how large such a file may be, in bytes: real ones have some hundred lines.
+// mostINI limits the size of such a file, in bytes: real ones have a few hundred lines.
 const mostINI = 1 << 20
 
 func readINI(path string) (ini, error) {
@@ -33,14 +33,14 @@ func parseINI(text string) ini {
 	return ini{strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
 }
 
-// split takes a line apart; ok is false where it is none of key and value.
+// split splits a line; ok is false for a line of another form.
 func split(line string) (key, value string, ok bool) {
 	key, value, ok = strings.Cut(line, "=")
 	key = strings.TrimSpace(key)
 	return key, strings.TrimSpace(value), ok && key != "" && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, ";")
 }
 
-// set puts a value at the end, in the place of those that the key had.
+// set appends a value, and removes all earlier values of the key.
 func (f *ini) set(key, value string) {
 	f.lines = slices.DeleteFunc(f.lines, func(line string) bool {
 		k, _, ok := split(line)

@@ -20,11 +20,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin"
 )
 
-// asApkgate is the environment variable that makes the test's own program an apkgate that
-// boots a device on the computer whose folder it names, and keeps it until it is killed.
+// asApkgate is the environment variable that makes the test binary an apkgate that boots a
+// device on the computer in the given folder, and keeps it until it is killed.
 const asApkgate = "AVD_TEST_APKGATE"
 
-// bootUntilKilled is that apkgate. It prints what it is told.
+// bootUntilKilled is that apkgate. It prints its progress.
 func bootUntilKilled(folder string) {
 	held, err := lease.Take(filepath.Join(folder, "leases"), avd.Kind, "")
 	if err == nil {
@@ -36,7 +36,7 @@ func bootUntilKilled(folder string) {
 	fmt.Println(held.ID())
 }
 
-// Whenever apkgate is killed, what it has booted is found by its lease and stopped, and
+// Whenever apkgate is killed, the device that it booted is found by its lease and stopped, and
 // nothing of it is left.
 func TestKilledAtAnyInstant(t *testing.T) {
 	t.Parallel()
@@ -92,10 +92,10 @@ func TestKilledAtAnyInstant(t *testing.T) {
 	}
 }
 
-// untilKilled kills the process: after its first line, the first time, then after its second
-// and so on, and later after a time that is left to chance.
+// untilKilled kills the process: in the first calls after its first line, its second line and
+// so on, and later after a random time.
 func untilKilled(cmd *exec.Cmd, lines <-chan string, i int) (last string) {
-	const steps = 5 // lines that a boot prints, and more
+	const steps = 5 // at least the number of lines that a boot prints
 	longest := time.Minute
 	if i >= steps {
 		longest = time.Duration(rand.IntN(3000)) * time.Millisecond
@@ -119,9 +119,9 @@ func untilKilled(cmd *exec.Cmd, lines <-chan string, i int) (last string) {
 	return last
 }
 
-// An emulator that was started, and of which its process could not be noted any more, is
-// found by the lease's name; a search for that name is nobody's to kill.
-func TestAnEmulatorThatWasNotNoted(t *testing.T) {
+// An emulator that was started, but whose process was not noted any more, is found by the
+// lease's name. A search for that name is not killed.
+func TestStopFindsAnEmulatorThatWasNotNoted(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -148,7 +148,7 @@ func TestAnEmulatorThatWasNotNoted(t *testing.T) {
 	}
 	<-b.Died
 	if found, err := program.Find(l.ID); err != nil || len(found) != 1 || found[0].PID != search.Process.Pid {
-		t.Errorf("%v, %v; want that the search alone goes on", found, err)
+		t.Errorf("%v, %v; want only the search running", found, err)
 	}
 	stdin.Close()
 	if err := search.Wait(); err != nil && !strings.Contains(err.Error(), "exit status") {
@@ -157,8 +157,8 @@ func TestAnEmulatorThatWasNotNoted(t *testing.T) {
 	c.stopped(c.avd, h.Lease())
 }
 
-// A lease may be anybody's writing: nothing is killed or deleted that is not the lab's own.
-func TestLeasesThatNameWhatIsNotOurs(t *testing.T) {
+// A lease may be forged: only processes and folders of the lab are killed or deleted.
+func TestStopIgnoresForgedLeases(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -197,7 +197,7 @@ func TestLeasesThatNameWhatIsNotOurs(t *testing.T) {
 	c.stopped(c.avd, h.Lease())
 }
 
-// What was started on another computer is not looked for here.
+// A device on another computer is not looked for here.
 func TestALeaseOfAnotherComputer(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{WithoutADB: true})

@@ -1,16 +1,16 @@
 // Package avd boots devices in the emulator of Android's SDK.
 //
-// It owns everything that is said to avdmanager and to the emulator, and what they answer:
-// where the programs are, whether this computer can run an emulator fast, the virtual
-// device that is created for a description, the ports, the start with all the ways in
-// which it fails, and the end. What is true of every program is package program's, of every
-// boot package boot's; the emulator's console is package console's.
+// It owns the command lines for avdmanager and the emulator, and the parsing of their output:
+// where the programs are, whether this computer has hardware acceleration, the AVD that is
+// created for a spec, the ports, the start and all its failures, and the stop. Package program
+// runs the programs, package boot defines what all labs have in common, and package console
+// controls the emulator's console.
 //
-// It takes a stand: no emulator runs without hardware acceleration, since nothing that is
-// measured there says anything; no licence is accepted for anybody, so that a system image
-// that is not installed is named with what to type; an AVD that was there before is started
-// so that nothing of it changes; and an emulator is stopped only once its process is gone,
-// its ports are closed and adb misses it.
+// No emulator runs without hardware acceleration, since measurements there mean nothing. No
+// licence is accepted on a user's behalf: the error for a missing system image contains the
+// command that installs it. An existing AVD is started so that nothing in it changes. An
+// emulator counts as stopped only once its process has ended, its ports are closed and adb no
+// longer lists it.
 package avd
 
 import (
@@ -28,21 +28,20 @@ import (
 // Kind is the lab's kind, as leases name it.
 const Kind = "avd"
 
-// inSentences is how errors call the lab.
-const inSentences = "the SDK's emulator"
+// title is the lab's name in errors.
+const title = "the SDK's emulator"
 
-// Computer is what the lab runs on.
+// Computer is the computer that the lab runs on.
 type Computer struct {
 	Getenv func(string) string
-	// Env is what programs get in their environment beside this process's own, each
-	// "NAME=value".
+	// Env is added to this process's environment for programs, each "NAME=value".
 	Env []string
 }
 
-// Lab is the emulator of the SDK that the environment names.
+// Lab is the emulator of the SDK in the environment.
 type Lab struct {
 	computer Computer
-	homes    string // the folder with a home of AVDs for each that is created
+	homes    string // the folder with an AVD home for each created AVD
 	locks    string // the folder with a lock for each pair of ports in use
 	patience patience
 
@@ -50,13 +49,13 @@ type Lab struct {
 	running map[string]*running // by the lease's name
 }
 
-// patience is how long each step may take.
+// patience is the timeout of each step.
 type patience struct {
 	boot   time.Duration // from the emulator's start until Android is up
 	create time.Duration // of avdmanager
-	end    time.Duration // from the console's kill until the process is gone
-	term   time.Duration // from SIGTERM until it is gone
-	forget time.Duration // until adb misses the device
+	end    time.Duration // from the console's kill until the process has ended
+	term   time.Duration // from SIGTERM until it has ended
+	forget time.Duration // until adb no longer lists the device
 }
 
 // running is an emulator that this process has started.
@@ -65,7 +64,7 @@ type running struct {
 	port    *port
 }
 
-// New is the lab of a computer. It looks at nothing yet.
+// New returns the lab of a computer. It checks nothing yet.
 func New(c Computer) *Lab {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -88,17 +87,17 @@ func (l *Lab) run(ctx context.Context, path string, env []string, args ...string
 	return program.Run(ctx, program.Command{Path: path, Args: args, Env: l.environment(env...)})
 }
 
-// environment is what the SDK's programs get beside this process's own.
+// environment returns the variables that are added for the SDK's programs.
 func (l *Lab) environment(more ...string) []string {
 	return append(append([]string{}, l.computer.Env...), more...)
 }
 
-// failure is the error of a boot that a further one won't help.
+// failure returns the error of a boot that a retry will not fix.
 func failure(what, advice string) *boot.Error {
-	return &boot.Error{Lab: inSentences, What: what, Advice: advice}
+	return &boot.Error{Lab: title, What: what, Advice: advice}
 }
 
-// passing is the error of a boot that a further one may help.
-func passing(what, advice string) *boot.Error {
-	return &boot.Error{Lab: inSentences, What: what, Advice: advice, Retry: true}
+// retryable returns the error of a boot that a retry may fix.
+func retryable(what, advice string) *boot.Error {
+	return &boot.Error{Lab: title, What: what, Advice: advice, Retry: true}
 }

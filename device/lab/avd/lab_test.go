@@ -26,8 +26,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// token is what consoles ask for: the emulators of a test have the user's home, and so has
-// this process.
+// token is the consoles' token: the test's emulators and this process have the same home.
 const token = "a-token-of-tests"
 
 func TestMain(m *testing.M) {
@@ -48,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// computer is one with the SDK, for one test.
+// computer is a computer with the SDK, for one test.
 type computer struct {
 	*standin.Lab
 	t   *testing.T
@@ -69,7 +68,7 @@ func newComputer(t *testing.T, o standin.Options) *computer {
 	return c
 }
 
-// another is the lab as another apkgate on the same computer has it.
+// another returns the lab as another apkgate on the same computer has it.
 func (c *computer) another(boot, end time.Duration) *avd.Lab {
 	variables := c.Variables()
 	var env []string
@@ -86,7 +85,7 @@ func (c *computer) tell(line string) {
 	c.told = append(c.told, line)
 }
 
-// hasTold reports whether a line was told that has the text.
+// hasTold reports whether a progress line contained the text.
 func (c *computer) hasTold(text string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,12 +102,12 @@ func (c *computer) take() *lease.Held {
 	return h
 }
 
-// spec describes a device that the computer can boot.
+// spec returns a device that the computer can boot.
 func spec() boot.Spec {
 	return boot.Spec{Name: "pixel #2", Kind: avd.Kind, Model: "pixel_6", Android: "34", Image: "google_apis", ABI: "x86_64"}
 }
 
-// boot boots, or ends the test.
+// boot boots a device, or ends the test.
 func (c *computer) boot(s boot.Spec) (*boot.Booted, *lease.Held) {
 	c.t.Helper()
 	h := c.take()
@@ -119,7 +118,7 @@ func (c *computer) boot(s boot.Spec) (*boot.Booted, *lease.Held) {
 	return b, h
 }
 
-// refused boots what can't be booted, stops what is left, and returns the error.
+// refused boots a spec that can't be booted, stops what is left, and returns the error.
 func (c *computer) refused(s boot.Spec) *boot.Error {
 	c.t.Helper()
 	h := c.take()
@@ -132,7 +131,7 @@ func (c *computer) refused(s boot.Spec) *boot.Error {
 	return e
 }
 
-// stopped stops a lease's device and sees that nothing of it is left.
+// stopped stops a lease's device and checks that nothing of it is left.
 func (c *computer) stopped(lab *avd.Lab, l lease.Lease) {
 	c.t.Helper()
 	if err := lab.Stop(c.t.Context(), l, c.tell); err != nil {
@@ -147,7 +146,7 @@ func (c *computer) stopped(lab *avd.Lab, l lease.Lease) {
 	}
 }
 
-// gone sees that nothing of a lease's device is left.
+// gone checks that nothing of a lease's device is left.
 func (c *computer) gone(l lease.Lease) {
 	c.t.Helper()
 	if found, err := program.Find(l.ID); err != nil || len(found) != 0 {
@@ -168,7 +167,7 @@ func (c *computer) gone(l lease.Lease) {
 	}
 }
 
-// others reports whether another emulator has the port.
+// others reports whether another emulator uses the port.
 func (c *computer) others(port string) bool {
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 	if err == nil {
@@ -181,7 +180,7 @@ func (c *computer) server() *adb.Server {
 	return adb.NewServer("127.0.0.1:"+strconv.Itoa(c.ADB), adb.Options{})
 }
 
-// stateOf is how adb shows a device.
+// stateOf returns the state in which adb lists a device.
 func (c *computer) stateOf(serial string) string {
 	c.t.Helper()
 	infos, err := c.server().Devices(c.t.Context())
@@ -217,9 +216,9 @@ func (c *computer) hasADB() {
 	}
 }
 
-// A device is created as it is described, boots, is used, and goes with everything that was
-// made for it.
-func TestFromADescriptionToNothing(t *testing.T) {
+// A device is created from its spec, boots, is used, and is removed with everything that was
+// created for it.
+func TestBootAndStop(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -282,13 +281,13 @@ func TestFromADescriptionToNothing(t *testing.T) {
 	if why := b.Why(); !strings.Contains(why, "exit code 0") {
 		t.Errorf("it ended: %s", why)
 	}
-	if !c.hasTold("was told to end") || c.hasTold("stopping the process") {
+	if !c.hasTold("asked the emulator") || c.hasTold("stopping the process") {
 		t.Errorf("it was not asked at its console, or not only: %q", c.told)
 	}
 }
 
-// Where there is neither an adb server nor adb, an emulator is reached at its own port.
-func TestWithoutADB(t *testing.T) {
+// Without an adb server or an adb program, an emulator is reached at its own port.
+func TestBootWithoutADB(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{WithoutADB: true})
 	variables := c.Variables()
@@ -297,7 +296,7 @@ func TestWithoutADB(t *testing.T) {
 		env = append(env, name+"="+value)
 	}
 	os.Remove(filepath.Join(c.SDK(), "platform-tools", "adb"))
-	variables["PATH"], variables["ANDROID_ADB_SERVER_PORT"] = c.Bin, "1" // nobody's
+	variables["PATH"], variables["ANDROID_ADB_SERVER_PORT"] = c.Bin, "1" // unused
 	c.avd = avd.New(avd.Computer{Getenv: func(name string) string { return variables[name] }, Env: env}).
 		In(c.Path("homes"), 3*time.Minute, 10*time.Second)
 	b, h := c.boot(spec())
@@ -310,8 +309,8 @@ func TestWithoutADB(t *testing.T) {
 	c.stopped(c.avd, h.Lease())
 }
 
-// Several are booted at once, each on its own ports.
-func TestSeveralAtOnce(t *testing.T) {
+// Several devices are booted at once, each on its own ports.
+func TestBootSeveralAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -353,9 +352,8 @@ func TestSeveralAtOnce(t *testing.T) {
 	}
 }
 
-// An AVD that was there is started so that nothing of it changes, twice at once, and is
-// there afterwards as it was.
-func TestAnExistingAVDStaysAsItIs(t *testing.T) {
+// An existing AVD is booted twice at once, and does not change.
+func TestExistingAVDIsNotChanged(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -373,7 +371,7 @@ func TestAnExistingAVDStaysAsItIs(t *testing.T) {
 			t.Errorf("started with %q, want %s", started, want)
 		}
 	}
-	// The end of one leaves the other alone.
+	// Stopping one emulator does not affect the other.
 	if err := c.avd.Stop(t.Context(), h1.Lease(), c.tell); err != nil {
 		t.Error(err)
 	}
@@ -404,7 +402,7 @@ func (c *computer) existing(name string) {
 	}
 }
 
-// contents are the files of an AVD with what is in them.
+// contents returns the files of an AVD with their contents.
 func (c *computer) contents(name string) string {
 	c.t.Helper()
 	var all []string
@@ -421,8 +419,8 @@ func (c *computer) contents(name string) string {
 	return strings.Join(all, "|")
 }
 
-// An emulator of version 30 knows fewer options and marks its lines otherwise.
-func TestAnOldEmulator(t *testing.T) {
+// An emulator of version 30 supports fewer options and formats its log differently.
+func TestBootWithAnOldEmulator(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -440,14 +438,14 @@ func TestAnOldEmulator(t *testing.T) {
 	}
 }
 
-// Ports that another program has taken meanwhile are passed over.
-func TestPortsThatAreTaken(t *testing.T) {
+// Ports that another program has taken in between are skipped.
+func TestBootSkipsPortsInUse(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
 	c.Breaks("port-taken", 2)
 	_, h := c.boot(spec())
-	if !c.hasTold("were taken meanwhile") {
+	if !c.hasTold("are in use: trying others") {
 		t.Errorf("%q", c.told)
 	}
 	c.stopped(c.avd, h.Lease())
@@ -457,8 +455,8 @@ func TestPortsThatAreTaken(t *testing.T) {
 	}
 }
 
-// What an emulator says that does not start, and what can be done about it.
-func TestEmulatorsThatDoNotStart(t *testing.T) {
+// The output of an emulator that can't start is reported, with a hint.
+func TestBootFailures(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]struct {
 		what, hint string
@@ -491,8 +489,8 @@ func TestEmulatorsThatDoNotStart(t *testing.T) {
 	}
 }
 
-// What is asked for and is not there is said with what is, and with what to type.
-func TestDescriptionsThatFitNothing(t *testing.T) {
+// The error for a missing image, model or AVD lists what exists, and what to type.
+func TestBootOfAMissingImageModelOrAVD(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -512,16 +510,16 @@ func TestDescriptionsThatFitNothing(t *testing.T) {
 		}
 	}
 	if e := c.refused(change(func(s *boot.Spec) { s.Android = "36" })); !strings.Contains(e.What, "installed: system-images;android-34;google_apis;x86_64") {
-		t.Errorf("what is installed is not told: %s", e.What)
+		t.Errorf("the installed images are not reported: %s", e.What)
 	}
 	c.existing("Mine")
 	if e := c.refused(boot.Spec{Existing: "Nobodys"}); !strings.Contains(e.What, "there are Mine") {
-		t.Errorf("what there is is not told: %s", e.What)
+		t.Errorf("what exists is not reported: %s", e.What)
 	}
 }
 
-// An emulator that says that it does not start, and stays, is not waited for.
-func TestAnEmulatorThatHangsInItsFailure(t *testing.T) {
+// An emulator that reports a failure and hangs is not waited for.
+func TestBootOfAnEmulatorThatHangsAfterAFailure(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -533,8 +531,8 @@ func TestAnEmulatorThatHangsInItsFailure(t *testing.T) {
 	}
 }
 
-// A boot that does not come to its end is given up in time, with what was seen of it.
-func TestBootsWithoutAnEnd(t *testing.T) {
+// A boot that does not finish is given up after the timeout, with its last state.
+func TestBootTimeout(t *testing.T) {
 	t.Parallel()
 	for word, seen := range map[string]string{"never-boots": "sys.boot_completed is", "never-answers": "adb:"} {
 		t.Run(word, func(t *testing.T) {
@@ -550,8 +548,8 @@ func TestBootsWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// A snapshot that can't be loaded costs a cold boot, and that is said.
-func TestSnapshots(t *testing.T) {
+// A snapshot that can't be loaded causes a cold boot, which is reported.
+func TestBootFromASnapshot(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -567,7 +565,7 @@ func TestSnapshots(t *testing.T) {
 	}
 	c.stopped(c.avd, h.Lease())
 	if c.hasTold("snapshot") {
-		t.Errorf("a snapshot that loads is spoken of: %q", c.told)
+		t.Errorf("a loaded snapshot is reported: %q", c.told)
 	}
 
 	c.Breaks("snapshot-crashes", 1)
@@ -586,8 +584,8 @@ func TestSnapshots(t *testing.T) {
 	c.stopped(c.avd, h.Lease())
 }
 
-// An emulator that takes no notice of its console and of SIGTERM is killed.
-func TestAnEmulatorThatDoesNotWantToEnd(t *testing.T) {
+// An emulator that ignores its console and SIGTERM is killed.
+func TestStopKillsAnEmulatorThatIgnoresSIGTERM(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -600,8 +598,8 @@ func TestAnEmulatorThatDoesNotWantToEnd(t *testing.T) {
 	}
 }
 
-// An emulator that hangs answers neither at its console nor to SIGTERM.
-func TestAnEmulatorThatHangs(t *testing.T) {
+// An emulator that hangs answers neither its console nor SIGTERM.
+func TestStopKillsAHangingEmulator(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -614,8 +612,8 @@ func TestAnEmulatorThatHangs(t *testing.T) {
 	c.stopped(c.another(time.Minute, 300*time.Millisecond), h.Lease())
 }
 
-// That an emulator has died is known at once, with what it said.
-func TestADeathIsTold(t *testing.T) {
+// The death of an emulator is reported at once, with its last words.
+func TestDied(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -632,8 +630,8 @@ func TestADeathIsTold(t *testing.T) {
 	c.stopped(c.avd, h.Lease())
 }
 
-// An interrupt ends a boot at once, and nothing of it stays.
-func TestAnInterruptedBoot(t *testing.T) {
+// An interrupt ends a boot at once, and nothing of it is left.
+func TestBootInterrupted(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{})
 	c.hasADB()
@@ -655,7 +653,7 @@ func TestAnInterruptedBoot(t *testing.T) {
 	c.stopped(c.avd, h.Lease())
 }
 
-// What is looked at before a boot, on a computer that can boot and on others.
+// Findings of a check, on a computer that can boot and on others.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{WithoutADB: true})
@@ -700,9 +698,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// freePort is a port of the loopback that nobody listens at. It is below those that systems
-// give to connections: of them another test may get it, and one that connects to it while
-// nobody listens can even be connected to itself.
+// freePort returns a free port of the loopback interface. It is below the ephemeral ports:
+// another test could get one of those, and a connection to one that nobody listens on can even
+// be connected to itself.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for port := 20000 + os.Getpid()%4000; port < 32000; port++ {
@@ -715,8 +713,9 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// An adb server that does not run is started before the emulator, which tells it of itself.
-func TestTheADBServerIsStarted(t *testing.T) {
+// An adb server that is not running is started before the emulator, which announces itself to
+// the server.
+func TestBootStartsTheADBServer(t *testing.T) {
 	t.Parallel()
 	c := newComputer(t, standin.Options{WithoutADB: true})
 	program := filepath.Join(c.SDK(), "platform-tools", "adb")
@@ -737,7 +736,7 @@ func TestTheADBServerIsStarted(t *testing.T) {
 	c.avd = c.another(3*time.Minute, 10*time.Second)
 	b, h := c.boot(spec())
 	if b.Address != "" || c.stateOf(b.Serial) != "device" || !c.hasTold("starting the adb server") {
-		t.Errorf("%+v, told %q", b, c.told)
+		t.Errorf("%+v, reported %q", b, c.told)
 	}
 	c.stopped(c.avd, h.Lease())
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// What is kept of an emulator's log: it prints as long as it runs.
+// Limits on the log that is kept: the emulator prints as long as it runs.
 const (
-	mostLine  = 2 << 10 // bytes of one line; the rest of it is dropped
-	firstSeen = 200     // lines of its beginning, where start-up failures are
-	lastSeen  = 100     // lines of its end, where it says why it died
+	mostLine  = 2 << 10 // bytes of one line; the rest is dropped
+	firstSeen = 200     // first lines, with the failures of the start
+	lastSeen  = 100     // last lines, with the reason of the exit
 )
 
 // logLine is a line of the emulator's log.
 type logLine struct {
-	level string // "ERROR", "FATAL", "PANIC", "WARNING", "INFO"…, "" where it has none
+	level string // "ERROR", "FATAL", "PANIC", "WARNING", "INFO"…, "" for none
 	text  string
 }
 
-// levels are how the emulator marks lines: "emulator: ERROR: " up to 30, "ERROR   | " from
-// 31 and "ERROR        | " from 35.3 on; "PANIC: " always. A line of a CI log has a time
-// before it.
+// levels matches the emulator's log levels: "emulator: ERROR: " up to 30, "ERROR   | " from 31
+// and "ERROR        | " from 35.3 on; "PANIC: " always. A line of a CI log begins with a time.
 var levels = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\dT[0-9:.]+Z )?(?:emulator: +)?(?:([A-Z_]{4,12}) *\| *|(ERROR|WARNING|INFO|PANIC|FATAL): +)?(.*)$`)
 
-// colors are what newer versions put around levels, on a terminal or not.
+// colors matches the escape sequences that newer versions put around levels, even without a
+// terminal.
 var colors = regexp.MustCompile("\x1b\\[[0-9;]{0,10}m")
 
 func parseLogLine(line string) logLine {
@@ -40,16 +40,16 @@ func parseLogLine(line string) logLine {
 	return logLine{m[1] + m[2], m[3]}
 }
 
-// log is what an emulator prints, read as it comes. It takes every line and keeps some.
+// log receives the emulator's output. It accepts every line and keeps some.
 type log struct {
-	seen  func(logLine) // told of each line as it comes
+	seen  func(logLine) // called with each line
 	mu    sync.Mutex
-	part  []byte // of a line that has not ended
+	part  []byte // of an unfinished line
 	first []logLine
 	last  []logLine
 }
 
-// Write takes what the emulator prints. It never fails.
+// Write receives the emulator's output. It never fails.
 func (g *log) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -83,17 +83,17 @@ func (g *log) add(part []byte, ended bool) {
 	g.seen(line)
 }
 
-// lines are those that were kept.
+// lines returns the lines that were kept.
 func (g *log) lines() []logLine {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return append(append([]logLine{}, g.first...), g.last[max(0, len(g.last)-lastSeen):]...)
 }
 
-// grave reports whether a line tells of a failure.
+// grave reports whether a line is an error.
 func (l logLine) grave() bool { return l.level == "ERROR" || l.level == "FATAL" || l.level == "PANIC" }
 
-// lastWords is what the emulator said of its end: its last grave line, or else its last one.
+// lastWords returns the emulator's last error line, or else its last line.
 func (g *log) lastWords() string {
 	var last, grave string
 	for _, l := range g.lines() {

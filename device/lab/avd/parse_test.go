@@ -67,7 +67,7 @@ func TestParseAccel(t *testing.T) {
 		}
 	}
 	if (acceleration{code: 99}).hint() == "" {
-		t.Error("there is no hint for a code that nobody knows")
+		t.Error("an unknown code has no hint")
 	}
 }
 
@@ -87,7 +87,7 @@ func TestParseOptions(t *testing.T) {
 	}
 }
 
-// What avdmanager refuses with, with its progress bars, in lines of Windows, and without.
+// Refusals of avdmanager, with its progress bars, with Windows' line ends, and without.
 func TestParseManagerError(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -146,8 +146,8 @@ func TestLogLines(t *testing.T) {
 	}
 }
 
-// A log that never ends, in pieces of any size, is kept in bounds: its beginning and its end.
-func TestALogIsBounded(t *testing.T) {
+// An endless log, in pieces of any size, is limited to its beginning and its end.
+func TestLogIsLimited(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	g := &log{seen: func(logLine) { seen++ }}
@@ -167,14 +167,14 @@ func TestALogIsBounded(t *testing.T) {
 	}
 }
 
-// logOf is a log that holds the text.
+// logOf returns a log with the text.
 func logOf(text string) *log {
 	g := &log{seen: func(logLine) {}}
 	g.Write([]byte(strings.TrimSuffix(text, "\n") + "\n"))
 	return g
 }
 
-// corpus is a file of what real programs printed.
+// corpus returns a file of real programs' output.
 func corpus(t *testing.T, parts ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(corpustest.Path(t, append([]string{"labs"}, parts...)...))
@@ -184,8 +184,8 @@ func corpus(t *testing.T, parts ...string) string {
 	return string(text)
 }
 
-// What real emulators printed that did not start is understood, of each version.
-func TestRealStartUpFailures(t *testing.T) {
+// The output of real emulators that could not start is recognized, for each version.
+func TestBootFailuresOfRealEmulators(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct {
 		what  string
@@ -212,11 +212,11 @@ func TestRealStartUpFailures(t *testing.T) {
 	}
 }
 
-// What a part of the emulator can do without ends no boot; it explains an end all the same.
-func TestWhatMayBeDoneWithout(t *testing.T) {
+// The failure of an optional part of the emulator does not end a boot, but explains an exit.
+func TestOptionalPartsMayFail(t *testing.T) {
 	t.Parallel()
 	g := logOf("ERROR        | bind: Address already in use\nINFO         | Boot completed in 1 ms")
-	if f, ok := known(g.lines()[0]); !ok || !f.goesOn {
+	if f, ok := known(g.lines()[0]); !ok || !f.mayContinue {
 		t.Errorf("%+v, %v", f, ok)
 	}
 	if e := g.died("a", "it ended"); !e.Retry || !strings.Contains(e.What, portsTaken) {
@@ -228,13 +228,13 @@ func TestWhatMayBeDoneWithout(t *testing.T) {
 	}
 }
 
-// A good start, and what emulators say of themselves meanwhile, is no failure.
-func TestRealGoodStarts(t *testing.T) {
+// The output of a successful start contains no failure.
+func TestRealSuccessfulStarts(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"boot-ok-30.txt", "boot-ok-tail-33.txt", "snapshot-loaded.txt", "startup-35-windows-swiftshader.txt", "gpu-not-usable.txt", "gpu-vulkan-incompatible.txt", "kill-after-timeout-30.txt", "snapshot-failed-no-cache-device.txt"} {
 		for _, l := range logOf(corpus(t, "emulator", name)).lines() {
 			if f, ok := known(l); ok {
-				t.Errorf("%s: %+v is taken for %q", name, l, f.says)
+				t.Errorf("%s: %+v is taken for %q", name, l, f.matchAny)
 			}
 		}
 	}
@@ -291,11 +291,11 @@ func TestRealINIs(t *testing.T) {
 	}
 }
 
-// The options that are given to an emulator are options of real ones.
+// The options that are passed to an emulator are options of real ones.
 func TestOptionsAreReal(t *testing.T) {
 	t.Parallel()
 	real := parseOptions(corpus(t, "emulator", "options-source.txt"))
-	real["-no-metrics"] = true // of newer ones
+	real["-no-metrics"] = true // in newer versions
 	e := emulator{options: real}
 	for _, arg := range e.commandLine(specOfEverything, "a", "apkgate-a", 5554) {
 		if strings.HasPrefix(arg, "-") && !real[arg] {
@@ -332,7 +332,7 @@ func FuzzOutputs(f *testing.F) {
 	})
 }
 
-// get is a key's value, the last where it is there more than once; "" for none.
+// get returns a key's value, the last one if there are several; "" for none.
 func (f ini) get(key string) (value string) {
 	for _, line := range f.lines {
 		if k, v, ok := split(line); ok && k == key {

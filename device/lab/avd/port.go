@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/internal/filelock"
 )
 
-// An emulator's console is on an even port, and adb's on the odd one behind it
-// (-help-port). Each pair is an emulator for adb servers, too.
+// An emulator's console is on an even port, and adb on the next, odd one (-help-port). adb
+// servers also take each pair for an emulator.
 const (
 	firstPort = 5554
 	lastPort  = 5682
@@ -28,27 +28,27 @@ type port struct {
 
 func (p *port) adb() int { return p.console + 1 }
 
-// serial is how adb calls the emulator.
+// serial returns the emulator's serial in adb.
 func (p *port) serial() string { return serialOf(p.console) }
 
 func serialOf(console int) string { return "emulator-" + strconv.Itoa(console) }
 
-// free reports whether nobody listens on either.
+// free reports whether neither port is in use.
 func (p *port) free() bool { return isFree(p.console) && isFree(p.adb()) }
 
-// leave gives the ports free for others.
+// leave releases the ports.
 func (p *port) leave() { _ = p.lock.Close() }
 
-// takePort finds a pair of ports on which nobody listens and which adb does not show as
-// an emulator, and locks it until it is left: the emulator opens its ports some time after
-// it was started. Those in passed are no good.
+// takePort finds a pair of ports on which nothing listens and which adb does not list as an
+// emulator, and locks it until leave: the emulator opens its ports some time after it was
+// started. The ports in passed are skipped.
 func (l *Lab) takePort(ctx context.Context, w way, passed map[int]bool) (*port, error) {
 	if err := os.MkdirAll(l.locks, 0o700); err != nil {
 		return nil, failure("choose the emulator's ports: "+err.Error(), "")
 	}
-	shown := w.shown(ctx)
+	listedSerials := w.listedSerials(ctx)
 	for console := firstPort; console <= lastPort; console += 2 {
-		if passed[console] || shown[serialOf(console)] {
+		if passed[console] || listedSerials[serialOf(console)] {
 			continue
 		}
 		file, err := filelock.Lock(filepath.Join(l.locks, strconv.Itoa(console)+".lock"))
@@ -64,10 +64,10 @@ func (l *Lab) takePort(ctx context.Context, w way, passed map[int]bool) (*port, 
 		}
 		p.leave()
 	}
-	return nil, passing(fmt.Sprintf("choose the emulator's ports: all from %d to %d are taken", firstPort, lastPort+1), "see what `adb devices` lists, and close emulators that nobody uses")
+	return nil, retryable(fmt.Sprintf("choose the emulator's ports: all from %d to %d are taken", firstPort, lastPort+1), "see what `adb devices` lists, and close emulators that nobody uses")
 }
 
-// isFree reports whether nobody listens on the port.
+// isFree reports whether nothing listens on the port.
 func isFree(number int) bool {
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(number)))
 	if err != nil {
@@ -77,16 +77,16 @@ func isFree(number int) bool {
 	return true
 }
 
-// shown are the serials that adb lists, whatever their state: one that is gone may be shown
-// as offline for a while.
-func (w way) shown(ctx context.Context) map[string]bool {
+// listedSerials returns the serials that adb lists, whatever their state: an emulator that has ended
+// may be listed as offline for a while.
+func (w way) listedSerials(ctx context.Context) map[string]bool {
 	out := map[string]bool{}
 	if w.server == nil {
 		return out
 	}
 	infos, err := w.server.Devices(ctx)
 	if err != nil {
-		return out // it is asked again when the device is to be reached
+		return out // a failure is reported when the device is connected
 	}
 	for _, info := range infos {
 		out[info.Serial] = true
@@ -94,7 +94,7 @@ func (w way) shown(ctx context.Context) map[string]bool {
 	return out
 }
 
-// stateOf is how adb shows a device, "" where it doesn't.
+// stateOf returns the state in which adb lists a device, "" if it does not.
 func stateOf(infos []adb.Info, serial string) string {
 	for _, info := range infos {
 		if info.Serial == serial {

@@ -12,19 +12,18 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// sdk is where Android's SDK is, and the programs of it that are used; "" for what is not
-// there.
+// sdk is the location of Android's SDK and of its programs; "" for those that are missing.
 type sdk struct {
 	root                      string
 	emulator, avdmanager, adb string
 }
 
-// installEmulator is what to type for the programs that a boot needs.
+// installEmulator is the hint for missing programs.
 const installEmulator = `install it with: sdkmanager "emulator" "platform-tools" "cmdline-tools;latest" (and set ANDROID_HOME to the SDK's folder)`
 
-// sdk finds the SDK and its programs. Its own programs come before those of the PATH: an
-// avdmanager of another SDK (Homebrew's looks beside its own jar) knows none of this one's
-// system images.
+// sdk finds the SDK and its programs. The SDK's own programs take precedence over those in the
+// PATH: an avdmanager of another SDK (Homebrew's looks beside its own jar) does not find this
+// SDK's system images.
 func (l *Lab) sdk() sdk {
 	s := sdk{root: l.root()}
 	s.emulator = l.find(s.root, "emulator", filepath.Join("emulator", "emulator"))
@@ -38,8 +37,8 @@ func (l *Lab) sdk() sdk {
 	return s
 }
 
-// root is the SDK's folder: as the variables say, or else where the SDK's installers put
-// it; "" where there is none.
+// root returns the SDK's folder: from the variables, or else where the SDK's installers put
+// it; "" if there is none.
 func (l *Lab) root() string {
 	for _, name := range []string{"ANDROID_HOME", "ANDROID_SDK_ROOT"} {
 		if dir := l.computer.Getenv(name); isFolder(dir) {
@@ -62,10 +61,10 @@ func (l *Lab) root() string {
 	return ""
 }
 
-// managers are where avdmanager may be below the SDK: the newest command-line tools first,
-// and last those of before 2020.
+// managers returns the possible paths of avdmanager in the SDK: the newest command-line tools
+// first, and those of before 2020 last.
 func managers(root string) []string {
-	found, _ := filepath.Glob(filepath.Join(root, "cmdline-tools", "*")) // of a good pattern
+	found, _ := filepath.Glob(filepath.Join(root, "cmdline-tools", "*")) // the pattern is valid
 	slices.SortFunc(found, func(a, b string) int { return compareVersions(filepath.Base(b), filepath.Base(a)) })
 	out := []string{filepath.Join("cmdline-tools", "latest", "bin", "avdmanager")}
 	for _, dir := range found {
@@ -74,7 +73,8 @@ func managers(root string) []string {
 	return append(out, filepath.Join("tools", "bin", "avdmanager"))
 }
 
-// find is the program at the first of the paths below the SDK, or else on the PATH.
+// find returns the program at the first of the paths that exists in the SDK, or else on the
+// PATH.
 func (l *Lab) find(root, name string, paths ...string) string {
 	for _, p := range paths {
 		if full := executable(filepath.Join(root, p)); root != "" && isFile(full) {
@@ -89,7 +89,7 @@ func (l *Lab) find(root, name string, paths ...string) string {
 	return ""
 }
 
-// executable is a program's path as the system has it.
+// executable returns a program's path with the system's suffix.
 func executable(path string) string {
 	switch {
 	case runtime.GOOS != "windows":
@@ -110,14 +110,15 @@ func isFolder(path string) bool {
 	return path != "" && err == nil && info.IsDir()
 }
 
-// package names of system images: "system-images;android-34;google_apis;x86_64".
+// imagePackage returns the package name of a system image:
+// "system-images;android-34;google_apis;x86_64".
 func imagePackage(spec boot.Spec) string {
 	return strings.Join([]string{"system-images", "android-" + spec.Android, spec.Image, spec.ABI}, ";")
 }
 
-// installed are the system images that the SDK has, as sdkmanager names them.
+// installed returns the SDK's system images, as sdkmanager names them.
 func (s sdk) installed() (out []string) {
-	found, _ := filepath.Glob(filepath.Join(s.root, "system-images", "*", "*", "*", "package.xml")) // of a good pattern
+	found, _ := filepath.Glob(filepath.Join(s.root, "system-images", "*", "*", "*", "package.xml")) // the pattern is valid
 	for _, path := range found {
 		if rel, err := filepath.Rel(s.root, filepath.Dir(path)); err == nil {
 			out = append(out, strings.ReplaceAll(filepath.ToSlash(rel), "/", ";"))
@@ -126,7 +127,7 @@ func (s sdk) installed() (out []string) {
 	return out
 }
 
-// lacks is the error where a system image is not installed.
+// lacks returns the error for a system image that is not installed.
 func (s sdk) lacks(image string) *boot.Error {
 	there := "none is"
 	if all := s.installed(); len(all) > 0 {
@@ -140,7 +141,7 @@ func (s sdk) lacks(image string) *boot.Error {
 // has reports whether the SDK has a system image.
 func (s sdk) has(image string) bool { return slices.Contains(s.installed(), image) }
 
-// hostABI is the ABI that this computer runs without translation.
+// hostABI returns the ABI that this computer runs without translation.
 func hostABI() string {
 	if runtime.GOARCH == "arm64" {
 		return "arm64-v8a"

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/device/lab/lease"
 )
 
-// tree makes files below a folder of the test's.
+// tree creates files in a folder of the test's.
 func tree(t *testing.T, paths ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -28,13 +28,14 @@ func tree(t *testing.T, paths ...string) string {
 	return root
 }
 
-// labWith is a lab in whose environment these variables alone are.
+// labWith returns a lab with only these environment variables.
 func labWith(variables map[string]string) *Lab {
 	return New(Computer{Getenv: func(name string) string { return variables[name] }})
 }
 
-// The SDK's own programs come before those of the PATH, and the newest before older ones.
-func TestWhereTheSDKIs(t *testing.T) {
+// The SDK's own programs take precedence over those of the PATH, and the newest over older
+// ones.
+func TestSDK(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "emulator/emulator", "platform-tools/adb", "cmdline-tools/9.0/bin/avdmanager", "cmdline-tools/12.0/bin/avdmanager", "tools/bin/avdmanager")
 	bin := tree(t, "emulator", "avdmanager", "adb")
@@ -53,7 +54,7 @@ func TestWhereTheSDKIs(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
-	// Where the PATH alone names it, the SDK is around the program that it names.
+	// If only the PATH leads to the SDK, the SDK is the folder around the program.
 	links := t.TempDir()
 	if err := os.Symlink(filepath.Join(root, "emulator", "emulator"), filepath.Join(links, "emulator")); err != nil {
 		t.Fatal(err)
@@ -82,9 +83,9 @@ func TestInstalledImages(t *testing.T) {
 	}
 }
 
-// Whose processes are stopped: the emulator's, its engine's and avdmanager's, and no others
-// that have a lease's name on their command line.
-func TestWhoseProcessesAreStopped(t *testing.T) {
+// The processes that are stopped are the emulator's, its engine's and avdmanager's, and no
+// others with a lease's name on their command line.
+func TestIsSDKs(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
 		"/sdk/emulator/emulator -avd apkgate-a":                                           true,
@@ -120,8 +121,8 @@ func TestConsolePort(t *testing.T) {
 	}
 }
 
-// What is not set is not said, and an emulator is not given options that it does not know.
-func TestTheShortestCommandLine(t *testing.T) {
+// Unset fields add no arguments, and unsupported options are not passed.
+func TestCommandLineWithDefaults(t *testing.T) {
 	t.Parallel()
 	got := strings.Join(emulator{}.commandLine(boot.Spec{}, "apkgate-a", "apkgate-a", 5556), " ")
 	if want := "-avd apkgate-a -port 5556 -no-window -no-audio -no-boot-anim -accel on -no-snapshot"; got != want {
@@ -134,7 +135,7 @@ func TestTheShortestCommandLine(t *testing.T) {
 	}
 }
 
-// A description changes what it names of an AVD, and nothing else.
+// A spec changes the AVD's settings that it names, and no others.
 func TestConfigure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -165,8 +166,8 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// A pair of ports of which somebody has one is no emulator's.
-func TestHalfAPairOfPorts(t *testing.T) {
+// A pair of ports of which one is in use is skipped.
+func TestFreeNeedsBothPorts(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

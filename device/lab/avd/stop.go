@@ -17,9 +17,9 @@ import (
 	"github.com/apkgate/apkgate/device/program"
 )
 
-// Stop ends the emulator of a lease and deletes the AVD that was created for it. It asks at
-// the console, by SIGTERM, and then kills; it returns once the process is gone, its ports
-// are closed, adb misses the device and the AVD's folder is gone.
+// Stop ends the emulator of a lease and deletes the AVD that was created for it. It asks the
+// console, then sends SIGTERM, and then kills. It returns once the process has ended, its
+// ports are closed, adb no longer lists the device, and the AVD's folder is deleted.
 func (l *Lab) Stop(ctx context.Context, held lease.Lease, tell func(string)) error {
 	if held.Kind != Kind {
 		return failure(fmt.Sprintf("stop %s: the lease is of the lab %q", held.ID, held.Kind), "")
@@ -33,7 +33,7 @@ func (l *Lab) Stop(ctx context.Context, held lease.Lease, tell func(string)) err
 	}
 	console := consolePort(held)
 	if console > 0 && l.askToEnd(ctx, held.ID, console) {
-		tell(fmt.Sprintf("the emulator %s (%s) was told to end", held.ID, serialOf(console)))
+		tell(fmt.Sprintf("asked the emulator %s (%s) to end", held.ID, serialOf(console)))
 		l.waitForEnd(ctx, found)
 	}
 	if err := l.kill(held, tell); err != nil {
@@ -43,13 +43,13 @@ func (l *Lab) Stop(ctx context.Context, held lease.Lease, tell func(string)) err
 		if err := l.closed(held.ID, console); err != nil {
 			return err
 		}
-		l.forgotten(ctx, console, tell)
+		l.waitUntilUnlisted(ctx, console, tell)
 	}
 	l.forget(held.ID)
 	return remove(held)
 }
 
-// forget gives free what this process holds for an emulator that has ended.
+// forget releases what this process holds for an emulator that has ended.
 func (l *Lab) forget(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *Lab) forget(id string) {
 	}
 }
 
-// consolePort is the port that the lease notes, 0 where it notes none.
+// consolePort returns the port in the lease, 0 for none.
 func consolePort(held lease.Lease) int {
 	n, err := strconv.Atoi(held.Detail[notePort])
 	if err != nil || n < firstPort || n > lastPort {
@@ -68,9 +68,9 @@ func consolePort(held lease.Lease) int {
 	return n
 }
 
-// processes are those of the lease: of those that have its name on their command line, the
-// one that it notes, the emulator's, which may have been started and not noted any more, and
-// avdmanager's, which may have been left behind. A lease's word alone kills nobody, but where
+// processes returns the lease's processes, among those with its name on their command line:
+// the noted one, an emulator that may have been started without being noted, and an avdmanager
+// that may have been left behind. A process is not killed on the lease's word alone, unless
 // command lines can't be read.
 func (l *Lab) processes(held lease.Lease) (ids []program.ID, err error) {
 	noted, notedErr := program.ParseID(held.Detail[noteProcess])
@@ -89,9 +89,8 @@ func (l *Lab) processes(held lease.Lease) (ids []program.ID, err error) {
 	return ids, err
 }
 
-// isSDKs reports whether a command line is of the emulator, of the engine that it starts, or
-// of avdmanager, which is a script or Java's: a search or an editor with a lease's name is
-// nobody's to kill.
+// isSDKs reports whether a command line is the emulator's, its engine's, or avdmanager's,
+// which is a script or Java. A search or an editor with a lease's name must not be killed.
 func isSDKs(args []string) bool {
 	for i, arg := range args {
 		base := strings.TrimSuffix(filepath.Base(arg), ".exe")
@@ -105,8 +104,8 @@ func isSDKs(args []string) bool {
 	return false
 }
 
-// askToEnd tells the emulator at its console to end, where it is the lease's: another may
-// have got its port.
+// askToEnd asks the emulator to end through its console, if it is the lease's: another
+// emulator may have taken its port.
 func (l *Lab) askToEnd(ctx context.Context, id string, port int) bool {
 	c, err := console.Open(ctx, port)
 	if err != nil {
@@ -116,8 +115,8 @@ func (l *Lab) askToEnd(ctx context.Context, id string, port int) bool {
 	return isOurs(ctx, c, id) && c.Kill(ctx) == nil
 }
 
-// isOurs reports whether the console is that of the lease's emulator: an AVD that was
-// created has its name, and each emulator has it as its id.
+// isOurs reports whether the console is that of the lease's emulator: a created AVD has the
+// lease's name, and each emulator has it as its id.
 func isOurs(ctx context.Context, c *console.Console, id string) bool {
 	if name, err := c.Name(ctx); err == nil && name == id {
 		return true
@@ -126,7 +125,7 @@ func isOurs(ctx context.Context, c *console.Console, id string) bool {
 	return err == nil && strings.TrimSpace(said) == id
 }
 
-// waitForEnd waits until the processes are gone, or it took too long.
+// waitForEnd waits until the processes have ended, or the timeout.
 func (l *Lab) waitForEnd(ctx context.Context, ids []program.ID) {
 	const apart = 20 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, l.patience.end)
@@ -138,14 +137,14 @@ func (l *Lab) waitForEnd(ctx context.Context, ids []program.ID) {
 	}
 }
 
-// kill stops what is left of the lease's processes, and looks for further ones: those that
-// they have started meanwhile.
+// kill stops the lease's remaining processes, and searches again for processes that they have
+// started since.
 func (l *Lab) kill(held lease.Lease, tell func(string)) error {
 	const rounds = 3
 	for range rounds {
 		ids, err := l.processes(held)
 		if err != nil {
-			return passing("stop "+held.ID+": "+err.Error(), "")
+			return retryable("stop "+held.ID+": "+err.Error(), "")
 		}
 		if len(ids) == 0 {
 			return nil
@@ -153,38 +152,38 @@ func (l *Lab) kill(held lease.Lease, tell func(string)) error {
 		for _, id := range ids {
 			tell(fmt.Sprintf("stopping the process %d of the emulator %s", id.PID, held.ID))
 			if err := id.Stop(l.patience.term); err != nil {
-				return passing("stop "+held.ID+": "+err.Error(), fmt.Sprintf("kill the process %d by hand, and run apkgate devices clean", id.PID))
+				return retryable("stop "+held.ID+": "+err.Error(), fmt.Sprintf("kill the process %d by hand, and run apkgate devices clean", id.PID))
 			}
 		}
 	}
-	return passing(fmt.Sprintf("stop %s: new processes of it are started again and again", held.ID), "see who starts them: `ps -ef | grep "+held.ID+"`")
+	return retryable(fmt.Sprintf("stop %s: new processes of it keep starting", held.ID), "see who starts them: `ps -ef | grep "+held.ID+"`")
 }
 
-// closed makes sure that nobody answers for the emulator any more.
+// closed checks that the emulator's console no longer answers.
 func (l *Lab) closed(id string, port int) error {
 	const longest = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
 	c, err := console.Open(ctx, port)
 	if err != nil {
-		return nil // nobody's console
+		return nil // another emulator's console
 	}
 	defer func() { _ = c.Close() }()
 	if isOurs(ctx, c, id) {
-		return passing(fmt.Sprintf("stop %s: its console still answers on port %d", id, port), fmt.Sprintf("end it by hand: adb -s %s emu kill", serialOf(port)))
+		return retryable(fmt.Sprintf("stop %s: its console still answers on port %d", id, port), fmt.Sprintf("end it by hand: adb -s %s emu kill", serialOf(port)))
 	}
 	return nil
 }
 
-// forgotten waits until adb misses the device, and says where it doesn't: its ports are
-// closed by then, and adb servers drop a device when its connection breaks.
-func (l *Lab) forgotten(ctx context.Context, port int, tell func(string)) {
+// waitUntilUnlisted waits until adb no longer lists the device, and reports if it still does. The
+// ports are closed by then, and adb servers drop a device when its connection breaks.
+func (l *Lab) waitUntilUnlisted(ctx context.Context, port int, tell func(string)) {
 	w, err := l.serverOf()
 	if err != nil {
 		return
 	}
 	if !isFree(port) {
-		return // another emulator has got it
+		return // another emulator has taken the port
 	}
 	const apart = 50 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, l.patience.forget)
@@ -193,7 +192,7 @@ func (l *Lab) forgotten(ctx context.Context, port int, tell func(string)) {
 	for {
 		infos, err := w.server.Devices(ctx)
 		if ctx.Err() == nil && err != nil {
-			return // there is no server that could list it
+			return // no server is running
 		}
 		if err == nil {
 			if state = stateOf(infos, serialOf(port)); state == "" {
@@ -209,18 +208,18 @@ func (l *Lab) forgotten(ctx context.Context, port int, tell func(string)) {
 	}
 }
 
-// remove deletes the home of the AVD that was created for the lease. A home that is not
-// called like the lease is not one of ours.
+// remove deletes the home of the AVD that was created for the lease. A home that is not named
+// after the lease is not deleted.
 func remove(held lease.Lease) error {
 	home := held.Detail[noteHome]
 	if home == "" {
 		return nil
 	}
 	if !filepath.IsAbs(home) || filepath.Base(filepath.Clean(home)) != held.ID || !lease.IsID(held.ID) {
-		return failure(fmt.Sprintf("delete the AVD %s: its folder is said to be %q, which is not called like it", held.ID, home), "see what the folder is, and remove the lease's file")
+		return failure(fmt.Sprintf("delete the AVD %s: the lease names the folder %q, which does not have the AVD's name", held.ID, home), "see what the folder is, and remove the lease's file")
 	}
 	if err := os.RemoveAll(home); err != nil {
-		return &boot.Error{Lab: inSentences, What: "delete the AVD " + held.ID + ": " + err.Error(), Advice: "remove the folder " + home + " by hand", Retry: true}
+		return &boot.Error{Lab: title, What: "delete the AVD " + held.ID + ": " + err.Error(), Advice: "remove the folder " + home + " by hand", Retry: true}
 	}
 	return nil
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/apkgate/apkgate/device/lab/boot"
 )
 
-// way is how emulators are reached: through the adb server, or at their own adb ports
-// where there is none.
+// way is how emulators are connected to: through the adb server, or at their own adb ports
+// without one.
 type way struct {
 	server  *adb.Server // nil for none
 	options adb.Options
 }
 
-// way finds the adb server that the environment names, and starts it where an adb program
-// is there. An emulator tells the server of itself when it starts, so that the server has
-// to be there before.
+// way finds the adb server that the environment names, and starts it if there is an adb
+// program. An emulator announces itself to the server when it starts, so the server has to be
+// running before that.
 func (l *Lab) way(ctx context.Context, s sdk, tell func(string)) (way, error) {
 	w, err := l.serverOf()
 	if err != nil {
@@ -42,17 +42,17 @@ func (l *Lab) way(ctx context.Context, s sdk, tell func(string)) (way, error) {
 		if started != nil {
 			return way{}, l.broken(ctx, "start the adb server", started)
 		}
-		return way{}, passing(fmt.Sprintf("start the adb server: it does not answer (exit code %d: %s)", out.ExitCode, out.Said()), "see what `adb start-server` says")
+		return way{}, retryable(fmt.Sprintf("start the adb server: it does not answer (exit code %d: %s)", out.ExitCode, out.Said()), "see what `adb start-server` says")
 	}
 	if errors.Is(err, adb.ErrNoServer) {
 		tell("there is neither an adb server nor adb: emulators are reached at their own ports")
 		w.server = nil
 		return w, nil
 	}
-	return way{}, passing("ask the adb server: "+err.Error(), "")
+	return way{}, retryable("ask the adb server: "+err.Error(), "")
 }
 
-// serverOf is the adb server that the environment names, which need not run.
+// serverOf returns the adb server that the environment names, which need not be running.
 func (l *Lab) serverOf() (way, error) {
 	w := way{options: adb.Options{Keys: func() ([]*adb.Key, error) { return adb.UserKeys(l.computer.Getenv) }}}
 	address, err := adb.ServerAddress(l.computer.Getenv)
@@ -77,7 +77,7 @@ func (w way) reach(p *port) func(context.Context) (device.Device, error) {
 	}
 }
 
-// booted says how the emulator on these ports is reached from now on.
+// booted returns how to connect to the emulator on these ports from now on.
 func (w way) booted(p *port) *boot.Booted {
 	b := &boot.Booted{Serial: p.serial(), ConsolePort: p.console}
 	if w.server == nil {

@@ -11,34 +11,33 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// How Android is asked whether it is up.
+// How Android is polled until it is up.
 const (
 	askEvery = 250 * time.Millisecond
-	// askFor bounds one answer: services that are starting can leave a command without one.
+	// askFor limits one answer: a starting service can block a command.
 	askFor = 30 * time.Second
 )
 
-// NotUpError says that Android was not up when the time was over.
+// NotUpError means that Android was not up before the timeout.
 type NotUpError struct {
-	Last string // what was seen last: "adb: device offline"
-	// Reached says that adb has reached the device.
+	Last string // the last state: "adb: device offline"
+	// Reached reports that adb has connected to the device.
 	Reached bool
-	Err     error // why nobody waits any longer
+	Err     error // why the wait ended
 }
 
-// Error says what was waited for, and what was seen of it.
+// Error describes the last state and why the wait ended.
 func (e *NotUpError) Error() string {
 	return "wait for Android to be up: " + e.Last + ": " + e.Err.Error()
 }
 
-// Unwrap returns why nobody waits any longer.
+// Unwrap returns why the wait ended.
 func (e *NotUpError) Unwrap() error { return e.Err }
 
-// Await waits until Android is up on a device that is booting: adbd lets commands in,
-// sys.boot_completed is 1, and the package manager answers, which it may not do for some
-// seconds more ("Can't find service: package"). reach connects to the device, which need
-// not be there yet. tell is told of each step. The error is a *NotUpError, once ctx is at
-// its end.
+// Await waits until Android is up on a booting device: adbd accepts commands,
+// sys.boot_completed is 1, and the package manager answers, which may take some seconds more
+// ("Can't find service: package"). reach connects to the device, which need not exist yet.
+// tell is called with each step. The error is a *NotUpError, after the end of ctx.
 func Await(ctx context.Context, reach func(context.Context) (device.Device, error), tell func(string)) error {
 	w := awaiting{reach: reach}
 	defer w.leave()
@@ -58,18 +57,18 @@ func Await(ctx context.Context, reach func(context.Context) (device.Device, erro
 	}
 }
 
-// The steps of a boot, as they are told.
+// The steps of a boot, as they are reported.
 const (
 	stepStarting = "adb reaches the device; Android is starting"
 	stepServices = "Android has booted; its services are starting"
 	stepUp       = "up"
 )
 
-// awaiting is the connection to a device that is booting, kept for as long as it holds.
+// awaiting is the connection to a booting device, kept as long as it lasts.
 type awaiting struct {
 	reach   func(context.Context) (device.Device, error)
 	device  device.Device
-	reached bool // it has answered once
+	reached bool // the device has answered once
 }
 
 func (w *awaiting) leave() {
@@ -79,8 +78,8 @@ func (w *awaiting) leave() {
 	}
 }
 
-// look sees which step of the boot the device is at, "" where it can't be reached, and
-// what of it is worth knowing if nothing more comes.
+// look returns the step that the boot has reached, "" if the device can't be connected to, and
+// its state for an error.
 func (w *awaiting) look(ctx context.Context) (step, last string) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
@@ -103,7 +102,7 @@ func (w *awaiting) look(ctx context.Context) (step, last string) {
 	return stepUp, ""
 }
 
-// ask runs a command on the device, and connects to it where that has to be.
+// ask runs a command on the device, and connects first if necessary.
 func (w *awaiting) ask(ctx context.Context, command string) (string, error) {
 	if w.device == nil {
 		d, err := w.reach(ctx)
@@ -124,12 +123,13 @@ func (w *awaiting) ask(ctx context.Context, command string) (string, error) {
 	return strings.TrimSpace(string(out.Stderr)), nil
 }
 
-// upWithin is how long Android may take to answer, once a lab says that it has booted.
+// upWithin is the timeout for Android to answer, once a lab reports that the device has
+// booted.
 const upWithin = 3 * time.Minute
 
-// Up waits until Android answers on a device, and no longer than three minutes. The error is an
-// *Error of the lab that is called so, or that of ctx. unreached is what to do where adb has
-// never reached the device, so that another try is no help; "" where it may be one.
+// Up waits up to three minutes until Android answers on a device. The error is an *Error of
+// the lab with the name called, or that of ctx. unreached is the hint for a device that adb
+// has never reached, which is then not retried; "" if a retry may help.
 func Up(ctx context.Context, called string, b *Booted, reach func(context.Context) (device.Device, error), unreached string, tell func(string)) error {
 	waiting, cancel := context.WithTimeout(ctx, upWithin)
 	defer cancel()
@@ -146,7 +146,8 @@ func Up(ctx context.Context, called string, b *Booted, reach func(context.Contex
 	return late.Failed(called, b.Serial, unreached)
 }
 
-// Failed is the error as that of a lab which has waited as long as Up does; unreached as there.
+// Failed converts the error to one of a lab that has waited as long as Up does; unreached is
+// as in Up.
 func (e *NotUpError) Failed(called, serial, unreached string) *Error {
 	failed := &Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: it is not up after %s: %s", serial, prose.Duration(upWithin), prose.OneLine(e.Last)), Retry: true}
 	if unreached != "" && !e.Reached {

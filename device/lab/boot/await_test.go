@@ -12,17 +12,17 @@ import (
 	"github.com/apkgate/apkgate/device/lab/boot"
 )
 
-// booting is a device whose answers change from one question to the next.
+// booting is a device whose answers change from one command to the next.
 type booting struct {
 	device.Device
 	answers []answer
 	reached int
 	open    int
-	// last is called before the last answer is given, or where there is none.
+	// last is called before the last answer, or instead of it if there is none.
 	last func()
 }
 
-// next is the next answer; false where it never comes.
+// next returns the next answer; false if it never arrives.
 func (b *booting) next() (a answer, ok bool) {
 	if len(b.answers) > 0 {
 		a, ok = b.answers[0], true
@@ -54,7 +54,7 @@ func (b *booting) Close() error { b.open--; return nil }
 func (b *booting) Exec(ctx context.Context, command string) (device.Output, error) {
 	a, ok := b.next()
 	if !ok {
-		<-ctx.Done() // it hangs
+		<-ctx.Done() // the device hangs
 		return device.Output{}, context.Cause(ctx)
 	}
 	if a.to != command {
@@ -70,8 +70,8 @@ const (
 
 var errOffline = fmt.Errorf("%w: device offline", device.ErrGone)
 
-// A boot as adb and Android tell of it: not there, offline, an empty property, a package
-// manager that is not there yet, and up.
+// A boot as adb and Android report it: absent, offline, an empty property, no package manager
+// yet, and up.
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	b := &booting{answers: []answer{
@@ -80,7 +80,7 @@ func TestAwait(t *testing.T) {
 		{to: completed, out: "\n"},
 		{to: completed, out: "0\n"},
 		{to: completed, out: "1\n"}, {to: packages, stderr: "cmd: Can't find service: package\n"},
-		{to: completed, err: errOffline}, // adbd is restarted
+		{to: completed, err: errOffline}, // adbd restarts
 		{to: completed, out: "1\r\n"}, {to: packages, out: "package:/system/framework/framework-res.apk\r\n"},
 	}}
 	var told []string
@@ -91,12 +91,12 @@ func TestAwait(t *testing.T) {
 		t.Errorf("%d answers left, %d connections open of %d made; want none, none of 4", len(b.answers), b.open, b.reached)
 	}
 	if want := []string{"adb reaches the device; Android is starting", "Android has booted; its services are starting"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want each step once: %q", told, want)
+		t.Errorf("reported %q, want each step once: %q", told, want)
 	}
 }
 
-// Whoever waited too long is told what was seen last.
-func TestAwaitWhatDoesNotCome(t *testing.T) {
+// The error of a timeout contains the last state.
+func TestAwaitTimeout(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("connection refused")
 	for name, c := range map[string]struct {

@@ -8,9 +8,9 @@ import (
 	"github.com/apkgate/apkgate/device/lab/boot"
 )
 
-// Whoever gets the error of a boot finds what went wrong, what to do and whether another
-// try may help, however it was wrapped.
-func TestErrorsOfABoot(t *testing.T) {
+// The cause, the hint and whether a retry may help are found in the error of a boot, however
+// it was wrapped.
+func TestError(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("pixel: %w", &boot.Error{Lab: "the SDK's emulator", What: "boot on port 5554: it is taken", Advice: "stop what listens there", Retry: true})
 	if got := err.Error(); got != "pixel: the SDK's emulator: boot on port 5554: it is taken" {

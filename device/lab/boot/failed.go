@@ -11,8 +11,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Finding is what a lab's Check says of something by its error: nil is that it is as it
-// should be, in detail.
+// Finding returns the finding of a lab's Check for an error, or for the detail if err is nil.
 func Finding(name string, err error, detail string) device.Finding {
 	if err == nil {
 		return device.Finding{Name: name, OK: true, Detail: detail}
@@ -25,21 +24,21 @@ func Finding(name string, err error, detail string) device.Finding {
 	return f
 }
 
-// Ending is how a lab ends what a lease names.
+// Ending stops what a lease names.
 type Ending struct {
-	Lab    string // as it is called in sentences
+	Lab    string // its name in sentences
 	Doing  string // "stop the instance apkgate-x7k2m3qa"
-	Still  string // what is so when the time is over: "it still runs"
-	ByHand string // what somebody can do where the lab can't: "stop it on https://…"
+	Still  string // the state at the timeout: "it still runs"
+	ByHand string // what a person can do if the lab can't: "stop it on https://…"
 	Within time.Duration
 	Every  time.Duration // between two steps
-	// Step looks how it stands and does what is next; done where nothing is.
+	// Step checks the state and takes the next step; done reports that nothing is left to do.
 	Step func(context.Context) (done bool, err error)
-	// Hopeless reports whether no other try helps against an error of Step.
+	// Hopeless reports whether an error of Step rules out a retry.
 	Hopeless func(error) bool
 }
 
-// Run takes steps until one of them finds that nothing is left to do.
+// Run takes steps until nothing is left to do.
 func (e Ending) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.Within)
 	defer cancel()
@@ -54,7 +53,7 @@ func (e Ending) Run(ctx context.Context) error {
 			last = err
 			continue
 		}
-		if err == nil || errors.Is(err, ctx.Err()) { // the end of the time says less than what was before
+		if err == nil || errors.Is(err, ctx.Err()) { // an earlier error explains more than the timeout
 			err = last
 			if errors.Is(ctx.Err(), context.Canceled) {
 				err = context.Cause(ctx)
@@ -67,7 +66,7 @@ func (e Ending) Run(ctx context.Context) error {
 	}
 }
 
-// byHand adds to an error what somebody can do.
+// byHand adds to an error what a person can do.
 func (e Ending) byHand(err error) error {
 	out := &Error{Lab: e.Lab, What: e.Doing + ": " + err.Error()}
 	var failed *Error
@@ -81,11 +80,11 @@ func (e Ending) byHand(err error) error {
 	return out
 }
 
-// Now is this moment as a lease's notes have it.
+// Now formats the current time for a lease's notes.
 func Now() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// MayAppear reports whether what a lease notes as begun (by Now), and not as done, was begun
-// so shortly ago that it may still come true, though whoever asked for it was killed.
+// MayAppear reports whether a request that a lease notes as begun (by Now), and not as done,
+// is so recent that it may still be completed, although the requesting process was killed.
 func MayAppear(of lease.Lease, begun, done string, within time.Duration) bool {
 	at, err := time.Parse(time.RFC3339, of.Detail[begun])
 	return err == nil && of.Detail[done] == "" && time.Since(at).Abs() < within

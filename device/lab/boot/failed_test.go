@@ -13,16 +13,17 @@ import (
 	"github.com/apkgate/apkgate/device/lab/lease"
 )
 
-// Ending.Run takes steps until one is done, and says what to do by hand where none will be.
+// Ending.Run takes steps until one reports that it is done, and otherwise reports what to do
+// by hand.
 func TestEndingRun(t *testing.T) {
 	t.Parallel()
 	locked := &boot.Error{Lab: "Lab", What: "stop it: no", Advice: "log in"}
 	for name, c := range map[string]struct {
-		steps        []error // nil is not done yet; afterwards it is
+		steps        []error // nil means not done yet; done after the last
 		within       time.Duration
-		what, advice string // "" where it ends well
+		what, advice string // "" for success
 		retry        bool
-		left         int // steps that are not taken
+		left         int // steps not taken
 	}{
 		"at once":                 {within: time.Hour},
 		"at the third step":       {steps: []error{nil, errors.New("a moment")}, within: time.Hour},
@@ -54,8 +55,8 @@ func TestEndingRun(t *testing.T) {
 	}
 }
 
-// What went wrong before the time was over says more than that it was over.
-func TestEndingThatRunsOutOfTime(t *testing.T) {
+// An earlier error is reported rather than the timeout.
+func TestEndingTimeout(t *testing.T) {
 	t.Parallel()
 	tries := 0
 	e := boot.Ending{Lab: "Lab", Doing: "stop x", Still: "it still runs", ByHand: "pull the plug", Within: 20 * time.Millisecond, Every: time.Nanosecond,
@@ -89,7 +90,7 @@ func TestFinding(t *testing.T) {
 	}
 }
 
-// MayAppear is of what was begun a moment ago and is not known to be done.
+// MayAppear is true for a recent request that is not known to be completed.
 func TestMayAppear(t *testing.T) {
 	t.Parallel()
 	longAgo := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pause returns after d, or with the end of ctx, whose cause is the error then.
+// Pause returns after d, or at the end of ctx with its cause.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

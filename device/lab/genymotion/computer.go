@@ -13,26 +13,26 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Computer is what the labs need of the computer that they run on.
+// Computer provides what the labs need of this computer.
 type Computer struct {
 	Getenv func(string) string
-	// Env is what programs have in their environment beside this process's own, as
-	// NAME=value.
+	// Env is added to this process's environment for programs, as NAME=value.
 	Env []string
-	// Reach connects to a device that was booted, which may not be there yet.
+	// Reach connects to a booted device, which may not be reachable yet.
 	Reach func(context.Context, *boot.Booted) (device.Device, error)
-	// Paid says that what is booted costs money by the minute, whether or not adb reaches it.
+	// Paid reports that booted devices are billed by the minute, whether or not adb reaches
+	// them.
 	Paid bool
 }
 
-// Up waits until Android answers on a device. The error is a *boot.Error of the lab that is
-// called so, or that of ctx. One that adb has never reached, and that is paid for, is not booted
-// again: what keeps adb from the one keeps it from the next, as a firewall.
+// Up waits until Android answers on a device. The error is a *boot.Error of the lab with the
+// name called, or that of ctx. A billed device that adb has never reached is not booted again:
+// an obstacle such as a firewall also affects the next one.
 func (c Computer) Up(ctx context.Context, called string, b *boot.Booted, tell func(string)) error {
 	return boot.Up(ctx, called, b, func(ctx context.Context) (device.Device, error) { return c.Reach(ctx, b) }, c.unreached(), tell)
 }
 
-// unreached is what to do about a device that adb never reaches.
+// unreached is the hint for a device that adb never reaches.
 func (c Computer) unreached() string {
 	if !c.Paid {
 		return ""
@@ -40,14 +40,14 @@ func (c Computer) unreached() string {
 	return "see that adb on this computer reaches such instances (adb devices while one runs; a firewall or a proxy may be between); no other one is started, which would be paid for in vain"
 }
 
-// batteryFor bounds setting the battery.
+// batteryFor is the timeout for setting the battery.
 const batteryFor = 30 * time.Second
 
 var levelLine = regexp.MustCompile(`(?m)^\s*level: (\d+)\s*$`)
 
-// SetBattery has a device that was booted say that its battery is so full, by the battery
-// service (dumpsys battery set level, of BatteryService.java since Android 5): Genymotion's
-// programs have no command for it. It ends with the device. What can't be set is told.
+// SetBattery sets the level that a booted device's battery service reports (dumpsys battery
+// set level, of BatteryService.java since Android 5): Genymotion's programs have no command
+// for it. The setting ends with the device. A failure is reported with tell.
 func (c Computer) SetBattery(ctx context.Context, b *boot.Booted, percent int, tell func(string)) {
 	if percent == 0 {
 		return
@@ -61,7 +61,7 @@ func (c Computer) SetBattery(ctx context.Context, b *boot.Booted, percent int, t
 	}
 }
 
-// setBattery returns the level that the device then tells, "" for none.
+// setBattery returns the level that the device then reports, "" for none.
 func (c Computer) setBattery(ctx context.Context, b *boot.Booted, percent int) (now string, err error) {
 	d, err := c.Reach(ctx, b)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package genymotion is what Genymotion's two labs have in common: how the devices that
-// they offer are named, which of them a configuration means, how their programs are found,
-// run and ended, and how a device that was booted is waited for.
+// Package genymotion implements what Genymotion's two labs have in common: the names of the
+// devices that they offer, the choice of the one that a configuration names, finding, running
+// and ending their programs, and waiting for a booted device.
 //
-// What a program is told and what its answers mean is the affair of packages saas and
-// desktop below it. It takes a stand: a name that fits several offers is told with all of them, and one that
-// fits none with those most like it. Nothing is chosen for anybody.
+// The command lines of the programs, and the meaning of their output, belong to packages saas
+// and desktop below it. A name that fits several offers is reported with all of them, and one
+// that fits none with the most similar ones. No choice is made on a user's behalf.
 package genymotion
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Offer is a device that can be made: a recipe of the cloud, a template of the desktop.
+// Offer is a device that can be created: a recipe of the cloud, a template of the desktop.
 type Offer struct {
-	ID      string // by which the program is told; may be the name
+	ID      string // for the program; may be the name
 	Name    string // "Google Pixel 3", "Google Nexus 5 - 5.0.0 - API 21 - 1080x1920"
-	Android string // "8.1"; "" where the program doesn't tell
+	Android string // "8.1"; "" if the program does not report it
 }
 
-// String names the offer as in lists of them.
+// String is the offer's name in lists.
 func (o Offer) String() string {
 	text := prose.Short(prose.OneLine(o.Name))
 	if o.Android != "" {
@@ -34,26 +34,27 @@ func (o Offer) String() string {
 	return text
 }
 
-// short is a version as it is said.
+// short returns a version for messages.
 func short(android string) string { return prose.Clip(prose.OneLine(android), 20) }
 
-// Doubt says why an offer was not chosen.
+// Doubt is why no offer was chosen.
 type Doubt struct {
 	What   string // "no recipe is called …"
 	Advice string
 }
 
-// Failed is the doubt as the error of a lab; otherwise is its advice where the doubt has none.
+// Failed returns the doubt as an error of a lab; otherwise is the advice if the doubt has
+// none.
 func (d *Doubt) Failed(lab, doing, otherwise string) *boot.Error {
 	return &boot.Error{Lab: lab, What: doing + ": " + d.What, Advice: cmp.Or(d.Advice, otherwise)}
 }
 
-// mostNamed bounds the offers that a doubt names.
+// mostNamed limits the offers that a doubt names.
 const mostNamed = 8
 
-// Choose finds the one offer that is called so and has that version of Android, "" for
-// any. An offer answers to its ID, its name, and its name's part before the first " - ".
-// what is how offers are called: "recipe".
+// Choose returns the only offer with that name and Android version, "" for any version. An
+// offer matches its ID, its name, and the part of its name before the first " - ". what is the
+// word for an offer: "recipe".
 func Choose(what string, offers []Offer, name, android string) (Offer, *Doubt) {
 	var called, fit []Offer
 	for _, o := range offers {
@@ -77,7 +78,7 @@ func Choose(what string, offers []Offer, name, android string) (Offer, *Doubt) {
 	}
 	d := &Doubt{What: fmt.Sprintf("no %s is called %s", what, prose.Quote(name, 80))}
 	if near := nearest(name, offers); len(near) > 0 {
-		d.Advice = "most like it: " + listed(near, Offer.String)
+		d.Advice = "most similar: " + listed(near, Offer.String)
 	}
 	return Offer{}, d
 }
@@ -92,12 +93,12 @@ func several(what string, fit []Offer, name, android string) *Doubt {
 	if android != "" {
 		d.What += " and have Android " + short(android)
 	} else if differ(fit) {
-		d.Advice = "say which Android: " + listed(fit, Offer.String)
+		d.Advice = "add the Android version: " + listed(fit, Offer.String)
 	}
 	return d
 }
 
-// differ reports whether the version of Android tells the offers apart.
+// differ reports whether the Android version distinguishes the offers.
 func differ(offers []Offer) bool {
 	for i, o := range offers {
 		if o.Android == "" || slices.ContainsFunc(offers[:i], func(b Offer) bool { return SameVersion(o.Android, b.Android) }) {
@@ -114,7 +115,7 @@ func answersTo(o Offer, name string) bool {
 	})
 }
 
-// listed names offers, each once.
+// listed lists offers, each once.
 func listed(offers []Offer, say func(Offer) string) string {
 	var names []string
 	for _, o := range offers {
@@ -126,7 +127,7 @@ func listed(offers []Offer, say func(Offer) string) string {
 	return prose.Few(names, mostNamed)
 }
 
-// nearest are the offers that share most words with a name, a few of them.
+// nearest returns a few offers that share most words with a name.
 func nearest(name string, offers []Offer) []Offer {
 	asked := wordsOf(name)
 	var near []Offer

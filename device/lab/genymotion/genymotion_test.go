@@ -22,7 +22,7 @@ var offers = []Offer{
 	{"Google Nexus 5 - 5.1.0 - API 22 - 1080x1920", "Google Nexus 5 - 5.1.0 - API 22 - 1080x1920", "5.1.0"},
 }
 
-func TestAnOfferIsChosenByNameAndVersion(t *testing.T) {
+func TestChoose(t *testing.T) {
 	for _, c := range []struct{ name, android, want string }{
 		{"Google Pixel 3", "9.0", "u1"},
 		{"google pixel 3", "10", "u2"},
@@ -38,20 +38,20 @@ func TestAnOfferIsChosenByNameAndVersion(t *testing.T) {
 	}
 }
 
-func TestADoubtNamesWhatThereIs(t *testing.T) {
+func TestDoubtListsOffers(t *testing.T) {
 	for name, c := range map[string]struct {
 		name, android, what string
 		advice              []string
 		not                 string
 	}{
 		"several versions": {"Google Pixel 3", "", `2 recipes are called "Google Pixel 3"`,
-			[]string{"say which Android", "Google Pixel 3 (Android 9.0)", "Google Pixel 3 (Android 10.0)"}, "XL"},
+			[]string{"add the Android version", "Google Pixel 3 (Android 9.0)", "Google Pixel 3 (Android 10.0)"}, "XL"},
 		"the same version twice": {"Samsung Galaxy S10", "11", `2 recipes are called "Samsung Galaxy S10" and have Android 11`,
 			[]string{"by its ID", "u4", "u5"}, "Pixel"},
 		"no such version": {"Google Pixel 3", "12.0", `no recipe "Google Pixel 3" has Android 12.0`,
 			[]string{"Android 9.0", "Android 10.0"}, "XL"},
 		"unknown": {"Pixel 3", "9.0", `no recipe is called "Pixel 3"`,
-			[]string{"most like it", "Google Pixel 3 (Android 9.0)", "Google Pixel 3 XL"}, "Samsung"},
+			[]string{"most similar", "Google Pixel 3 (Android 9.0)", "Google Pixel 3 XL"}, "Samsung"},
 	} {
 		got, doubt := Choose("recipe", offers, c.name, c.android)
 		if doubt == nil || doubt.What != c.what {
@@ -79,7 +79,7 @@ func TestADoubtNamesWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestVersionsOfAndroid(t *testing.T) {
+func TestSameVersion(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		same bool
@@ -93,7 +93,7 @@ func TestVersionsOfAndroid(t *testing.T) {
 	}
 }
 
-// What offers are called comes from elsewhere.
+// The names of offers are untrusted.
 func FuzzChoose(f *testing.F) {
 	f.Add("Google Pixel 3", "Google Pixel 3", "9.0", "9")
 	f.Add("a - b", "A", "", "")
@@ -108,7 +108,7 @@ func FuzzChoose(f *testing.F) {
 	})
 }
 
-// mute is a device that answers everything with the same.
+// mute is a device that gives the same answer to everything.
 type mute struct {
 	device.Device
 	says string
@@ -120,9 +120,8 @@ func (m mute) Exec(context.Context, string) (device.Output, error) {
 
 func (m mute) Close() error { return nil }
 
-// A battery that doesn't do what it is told, or a device that is gone, is told and stops
-// nobody.
-func TestABatteryThatIsNotSet(t *testing.T) {
+// A battery that can't be set, or a lost device, is reported and is no error.
+func TestSetBatteryErrors(t *testing.T) {
 	for want, reach := range map[string]func(context.Context, *boot.Booted) (device.Device, error){
 		`the battery is not set to 80%: the device says that its level is "100"`: func(context.Context, *boot.Booted) (device.Device, error) {
 			return mute{says: "Current Battery Service state:\n  level: 100\n  scale: 100\n"}, nil
@@ -137,15 +136,15 @@ func TestABatteryThatIsNotSet(t *testing.T) {
 		var told []string
 		Computer{Reach: reach}.SetBattery(t.Context(), &boot.Booted{}, 80, func(line string) { told = append(told, line) })
 		if !slices.Equal(told, []string{want}) {
-			t.Errorf("told %q, want %q", told, want)
+			t.Errorf("reported %q, want %q", told, want)
 		}
 	}
-	Computer{}.SetBattery(t.Context(), &boot.Booted{}, 0, nil) // none is asked for: nothing is done
+	Computer{}.SetBattery(t.Context(), &boot.Booted{}, 0, nil) // not requested: nothing is done
 }
 
-// What is paid for is not booted again in vain where adb did not reach it; what adb reached
-// and was not up in time is, and what costs nothing.
-func TestABootThatAdbNeverReachesIsNotPaidForTwice(t *testing.T) {
+// A billed device that adb could not reach is not booted again. One that adb reached and that
+// was not up in time is, and so is one without a price.
+func TestUnreachedDevicesAreNotBootedAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ paid, reached, again bool }{{true, false, false}, {true, true, true}, {false, false, true}, {false, true, true}} {
 		late := &boot.NotUpError{Last: "adb: connection refused", Reached: c.reached, Err: context.DeadlineExceeded}
@@ -156,9 +155,9 @@ func TestABootThatAdbNeverReachesIsNotPaidForTwice(t *testing.T) {
 	}
 }
 
-// Programs are found in the PATH and where their installers put them, never in the folder
-// in which apkgate works.
-func TestProgramsAreFound(t *testing.T) {
+// Programs are found in the PATH and where their installers put them, never in apkgate's
+// working directory.
+func TestFind(t *testing.T) {
 	inPath, installed := t.TempDir(), t.TempDir()
 	for _, path := range []string{filepath.Join(inPath, "gmtool"), filepath.Join(installed, "gmtool"), filepath.Join(installed, "gmsaas")} {
 		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700); err != nil {
@@ -180,8 +179,8 @@ func TestProgramsAreFound(t *testing.T) {
 	}
 }
 
-// An orphan is known by its program, also where an interpreter runs it.
-func TestWhoIsAnOrphan(t *testing.T) {
+// An orphan is identified by its program, even if an interpreter runs it.
+func TestOrphans(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		is   bool

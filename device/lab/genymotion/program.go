@@ -15,12 +15,12 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Find is the path of a program: in the folders of the PATH of that environment, and
-// after them in those where its installer puts it.
+// Find returns the path of a program: in the folders of the environment's PATH, or else in
+// those where its installer puts it.
 func Find(name string, getenv func(string) string, installed ...string) (path string, ok bool) {
 	for _, dir := range append(filepath.SplitList(getenv("PATH")), installed...) {
 		if !filepath.IsAbs(dir) {
-			continue // the working directory's programs are the pull request's
+			continue // programs in the working directory belong to the pull request
 		}
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return path, true
@@ -29,51 +29,50 @@ func Find(name string, getenv func(string) string, installed ...string) (path st
 	return "", false
 }
 
-// Program is one of Genymotion's programs, as a lab uses it.
+// Program is one of Genymotion's programs.
 type Program struct {
-	Lab  string // how the lab is called in sentences
+	Lab  string // the lab's name in sentences
 	Name string // "gmsaas"
-	// Installed are the folders where its installer puts it, beside those of the PATH.
+	// Installed are the folders where its installer puts it, in addition to those of the PATH.
 	Installed []string
-	Missing   boot.Error // What it is where it isn't found: "gmsaas is not in the PATH"
-	Slow      string     // advice where it takes longer than it may
+	Missing   boot.Error // the error if it is not found: "gmsaas is not in the PATH"
+	Slow      string     // advice for a timeout
 }
 
-// RefusedError is an error of a program itself: of one that ended with an exit code, or that
-// isn't there.
+// RefusedError is an error of a program itself: it ended with an exit code, or is not
+// installed.
 type RefusedError struct {
-	Code   int    // its exit code; NoProgram where it isn't there
+	Code   int    // its exit code; NoProgram if it is not installed
 	Said   string // one line
 	Failed *boot.Error
 }
 
-// NoProgram is the Code of a program that isn't there.
+// NoProgram is the Code of a missing program.
 const NoProgram = -1
 
-// Error says what was being done, and why it failed.
+// Error describes the operation and the failure.
 func (e *RefusedError) Error() string { return e.Failed.Error() }
 
-// Unwrap returns it as an error of booting.
+// Unwrap returns the *boot.Error.
 func (e *RefusedError) Unwrap() error { return e.Failed }
 
-// Says reports whether the program said one of the parts, in any case.
+// Says reports whether the program's message contains one of the parts, in any case.
 func (e *RefusedError) Says(parts ...string) bool { return Says(e.Said, parts...) }
 
-// Says reports whether what a program said has one of the parts, in any case.
+// Says reports whether a program's message contains one of the parts, in any case.
 func Says(said string, parts ...string) bool {
 	said = strings.ToLower(said)
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(said, p) })
 }
 
-// Hopeless reports whether the program itself says that no other try helps.
+// Hopeless reports whether the error rules out a retry.
 func Hopeless(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && !refused.Failed.Retry
 }
 
-// Run runs a command of the program, which may take so long; what is told to whoever waited
-// longer is patience. An exit code that is not 0 is no error: each program says by its own
-// ones what it refuses.
+// Run runs a command of the program with the timeout within; the error of a timeout reports
+// patience. A nonzero exit code is not an error: each program has its own codes for refusals.
 func (c Computer) Run(ctx context.Context, p Program, doing string, patience, within time.Duration, args ...string) (program.Result, error) {
 	path, ok := Find(p.Name, c.Getenv, p.Installed...)
 	if !ok {
@@ -93,8 +92,8 @@ func (c Computer) Run(ctx context.Context, p Program, doing string, patience, wi
 	return r, nil
 }
 
-// EndOrphans ends the program where it still works at what has the name: where apkgate was
-// killed it may go on (only Linux ends it), and create what was already looked for.
+// EndOrphans ends processes of the program that are still working on the named device: they
+// may survive a killed apkgate (except on Linux), and create it after the search for it.
 func EndOrphans(name, of string) error {
 	found, err := program.Find(of)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -113,8 +112,8 @@ func EndOrphans(name, of string) error {
 	return errors.Join(errs...)
 }
 
-// runs reports whether a command line is one of the program, or of an interpreter that
-// runs it.
+// runs reports whether a command line is the program's, or that of an interpreter that runs
+// it.
 func runs(args []string, name string) bool {
 	const interpreter = 3 // "python3 -I gmsaas"
 	return slices.ContainsFunc(args[:min(len(args), interpreter)], func(arg string) bool {

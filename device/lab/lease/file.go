@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// What a lease may hold. A file with more is not one of ours.
+// Limits of a lease. A file that exceeds them is not a lease.
 const (
 	mostBytes   = 64 << 10
 	mostDetails = 64
 	mostText    = 4096 // bytes of a key or a value
 )
 
-// BrokenError is a file that is no lease, though it is called like one.
+// BrokenError is a file with the name of a lease that can't be read as one.
 type BrokenError struct {
 	Path string
 	Err  error
@@ -35,11 +35,12 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 
 // Hint is what to do about it.
 func (e *BrokenError) Hint() string {
-	return "look whether an emulator or an instance called " + strings.TrimSuffix(filepath.Base(e.Path), fileSuffix) + " still runs, stop it, and remove the file"
+	return "check whether an emulator or an instance named " + strings.TrimSuffix(filepath.Base(e.Path), fileSuffix) + " is still running, stop it, and remove the file"
 }
 
-// List tells the leases in the folder, by their names, and which of them are in use. What
-// can't be read is in the error, each file as a *BrokenError, beside the leases that can.
+// List returns the leases in the folder, by name, and whether each is in use. The error
+// contains a *BrokenError for each file that can't be read; the other leases are returned with
+// it.
 func List(folder string) ([]Lease, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +51,7 @@ func List(folder string) ([]Lease, error) {
 	}
 	var out []Lease
 	var problems []error
-	patience := time.Now().Add(asLongAs)
+	patience := time.Now().Add(lockTimeout)
 	for _, entry := range entries {
 		id, isLease := strings.CutSuffix(entry.Name(), fileSuffix)
 		if lockOf, isLock := strings.CutSuffix(entry.Name(), lockSuffix); isLock && IsID(lockOf) {
@@ -61,7 +62,7 @@ func List(folder string) ([]Lease, error) {
 		}
 		l, err := look(folder, id, patience)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // released meanwhile
+		case errors.Is(err, fs.ErrNotExist): // released in between
 		case err != nil:
 			problems = append(problems, err)
 		default:
@@ -71,7 +72,7 @@ func List(folder string) ([]Lease, error) {
 	return out, errors.Join(problems...)
 }
 
-// look reads one lease and tells whether it is in use.
+// look reads one lease and checks whether it is in use.
 func look(folder, id string, until time.Time) (Lease, error) {
 	path := filepath.Join(folder, id+fileSuffix)
 	if _, err := read(path); err != nil {
@@ -80,23 +81,23 @@ func look(folder, id string, until time.Time) (Lease, error) {
 	h, err := lockUntil(folder, id, until)
 	switch {
 	case errors.Is(err, ErrInUse):
-		l, err := read(path) // it may have been released meanwhile
+		l, err := read(path) // it may have been released in between
 		l.InUse = err == nil
 		return l, err
 	case err != nil:
-		return Lease{}, fmt.Errorf("look who holds the lease %s: %w", id, err)
+		return Lease{}, fmt.Errorf("check who holds the lease %s: %w", id, err)
 	}
 	defer h.unlock()
-	// Its holder may have noted more and died, or released it, between the two.
+	// Between the two, its holder may have noted more and died, or released it.
 	l, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		h.sweep()
+		h.removeFiles()
 	}
 	return l, err
 }
 
-// dropStray removes a lock without a lease: its process was killed before it wrote one, or
-// while it released one.
+// dropStray removes a lock without a lease: its process was killed before it wrote the lease,
+// or while it released it.
 func dropStray(folder, id string) {
 	if _, err := os.Stat(filepath.Join(folder, id+fileSuffix)); !errors.Is(err, fs.ErrNotExist) {
 		return
@@ -107,12 +108,11 @@ func dropStray(folder, id string) {
 	}
 	defer h.unlock()
 	if _, err := os.Stat(h.path(fileSuffix)); errors.Is(err, fs.ErrNotExist) {
-		h.sweep()
+		h.removeFiles()
 	}
 }
 
-// read reads the file of a lease. The error is a *BrokenError, which may wrap
-// fs.ErrNotExist.
+// read reads the file of a lease. The error is a *BrokenError, which may wrap fs.ErrNotExist.
 func read(path string) (l Lease, err error) {
 	defer func() {
 		if err != nil {
@@ -121,7 +121,7 @@ func read(path string) (l Lease, err error) {
 	}()
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		if err == nil {
-			err = errors.New("it is no regular file")
+			err = errors.New("it is not a regular file")
 		}
 		return l, err
 	}
@@ -138,12 +138,12 @@ func read(path string) (l Lease, err error) {
 		return l, fmt.Errorf("it is larger than %d bytes", mostBytes)
 	}
 	if err := json.Unmarshal(text, &l); err != nil {
-		return l, fmt.Errorf("it is not whole: %w", err)
+		return l, fmt.Errorf("it is incomplete: %w", err)
 	}
 	return l, l.validate(strings.TrimSuffix(filepath.Base(path), fileSuffix))
 }
 
-// validate holds a lease to its format and its bounds.
+// validate checks a lease's format and limits.
 func (l Lease) validate(id string) error {
 	switch {
 	case l.Format != Format:
@@ -163,7 +163,7 @@ func (l Lease) validate(id string) error {
 	return nil
 }
 
-// write puts the lease in the place of what the file says: whole, and on the disk.
+// write replaces the lease's file atomically and durably.
 func (h *Held) write(l Lease) error {
 	text, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
@@ -188,7 +188,7 @@ func (h *Held) write(l Lease) error {
 	return nil
 }
 
-// syncFolder writes a folder's names to the disk, where the system can.
+// syncFolder syncs a folder to the disk, where the system supports it.
 func syncFolder(path string) {
 	dir, err := os.Open(path)
 	if err != nil {

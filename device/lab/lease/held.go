@@ -13,19 +13,17 @@ import (
 	"github.com/apkgate/apkgate/internal/filelock"
 )
 
-// ErrInUse says that the process that holds a lease is alive.
-var ErrInUse = errors.New("the apkgate that holds it still runs")
+// ErrInUse means that the process that holds a lease is alive.
+var ErrInUse = errors.New("the apkgate process that holds it is still running")
 
-// The files of a lease: what it says, its lock, and what is about to take the place of
-// the first.
+// The files of a lease: the lease, its lock, and the temporary file that replaces the lease.
 const (
 	fileSuffix = ".json"
 	lockSuffix = ".lock"
 	nextSuffix = ".next"
 )
 
-// Held is a lease that this process holds. Its methods may be called from several
-// goroutines.
+// Held is a lease that this process holds. Its methods may be called concurrently.
 type Held struct {
 	folder, id string
 	file       *os.File // locked
@@ -35,7 +33,7 @@ type Held struct {
 	released bool
 }
 
-// lock holds a lease's name.
+// lock locks a lease's name.
 func lock(folder, id string) (*Held, error) {
 	path := filepath.Join(folder, id+lockSuffix)
 	file, err := filelock.Lock(path)
@@ -45,18 +43,18 @@ func lock(folder, id string) (*Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !isAt(file, path) { // removed by whoever had it a moment ago
+	if !isAt(file, path) { // the previous holder has just removed it
 		_ = file.Close()
 		return nil, ErrInUse
 	}
 	return &Held{folder: folder, id: id, file: file}, nil
 }
 
-// asLongAs is for how long a lock is tried: whoever lists leases holds each for a moment,
-// and so may a program that is just being started.
-const asLongAs = 100 * time.Millisecond
+// lockTimeout is how long locking is retried: List holds each lease for a moment, and so may a
+// program that is just being started.
+const lockTimeout = 100 * time.Millisecond
 
-// lockUntil is lock, again and again until then.
+// lockUntil retries lock until then.
 func lockUntil(folder, id string, until time.Time) (*Held, error) {
 	const apart = 10 * time.Millisecond
 	for {
@@ -78,10 +76,10 @@ func isAt(file *os.File, path string) bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// ID is what the lab calls what it creates for the lease.
+// ID is the name of everything that the lab creates for the lease.
 func (h *Held) ID() string { return h.id }
 
-// Lease is what the lease says now.
+// Lease returns the lease's current contents.
 func (h *Held) Lease() Lease {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -93,7 +91,7 @@ func (l Lease) clone() Lease {
 	return l
 }
 
-// For notes what the lease is for, as the configuration calls it.
+// For notes the name of the device, as in the configuration.
 func (h *Held) For(name string) error {
 	return h.change(func(l *Lease) { l.Name = name })
 }
@@ -126,7 +124,7 @@ func (h *Held) change(edit func(*Lease)) error {
 	return nil
 }
 
-// Release removes the lease: nothing is there any more of what it names.
+// Release removes the lease: nothing that it names exists any more.
 func (h *Held) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -137,13 +135,13 @@ func (h *Held) Release() error {
 		return fmt.Errorf("release the lease %s: %w", h.id, err)
 	}
 	h.released = true
-	h.sweep()
+	h.removeFiles()
 	h.unlock()
 	return nil
 }
 
-// Leave gives the lease up and lets it stand for whoever cleans up: what it names could
-// not be stopped.
+// Leave unlocks the lease and keeps its file for a later cleanup: what it names could not be
+// stopped.
 func (h *Held) Leave() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,11 +153,11 @@ func (h *Held) Leave() {
 
 func (h *Held) path(suffix string) string { return filepath.Join(h.folder, h.id+suffix) }
 
-// sweep removes what is left beside a lease that is no more. Windows keeps the lock's
-// file while it is open; List removes it later.
-func (h *Held) sweep() {
+// removeFiles removes the other files of a removed lease. Windows keeps the lock's file while it is
+// open; List removes it later.
+func (h *Held) removeFiles() {
 	_ = os.Remove(h.path(nextSuffix))
-	_ = os.Remove(h.path(lockSuffix)) // while it is locked, so that nobody's new file is removed
+	_ = os.Remove(h.path(lockSuffix)) // while it is locked, so that no other process's new file is removed
 	syncFolder(h.folder)
 }
 

@@ -16,13 +16,12 @@ import (
 	"github.com/apkgate/apkgate/device/lab/lease"
 )
 
-// asHolder is the environment variable that makes the test's own program a process that
-// takes a lease in that folder, notes something and keeps it until it is killed or its
-// standard input ends.
+// asHolder is the environment variable that makes the test binary a process that takes a lease
+// in that folder, notes something and keeps it until it is killed or its standard input ends.
 const asHolder = "LEASE_TEST_FOLDER"
 
-// kept is what such a process holds: nobody else refers to it, and a file that nobody
-// refers to is closed, and with it unlocked.
+// kept keeps the lease of such a process reachable: an unreachable file is closed, and with
+// that unlocked.
 var kept *lease.Held
 
 func TestMain(m *testing.M) {
@@ -42,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// other is another process that holds a lease, and the lease's name.
+// other starts another process that holds a lease, and returns the lease's name.
 func other(t *testing.T, folder string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -92,9 +91,8 @@ func entries(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// What a killed process booted is there to be stopped by whoever comes next, and by
-// nobody while it lives.
-func TestALeaseOutlivesItsProcess(t *testing.T) {
+// Devices of a killed process can be stopped by any later process, and by none while it lives.
+func TestLeaseOutlivesAKilledProcess(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "leases")
 	process, id := other(t, folder)
@@ -136,7 +134,7 @@ func TestALeaseOutlivesItsProcess(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotedIsReadBack(t *testing.T) {
+func TestNote(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	h, err := lease.Take(folder, "genymotion", "")
@@ -166,12 +164,12 @@ func TestWhatIsNotedIsReadBack(t *testing.T) {
 		t.Error("a lease that was given up takes notes")
 	}
 	if err := h.Release(); err != nil || only(t, folder).ID != h.ID() {
-		t.Errorf("a lease that was given up is released by whoever held it: %v", err)
+		t.Errorf("an abandoned lease is released by its former holder: %v", err)
 	}
 }
 
-// A note that can't be kept is an error, and what was noted before stays.
-func TestANoteThatDoesNotFit(t *testing.T) {
+// A note that can't be stored is an error, and earlier notes stay.
+func TestNoteThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	h, err := lease.Take(folder, "avd", "")
@@ -201,8 +199,8 @@ func TestANoteThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A file that is no lease hides nothing: it is told, with what to do, beside the others.
-func TestFilesThatAreNoLeases(t *testing.T) {
+// A file that is not a lease is reported, with a hint, in addition to the others.
+func TestListReportsBrokenFiles(t *testing.T) {
 	t.Parallel()
 	const id = "apkgate-torn"
 	whole := `{"format":"apkgate.lease/1","id":"` + id + `","kind":"avd","owner":{"pid":1,"since":"2026-01-01T00:00:00Z"}}`
@@ -258,8 +256,9 @@ func TestFilesThatAreNoLeases(t *testing.T) {
 	}
 }
 
-// Nothing of a process that was killed while it took or released a lease stays for ever.
-func TestStrayFilesAreRemoved(t *testing.T) {
+// The files of a process that was killed while it took or released a lease do not stay for
+// ever.
+func TestListRemovesStrayFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for _, name := range []string{"apkgate-killed.lock", "apkgate-killed.next", "notes.txt", "notes.json", "other.lock"} {
@@ -285,9 +284,9 @@ func TestStrayFilesAreRemoved(t *testing.T) {
 	}
 }
 
-// Leases are taken, noted in, listed and released by many at once, and none of them is
-// lost or seen half.
-func TestManyLeasesAtOnce(t *testing.T) {
+// Leases are taken, noted in, listed and released concurrently, and none of them is lost or
+// read half-written.
+func TestConcurrentLeases(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	const many = 8
@@ -327,7 +326,7 @@ func TestManyLeasesAtOnce(t *testing.T) {
 	}
 }
 
-// A lease of a home directory that computers share says that it is of another.
+// A lease in a home directory that computers share reports that it is another computer's.
 func TestALeaseOfAnotherComputer(t *testing.T) {
 	t.Parallel()
 	var l lease.Lease
@@ -339,8 +338,8 @@ func TestALeaseOfAnotherComputer(t *testing.T) {
 	}
 }
 
-// What stands in the way of a note is an error, and the note is not taken for made.
-func TestANoteThatCanNotBeWritten(t *testing.T) {
+// A note that can't be written is an error, and does not count as noted.
+func TestNoteThatCanNotBeWritten(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	h, err := lease.Take(folder, "avd", "")

@@ -1,14 +1,14 @@
-// Package stf borrows phones of an STF server (OpenSTF, today DeviceFarmer's): a company's own
-// phones, which its people use in their browsers.
+// Package stf borrows phones from an STF server (OpenSTF, today DeviceFarmer): a company's own
+// phones, which its employees use in their browsers.
 //
-// It owns how the server is asked, by its API v1 (doc/API.md of STF, and its sources of 2015 to
-// 2022: lib/units/api/controllers, lib/units/device/plugins), and which phone is meant. The
-// phone itself is reached by adb alone. Who the user is and where the server is, is in the
-// environment: whoever holds the token says where it goes, and not a file of a pull request.
+// It owns the requests to the server's API v1 (doc/API.md of STF, and its sources of 2015 to
+// 2022: lib/units/api/controllers, lib/units/device/plugins), and the choice of a phone. The
+// phone itself is used through adb only. The user's token and the server's address are in the
+// environment: the owner of the token decides where it is sent, not a file in a pull request.
 //
-// It takes a stand: a phone is borrowed only while nobody has it, and given back on every end.
-// The server takes one back by itself that is not used, and so also what it lent to a process
-// that was killed before it heard of it.
+// A phone is borrowed only while it is unused, and given back however the command ends. The
+// server itself takes back an unused phone, and so also one that it lent to a process that was
+// killed before it received the answer.
 package stf
 
 import (
@@ -33,44 +33,44 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Kind is the lab's, as a configuration names it; called is how it is called in sentences.
+// Kind is the lab's name in a configuration; called is its name in sentences.
 const (
 	Kind   = "stf"
 	called = "STF"
 )
 
-// The variables that say where the server is and who asks it, as stf-client has them.
+// The variables with the server's address and the user's token, named as in stf-client.
 const (
 	addressVariable = "STF_URL"
 	tokenVariable   = "STF_TOKEN"
 )
 
-// What a lease of this lab says.
+// Keys of a lease's details.
 const (
-	noteAsked = "asked" // the serial of the phone that the server was asked for
+	noteAsked = "asked" // the serial of the requested phone
 	noteLent  = "lent"  // the same, once the server has lent it
-	noteADB   = "adb"   // where adb reaches it
+	noteADB   = "adb"   // its address for adb
 )
 
-// Computer is what the lab needs of the computer that it runs on.
+// Computer provides what the lab needs of this computer.
 type Computer struct {
 	Getenv func(string) string
-	// Reach connects to a phone that was lent.
+	// Reach connects to a borrowed phone.
 	Reach func(context.Context, *boot.Booted) (device.Device, error)
-	// Forget has this computer's adb server, where there is one, let go of a phone.
+	// Forget makes this computer's adb server, if there is one, disconnect from a phone.
 	Forget func(ctx context.Context, serial string)
 }
 
-// Lab is the phones of a server.
+// Lab is the phones of an STF server.
 type Lab struct {
 	computer                    Computer
 	lookEvery, waits, stopsOver time.Duration
 
 	mu    sync.Mutex
-	tried map[string]bool // serials that this process asks for or has: two of its boots never ask for one
+	tried map[string]bool // serials that this process has requested or borrowed: two of its boots never request the same
 }
 
-// New is the lab, on a computer.
+// New returns the lab on a computer.
 func New(c Computer) *Lab {
 	return &Lab{computer: c, lookEvery: 5 * time.Second, waits: 10 * time.Minute, stopsOver: 5 * time.Minute, tried: map[string]bool{}}
 }
@@ -78,7 +78,7 @@ func New(c Computer) *Lab {
 // Kind is "stf".
 func (l *Lab) Kind() string { return Kind }
 
-// Check asks the server who the user is and what it has.
+// Check queries the server for the user and the phones.
 func (l *Lab) Check(ctx context.Context) []device.Finding {
 	var a answer
 	if err := l.ask(ctx, "ask STF for the user", http.MethodGet, "user", nil, &a); err != nil {
@@ -95,7 +95,7 @@ func (l *Lab) Check(ctx context.Context) []device.Finding {
 	return append(found, boot.Finding("phones", err, fmt.Sprintf("%d of %d free", free, len(phones))))
 }
 
-// Boot borrows a phone that fits, and waits for one where all of them are in use.
+// Boot borrows a phone that fits, and waits for one if all of them are in use.
 func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell func(string)) (*boot.Booted, error) {
 	if err := held.For(spec.Name); err != nil {
 		return nil, err
@@ -148,8 +148,8 @@ func (l *Lab) borrow(ctx context.Context, spec boot.Spec, held *lease.Held, tell
 	}
 }
 
-// takeOne takes the first of the phones that is free. One that does not answer the server is no
-// reason to do without the others: its error is returned where no other one is free either.
+// takeOne borrows the first free phone. A phone that does not answer the server is skipped:
+// its error is returned only if no other one is free.
 func (l *Lab) takeOne(ctx context.Context, fit []phone, minutes int, doing string, held *lease.Held, tell func(string)) (p phone, lent bool, failed error) {
 	for _, p := range fit {
 		lent, err := l.take(ctx, p, minutes, doing, held)
@@ -165,8 +165,8 @@ func (l *Lab) takeOne(ctx context.Context, fit []phone, minutes int, doing strin
 	return phone{}, false, failed
 }
 
-// take asks the server for a phone, and reports whether it has lent it. That somebody else was
-// faster is no error.
+// take requests a phone, and reports whether the server has lent it. It is no error if another
+// user was faster.
 func (l *Lab) take(ctx context.Context, p phone, minutes int, doing string, held *lease.Held) (lent bool, err error) {
 	if !p.free() || !l.try(p.Serial) {
 		return false, nil
@@ -207,7 +207,7 @@ func (l *Lab) leave(serial string) {
 	delete(l.tried, serial)
 }
 
-// connect has the server offer the phone to adb, and returns where.
+// connect makes the server offer the phone to adb, and returns its address.
 func (l *Lab) connect(ctx context.Context, serial string) (string, error) {
 	doing := "have STF offer " + said(serial, 80) + " to adb"
 	var a answer
@@ -222,9 +222,9 @@ func (l *Lab) connect(ctx context.Context, serial string) (string, error) {
 
 var hostPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,252}:[1-9][0-9]{0,4}$`)
 
-// Stop gives back the phone that the lease names, and returns once the server says that this
-// user has it no more. One of which the server has not said that it lent it is not given back:
-// another command of the same user may have it by now.
+// Stop gives back the phone in the lease, and returns once the server reports that this user
+// no longer has it. A phone that the server is not known to have lent is not given back:
+// another command of the same user may have borrowed it since.
 func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error {
 	serial := of.Detail[noteLent]
 	defer l.leave(cmp.Or(serial, of.Detail[noteAsked]))
@@ -246,7 +246,8 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 	return err
 }
 
-// giveBack looks whether the user has the phone, and gives it back; done where they have not.
+// giveBack checks whether the user has the phone, and gives it back; done reports that the
+// user does not have it.
 func (l *Lab) giveBack(ctx context.Context, serial, doing string, tell func(string)) (done bool, err error) {
 	var a answer
 	if err := l.ask(ctx, doing, http.MethodGet, "user/devices?fields=serial", nil, &a); err != nil {
@@ -259,12 +260,12 @@ func (l *Lab) giveBack(ctx context.Context, serial, doing string, tell func(stri
 	err = l.ask(ctx, doing, http.MethodDelete, "user/devices/"+url.PathEscape(serial), nil, &answer{})
 	var refused *refusedError
 	if errors.As(err, &refused) && (refused.status == http.StatusForbidden || refused.status == http.StatusNotFound) {
-		err = nil // it was no longer this user's; the next look tells
+		err = nil // it was no longer this user's, as the next check will show
 	}
 	return false, err
 }
 
-// phone is a device as the server lists it. What is not named here is of no use to apkgate.
+// phone is a device in the server's list. Other fields are ignored.
 type phone struct {
 	Serial       string          `json:"serial"`
 	Name         string          `json:"name"` // "Pixel 6", by STF's own list
@@ -284,7 +285,7 @@ func (p phone) free() bool {
 	return p.Present && p.Ready && !p.Using && (len(p.Owner) == 0 || string(p.Owner) == "null")
 }
 
-// fits reports whether it is what a description means.
+// fits reports whether the phone matches the spec.
 func (p phone) fits(spec boot.Spec) bool {
 	is := func(name string) bool { return strings.EqualFold(name, spec.Model) }
 	return p.Serial != "" && (spec.Existing == "" || p.Serial == spec.Existing) &&
@@ -292,7 +293,7 @@ func (p phone) fits(spec boot.Spec) bool {
 		(spec.Android == "" || strings.HasPrefix(p.Version+".0.", strings.TrimSuffix(spec.Android, ".0")+"."))
 }
 
-// modelsOf names the phones that there are, each model once.
+// modelsOf lists the models of the phones, each once.
 func modelsOf(all []phone) string {
 	var names []string
 	for _, p := range all {
@@ -307,10 +308,10 @@ func modelsOf(all []phone) string {
 	return prose.Few(names, 8)
 }
 
-// said is a text of the server's in a sentence.
+// said quotes a text of the server for a sentence.
 func said(text string, most int) string { return prose.Clip(prose.OneLine(text), most) }
 
-// answer is what the server answers.
+// answer is an answer of the server.
 type answer struct {
 	Success          *bool                  `json:"success"`
 	Description      string                 `json:"description"`
@@ -319,40 +320,40 @@ type answer struct {
 	RemoteConnectURL string                 `json:"remoteConnectUrl"`
 }
 
-// Bounds of an answer, and how long it may take: STF itself waits 5 s for a phone.
+// Limits on an answer's size and time: STF itself waits 5 s for a phone.
 const (
 	mostAnswer    = 8 << 20 // bytes
 	answersWithin = 30 * time.Second
 )
 
-// What to do about the server.
+// Hints about the server.
 const (
 	adviceToken   = "set STF_TOKEN to an access token of the server (Settings, Keys, Access Tokens)"
 	adviceAddress = "set STF_URL to the server's address, such as https://stf.example.org"
 	adviceADB     = "add this computer's ~/.android/adbkey.pub to STF (Settings, Keys, ADB Keys), and see that it reaches the ports of STF's providers"
 )
 
-// refusedError is an answer of the server that is a refusal.
+// refusedError is a refusal of the server.
 type refusedError struct {
 	status int
 	failed *boot.Error
 	cause  error
 }
 
-// Error says what was being done, and why it failed.
+// Error describes the operation and the failure.
 func (e *refusedError) Error() string { return e.failed.Error() }
 
-// Unwrap returns it as an error of booting, and its cause.
+// Unwrap returns the *boot.Error, and the cause.
 func (e *refusedError) Unwrap() []error { return []error{e.failed, e.cause} }
 
-// phones asks for all phones that the user may use.
+// phones lists all phones that the user may use.
 func (l *Lab) phones(ctx context.Context, doing string) ([]phone, error) {
 	var a answer
 	err := l.ask(ctx, doing, http.MethodGet, "devices?fields="+fields, nil, &a)
 	return a.Devices, err
 }
 
-// ask asks the server.
+// ask sends a request to the server.
 func (l *Lab) ask(ctx context.Context, doing, method, path string, body any, into *answer) error {
 	asking, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
@@ -380,7 +381,7 @@ func (l *Lab) ask(ctx context.Context, doing, method, path string, body any, int
 	}
 }
 
-// request is one with the token.
+// request returns a request with the token.
 func (l *Lab) request(ctx context.Context, method, path string, body any) (*http.Request, *boot.Error) {
 	address, token := strings.TrimSuffix(l.computer.Getenv(addressVariable), "/"), l.computer.Getenv(tokenVariable)
 	switch {
@@ -407,7 +408,7 @@ func (l *Lab) request(ctx context.Context, method, path string, body any) (*http
 	return request, nil
 }
 
-// read reads an answer, of which each says whether it succeeded.
+// read parses an answer, which reports whether the request succeeded.
 func read(text []byte, into *answer) error {
 	if err := json.Unmarshal(text, into); err != nil || into.Success == nil {
 		return rest.Final(fmt.Errorf("the server answered %s, want the JSON of STF's API v1", prose.Quote(prose.OneLine(string(text)), 80)))
@@ -418,7 +419,7 @@ func read(text []byte, into *answer) error {
 	return nil
 }
 
-// refusal is what the server says of an error; a page of HTML is not shown.
+// refusal returns the message in an error response; HTML is not shown.
 func refusal(text []byte) string {
 	var a answer
 	if json.Unmarshal(text, &a) == nil {

@@ -25,13 +25,14 @@ import (
 
 const token = "sesame-4711-token"
 
-// server stands in for STF's API v1, with the answers of its lib/units/api/controllers/user.js.
+// server is a stand-in for STF's API v1, with the answers of its
+// lib/units/api/controllers/user.js.
 type server struct {
 	*httptest.Server
 	mu     sync.Mutex
-	phones []phone           // those whose Owner is "" are free, of "me" the user has
+	phones []phone           // free if Owner is "", the user's if it is "me"
 	owner  map[string]string // by serial
-	at     map[string]string // where adb reaches them
+	at     map[string]string // their addresses for adb
 	asked  []string          // "POST user/devices"
 	rude   func(w http.ResponseWriter, call string, n int) bool
 }
@@ -129,7 +130,7 @@ func (s *server) lend(serial, owner string) {
 	s.owner[serial] = owner
 }
 
-// count is how often a call was made.
+// count returns how often a call was made.
 func (s *server) count(call string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,14 +142,14 @@ func (s *server) count(call string) (n int) {
 	return n
 }
 
-// pixel is a free phone.
+// pixel returns a free phone.
 func pixel(serial string) phone {
 	return phone{Serial: serial, Name: "Pixel 6", Model: "oriole", Manufacturer: "Google", Version: "13", Present: true, Ready: true}
 }
 
 var wanted = boot.Spec{Name: "pixel #1", Kind: Kind, Model: "pixel 6", Android: "13", Minutes: 15}
 
-// bench is a lab that speaks with a server, and what it had the adb server forget.
+// bench is a lab with a server, and the phones that the adb server had to disconnect from.
 type bench struct {
 	*Lab
 	*boottest.Bench
@@ -170,7 +171,7 @@ func newBench(address, leases string) *bench {
 	return b
 }
 
-// phoneAt is a simulated phone that the server has at a serial.
+// phoneAt adds a simulated phone to the server.
 func (s *server) phoneAt(t *testing.T, serial string, seed uint64) {
 	t.Helper()
 	sim, err := simulator.Start("optimus-l3-android-4.1.1", seed, simulator.Options{})
@@ -188,7 +189,7 @@ func (b *bench) release(t *testing.T, l lease.Lease) {
 	}
 }
 
-// Boot borrows a phone that fits and that nobody uses, and Stop gives back that one.
+// Boot borrows an unused phone that fits, and Stop gives that phone back.
 func TestBootAndStop(t *testing.T) {
 	t.Parallel()
 	absent, old, used := pixel("absent"), pixel("old"), pixel("used")
@@ -222,8 +223,8 @@ func TestBootAndStop(t *testing.T) {
 	}
 }
 
-// Two boots of a process never ask for the same phone: the server may take them for one user's.
-func TestBootsSideBySide(t *testing.T) {
+// Two boots of a process never request the same phone: the server could not distinguish them.
+func TestConcurrentBoots(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, pixel("a"), pixel("b"), pixel("c"))
 	for i, serial := range []string{"a", "b", "c"} {
@@ -252,8 +253,9 @@ func TestBootsSideBySide(t *testing.T) {
 	}
 }
 
-// Another phone is tried where somebody was faster, and one that becomes free is waited for.
-func TestPhonesThatAreInUse(t *testing.T) {
+// Another phone is tried if another user was faster, and a phone that becomes free is waited
+// for.
+func TestBootWaitsForAPhone(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, pixel("a"), pixel("b"))
 	s.phoneAt(t, "a", 1)
@@ -279,13 +281,13 @@ func TestPhonesThatAreInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !b.Heard("STF has 2 phones that fit, and none is free: waiting up to 1m") || held.Lease().Detail[noteLent] != "a" {
-		t.Errorf("told %q, the lease says %+v", b.Told(), held.Lease())
+		t.Errorf("reported %q, the lease says %+v", b.Told(), held.Lease())
 	}
 	b.release(t, held.Lease())
 }
 
-// A phone is meant by its serial, its model or its name, in any case, and by as much of its
-// Android as is said.
+// A phone is chosen by its serial, its model or its name, in any case, and by a prefix of its
+// Android version.
 func TestFits(t *testing.T) {
 	t.Parallel()
 	p := pixel("R58M")
@@ -308,7 +310,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// A boot that fails says what to do, shows no token, and leaves no phone with the user.
+// A failed boot has a hint, shows no token, and leaves no phone with the user.
 func TestBootsThatFail(t *testing.T) {
 	t.Parallel()
 	answers := func(call string, status int, text string) func(http.ResponseWriter, string, int) bool {
@@ -385,8 +387,8 @@ func TestBootsThatFail(t *testing.T) {
 	}
 }
 
-// A phone that does not answer STF is passed over.
-func TestADeafPhoneIsPassedOver(t *testing.T) {
+// A phone that does not answer STF is skipped.
+func TestBootSkipsAPhoneThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, pixel("deaf"), pixel("good"))
 	s.phoneAt(t, "good", 1)
@@ -405,13 +407,14 @@ func TestADeafPhoneIsPassedOver(t *testing.T) {
 	b := newBench(s.URL, t.TempDir())
 	held := b.Take(t)
 	if _, err := b.Boot(t.Context(), wanted, held, b.Tell); err != nil || held.Lease().Detail[noteLent] != "good" || !b.Heard("deaf: STF: ") {
-		t.Errorf("%v, %+v, told %q", err, held.Lease(), b.Told())
+		t.Errorf("%v, %+v, reported %q", err, held.Lease(), b.Told())
 	}
 	b.release(t, held.Lease())
 }
 
-// Stop goes on until the server says that the phone is back, and says what to do where it can't be.
-func TestStopIsTriedUntilItIsDone(t *testing.T) {
+// Stop retries until the server reports that the phone was given back, and otherwise reports
+// what to do by hand.
+func TestStopRetries(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, pixel("a"))
 	s.phoneAt(t, "a", 1)
@@ -449,7 +452,7 @@ func TestStopIsTriedUntilItIsDone(t *testing.T) {
 	if has := s.has("me"); len(has) > 0 {
 		t.Errorf("the user still has %q", has)
 	}
-	for _, status := range []int{http.StatusForbidden, http.StatusNotFound} { // it is another's by the time it is to be given back
+	for _, status := range []int{http.StatusForbidden, http.StatusNotFound} { // it belongs to another user by then
 		s.lend("a", "me")
 		refuse(status, 2)
 		b.release(t, held.Lease())
@@ -464,8 +467,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Killed at any call, apkgate leaves a lease by which the phone is given back; but for the call
-// that lends it, after which the server takes it back by itself.
+// Killed at any call, apkgate leaves a lease by which the phone is given back, except for the
+// call that lends it, after which the server takes it back by itself.
 func TestAKilledBoot(t *testing.T) {
 	t.Parallel()
 	lent := 0
@@ -487,7 +490,7 @@ func TestAKilledBoot(t *testing.T) {
 		}
 		b.Kill(t, append(os.Environ(), "STF_TEST_SERVER="+s.URL), await)
 		close(release)
-		if point == "POST user/devices" { // the server goes on with what nobody waits for any more
+		if point == "POST user/devices" { // the server completes a request whose client is gone
 			for len(s.has("me")) == 0 {
 				time.Sleep(time.Millisecond)
 			}
@@ -506,7 +509,7 @@ func TestAKilledBoot(t *testing.T) {
 			t.Errorf("%q: %d leases", point, n)
 		}
 		if has := s.has("me"); len(has) > 0 != (point == "POST user/devices") || len(has) > 0 && !b.Heard("STF may have lent a and never said so") {
-			t.Errorf("%q: the user still has %q, told %q", point, has, b.Told())
+			t.Errorf("%q: the user still has %q, reported %q", point, has, b.Told())
 		}
 	}
 	if lent != 3 {
@@ -529,7 +532,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What the server says is other people's text.
+// The server's texts are untrusted.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"success":true,"devices":[{"serial":"a","model":"b","version":"13","present":true,"ready":true,"owner":null}],"remoteConnectUrl":"10.0.0.1:7401"}`))
 	f.Add([]byte(`{"success":false,"description":"no\u001b[2J"}`))

@@ -1,8 +1,8 @@
-// Package likeness holds a recording against another device, as a simulated phone: the
-// same is asked of it in the same order, and each pair of answers is compared.
+// Package likeness compares a recording with another device, such as a simulated phone: the
+// same questions are sent in the same order, and each pair of answers is compared.
 //
-// It owns what counts as alike: exact, by shape (the same lines, keys and columns with
-// other values), or unlike. It does not say which of the two is right.
+// It owns what counts as alike: exact, by shape (the same lines, keys and columns with other
+// values), or unlike. It does not judge which of the two is right.
 package likeness
 
 import (
@@ -13,17 +13,18 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Like is how an answer compares with another.
+// Like is the result of comparing two answers.
 type Like int
 
-// How two answers compare; what was asked several times is as like as its worst pair.
+// The results of a comparison. A question that was sent several times has the result of its
+// worst pair.
 const (
 	Exact Like = iota
 	Shape
 	Unlike
 )
 
-// String is the word for it in a table.
+// String is the word for a table.
 func (l Like) String() string { return [...]string{"exact", "by shape", "unlike"}[l] }
 
 var (
@@ -37,8 +38,9 @@ var (
 	whitespace = regexp.MustCompile(`[ \t]+`)
 )
 
-// form is a line without its values: a # for each number and for what numbers are written
-// as, ? for true and false, and * for a package and for the words of a value behind its key.
+// form is a line without its values: # replaces each number and each sequence of numbers (a
+// date, a time, a version), ? replaces true and false, and * a package and the words of a
+// value after its key.
 func form(line string) string {
 	line = strings.TrimSpace(whitespace.ReplaceAllString(line, " "))
 	if m := property.FindStringSubmatch(line); m != nil {
@@ -57,7 +59,7 @@ func form(line string) string {
 	return line
 }
 
-// forms are those of a text's lines, each once, in their order.
+// forms returns the forms of a text's lines, each once, in order.
 func forms(text string) (list []string, has map[string]bool) {
 	const most = 20_000
 	has = map[string]bool{}
@@ -74,27 +76,27 @@ func forms(text string) (list []string, has map[string]bool) {
 	return list, has
 }
 
-// Answer is what a device said.
+// Answer is a device's answer.
 type Answer struct {
 	Text   []byte
 	Exit   int
 	Failed string // the error, "" for none
 }
 
-// Forms counts the forms of lines of two answers that are text.
+// Forms counts the forms of lines in two answers that are text.
 type Forms struct {
 	Of     int `json:"of"`     // of the recorded answer
 	Common int `json:"common"` // of these, in the other answer too
 	Alone  int `json:"alone"`  // in the other answer alone
-	// Lacking and More are the first that one of the two lacks.
+	// Lacking and More are the first forms that only one of the two has.
 	Lacking []string `json:"lacking,omitempty"`
 	More    []string `json:"more,omitempty"`
 }
 
-// listed bounds how many forms are listed.
+// listed limits how many forms are listed.
 const listed = 20
 
-// compare compares two answers; why is how they are unlike.
+// compare compares two answers; why describes the difference.
 func compare(was, is Answer) (like Like, why string, count Forms) {
 	switch {
 	case was.Failed != "" && is.Failed != "":
@@ -128,7 +130,7 @@ func compare(was, is Answer) (like Like, why string, count Forms) {
 	return Unlike, why, count
 }
 
-// absent are the forms that another text lacks.
+// absent returns the forms that another text lacks.
 func absent(list []string, has map[string]bool) (out []string) {
 	for _, f := range list {
 		if !has[f] {
@@ -140,7 +142,7 @@ func absent(list []string, has map[string]bool) (out []string) {
 
 func binary(text []byte) bool { return strings.IndexByte(string(text[:min(len(text), 4096)]), 0) >= 0 }
 
-// compareBinary compares files that are no text by how they begin.
+// compareBinary compares binary files by their beginning.
 func compareBinary(was, is []byte) (Like, string) {
 	if string(was) == string(is) {
 		return Exact, ""
@@ -148,5 +150,5 @@ func compareBinary(was, is []byte) (Like, string) {
 	if len(was) > 0 && len(is) > 0 && was[0] == is[0] {
 		return Shape, ""
 	}
-	return Unlike, fmt.Sprintf("files of %d and %d bytes that begin otherwise", len(was), len(is))
+	return Unlike, fmt.Sprintf("files of %d and %d bytes with different beginnings", len(was), len(is))
 }

@@ -18,27 +18,28 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Row is how the answers to one question compare, of all the times that it was asked.
+// Row is the comparison of all answers to one question.
 type Row struct {
-	Asked string // without what is another each time
+	Asked string // without the parts that change each time
 	Times int
 	Alike int // of them
 	Like  Like
-	Why   string // of the first that is unlike, and
-	Forms Forms  // its counts
+	Why   string // the first difference
+	Forms Forms  // and its counts
 }
 
-// Other is the device that a recording is held against.
+// Other is the device that a recording is compared with.
 type Other struct {
 	Device device.Device
 	Clock  device.Clock
-	// Install puts what was installed on the device, or what stands for it there.
+	// Install installs the recorded files, or their replacements, on the device.
 	Install func(ctx context.Context, files []recording.File) error
 }
 
-// Against asks the other device what was asked in a run, in that order, and lets as much
-// time pass. What can't be asked any more is an error; the rows so far come with it.
-func Against(ctx context.Context, r *recording.Recording, run recording.Run, other Other) ([]Row, error) {
+// Compare sends the questions of a run to the other device, in the same order and with the
+// same sleeps. A question that can't be sent is an error; the rows so far are returned with
+// it.
+func Compare(ctx context.Context, r *recording.Recording, run recording.Run, other Other) ([]Row, error) {
 	w := &walk{r: r, other: other, byKey: map[string]*Row{}, processes: map[int]*running{}, pids: map[string]string{}}
 	var names []string
 	for i, pkg := range r.Packages {
@@ -65,13 +66,13 @@ type walk struct {
 	order     []*Row
 	byKey     map[string]*Row
 	processes map[int]*running
-	pids      map[string]string // of the recorded device: those of the other
-	// keepsShell says that the recorded device keeps a shell, of which questions tell: so
-	// the other's is asked.
+	pids      map[string]string // from process ids of the recorded device to those of the other
+	// keepsShell is set if the recorded device keeps a shell, which some questions reveal: the
+	// questions then run in the other device's kept shell.
 	keepsShell bool
 }
 
-// running is a process that goes on on both devices.
+// running is a background process on both devices.
 type running struct {
 	command string
 	was     Answer
@@ -90,7 +91,7 @@ func (w *walk) rows() []Row {
 	return out
 }
 
-// note notes a pair of answers.
+// note records a pair of answers.
 func (w *walk) note(asked string, was, is Answer) {
 	key := w.key(asked)
 	row := w.byKey[key]
@@ -113,13 +114,13 @@ var (
 	volatilePID  = regexp.MustCompile(`\b\d{3,}\b`)
 )
 
-// key is a question without what is another each time that it is asked.
+// key is a question without the parts that change each time.
 func (w *walk) key(asked string) string {
 	key := volatilePID.ReplaceAllString(volatileMark.ReplaceAllString(w.names.Replace(asked), "<mark>"), "<n>")
 	return prose.Clip(prose.OneLine(key), 500)
 }
 
-// step does what was done.
+// step repeats one exchange.
 func (w *walk) step(ctx context.Context, e recording.Entry) error {
 	switch e.Op {
 	case recording.Open:
@@ -135,7 +136,7 @@ func (w *walk) step(ctx context.Context, e recording.Entry) error {
 		}
 		return err
 	case recording.End:
-		if p := w.processes[e.Stream]; p != nil && strings.HasPrefix(p.command, "logcat ") { // it ends where it is hung up
+		if p := w.processes[e.Stream]; p != nil && strings.HasPrefix(p.command, "logcat ") { // it ends when it is hung up
 			w.end(e.Stream)
 		}
 	case recording.Sleep:
@@ -190,8 +191,8 @@ func (w *walk) exec(ctx context.Context, e recording.Entry) error {
 
 var lonePID = regexp.MustCompile(`(?m)^\s*(\d{2,10})\s*$`)
 
-// learn notes which process of one device is which of the other, where both answered with
-// numbers alone.
+// learn maps the process ids of the recorded device to the other's, if both answers consist of
+// numbers only.
 func (w *walk) learn(was, is string) {
 	const short = 200
 	if len(was) > short || len(is) > short {
@@ -203,7 +204,7 @@ func (w *walk) learn(was, is string) {
 	}
 }
 
-// translated is a command line with the numbers of the other device's processes.
+// translated returns a command line with the other device's process ids.
 func (w *walk) translated(command string) string {
 	return volatilePID.ReplaceAllStringFunc(command, func(pid string) string {
 		if other, known := w.pids[pid]; known {
@@ -239,7 +240,7 @@ func (w *walk) start(ctx context.Context, e recording.Entry) error {
 	return nil
 }
 
-// hangUp ends what goes on, and compares what both have printed.
+// hangUp ends the background processes, and compares their outputs.
 func (w *walk) hangUp() {
 	for _, number := range slices.Sorted(maps.Keys(w.processes)) {
 		w.end(number)

@@ -1,11 +1,11 @@
-// Package account keeps the books of what a simulated phone draws and what its apps
-// used: the CPU time, loads, locks and traffic of each process, the screen and the
-// charger since the phone was made, and what is left in the battery.
+// Package account keeps the accounts of a simulated phone's energy and of its apps' usage: CPU
+// time, loads, locks and traffic of each process, the screen and the charger since the phone
+// was created, and the battery's remaining energy.
 //
-// It owns what is true. What dumps and recorders show of it is rounded and distorted
-// there (packages dumps and recorders), and the physics are package power's. It knows
-// no apps but by what their files say of power, and no processes but by the spans in
-// which they kept a CPU busy. It has no lock: the phone's is held around all of it.
+// It owns the truth. Dumps and recorders show a rounded and distorted view of it (packages
+// dumps and recorders), and package power has the physics. It knows apps only by the power
+// sections of their files, and processes only by the spans in which they kept a CPU busy. It
+// has no lock of its own: the phone's lock is held around all of its methods.
 package account
 
 import (
@@ -20,68 +20,68 @@ import (
 	"github.com/apkgate/apkgate/simulator/profile"
 )
 
-// Account is the books of one phone.
+// Account is the account of one phone.
 type Account struct {
 	Phone
 	Hardware power.Hardware
-	// Vsync is SurfaceFlinger's thread that tells apps of vsyncs.
+	// Vsync is SurfaceFlinger's thread that sends vsyncs to apps.
 	Vsync *sched.Thread
-	// Binder are the system's processes that apps call.
+	// Binder are the system processes that apps call.
 	Binder sched.Binder
 
 	scheduler          *sched.Scheduler
 	flinger            *sched.Thread
-	reader, dispatcher *sched.Thread // of input events
+	reader, dispatcher *sched.Thread // for input events
 	seed               uint64
 	idle               power.Idle
-	deeds              []*Deeds
+	processes          []*Process
 	peers              map[string]*peer
 	screens            []Screen
 	supplies           []supply
-	emulated           int // per cent that an emulator's console has set, 0 for none
+	emulated           int // percentage set by an emulator's console, 0 for none
 	ledger             ledger
 	mark               mark
-	gauged             power.Reading // the last
+	gauged             power.Reading // the latest
 	fake               fakeBattery
 	stats              batteryStats
 }
 
-// Phone is whose books they are.
+// Phone is the phone that the account belongs to.
 type Phone struct {
 	Profile profile.Profile
-	Sensors profile.Sensors // what it shows of its power
+	Sensors profile.Sensors // the power sensors that it exposes
 	Clock   *clock.Queue
-	// Hot reports whether heat slows it down.
+	// Hot reports whether the phone is throttled by heat.
 	Hot func() bool
-	// Worked is for how long each CPU was busy with the phone's start.
+	// Worked returns how long each CPU was busy booting.
 	Worked func() time.Duration
-	// Random is a source that follows from the phone and some words.
+	// Random returns a random source that is determined by the phone and the words.
 	Random func(words ...any) *rand.Rand
-	// Timeline is where runs are written.
+	// Timeline receives the threads' runs.
 	Timeline *timeline.Timeline
-	// Composed are the frames of the display that SurfaceFlinger began to compose from
-	// one time until before another, neither later than now.
+	// Composed returns the display frames that SurfaceFlinger began to compose from one time
+	// until before another, neither later than now.
 	Composed func(from, to time.Duration) []timeline.DisplayFrame
-	// Kept is since when somebody may still ask who ran.
+	// Kept returns the earliest time whose thread runs may still be requested.
 	Kept func() time.Duration
 }
 
-// ledger is what was used up to a time.
+// ledger is the usage up to a time.
 type ledger struct {
 	at       time.Duration
-	batteryJ float64 // what is in the battery
+	batteryJ float64 // remaining in the battery
 }
 
-// mark is what was in the battery at some time that was asked for.
+// mark is the battery's energy at a time that was requested.
 type mark struct {
 	at       time.Duration
 	batteryJ float64
 }
 
-// firstCharge is how full a phone is when it is made.
+// firstCharge is the initial charge of a phone.
 const firstCharge = 0.96
 
-// New opens the books of a phone that is made now.
+// New returns the account of a phone that is created now.
 func New(p Phone) *Account {
 	r := p.Random("power")
 	hw := power.HardwareOf(p.Profile.Speed)
@@ -96,23 +96,23 @@ func New(p Phone) *Account {
 	return a
 }
 
-// remembered is for how long what a process did can be looked at.
+// remembered is how long the activity of a process can be looked up.
 const remembered = 2 * time.Hour
 
-// forget drops what ended long ago, once it is in the ledger.
+// forget drops what ended long ago, after it was added to the ledger.
 func (a *Account) forget() {
 	a.Settle()
-	kept := a.deeds[:0]
-	for _, d := range a.deeds {
+	kept := a.processes[:0]
+	for _, d := range a.processes {
 		if d.ended == 0 || d.ended > a.Clock.Now()-remembered {
 			kept = append(kept, d)
 		}
 	}
-	clear(a.deeds[len(kept):])
-	a.deeds = kept
+	clear(a.processes[len(kept):])
+	a.processes = kept
 }
 
-// Joules is what the whole phone drew between two instants, by part.
+// Joules returns the energy that the whole phone used between two instants, by part.
 func (a *Account) Joules(from, to time.Duration) power.Sum {
 	out := power.Sum{}
 	a.eachScreen(from, to, func(s Screen, from, to time.Duration) {
@@ -124,7 +124,7 @@ func (a *Account) Joules(from, to time.Duration) power.Sum {
 		out[power.Base] += a.idle.Joules(hw.AwakeW, from, to)
 		out[power.Screen] += (hw.DarkW + (hw.BrightW-hw.DarkW)*float64(s.Brightness)/255) * (to - from).Seconds()
 	})
-	for _, d := range a.deeds {
+	for _, d := range a.processes {
 		if d.Lives(from, to) {
 			out.Add(d.joules(a, from, to))
 		}
@@ -132,7 +132,7 @@ func (a *Account) Joules(from, to time.Duration) power.Sum {
 	return out
 }
 
-// Settle carries the ledger on to now.
+// Settle updates the ledger to now.
 func (a *Account) Settle() {
 	l := &a.ledger
 	now := a.Clock.Now()

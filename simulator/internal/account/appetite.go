@@ -10,11 +10,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// maxAppetite bounds what one process can set in motion.
+// maxAppetite limits the activities that one process can start.
 const maxAppetite = 2_000
 
-// Happen does what the app's file says of power after an event, but for the screen.
-func (a *Account) Happen(d *Deeds, event, network string) {
+// Happen applies the power section of the app's file for an event, except for the screen.
+func (a *Account) Happen(d *Process, event, network string) {
 	if len(d.extra)+len(d.loads)+len(d.locks)+len(d.sensors) > maxAppetite {
 		return
 	}
@@ -49,7 +49,7 @@ func (a *Account) Happen(d *Deeds, event, network string) {
 	}
 }
 
-// methodOf is a method's place; "" stands for all by their shares.
+// methodOf returns a method's index; "" stands for all methods by their shares.
 func methodOf(rules simapp.Power, name string) int {
 	if i := rules.Method(name); i >= 0 {
 		return i
@@ -57,14 +57,14 @@ func methodOf(rules simapp.Power, name string) int {
 	return power.Mixed
 }
 
-// Speed and tail of a radio: after the last byte it stays on for a while.
+// Speed and tail of a radio: it stays on for a while after the last byte.
 const (
 	bytesPerSecond = 2_000_000
 	radioTail      = 400 * time.Millisecond
 )
 
-// transfer moves bytes over the network that the phone is on.
-func (d *Deeds) transfer(t simapp.Traffic, network string, now time.Duration) {
+// transfer transfers bytes over the phone's current network.
+func (d *Process) transfer(t simapp.Traffic, network string, now time.Duration) {
 	if network == "none" {
 		return
 	}

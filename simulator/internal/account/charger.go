@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// supply is what feeds the phone from a time on.
+// supply is the phone's power source from a time on.
 type supply struct {
 	at   time.Duration
 	from string // "usb", "ac", "wireless", "battery"
@@ -22,7 +22,7 @@ func (a *Account) SetPowered(from string) {
 	a.countOnBattery(was)
 }
 
-// SuppliedFrom is the charger that is plugged in now, "battery" for none.
+// SuppliedFrom returns the charger that is plugged in, "battery" for none.
 func (a *Account) SuppliedFrom() string {
 	from := ""
 	for _, s := range a.supplies {
@@ -33,7 +33,7 @@ func (a *Account) SuppliedFrom() string {
 	return from
 }
 
-// supplied is the energy that a charger gave between two instants.
+// supplied returns the energy from chargers between two instants.
 func (a *Account) supplied(from, to time.Duration) (joules float64) {
 	for i, s := range a.supplies {
 		end := to
@@ -47,19 +47,19 @@ func (a *Account) supplied(from, to time.Duration) (joules float64) {
 	return joules
 }
 
-// fakeBattery is what the battery service was told to say instead of the truth.
+// fakeBattery is the state that the battery service was set to report.
 type fakeBattery struct {
 	frozen bool
 	values map[string]int // by BatteryWords
 }
 
-// BatteryWords are what the battery service can be told.
+// BatteryWords are the values that the battery service can be set to report.
 var BatteryWords = []string{"ac", "usb", "wireless", "status", "level", "temp", "present", "counter", "invalid"}
 
-// Frozen reports whether the battery service was told what to say.
+// Frozen reports whether the battery service reports set values.
 func (a *Account) Frozen() bool { return a.fake.frozen }
 
-// Unplug has the battery service believe in no charger.
+// Unplug makes the battery service report no charger.
 func (a *Account) Unplug() {
 	a.tell(func() {
 		for _, kind := range []string{"ac", "usb", "wireless"} {
@@ -68,14 +68,14 @@ func (a *Account) Unplug() {
 	})
 }
 
-// Say has the battery service say a value, by one of BatteryWords.
+// Say makes the battery service report a value for one of BatteryWords.
 func (a *Account) Say(word string, value int) {
 	if slices.Contains(BatteryWords, word) {
 		a.tell(func() { a.fake.values[word] = value })
 	}
 }
 
-// Unfreeze has the battery service tell the truth again.
+// Unfreeze makes the battery service report the truth again.
 func (a *Account) Unfreeze() {
 	a.Settle()
 	was := a.OnBattery()
@@ -83,7 +83,7 @@ func (a *Account) Unfreeze() {
 	a.countOnBattery(was)
 }
 
-// tell freezes what the battery service says, and changes it.
+// tell freezes the battery service's report, and changes it.
 func (a *Account) tell(change func()) {
 	a.Settle()
 	was := a.OnBattery()
@@ -98,8 +98,7 @@ func (a *Account) tell(change func()) {
 	a.countOnBattery(was)
 }
 
-// Plugged is the charger that the battery service believes in: "usb", "ac",
-// "wireless" or "".
+// Plugged returns the charger that the battery service reports: "usb", "ac", "wireless" or "".
 func (a *Account) Plugged() string {
 	if a.fake.frozen {
 		for _, kind := range []string{"ac", "usb", "wireless"} {
@@ -115,10 +114,10 @@ func (a *Account) Plugged() string {
 	return ""
 }
 
-// OnBattery is whether the battery service believes that no charger is there.
+// OnBattery reports whether the battery service reports no charger.
 func (a *Account) OnBattery() bool { return a.Plugged() == "" }
 
-// BatteryLevel is the level that the battery service shows, in per cent.
+// BatteryLevel returns the level that the battery service reports, in percent.
 func (a *Account) BatteryLevel() int {
 	if v, ok := a.fake.values["level"]; ok && a.fake.frozen {
 		return v
@@ -129,7 +128,7 @@ func (a *Account) BatteryLevel() int {
 	return a.Battery(a.Clock.Now()).Percent
 }
 
-// SetLevel has an emulated battery be so full, in per cent.
+// SetLevel sets the level of an emulated battery, in percent.
 func (a *Account) SetLevel(percent int) { a.emulated = percent }
 
 // Values of android.os.BatteryManager's BATTERY_STATUS.
@@ -139,7 +138,7 @@ const (
 	Full        = 5
 )
 
-// BatteryStatus does not follow Unplug: the service keeps what the hardware said.
+// BatteryStatus is independent of Unplug: the service keeps the hardware's status.
 func (a *Account) BatteryStatus() int {
 	if v, ok := a.fake.values["status"]; ok && a.fake.frozen {
 		return v

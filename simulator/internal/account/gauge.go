@@ -7,11 +7,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/power"
 )
 
-// batteryJ is the energy in the battery at a time.
+// batteryJ returns the energy in the battery at a time.
 func (a *Account) batteryJ(at time.Duration) float64 {
 	full := a.Hardware.Battery.FullJ()
 	at = max(at, clock.Boot)
-	// The nearest time that is known, of two: readings go forward step by step.
+	// The nearer of the two known times: readings advance step by step.
 	m := mark{a.ledger.at, a.ledger.batteryJ}
 	if (at-a.mark.at).Abs() < (at-m.at).Abs() && a.mark.at > 0 {
 		m = a.mark
@@ -26,7 +26,7 @@ func (a *Account) batteryJ(at time.Duration) float64 {
 	return m.batteryJ
 }
 
-// gauge reads the battery's gauge at a time, now or before.
+// gauge reads the battery's gauge at the present or an earlier time.
 func (a *Account) gauge(at time.Duration) power.Reading {
 	update := a.Sensors.Gauge
 	if update == 0 {
@@ -42,14 +42,14 @@ func (a *Account) gauge(at time.Duration) power.Reading {
 		}
 		out := a.Joules(from, to).Total() - a.supplied(from, to)
 		if out < 0 && a.batteryJ(to) >= full {
-			out = 0 // a full battery takes no more
+			out = 0 // a full battery takes no charge
 		}
 		return out / (to - from).Seconds()
 	})
 	return a.gauged
 }
 
-// Shown is a reading of the gauge in the phone's own units and signs.
+// Shown is a reading of the gauge with the phone's own units and signs.
 type Shown struct {
 	Current, Average, Charge float64
 	HasCurrent, HasCharge    bool
@@ -57,8 +57,8 @@ type Shown struct {
 	Percent                  int
 }
 
-// Battery is what the battery's gauge shows at a time, now or before, distorted as
-// this phone does.
+// Battery returns what the battery's gauge shows at the present or an earlier time, with this
+// phone's distortions.
 func (a *Account) Battery(at time.Duration) Shown {
 	a.Settle()
 	s, r := a.Sensors, a.gauge(at)

@@ -13,25 +13,25 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// peer is another process than the apps': one that they call, or one that takes the CPUs.
+// peer is a process that is not an app: one that apps call, or one that competes for the CPUs.
 type peer struct {
 	pid    int32
 	answer *sched.Pool
 	hogs   []*sched.Thread
 }
 
-// The numbers of what the files of apps bring: processes, and threads of the apps.
+// Process and thread ids for the contents of app files.
 const (
 	peers       = 20_000
 	perPeer     = 40
-	peerThreads = 4 // that answer
+	peerThreads = 4 // answer calls
 	hogsFrom    = 10
 	named       = 26_000
 	perApp      = 40
 	apps        = 100
 )
 
-// peer is the process of a name, which has been there since the phone's start.
+// peer returns the process with a name, which has existed since boot.
 func (a *Account) peer(name string) *peer {
 	if p := a.peers[name]; p != nil {
 		return p
@@ -45,7 +45,7 @@ func (a *Account) peer(name string) *peer {
 	return p
 }
 
-// pool are the threads of a process that answer calls.
+// answering returns the threads of a process that answer calls.
 func (a *Account) answering(process string) *sched.Pool {
 	switch process {
 	case "system_server":
@@ -56,8 +56,7 @@ func (a *Account) answering(process string) *sched.Pool {
 	return a.peer(process).answer
 }
 
-// hogs are the threads of a process that work beside what the phone is asked for: one for
-// each CPU.
+// hogs returns the threads of a process that competes for the CPUs: one for each CPU.
 func (a *Account) hogs(process string) []*sched.Thread {
 	p := a.peer(process)
 	for n := len(p.hogs); n < a.Hardware.Little.Count+a.Hardware.Big.Count; n++ {
@@ -69,8 +68,8 @@ func (a *Account) hogs(process string) []*sched.Thread {
 // fence is the name of the thread that waits for the GPU.
 const fence = "GPU completion"
 
-// beginNamed begins the threads of a process that its app's file names.
-func (a *Account) beginNamed(d *Deeds) {
+// beginNamed starts the threads that its app's file names.
+func (a *Account) beginNamed(d *Process) {
 	d.named = map[string]*sched.Thread{}
 	for _, c := range d.App.Causes {
 		switch {
@@ -82,10 +81,11 @@ func (a *Account) beginNamed(d *Deeds) {
 	}
 }
 
-// renderThreadSince is the API level from which the UI thread does not draw itself.
+// renderThreadSince is the API level from which on a render thread draws instead of the UI
+// thread.
 const renderThreadSince = 21
 
-func (a *Account) nameThread(d *Deeds, name string) {
+func (a *Account) nameThread(d *Process, name string) {
 	n := len(d.named)
 	if d.named[name] != nil || n == perApp {
 		return
@@ -96,13 +96,13 @@ func (a *Account) nameThread(d *Deeds, name string) {
 	}, func(r sched.Run) { d.work.Add(workOf(r, place)) })
 }
 
-// workOf is a run as the process's work keeps it.
+// workOf converts a run to the process's work.
 func workOf(r sched.Run, place int) power.Run {
 	return power.Run{From: r.From, To: r.To, Thread: place, CPU: int(r.CPU), Part: r.Part, Step: r.Step, Kind: r.Kind, Method: r.Method, Share: r.Share}
 }
 
-// Cast are the threads that have a part in the frames of a process.
-func (a *Account) Cast(d *Deeds) *sched.Cast {
+// Cast returns the threads that take part in the frames of a process.
+func (a *Account) Cast(d *Process) *sched.Cast {
 	c := &sched.Cast{
 		UI: d.Threads[UI], Render: d.Threads[Render], Vsync: a.Vsync, Heap: d.Threads[Heap], Fence: d.named[fence],
 		Binder: &a.Binder, AIDL: a.Profile.API >= 31, Peer: a.answering, Hogs: a.hogs,
@@ -119,9 +119,8 @@ func (a *Account) Cast(d *Deeds) *sched.Cast {
 	return c
 }
 
-// Stand has the UI thread of a process stand still from now on for so long, for a reason for
-// which it waits.
-func (a *Account) Stand(d *Deeds, why simapp.Standstill, long time.Duration) {
+// Stand makes the UI thread of a process stop for a duration from now on, for a reason.
+func (a *Account) Stand(d *Process, why simapp.Standstill, long time.Duration) {
 	if why.Thread != "" && why.Why != simapp.SlowPeer {
 		a.nameThread(d, why.Thread)
 	}
@@ -138,22 +137,22 @@ func (a *Account) Stand(d *Deeds, why simapp.Standstill, long time.Duration) {
 	}
 }
 
-// stands is how soon a UI thread begins to.
+// stands is the delay before a UI thread stops.
 const stands = 100 * time.Microsecond
 
-// PeerPID is the number of a process that an app calls.
+// PeerPID returns the id of a process that an app calls.
 func (a *Account) PeerPID(process string) int {
 	return int(a.answering(process).Threads[0].PID)
 }
 
 // Named is a thread of a process that its app's file names.
 type Named struct {
-	Name string // in full, as Java has it
+	Name string // in full, as in Java
 	*sched.Thread
 }
 
-// Named are those of a process, in the order in which they began.
-func (d *Deeds) Named() (out []Named) {
+// Named returns the named threads of a process, in the order in which they started.
+func (d *Process) Named() (out []Named) {
 	for name, t := range d.named {
 		out = append(out, Named{name, t})
 	}

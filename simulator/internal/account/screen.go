@@ -2,17 +2,17 @@ package account
 
 import "time"
 
-// maxChanges bounds what is remembered of the screen and of the supply.
+// maxChanges limits the history of the screen and of the supply.
 const maxChanges = 10_000
 
-// Screen says how the screen is from a time on.
+// Screen is the state of the screen from a time on.
 type Screen struct {
 	at         time.Duration
 	On         bool
 	Brightness int // 0 to 255
 }
 
-// SetScreen notes that the screen changes now.
+// SetScreen changes the screen now.
 func (a *Account) SetScreen(s Screen) {
 	if s.at = a.Clock.Now(); len(a.screens) == maxChanges {
 		a.Settle()
@@ -21,11 +21,10 @@ func (a *Account) SetScreen(s Screen) {
 	a.screens = append(a.screens, s)
 }
 
-// Screen is how the screen is now.
+// Screen returns the current state of the screen.
 func (a *Account) Screen() Screen { return a.screens[len(a.screens)-1] }
 
-// eachScreen calls f for each stretch between two instants in which the screen
-// stays the same.
+// eachScreen calls f for each span between two instants in which the screen does not change.
 func (a *Account) eachScreen(from, to time.Duration, f func(s Screen, from, to time.Duration)) {
 	for i, s := range a.screens {
 		begin, end := max(s.at, from), to
@@ -38,7 +37,7 @@ func (a *Account) eachScreen(from, to time.Duration, f func(s Screen, from, to t
 	}
 }
 
-// screenOff is how long the screen was off between two instants.
+// screenOff returns how long the screen was off between two instants.
 func (a *Account) screenOff(from, to time.Duration) (off time.Duration) {
 	a.eachScreen(from, to, func(s Screen, from, to time.Duration) {
 		if !s.On {

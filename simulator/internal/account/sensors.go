@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Sensor is one sensor of the phone, as an app names it and as its maker states it.
+// Sensor is one sensor of the phone, with the app's name for it and its maker's specification.
 type Sensor struct {
 	Word         string // of simapp.Sensors
 	Handle, Kind int
@@ -12,8 +12,8 @@ type Sensor struct {
 	Milliamperes float64
 }
 
-// phoneSensors and emulatorSensors are what phones have, and what Android's
-// emulator says that it has.
+// phoneSensors and emulatorSensors are the sensors of phones, and those that Android's
+// emulator reports.
 var (
 	phoneSensors = []Sensor{
 		{"accelerometer", 11, 1, "Simulated Accelerometer", 0.19},
@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// SensorList are the phone's sensors by handle.
+// SensorList returns the phone's sensors by handle.
 func (a *Account) SensorList() []Sensor {
 	if a.Sensors.Emulator {
 		return emulatorSensors
@@ -39,16 +39,16 @@ func (a *Account) SensorList() []Sensor {
 	return phoneSensors
 }
 
-// registration is a time in which a process has a sensor on.
+// registration is a span in which a process keeps a sensor on.
 type registration struct {
 	handle   int
 	watts    float64
 	from, to time.Duration
 }
 
-// register turns a sensor on for a process, or leaves it on for longer: a sensor
-// that is on already draws no more.
-func (a *Account) register(d *Deeds, word string, long time.Duration) {
+// register turns a sensor on for a process, or extends its registration: a sensor that is
+// already on draws no more power.
+func (a *Account) register(d *Process, word string, long time.Duration) {
 	const nominalV = 3.85
 	now := a.Clock.Now()
 	for _, s := range a.SensorList() {

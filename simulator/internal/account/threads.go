@@ -11,27 +11,27 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// The places of a process's threads among its Threads.
+// The indices of a process's threads in Threads.
 const (
 	UI = iota
 	Render
-	Heap                              // collects garbage
-	Pool                              // the first of those for work beside the UI thread
-	Binders = Pool + poolSize         // the first of those that answer what others call
-	Catcher = Binders + binderThreads // of signals
+	Heap                              // the garbage collector
+	Pool                              // the first of those for work apart from the UI thread
+	Binders = Pool + poolSize         // the first of those that answer calls
+	Catcher = Binders + binderThreads // handles signals
 	places  = Catcher + 1
 )
 
-// binderThreads is how many threads of a process answer what others call.
+// binderThreads is how many threads of a process answer calls.
 const binderThreads = 2
 
-// poolSize bounds the threads that a process has for work beside the UI thread.
+// poolSize limits the threads that a process has for work apart from the UI thread.
 const poolSize = 7
 
-// zygotePID is the parent of all apps, as /proc/PID/stat has it.
+// zygotePID is the parent of all apps, as in /proc/PID/stat.
 const zygotePID = 600
 
-// startSystem begins the system's threads.
+// startSystem starts the system's threads.
 func (a *Account) startSystem() {
 	a.scheduler = sched.New(a.Timeline, a.Hardware, a.Clock.Now())
 	for _, one := range []timeline.Thread{
@@ -55,7 +55,7 @@ func (a *Account) startSystem() {
 	}
 }
 
-// The numbers of the system's threads.
+// The ids of the system's threads.
 const (
 	flingerBinder   = sched.FlingerPID + 30
 	systemBinder    = logcat.SystemPID + 20
@@ -63,9 +63,9 @@ const (
 	inputReader     = logcat.SystemPID + 61
 )
 
-// BinderName is the name of a process's n-th thread that answers calls
-// (ProcessState::makeBinderThreadName; Android 5 and 6 leave the process out, and since
-// Android 12 it begins with the driver's name).
+// BinderName returns the name of a process's n-th thread that answers calls
+// (ProcessState::makeBinderThreadName; Android 5 and 6 omit the process, and since Android 12
+// it begins with the driver's name).
 func (a *Account) BinderName(pid, n int32) string {
 	switch {
 	case a.Profile.API < 24:
@@ -76,16 +76,16 @@ func (a *Account) BinderName(pid, n int32) string {
 	return fmt.Sprintf("binder:%d_%X", pid, n+1)
 }
 
-// thread begins a thread of a process, whose runs are its work.
-func (a *Account) thread(d *Deeds, place, tid int, name string) {
+// thread starts a thread of a process, whose runs count as its work.
+func (a *Account) thread(d *Process, place, tid int, name string) {
 	d.Threads[place] = a.scheduler.Thread(timeline.Thread{
 		PID: int32(d.PID), TID: int32(tid), Process: d.App.Package, Name: name[max(0, len(name)-15):], Began: a.Clock.Now(),
 	}, func(r sched.Run) { d.work.Add(workOf(r, place)) })
 }
 
-// pool is a thread of the process that has nothing to do by a time, and is busy until
-// another then.
-func (a *Account) pool(d *Deeds, from, to time.Duration) *sched.Thread {
+// pool returns a thread of the process that is idle at a time, and makes it busy until
+// another.
+func (a *Account) pool(d *Process, from, to time.Duration) *sched.Thread {
 	place := 0
 	for place < len(d.pooled) && d.pooled[place] > from && place < poolSize-1 {
 		place++
@@ -98,10 +98,11 @@ func (a *Account) pool(d *Deeds, from, to time.Duration) *sched.Thread {
 	return d.Threads[Pool+place]
 }
 
-// atOnce is how long a time is scheduled at once: a phone may have been left alone for days.
+// atOnce is the longest span that is scheduled in one step: a phone may have been left alone
+// for days.
 const atOnce = time.Minute
 
-// Advance has the scheduler carry on to now.
+// Advance runs the scheduler up to now.
 func (a *Account) Advance() {
 	now := a.Clock.Now()
 	for from := a.scheduler.Now(); from < now; from = a.scheduler.Now() {
@@ -113,12 +114,12 @@ func (a *Account) Advance() {
 	}
 }
 
-// items is the work that begins from one time until before another.
+// items returns the work that begins from one time until before another.
 func (a *Account) items(from, to time.Duration) (items []sched.Item) {
 	for _, f := range a.Composed(from, to) {
 		items = append(items, sched.Composition(a.flinger, &f, a.shown(&f)))
 	}
-	for _, d := range a.deeds {
+	for _, d := range a.processes {
 		if d.ended > 0 {
 			continue
 		}
@@ -134,13 +135,13 @@ func (a *Account) items(from, to time.Duration) (items []sched.Item) {
 	return items
 }
 
-// shown are the apps of whose frames SurfaceFlinger tells them when it shows one.
+// shown returns the apps that SurfaceFlinger notifies when it shows a frame.
 func (a *Account) shown(f *timeline.DisplayFrame) (out []*sched.Pool) {
 	if !a.Binder.Blast {
 		return nil
 	}
 	for _, one := range f.Shows {
-		for _, d := range a.deeds {
+		for _, d := range a.processes {
 			if d.ended == 0 && d.PID == int(one.Layer.PID) {
 				out = append(out, d.binder)
 			}
@@ -149,32 +150,32 @@ func (a *Account) shown(f *timeline.DisplayFrame) (out []*sched.Pool) {
 	return out
 }
 
-// Touch tells of an input event that goes to a process now, which opens an activity or not.
-func (a *Account) Touch(d *Deeds, opens bool) {
+// Touch delivers an input event to a process now; opens reports whether it opens an activity.
+func (a *Account) Touch(d *Process, opens bool) {
 	a.ask(d, sched.Touch(a.reader, a.dispatcher, d.Threads[UI], &a.Binder, a.Clock.Now(), opens))
 }
 
-// CatchSignal has the runtime of a process work on a signal that it gets now.
-func (a *Account) CatchSignal(d *Deeds, takes time.Duration) {
+// CatchSignal makes the runtime of a process handle a signal that arrives now.
+func (a *Account) CatchSignal(d *Process, takes time.Duration) {
 	a.ask(d, sched.Wake(d.Threads[Catcher], a.Clock.Now(), takes))
 }
 
-// ask adds work that something outside a process gives cause for, from now on.
-func (a *Account) ask(d *Deeds, it sched.Item) {
+// ask adds work with an external cause, from now on.
+func (a *Account) ask(d *Process, it sched.Item) {
 	d.asked = slices.DeleteFunc(d.asked, func(one sched.Item) bool { return one.From < a.scheduler.Now() })
 	if len(d.asked) < maxAppetite {
 		d.asked = append(d.asked, it)
 	}
 }
 
-// Work is the process's CPU time up to now, or to its end.
-func (a *Account) Work(d *Deeds) *power.Work {
+// Work returns the process's CPU time up to now, or to its end.
+func (a *Account) Work(d *Process) *power.Work {
 	a.Advance()
 	return d.work
 }
 
-// CPU is the CPU time of the process up to now.
-func (a *Account) CPU(d *Deeds) (busy time.Duration) {
+// CPU returns the CPU time of the process up to now.
+func (a *Account) CPU(d *Process) (busy time.Duration) {
 	a.Advance()
 	for _, t := range d.Threads {
 		if t != nil {
@@ -187,13 +188,13 @@ func (a *Account) CPU(d *Deeds) (busy time.Duration) {
 	return busy
 }
 
-// Busy is how long a CPU was busy since the phone was made.
+// Busy returns how long a CPU was busy since the phone was created.
 func (a *Account) Busy(cpu int) time.Duration {
 	a.Advance()
 	return a.scheduler.Busy(cpu) + a.Worked()
 }
 
-// InStep is how long a cluster ran at each of its speeds since the phone was made, the
+// InStep returns how long a cluster ran at each of its speeds since the phone was created,
 // slowest first.
 func (a *Account) InStep(part power.Part) []time.Duration {
 	a.Advance()

@@ -6,34 +6,33 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/power"
 )
 
-// Truth is what the phone really drew between two instants of its clock: what
-// measurements are held to.
+// Truth is the phone's true energy between two instants of its clock, with which measurements
+// are compared.
 type Truth struct {
 	Joules float64
 	Parts  map[string]float64 // by power.Part
-	Apps   map[string]float64 // by package: what the app itself let the phone draw
-	// Methods are those of the apps' files. Local and total share a key with
-	// different meaning as in a profile: what runs in the method itself, and what
-	// runs in it or in what it calls.
+	Apps   map[string]float64 // by package: the energy that the app itself caused
+	// Methods are those of the apps' files. The keys are the same for local and total costs,
+	// as in a profile: the cost of the method itself, and of the method with its callees.
 	Methods map[string]MethodTruth
-	// CPU is the CPU time of all apps, and CPUJ what the phone drew while they
-	// ran, counted once for each thread.
+	// CPU is the CPU time of all apps, and CPUJ the phone's energy while they ran, counted
+	// once for each thread.
 	CPU  time.Duration
 	CPUJ float64
 }
 
-// MethodTruth is what a method really cost.
+// MethodTruth is the true cost of a method.
 type MethodTruth struct {
 	LocalCPU, TotalCPU time.Duration
-	// LocalJ and TotalJ are the energy of the whole phone while the method ran,
-	// as sampling attributes it (EDATA, section 3.5).
+	// LocalJ and TotalJ are the energy of the whole phone while the method ran, as sampling
+	// attributes it (EDATA, section 3.5).
 	LocalJ, TotalJ float64
-	// OwnJ is what the CPU itself drew for the method's own code.
+	// OwnJ is the CPU's energy for the method's own code.
 	OwnJ float64
 }
 
-// Truth tells what the phone drew between two instants, neither later than now
-// nor more than two hours ago.
+// Truth returns the phone's true energy between two instants, neither later than now nor more
+// than two hours ago.
 func (a *Account) Truth(from, to time.Duration) Truth {
 	to = min(to, a.Clock.Now())
 	sum := a.Joules(from, to)
@@ -41,7 +40,7 @@ func (a *Account) Truth(from, to time.Duration) Truth {
 	for part, j := range sum {
 		t.Parts[string(part)] = j
 	}
-	for _, d := range a.deeds {
+	for _, d := range a.processes {
 		if d.Lives(from, to) {
 			t.Apps[d.App.Package] += d.joules(a, from, to).Total()
 			t.addMethods(a, d, from, to)
@@ -50,8 +49,8 @@ func (a *Account) Truth(from, to time.Duration) Truth {
 	return t
 }
 
-// addMethods adds what the methods of one process cost.
-func (t *Truth) addMethods(a *Account, d *Deeds, from, to time.Duration) {
+// addMethods adds the costs of one process's methods.
+func (t *Truth) addMethods(a *Account, d *Process, from, to time.Duration) {
 	w := a.Work(d)
 	w.Slices(from, to, func(s power.Slice) {
 		long := s.To - s.From

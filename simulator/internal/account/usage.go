@@ -7,21 +7,21 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/power"
 )
 
-// batteryStats is when the platform counts: on battery, since the last reset.
+// batteryStats is when the platform's statistics count: on battery, since the last reset.
 type batteryStats struct {
 	reset time.Duration
 	spans []Uncharged
-	open  bool // the last span goes on
+	open  bool // the last span has not ended
 	bias  float64
 }
 
-// Uncharged is a time in which the battery service believed in no charger.
+// Uncharged is a span in which the battery service reported no charger.
 type Uncharged struct{ From, To time.Duration }
 
-// ResetStats begins the platform's statistics anew.
+// ResetStats resets the platform's statistics.
 func (a *Account) ResetStats() {
 	st := &a.stats
-	if st.bias == 0 { // how far the platform's own estimates are off on this phone
+	if st.bias == 0 { // the error of the platform's own estimates on this phone
 		st.bias = 0.8 + 0.35*a.Random("platform").Float64()
 	}
 	st.reset, st.spans, st.open = a.Clock.Now(), nil, false
@@ -30,7 +30,7 @@ func (a *Account) ResetStats() {
 	}
 }
 
-// countOnBattery notes that the battery service changed its mind.
+// countOnBattery handles a change in what the battery service reports.
 func (a *Account) countOnBattery(was bool) {
 	st, is := &a.stats, a.OnBattery()
 	switch {
@@ -42,7 +42,7 @@ func (a *Account) countOnBattery(was bool) {
 	}
 }
 
-// counted are the times on battery, up to now.
+// counted returns the spans on battery, up to now.
 func (a *Account) counted() []Uncharged {
 	out := slices.Clone(a.stats.spans)
 	if a.stats.open {
@@ -51,17 +51,17 @@ func (a *Account) counted() []Uncharged {
 	return out
 }
 
-// Usage are the platform's statistics of the whole phone, on battery since Reset.
+// Usage is the platform's statistics of the whole phone, on battery since the reset.
 type Usage struct {
 	Reset                      time.Duration
 	Spans                      []Uncharged
 	Battery, ScreenOff, Locked time.Duration
 	All                        power.Sum
 	Apps                       []*AppUsage // by UID
-	DischargedMAh              float64     // in truth
+	DischargedMAh              float64     // the truth
 }
 
-// AppUsage are the statistics of one app.
+// AppUsage is the statistics of one app.
 type AppUsage struct {
 	UID        int
 	Package    string
@@ -69,18 +69,18 @@ type AppUsage struct {
 	RX, TX     map[string]int64 // bytes by network: wifi, mobile
 	Locks      map[string]*Held
 	Sensors    map[int]*Held // by handle
-	Locked     time.Duration // with any of them
+	Locked     time.Duration // with any wakelock
 	Joules     power.Sum
 	Foreground time.Duration
 }
 
-// Held is how long a wakelock was held in all or a sensor was on, and how often.
+// Held is the total time for which a wakelock was held or a sensor was on, and how often.
 type Held struct {
 	For   time.Duration
 	Count int
 }
 
-// Usage adds up what the apps did on battery.
+// Usage returns the apps' usage on battery.
 func (a *Account) Usage() Usage {
 	a.Settle()
 	u := Usage{Reset: a.stats.reset, Spans: a.counted(), All: power.Sum{}}
@@ -101,7 +101,7 @@ func (a *Account) Usage() Usage {
 func (a *Account) appUsage(spans []Uncharged) []*AppUsage {
 	byUID := map[int]*AppUsage{}
 	var out []*AppUsage
-	for _, d := range a.deeds {
+	for _, d := range a.processes {
 		u := byUID[d.UID]
 		if u == nil {
 			u = &AppUsage{UID: d.UID, Package: d.App.Package, RX: map[string]int64{}, TX: map[string]int64{},
@@ -118,7 +118,7 @@ func (a *Account) appUsage(spans []Uncharged) []*AppUsage {
 	return out
 }
 
-func (u *AppUsage) add(a *Account, d *Deeds, span Uncharged) {
+func (u *AppUsage) add(a *Account, d *Process, span Uncharged) {
 	u.CPU += a.Work(d).CPU(span.From, span.To)
 	u.Joules.Add(d.joules(a, span.From, span.To))
 	end := span.To
@@ -152,7 +152,7 @@ func (u *AppUsage) add(a *Account, d *Deeds, span Uncharged) {
 	}
 }
 
-// hold adds one more time to what is held under a name.
+// hold adds a duration to the entry of a name.
 func hold[K comparable](list map[K]*Held, name K, long time.Duration) {
 	if list[name] == nil {
 		list[name] = &Held{}
@@ -161,8 +161,8 @@ func hold[K comparable](list map[K]*Held, name K, long time.Duration) {
 	list[name].Count++
 }
 
-// lockTime is how long of a span a wakelock was held, and whether it was: since
-// Android 5 that is counted on the clock of the screen being off.
+// lockTime returns how long a wakelock was held in a span, and whether it was held at all:
+// since Android 5 only time with the screen off counts.
 func (a *Account) lockTime(l lock, span Uncharged) (held time.Duration, any bool) {
 	from, to := max(l.from, span.From), min(l.to, span.To)
 	switch {
@@ -174,7 +174,7 @@ func (a *Account) lockTime(l lock, span Uncharged) (held time.Duration, any bool
 	return to - from, true
 }
 
-// fraction is the share of an interval that lies in a span.
+// fraction returns the share of an interval that lies in a span.
 func fraction(from, to time.Duration, span Uncharged) float64 {
 	if to <= from {
 		return 0
@@ -182,8 +182,8 @@ func fraction(from, to time.Duration, span Uncharged) float64 {
 	return power.Overlap(from, to, span.From, span.To).Seconds() / (to - from).Seconds()
 }
 
-// MAh is the charge that the platform believes some energy to be: it knows the
-// battery's nominal voltage, and its profile is off.
+// MAh returns the platform's estimate of a charge: it uses the battery's nominal voltage, and
+// its power profile is inexact.
 func (a *Account) MAh(joules float64) float64 {
 	const nominalV = 3.85
 	return a.stats.bias * joules / nominalV / 3.6

@@ -1,10 +1,10 @@
-// Package anr is what Android says of an app that does not respond, and of a system that
-// does not: the reason, the lines of the log with who used the CPUs meanwhile, the file of
-// stacks in /data/anr, the entries of the drop box and the reasons for which processes
-// ended. Each is written as the Android version does that the phone claims to run.
+// Package anr prints Android's reports on an app, or a system, that does not respond: the
+// reason, the lines of the log with the CPU usage, the file of stacks in /data/anr, the
+// entries of the drop box and the reasons for processes' exits. Each is in the form of the
+// Android version that the phone simulates.
 //
-// It keeps what may be asked for later, and decides nothing: when an app is taken for one
-// that does not respond, and what its threads are at, is told to it.
+// It keeps what can be queried later. It does not decide when an app counts as not responding,
+// nor what its threads are doing: its caller does.
 package anr
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Event is one app that does not respond, since At on the phone's clock.
+// Event is one app that does not respond, from At on the phone's clock.
 type Event struct {
 	API     int
 	App     *simapp.App
@@ -25,25 +25,25 @@ type Event struct {
 	UID     int
 	Timeout simapp.Timeout
 	Why     string        // of simapp.Standstill
-	Window  string        // that has the focus: its hash and title
-	At      time.Duration // when the system said so
+	Window  string        // with the focus: its hash and title
+	At      time.Duration // when the system reported it
 	Waited  time.Duration
-	User    bool // a build as it is sold, which tells of input events no more than their kind
+	User    bool // a user build, which reports only the kind of input events
 	Build   string
 }
 
-// Flags are those of the app's ApplicationInfo in am_anr.
+// Flags are the app's ApplicationInfo flags in am_anr.
 const Flags = 550026948
 
-// Reported reports whether this Android version says so of such a timeout. Before Android 14
-// an app that is late with a job loses it (JobServiceContext), and one that does not come up
-// is tried again or ended (ActivityManagerService.processStartTimedOutLocked), and no more.
+// Reported reports whether this Android version reports such a timeout. Before Android 14 an
+// app that is late with a job only loses it (JobServiceContext), and one that does not start
+// is only retried or killed (ActivityManagerService.processStartTimedOutLocked).
 func (e Event) Reported() bool {
 	return e.API >= 34 || e.Timeout != simapp.JobTimeout && e.Timeout != simapp.StartTimeout
 }
 
-// Reason is what am_anr and the log say: of input in the words of each version's
-// InputDispatcher, of the others those of TimeoutRecord and what it came from.
+// Reason returns the reason in am_anr and the log: for input in the wording of each version's
+// InputDispatcher, otherwise that of TimeoutRecord and its predecessors.
 func (e Event) Reason() string {
 	waited := ""
 	if e.API >= 34 {
@@ -65,7 +65,7 @@ func (e Event) Reason() string {
 	return e.input()
 }
 
-// input is the reason where the UI thread takes no input.
+// input returns the reason for a UI thread that handles no input.
 func (e Event) input() string {
 	component := e.App.Package + "/" + e.App.ActivityClass()
 	queue := fmt.Sprintf("Waiting to send non-key event because the touched window has not finished processing certain input events that were delivered to it over 500.0ms ago.  Wait queue length: 4.  Wait queue head age: %.1fms.",
@@ -88,7 +88,7 @@ func (e Event) input() string {
 	return fmt.Sprintf("Input dispatching timed out (%s)", silent)
 }
 
-// activity is the activity that the log names: that of an app which gets no input.
+// activity returns the activity that the log names: that of an app which receives no input.
 func (e Event) activity() string {
 	if e.Timeout != simapp.InputTimeout {
 		return ""
@@ -96,7 +96,7 @@ func (e Event) activity() string {
 	return e.App.Component()
 }
 
-// Fields are those of the event am_anr, which has no user before Android 4.2.
+// Fields returns the fields of the event am_anr, which has no user before Android 4.2.
 func (e Event) Fields() []any {
 	fields := []any{e.PID, e.App.Package, Flags, e.Reason()}
 	if e.API >= 17 {
@@ -105,8 +105,8 @@ func (e Event) Fields() []any {
 	return fields
 }
 
-// Log is the text that the log has, with who used the CPUs (ProcessErrorStateRecord,
-// before Android 12 ProcessRecord, before 10 AppErrors, before 7 ActivityManagerService).
+// Log returns the text in the log, with the CPU usage (ProcessErrorStateRecord, before Android
+// 12 ProcessRecord, before 10 AppErrors, before 7 ActivityManagerService).
 func (e Event) Log(u Usage) string {
 	var b strings.Builder
 	b.WriteString("ANR in " + e.App.Package)
@@ -124,14 +124,14 @@ func (e Event) Log(u Usage) string {
 	return b.String()
 }
 
-// errorID is the number by which traces tell of it (TraceErrorLogger).
+// errorID returns the number that identifies it in traces (TraceErrorLogger).
 func (e Event) errorID() string {
 	n := uint64(e.At)*0x9e3779b97f4a7c15 + uint64(e.PID)
 	return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", uint32(n), n>>32&0xffff, n>>16&0xfff, n>>40&0xfff, n*31&(1<<48-1))
 }
 
-// pressure is what /proc/pressure says, of memory since Android 10, of all since 14
-// (MemoryPressureUtil, ResourcePressureUtil).
+// pressure returns the contents of /proc/pressure, for memory since Android 10, for all since
+// 14 (MemoryPressureUtil, ResourcePressureUtil).
 func (e Event) pressure() string {
 	short := map[string]string{simapp.LowMemory: "memory", simapp.BusyCPUs: "cpu", simapp.SlowDisk: "io"}[e.Why]
 	stanza := func(of string) string {
@@ -153,8 +153,8 @@ func (e Event) pressure() string {
 	return stanza("memory") + stanza("cpu") + stanza("io") + "\n"
 }
 
-// Path is the file in /data/anr: one for each since Android 8, before that always the same
-// (ActivityManagerService.dumpStackTraces).
+// Path returns the file in /data/anr: one for each ANR since Android 8, before that always the
+// same (ActivityManagerService.dumpStackTraces).
 func (e Event) Path() string {
 	if e.API < 26 {
 		return "/data/anr/traces.txt"
@@ -162,7 +162,7 @@ func (e Event) Path() string {
 	return "/data/anr/anr_" + strings.Replace(clock.Wall(e.At).Format("2006-01-02-15-04-05.000"), ".", "-", 1)
 }
 
-// Mode is who may read it. Since Android 8 that is the system alone.
+// Mode returns the file's permissions. Since Android 8 only the system may read it.
 func (e Event) Mode() uint32 {
 	if e.API < 26 {
 		return 0o666
@@ -170,7 +170,7 @@ func (e Event) Mode() uint32 {
 	return 0o600
 }
 
-// Header is how the file begins.
+// Header returns the beginning of the file.
 func (e Event) Header() string {
 	switch {
 	case e.API < 31:
@@ -182,7 +182,8 @@ func (e Event) Header() string {
 		e.Reason(), e.App.MemoryKB*12/10, e.App.MemoryKB, e.App.MemoryKB*6/10, clock.Wall(e.At).UnixMilli())
 }
 
-// Dumping is the line before each process's stacks (ActivityManagerService.dumpJavaTracesTombstoned).
+// Dumping returns the line before each process's stacks
+// (ActivityManagerService.dumpJavaTracesTombstoned).
 func (e Event) Dumping(pid int) string {
 	if e.API < 33 {
 		return "\n"
@@ -190,7 +191,7 @@ func (e Event) Dumping(pid int) string {
 	return fmt.Sprintf("----- dumping pid: %d at %d\n\n", pid, e.At.Milliseconds())
 }
 
-// foreground is what the drop box says of the app.
+// foreground returns the drop box's value for the app.
 func (e Event) foreground() string {
 	return cmp.Or(map[simapp.Timeout]string{simapp.JobTimeout: "No"}[e.Timeout], "Yes")
 }

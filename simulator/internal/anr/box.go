@@ -12,24 +12,24 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
-// Book is what a phone keeps of what went wrong.
+// Book is a phone's record of failures.
 type Book struct {
 	API     int
 	entries []entry
 	exits   []Exit
-	last    *Event // of the apps that took no input
+	last    *Event // of apps that handled no input
 }
 
-// entry is one of the drop box's.
+// entry is an entry of the drop box.
 type entry struct {
 	at   time.Time
 	tag  string
 	text string
-	size int // as it is kept
+	size int // compressed
 }
 
-// Limits of the drop box: of one entry (ActivityManagerService.DROPBOX_DEFAULT_MAX_SIZE),
-// and of how many there are.
+// Limits of the drop box: on one entry (ActivityManagerService.DROPBOX_DEFAULT_MAX_SIZE), and
+// on the number of entries.
 const (
 	maxEntry   = 256 << 10
 	maxEntries = 1000
@@ -45,8 +45,8 @@ func (b *Book) Keep(at time.Duration, tag, text string) {
 	b.entries = b.entries[max(0, len(b.entries)-maxEntries):]
 }
 
-// Anr keeps an app that does not respond, with the stacks that were written, in the drop
-// box (ActivityManagerService.addErrorToDropBox), and as the last one of its kind.
+// Anr adds an app that does not respond, with its written stacks, to the drop box
+// (ActivityManagerService.addErrorToDropBox), and keeps it as the last ANR.
 func (b *Book) Anr(e Event, u Usage, stacks string) {
 	if e.activity() != "" {
 		b.last = &e
@@ -60,7 +60,7 @@ func (b *Book) Anr(e Event, u Usage, stacks string) {
 	b.Keep(e.At, "data_app_anr", t.String()+stacks)
 }
 
-// writeHeaders writes what is told of the process (appendDropBoxProcessHeaders).
+// writeHeaders writes the description of the process (appendDropBoxProcessHeaders).
 func (e Event) writeHeaders(t *strings.Builder) {
 	line := func(since int, format string, args ...any) {
 		if e.API >= since {
@@ -85,7 +85,7 @@ func (e Event) writeHeaders(t *strings.Builder) {
 }
 
 // DumpBox is dumpsys dropbox [--print | --file] [YYYY-mm-dd] [HH:MM:SS] [TAG]
-// (DropBoxManagerService.dump): of the entries to which each word applies.
+// (DropBoxManagerService.dump): the entries that match every word.
 func (b *Book) DumpBox(c *shell.Call) int {
 	print, wanted := false, []string{}
 	for _, a := range c.Args {
@@ -131,7 +131,7 @@ func (b *Book) DumpBox(c *shell.Call) int {
 	return 0
 }
 
-// isAll reports whether each word is the entry's tag or stands in its date.
+// isAll reports whether each word is the entry's tag or part of its date.
 func (e entry) isAll(wanted []string) bool {
 	for _, w := range wanted {
 		if w != e.tag && !strings.Contains(e.at.Format(time.DateTime), w) {
@@ -143,8 +143,8 @@ func (e entry) isAll(wanted []string) bool {
 
 const none = "  <no ANR has occurred since boot>\n"
 
-// DumpLast is dumpsys activity lastanr (ActivityTaskManagerService.dumpLastANRLocked): of
-// apps that took no input only, and without their stacks.
+// DumpLast is dumpsys activity lastanr (ActivityTaskManagerService.dumpLastANRLocked): only
+// apps that handled no input, without their stacks.
 func (b *Book) DumpLast(c *shell.Call, activities func() int) int {
 	c.Printf("ACTIVITY MANAGER LAST ANR (dumpsys activity lastanr)\n")
 	if b.last == nil {
@@ -156,7 +156,7 @@ func (b *Book) DumpLast(c *shell.Call, activities func() int) int {
 }
 
 // DumpTraces is dumpsys activity lastanr-traces, since Android 8: the newest file in
-// /data/anr, which the system reads for whoever may ask it.
+// /data/anr, which the system reads on behalf of the shell.
 func (b *Book) DumpTraces(c *shell.Call, newest string, read func(string) ([]byte, error)) int {
 	c.Printf("ACTIVITY MANAGER LAST ANR TRACES (dumpsys activity lastanr-traces)\n")
 	if newest == "" {
@@ -173,10 +173,10 @@ func (b *Book) DumpTraces(c *shell.Call, newest string, read func(string) ([]byt
 	return 0
 }
 
-// Forget is what a restart of the system does: the drop box and the reasons of exits stay.
+// Forget is the effect of a restart of the system: the drop box and the exit reasons stay.
 func (b *Book) Forget() { b.last = nil }
 
-// Newest is the newest of some files.
+// Newest returns the newest of the files.
 func Newest(files []string, stat func(string) (fs.FileInfo, error)) (newest string) {
 	var at time.Time
 	for _, name := range files {

@@ -15,11 +15,11 @@ type Exit struct {
 	PID, UID int
 	At       time.Duration
 	Reason   Reason
-	Text     string // what is said of it
-	Traces   string // the file of stacks that was written while it lived, "" for none
+	Text     string // its description
+	Traces   string // the file of stacks that was written before it ended, "" for none
 }
 
-// Reason is why a process ended.
+// Reason is the reason of a process's exit.
 type Reason struct {
 	Code    int
 	Name    string
@@ -35,10 +35,10 @@ var (
 	Stopped = Reason{Code: 10, Name: "USER REQUESTED", Sub: 21, SubName: "FORCE STOP"}
 )
 
-// maxExits is how many are kept of a package (config_app_exit_info_history_list_size).
+// maxExits is how many exits are kept for a package (config_app_exit_info_history_list_size).
 const maxExits = 16
 
-// Exited keeps the end of a process.
+// Exited records the exit of a process.
 func (b *Book) Exited(e Exit) {
 	b.exits = append(b.exits, e)
 	kept, of := b.exits[:0], 0
@@ -58,7 +58,7 @@ func (b *Book) Exited(e Exit) {
 }
 
 // DumpExits is dumpsys activity exit-info [PACKAGE], since Android 11
-// (AppExitInfoTracker.dumpHistoryProcessExitInfo): the newest first.
+// (AppExitInfoTracker.dumpHistoryProcessExitInfo): newest first.
 func (b *Book) DumpExits(c *shell.Call, pkg string) int {
 	const layout = "2006-01-02 15:04:05.000"
 	c.Printf("ACTIVITY MANAGER PROCESS EXIT INFO (dumpsys activity exit-info)\nLast Timestamp of Persistence Into Persistent Storage: %s\n", clock.Wall(0).Format(layout))
@@ -79,7 +79,7 @@ func (b *Book) DumpExits(c *shell.Call, pkg string) int {
 	return 0
 }
 
-// firstOf is the place of the oldest exit of a package.
+// firstOf returns the index of a package's oldest exit.
 func (b *Book) firstOf(pkg string) int {
 	for i, one := range b.exits {
 		if one.Package == pkg {
@@ -93,7 +93,7 @@ func (r Reason) text() string {
 	return fmt.Sprintf("reason=%d (%s) subreason=%d (%s)", r.Code, r.Name, r.Sub, r.SubName)
 }
 
-// trace is where the stacks are kept: for the system alone.
+// trace returns where the stacks are kept, readable for the system only.
 func (e Exit) trace() string {
 	if e.Traces == "" {
 		return "null"

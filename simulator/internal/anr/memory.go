@@ -6,16 +6,16 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/logcat"
 )
 
-// What is killed where memory is short: a process that nobody sees.
+// The cached process that is killed when memory is low.
 const (
 	cached    = "com.example.cached"
 	cachedPID = 3021
 	cachedUID = 10077
 )
 
-// LowMemory writes what is said where memory is so short that a process is killed: by lmkd
-// since Android 9 (lmkd.cpp, kill_one_process), by the activity manager (EventLogTags) in
-// all versions. Before Android 9 the kernel kills, and logcat has nothing of it.
+// LowMemory logs a process killed for lack of memory: by lmkd since Android 9 (lmkd.cpp,
+// kill_one_process), by the activity manager (EventLogTags) in all versions. Before Android 9
+// the kernel kills, which logcat does not show.
 func LowMemory(log *logcat.Log) {
 	how, why := "oom_adj 906 to free 51200kB", "; reason: low watermark is breached and swap is low"
 	switch {

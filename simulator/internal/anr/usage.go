@@ -12,15 +12,15 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Usage is who used the CPUs while the app stood still.
+// Usage is the CPU usage while the app was not responding.
 type Usage struct {
 	From, To time.Duration // on the phone's clock
 	App      time.Duration // CPU time of the app
 	CPUs     int
-	Hog      int // the process that has the CPUs where those are scarce
+	Hog      int // the process that uses the CPUs, if they are scarce
 }
 
-// used is what one process used, in hundredths of a CPU.
+// used is the usage of one process, in hundredths of a CPU.
 type used struct {
 	pid          int
 	name         string
@@ -28,13 +28,13 @@ type used struct {
 	major        int // faults
 }
 
-// Numbers of processes that use much when something is scarce.
+// Ids of processes with a high usage when a resource is scarce.
 const (
 	kswapdPID = 84
 	lmkdPID   = 610
 )
 
-// others are what the phone's other processes used beside the app, by what was scarce.
+// others returns the usage of the phone's other processes, by the scarce resource.
 func (u Usage) others(why string, app float64) []used {
 	out := []used{{logcat.SystemPID, "system_server", 6.1, 4.2, 0}, {520, "surfaceflinger", 1.9, 1.1, 0}, {340, "logd", 0.9, 0.4, 0}}
 	switch why {
@@ -49,13 +49,13 @@ func (u Usage) others(why string, app float64) []used {
 	return out
 }
 
-// waiting is the share of the CPUs' time in which they waited for the storage.
+// waiting returns the share of the CPUs' time spent in I/O wait.
 func waiting(why string) float64 {
 	return map[string]float64{simapp.LowMemory: 43, simapp.SlowDisk: 38}[why]
 }
 
-// load is the line of the load averages (ProcessCpuTracker.printCurrentLoad): who waits for a
-// CPU or for storage counts.
+// load returns the line of the load averages (ProcessCpuTracker.printCurrentLoad), which count
+// threads that wait for a CPU or for storage.
 func (u Usage) load(why string) string {
 	load := 2.1
 	switch why {
@@ -69,7 +69,7 @@ func (u Usage) load(why string) string {
 	return fmt.Sprintf("Load: %.4g / 1.4 / 0.9\n", load)
 }
 
-// text is the list of who used the CPUs (ProcessCpuTracker.printCurrentState).
+// text returns the list of processes by CPU usage (ProcessCpuTracker.printCurrentState).
 func (u Usage) text(e Event) string {
 	span := max(u.To-u.From, time.Millisecond)
 	app := float64(u.App) / float64(span) * 100
@@ -99,8 +99,7 @@ func (u Usage) text(e Event) string {
 	return b.String() + "\n"
 }
 
-// percent writes a share as ProcessCpuTracker.printRatio does: with one digit behind the
-// point below 10.
+// percent formats a share like ProcessCpuTracker.printRatio: with one decimal below 10.
 func percent(v float64) string {
 	if v < 10 {
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")

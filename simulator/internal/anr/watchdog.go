@@ -7,15 +7,15 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/logcat"
 )
 
-// Watchdog is a system that does not respond: its watchdog (Watchdog.java) says so, and ends
-// it.
+// Watchdog is a system process that does not respond: its watchdog (Watchdog.java) reports it,
+// and kills it.
 type Watchdog struct {
 	API  int
-	At   time.Duration // when the watchdog looked
-	Long time.Duration // for how long nothing went on
+	At   time.Duration // when the watchdog checked
+	Long time.Duration // for how long the system was blocked
 }
 
-// Subject is what is blocked: the lock of the activity manager, which android.fg wants.
+// Subject describes the block: android.fg waits for the lock of the activity manager.
 func (w Watchdog) Subject() string {
 	subject := "Blocked in monitor com.android.server.am.ActivityManagerService on foreground thread (android.fg)"
 	if w.API >= 33 {
@@ -24,8 +24,8 @@ func (w Watchdog) Subject() string {
 	return subject
 }
 
-// Kills writes the log of the end: the event, the subject with the stack of the thread that
-// is blocked, and the signal.
+// Kills logs the kill: the event, the subject with the stack of the blocked thread, and the
+// signal.
 func (w Watchdog) Kills(log *logcat.Log) {
 	log.Event("watchdog", w.Subject())
 	say := func(format string, args ...any) { log.System("system", 'W', "Watchdog", format, args...) }
@@ -40,12 +40,12 @@ func (w Watchdog) Kills(log *logcat.Log) {
 	log.Add(logcat.Entry{Buffer: "main", PID: 600, Priority: 'E', Tag: "Zygote", Text: fmt.Sprintf("Exit zygote because system server (pid %d) has terminated", logcat.SystemPID)})
 }
 
-// Starts writes the steps of the system's start (EventLogTags.logtags).
+// Starts logs the steps of the system's start (EventLogTags.logtags).
 func (w Watchdog) Starts(log *logcat.Log, step string, at time.Duration) {
 	log.Event("boot_progress_"+step, at.Milliseconds())
 }
 
-// Keep keeps it in the drop box, with the stacks of the system's process.
+// Keep adds it to the drop box, with the stacks of the system process.
 func (w Watchdog) Keep(b *Book, tag, build, stacks string) {
 	b.Keep(w.At, "system_server_"+tag, fmt.Sprintf("Process: system_server\nSubject: %s\nBuild: %s\n\n%s", w.Subject(), build, stacks))
 }

@@ -1,6 +1,5 @@
-// Package build is the build of Android that a simulated phone claims to run: its
-// properties, the settings that it comes with, and its name and features in adb's
-// handshake. It follows from the phone's profile.
+// Package build provides the build of Android that a simulated phone runs: its properties, its
+// default settings, and its banner in adb's handshake. All follow from the phone's profile.
 package build
 
 import (
@@ -11,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/profile"
 )
 
-// Properties are what getprop prints; production is a build as it is sold (user), lowRAM one
-// for a phone of little memory.
+// Properties returns what getprop prints; production is a user build, lowRAM a build for a
+// phone with little memory.
 func Properties(p profile.Profile, production, lowRAM bool) map[string]string {
 	name := productName(p)
 	brand := strings.ToLower(p.Manufacturer)
@@ -51,13 +50,13 @@ func productName(p profile.Profile) string {
 	return strings.ToLower(strings.ReplaceAll(p.Model, " ", "_"))
 }
 
-// produce makes the properties those of a build as it is sold.
+// produce changes the properties to those of a user build.
 func produce(props map[string]string) {
 	props["ro.build.type"], props["ro.build.tags"], props["ro.debuggable"] = "user", "release-keys", "0"
 	props["ro.build.fingerprint"] = strings.Replace(props["ro.build.fingerprint"], ":userdebug/test-keys", ":user/release-keys", 1)
 }
 
-// Settings are those that a phone comes with.
+// Settings returns a phone's default settings.
 func Settings() map[string]string {
 	return map[string]string{
 		"global window_animation_scale": "1.0", "global transition_animation_scale": "1.0",
@@ -68,8 +67,8 @@ func Settings() map[string]string {
 	}
 }
 
-// features are what the adb daemon of an Android version offers, from the API level
-// on that brought it (transport.cpp of each release).
+// features are the features of adb daemons, with the API level that introduced each
+// (transport.cpp of each release).
 var features = []struct {
 	since int
 	names string
@@ -83,7 +82,7 @@ var features = []struct {
 	{35, "devicetracker_proto_format,devraw,app_info,server_status,track_mdns"},
 }
 
-// Banner is a phone's identity in adb's handshake.
+// Banner returns a phone's banner in adb's handshake.
 func Banner(p profile.Profile) string {
 	var offered []string
 	for _, f := range features {

@@ -6,14 +6,14 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Delay is what a frame takes longer by, and why.
+// Delay is an additional duration of a frame, and its cause.
 type Delay struct {
 	Cause *simapp.Cause
 	For   time.Duration
 }
 
-// delays draws what the causes in the app's file add to a frame: those that strike the
-// n-th frame after its event. An app without causes draws nothing.
+// delays adds the causes in the app's file to a frame: those that apply to the n-th frame
+// after its event. An app without causes draws no random numbers here.
 func (s *stage) delays(w *Work) {
 	s.allocate(w)
 	if len(s.app.Causes) == 0 {
@@ -36,21 +36,21 @@ func (s *stage) delays(w *Work) {
 	s.stretch(w)
 }
 
-// A heap that fills: what the collector frees while a frame goes on, since 8 MiB take it two
-// and a half frames in the mean; what the heap has to spare beyond that; and for how long who
-// allocates waits for the collector then.
+// A filling heap: how much the collector frees during a frame (8 MiB take it two and a half
+// frames on average), the heap's headroom beyond that, and how long an allocation then waits
+// for the collector.
 const (
 	freedKB  = 3_000
 	spareKB  = 24 << 10
 	stallFor = 25 * time.Millisecond
 )
 
-// stall is that an allocation waits until the collector is done (art/runtime/gc/heap.cc,
+// stall is an allocation that waits for the collector (art/runtime/gc/heap.cc,
 // Heap::AllocateInternalWithGc and WaitForGcToCompleteLocked, for kGcCauseForAlloc).
 var stall = simapp.Cause{Kind: simapp.GC, Stage: simapp.StageAnimation}
 
-// allocate fills the heap by what a frame allocates more than the collector frees meanwhile.
-// Once it is full the UI thread waits.
+// allocate fills the heap by a frame's allocations minus what the collector frees. Once the
+// heap is full the UI thread waits.
 func (s *stage) allocate(w *Work) {
 	s.filledKB = max(0, s.filledKB+s.app.AllocatesKB-freedKB)
 	if s.filledKB >= spareKB {
@@ -59,7 +59,7 @@ func (s *stage) allocate(w *Work) {
 	}
 }
 
-// inEvent is the event after which a frame comes, and the how many-th after it it is.
+// inEvent returns the event before a frame, and the frame's number after it.
 func (s *stage) inEvent() (event string, n int) {
 	if s.nextMark == 0 {
 		return "", 0
@@ -71,8 +71,8 @@ func (s *stage) inEvent() (event string, n int) {
 	return s.perf.Marks[s.nextMark-1].Event.Name, s.frames
 }
 
-// spread draws a factor on what a cause takes: storage, SurfaceFlinger and other
-// processes' threads care little for how fast the app's own work is.
+// spread draws a factor on a cause's duration: storage, SurfaceFlinger and other processes'
+// threads depend little on the speed of the app's own work.
 func (s *stage) spread(kind simapp.CauseKind) float64 {
 	switch kind {
 	case simapp.Disk, simapp.Composition, simapp.CPU:
@@ -81,7 +81,7 @@ func (s *stage) spread(kind simapp.CauseKind) float64 {
 	return s.factor * lognormal(s.r, 0.15)
 }
 
-// stretch has all of a frame's work take longer where its CPUs are slow.
+// stretch scales all of a frame's work by the speed of its CPUs.
 func (s *stage) stretch(w *Work) {
 	by := 1.0
 	if w.Little {

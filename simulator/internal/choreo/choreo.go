@@ -1,14 +1,13 @@
-// Package choreo works out how a simulated app plays a scenario: what its UI events set
-// in motion, and how much work each frame of that is.
+// Package choreo computes how a simulated app performs a scenario: the animations that its UI
+// events start, and the work of each of their frames.
 //
-// It is pure: a performance follows from the app, the scenario, the conditions
-// and the source of randomness, and from nothing else. It knows nothing of
-// phones, logs or dumps, and not when a frame is drawn: package pipeline asks for the
-// work of each frame in turn, at the vsync for which it begins, and what that asks for
-// follows from what came before.
+// It is pure: a performance is determined by the app, the scenario, the conditions and the
+// random source. It knows nothing of phones, logs or dumps, nor when a frame is drawn: package
+// pipeline requests the work of each frame in turn, at the vsync at which it begins, and that
+// work depends on the preceding frames.
 //
-// Noise multiplies: a factor for the session (a warm phone), one for the
-// repetition, one for each frame, and now and then a frame from a heavy tail.
+// Noise is multiplicative: a factor for the session (a warm phone), one for the repetition,
+// one for each frame, and occasionally a frame from a heavy tail.
 package choreo
 
 import (
@@ -19,57 +18,55 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Conditions are where and how a scenario is played.
+// Conditions are the conditions under which a scenario is performed.
 type Conditions struct {
 	simapp.Context
 	Speed   float64 // a factor on all work; 1 is a good phone, 1.4 a low-end one
-	LowEnd  float64 // a factor on frame noise and on the chance of a tail frame; 1 is none
-	Session float64 // the session's factor, see SessionFactor
-	Start   Start   // what is done before the app shows
-	// Little and SlowClock are factors on work that is kept on the little CPUs, and on CPUs
-	// whose speed is held down.
+	LowEnd  float64 // a factor on frame noise and on the probability of a tail frame; 1 is none
+	Session float64 // from SessionFactor
+	Start   Start   // how the app is started
+	// Little and SlowClock are factors on work on the little CPUs, and on CPUs with a limited
+	// frequency.
 	Little, SlowClock float64
-	// Slow is how much later content arrives because the network is slowed down; nil where
-	// nothing does that.
+	// Slow returns the additional delay of content on a slowed network; nil for none.
 	Slow func(*rand.Rand) time.Duration
 }
 
-// Performance is one scenario played. Times count from its beginning, which is
-// a vsync.
+// Performance is one performed scenario. Times count from its beginning, which is a vsync.
 type Performance struct {
 	Marks     []Mark
 	Blocks    []Block
 	Start     Start
-	Displayed time.Duration // the first frame is on the screen; 0 where the app shows already
+	Displayed time.Duration // when the first frame is on the screen; 0 if the app is already shown
 	End       time.Duration
 
-	source *stage // of the work of frames
+	source *stage // computes the work of frames
 }
 
-// Start is what is done before an app shows.
+// Start is how an app is started.
 type Start int
 
-// The starts of an app. Nothing is started where it shows already.
+// The kinds of starts. Shows is for an app that is already shown.
 const (
 	Shows Start = iota
-	Cold        // its process is started, and its activity made
-	Warm        // its activity is made in a process that is there
-	Hot         // its activity is brought to the front
+	Cold        // process start and activity creation
+	Warm        // activity creation in an existing process
+	Hot         // activity brought to the front
 )
 
-// share is how much of a cold start a start costs.
+// share is the cost of a start relative to a cold start.
 func (s Start) share() float64 { return [...]float64{Shows: 0, Cold: 1, Warm: 0.45, Hot: 0.12}[s] }
 
-// Mark is a UI event that happened.
+// Mark is a UI event and its time.
 type Mark struct {
 	At    time.Duration
 	Event simapp.Event
 }
 
-// Block is a time in which the UI thread did something else.
+// Block is a span in which the UI thread is busy otherwise.
 type Block struct{ At, For time.Duration }
 
-// SessionFactor draws the factor of a session: what a warm or a busy phone adds.
+// SessionFactor draws the factor of a session: the effect of a warm or busy phone.
 func SessionFactor(app *simapp.App, deviceNoise float64, r *rand.Rand) float64 {
 	return lognormal(r, math.Hypot(app.Noise.Session, app.Noise.Phone*deviceNoise))
 }
@@ -77,11 +74,11 @@ func SessionFactor(app *simapp.App, deviceNoise float64, r *rand.Rand) float64 {
 // settle is the time between the first frame and the start of a scenario.
 const settle = 100 * time.Millisecond
 
-// Play plays a scenario.
+// Play computes the performance of a scenario.
 func Play(app *simapp.App, sc simapp.Scenario, c Conditions, r *rand.Rand) *Performance {
 	s := &stage{app: app, c: c, r: r}
 	s.factor = c.Speed * c.Session * lognormal(r, app.Noise.Repetition)
-	if app.Noise.Repetition > 0 && r.Float64() < 0.04 { // something else keeps the phone busy for this repetition
+	if app.Noise.Repetition > 0 && r.Float64() < 0.04 { // the phone is busy otherwise during this repetition
 		s.factor *= 1.12 + 0.3*r.Float64()
 	}
 	begin := time.Duration(0)
@@ -97,27 +94,27 @@ func Play(app *simapp.App, sc simapp.Scenario, c Conditions, r *rand.Rand) *Perf
 	return &s.perf
 }
 
-// stage is a performance under way.
+// stage is a performance in progress.
 type stage struct {
 	app            *simapp.App
 	c              Conditions
 	r              *rand.Rand
 	factor         float64 // of the session, the repetition and the phone
 	perf           Performance
-	shows          []interval // when an animation runs, by start
+	shows          []interval // when animations run, by start
 	layouts        []time.Duration
-	unsteady       []interval // when the app has not recovered from a jank
+	unsteady       []interval // when the app is still recovering from a jank
 	unsteadyFactor float64
 
-	nextShow, nextBlock, nextLayout, nextMark int // while frames are asked for
-	filledKB                                  int // of the heap, beyond what the collector keeps up with
-	framesOf, frames                          int // which event's frames are counted, and how many there were
+	nextShow, nextBlock, nextLayout, nextMark int // the state of the frame requests
+	filledKB                                  int // of the heap, beyond what the collector frees
+	framesOf, frames                          int // the event whose frames are counted, and their number
 }
 
 type interval struct{ from, to time.Duration }
 
-// launch starts the app: two long frames that lay the window out, where there was
-// none, which a phone marks as its first.
+// launch starts the app: two long frames that lay out the window, if there was none, which a
+// phone marks as its first.
 func (s *stage) launch() time.Duration {
 	up := scale(s.app.Startup, s.c.Start.share()*s.factor*lognormal(s.r, 0.05))
 	s.perf.Displayed = up
@@ -129,7 +126,7 @@ func (s *stage) launch() time.Duration {
 	return up + settle
 }
 
-// plan lays out what the events set in motion.
+// plan computes the effects of the events.
 func (s *stage) plan(begin time.Duration, events []simapp.Event) {
 	for i, e := range events {
 		at := begin + e.At + scale(12*time.Millisecond, clamp(s.r.NormFloat64(), -2.5, 2.5))
@@ -151,8 +148,8 @@ func (s *stage) plan(begin time.Duration, events []simapp.Event) {
 	}
 }
 
-// answer starts the event's animation; most of it waits where content has to
-// come over the network.
+// answer starts the event's animation, most of which waits for content that comes over the
+// network.
 func (s *stage) answer(at time.Duration, e simapp.Event) {
 	if !e.Loads {
 		s.animate(at, e.Frames)
@@ -169,7 +166,7 @@ func (s *stage) answer(at time.Duration, e simapp.Event) {
 	s.lag(arrives, net.Lag)
 }
 
-// nominal is how long an animation of that many frames runs at 60 Hz.
+// nominal is the duration of an animation with that many frames at 60 Hz.
 func nominal(frames int) time.Duration { return time.Duration(frames) * time.Second / 60 }
 
 func (s *stage) animate(at time.Duration, frames int) {
@@ -189,8 +186,8 @@ func (s *stage) block(at, long time.Duration) {
 	s.perf.Blocks = append(s.perf.Blocks, Block{At: at, For: min(long, simapp.MaxDuration)})
 }
 
-// jank adds the heavy computations that follow an event, and their after-effect
-// on the next one (paper, section 8.4).
+// jank adds the heavy computations after an event, and their effect on the next event (paper,
+// section 8.4).
 func (s *stage) jank(at, next time.Duration, event string) {
 	for _, j := range s.app.Janks {
 		if !contains(j.After, event) {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Work is what one frame asks of the app: how much, not when.
+// Work is the amount of work of one frame, not its timing.
 type Work struct {
-	// Held is how long something else keeps the UI thread at the frame's vsync.
+	// Held is how long the UI thread is busy otherwise at the frame's vsync.
 	Held time.Duration
-	// Wake is how long the UI thread takes to begin, from when it could.
+	// Wake is the delay from when the UI thread could begin until it does.
 	Wake time.Duration
-	// Cost is all that the frame costs: what an ordinary frame of the app costs, with
-	// what the UI thread does beyond that where the app is slow, and what the render
-	// thread does, which now and then has a shader to compile.
+	// Cost is the cost of an ordinary frame of the app. BeyondUI is additional work of the UI
+	// thread if the app is slow, BeyondRender that of the render thread, which occasionally
+	// compiles a shader.
 	Cost, BeyondUI, BeyondRender time.Duration
-	// Starts are when each stage begins, as a share of the ordinary cost.
+	// Starts are the times at which each stage begins, as a share of the ordinary cost.
 	Starts [Stages]float64
 	// Think is the app's own work on the UI thread after the frame.
 	Think time.Duration
-	// Layout says that a window is laid out.
+	// Layout reports that a window is laid out.
 	Layout bool
-	// Delays are what the app's file adds to it. Little says that its threads are kept on
-	// the little CPUs, SlowClock that the CPUs' speed is held down.
+	// Delays are the causes from the app's file. Little reports that its threads are limited
+	// to the little CPUs, SlowClock that the CPUs' frequency is limited.
 	Delays            []Delay
 	Little, SlowClock bool
-	// GPUApart says that the app's file tells of the GPU: the render thread is free while
-	// that draws, where it counts as busy else.
+	// GPUApart reports that the app's file specifies GPU work: the render thread is free while
+	// the GPU draws, otherwise it counts as busy.
 	GPUApart bool
 }
 
@@ -44,13 +44,13 @@ const (
 	Stages
 )
 
-// shares is what part of an ordinary frame each stage takes.
+// shares are the stages' shares of an ordinary frame.
 var shares = [Stages]float64{Input: 0.02, Animation: 0.08, Traversals: 0.12, Draw: 0.26, SyncQueued: 0.01, Sync: 0.09, Issue: 0.28, Swap: 0.14}
 
-// slack keeps what rounding leaves of a vsync from asking for one more frame.
+// slack keeps rounding errors of a vsync from requesting an additional frame.
 const slack = 50 * time.Microsecond
 
-// ready puts what was planned in order, for frames to be asked of it.
+// ready sorts the plan before frames are requested.
 func (s *stage) ready() {
 	s.shows = merged(s.shows)
 	slices.SortStableFunc(s.perf.Blocks, func(a, b Block) int { return cmp.Compare(a.At, b.At) })
@@ -72,8 +72,8 @@ func merged(list []interval) []interval {
 	return out
 }
 
-// Asks is when an animation first asks for a frame, not before a time, and when that
-// animation is over. There is none any more where ok is false.
+// Asks returns when an animation first requests a frame, at or after a time, and when that
+// animation ends. ok is false if there are no more.
 func (p *Performance) Asks(from time.Duration) (at, until time.Duration, ok bool) {
 	s := p.source
 	for s.nextShow < len(s.shows) && from+slack >= s.shows[s.nextShow].to {
@@ -86,7 +86,7 @@ func (p *Performance) Asks(from time.Duration) (at, until time.Duration, ok bool
 	return max(from, v.from), v.to, true
 }
 
-// Work draws what the frame of one vsync asks of the app. Vsyncs come in order.
+// Work returns the work of the frame at a vsync. Vsyncs must be in order.
 func (p *Performance) Work(at time.Duration) Work {
 	s := p.source
 	w := Work{Held: s.heldUp(at)}
@@ -111,27 +111,26 @@ func (p *Performance) Work(at time.Duration) Work {
 	return w
 }
 
-// Hold keeps the UI thread from a time on.
+// Hold blocks the UI thread from a time on.
 func (p *Performance) Hold(b Block) {
 	s := p.source
 	i, _ := slices.BinarySearchFunc(s.perf.Blocks[s.nextBlock:], b, func(a, b Block) int { return cmp.Compare(a.At, b.At) })
 	s.perf.Blocks = slices.Insert(s.perf.Blocks, s.nextBlock+i, b)
 }
 
-// heldUp is how long the frame of a vsync waits for computations that are due.
+// heldUp returns how long the frame at a vsync waits for pending computations.
 func (s *stage) heldUp(at time.Duration) time.Duration {
 	busyUntil := at
 	for s.nextBlock < len(s.perf.Blocks) && s.perf.Blocks[s.nextBlock].At <= busyUntil {
 		b := s.perf.Blocks[s.nextBlock]
-		// What ran in the pause before the frame holds nothing up.
+		// Computations that fit before the frame do not delay it.
 		busyUntil = max(busyUntil, b.At+b.For)
 		s.nextBlock++
 	}
 	return busyUntil - at
 }
 
-// workFactor is what all work costs at a time: the rules of the bucket that it
-// falls in.
+// workFactor returns the factor on all work at a time, from the rules of its bucket.
 func (s *stage) workFactor(at time.Duration) float64 {
 	for s.nextMark < len(s.perf.Marks) && s.perf.Marks[s.nextMark].At <= at {
 		s.nextMark++
@@ -154,7 +153,7 @@ func (s *stage) workFactor(at time.Duration) float64 {
 	return f
 }
 
-// frameNoise draws the factors of one frame: its own, and that of a tail frame.
+// frameNoise draws the factors of one frame: its own noise, and that of a tail frame.
 func (s *stage) frameNoise() (noise, tail float64) {
 	n := s.app.Noise
 	noise, tail = lognormal(s.r, n.Frame*s.c.LowEnd), 1

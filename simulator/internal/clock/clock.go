@@ -1,9 +1,9 @@
-// Package clock is the time of one simulated phone: CLOCK_MONOTONIC, and what is
-// due on it.
+// Package clock simulates the clock of a phone, CLOCK_MONOTONIC, with the events that are
+// scheduled on it.
 //
-// It takes a stand: time moves only when it is told to, and what is due happens
-// while it moves, in the order of its time and then in the order in which it was
-// asked for. It has no lock: a phone's lock is held around all that it does.
+// Time advances only on request, and events run while it advances, by time and then in the
+// order in which they were scheduled. It has no lock: the phone's lock is held around all of
+// its methods.
 package clock
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// Queue is a clock and what is due on it.
+// Queue is a clock with its scheduled events.
 type Queue struct {
 	now       time.Duration
 	due       events
@@ -22,7 +22,7 @@ type Queue struct {
 	advancing bool
 }
 
-// New is a clock that stands at a time.
+// New returns a clock that starts at a time.
 func New(now time.Duration) *Queue { return &Queue{now: now} }
 
 type event struct {
@@ -45,22 +45,22 @@ func (e *events) Pop() any {
 	return last
 }
 
-// Now is the time.
+// Now returns the time.
 func (q *Queue) Now() time.Duration { return q.now }
 
-// Advancing reports whether the clock moves: what runs now was due.
+// Advancing reports whether the clock is advancing, so that the caller is a scheduled event.
 func (q *Queue) Advancing() bool { return q.advancing }
 
-// At asks for something to be done at a time; now, where that is past.
+// At schedules an event at a time, or now if that is past.
 func (q *Queue) At(t time.Duration, do func()) {
 	q.order++
 	heap.Push(&q.due, event{at: max(t, q.now), order: q.order, do: do})
 }
 
-// Advance moves the clock and does what is due.
+// Advance advances the clock and runs the events that are due.
 func (q *Queue) Advance(d time.Duration) {
 	if q.advancing {
-		return // what happens on the clock can't move it
+		return // an event can't advance the clock
 	}
 	q.advancing = true
 	until := q.now + max(d, 0)
@@ -73,8 +73,8 @@ func (q *Queue) Advance(d time.Duration) {
 	q.advancing = false
 }
 
-// Spend lets time pass and then goes on: at once where a command was typed, on
-// the clock where something else runs on it.
+// Spend lets time pass and then calls then: at once for a typed command, on the clock for a
+// scheduled event.
 func (q *Queue) Spend(d time.Duration, then func()) {
 	if q.advancing {
 		q.At(q.now+d, then)

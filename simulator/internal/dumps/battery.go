@@ -42,21 +42,21 @@ func Battery(a *account.Account, shell *shell.Call) int {
 	if api < 21 {
 		space = ""
 	}
-	temperature := 287 // tenths of a degree
+	temperature := 287 // tenths of a degree Celsius
 	if a.Hot() {
 		temperature = 446
 	}
 	c.Printf("  voltage:%s%.0f\n  temperature: %d\n  technology: Li-ion\n", space, r.VoltageUV/1000, temperature)
-	if a.Profile.Manufacturer == "Samsung" && api >= 24 && r.HasCurrent { // as this vendor adds
+	if a.Profile.Manufacturer == "Samsung" && api >= 24 && r.HasCurrent { // this vendor's addition
 		c.Printf("  current now: %.0f\n", math.Round(r.Current))
 	}
 	return 0
 }
 
-// battery is what the gauge shows now.
+// battery returns the gauge's current reading.
 func (c *call) battery() account.Shown { return c.Account.Battery(c.Clock.Now()) }
 
-// BatteryCommand is unplug, reset, set and get, of dumpsys battery and of cmd battery.
+// BatteryCommand implements unplug, reset, set and get of dumpsys battery and of cmd battery.
 func BatteryCommand(a *account.Account, shell *shell.Call) int {
 	c := &call{a, shell}
 	c.Args = slices.DeleteFunc(c.Args, func(a string) bool { return a == "-f" })
@@ -112,8 +112,8 @@ func (c *call) batteryGet(what string) int {
 	return 0
 }
 
-// supplyFile is a file below /sys/class/power_supply, which the shell can read
-// on some phones.
+// supplyFile returns a file below /sys/class/power_supply, which the shell can read on some
+// phones.
 func supplyFile(a *account.Account, name string) (text string, ok bool) {
 	file, ok := strings.CutPrefix(name, "/sys/class/power_supply/battery/")
 	if !ok {

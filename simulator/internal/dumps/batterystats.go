@@ -31,10 +31,10 @@ func BatteryStats(account *account.Account, shell *shell.Call) int {
 	return 0
 }
 
-// checkinVersions are the versions of the checkin form by API level.
+// checkinVersions are the versions of the checkin format by API level.
 var checkinVersions = map[int]int{21: 11, 22: 11, 23: 16, 24: 18, 25: 19, 26: 26, 27: 27, 28: 32, 29: 34, 30: 35, 31: 36, 32: 36, 33: 36, 34: 36}
 
-// checkin is the form for machines (BatteryStats.dumpCheckinLocked).
+// checkin prints the checkin format (BatteryStats.dumpCheckinLocked).
 func (c *call) checkin() {
 	p, s := c.Account, c.Usage()
 	prefix := "9"
@@ -64,7 +64,7 @@ func (c *call) checkin() {
 	}
 	line(0, "gn", "%d,%d,%d,%d,0,0,0,0,0,0", net["rx mobile"], net["tx mobile"], net["rx wifi"], net["tx wifi"])
 	if c.Profile.API >= 23 {
-		const others = ",0,0,0,0,0,0,0,0,0,0,0,0,0,0" // what radios and rest took: 21 columns in a capture of Android 9
+		const others = ",0,0,0,0,0,0,0,0,0,0,0,0,0,0" // radios and others: 21 columns in a capture of Android 9
 		line(0, "m", "%d,0,0,%d,0,0,%d"+others, ms(screenOn), ms(s.Locked), ms(screenOn))
 	} else {
 		line(0, "m", "%d,0", ms(screenOn))
@@ -79,10 +79,10 @@ func (c *call) checkin() {
 	}
 }
 
-// charge is how the platform spells mAh: three digits.
+// charge formats mAh like the platform: with three digits.
 func charge(mAh float64) string { return fmt.Sprintf("%.3g", mAh) }
 
-// checkinApp is what is told of one app.
+// checkinApp prints the statistics of one app.
 func checkinApp(p *account.Account, u *account.AppUsage, line func(uid int, tag, format string, values ...any)) {
 	ms := time.Duration.Milliseconds
 	line(u.UID, "pwi", "uid,%s,0,0,0", charge(p.MAh(u.Joules.Total())))
@@ -99,7 +99,7 @@ func checkinApp(p *account.Account, u *account.AppUsage, line func(uid int, tag,
 	}
 	for _, handle := range slices.Sorted(maps.Keys(u.Sensors)) {
 		s := u.Sensors[handle]
-		if p.Profile.API >= 26 { // the time of the UID alone stands behind its share
+		if p.Profile.API >= 26 { // followed by the time of the UID alone
 			line(u.UID, "sr", "%d,%d,%d,0,%d,0", handle, ms(s.For), s.Count, ms(s.For))
 		} else {
 			line(u.UID, "sr", "%d,%d,%d", handle, ms(s.For), s.Count)
@@ -110,10 +110,10 @@ func checkinApp(p *account.Account, u *account.AppUsage, line func(uid int, tag,
 	line(u.UID, "pr", "%s,%d,%d,%d,1,0,0", u.Package, ms(u.CPU*4/5), ms(u.CPU/5), ms(u.CPU))
 }
 
-// historyEvery is how often the history notes the voltage.
+// historyEvery is the interval of the voltages in the history.
 const historyEvery = 20 * time.Second
 
-// history is the battery's history since the reset: charger, voltage and charge.
+// history prints the battery's history since the reset: charger, voltage and charge.
 func (c *call) history(prefix string, s account.Usage) {
 	c.Printf("%s,h,0:RESET:TIME:%d\n", prefix, clock.Wall(s.Reset).UnixMilli())
 	last := s.Reset
@@ -138,7 +138,7 @@ func (c *call) history(prefix string, s account.Usage) {
 	}
 }
 
-// statsText is the form for people, the part of it that matters here.
+// statsText prints the relevant part of the text format.
 func (c *call) statsText() {
 	p, s := c.Account, c.Usage()
 	c.Printf("Statistics since last charge:\n  System starts: 0, currently on battery: %t\n", p.OnBattery())
@@ -175,7 +175,7 @@ func (c *call) statsText() {
 	}
 }
 
-// spellLong writes a duration as BatteryStats.formatTimeMs does: 1m 2s 3ms.
+// spellLong formats a duration like BatteryStats.formatTimeMs: 1m 2s 3ms.
 func spellLong(d time.Duration) string {
 	var b strings.Builder
 	if h := int(d.Hours()); h > 0 {

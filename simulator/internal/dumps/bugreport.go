@@ -9,18 +9,18 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/storage"
 )
 
-// reports is where bug reports lie.
+// reports is the folder of bug reports.
 const reports = "/data/user_de/0/com.android.shell/files/bugreports"
 
-// Reporter is a phone that can be reported on.
+// Reporter is the phone that a bug report is about.
 type Reporter struct {
 	API      int
 	Files    *storage.Files
-	Property func(name string) string // one of the system's
+	Property func(name string) string // a system property
 }
 
-// BugReportZ is bugreportz -v|[-p] (Android 7): it writes a bug report into a zip file,
-// and says where (frameworks/native/cmds/bugreportz/readme.md).
+// BugReportZ is bugreportz -v|[-p] (Android 7): it writes a bug report into a zip file, and
+// prints its path (frameworks/native/cmds/bugreportz/readme.md).
 func (r Reporter) BugReportZ(c *shell.Call) int {
 	if c.Arg(0) == "-v" {
 		version := "1.0"
@@ -61,7 +61,7 @@ func (r Reporter) BugReportZ(c *shell.Call) int {
 	return 0
 }
 
-// flat is a bug report as text, as little as there is of one.
+// flat returns a minimal bug report as text.
 func (r Reporter) flat() string {
 	return fmt.Sprintf("========================================================\n== dumpstate: a SIMULATED phone\n========================================================\n\nBuild: %s\nBuild fingerprint: '%s'\n",
 		r.Property("ro.build.id"), r.Property("ro.build.fingerprint"))

@@ -10,10 +10,10 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/power"
 )
 
-// tick is USER_HZ: what the kernel counts CPU time in.
+// tick is USER_HZ, the kernel's unit of CPU time.
 const tick = 10 * time.Millisecond
 
-// clusters are the phone's CPUs.
+// clusters returns the phone's CPUs.
 func clusters(a *account.Account) map[power.Part]power.Cluster {
 	return map[power.Part]power.Cluster{power.Little: a.Hardware.Little, power.Big: a.Hardware.Big}
 }
@@ -35,8 +35,8 @@ func cpuStat(a *account.Account) string {
 		all[0], all[1], all[2], rows.String(), clock.Epoch.Unix())
 }
 
-// policyFile is a file of /sys/devices/system/cpu, with the times at each speed.
-// The directories are named after the policy since Android 7, after the CPU before.
+// policyFile returns a file of /sys/devices/system/cpu, with the times at each frequency. The
+// directories are named after the policy since Android 7, after the CPU before.
 func policyFile(a *account.Account, name string) (text string, ok bool) {
 	rest, ok := strings.CutPrefix(name, "/sys/devices/system/cpu/")
 	if !ok {
@@ -76,7 +76,7 @@ func clusterFile(a *account.Account, part power.Part, c power.Cluster, file stri
 	return "", false
 }
 
-// timeInState is cpufreq's list of speeds and ticks.
+// timeInState is cpufreq's list of frequencies and ticks.
 func timeInState(a *account.Account, part power.Part, c power.Cluster) string {
 	at := a.InStep(part)
 	var b strings.Builder
@@ -86,7 +86,7 @@ func timeInState(a *account.Account, part power.Part, c power.Cluster) string {
 	return b.String()
 }
 
-// PolicyDirs are the directories that ls shows below /sys.
+// PolicyDirs returns the directories that ls shows below /sys.
 func PolicyDirs(a *account.Account) (dirs []string) {
 	hw := a.Hardware
 	for _, c := range []power.Cluster{hw.Little, hw.Big} {

@@ -1,10 +1,9 @@
-// Package dumps prints what services of a simulated phone say of its power: the
-// battery, its statistics and the sensors by dumpsys, and files of /proc and /sys; and
-// bug reports, as little as there is of them.
+// Package dumps prints the power-related services and files of a simulated phone: the battery,
+// its statistics and the sensors in dumpsys, files of /proc and /sys, and minimal bug reports.
 //
-// It prints views of the phone's books (package account), rounded and in the words of
-// the phone's Android version; it works nothing out. What services say of apps and
-// windows is printed where apps live, in package phone.
+// It prints views of the phone's account (package account), rounded and in the form of the
+// phone's Android version; it computes nothing. Dumps about apps and windows are printed by
+// package phone, which owns the apps.
 package dumps
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
-// call is a command that asks for a dump.
+// call is a command that prints a dump.
 type call struct {
 	*account.Account
 	*shell.Call

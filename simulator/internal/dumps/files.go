@@ -6,8 +6,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/account"
 )
 
-// File is a file of /proc, /sys or binderfs that tells of CPUs, of calls or of the battery.
-// The battery's are closed to the shell since Android 8.
+// File returns a file of /proc, /sys or binderfs about CPUs, calls or the battery. The shell
+// may not read the battery's since Android 8.
 func File(a *account.Account, name string) (text string, ok bool) {
 	if name == "/proc/stat" {
 		return cpuStat(a), true

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
-// memInfo is the beginning of /proc/meminfo. The kernel keeps some of the memory for
-// itself, so that no phone of 2 GB shows as much.
+// memInfo is the beginning of /proc/meminfo. The kernel reserves some of the memory, so a
+// phone of 2 GB shows less.
 func memInfo(a *account.Account) string {
 	gigabytes := 2.0
 	switch {
@@ -23,7 +23,7 @@ func memInfo(a *account.Account) string {
 	return fmt.Sprintf("MemTotal:       %8d kB\nMemFree:        %8d kB\nMemAvailable:   %8d kB\nBuffers:           40612 kB\n", total, total*3/10, total*6/10)
 }
 
-// cpuInfo is /proc/cpuinfo, which tells of the cores and, on x86, of the host's.
+// cpuInfo is /proc/cpuinfo, with the cores and, on x86, the host's CPU.
 func cpuInfo(a *account.Account) string {
 	var b strings.Builder
 	for cpu := range a.Hardware.Little.Count + a.Hardware.Big.Count {
@@ -38,8 +38,8 @@ func cpuInfo(a *account.Account) string {
 	return b.String()
 }
 
-// fastest is the file with the highest frequency of a CPU, which is there by its own
-// number whatever the kernel. An emulator's CPUs have no frequencies to choose from.
+// fastest returns the file with a CPU's highest frequency, which exists under the CPU's number
+// for every kernel. An emulator's CPUs have a fixed frequency.
 func fastest(a *account.Account, rest string) (string, bool) {
 	var cpu int
 	if n, err := fmt.Sscanf(rest, "cpu%d/cpufreq/cpuinfo_max_freq", &cpu); n != 1 || err != nil || a.Profile.Sensors.Emulator {
@@ -53,8 +53,8 @@ func fastest(a *account.Account, rest string) (string, bool) {
 	return "", false
 }
 
-// SurfaceFlinger is what dumpsys SurfaceFlinger says of what draws (RenderEngine::dump):
-// an emulator names its translator, and what draws behind it in brackets.
+// SurfaceFlinger prints the renderer in dumpsys SurfaceFlinger (RenderEngine::dump): an
+// emulator prints its translator, with the actual renderer in brackets.
 func SurfaceFlinger(a *account.Account, renderer string, c *shell.Call) int {
 	gles := "Qualcomm, Adreno (TM) 640, OpenGL ES 3.2 V@415.0 (GIT@663be55, I724753c5e3, 1573037262) (Date:11/06/19)"
 	if a.Profile.Sensors.Emulator {

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
-// sensorTypes are Android's names of the sensors of an app's file.
+// sensorTypes are Android's names for the sensors in an app's file.
 var sensorTypes = map[string]string{
 	"accelerometer": "android.sensor.accelerometer", "gyroscope": "android.sensor.gyroscope", "magnetometer": "android.sensor.magnetic_field",
 	"proximity": "android.sensor.proximity", "light": "android.sensor.light",

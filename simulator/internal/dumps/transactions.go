@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// transactionsFile is where the kernel lists the calls through binder that are not answered:
-// for root alone. Since Android 11 it is binderfs that has it.
+// transactionsFile is where the kernel lists unanswered binder calls, for root only. Since
+// Android 11 it is in binderfs.
 func transactionsFile(api int) string {
 	if api < 30 {
 		return "/sys/kernel/debug/binder/transactions"
@@ -18,18 +18,18 @@ func transactionsFile(api int) string {
 	return "/dev/binderfs/binder_logs/transactions"
 }
 
-// RootsOwn reports whether a file of the kernel's is for root alone.
+// RootsOwn reports whether only root may read a file of the kernel's.
 func RootsOwn(a *account.Account, name string) bool { return name == transactionsFile(a.Profile.API) }
 
-// transactions are those calls, by the process that made them (drivers/android/binder.c,
-// print_binder_transaction_ilocked; the time that they have taken since Linux 5.15).
+// transactions lists those calls, by the calling process (drivers/android/binder.c,
+// print_binder_transaction_ilocked; with their duration since Linux 5.15).
 func transactions(a *account.Account) string {
 	a.Advance()
 	processes := map[int32]int32{}
 	for _, t := range a.Timeline.Threads {
 		processes[t.TID] = t.PID
 	}
-	open := map[int32]timeline.Transaction{} // by the thread that waits
+	open := map[int32]timeline.Transaction{} // by the waiting thread
 	for _, t := range a.Timeline.Transactions {
 		switch {
 		case t.Reply:

@@ -1,6 +1,6 @@
-// Package gfxinfo prints the frames of a simulated phone's processes as its Android
-// prints them: dumpsys gfxinfo. It is a view of the timeline: it works nothing out, and
-// keeps of a process only what was shown and reset.
+// Package gfxinfo prints the frames of a simulated phone's processes in the form of its
+// Android version: dumpsys gfxinfo. It is a view of the timeline: it computes nothing, and
+// keeps only what was shown and reset for each process.
 package gfxinfo
 
 import (
@@ -24,19 +24,19 @@ import (
 //	12          with legacy janks; 22 columns, by frame timeline
 //	13          23 columns
 
-// Process is a process whose frames are shown.
+// Process is a process with frames.
 type Process struct {
 	Package  string
 	PID      int
-	Profiled bool // debug.hwui.profile was set when it began
-	// Layers are its windows since it began, those that are closed among them.
+	Profiled bool // debug.hwui.profile was set when it started
+	// Layers are its windows since it started, including closed ones.
 	Layers []*timeline.Layer
-	Since  time.Duration // of the statistics
-	// drained is until when the table of Android 4 and 5 was shown.
+	Since  time.Duration // start of the statistics
+	// drained is the time up to which the table of Android 4 and 5 was printed.
 	drained time.Duration
 }
 
-// open are the windows that are there.
+// open returns the open windows.
 func (pr *Process) open() (out []*timeline.Layer) {
 	for _, l := range pr.Layers {
 		if l.Closed == 0 {
@@ -46,7 +46,7 @@ func (pr *Process) open() (out []*timeline.Layer) {
 	return out
 }
 
-// each are the frames of some windows that pass.
+// each returns the frames of the windows that pass.
 func (pr *Process) each(layers []*timeline.Layer, pass func(f *timeline.Frame) bool) (out []*timeline.Frame) {
 	for _, l := range layers {
 		for i := range l.Frames {
@@ -58,13 +58,13 @@ func (pr *Process) each(layers []*timeline.Layer, pass func(f *timeline.Frame) b
 	return out
 }
 
-// Phone is what a dump says of the phone itself.
+// Phone is the phone's part of a dump.
 type Phone struct {
 	API           int
 	Now, Boottime time.Duration // CLOCK_MONOTONIC and CLOCK_BOOTTIME
 }
 
-// Dump is gfxinfo [PKG] [framestats] [reset], of the processes that run.
+// Dump is gfxinfo [PKG] [framestats] [reset], for the running processes.
 func (ph Phone) Dump(c *shell.Call, running []*Process) int {
 	stats, reset := slices.Contains(c.Args, "framestats"), slices.Contains(c.Args, "reset")
 	pkg := c.Arg(0)
@@ -104,7 +104,7 @@ type dump struct {
 
 func (d *dump) f(format string, args ...any) { d.b = fmt.Appendf(d.b, format, args...) }
 
-// counted reports whether a frame is in the statistics.
+// counted reports whether a frame is included in the statistics.
 func (d *dump) counted(f *timeline.Frame) bool {
 	return f.Counted > d.process.Since && f.Counted <= d.now
 }
@@ -144,7 +144,7 @@ func (d *dump) print(stats bool) []byte {
 	return d.b
 }
 
-// root is what a window's dump begins with.
+// root returns the beginning of a window's dump.
 func root(l *timeline.Layer) string {
 	return fmt.Sprintf("%s/android.view.ViewRootImpl@%x", l.Title, l.Hash)
 }
@@ -168,8 +168,8 @@ func (d *dump) caches() {
 // maxTable is how many frames the table of Android 4 and 5 holds.
 const maxTable = 128
 
-// table prints a window's frames since the last dump, and forgets them. Where there
-// were more than it holds, they stand where the ring has them.
+// table prints a window's frames since the last dump, and clears them. If there were more than
+// it holds, they are in the order of the ring.
 func (d *dump) table(l *timeline.Layer) {
 	pr := d.process
 	columns := "\n\tDraw\tPrepare\tProcess\tExecute\n"
@@ -186,9 +186,9 @@ func (d *dump) table(l *timeline.Layer) {
 		frames = ring
 	}
 	for _, f := range frames {
-		// Draw holds all of the UI thread's work, a computation included.
+		// Draw includes all of the UI thread's work, computations as well.
 		draw := f.Held + f.SyncQueued - f.Input
-		if d.api < 21 { // there is nobody to wait for
+		if d.api < 21 { // without a render thread to wait for
 			draw = f.Held + f.Sync - f.Input
 		}
 		prepare := f.Issue - f.Sync
@@ -207,9 +207,9 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 // ring is how many frames of a window are kept (JankTracker's RingBuffer).
 const ring = 120
 
-// frameStats prints the rows of a window: its last 120 frames, in a ring that their
-// buffers go round. Since Android 12 a frame whose end SurfaceFlinger has not told yet
-// has its place already, with the end of the frame that stood there before.
+// frameStats prints the rows of a window: its last 120 frames, in a ring of buffers. Since
+// Android 12 a frame whose end SurfaceFlinger has not reported yet is already in its place,
+// with the end of the frame that was there before.
 func (d *dump) frameStats(l *timeline.Layer) {
 	columns := frameStatsColumns(d.api)
 	d.f("\n\n---PROFILEDATA---\n%s,", strings.Join(columns, ","))
@@ -238,7 +238,7 @@ func (d *dump) frameStats(l *timeline.Layer) {
 	d.f("\n---PROFILEDATA---\n\n")
 }
 
-// frameStatsColumns are those of an API level, as AOSP's FrameInfo has them.
+// frameStatsColumns are the columns of an API level, from AOSP's FrameInfo.
 func frameStatsColumns(api int) []string {
 	const (
 		tail6  = "SyncQueued,SyncStart,IssueDrawCommandsStart,SwapBuffers,FrameCompleted"
@@ -260,7 +260,7 @@ func frameStatsColumns(api int) []string {
 	return strings.Split(head6+tail6, ",")
 }
 
-// value is one number of framestats.
+// value returns one number of framestats.
 func value(column string, f *timeline.Frame) int64 {
 	var t time.Duration
 	switch column {

@@ -8,16 +8,16 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// Packages is what the system keeps of what processes have counted that are gone, by
-// package (GraphicsStatsService): dumpsys graphicsstats, since Android 7.
+// Packages are the statistics of ended processes that the system keeps, by package
+// (GraphicsStatsService): dumpsys graphicsstats, since Android 7.
 type Packages map[string]frameCounts
 
-// Keep adds what a process has counted that ends now, or is about to.
+// Keep adds the statistics of a process that ends now, or is about to.
 func (k Packages) Keep(ph Phone, pr *Process) {
 	k[pr.Package] = k[pr.Package].plus(ph.counted(pr))
 }
 
-// counted is what a process has counted since its statistics were reset.
+// counted returns the statistics of a process since they were reset.
 func (ph Phone) counted(pr *Process) frameCounts {
 	d := dump{api: ph.API, now: ph.Now, process: pr}
 	return count(pr.each(pr.Layers, d.counted))
@@ -40,8 +40,8 @@ func (c frameCounts) plus(o frameCounts) frameCounts {
 	return out
 }
 
-// Packages prints what is kept and what the processes that run have counted. The system's
-// own windows are always among them.
+// Packages prints the kept statistics and those of running processes. The system's own windows
+// are always included.
 func (ph Phone) Packages(c *shell.Call, kept Packages, running []*Process) int {
 	all := maps.Clone(kept)
 	if all == nil {

@@ -13,8 +13,8 @@ type frameCounts struct {
 	histogram            []int
 }
 
-// buckets are the histogram's labels in ms, as AOSP's ProfileData has
-// them: each ms to 32, each second one to 48, each fourth to 133, then each 50th.
+// buckets are the histogram's labels in ms, as in AOSP's ProfileData: every ms up to 32, every
+// second to 48, every fourth to 133, then every 50th.
 var buckets = func() []int {
 	var b []int
 	for ms := 5; ms <= 32; ms++ {
@@ -32,13 +32,13 @@ var buckets = func() []int {
 	return b
 }()
 
-// bucketOf is the index of a duration's bucket.
+// bucketOf returns the index of a duration's bucket.
 func bucketOf(d time.Duration) int {
 	ms := int(d / time.Millisecond)
 	at := 0
 	for i, label := range buckets {
 		if label > 32 && label < 150 {
-			if ms > buckets[i-1] && ms < 150 { // these buckets are named by their upper end
+			if ms > buckets[i-1] && ms < 150 { // these buckets are labelled by their upper end
 				at = i
 			}
 		} else if ms >= label {
@@ -68,7 +68,7 @@ func count(frames []*timeline.Frame) frameCounts {
 	return c
 }
 
-// percentile is read off the histogram from its slow end, as Android does.
+// percentile is determined from the slow end of the histogram, as in Android.
 func (c frameCounts) percentile(percent int) int {
 	remaining := c.total - c.total*percent/100
 	for i := len(buckets) - 1; i >= 0; i-- {
@@ -88,7 +88,7 @@ func (d *dump) summary(frames []*timeline.Frame) {
 	}
 }
 
-// counts prints what was counted of frames.
+// counts prints the counters.
 func (d *dump) counts(c frameCounts) {
 	share := func(n int) float64 {
 		if c.total == 0 {
@@ -126,7 +126,7 @@ func (d *dump) counts(c frameCounts) {
 	d.f("\n")
 }
 
-// gpu prints the GPU's share of it: the time from the swap to the end.
+// gpu prints the GPU's histogram: the time from the swap to the end.
 func (d *dump) gpu(frames []*timeline.Frame) {
 	const labels = 26 // 1 to 25 ms, and 4950
 	counts := make([]int, labels)

@@ -1,6 +1,6 @@
-// Package home is what draws on a simulated phone beside its apps: the launcher where an
-// app goes away, and the system's splash screen where one starts. Both are other processes
-// than the app's, and traces have their frames among its own.
+// Package home simulates what draws on a phone apart from its apps: the launcher when an app
+// leaves, and the system's splash screen when one starts. Both belong to other processes than
+// the app's, and traces contain their frames among its own.
 package home
 
 import (
@@ -14,17 +14,17 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Phone is on whose display the two draw.
+// Phone is the phone on whose display they draw.
 type Phone struct {
 	API   int
 	Clock *clock.Queue
-	// Pipeline is one for the frames of another process.
+	// Pipeline returns a pipeline for the frames of another process.
 	Pipeline func() *pipeline.App
-	// Conditions are those in which the two draw now.
+	// Conditions returns the current conditions for drawing.
 	Conditions func() choreo.Conditions
-	// Advance works out all frames up to now.
+	// Advance computes all frames up to now.
 	Advance func()
-	// Random is a source that follows from the phone and some words.
+	// Random returns a random source that is determined by the phone and the words.
 	Random func(words ...any) *rand.Rand
 }
 
@@ -32,11 +32,11 @@ type Phone struct {
 type Home struct {
 	Phone
 	launcher, splash *pipeline.App
-	splashed         *timeline.Layer // the splash screen that shows, or nil
+	splashed         *timeline.Layer // the visible splash screen, or nil
 	drew             int
 }
 
-// homeApp is how the two draw.
+// homeApp is the drawing behaviour of both.
 var homeApp = simapp.App{Package: "com.google.android.apps.nexuslauncher", Cost: 4 * time.Millisecond, Noise: simapp.Noise{Frame: 0.2}}
 
 // Process IDs of the launcher and of the system UI, which draws the splash screen.
@@ -45,7 +45,7 @@ const (
 	SystemUIPID = 1187
 )
 
-// New is the launcher, in front. Before Android 12 nothing tells its frames.
+// New returns the launcher, in front. Before Android 12 its frames are not reported.
 func New(p Phone) *Home {
 	h := &Home{Phone: p}
 	if p.API < 31 {
@@ -56,7 +56,7 @@ func New(p Phone) *Home {
 	return h
 }
 
-// Shown are the launcher and the splash screen, where there are.
+// Shown returns the launcher and the splash screen, if they are visible.
 func (h *Home) Shown() []*pipeline.App {
 	if h.launcher == nil {
 		return nil
@@ -64,13 +64,13 @@ func (h *Home) Shown() []*pipeline.App {
 	return []*pipeline.App{h.launcher, h.splash}
 }
 
-// draw has one of the two draw for some frames.
+// draw makes one of them draw a number of frames.
 func (h *Home) draw(a *pipeline.App, frames int) {
 	h.drew++
 	a.Play(choreo.Play(&homeApp, simapp.Scenario{Start: frames}, h.Conditions(), h.Random("home", h.drew)), h.Clock.Now())
 }
 
-// Show shows the launcher, which moves its icons into place.
+// Show shows the launcher, which animates its icons.
 func (h *Home) Show() {
 	const frames = 16
 	h.endSplash()
@@ -79,7 +79,7 @@ func (h *Home) Show() {
 	}
 }
 
-// Leave shows the splash screen of an app that starts, until its window is there.
+// Leave shows the splash screen of a starting app, until its window is shown.
 func (h *Home) Leave(pkg string, until time.Duration) {
 	const frames = 8
 	if h.launcher == nil {

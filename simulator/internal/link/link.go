@@ -1,11 +1,11 @@
-// Package link is how a simulated phone reaches the network: its interfaces, what slows
-// them down, and how long content takes to arrive through that.
+// Package link simulates a phone's network link: its interfaces, traffic shaping, and the
+// delay of content.
 //
-// It owns tc and ip as far as they are asked, and the emulator's slow mobile data. It does
-// not know what is loaded, nor which network the phone is on. It is no kinder than Linux:
-// only root may change anything, a kernel may lack netem, ifb or both, a discipline is
-// removed by the handle that it has and by no other, and what comes in is slowed down
-// only where it is redirected to an interface that is slow to let it go.
+// It owns the subset of tc and ip that is used, and the emulator's slow mobile data. It does
+// not know what is loaded, nor which network the phone is on. It is as strict as Linux: only
+// root may change anything, a kernel may lack netem, ifb or both, a discipline is removed only
+// by its own handle, and incoming traffic is slowed only if it is redirected to a slow
+// outgoing interface.
 package link
 
 import (
@@ -19,17 +19,17 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
-// Link is the network of one phone.
+// Link is the network link of one phone.
 type Link struct {
-	// Interface is what its default network is on: "wlan0", "" for none.
+	// Interface returns the interface of its default network: "wlan0", "" for none.
 	Interface func() string
-	// Address is its own address there.
+	// Address is its IP address.
 	Address string
-	// Root reports whether the one who asks is root.
+	// Root reports whether the caller is root.
 	Root func() bool
-	// NoNetem and NoIFB are kernels that lack them.
+	// NoNetem and NoIFB simulate kernels that lack them.
 	NoNetem, NoIFB bool
-	// Mobile is what the emulator does to mobile data.
+	// Mobile is the emulator's shaping of mobile data.
 	Mobile console.Network
 	// OnMobile reports whether the default network is mobile data.
 	OnMobile func() bool
@@ -37,17 +37,17 @@ type Link struct {
 	devices map[string]*deviceState
 }
 
-// deviceState is how an interface is shaped.
+// deviceState is the shaping of an interface.
 type deviceState struct {
 	root   string // the handle of a prio, or of a netem
 	prio   bool
 	netem  *netem
 	clsact bool
-	divert string // where what comes in is redirected
+	divert string // the target of redirected incoming traffic
 	rules  map[string]bool
 }
 
-// netem is one emulated line.
+// netem is one netem discipline.
 type netem struct {
 	handle        string
 	delay, jitter time.Duration
@@ -65,10 +65,10 @@ func (l *Link) device(name string) *deviceState {
 	return l.devices[name]
 }
 
-// Restart forgets what only the kernel knew. The emulator goes on as it was told.
+// Restart drops the kernel's state. The emulator's stays.
 func (l *Link) Restart() { l.devices = nil }
 
-// What a load is made of: a connection with TLS, a question, and content.
+// The parts of a load: a TLS connection, a request, and content.
 const (
 	roundTrips = 3
 	contentKB  = 96
@@ -76,13 +76,13 @@ const (
 	again      = 60 * time.Millisecond
 )
 
-// Shaped reports whether anything slows the default network down.
+// Shaped reports whether the default network is slowed down.
 func (l *Link) Shaped() bool {
 	out, in := l.lines()
 	return out != nil || in != nil
 }
 
-// lines are what slows down what goes out and what comes in, nil for nothing.
+// lines returns the shaping of outgoing and incoming traffic, nil for none.
 func (l *Link) lines() (out, in *netem) {
 	if d := l.device(l.Interface()); d != nil {
 		out = d.netem
@@ -91,15 +91,14 @@ func (l *Link) lines() (out, in *netem) {
 		}
 	}
 	if n := l.Mobile; l.OnMobile() && n != (console.Network{}) {
-		// The console gives the speed of downloads to what goes out, and the other way round.
+		// The console applies the download speed to outgoing traffic, and vice versa.
 		middle, half := (n.Least+n.Most)/2, (n.Most-n.Least)/2
 		return &netem{delay: middle, jitter: half, kbit: n.Down / 1000}, &netem{kbit: n.Up / 1000}
 	}
 	return out, in
 }
 
-// Wait is how much later content arrives than it would over a link that nothing slows
-// down.
+// Wait returns the additional delay of content compared with an unshaped link.
 func (l *Link) Wait(r *rand.Rand) time.Duration {
 	out, in := l.lines()
 	wait := time.Duration(0)
@@ -274,7 +273,7 @@ func (d *deviceState) filter(add bool, what []string) string {
 	return ""
 }
 
-// after is the word that follows another, "" for none.
+// after returns the word that follows another, "" for none.
 func after(words []string, name string) string {
 	for i, w := range words[:max(0, len(words)-1)] {
 		if w == name {
@@ -306,7 +305,7 @@ func readNetem(handle string, words []string) *netem {
 	return n
 }
 
-// show is tc qdisc show, as iproute2 writes it.
+// show is tc qdisc show, in iproute2's format.
 func (d *deviceState) show(c *shell.Call) {
 
 	switch {

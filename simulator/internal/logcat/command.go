@@ -12,22 +12,22 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
-// follower is a logcat that stays.
+// follower is a running logcat.
 type follower struct {
 	log     *Log
 	format  format
 	buffers []string
 	filter  filter
-	since   time.Time // the wall clock from which on it prints, zero: all that there is
+	since   time.Time // the wall clock from which on it prints, zero: everything
 	last    int       // entries at most; 0: all
 	resize  string    // the size that buffers are to have, "" for none
-	sizes   bool      // it is asked for those
+	sizes   bool      // prints the buffers' sizes
 	dump    bool
 	out     io.Writer
 	begun   map[string]bool
 }
 
-// filter lets entries through by tag and priority.
+// filter selects entries by tag and priority.
 type filter struct {
 	tags    map[string]byte
 	rest    byte // the priority for all other tags
@@ -35,10 +35,10 @@ type filter struct {
 	pid     int
 }
 
-// Priorities are those of entries, the least first.
+// Priorities are the priorities of entries, lowest first.
 const Priorities = "VDIWEF"
 
-// silent is the priority that lets nothing through.
+// silent is the priority that suppresses everything.
 const silent = 'S'
 
 func (f filter) passes(e Entry) bool {
@@ -55,7 +55,7 @@ func (f filter) passes(e Entry) bool {
 	return f.pattern == nil || f.pattern.MatchString(e.Text)
 }
 
-// parse reads TAG:PRIORITY.
+// parse parses TAG:PRIORITY.
 func (f *filter) parse(spec string) bool {
 	tag, level, ok := strings.Cut(spec, ":")
 	priority := byte('V')
@@ -91,7 +91,7 @@ func (f *follower) show(e Entry) {
 	f.out.Write(f.log.print(f.format, e))
 }
 
-// Command is logcat. Without -d it stays until it is hung up.
+// Command is logcat. Without -d it runs until it is hung up.
 func (l *Log) Command(c *shell.Call, then func(code int)) {
 	l.prune()
 	f := &follower{log: l, out: c.Out, begun: map[string]bool{},
@@ -142,15 +142,15 @@ func (l *Log) Command(c *shell.Call, then func(code int)) {
 	})
 }
 
-// How long a line of others is, in bytes, and what it costs a logcat that passes it over:
-// nobody has measured it on a phone.
+// The length of a foreign line in bytes, and the time that logcat takes to skip it, which is
+// an assumption, not a measurement.
 const (
 	othersLine = 100
 	lineCPU    = 3 * time.Microsecond
 )
 
-// showAll prints what is there, from the first entry on that is not older than it is asked
-// for, whatever the clock says of later ones (LogReader.cpp, log_find_start).
+// showAll prints the existing entries from the first that is not older than requested,
+// whatever the times of later ones (LogReader.cpp, log_find_start).
 func (f *follower) showAll(entries []Entry) {
 	from := slices.IndexFunc(entries, func(e Entry) bool { return !e.wall.Before(f.since) })
 	if from < 0 {
@@ -170,8 +170,7 @@ func (f *follower) showAll(entries []Entry) {
 	}
 }
 
-// options reads the command line. other is the output of an option that only
-// asks something.
+// options parses the command line. other is the output of an option that is only a query.
 func (f *follower) options(c *shell.Call) (other, problem string) {
 	args, silentRest := c.Args, false
 	for len(args) > 0 {
@@ -292,7 +291,7 @@ func (f *follower) addBuffers(value string, api int) (problem string) {
 	return ""
 }
 
-// tail reads the value of -t and -T: a number of entries, or a time.
+// tail parses the value of -t and -T: a number of entries, or a time.
 func (f *follower) tail(value string) (problem string) {
 	if n, err := strconv.Atoi(value); err == nil && n > 0 {
 		f.last = n

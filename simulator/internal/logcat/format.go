@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// format is how logcat prints entries.
+// format is an output format of logcat.
 type format struct {
 	form      string // brief, process, tag, thread, raw, time, threadtime, long
 	monotonic bool
@@ -14,17 +14,17 @@ type format struct {
 	micros    bool
 	year      bool
 	uid       bool
-	boot      time.Time // the wall clock at the phone's start, as it was when logcat began
+	boot      time.Time // the wall clock at boot, as of the start of logcat
 }
 
-// since are the API levels at which -v learned a word.
+// formatSince are the API levels that introduced the words of -v.
 var formatSince = map[string]int{
 	"brief": 1, "process": 1, "tag": 1, "thread": 1, "raw": 1, "time": 1, "threadtime": 1, "long": 1,
 	"color": 23, "colour": 23, "printable": 23, "usec": 23, "year": 23, "zone": 23, "UTC": 24,
 	"monotonic": 24, "epoch": 24, "uid": 24, "nsec": 29, "descriptive": 26,
 }
 
-// set takes one word of -v; false where this version of Android doesn't know it.
+// set applies a word of -v; false if this Android version does not know it.
 func (f *format) set(word string, api int) bool {
 	since, ok := formatSince[word]
 	if !ok || api < since {
@@ -48,7 +48,7 @@ func (f *format) set(word string, api int) bool {
 	return true
 }
 
-// print is one Entry as lines; a text of several lines is printed line by line.
+// print formats an Entry; each line of a text is printed separately.
 func (l *Log) print(f format, e Entry) []byte {
 	var b []byte
 	lines := strings.Split(strings.TrimRight(e.Text, "\n"), "\n")
@@ -89,10 +89,10 @@ func (l *Log) printLine(f format, e Entry, line string) string {
 	return fmt.Sprintf("%c/%-8s(%5d): %s", e.Priority, e.Tag, e.PID, line)
 }
 
-// stamp is the time in front of an entry, as liblog writes it.
-// -v monotonic is the wall clock less what lies between the two clocks when logcat begins:
-// where the wall clock is set, entries of before are moved that a later logcat prints, and
-// those of after that an earlier one does (logprint.cpp, convertMonotonic).
+// stamp formats an entry's time like liblog. -v monotonic is the wall clock minus the
+// difference of the two clocks when logcat starts. So if the wall clock is set, earlier
+// entries are shifted in a later logcat, and later entries in an earlier one (logprint.cpp,
+// convertMonotonic).
 func (l *Log) stamp(f format, e Entry) string {
 	wall := e.wall
 	fraction := func(d time.Duration) string {

@@ -1,7 +1,7 @@
-// Package logcat is the log of a simulated phone, and the command that prints it in
-// the forms of each Android version. It doesn't decide what is logged.
+// Package logcat simulates the log of a phone, and the command that prints it in the formats
+// of each Android version. It does not decide what is logged.
 //
-// It has no lock: a phone's lock is held around all that it does.
+// It has no lock: the phone's lock is held around all of its methods.
 package logcat
 
 import (
@@ -22,27 +22,27 @@ type Entry struct {
 	Text     string
 
 	at       time.Duration // CLOCK_MONOTONIC
-	wall     time.Time     // which is what logd keeps
+	wall     time.Time     // what logd stores
 	position int64         // see Log.position
 }
 
-// maxLog bounds what a simulated log takes of this computer's memory, however large its
-// buffers are: the oldest entries go first.
+// maxLog limits this computer's memory for a simulated log, however large its buffers are: the
+// oldest entries are dropped first.
 const maxLog = 50_000
 
-// Chatter is how much a phone's log is written to by what is not simulated, in bytes a
-// second: a Galaxy S21 does so (kernel-ai-assistant#1102 on GitHub).
+// Chatter is the rate of log output that is not simulated, in bytes a second, as measured on a
+// Galaxy S21 (kernel-ai-assistant#1102 on GitHub).
 const Chatter = 80_000
 
-// Log is a phone's log, and who follows it.
+// Log is a phone's log and its followers.
 type Log struct {
-	API   int // of its Android
+	API   int // of its Android version
 	Clock *clock.Queue
-	Boot  time.Time // the wall clock when CLOCK_MONOTONIC was zero
-	// LowRAM says that the phone has little memory, Fixed that nobody may change the size
-	// of its buffers.
+	Boot  time.Time // the wall clock at CLOCK_MONOTONIC 0
+	// LowRAM reports that the phone has little memory, Fixed that the size of its buffers
+	// can't be changed.
 	LowRAM, Fixed bool
-	Chatter       int // of others, in bytes a second
+	Chatter       int // from other processes, in bytes a second
 
 	rings     map[string]*ring // by buffer
 	entries   []Entry
@@ -50,14 +50,14 @@ type Log struct {
 	repeats   map[string]*repeats // by buffer
 }
 
-// SystemPID is the process that logs for the system.
+// SystemPID is the system process.
 const SystemPID = 1040
 
-// TombstonedPID is the process that keeps what runtimes write since Android 8
+// TombstonedPID is the process that stores the runtimes' dumps since Android 8
 // (tombstoned.cpp).
 const TombstonedPID = 720
 
-// Add adds an entry, now.
+// Add adds an entry with the current time.
 func (l *Log) Add(e Entry) {
 	e.at = l.Clock.Now()
 	e.wall = l.Boot.Add(e.at)
@@ -81,9 +81,9 @@ func (l *Log) Add(e Entry) {
 	}
 }
 
-// write puts an entry behind those that are as old, as logd does.
+// write inserts an entry after those of the same time, like logd.
 func (l *Log) write(e Entry) {
-	l.ring(e.Buffer).own += int64(len(e.Tag) + len(e.Text) + 3) // a priority, and two ends of texts
+	l.ring(e.Buffer).own += int64(len(e.Tag) + len(e.Text) + 3) // with the priority and two NULs
 	e.position = l.position(e.Buffer, e.at)
 	if len(l.entries) >= maxLog {
 		l.entries = append(l.entries[:0], l.entries[maxLog/10:]...)
@@ -98,10 +98,10 @@ func (l *Log) write(e Entry) {
 	}
 }
 
-// Clear forgets all entries, as a restart does.
+// Clear drops all entries, like a restart.
 func (l *Log) Clear() { l.entries, l.repeats, l.rings = nil, nil, nil }
 
-// System logs for the system.
+// System logs as the system process.
 func (l *Log) System(buffer string, priority byte, tag, format string, args ...any) {
 	l.Add(Entry{Buffer: buffer, PID: SystemPID, TID: SystemPID + 12, Priority: priority, Tag: tag, Text: fmt.Sprintf(format, args...)})
 }

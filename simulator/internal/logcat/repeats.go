@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// repeats is what logd of Android 8 to 11 keeps of one buffer, where it drops all but
-// the first and the last of lines that are the same (LogBuffer.cpp, "chatty"). The
-// last is held back until another line comes.
+// repeats is the state of logd of Android 8 to 11 for one buffer, where it drops all but the
+// first and the last of identical lines (LogBuffer.cpp, "chatty"). The last one is held back
+// until another line arrives.
 type repeats struct {
 	last    Entry
-	held    bool // last repeats the one before it, and is in no log yet
+	held    bool // last repeats its predecessor, and is not in the log yet
 	dropped int
-	at      time.Duration // of the last one dropped
+	at      time.Duration // of the last dropped one
 }
 
 // dropsRepeats reports whether this Android's logd does so.
 func (l *Log) dropsRepeats() bool { return l.API >= 26 && l.API <= 30 }
 
-// sameFor is how long lines that follow one another count as the same.
+// sameFor is how long consecutive lines count as identical.
 const sameFor = time.Minute
 
-// squash takes an entry that is to be logged, and returns what is to be logged now.
+// squash takes a new entry, and returns the entries to log now.
 func (r *repeats) squash(e Entry) []Entry {
 	if r.last.PID == e.PID && r.last.Priority == e.Priority && r.last.Tag == e.Tag && r.last.Text == e.Text && e.at-r.last.at <= sameFor {
 		if r.held {

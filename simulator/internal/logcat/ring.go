@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// How much of each buffer logd keeps unless somebody says otherwise, in bytes
-// (system/logging: logd/LogSize.h; before Android 12 system/core: liblog/properties.cpp):
-// less on a phone with little memory. Nobody may ask for less or more than the bounds.
+// logd's default sizes of each buffer, in bytes (system/logging: logd/LogSize.h; before
+// Android 12 system/core: liblog/properties.cpp), which are smaller on a phone with little
+// memory, and the range that may be set.
 const (
 	usualSize  = 256 << 10
 	lowRAMSize = 64 << 10
@@ -19,17 +19,16 @@ const (
 	mostSize   = 256 << 20
 )
 
-// packs is how much longer a log is that logd keeps compressed, as it does since Android
-// 12 (SerializedLogBuffer): "main: ring buffer is 256 KiB (123 KiB consumed, 206 KiB
-// readable)" on a OnePlus 12 of Android 16.
+// packs is the compression ratio of logd since Android 12 (SerializedLogBuffer): "main: ring
+// buffer is 256 KiB (123 KiB consumed, 206 KiB readable)" on a OnePlus 12 with Android 16.
 const packs = 206.0 / 123
 
-// others is how much of what others write goes to each buffer.
+// others are the buffers' shares of other processes' output.
 var others = map[string]float64{"main": 0.6, "system": 0.2, "events": 0.1, "radio": 0.1}
 
-// ring is one buffer of logd's.
+// ring is one of logd's buffers.
 type ring struct {
-	size int64 // in bytes, 0: the usual one
+	size int64 // in bytes, 0: the default
 	own  int64 // bytes of the entries that were added to it
 }
 
@@ -43,7 +42,7 @@ func (l *Log) ring(buffer string) *ring {
 	return l.rings[buffer]
 }
 
-// size is how much of a buffer is kept, in bytes.
+// size returns the capacity of a buffer, in bytes.
 func (l *Log) size(buffer string) int64 {
 	usual := int64(usualSize)
 	if l.LowRAM {
@@ -52,13 +51,13 @@ func (l *Log) size(buffer string) int64 {
 	return cmp.Or(l.ring(buffer).size, usual)
 }
 
-// position is how many bytes were written to a buffer up to a time, those of others among
-// them, which are nowhere but in this sum.
+// position returns how many bytes were written to a buffer up to a time, including those of
+// other processes, which exist only in this sum.
 func (l *Log) position(buffer string, at time.Duration) int64 {
 	return l.ring(buffer).own + int64(others[buffer]*float64(l.Chatter)*at.Seconds())
 }
 
-// prune forgets what its buffer has no room for any more.
+// prune drops the entries that no longer fit in their buffers.
 func (l *Log) prune() {
 	now := l.Clock.Now()
 	l.entries = slices.DeleteFunc(l.entries, func(e Entry) bool {
@@ -70,7 +69,7 @@ func (l *Log) prune() {
 	})
 }
 
-// sizes are what logcat -g prints of buffers.
+// sizes returns the output of logcat -g for the buffers.
 func (l *Log) sizes(buffers []string) string {
 	var b strings.Builder
 	for _, name := range buffers {
@@ -89,7 +88,8 @@ func (l *Log) sizes(buffers []string) string {
 	return b.String()
 }
 
-// inUnits is a size in K or M, whichever is the largest that it has more than one of.
+// inUnits formats a size in K or M, whichever is the largest unit of which it has more than
+// one.
 func inUnits(size int64, unit string) string {
 	prefix := "K"
 	if size >>= 10; size > 1024 && size%1024 == 0 {
@@ -98,7 +98,7 @@ func inUnits(size int64, unit string) string {
 	return fmt.Sprintf("%d"+unit, size, prefix)
 }
 
-// resize is logcat -G: logd lets it who is in the group log, as adb's shell is
+// resize is logcat -G: logd permits it to members of the group log, such as adb's shell
 // (LogCommand.cpp, clientHasLogCredentials).
 func (l *Log) resize(buffers []string, value string) (problem string) {
 	units := map[string]int64{"": 1, "K": 1 << 10, "M": 1 << 20}

@@ -8,14 +8,14 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// filters are the compiler's, the least first, and filters7 those of Android 7
+// filters are the compiler filters, weakest first; filters7 are those of Android 7
 // (compiler_filter.cc of ART; compiler_filter_test.cc lists them).
 var (
 	filters  = []string{"verify", "quicken", "space-profile", "space", "speed-profile", "speed", "everything-profile", "everything"}
 	filters7 = []string{"verify-none", "verify-at-runtime", "verify-profile", "interpret-only", "time", "space-profile", "space", "balanced", "speed-profile", "speed", "everything-profile", "everything"}
 )
 
-// takes reports whether this Android's compiler knows a filter.
+// takes reports whether this Android version's compiler supports a filter.
 func (m *Manager) takes(filter string) bool {
 	if m.API < 26 {
 		return slices.Contains(filters7, filter)
@@ -23,7 +23,7 @@ func (m *Manager) takes(filter string) bool {
 	return slices.Contains(filters, filter)
 }
 
-// least is the filter that compiles nothing but verifies all.
+// least returns the filter that compiles nothing but verifies everything.
 func (m *Manager) least() string {
 	if m.API < 26 {
 		return "interpret-only"
@@ -34,15 +34,15 @@ func (m *Manager) least() string {
 // CompiledAhead reports whether all methods of the app are compiled.
 func (a *Installed) CompiledAhead() bool { return a.filter == "speed" || a.filter == "everything" }
 
-// How much longer code takes that is interpreted, and compiled while it runs: in a
-// process that begins, of which all is interpreted at first, and in an older one.
+// Slowdown of interpreted and JIT-compiled code: in a new process, which starts with
+// interpreted code only, and in an older one.
 const (
 	interpretedCold = 1.45
 	interpretedWarm = 1.12
 )
 
-// CodeFactor is what an app's work costs for want of code that was compiled ahead of
-// time. Before Android 7 all of it was, at installation.
+// CodeFactor returns the factor on an app's work due to code that was not compiled ahead of
+// time. Before Android 7 all code was compiled, at installation.
 func (m *Manager) CodeFactor(app *simapp.App, cold bool) float64 {
 	a := m.Apps[app.Package]
 	switch {
@@ -80,7 +80,7 @@ func pmCompile(c *call, then func(code int)) {
 		c.Errorf("Error: \"%s\" is not a valid compilation filter.\n", filter)
 		then(1)
 		return
-	case reset, a.App.Power.Debuggable: // of a debug build nothing is compiled, nor is that said
+	case reset, a.App.Power.Debuggable: // a debug build is not compiled, silently
 		filter = c.least()
 	}
 	c.Clock.Spend(compileTime[filter], func() {
@@ -90,11 +90,11 @@ func pmCompile(c *call, then func(code int)) {
 	})
 }
 
-// compileTime is how long the compiler takes for an app.
+// compileTime is the duration of a compilation.
 var compileTime = map[string]time.Duration{"speed-profile": 2 * time.Second, "speed": 9 * time.Second, "everything": 12 * time.Second}
 
-// compiled notes what came of a compilation. By a profile that names nothing, nothing
-// is compiled: the status says so since Android 14 (Dexopter.java).
+// compiled records the result of a compilation. With an empty profile nothing is compiled,
+// which the status reports since Android 14 (Dexopter.java).
 func (m *Manager) compiled(a *Installed, filter string) {
 	byProfile := strings.HasSuffix(filter, "-profile")
 	if byProfile && !a.profiled && m.API >= 34 {
@@ -110,8 +110,8 @@ const (
 	profileNotFound = 6
 )
 
-// InstallProfile is what the app's ProfileInstallReceiver makes of the broadcast that
-// asks for its baseline profile, by result code. The broadcast wakes the app.
+// InstallProfile returns the result code of the app's ProfileInstallReceiver for the broadcast
+// that installs the baseline profile. The broadcast wakes the app.
 func (m *Manager) InstallProfile(component string, wake func(app *simapp.App)) int {
 	pkg, receiver, _ := strings.Cut(component, "/")
 	a := m.Apps[pkg]
@@ -119,7 +119,7 @@ func (m *Manager) InstallProfile(component string, wake func(app *simapp.App)) i
 		return noReceiver
 	}
 	wake(a.App)
-	if a.App.Power.Debuggable { // the build puts a profile into release builds alone
+	if a.App.Power.Debuggable { // only release builds contain a profile
 		return profileNotFound
 	}
 	a.profiled = true

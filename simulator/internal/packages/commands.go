@@ -15,7 +15,7 @@ import (
 // Command is pm.
 func (m *Manager) Command(c *shell.Call, then func(code int)) { pm(&call{m, c}, then) }
 
-// Service is cmd package: pm, and what only the newer way knows.
+// Service is cmd package: pm, and the verbs that only cmd has.
 func (m *Manager) Service(c *shell.Call, then func(code int)) {
 	if c.Arg(0) == "resolve-activity" {
 		then(resolveActivity(&call{m, c}))
@@ -33,7 +33,7 @@ func pm(c *call, then func(code int)) {
 	then(pmAtOnce(c))
 }
 
-// pmAtOnce are the commands of pm that take no time.
+// pmAtOnce handles the verbs of pm that take no time.
 func pmAtOnce(c *call) int {
 	if len(c.Args) == 0 {
 		c.Errorf("usage: pm path [--user USER_ID] PACKAGE\n")
@@ -45,7 +45,7 @@ func pmAtOnce(c *call) int {
 	case "list":
 		return pmList(c)
 	case "path":
-		if c.Arg(0) == "android" { // Android itself, which is not among the apps
+		if c.Arg(0) == "android" { // Android's own package, which is not among the apps
 			c.Printf("package:/system/framework/framework-res.apk\n")
 			return 0
 		}
@@ -126,8 +126,8 @@ func pmList(c *call) int {
 	return 0
 }
 
-// isTested reports whether a test APK of the app is installed: then its own test lines
-// are what that plays, and the app is no instrumentation.
+// isTested reports whether a test APK of the app is installed: then the test's own lines are
+// used, and the app is not an instrumentation.
 func (m *Manager) isTested(pkg string) bool {
 	for _, a := range m.Apps {
 		if a.App.Tests == pkg {
@@ -145,7 +145,7 @@ func pmInstall(c *call) int {
 		case a == "-S":
 			stream = true
 			i++
-		case a == "-g" && c.API < 23: // runtime permissions came with Android 6
+		case a == "-g" && c.API < 23: // runtime permissions were introduced in Android 6
 			c.Errorf("Error: Unknown option: -g\n")
 			return 1
 		case a == "-g":
@@ -178,7 +178,7 @@ func pmInstall(c *call) int {
 	return code
 }
 
-// installAll installs the parts of one app, and says how that went.
+// installAll installs one app from several APKs, and prints the result.
 func (c *call) installAll(parts [][]byte, grant bool) int {
 	if c.Refuses() {
 		return c.failure("INSTALL_FAILED_VERIFICATION_FAILURE: Install not allowed for file:///data/app/vmdl1418703677.tmp")
@@ -199,8 +199,8 @@ func (c *call) installAll(parts [][]byte, grant bool) int {
 	return 0
 }
 
-// failure prints why the package manager refuses. Before Android 7, pm says so
-// on standard error and exits with 0.
+// failure prints the package manager's reason for a refusal. Before Android 7, pm prints it to
+// standard error and exits with 0.
 func (c *call) failure(why string) int {
 	line := fmt.Sprintf("Failure [%s]\n", why)
 	if c.API < 24 {
@@ -227,7 +227,7 @@ func pmUninstall(c *call) int {
 	return 0
 }
 
-// resolveActivity is cmd package resolve-activity --brief PKG: which one the launcher
+// resolveActivity is cmd package resolve-activity --brief PKG: the activity that the launcher
 // would open.
 func resolveActivity(c *call) int {
 	a := c.Apps[c.Arg(len(c.Args)-1)]
@@ -236,7 +236,7 @@ func resolveActivity(c *call) int {
 		return 0
 	}
 	names := a.App.Launchers()
-	if len(names) > 1 { // the system asks which
+	if len(names) > 1 { // the system would ask the user
 		names = []string{"android/com.android.internal.app.ResolverActivity"}
 	}
 	c.Printf("priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n%s\n", names[0])

@@ -40,7 +40,7 @@ func dumpPackage(c *call) int {
 	return 0
 }
 
-// dumpCompiled is how a package's code is compiled.
+// dumpCompiled prints how a package's code is compiled.
 func (c *call) dumpCompiled(a *Installed) {
 	abi := strings.TrimSuffix(c.ABI, "-v8a")
 	state := fmt.Sprintf("%s: [status=%s] [reason=cmdline]", abi, a.filter)
@@ -55,7 +55,7 @@ func (c *call) dumpCompiled(a *Installed) {
 	c.Printf("\nDexopt state:\n  [%s]\n    path: %s\n      %s\n", a.App.Package, a.Path, state)
 }
 
-// dumpPermissions is what dumpsys package says of an app's permissions.
+// dumpPermissions prints an app's permissions in dumpsys package.
 func (c *call) dumpPermissions(a *Installed) {
 	if len(a.App.Permissions) == 0 {
 		return

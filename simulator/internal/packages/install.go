@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Install puts an app on the phone: one file, or its base and its splits. Errors are
-// in the words of the package manager.
+// Install installs an app on the phone: one APK, or a base and its splits. Errors have the
+// package manager's wording.
 func (m *Manager) Install(parts ...[]byte) (*simapp.App, error) {
 	app, contents, err := m.assemble(parts)
 	switch {
@@ -31,15 +31,14 @@ func (m *Manager) Install(parts ...[]byte) (*simapp.App, error) {
 		granted = before.granted
 		m.discard(before)
 	}
-	splits := slices.Sorted(maps.Keys(contents))[1:] // the base is first, it has no name
+	splits := slices.Sorted(maps.Keys(contents))[1:] // the first is the base, whose name is empty
 	m.Apps[app.Package] = &Installed{
 		App: app, Path: path, splits: splits, updated: m.Clock.Now(), uid: m.UID(app.Package), filter: m.least(), granted: granted,
 	}
 	return app, m.store(m.Apps[app.Package], contents)
 }
 
-// store writes the app's files: its APKs, and the native libraries in them for the
-// phone, unpacked.
+// store writes the app's files: its APKs, and the unpacked native libraries for the phone.
 func (m *Manager) store(a *Installed, contents map[string][]byte) error {
 	folder := a.folder()
 	if err := m.Files.MakeDir(folder, true); err != nil {
@@ -65,8 +64,8 @@ func (m *Manager) store(a *Installed, contents map[string][]byte) error {
 	return nil
 }
 
-// libraries are the native libraries that the phone takes of an APK: those of the first
-// of its ABIs for which there are any (NativeLibraryHelper.copyNativeBinaries…).
+// libraries returns the native libraries that the phone uses from an APK: those for the first
+// of its ABIs that has any (NativeLibraryHelper.copyNativeBinaries…).
 func (m *Manager) libraries(apk []byte) (abi string, libraries map[string]int, err error) {
 	for _, abi := range m.ABIs {
 		if libraries, err = simapp.Libraries(apk, abi); err != nil || len(libraries) > 0 {
@@ -79,16 +78,16 @@ func (m *Manager) libraries(apk []byte) (abi string, libraries map[string]int, e
 // discard removes the app's files.
 func (m *Manager) discard(a *Installed) {
 	for _, name := range append(a.paths(), a.folder()+"/lib") {
-		_ = m.Files.Remove(name, true) // what is not there need not be removed
+		_ = m.Files.Remove(name, true) // missing files are fine
 	}
 }
 
-// needsSplitsSince is the API level from which on a base that is no app without
-// others is refused (isSplitRequired).
+// needsSplitsSince is the API level from which on a base that requires splits is refused
+// without them (isSplitRequired).
 const needsSplitsSince = 29
 
-// assemble makes an app of its parts (PackageInstallerSession.validateApkInstallLocked),
-// and tells these apart by their names, of which the base has none.
+// assemble builds an app from its APKs (PackageInstallerSession.validateApkInstallLocked), and
+// returns their contents by split name, which is "" for the base.
 func (m *Manager) assemble(parts [][]byte) (base *simapp.App, contents map[string][]byte, err error) {
 	var first *simapp.App
 	contents = map[string][]byte{}

@@ -1,9 +1,9 @@
-// Package packages is the package manager of a simulated phone: what is installed on it,
-// by whom an installation is refused, which permissions apps have and how their code is
-// compiled; and the command pm. It answers in the words of the phone's Android version.
+// Package packages simulates a phone's package manager and its command pm: the installed
+// packages, refused installations, permissions and the compilation of code. Its output has the
+// form of the phone's Android version.
 //
-// It starts nothing: what runs of a package is the phone's, which ends it where the
-// package manager asks. It has no lock: the phone's is held around all of it.
+// It starts nothing: processes belong to the phone, which stops them on the package manager's
+// request. It has no lock: the phone's lock is held around all of its methods.
 package packages
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Phone is what packages are installed on.
+// Phone is the phone that packages are installed on.
 type Phone struct {
 	API   int
 	ABI   string
-	ABIs  []string // whose code it runs, its own first
+	ABIs  []string // the supported ABIs, the phone's own first
 	Clock *clock.Queue
 	Files *storage.Files
-	// Kill stops what runs of a package.
+	// Kill stops the processes of a package.
 	Kill func(pkg string)
-	// Refuses reports whether what adb installs is refused by a verifier.
+	// Refuses reports whether a verifier refuses installations over adb.
 	Refuses func() bool
 }
 
@@ -39,12 +39,12 @@ type Manager struct {
 	nextSession int
 }
 
-// New is the package manager of a phone with nothing installed.
+// New returns the package manager of a phone without installed apps.
 func New(p Phone) *Manager {
 	return &Manager{Phone: p, Apps: map[string]*Installed{}, uids: map[string]int{}, sessions: map[string]*session{}}
 }
 
-// call is a command to the package manager.
+// call is a call of the package manager.
 type call struct {
 	*Manager
 	*shell.Call
@@ -54,22 +54,22 @@ type call struct {
 type Installed struct {
 	App       *simapp.App
 	Path      string // of its base
-	Made      int    // how often its activity was made
-	Queryable bool   // every app may see and bind to it (Android 11)
+	Made      int    // how often its activity was created
+	Queryable bool   // visible to every app, which may bind to it (Android 11)
 
-	splits  []string // the names of the other parts
-	abi     string   // of its native libraries, "" where it has none
+	splits  []string // the names of its splits
+	abi     string   // of its native libraries, "" without any
 	updated time.Duration
 	uid     int
 	filter  string // the compiler's filter: "speed-profile", "speed"
-	// profiled says that the app's baseline profile is installed, hot that the code which
-	// it names is compiled.
+	// profiled reports that the app's baseline profile is installed, hot that the code in it
+	// is compiled.
 	profiled, hot bool
-	// granted are the runtime permissions that the app has.
+	// granted are the app's granted runtime permissions.
 	granted map[string]bool
 }
 
-// paths are where the parts of the app are, its base first.
+// paths returns the paths of the app's APKs, the base first.
 func (a *Installed) paths() []string {
 	paths := []string{a.Path}
 	for _, name := range a.splits {
@@ -78,13 +78,13 @@ func (a *Installed) paths() []string {
 	return paths
 }
 
-// folder is where the app's files are.
+// folder returns the folder of the app's files.
 func (a *Installed) folder() string { return a.Path[:strings.LastIndexByte(a.Path, '/')] }
 
-// FirstUID is that of the first app that is installed.
+// FirstUID is the UID of the first installed app.
 const FirstUID = 10120
 
-// UID is the user of a package; one that comes back gets its old one.
+// UID returns the user ID of a package; a reinstalled package keeps its old one.
 func (m *Manager) UID(pkg string) int {
 	uid, ok := m.uids[pkg]
 	if !ok {

@@ -6,7 +6,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// runtimePermissions came with Android 6: an app has those that were granted to it.
+// runtimePermissions is the API level that introduced runtime permissions, which have to be
+// granted.
 const runtimePermissions = 23
 
 // pmGrant is pm grant|revoke PKG PERMISSION.
@@ -26,16 +27,16 @@ func pmGrant(c *call, on bool) int {
 	}
 	a.granted[name] = on
 	if !on {
-		c.Kill(pkg) // the system ends a process that loses a permission
+		c.Kill(pkg) // the system kills a process that loses a permission
 	}
 	return 0
 }
 
-// ResetPermissions takes away what was granted (PackageManagerService:
+// ResetPermissions revokes all granted permissions (PackageManagerService:
 // resetRuntimePermissions).
 func (a *Installed) ResetPermissions() { clear(a.granted) }
 
-// Lacks is the first permission of the app that is not granted, "" for none.
+// Lacks returns the first permission that the app was not granted, "" for none.
 func (m *Manager) Lacks(app *simapp.App) string {
 	a := m.Apps[app.Package]
 	if a == nil || m.API < runtimePermissions {

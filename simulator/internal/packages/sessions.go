@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/storage"
 )
 
-// session is an installation of several parts: pm install-create, -write, -commit.
+// session is an installation of several APKs: pm install-create, -write, -commit.
 type session struct {
 	grant bool
 	names []string
@@ -16,7 +16,7 @@ type session struct {
 	size  int
 }
 
-// Bounds of what is being installed.
+// Limits of an installation in progress.
 const (
 	maxSessions = 50
 	maxParts    = 500
@@ -25,7 +25,7 @@ const (
 // firstSession is the id of a phone's first session.
 const firstSession = 1_418_703_677
 
-// pmSession is one step of an installation of several parts (Android 5;
+// pmSession is one step of an installation of several APKs (Android 5;
 // PackageManagerShellCommand.java, before Android 7 Pm.java).
 func pmSession(c *call, verb string) int {
 	if c.API < 21 {
@@ -57,7 +57,7 @@ func pmSession(c *call, verb string) int {
 	return 0
 }
 
-// sessionOptions are the options with their values, and the words that are none.
+// sessionOptions splits the arguments into options with their values, and other words.
 func sessionOptions(args []string) (options map[string]string, plain []string) {
 	options = map[string]string{}
 	for i := 0; i < len(args); i++ {
@@ -114,5 +114,5 @@ func writeSession(c *call, s *session, stream bool, plain []string) int {
 	return 0
 }
 
-// Sessions are how many installations have begun and not ended.
+// Sessions returns how many installations are in progress.
 func (m *Manager) Sessions() int { return len(m.sessions) }

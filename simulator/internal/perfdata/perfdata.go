@@ -1,13 +1,12 @@
-// Package perfdata writes recordings as Android's simpleperf does: perf.data with
-// one software event, call chains, and the symbols behind the records.
+// Package perfdata writes recordings in the format of Android's simpleperf: perf.data with one
+// software event, call chains, and the symbols of the records.
 //
-// It owns the bytes and where code lies in memory. It does not know what runs
-// (package phone does), and reads nothing. It takes a stand: what is written is
-// what simpleperf writes after it has unwound the stacks, so that a reader is
-// never made fit to a simulation.
+// It owns the encoding and the layout of code in memory. It does not know what runs (package
+// phone does), and reads nothing. It writes what simpleperf writes after it has unwound the
+// stacks, so that readers are never adapted to a simulation.
 //
-// Format: simpleperf/record_file_format.h and record_file.proto of AOSP's
-// system/extras, and include/uapi/linux/perf_event.h of Linux.
+// Format: simpleperf/record_file_format.h and record_file.proto of AOSP's system/extras, and
+// include/uapi/linux/perf_event.h of Linux.
 package perfdata
 
 import (
@@ -19,10 +18,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Kind is how simpleperf tells files apart.
+// Kind is simpleperf's type of a mapped file.
 type Kind int
 
-// Kinds of files: of machine code, of dex code, and memory that ART compiles into.
+// Kinds of files: machine code, dex code, and the memory that ART compiles into.
 const (
 	ELF Kind = iota
 	Dex
@@ -36,10 +35,10 @@ type File struct {
 	Symbols []string
 }
 
-// Place is a place in the code.
+// Place is a location in the code.
 type Place struct {
 	File, Symbol int
-	Offset       int // in the symbol, in bytes; cut to its size
+	Offset       int // in the symbol, in bytes; limited to its size
 }
 
 // Thread is a thread with samples.
@@ -48,16 +47,16 @@ type Thread struct {
 	Name     string
 }
 
-// Sample is one hit. Chain is the call chain, the innermost place first.
+// Sample is one sample. Chain is the call chain, innermost first.
 type Sample struct {
-	At     time.Duration // on the clock that Meta names
+	At     time.Duration // on the clock in Meta
 	Thread int
 	CPU    int
 	Period time.Duration
 	Chain  []Place
 }
 
-// Recording is all that is written.
+// Recording is the input of a perf.data file.
 type Recording struct {
 	Config  uint64 // of the software event: CPUClock or TaskClock
 	Hz      int
@@ -76,7 +75,7 @@ const (
 	TaskClock = 1
 )
 
-// Where code lies: each file has its own stretch of memory, each symbol the same
+// The layout of code: each file has its own range of memory, and all symbols have the same
 // size. The first symbol of a file begins at the virtual address textAt.
 const (
 	firstFile  = uint64(0x7000000000)
@@ -84,15 +83,15 @@ const (
 	textAt     = uint64(0x1000)
 	symbolSize = uint64(0x400)
 	protRX     = 5
-	protJIT    = 0x4000 // simpleperf's mark for symbols with addresses of the process
+	protJIT    = 0x4000 // simpleperf's mark for symbols with the process's addresses
 )
 
-// address is a place's address in the process.
+// address returns the address of a place in the process.
 func address(p Place) uint64 {
 	return firstFile + uint64(p.File)*fileSize + textAt + uint64(p.Symbol)*symbolSize + min(uint64(max(p.Offset, 0)), symbolSize-4)
 }
 
-// Sizes and numbers of the format.
+// Constants of the format.
 const (
 	headerSize = 104
 	attrSize   = 120 // of perf_event_attr, and 16 bytes for its ids
@@ -115,7 +114,7 @@ const (
 	contextUser = ^uint64(511)
 )
 
-// Bytes is the recording as a file.
+// Bytes returns the encoded file.
 func (r Recording) Bytes() []byte {
 	records := r.records()
 	attrsAt := uint64(headerSize + 8)
@@ -146,7 +145,7 @@ func (r Recording) Bytes() []byte {
 	return slices.Concat(b, records, table, content)
 }
 
-// attr is the perf_event_attr: a frequency, of user space.
+// attr encodes the perf_event_attr: sampling by frequency, user space only.
 func (r Recording) attr() []byte {
 	const frequency, excludeKernel, idOnAll, useClock = 1 << 10, 1 << 5, 1 << 18, 1 << 25
 	b := u32(nil, 1, attrSize) // PERF_TYPE_SOFTWARE
@@ -157,7 +156,7 @@ func (r Recording) attr() []byte {
 	return b
 }
 
-// records are all records: what is mapped, then the samples.
+// records encodes all records: the maps, then the samples.
 func (r Recording) records() []byte {
 	var b []byte
 	seen := map[int]bool{}
@@ -178,7 +177,7 @@ func (r Recording) records() []byte {
 	return b
 }
 
-// maps are the records of a process's files.
+// maps encodes the map records of a process's files.
 func (r Recording) maps(b []byte, pid int) []byte {
 	for i, f := range r.Files {
 		prot := uint32(protRX)
@@ -209,7 +208,7 @@ func (r Recording) sample(s Sample) []byte {
 	return b
 }
 
-// idSuffix is what records other than samples end with (sample_id_all).
+// idSuffix encodes the end of all records other than samples (sample_id_all).
 func idSuffix(b []byte, t Thread, at time.Duration, cpu int) []byte {
 	b = u32(b, uint32(t.PID), uint32(t.TID))
 	b = u64(b, uint64(at), eventID)
@@ -224,7 +223,7 @@ func (r Recording) command() []byte {
 	return b
 }
 
-// meta is pairs of strings that end with zero.
+// meta encodes pairs of NUL-terminated strings.
 func (r Recording) meta() []byte {
 	keys := make([]string, 0, len(r.Meta))
 	for k := range r.Meta {
@@ -238,7 +237,7 @@ func (r Recording) meta() []byte {
 	return b
 }
 
-// files are messages FileFeature, each behind its size.
+// files encodes FileFeature messages, each with its size.
 func (r Recording) files() []byte {
 	const typeELF, typeDex = 2, 3
 	var b []byte
@@ -269,7 +268,7 @@ func number(b []byte, field protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
 }
 
-// record puts the kernel's header before a body.
+// record adds the kernel's header to a body.
 func record(b []byte, kind uint32, misc uint16, body []byte) []byte {
 	b = u32(b, kind)
 	b = binary.LittleEndian.AppendUint16(b, misc)
@@ -291,13 +290,13 @@ func u64(b []byte, values ...uint64) []byte {
 	return b
 }
 
-// padded is a string that ends with zero, up to a multiple of 8 bytes.
+// padded encodes a NUL-terminated string, padded to a multiple of 8 bytes.
 func padded(s string) []byte {
 	return append([]byte(s), strings.Repeat("\x00", 8-len(s)%8)...)
 }
 
-// sized is a string behind its length, which counts the zero at its end and
-// what fills it up to a multiple of 64 bytes.
+// sized encodes a string with its length, which includes the NUL and the padding to a multiple
+// of 64 bytes.
 func sized(s string) []byte {
 	n := (len(s)/64 + 1) * 64
 	return append(u32(nil, uint32(n)), s+strings.Repeat("\x00", n-len(s))...)

@@ -83,10 +83,10 @@ func amInstrument(c *call, then func(code int)) {
 	if w.cases = testCases(test, target, class); len(w.cases) == 0 {
 		w.cases = []simapp.TestCase{{Class: class, Method: "initializationError", Scenario: "?"}}
 	}
-	if w.cases[0].Iterations > 0 { // it runs in a process of its own
+	if w.cases[0].Iterations > 0 { // a benchmark runs in a process of its own
 		w.app, w.benchmarks = test, &benchmarks{app: target, arguments: arguments}
 	}
-	if !wait { // nobody is told how it goes
+	if !wait { // no output
 		w.out, w.then = nil, func(int) {}
 		then(0)
 	}
@@ -97,7 +97,7 @@ func amInstrument(c *call, then func(code int)) {
 	w.start()
 }
 
-// underTest finds a test APK and what it tests; an app may carry its own tests.
+// underTest returns a test APK and its target; an app may contain its own tests.
 func (p *Phone) underTest(pkg string) (test, target *simapp.App) {
 	t := p.packages.Apps[pkg]
 	if t == nil {
@@ -122,7 +122,7 @@ func input(c *call, then func(code int)) {
 		then(1)
 		return
 	}
-	// The injector is a process of its own, which takes a while to start.
+	// The injector is a process of its own, and takes a while to start.
 	c.clock.Spend(120*time.Millisecond, func() {
 		if verb == "keyevent" && (c.screen.PowerKey(c.Arg(1)) || c.leavingKey(c.Arg(1))) {
 			then(0)
@@ -148,7 +148,7 @@ func input(c *call, then func(code int)) {
 	})
 }
 
-// monkeyRun is monkey that runs.
+// monkeyRun is a running monkey.
 type monkeyRun struct {
 	call     *call
 	app      *simapp.App
@@ -163,8 +163,8 @@ type monkeyRun struct {
 	then     func(code int)
 }
 
-// sysKeysShare is what share of its events monkey makes of the system's keys where it
-// is not told, in percent (MonkeySourceRandom.java).
+// sysKeysShare is monkey's default share of system key events, in percent
+// (MonkeySourceRandom.java).
 const sysKeysShare = 2.0
 
 // monkey is monkey -p PKG [-s SEED] [--throttle MS] [--pct-KIND SHARE] [-v] COUNT.
@@ -229,7 +229,8 @@ func (m *monkeyRun) step() {
 	case m.call.Ended():
 		return
 	case pr == nil:
-		// Monkey.java writes the crash to its standard error, and the rest to its output.
+		// Monkey.java writes the crash to its standard error, and the rest to its standard
+		// output.
 		m.call.Errorf("// CRASH: %s (pid %d)\n// Short Msg: simulated crash\n", m.app.Package, m.pid)
 		m.call.Printf("** Monkey aborted due to error.\nEvents injected: %d\n", m.count-m.left)
 		m.finish(m.count - m.left)
@@ -245,9 +246,9 @@ func (m *monkeyRun) step() {
 	if m.verbose {
 		m.call.Printf(":Sending Touch (ACTION_DOWN): 0:(%d.0,%d.0)\n", x, y)
 	}
-	// An event makes something move as often as not.
+	// Every second event starts an animation on average.
 	switch moves := m.r.IntN(2) == 0; {
-	case p.system.Tap(x, y): // it hit a dialog
+	case p.system.Tap(x, y): // the event hits a dialog
 	case moves:
 		p.interact(pr, 1+m.r.IntN(2*m.app.Touch+1))
 	default:
@@ -256,8 +257,8 @@ func (m *monkeyRun) step() {
 	p.clock.At(p.clock.Now()+m.throttle+3*time.Millisecond, m.step)
 }
 
-// finish ends with the number of the event at which the app crashed, 0 for none: of
-// such a status, a byte arrives.
+// finish ends monkey with the number of the event at which the app crashed, 0 for none. Only
+// the lowest byte of it arrives as the exit code.
 func (m *monkeyRun) finish(code int) {
 	ms := (m.call.clock.Now() - m.begun).Milliseconds()
 	m.call.Printf(":Dropped: keys=0 pointers=0 trackballs=0 flips=0 rotations=0\n## Network stats: elapsed time=%dms (0ms mobile, %dms wifi, 0ms not connected)\n", ms, ms)

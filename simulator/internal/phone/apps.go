@@ -15,31 +15,31 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// process is the process of an app, with the frames it rendered.
+// process is the process of an app, with its frames.
 type process struct {
 	gfxinfo.Process
 	app        *simapp.App
 	dead       bool
 	busy       []choreo.Block
-	told       []choreo.Block // when it wrote of its frames
-	toldFrames time.Duration  // until when long frames were logged
-	workload   *workload      // which drives it, or nil
-	deeds      *account.Deeds // what it did that costs power
-	draws      *pipeline.App  // its frames
+	told       []choreo.Block   // when it dumped its frames
+	toldFrames time.Duration    // up to which long frames were logged
+	workload   *workload        // the workload that drives it, or nil
+	usage      *account.Process // its energy account
+	draws      *pipeline.App    // its frames
 	task       task
-	stands     *stacks.Standing // what keeps its UI thread, by its file; or nil
-	traces     string           // the file of its stacks, once it did not respond
+	stands     *stacks.Standing // its UI thread's standstill from the app's file; or nil
+	traces     string           // the file of its stacks, after it stopped responding
 }
 
-// newProcess is a process that begins now.
+// newProcess returns a process that starts now.
 func (p *Phone) newProcess(app *simapp.App, pid int) *process {
 	return &process{app: app, draws: p.newPipeline(), Process: gfxinfo.Process{Package: app.Package, PID: pid, Since: p.clock.Now()}}
 }
 
-// component is the activity's name in full.
+// component returns the full name of the activity.
 func (pr *process) component() string { return pr.app.Package + "/" + pr.app.ActivityClass() }
 
-// launch starts the process of an app, to show its activity.
+// launch starts the process of an app to show its activity.
 func (p *Phone) launch(app *simapp.App, why string) *process {
 	pr := p.startProcess(app, why)
 	p.toFront(pr)
@@ -57,15 +57,14 @@ func (p *Phone) startProcess(app *simapp.App, why string) *process {
 	p.state.running[app.Package] = pr
 	p.forgetFrames()
 	p.openWindow(pr, pr.component())
-	p.beginDeeds(pr)
+	p.openAccount(pr)
 	p.log.System("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.PID, app.Package, why, app.Component())
 	p.log.Event("am_proc_start", 0, pr.PID, 10120, app.Package, why, app.Component())
 	p.log.Event("am_proc_bound", 0, pr.PID, app.Package)
 	return pr
 }
 
-// wake starts the process of an app for a broadcast where it has none, behind what is in
-// front.
+// wake starts the process of an app for a broadcast if it is not running, in the background.
 func (p *Phone) wake(app *simapp.App) {
 	if p.state.running[app.Package] != nil {
 		return
@@ -75,7 +74,7 @@ func (p *Phone) wake(app *simapp.App) {
 	p.state.foreground = front
 }
 
-// kill stops a package, as am force-stop does; what drove it is told.
+// kill stops a package, like am force-stop, and notifies its workload.
 func (p *Phone) kill(pkg string) {
 	pr := p.state.running[pkg]
 	if pr == nil {
@@ -89,9 +88,9 @@ func (p *Phone) kill(pkg string) {
 	}
 }
 
-// die ends a process, without a word.
+// die ends a process without logging.
 func (p *Phone) die(pr *process) {
-	p.endDeeds(pr)
+	p.closeAccount(pr)
 	p.closeWindows(pr)
 	p.keepGraphics(pr)
 	pr.dead = true
@@ -102,7 +101,7 @@ func (p *Phone) die(pr *process) {
 	}
 }
 
-// displayed logs that an activity is on the screen.
+// displayed logs that an activity is displayed.
 func (p *Phone) displayed(pr *process, after time.Duration) {
 	if pr.dead {
 		return
@@ -117,7 +116,7 @@ func (p *Phone) displayed(pr *process, after time.Duration) {
 	p.log.Event(prefix+"_activity_launch_time", 0, hash, pr.app.Component(), after.Milliseconds(), after.Milliseconds())
 }
 
-// fullyDrawn logs that the app says that its activity shows all that it should:
+// fullyDrawn logs that the app reported its activity as fully drawn:
 // ActivityRecord.reportFullyDrawnLocked, since Android 10 ActivityMetricsLogger.
 func (p *Phone) fullyDrawn(pr *process, after time.Duration) {
 	if pr.dead {
@@ -130,7 +129,7 @@ func (p *Phone) fullyDrawn(pr *process, after time.Duration) {
 	p.log.System("system", 'I', p.activityTag(), "Fully drawn %s: +%s", pr.app.Component(), spell(after))
 }
 
-// activityTag is that of what starts activities.
+// activityTag returns the log tag of the component that starts activities.
 func (p *Phone) activityTag() string {
 	if p.profile.API >= 29 {
 		return "ActivityTaskManager"
@@ -138,7 +137,7 @@ func (p *Phone) activityTag() string {
 	return "ActivityManager"
 }
 
-// spell writes a duration as Android's TimeUtils does: 1s23ms.
+// spell formats a duration like Android's TimeUtils: 1s23ms.
 func spell(d time.Duration) string {
 	if s := d / time.Second; s > 0 {
 		return fmt.Sprintf("%ds%dms", s, (d % time.Second).Milliseconds())
@@ -146,7 +145,7 @@ func spell(d time.Duration) string {
 	return fmt.Sprintf("%dms", d.Milliseconds())
 }
 
-// happen logs a UI event: what the test says of it, and what the system does.
+// happen logs a UI event, by the test and by the system.
 func (p *Phone) happen(pr *process, e simapp.Event) {
 	if !pr.app.Silent {
 		p.log.Add(logcat.Entry{Buffer: "main", PID: pr.PID, TID: pr.PID + 9, Priority: 'I', Tag: "apkgate", Text: e.Name})
@@ -164,8 +163,8 @@ func (p *Phone) happen(pr *process, e simapp.Event) {
 	}
 }
 
-// touched logs what the system logs of a touch: on Android 11 and later the
-// windows that it goes to, before that nothing.
+// touched logs a touch as the system does: on Android 11 and later the windows that receive
+// it, before that nothing.
 func (p *Phone) touched(pr *process) {
 	p.screen.UserActivity()
 	pr.draws.Touch(p.clock.Now())
@@ -177,7 +176,7 @@ func (p *Phone) touched(pr *process) {
 	}
 }
 
-// play works out a scenario for a process, the n-th time on this phone.
+// play computes a scenario for a process, for the n-th time on this phone.
 func (p *Phone) play(pr *process, sc simapp.Scenario, start choreo.Start) choreo.Performance {
 	key := strings.Join([]string{pr.app.Package, sc.Name, p.state.network}, " ")
 	p.state.repetitions[key]++
@@ -189,7 +188,7 @@ func (p *Phone) play(pr *process, sc simapp.Scenario, start choreo.Start) choreo
 	return p.perform(pr, choreo.Play(pr.app, sc, p.conditions(pr.app, start), r))
 }
 
-// interact answers a touch that is no named event: an animation.
+// interact responds with an animation to a touch that is no named event.
 func (p *Phone) interact(pr *process, frames int) {
 	p.touched(pr)
 	sc := simapp.Scenario{Name: "touch", Start: frames}

@@ -30,7 +30,7 @@ func benchPhone(b *testing.B) *Phone {
 	return p
 }
 
-// As `am instrument -r` prints a class with one test that passes.
+// The output of `am instrument -r` for a class with one test that passes.
 func TestInstrumentationOutput(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", still)
 	s := start(p, instrument)
@@ -64,13 +64,13 @@ INSTRUMENTATION_CODE: -1
 	if got := regexp.MustCompile(`Time: 6\.\d+`).ReplaceAllString(s.out.String(), "Time: S"); got != want {
 		t.Errorf("it prints\n%s\nwant\n%s", got, want)
 	}
-	// The system stops the app with its instrumentation.
+	// The system stops the app when its instrumentation ends.
 	if out, _, code := run(t, p, "pidof com.example.still"); code != 1 || out != "" {
 		t.Errorf("the app still runs: %q", out)
 	}
 }
 
-func TestInstrumentationThatIsNotThere(t *testing.T) {
+func TestInstrumentationErrors(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", still)
 	out, errs, code := run(t, p, "am instrument -w -r com.example.gone/androidx.test.runner.AndroidJUnitRunner")
 	has(t, out, "INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{com.example.gone/", "INSTRUMENTATION_STATUS_CODE: -1")
@@ -82,7 +82,7 @@ func TestInstrumentationThatIsNotThere(t *testing.T) {
 	has(t, out, "test=initializationError", "INSTRUMENTATION_STATUS_CODE: -2", "FAILURES!!!")
 }
 
-func TestATestAPKTestsAnotherPackage(t *testing.T) {
+func TestTestAPKTestsAnotherPackage(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", still)
 	const test = "apkgate-simulated-app/1\npackage com.example.still.test\ntests com.example.still\nrunner a.b.Runner\ntest a.b.T#m main\n"
 	if err := p.Install([]byte(test)); err != nil {
@@ -97,7 +97,7 @@ func TestATestAPKTestsAnotherPackage(t *testing.T) {
 	has(t, s.out.String(), "class=a.b.T", "test=m", "OK (1 test)")
 }
 
-func TestUIEventsAreInTheLog(t *testing.T) {
+func TestUIEventsAreLogged(t *testing.T) {
 	for name, format := range map[string]string{"nexus-4-android-4.3": "threadtime", "pixel-3-android-9": "monotonic"} {
 		p := newPhone(t, name, still)
 		s := start(p, instrument)
@@ -114,7 +114,7 @@ func TestUIEventsAreInTheLog(t *testing.T) {
 			t.Errorf("%s: events %q in\n%s", name, events, out)
 		}
 		if format == "monotonic" {
-			// Launched for 0.3 s, settled for 0.1 s, tapped after 1 s: within a few 10 ms.
+			// 0.3 s for the launch, 0.1 s to settle, tapped after 1 s: within a few 10 ms.
 			seconds := strings.Fields(strings.Split(out, "\n")[1])[0]
 			at, err := time.ParseDuration(seconds + "s")
 			if since := at - begun; err != nil || since < 1100*time.Millisecond || since > 1500*time.Millisecond {
@@ -126,7 +126,7 @@ func TestUIEventsAreInTheLog(t *testing.T) {
 	}
 }
 
-func TestAppsThatWriteNoEvents(t *testing.T) {
+func TestSilentApps(t *testing.T) {
 	quiet := strings.Replace(still, "version", "events silent\nversion", 1)
 	for name, lines := range map[string]int{"pixel-3-android-9": 0, "pixel-5-android-11": 2} {
 		p := newPhone(t, name, quiet)
@@ -219,8 +219,8 @@ func TestStartMonkeyAndTouches(t *testing.T) {
 	}
 }
 
-// An emulator has no keys of the system's own, and monkey refuses to press them.
-func TestMonkeyNeedsTheKeysThatItPresses(t *testing.T) {
+// An emulator has no system keys, and monkey refuses to press them.
+func TestMonkeyNeedsSystemKeys(t *testing.T) {
 	for command, want := range map[string]int{
 		"monkey -p com.example.still 3":                    251,
 		"monkey -p com.example.still --pct-syskeys 5 3":    251,
@@ -239,11 +239,11 @@ func TestMonkeyNeedsTheKeysThatItPresses(t *testing.T) {
 	}
 }
 
-// Of a crash monkey tells on its standard error, of its end in its output; its status
-// is the number of the event, of which a byte arrives.
-func TestMonkeyTellsOfACrash(t *testing.T) {
+// monkey reports a crash on its standard error, and its end in its output; its status is the
+// number of the event, of which one byte arrives.
+func TestMonkeyReportsACrash(t *testing.T) {
 	p := newPhone(t, "pixel-5-android-11", still)
-	s := start(p, "monkey -p com.example.still --throttle 997 600") // an event each second
+	s := start(p, "monkey -p com.example.still --throttle 997 600") // one event a second
 	pass(t, p, 256*time.Second)
 	p.Break(simapp.Fault{Kind: simapp.Crash})
 	pass(t, p, 2*time.Second)

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
 
-// quiet is an app that holds wakelocks, with and without the screen.
+// quiet is an app that holds wakelocks, with the screen on and off.
 const quiet = still + `traffic 600 after swipe sent 40
 wakelock with-screen from tap for 500ms
 wakelock in-the-dark from swipe for 1500ms
@@ -47,7 +47,7 @@ func appOf(p *batterystats.Period) *batterystats.UID {
 	return &batterystats.UID{Stated: map[string]float64{}}
 }
 
-func TestBatterystatsCountsWhatTheAppDid(t *testing.T) {
+func TestBatterystats(t *testing.T) {
 	for _, phone := range []string{"pixel-7-android-14", "pixel-2-android-8.1.0", "moto-g5-android-7.0"} {
 		t.Run(phone, func(t *testing.T) {
 			p := newPhone(t, phone, quiet)
@@ -64,8 +64,8 @@ func TestBatterystatsCountsWhatTheAppDid(t *testing.T) {
 			if app.Stated["wifi_rx_bytes"] != 600<<10 || app.Stated["wifi_tx_bytes"] != 40<<10 {
 				t.Errorf("%v bytes were received and %v sent", app.Stated["wifi_rx_bytes"], app.Stated["wifi_tx_bytes"])
 			}
-			// Of the second wakelock 1 s fell into the time with the screen off, and of
-			// the third, which was held at the same time, all.
+			// The second wakelock was held for 1 s with the screen off, and so was all of the
+			// third, which was held at the same time.
 			locks := map[string]float64{}
 			for _, l := range stats.Wakelocks {
 				locks[l.Name] = l.HeldMS
@@ -78,7 +78,7 @@ func TestBatterystatsCountsWhatTheAppDid(t *testing.T) {
 			if stats.Stated["screen_off_ms"] != 1000 {
 				t.Errorf("the screen was off for %v ms", stats.Stated["screen_off_ms"])
 			}
-			// The platform estimates: it may be off by a fifth and a bit.
+			// The platform's estimate may be off by slightly more than a fifth.
 			mAh := p.Truth(from, p.Clock().Now()).Apps["com.example.still"] / 3.85 / 3.6
 			if v := app.Stated["power_mah"]; v < 0.75*mAh || v > 1.2*mAh {
 				t.Errorf("the app is charged with %v mAh, the truth is %.4g", v, mAh)
@@ -90,7 +90,7 @@ func TestBatterystatsCountsWhatTheAppDid(t *testing.T) {
 	}
 }
 
-func TestBatterystatsCountsOnBatteryAlone(t *testing.T) {
+func TestBatterystatsCountsOnBatteryOnly(t *testing.T) {
 	p := newPhone(t, "nexus-5x-android-6.0.0", quiet) // on a USB port
 	output(t, p, "dumpsys batterystats --reset")
 	play(t, p)
@@ -109,7 +109,7 @@ func TestBatterystatsCountsOnBatteryAlone(t *testing.T) {
 	}
 }
 
-func TestTheBatteryServiceCanBeTold(t *testing.T) {
+func TestBatteryServiceCanBeSet(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", "")
 	output(t, p, "dumpsys battery set level 15; cmd battery set ac 1")
 	has(t, output(t, p, "dumpsys battery"), "  level: 15\n", "  AC powered: true\n")
@@ -163,8 +163,8 @@ func TestCPUTimesAddUp(t *testing.T) {
 		busyAfter, allAfter := stat()
 		fastAfter, spanAfter := speeds("4")
 		took, truth := (to - from).Seconds(), p.Truth(from, to).CPU.Seconds()
-		// Eight CPUs, four of which the kernel's workers keep busy for 2 % of the time, and
-		// SurfaceFlinger, which tells the app of each vsync too.
+		// Eight CPUs, of which the kernel's workers keep four busy for 2 % of the time, and
+		// SurfaceFlinger, including its notification of the app for each vsync.
 		composes := 0.0
 		for _, r := range p.Timeline().Runs {
 			if r.To > from && (r.TID == sched.FlingerPID || r.TID == sched.AppVsync) {
@@ -183,7 +183,7 @@ func TestCPUTimesAddUp(t *testing.T) {
 	}
 }
 
-func TestTheScreenCanBeSwitched(t *testing.T) {
+func TestScreenOnAndOff(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", "")
 	draw := func() float64 {
 		from := p.Clock().Now()

@@ -14,19 +14,19 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// benchmarks is an instrumentation with androidx.benchmark's Macrobenchmark: it starts
-// another app than itself again and again, and writes what that took to a file.
+// benchmarks is an instrumentation with androidx.benchmark's Macrobenchmark: it repeatedly
+// starts another app, and writes the measured times to a file.
 type benchmarks struct {
-	app       *simapp.App // that is measured
+	app       *simapp.App // the measured one
 	arguments map[string]string
 	results   []map[string]any
 }
 
-// lowBattery is below how many percent Macrobenchmark refuses to measure.
+// lowBattery is the battery level in percent below which Macrobenchmark refuses to measure.
 const lowBattery = 25
 
-// refusal is what Macrobenchmark refuses to measure on, and is not told to measure all
-// the same (ConfigurationError.checkAndGetSuppressionState).
+// refusal returns the errors for which Macrobenchmark refuses to measure, except for
+// suppressed ones (ConfigurationError.checkAndGetSuppressionState).
 func (b *benchmarks) refusal(p *Phone) string {
 	var found []string
 	for _, e := range []struct {
@@ -43,7 +43,7 @@ func (b *benchmarks) refusal(p *Phone) string {
 	return "java.lang.AssertionError: ERRORS (not suppressed): " + strings.Join(found, " ") + "\nWARNINGS (suppressed): \n\nERROR: Benchmark Target is not fit\n"
 }
 
-// folder is where the files go: where the arguments say, else into the test's own media.
+// folder returns the output folder: from the arguments, or else the test's own media folder.
 func (b *benchmarks) folder(test *simapp.App) string {
 	if dir := b.arguments["additionalTestOutputDir"]; dir != "" {
 		return dir
@@ -51,13 +51,13 @@ func (b *benchmarks) folder(test *simapp.App) string {
 	return "/sdcard/Android/media/" + test.Package
 }
 
-// start is how a benchmark's mode starts the app.
+// startOf returns how a benchmark's mode starts the app.
 func startOf(mode string) choreo.Start {
 	return map[string]choreo.Start{"cold": choreo.Cold, "warm": choreo.Warm, "hot": choreo.Hot}[mode]
 }
 
-// benchmarkTakes is what Macrobenchmark takes around each start: it kills the app,
-// begins to record, and reads the trace.
+// benchmarkTakes is Macrobenchmark's overhead for each start: it kills the app, starts
+// recording, and reads the trace.
 const benchmarkTakes = 4 * time.Second
 
 // benchmark runs one test of a Macrobenchmark.
@@ -69,14 +69,14 @@ func (w *workload) benchmark() {
 	w.iterate(&benchmark{test: w.current, displayed: []float64{}})
 }
 
-// benchmark is one test under way.
+// benchmark is one test in progress.
 type benchmark struct {
 	test             simapp.TestCase
-	displayed, drawn []float64 // ms, of each iteration
+	displayed, drawn []float64 // ms, one for each iteration
 	traces           []string
 }
 
-// iterate does one iteration, and then the next.
+// iterate runs one iteration, and then the next.
 func (w *workload) iterate(b *benchmark) {
 	p, app := w.phone, w.benchmarks.app
 	if len(b.displayed) == b.test.Iterations {
@@ -95,7 +95,7 @@ func (w *workload) iterate(b *benchmark) {
 		p.leave()
 		start := startOf(b.test.Mode)
 		took := p.open(app, start)
-		// Macrobenchmark has it from the trace, not rounded.
+		// Macrobenchmark reads it from the trace, unrounded.
 		b.displayed = append(b.displayed, float64(took.Microseconds())/1000)
 		if app.Drawn > 0 && start != choreo.Hot {
 			b.drawn = append(b.drawn, float64((took+app.Drawn).Microseconds())/1000)
@@ -120,7 +120,7 @@ func (w *workload) keepTrace(b *benchmark) {
 
 func simpleName(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
 
-// writeFile writes to the folder of the files, which an app may make in its own media.
+// writeFile writes to the output folder, which an app may create within its own media.
 func (w *workload) writeFile(name string, data []byte) error {
 	dir := w.benchmarks.folder(w.app)
 	own := "/sdcard/Android/media/" + w.app.Package
@@ -133,8 +133,8 @@ func (w *workload) writeFile(name string, data []byte) error {
 	return w.phone.files.Write(path.Join(dir, name), data, 0o660)
 }
 
-// report says how one test went, as InstrumentationResults does: with the status of a
-// test under way.
+// report prints the result of one test like InstrumentationResults: with the status of a test
+// in progress.
 func (w *workload) report(b *benchmark) {
 	metrics := map[string]any{"timeToInitialDisplayMs": runsOf(b.displayed)}
 	if len(b.drawn) > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// recordBinder records what binder carries while the app's test runs.
+// recordBinder records binder transactions while the app's test runs.
 func recordBinder(t *testing.T, p *Phone, config string) (*threads.Tracker, *binder.Reader) {
 	t.Helper()
 	pid := strings.TrimSpace(output(t, p, "echo '"+config+"' | perfetto --txt -c - -o "+kernelTrace+" --background"))
@@ -31,9 +31,9 @@ func recordBinder(t *testing.T, p *Phone, config string) (*threads.Tracker, *bin
 	return tracker, r
 }
 
-// A trace that is asked for binder has each call with its answer, when and between which
-// threads they were, and what nobody waits for; one that is not has none.
-func TestATraceTellsWhatBinderCarries(t *testing.T) {
+// A trace with binder events contains each call and its reply, with their times and threads,
+// and one-way calls; other traces contain none.
+func TestTraceOfBinderTransactions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ phone, asked, name string }{
 		{"pixel-7-android-14", `ftrace_events: "binder/binder_transaction" ftrace_events: "binder/binder_transaction_received"`, "binder:"},
@@ -91,9 +91,9 @@ func TestATraceTellsWhatBinderCarries(t *testing.T) {
 	}
 }
 
-// An input event goes over the system's threads to the UI thread; which the system's wake
-// again that it waits for.
-func TestATraceTellsWhomAnInputEventWakes(t *testing.T) {
+// An input event passes through the system's threads to the UI thread, whose calls wake the
+// system's threads in turn.
+func TestTraceOfAnInputEvent(t *testing.T) {
 	t.Parallel()
 	r := recordKernel(t, newPhone(t, "pixel-7-android-14", hungry))
 	woken := map[string]int{}

@@ -21,7 +21,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
-// causesConfig asks for all that tells why frames are slow.
+// causesConfig records everything that explains slow frames.
 const causesConfig = `buffers { size_kb: 65536 fill_policy: RING_BUFFER }
 data_sources { config { name: "linux.ftrace" ftrace_config {
   ftrace_events: "power/cpu_frequency" ftrace_events: "block/block_rq_issue" ftrace_events: "block/block_rq_complete" symbolize_ksyms: true
@@ -29,17 +29,17 @@ data_sources { config { name: "linux.ftrace" ftrace_config {
 data_sources { config { name: "linux.process_stats" process_stats_config { scan_all_processes_on_start: true } } }
 data_sources { config { name: "android.surfaceflinger.frametimeline" } }`
 
-// causes is what readers found in a trace of an app with a cause of slow frames.
+// causes is the parsed trace of an app with a cause of slow frames.
 type causes struct {
 	recording
 	binder   *binder.Reader
 	disk     *blockio.Reader
 	counters *counters.Reader
 	frames   []timeline.Frame
-	ui       int32 // its thread, in the tracker's
+	ui       int32 // the UI thread, in the tracker
 }
 
-// recordCauses records the test of an app with some lines more.
+// recordCauses records the test of an app with additional lines.
 func recordCauses(t *testing.T, phone, lines string) causes {
 	t.Helper()
 	p := newPhone(t, phone, still+lines)
@@ -66,7 +66,7 @@ func recordCauses(t *testing.T, phone, lines string) causes {
 	return c
 }
 
-// of are the delays of a kind.
+// of returns the delays of a kind.
 func (c *causes) of(kind simapp.CauseKind) (out []timeline.Delay) {
 	for _, f := range c.frames {
 		for _, d := range f.Delays {
@@ -78,8 +78,8 @@ func (c *causes) of(kind simapp.CauseKind) (out []timeline.Delay) {
 	return out
 }
 
-// states are those of a thread that have a part between two instants, by time: those of
-// which the end is known.
+// states returns the states of a thread that overlap an interval, by time, except for
+// unfinished ones.
 func (c *causes) states(thread int32, from, to time.Duration) (out []sched.State) {
 	for _, s := range c.sched.States.Rows {
 		at := s.At - clock.Slept
@@ -90,7 +90,7 @@ func (c *causes) states(thread int32, from, to time.Duration) (out []sched.State
 	return out
 }
 
-// in is how long a thread was in a state between two instants.
+// in returns how long a thread was in a state between two instants.
 func (c *causes) in(thread int32, state string, from, to time.Duration) (long time.Duration) {
 	for _, s := range c.states(thread, from, to) {
 		if at := s.At - clock.Slept; strings.TrimSuffix(c.sched.Names[s.Name], "+") == state {
@@ -100,7 +100,7 @@ func (c *causes) in(thread int32, state string, from, to time.Duration) (long ti
 	return long
 }
 
-// wakers are the names of the threads that woke the UI thread at the end of a delay.
+// waker returns the name of the thread that woke the UI thread at the end of a delay.
 func (c *causes) waker(d timeline.Delay) string {
 	for _, s := range c.states(c.ui, d.To-50*time.Microsecond, d.To) {
 		if s.Waker > 0 {
@@ -110,7 +110,7 @@ func (c *causes) waker(d timeline.Delay) string {
 	return ""
 }
 
-// said are the sections of a thread that begin between two instants.
+// said returns the trace sections of a thread that begin between two instants.
 func (c *causes) said(thread int32, from, to time.Duration) (out []string) {
 	for _, s := range c.slices.Slices.Rows {
 		if at := s.At - clock.Slept; c.slices.Tracks[s.Track].Thread == int(thread) && at >= from && at < to {
@@ -120,13 +120,13 @@ func (c *causes) said(thread int32, from, to time.Duration) (out []string) {
 	return out
 }
 
-// What the UI thread waits for shows as it does on a phone: in its state, and in who wakes it.
-func TestATraceShowsWhatTheUIThreadWaitsFor(t *testing.T) {
+// What the UI thread waits for is visible as on a phone: in its state, and in its waker.
+func TestTraceOfWaitsOfTheUIThread(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		line, state, waker string
 		kind               simapp.CauseKind
-		says               string // the UI thread
+		says               string // the UI thread's section
 	}{
 		{"blocks binder com.example.backend IFeed::query 24ms after tap every 5", "S", "inder:20000_1", simapp.Binder, "binder transaction"},
 		{"blocks disk 24ms after tap every 5 in measure", "D", "", simapp.Disk, ""},
@@ -166,8 +166,8 @@ func TestATraceShowsWhatTheUIThreadWaitsFor(t *testing.T) {
 	}
 }
 
-// Each frame that draws records what is to be drawn, whether anything delays it or not.
-func TestEachFrameRecordsWhatItDraws(t *testing.T) {
+// Each frame that draws has the section for recording, whether or not it is delayed.
+func TestTraceOfFrameRecordings(t *testing.T) {
 	t.Parallel()
 	c := recordCauses(t, "pixel-7-android-14", "work draw 24ms after tap every 5\n")
 	drawn, recorded := 0, 0
@@ -184,7 +184,7 @@ func TestEachFrameRecordsWhatItDraws(t *testing.T) {
 	}
 }
 
-// thread is the tracker's number of the thread of a name; of a process where it has one.
+// thread returns the tracker's number of a thread by name, and process if it is not "".
 func (c *causes) thread(process, name string) int32 {
 	for i, one := range c.threads.Threads {
 		if one.Name == name && (process == "" || one.Process >= 0 && c.threads.Processes[one.Process].Name == process) {
@@ -194,10 +194,9 @@ func (c *causes) thread(process, name string) int32 {
 	return -1
 }
 
-// A call shows as transactions with their flags, and its work on threads of the processes
-// that were called, under the names that AIDL has; whom the first asks in turn takes part
-// of it.
-func TestATraceShowsWhoAnswers(t *testing.T) {
+// A call is visible as transactions with their flags, and its work on threads of the called
+// processes, in sections named like AIDL's; a nested call takes a part of it.
+func TestTraceOfNestedBinderCalls(t *testing.T) {
 	t.Parallel()
 	for _, phone := range []string{"pixel-7-android-14", "pixel-5-android-11"} {
 		c := recordCauses(t, phone, "blocks binder com.example.backend IFeed::query 24ms through /system/bin/vold IVold::mount after tap every 5\n")
@@ -229,7 +228,7 @@ func TestATraceShowsWhoAnswers(t *testing.T) {
 	}
 }
 
-// answering is the thread of a process that runs in a delay.
+// answering returns the thread of a process that runs in a delay.
 func (c *causes) answering(d timeline.Delay, process string) int32 {
 	for i, one := range c.threads.Threads {
 		if one.Process >= 0 && c.threads.Processes[one.Process].Name == process && c.in(int32(i), "Running", d.From, d.To) > 0 {
@@ -239,9 +238,9 @@ func (c *causes) answering(d timeline.Delay, process string) int32 {
 	return -1
 }
 
-// Storage shows as requests to one device, which the thread that waits sends, one after the
-// other, and as where in the kernel it slept; the owner of a lock that waits does so itself.
-func TestATraceShowsWhatStorageIsAsked(t *testing.T) {
+// Storage is visible as requests to one device, which the waiting thread sends one after the
+// other, and as the kernel function in which it slept; for a lock, the owner waits.
+func TestTraceOfStorageRequests(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ line, function, kind, thread string }{
 		{"blocks disk 24ms after tap every 5 by read", "folio_wait_bit_common", "R", "m.example.still"},
@@ -263,7 +262,7 @@ func TestATraceShowsWhatStorageIsAsked(t *testing.T) {
 		requests := map[blockio.Level]int{}
 		for _, w := range c.disk.Work.All() {
 			requests[w.Level]++
-			told += w.For / 2 // two levels tell of each
+			told += w.For / 2 // reported at two levels
 			if c.disk.Names[w.Kind] != tt.kind || w.Thread != thread || w.For <= 0 || w.For > 8*time.Millisecond {
 				t.Errorf("%s: a request %+v", tt.line, w)
 			}
@@ -277,13 +276,13 @@ func TestATraceShowsWhatStorageIsAsked(t *testing.T) {
 	}
 }
 
-// Where others take the CPUs none is idle while the UI thread waits for one, and what it
-// waits for is those.
-func TestATraceShowsWhoTakesTheCPUs(t *testing.T) {
+// If other processes take the CPUs, none is idle while the UI thread waits for one, and the
+// wait is attributed to them.
+func TestTraceOfBusyCPUs(t *testing.T) {
 	t.Parallel()
 	for _, phone := range []string{"pixel-7-android-14", "c1-go-android-11"} {
 		c := recordCauses(t, phone, "blocks cpu 24ms after tap every 5 by com.android.vending\n")
-		for _, d := range c.of(simapp.CPU)[1:] { // columns don't tell the first turn of a CPU
+		for _, d := range c.of(simapp.CPU)[1:] { // the compact format lacks the first run on a CPU
 			var others, all time.Duration
 			for i, one := range c.threads.Threads {
 				if one.TID == 0 {
@@ -306,10 +305,10 @@ func TestATraceShowsWhoTakesTheCPUs(t *testing.T) {
 	}
 }
 
-// A frame that is kept on the little CPUs runs there alone, and they are busy while the big
-// ones have next to nothing to do; one whose CPUs are held down runs at less than half the
-// speed, and takes longer by as much.
-func TestATraceShowsWhereAndHowFastAFrameRuns(t *testing.T) {
+// A frame limited to the little CPUs runs only there, and they are busy while the big ones are
+// almost idle; a frame on throttled CPUs runs at less than half the frequency, and takes
+// correspondingly longer.
+func TestTraceOfLittleAndSlowCPUs(t *testing.T) {
 	t.Parallel()
 	usual := recordCauses(t, "pixel-7-android-14", "")
 	little := recordCauses(t, "pixel-7-android-14", "little after tap\n")
@@ -369,10 +368,9 @@ func TestATraceShowsWhereAndHowFastAFrameRuns(t *testing.T) {
 	}
 }
 
-// The GPU's work is nobody's on a CPU but that of the thread that waits for it, and makes
-// the frame late; SurfaceFlinger's is that of its own thread, and the frame's fault is not
-// the app's.
-func TestATraceShowsTheGPUAndSurfaceFlinger(t *testing.T) {
+// The GPU's work uses no CPU except for the thread that waits for it, and makes the frame
+// late; SurfaceFlinger's work is on its own thread, and the app is not at fault.
+func TestTraceOfTheGPUAndSurfaceFlinger(t *testing.T) {
 	t.Parallel()
 	gpu := recordCauses(t, "pixel-7-android-14", "gpu 24ms after tap every 8\n")
 	fence := gpu.thread("com.example.still", "GPU completion")
@@ -411,9 +409,9 @@ func TestATraceShowsTheGPUAndSurfaceFlinger(t *testing.T) {
 	}
 }
 
-// A buffer waits behind a frame for which the render thread took longer: the next late
-// frame is late, and yet something new is seen at each vsync. The counter tells of it.
-func TestATraceShowsBuffersThatWait(t *testing.T) {
+// A buffer waits after a frame with a slow render thread: the next late frame is late although
+// a new frame is shown at each vsync. The counter shows it.
+func TestTraceOfWaitingBuffers(t *testing.T) {
 	t.Parallel()
 	c := recordCauses(t, "sdk-gphone64-x86-android-14", "work shader 26ms after tap every 16\nwork layout 10ms after tap every 16 from 8\n")
 	waiting := func(at time.Duration) (n float64) {
@@ -466,9 +464,9 @@ little after swipe
 slow-clock after swipe
 `
 
-// However often a phone is asked what happened, the same did, whatever delays frames: one
-// thread runs on a CPU at a time, and a thread on one CPU.
-func TestCausesKeepTheLawsOfScheduling(t *testing.T) {
+// However often the timeline is read, and whatever delays frames, it is the same and
+// consistent: one thread runs on a CPU at a time, and a thread on one CPU.
+func TestCausesKeepTheSchedulingConsistent(t *testing.T) {
 	t.Parallel()
 	for _, phone := range []string{"pixel-7-android-14", "c1-go-android-11", "nexus-5-android-4.4.4"} {
 		runs := func(step time.Duration) ([]timeline.Run, []timeline.Transaction, []timeline.Sleep) {
@@ -512,9 +510,9 @@ func TestCausesKeepTheLawsOfScheduling(t *testing.T) {
 	}
 }
 
-// An app may allocate and have no methods. What it allocates more than the collector frees fills
+// An app may allocate without having methods. Allocations beyond what the collector frees fill
 // its heap, and then its UI thread waits for the collector.
-func TestAHeapThatFillsStopsTheUIThread(t *testing.T) {
+func TestFullHeapBlocksTheUIThread(t *testing.T) {
 	for allocates, want := range map[string]bool{"allocates 4000\n": true, "allocates 2500\n": false} {
 		p := newPhone(t, "pixel-7-android-14", still+allocates)
 		pid := strings.TrimSpace(output(t, p, "echo '"+strings.Replace(kernelConfig, `"view"`, `"view" atrace_categories: "dalvik"`, 1)+"' | perfetto --txt -c - -o "+kernelTrace+" --background"))
@@ -522,7 +520,7 @@ func TestAHeapThatFillsStopsTheUIThread(t *testing.T) {
 		start(p, instrument)
 		pass(t, p, 7*time.Second)
 		r := readKernel(t, p, pid, from)
-		output(t, p, "dumpsys batterystats") // the collector's work costs energy, and is no method's
+		output(t, p, "dumpsys batterystats") // the collector's work costs energy, and belongs to no method
 		waits, runs := 0, 0
 		for _, s := range r.slices.Slices.Rows {
 			switch r.slices.Names[s.Name] {

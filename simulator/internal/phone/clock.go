@@ -9,15 +9,15 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/clock"
 )
 
-// SetWallClock sets the phone's wall clock forward, as a time server does.
+// SetWallClock advances the phone's wall clock, like a time server.
 func (p *Phone) SetWallClock(by time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.log.Boot = p.log.Boot.Add(by)
 }
 
-// date is date [+FORMAT], of which a simulated phone has the numbers alone (toybox, before
-// Android 6 toolbox). Its time zone is UTC.
+// date is date [+FORMAT], with numeric formats only (toybox, before Android 6 toolbox). The
+// time zone is UTC.
 func date(c *call) int {
 	now := c.log.Boot.Add(c.clock.Now())
 	layout, ok := strings.CutPrefix(c.Arg(0), "+")
@@ -33,8 +33,8 @@ func date(c *call) int {
 	return 0
 }
 
-// Clock is the phone's own clock, CLOCK_MONOTONIC. To sleep on it is what moves
-// the phone's time.
+// Clock returns the phone's own clock, CLOCK_MONOTONIC. Sleeping on it advances the phone's
+// time.
 func (p *Phone) Clock() device.Clock { return ownClock{p} }
 
 type ownClock struct{ phone *Phone }
@@ -45,10 +45,10 @@ func (c ownClock) Now() time.Duration {
 	return c.phone.clock.Now()
 }
 
-// Sleep moves the phone's time by d at once, and returns when what ended in it
-// has been told to whoever started it: so the end is seen before the next command
-// is sent, and how often a measurement looks does not depend on luck. With a rate,
-// it waits for the clock instead.
+// Sleep advances the phone's time by d at once, and returns when the clients of all commands
+// that ended have received their results. So an end is seen before the next command is sent,
+// and the number of polls in a measurement is deterministic. With a rate, it waits for the
+// clock instead.
 func (c ownClock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -59,14 +59,14 @@ func (c ownClock) Sleep(ctx context.Context, d time.Duration) error {
 	c.phone.mu.Lock()
 	c.phone.clock.Advance(d)
 	finished := c.phone.host.TakeFinished()
-	if c.phone.stalled() { // nobody can be told
+	if c.phone.stalled() { // no result can be delivered
 		finished = nil
 	}
 	c.phone.mu.Unlock()
 	return finished.Delivered(ctx)
 }
 
-// run lets the clock run by itself.
+// run makes the clock advance by itself.
 func (p *Phone) run(rate float64) {
 	const tick = 10 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())

@@ -10,13 +10,13 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// call is a command that acts on the phone.
+// call is a command on the phone.
 type call struct {
 	*Phone
 	*shell.Call
 }
 
-// commands are what a phone's shell knows beside its own.
+// commands returns the phone's commands apart from the shell's own.
 func (p *Phone) commands() map[string]shell.Command {
 	lasts := func(since int, run func(c *call, then func(code int))) shell.Command {
 		return shell.Command{Since: since, Run: func(c *shell.Call, then func(code int)) { run(&call{p, c}, then) }}
@@ -64,7 +64,7 @@ func (p *Phone) commands() map[string]shell.Command {
 	return all
 }
 
-// recorders is the phone as recorders see it.
+// recorders returns the phone as the recorders need it.
 func (p *Phone) recorders() *recorders.Phone {
 	return &recorders.Phone{Account: p.power, Files: p.files, Host: p.host, Property: p.property, Timeline: p.recorded, App: func(pkg string) *simapp.App {
 		if a := p.packages.Apps[pkg]; a != nil {
@@ -74,7 +74,7 @@ func (p *Phone) recorders() *recorders.Phone {
 	}}
 }
 
-// cmd is cmd SERVICE …: the newer way to the package manager and the battery.
+// cmd is cmd SERVICE …: the newer interface to the package manager and the battery.
 func cmd(c *call, then func(code int)) {
 	switch c.Arg(0) {
 	case "package":
@@ -99,7 +99,7 @@ func cmd(c *call, then func(code int)) {
 	then(20)
 }
 
-// pm is the package manager; what compiles in the background is the system's.
+// pm is the package manager; the background compilation belongs to the system.
 func pm(c *call, then func(code int), other func(*shell.Call, func(code int))) {
 	if c.Arg(0) == "bg-dexopt-job" && c.profile.API >= 24 {
 		c.Args = c.Args[1:]
@@ -109,7 +109,7 @@ func pm(c *call, then func(code int), other func(*shell.Call, func(code int))) {
 	other(c.Call, then)
 }
 
-// hasService reports whether the phone has a service of that name, once it serves.
+// hasService reports whether the phone has a service of that name, once services are up.
 func (p *Phone) hasService(name string) bool {
 	s, known := services[name]
 	return known && p.profile.API >= s.since

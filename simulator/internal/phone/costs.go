@@ -10,11 +10,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/system"
 )
 
-// nativeSince are programs that were Java's before that API level.
+// nativeSince are the API levels in which Java programs became native.
 var nativeSince = map[string]int{"am": 24, "pm": 26, "settings": 26, "wm": 26, "input": 30, "svc": 31}
 
-// takes is how long a command takes beside what it waits for: a program of Java's has
-// to start a virtual machine (app_process), a native one asks a service over binder.
+// takes returns the duration of a command, apart from what it waits for: a Java program starts
+// a virtual machine (app_process), a native one calls a service over binder.
 func (p *Phone) takes(name string, args []string) time.Duration {
 	native, both := nativeSince[name]
 	switch {
@@ -27,11 +27,11 @@ func (p *Phone) takes(name string, args []string) time.Duration {
 	case name == "perfetto", name == "simpleperf", name == "logcat":
 		return p.about(8*time.Millisecond, 25*time.Millisecond)
 	}
-	return 0 // as long as any command
+	return 0 // the minimum of any command
 }
 
-// about is a duration between that of a fast phone and that of a slow one, some 15 %
-// off by chance.
+// about returns a duration between those of a fast and a slow phone, with a random deviation
+// of about 15 %.
 func (p *Phone) about(fast, slow time.Duration) time.Duration {
 	const fastest, slowest = 0.7, 1.3
 	p.state.asked++
@@ -40,7 +40,7 @@ func (p *Phone) about(fast, slow time.Duration) time.Duration {
 	return d + time.Duration(float64(d)*0.15*(2*p.random("cost", p.state.asked).Float64()-1))
 }
 
-// serviceOf is which of the system's services a program asks, "" for none.
+// serviceOf returns the system service that a program uses, "" for none.
 func serviceOf(name string, args []string) string {
 	first := ""
 	if name == "dumpsys" && len(args) > 2 && args[0] == "-t" {
@@ -66,7 +66,7 @@ func serviceOf(name string, args []string) string {
 	return ""
 }
 
-// costly is a command that takes its time, and may come before the services are there.
+// costly returns a command that takes time, and may be called before the services are up.
 func (p *Phone) costly(name string, cmd shell.Command) shell.Command {
 	run := cmd.Run
 	cmd.Run = func(c *shell.Call, then func(code int)) {
@@ -79,7 +79,7 @@ func (p *Phone) costly(name string, cmd shell.Command) shell.Command {
 	return cmd
 }
 
-// take runs a command when its time has passed.
+// take runs a command after its duration.
 func (p *Phone) take(name string, c *shell.Call, run func(*shell.Call, func(int)), then func(code int)) {
 	if c.AtOnce() {
 		run(c, then)
@@ -98,10 +98,10 @@ func (p *Phone) take(name string, c *shell.Call, run func(*shell.Call, func(int)
 	})
 }
 
-// dumpTakes is how long a process takes to tell of its frames, and for how much of that
-// it can't draw. Since Android 6 each number of each row is written by itself on the
-// render thread, to a reader that is no faster; before, a table of 128 rows is printed
-// under a lock that drawing needs (HardwareRenderer.dumpGfxInfo, DrawProfiler::dumpData).
+// dumpTakes returns how long a process takes to dump its frames, and for how much of that it
+// can't draw. Since Android 6 each number of each row is written separately on the render
+// thread, as fast as its reader; before, a table of 128 rows is printed under a lock that
+// drawing needs (HardwareRenderer.dumpGfxInfo, DrawProfiler::dumpData).
 func (p *Phone) dumpTakes(pr *process) (takes, stalls time.Duration) {
 	const busy = 30 * time.Millisecond
 	takes = p.about(35*time.Millisecond, 150*time.Millisecond)
@@ -117,12 +117,12 @@ func (p *Phone) dumpTakes(pr *process) (takes, stalls time.Duration) {
 	return takes, p.about(8*time.Millisecond, 30*time.Millisecond)
 }
 
-// writes is the part of a dump that the thread which writes it is busy; else it waits for
+// writes is the share of a dump in which the writing thread is busy; otherwise it waits for
 // its reader.
 const writes = 0.2
 
-// dumpFrames has the processes of a package tell of their frames. Each does it on its
-// render thread, which draws nothing meanwhile, once what is before it there is drawn
+// dumpFrames makes the processes of a package dump their frames. Each does so on its render
+// thread, which draws nothing until then, after its earlier work
 // (RenderProxy::dumpProfileInfo).
 func (c *call) dumpFrames(tell func(), then func()) {
 	if c.AtOnce() {
@@ -150,9 +150,9 @@ func (c *call) dumpFrames(tell func(), then func()) {
 	})
 }
 
-// addUp has the system add up the pages of a process (smaps): it holds the lock on the
-// process's memory meanwhile, so that a thread that maps some waits, as the UI thread
-// does now and then.
+// addUp makes the system sum the pages of a process (smaps): it holds the lock of the
+// process's memory, so that a thread that maps memory waits, as the UI thread does
+// occasionally.
 func (c *call) addUp(tell func(), then func()) {
 	pr := c.state.running[c.Arg(0)]
 	if c.AtOnce() || pr == nil {
@@ -169,14 +169,14 @@ func (c *call) addUp(tell func(), then func()) {
 	})
 }
 
-// lingers is how long an instrumentation takes to end after its test's last step.
+// lingers returns how long an instrumentation takes to end after its test's last step.
 func (w *workload) lingers() time.Duration {
 	const most = 400 * time.Millisecond
 	return time.Duration(w.phone.random("lingers", w.phone.state.played).Float64() * float64(most))
 }
 
-// Stalled is for how long apps could not draw since the phone was made, because they
-// had to tell of their frames.
+// Stalled returns for how long apps could not draw because of dumps of their frames, since the
+// phone was created.
 func (p *Phone) Stalled() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/power"
 )
 
-// ticks adds up numbers of a line of words, in seconds.
+// ticks adds the numbers in a list of words, in seconds.
 func ticks(t *testing.T, words []string) (seconds float64) {
 	t.Helper()
 	for _, w := range words {
@@ -24,15 +24,15 @@ func ticks(t *testing.T, words []string) (seconds float64) {
 	return seconds
 }
 
-// Whoever tells CPU time tells the same of it: the runs of the app's threads are what
-// /proc/PID/stat and batterystats count, and all runs what /proc/stat does, to a tick or
-// two; and a cluster was as long at its speeds as time went by.
-func TestAllTellTheSameCPUTime(t *testing.T) {
+// All sources of CPU time agree: the runs of the app's threads are what /proc/PID/stat and
+// batterystats count, and all runs are what /proc/stat counts, to a tick or two; and the times
+// at a cluster's frequencies add up to the elapsed time.
+func TestSourcesOfCPUTimeAgree(t *testing.T) {
 	for _, phone := range []string{"pixel-7-android-14", "moto-g5-android-7.0"} {
 		p := newPhone(t, phone, hungry)
 		output(t, p, "dumpsys battery unplug; dumpsys batterystats --reset")
 		start(p, instrument)
-		pass(t, p, 5200*time.Millisecond) // it is idle by then, however long the commands take
+		pass(t, p, 5200*time.Millisecond) // idle by then, however long the commands take
 		pid := p.state.running["com.example.still"].PID
 		own := strings.Fields(output(t, p, fmt.Sprintf("cat /proc/%d/stat", pid)))
 		ofProcess := ticks(t, own[13:15])
@@ -49,19 +49,19 @@ func TestAllTellTheSameCPUTime(t *testing.T) {
 		for what, told := range map[string]float64{
 			"/proc/PID/stat": ofProcess, "batterystats": (counted["cpu_user_ms"] + counted["cpu_system_ms"]) / 1000,
 		} {
-			if math.Abs(told-app) > 0.03 || app < 1 { // of three commands, one after the other
+			if math.Abs(told-app) > 0.03 || app < 1 { // for three commands in sequence
 				t.Errorf("%s: %s tells %.2f s, the app's threads ran for %.3f s", phone, what, told, app)
 			}
 		}
-		if got := ticks(t, all[1:4]); math.Abs(got-every) > 0.2 { // eight CPUs, user and system: each rounds down
+		if got := ticks(t, all[1:4]); math.Abs(got-every) > 0.2 { // eight CPUs, user and system: each rounded down
 			t.Errorf("%s: /proc/stat tells %.2f s, all threads ran for %.3f s", phone, got, every)
 		}
 	}
 }
 
-// The CPUs' joules are those of the app's runs, at the watts of each one's cluster and
-// speed: their sum by the methods' own hunger, which is 1 here, and one factor of the run.
-func TestTheCPUsJoulesAreThoseOfTheRuns(t *testing.T) {
+// The CPUs' joules are those of the app's runs, at the watts of each run's cluster and
+// frequency, times the methods' own factors, which are 1 here, and one factor of the run.
+func TestCPUEnergyIsThatOfTheRuns(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", still+"load 700ms after tap\n")
 	start(p, instrument)
 	pass(t, p, 6*time.Second)
@@ -89,17 +89,17 @@ func TestTheCPUsJoulesAreThoseOfTheRuns(t *testing.T) {
 	}
 }
 
-// However often an app is looked at while it draws, its CPU time is the same.
-func TestCPUTimeDoesNotDependOnWhenItIsAskedFor(t *testing.T) {
+// An app's CPU time does not depend on how often it is read while the app draws.
+func TestCPUTimeDoesNotDependOnPolling(t *testing.T) {
 	for _, phone := range []string{"nexus-4-android-4.3", "nexus-4-android-5.0.0", "pixel-7-android-14"} {
 		told := map[time.Duration]time.Duration{}
 		for _, every := range []time.Duration{3700 * time.Microsecond, 5 * time.Second} {
 			p := newPhone(t, phone, still)
 			start(p, instrument)
 			for until := p.clock.Now() + 5*time.Second; p.clock.Now() < until; pass(t, p, min(every, until-p.clock.Now())) {
-				p.power.CPU(p.state.running["com.example.still"].deeds)
+				p.power.CPU(p.state.running["com.example.still"].usage)
 			}
-			told[every] = p.power.CPU(p.state.running["com.example.still"].deeds)
+			told[every] = p.power.CPU(p.state.running["com.example.still"].usage)
 		}
 		often, once := told[3700*time.Microsecond], told[5*time.Second]
 		if d := often - once; once < 500*time.Millisecond || d < -time.Millisecond || d > time.Millisecond {
@@ -108,16 +108,16 @@ func TestCPUTimeDoesNotDependOnWhenItIsAskedFor(t *testing.T) {
 	}
 }
 
-// To tell of its frames takes an app CPU time of its own, on the thread that draws.
-func TestADumpIsWorkOfTheThreadThatDraws(t *testing.T) {
+// A dump of frames costs the app CPU time, on the drawing thread.
+func TestDumpsCostCPUTimeOfTheRenderThread(t *testing.T) {
 	for phone, thread := range map[string]string{"pixel-5-android-11": "RenderThread", "nexus-4-android-4.3": "m.example.still"} {
 		p := newPhone(t, phone, still)
 		start(p, instrument)
-		pass(t, p, 2700*time.Millisecond) // nothing moves: the next event comes at 3 s
+		pass(t, p, 2700*time.Millisecond) // idle: the next event is at 3 s
 		pr := p.state.running["com.example.still"]
 		ran := func() (long time.Duration) {
 			p.Timeline()
-			for _, one := range pr.deeds.Threads {
+			for _, one := range pr.usage.Threads {
 				if one != nil && one.Name == thread {
 					long += one.Ran()
 				}
@@ -133,9 +133,9 @@ func TestADumpIsWorkOfTheThreadThatDraws(t *testing.T) {
 	}
 }
 
-// A phone that was left alone for hours remembers who ran in its last minute, and how
-// long its CPUs were busy in all.
-func TestHoursOfSleepTakeNoMemory(t *testing.T) {
+// A phone that was left alone for hours keeps the runs of its last minute, and the total busy
+// time of its CPUs.
+func TestIdleHoursUseNoMemory(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", "")
 	pass(t, p, 3*time.Hour)
 	busy := ticks(t, strings.Fields(strings.SplitN(output(t, p, "cat /proc/stat"), "\n", 2)[0])[1:4])

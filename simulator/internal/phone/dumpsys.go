@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/profile"
 )
 
-// services are what dumpsys can ask, with the API level that brought them.
+// services are the services that dumpsys can dump, with the API level that introduced each.
 var services = map[string]struct {
 	since int
 	dump  func(c *call) int
@@ -43,7 +43,7 @@ var services = map[string]struct {
 // dumpGraphics is dumpsys gfxinfo.
 func dumpGraphics(c *call) int {
 	c.advance()
-	running := []*gfxinfo.Process{{Package: "system", PID: logcat.SystemPID}} // system_server, which has no windows
+	running := []*gfxinfo.Process{{Package: "system", PID: logcat.SystemPID}} // system_server, without windows
 	for _, pkg := range sortedKeys(c.state.running) {
 		running = append(running, &c.state.running[pkg].Process)
 	}
@@ -64,8 +64,8 @@ func (p *Phone) graphics() gfxinfo.Phone {
 	return gfxinfo.Phone{API: p.profile.API, Now: p.clock.Now(), Boottime: clock.Boottime(p.clock.Now())}
 }
 
-// keepGraphics keeps what a process has counted that ends. It takes a while: the system
-// is told of its end, and writes a file.
+// keepGraphics keeps the statistics of a process that ends, after a while: the system is
+// notified of its end, and writes a file.
 func (p *Phone) keepGraphics(pr *process) {
 	at := p.graphics()
 	takes := p.options.KeepsAfter
@@ -141,7 +141,7 @@ func dumpsys(c *call, then func(code int)) {
 	then(code)
 }
 
-// listServices names those that dumpsys can ask.
+// listServices lists the services that dumpsys can dump.
 func (c *call) listServices() {
 	c.Printf("Currently running services:\n")
 	for _, n := range sortedKeys(services) {
@@ -151,15 +151,15 @@ func (c *call) listServices() {
 	}
 }
 
-// dumpFor is how long dumpsys gives a service (Android 8).
+// dumpFor is dumpsys's timeout for a service (Android 8).
 const dumpFor = 10 * time.Second
 
-// gaveUp is what it says then.
+// gaveUp prints the message for the timeout.
 func gaveUp(out io.Writer, service string, longest time.Duration) {
 	fmt.Fprintf(out, "\n*** SERVICE '%s' DUMP TIMEOUT (%dms) EXPIRED ***\n\n", service, longest.Milliseconds())
 }
 
-// giveUp says that a dump took too long (frameworks/native/cmds/dumpsys/dumpsys.cpp).
+// giveUp makes a dump time out (frameworks/native/cmds/dumpsys/dumpsys.cpp).
 func (c *call) giveUp(out io.Writer, name string, then func(code int)) {
 	c.clock.Spend(dumpFor, func() {
 		gaveUp(out, name, dumpFor)
@@ -167,7 +167,7 @@ func (c *call) giveUp(out io.Writer, name string, then func(code int)) {
 	})
 }
 
-// garble puts random bytes between lines and cuts a line short.
+// garble inserts random bytes between lines and truncates one line.
 func (p *Phone) garble(text []byte) []byte {
 	r := p.random("garbage", p.clock.Now())
 	lines := bytes.SplitAfter(text, []byte("\n"))
@@ -227,7 +227,7 @@ func dumpDisplay(c *call) int {
 	return 0
 }
 
-// shownHz is the rate at which the display shows what there is now.
+// shownHz returns the rate at which the display is refreshing.
 func (p *Phone) shownHz() float64 {
 	period := max(p.screen.Period(), p.screen.Still())
 	if pr := p.state.running[p.state.foreground]; pr != nil {
@@ -237,8 +237,8 @@ func (p *Phone) shownHz() float64 {
 	return float64(time.Second) / float64(period)
 }
 
-// focusedWindow is the title of the window with the focus: a dialog's of the system, or that
-// of the component in front.
+// focusedWindow returns the title of the window with the focus: a system dialog's, or that of
+// the front component.
 func (p *Phone) focusedWindow() string {
 	if d := p.system.Front(); d != nil {
 		return d.Title()
@@ -246,7 +246,7 @@ func (p *Phone) focusedWindow() string {
 	return p.focused()
 }
 
-// focused is the component in front: an app's, or the launcher's.
+// focused returns the front component: an app's, or the launcher's.
 func (p *Phone) focused() string {
 	if pr := p.state.running[p.state.foreground]; pr != nil {
 		return pr.component()
@@ -266,14 +266,14 @@ func dumpWindow(c *call) int {
 	c.Printf("    mScreenOnEarly=true mScreenOnFully=true\n    mAwake=true\n")
 	c.Printf("\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  mCurrentFocus=Window{2a1b3c u0 %s}\n  mFocusedApp=AppWindowToken{4d5e6f token=Token{7a8b9c ActivityRecord{1f2e3d u0 %s t12}}}\n", c.focusedWindow(), c.focused())
 	c.printRotation()
-	if c.profile.API < 17 { // later it is among the displays' contents
+	if c.profile.API < 17 { // later it is part of the displays' contents
 		c.Printf("\n  Display: %s\n", displayLine(c.profile))
 	}
 	return 0
 }
 
-// printRotation is the line of the window manager that says how the screen is turned
-// (DisplayRotation.dump since Android 10, before it WindowManagerService).
+// printRotation prints the window manager's line for the rotation (DisplayRotation.dump since
+// Android 10, before it WindowManagerService).
 func (c *call) printRotation() {
 	turned := c.state.settings["system user_rotation"]
 	if c.state.settings["system accelerometer_rotation"] == "1" || turned == "" {
@@ -287,8 +287,8 @@ func (c *call) printRotation() {
 	c.Printf("  mRotation=%s\n", turned)
 }
 
-// displayLine is what Android 4.1 says of its one display: its size, and between
-// which sizes the part of it lies that an app gets, less a status bar of 25 dp.
+// displayLine returns Android 4.1's line for its only display: its size, and the range of
+// sizes that an app gets, without a status bar of 25 dp.
 func displayLine(p profile.Profile) string {
 	var width, height int
 	if _, err := fmt.Sscanf(p.Screen, "%dx%d", &width, &height); err != nil {
@@ -362,7 +362,7 @@ func dumpThermal(c *call) int {
 	return 0
 }
 
-// dumpConnectivity says which network is the active one.
+// dumpConnectivity prints the active network.
 func dumpConnectivity(c *call) int {
 	id, kind, sub := 101, "MOBILE", map[string]string{"3g": "UMTS", "4g": "LTE", "2g": "EDGE"}[c.state.network]
 	switch c.state.network {

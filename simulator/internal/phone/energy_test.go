@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/powerdata"
 )
 
-// hungry is still with work beside its frames.
+// hungry is still with work apart from its frames.
 var hungry = still + `method com.example.still.Feed.bind 30%
 method com.example.still.Json.parse 20% power x2 from com.example.still.Feed.bind
 method _ZN4feed6decodeEv 15% kind native
@@ -47,14 +47,14 @@ func record(t *testing.T, p *Phone) string {
 	return strings.TrimSpace(output(t, p, "cat /data/local/tmp/a.cfg | perfetto --txt -c - -o "+traceFile+" --background"))
 }
 
-// end ends a recorder and waits until it is gone.
+// end stops a recorder and waits until it has exited.
 func end(t *testing.T, p *Phone, signal, pid string) {
 	t.Helper()
 	output(t, p, "kill "+signal+" "+pid)
 	gone(t, p, pid)
 }
 
-// gone waits until a process is gone.
+// gone waits until a process has ended.
 func gone(t *testing.T, p *Phone, pid string) {
 	t.Helper()
 	for range 20 {
@@ -115,22 +115,22 @@ func TestRailsAddUpToTheTruth(t *testing.T) {
 	if covered != to-from {
 		t.Errorf("the rails cover %v of %v", covered, to-from)
 	}
-	// The counters are renewed four times a second: at both ends, up to 0.25 s is
-	// spread evenly.
+	// The counters are updated four times a second: at both ends, up to 0.25 s is
+	// interpolated.
 	within(t, "the energy by rails", joules, truth.Joules, 0.02)
 	for _, c := range power.Components(from, to) {
 		if c.Name == "display" {
 			within(t, "the display's rail", c.EnergyJ, truth.Parts["screen"], 0.01)
 		}
-		if c.Name == "system" { // the wakelock costs nothing while the screen is on
+		if c.Name == "system" { // a wakelock costs nothing while the screen is on
 			within(t, "the rail of the sensors", c.EnergyJ, truth.Parts["sensors"], 0.01)
 		}
 	}
 }
 
-// The gauges of these phones report in other units, or with the other sign; none
-// has the voltage in the trace, as before Android 15.
-func TestGaugesTellTheTruthInTheirOwnWay(t *testing.T) {
+// The gauges of these phones report in other units, or with the opposite sign; none has the
+// voltage in the trace, as before Android 15.
+func TestGaugesWithOtherUnitsAndSigns(t *testing.T) {
 	for _, c := range []struct {
 		phone   string
 		unit    float64 // A
@@ -165,7 +165,7 @@ func TestGaugesTellTheTruthInTheirOwnWay(t *testing.T) {
 
 var voltageLine = regexp.MustCompile(`(?m)^  voltage: (\d+)$`)
 
-// addVoltage gives all readings the voltage that the battery service tells.
+// addVoltage sets the battery service's voltage in all readings.
 func addVoltage(t *testing.T, p *Phone, readings []energy.BatteryReading) {
 	t.Helper()
 	m := voltageLine.FindStringSubmatch(output(t, p, "dumpsys battery"))
@@ -179,7 +179,7 @@ func addVoltage(t *testing.T, p *Phone, readings []energy.BatteryReading) {
 	}
 }
 
-func TestACurrentThatChargesIsPositive(t *testing.T) {
+func TestChargingCurrentIsPositive(t *testing.T) {
 	p := newPhone(t, "pixel-5-android-11", still)
 	pid := record(t, p)
 	pass(t, p, 5*time.Second)
@@ -213,7 +213,7 @@ func TestSensorsCanBeChosen(t *testing.T) {
 	}
 }
 
-func TestEmulatorsShowConstants(t *testing.T) {
+func TestEmulatorsReportConstants(t *testing.T) {
 	p := newPhone(t, "sdk-gphone-android-11", still)
 	has(t, output(t, p, "getprop"), "[ro.kernel.qemu]: [1]", "[ro.hardware]: [ranchu]")
 	before := output(t, p, "dumpsys battery")
@@ -224,7 +224,7 @@ func TestEmulatorsShowConstants(t *testing.T) {
 	}
 }
 
-func TestTheBatteryRunsDown(t *testing.T) {
+func TestBatteryDischarges(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", "")
 	from := p.Clock().Now()
 	charge := func() float64 {
@@ -241,7 +241,8 @@ func TestTheBatteryRunsDown(t *testing.T) {
 	within(t, "the energy by the charge counter", (before-charge())*3600*4.2, p.Truth(from, p.Clock().Now()).Joules, 0.02)
 }
 
-// What an app burns is told in lines of their own, and chance does not see them.
+// The app's power is specified in lines of its own, which do not affect the random numbers for
+// frames.
 func TestPowerDoesNotChangeFrames(t *testing.T) {
 	noisy := strings.Replace(still, "noise session 0% repetition 0% frame 0% tail 0%", "noise session 5% repetition 5% frame 10% tail 2%x3", 1)
 	var dumps []string
@@ -257,7 +258,7 @@ func TestPowerDoesNotChangeFrames(t *testing.T) {
 	}
 }
 
-func TestPhonesOfOneSeedBurnAlike(t *testing.T) {
+func TestSameSeedUsesTheSameEnergy(t *testing.T) {
 	burn := func() Truth {
 		p := newPhone(t, "pixel-7-android-14", hungry)
 		return p.Truth(play(t, p))
@@ -289,16 +290,16 @@ func TestTruthAddsUp(t *testing.T) {
 	}
 }
 
-func TestWhatPerfettoRefuses(t *testing.T) {
+func TestPerfettoErrors(t *testing.T) {
 	p := newPhone(t, "pixel-5-android-11", "")
 	put(t, p, "/data/local/tmp/ok.cfg", fmt.Sprintf(traceConfig, ""))
 	put(t, p, "/data/local/tmp/new.cfg", fmt.Sprintf(traceConfig, "battery_counters: BATTERY_COUNTER_VOLTAGE\n"))
 	put(t, p, "/data/local/tmp/open.cfg", "buffers { size_kb: 4096\n")
 	for _, line := range []string{
-		"perfetto --txt -c /data/local/tmp/ok.cfg -o " + traceFile,                              // SELinux closes the folder
-		"cat /data/local/tmp/ok.cfg | perfetto --txt -c - -o /data/local/tmp/a.pftrace",         // this one too
-		"cat /data/local/tmp/new.cfg | perfetto --txt -c - -o " + traceFile,                     // known since Android 15
-		"cat /data/local/tmp/open.cfg | perfetto --txt -c - -o " + traceFile,                    // a brace too few
+		"perfetto --txt -c /data/local/tmp/ok.cfg -o " + traceFile,                              // SELinux forbids reading the folder
+		"cat /data/local/tmp/ok.cfg | perfetto --txt -c - -o /data/local/tmp/a.pftrace",         // and writing to it
+		"cat /data/local/tmp/new.cfg | perfetto --txt -c - -o " + traceFile,                     // introduced in Android 15
+		"cat /data/local/tmp/open.cfg | perfetto --txt -c - -o " + traceFile,                    // a missing brace
 		"cat /data/local/tmp/ok.cfg | perfetto --txt -c - --background-wait -o " + traceFile,    // since Android 13
 		"echo 'data_sources { config { } }' | perfetto --txt -c - --background -o " + traceFile, // no buffer
 	} {
@@ -308,9 +309,9 @@ func TestWhatPerfettoRefuses(t *testing.T) {
 	}
 }
 
-// The shell may end perfetto. SELinux lets it not kill it, nor ask by signal 0
-// whether it runs.
-func TestPerfettoIsAskedForInProc(t *testing.T) {
+// The shell may end perfetto. SELinux does not let it kill perfetto, nor check by signal 0
+// whether it is running.
+func TestPerfettoRunsInAnSELinuxDomain(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", "")
 	pid := record(t, p)
 	for _, signal := range []string{"-0", "-9", "-KILL"} {
@@ -322,7 +323,7 @@ func TestPerfettoIsAskedForInProc(t *testing.T) {
 	end(t, p, "-TERM", pid)
 }
 
-func TestATraceEndsByItself(t *testing.T) {
+func TestTraceEndsAfterItsDuration(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", "")
 	put(t, p, "/data/local/tmp/a.cfg", "duration_ms: 3000\n"+fmt.Sprintf(traceConfig, ""))
 	begun := p.Clock().Now()

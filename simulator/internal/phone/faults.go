@@ -12,15 +12,15 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Break makes a fault strike now. A fault of the app strikes the one in the
-// foreground; without one nothing happens.
+// Break triggers a fault now. A fault of the app applies to the foreground app; without one
+// nothing happens.
 func (p *Phone) Break(f simapp.Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.strike(f, p.state.running[p.state.foreground])
 }
 
-// Mend undoes a fault of the phone that lasts.
+// Mend ends a persistent fault of the phone.
 func (p *Phone) Mend(kind simapp.FaultKind) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +59,7 @@ func (p *Phone) strike(f simapp.Fault, pr *process) {
 	}
 }
 
-// Drips: so many bytes at a time, so far apart.
+// Dripping connections: the number of bytes, and the interval.
 const (
 	drop      = 16
 	dropEvery = 500 * time.Millisecond
@@ -89,7 +89,7 @@ func (p *Phone) strikeConnection(kind simapp.FaultKind) {
 	}
 }
 
-// nextDrop is closed when the next drop may fall.
+// nextDrop returns a channel that is closed when the next bytes may pass.
 func (p *Phone) nextDrop() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *Phone) nextDrop() <-chan struct{} {
 	return falls
 }
 
-// perish ends the phone as a virtual one does whose process ends.
+// perish ends the phone like a virtual one whose process exits.
 func (p *Phone) perish() {
 	select {
 	case <-p.died:
@@ -107,7 +107,7 @@ func (p *Phone) perish() {
 	}
 }
 
-// Died is closed when the phone has died.
+// Died returns a channel that is closed when the phone has died.
 func (p *Phone) Died() <-chan struct{} { return p.died }
 
 func (p *Phone) mend(kind simapp.FaultKind) {
@@ -140,7 +140,7 @@ func (p *Phone) strikeApp(f simapp.Fault, pr *process) {
 	case simapp.Crash:
 		p.crash(pr)
 	case simapp.ANR:
-		if f.Told() {
+		if f.Explained() {
 			p.standStill(pr, f)
 			return
 		}
@@ -155,7 +155,7 @@ func (p *Phone) strikeApp(f simapp.Fault, pr *process) {
 	}
 }
 
-// crash ends an app with an uncaught exception, as the system logs it.
+// crash ends an app with an uncaught exception, logged as the system does.
 func (p *Phone) crash(pr *process) {
 	const exception, message = "java.lang.IllegalStateException", "simulated crash"
 	buffer := "crash"
@@ -177,14 +177,14 @@ func (p *Phone) crash(pr *process) {
 	}
 }
 
-// The system calls an app not responding when it has not handled an input event
-// for 5 s; by default the fault keeps the UI thread longer.
+// The system reports an app as not responding when it has not handled an input event for 5 s;
+// by default the fault blocks the UI thread for longer.
 const (
 	anrAfter   = 5 * time.Second
 	anrDefault = 6500 * time.Millisecond
 )
 
-// freeze keeps the UI thread busy; the app lives on afterwards.
+// freeze keeps the UI thread busy; afterwards the app continues.
 func (p *Phone) freeze(pr *process, long time.Duration) {
 	if long == 0 {
 		long = anrDefault
@@ -210,7 +210,7 @@ func (p *Phone) notResponding(pr *process) {
 		pr.app.Package, pr.app.Component(), pr.PID, reason)
 }
 
-// interfaceHangs has System UI not respond: its dialog takes the focus.
+// interfaceHangs makes System UI stop responding: its dialog takes the focus.
 func (p *Phone) interfaceHangs() {
 	const reason = "Input dispatching timed out (NotificationShade)"
 	p.log.Event("am_anr", 0, home.SystemUIPID, systemUI.Package, -1342177272, reason)
@@ -218,8 +218,8 @@ func (p *Phone) interfaceHangs() {
 	p.system.Show(systemUI.Package, false)
 }
 
-// replace gives an app a new process: what the old one rendered is lost, what
-// drives the app goes on. A test in a process of its own sees it like this.
+// replace gives an app a new process: the old one's frames are lost, and the app's workload
+// continues. This is how a test in a process of its own sees it.
 func (p *Phone) replace(old *process) {
 	w := old.workload
 	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", old.app.Package, old.PID)
@@ -233,11 +233,11 @@ func (p *Phone) replace(old *process) {
 	}
 }
 
-// bootTakes is how long a phone takes to restart.
+// bootTakes is how long a restart takes.
 const bootTakes = 25 * time.Second
 
-// reboot restarts the phone: connections break, what ran is gone, the log is
-// empty, apps and files stay. adb is there again after half of the time.
+// reboot restarts the phone: connections break, processes and the log are lost, apps and files
+// stay. adb is available again after half of the time.
 func (p *Phone) reboot(takes time.Duration) {
 	p.endAll()
 	p.log.Clear()
@@ -259,13 +259,13 @@ func (p *Phone) reboot(takes time.Duration) {
 	}
 }
 
-// endAll ends what the system runs, and what waits for it.
+// endAll ends everything that the system runs, and the commands that wait for it.
 func (p *Phone) endAll() {
 	p.state.frozen, p.state.held = false, nil
 	p.book.Forget()
 	for _, pkg := range sortedKeys(p.state.running) {
 		pr := p.state.running[pkg]
-		p.endDeeds(pr)
+		p.closeAccount(pr)
 		p.closeWindows(pr)
 		pr.dead = true
 		if pr.workload != nil {

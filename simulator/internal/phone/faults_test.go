@@ -24,7 +24,7 @@ func atoi(t *testing.T, s string) int {
 	return n
 }
 
-func TestACrashEndsTheInstrumentation(t *testing.T) {
+func TestCrashEndsTheInstrumentation(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", still+"fault crash after tap repetition 2\n")
 	if s := start(p, instrument); finish(t, p, s) != 0 || !strings.Contains(s.out.String(), "OK (1 test)") {
 		t.Errorf("the first repetition prints %s", s.out.String())
@@ -39,7 +39,7 @@ func TestACrashEndsTheInstrumentation(t *testing.T) {
 	}
 }
 
-func TestAFaultStrikesOnlyWhereItsConditionHolds(t *testing.T) {
+func TestFaultConditions(t *testing.T) {
 	for condition, want := range map[string]string{"sdk=9": "Process crashed.", "sdk<9": "OK (1 test)", "network=3g": "OK (1 test)"} {
 		p := newPhone(t, "pixel-3-android-9", still+"fault crash after tap when "+condition+"\n")
 		s := start(p, instrument)
@@ -50,18 +50,18 @@ func TestAFaultStrikesOnlyWhereItsConditionHolds(t *testing.T) {
 	}
 }
 
-func TestAnANRIsLoggedAndTheAppLivesOn(t *testing.T) {
+func TestANRIsLoggedAndTheAppContinues(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", strings.Replace(still, "main 6s", "main 14s", 1)+"fault anr after tap\n")
 	s := start(p, instrument)
 	pass(t, p, 10*time.Second)
 	has(t, output(t, p, "logcat -d -b events -v threadtime"), "I am_anr  : [0,", ",com.example.still,550026948,Input dispatching timed out (")
 	has(t, output(t, p, "logcat -d -b system -v threadtime"), "E ActivityManager: ANR in com.example.still (com.example.still/.MainActivity)\n")
-	has(t, output(t, p, "dumpsys gfxinfo com.example.still"), "99th percentile: 4950ms\n") // of 32 frames, one of 6.5 s
+	has(t, output(t, p, "dumpsys gfxinfo com.example.still"), "99th percentile: 4950ms\n") // 32 frames, one of 6.5 s
 	finish(t, p, s)
 	has(t, s.out.String(), "OK (1 test)")
 }
 
-func TestAStuckWorkloadNeverEnds(t *testing.T) {
+func TestStuckWorkloadNeverEnds(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", still+"fault stuck after tap\n")
 	s := start(p, instrument)
 	pass(t, p, 10*time.Minute)
@@ -75,7 +75,7 @@ func TestAStuckWorkloadNeverEnds(t *testing.T) {
 	has(t, s.out.String(), "Process crashed.")
 }
 
-func TestALostProcessTakesItsFramesWithIt(t *testing.T) {
+func TestLostProcessLosesItsFrames(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", still, "lost after swipe repetition 1")
 	s := start(p, instrument)
 	pass(t, p, 3*time.Second)
@@ -92,7 +92,7 @@ func TestALostProcessTakesItsFramesWithIt(t *testing.T) {
 	has(t, output(t, p, "logcat -d -b events"), "am_proc_died: [0,"+strings.TrimSpace(pid)+",com.example.still")
 }
 
-func TestAFullDisk(t *testing.T) {
+func TestFullDisk(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", "")
 	put(t, p, "/data/local/tmp/a.apk", still)
 	p.Break(simapp.Fault{Kind: simapp.NoSpace})
@@ -107,7 +107,7 @@ func TestAFullDisk(t *testing.T) {
 	has(t, output(t, p, "pm install /data/local/tmp/a.apk"), "Success")
 }
 
-// wire notes what faults do to the connection.
+// wire records the effects of faults on the connection.
 type wire struct{ did []string }
 
 func (w *wire) Drop()           { w.did = append(w.did, "drop") }
@@ -118,7 +118,7 @@ func (w *wire) Drip(bytes int, _ func() <-chan struct{}) {
 	w.did = append(w.did, fmt.Sprint("drip ", bytes))
 }
 
-func TestConnectionFaultsStrikeInTheRepetition(t *testing.T) {
+func TestConnectionFaults(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", still, "drop after tap repetition 2", "hang at 2s for 1s repetition 3", "offline after tap repetition 4",
 		"refuse at 2s for 1s repetition 5", "drip at 2s for 1s repetition 6", "die at 2s repetition 7")
 	w := &wire{}
@@ -132,7 +132,7 @@ func TestConnectionFaultsStrikeInTheRepetition(t *testing.T) {
 	}
 }
 
-func TestAReboot(t *testing.T) {
+func TestReboot(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", still)
 	w := &wire{}
 	p.Attach(w)
@@ -155,10 +155,10 @@ func TestAReboot(t *testing.T) {
 	if !slices.Equal(w.did, []string{"offline true", "offline false"}) {
 		t.Errorf("the connection saw %q", w.did)
 	}
-	finish(t, p, start(p, instrument)) // the app is still there
+	finish(t, p, start(p, instrument)) // the app is still installed
 }
 
-// isDead reports whether the phone's process has ended.
+// isDead reports whether the phone has died.
 func isDead(p *Phone) bool {
 	select {
 	case <-p.Died():
@@ -168,7 +168,7 @@ func isDead(p *Phone) bool {
 	}
 }
 
-func TestAPhoneDiesOnce(t *testing.T) {
+func TestDieFault(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", still)
 	if isDead(p) {
 		t.Error("it is dead from the beginning")
@@ -181,8 +181,8 @@ func TestAPhoneDiesOnce(t *testing.T) {
 	}
 }
 
-// A restart takes as long as is said, or never comes to its end.
-func TestHowLongARestartTakes(t *testing.T) {
+// A restart takes as long as specified, or never completes.
+func TestRebootDuration(t *testing.T) {
 	for fault, up := range map[string]time.Duration{"reboot for 1s": 1 * time.Second, "reboot": 25 * time.Second, "noboot": 0} {
 		f, err := simapp.ParseFault(fault)
 		if err != nil {
@@ -215,8 +215,8 @@ func TestHowLongARestartTakes(t *testing.T) {
 	}
 }
 
-// Of a frozen system everything waits that asks it, and nothing else.
-func TestAFrozenSystem(t *testing.T) {
+// While the system is frozen all commands that need it wait, and no others.
+func TestFrozenSystem(t *testing.T) {
 	p := newPhone(t, "pixel-5-android-11", still)
 	p.Break(simapp.Fault{Kind: simapp.Freeze, For: 20 * time.Second})
 	for _, asks := range []string{":", "echo a", "getprop ro.build.version.sdk", "cat /proc/uptime", "logcat -d", "log -t a b", "dumpsys -l", "dumpsys sensorservice"} {
@@ -260,9 +260,9 @@ func isOver(s *started) bool {
 	}
 }
 
-// The watchdog ends a system that stays frozen. The kernel knows nothing of it, and
-// sys.boot_completed stays, while the services are missing.
-func TestTheWatchdogEndsAFrozenSystem(t *testing.T) {
+// The watchdog kills a system that stays frozen. The kernel is not affected, and
+// sys.boot_completed stays 1, while the services are missing.
+func TestWatchdogKillsAFrozenSystem(t *testing.T) {
 	p := newPhone(t, "pixel-5-android-11", still)
 	s := start(p, instrument)
 	boot, starts := output(t, p, "cat /proc/sys/kernel/random/boot_id"), output(t, p, "getprop sys.system_server.start_count")
@@ -292,9 +292,9 @@ func TestTheWatchdogEndsAFrozenSystem(t *testing.T) {
 	finish(t, p, start(p, instrument))
 }
 
-// Who waits for a phone waits by its own clock while it does not answer, and not at all
-// while it does.
-func TestPatienceLastsWhileThePhoneDoesNotAnswer(t *testing.T) {
+// The clock for timeouts advances while the phone does not answer, and stands still while it
+// does.
+func TestPatience(t *testing.T) {
 	p := newPhone(t, "pixel-5-android-11", still)
 	waits := p.Patience()
 	before := waits.Now()

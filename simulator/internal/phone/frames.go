@@ -29,7 +29,7 @@ func (p *Phone) openWindow(pr *process, title string) *timeline.Layer {
 	return l
 }
 
-// surfaceTitle is what the layer of a SurfaceView in a window is called
+// surfaceTitle returns the layer name of a SurfaceView in a window
 // (SurfaceView.updateSurface).
 func (p *Phone) surfaceTitle(window string) string {
 	if p.profile.API >= 31 {
@@ -38,8 +38,8 @@ func (p *Phone) surfaceTitle(window string) string {
 	return "SurfaceView - " + window
 }
 
-// openFor opens the window that an event opens: an activity of its own, or a dialog,
-// which has the title of the activity below it and closes again.
+// openFor opens an event's window: an activity of its own, or a dialog, which has the title of
+// the activity below it and closes again.
 func (p *Phone) openFor(pr *process, e simapp.Event) {
 	if e.Life == 0 {
 		p.openWindow(pr, pr.app.Package+"/"+pr.app.Package+"."+activityOf(e.Name))
@@ -57,8 +57,8 @@ func (p *Phone) openFor(pr *process, e simapp.Event) {
 	})
 }
 
-// activityOf is the class of the activity that an event opens: open-message has an
-// OpenMessageActivity.
+// activityOf returns the class of the activity that an event opens: OpenMessageActivity for
+// open-message.
 func activityOf(event string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(event, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -67,7 +67,7 @@ func activityOf(event string) string {
 	return b.String() + "Activity"
 }
 
-// closeWindow closes a window: what has not reached the screen by then never does.
+// closeWindow closes a window: frames that are not on the screen by then are never shown.
 func (p *Phone) closeWindow(pr *process, l *timeline.Layer) {
 	p.advance()
 	if l.Closed == 0 {
@@ -82,7 +82,7 @@ func (p *Phone) closeWindows(pr *process) {
 	}
 }
 
-// front is the window of a process that is in front of its others, or nil.
+// front returns the front window of a process, or nil.
 func (pr *process) front() *timeline.Layer {
 	for i := len(pr.Layers) - 1; i >= 0; i-- {
 		if pr.Layers[i].Closed == 0 {
@@ -92,20 +92,20 @@ func (pr *process) front() *timeline.Layer {
 	return nil
 }
 
-// newPipeline draws the frames of a process.
+// newPipeline returns a pipeline for the frames of a process.
 func (p *Phone) newPipeline() *pipeline.App {
 	return &pipeline.App{Flinger: p.flinger, Android: pipeline.Android{API: p.profile.API, Period: p.screen.Period, Still: p.screen.Still}}
 }
 
-// timedOut has the app in front draw nothing any more: the screen is off.
+// timedOut makes the front app stop drawing: the screen is off.
 func (p *Phone) timedOut() {
 	if pr := p.state.running[p.state.foreground]; pr != nil {
 		pr.draws.Stop(p.clock.Now())
 	}
 }
 
-// perform plays a scenario in a process, from the next vsync on, and returns it with its
-// times in phone time.
+// perform plays a scenario in a process from the next vsync on, and returns it with its times
+// on the phone's clock.
 func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performance {
 	begin := pr.draws.Play(perf, p.clock.Now())
 	for _, b := range perf.Blocks {
@@ -120,7 +120,7 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 		p.home.Leave(pr.app.Package, perf.Displayed)
 	}
 	out := choreo.Performance{Marks: marks, Displayed: takenForDrawn(pr.app.Launch, perf.Displayed), End: perf.End + begin}
-	// The start of what is there already is not logged (ActivityMetricsLogger,
+	// A start of an existing activity is not logged (ActivityMetricsLogger,
 	// isInterestedToEventLog).
 	if perf.Start != choreo.Hot && perf.Displayed > 0 {
 		p.clock.At(begin+out.Displayed+pr.app.Launch.Logged, func() { p.displayed(pr, out.Displayed) })
@@ -132,7 +132,7 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 	return out
 }
 
-// takenForDrawn is when the system takes the windows of a start for drawn, which are
+// takenForDrawn returns when the system considers the windows of a start as drawn, if they are
 // drawn at a time after its beginning.
 func takenForDrawn(l simapp.Launch, drawn time.Duration) time.Duration {
 	if drawn == 0 {
@@ -141,8 +141,8 @@ func takenForDrawn(l simapp.Launch, drawn time.Duration) time.Duration {
 	return max(drawn+l.Late-l.Early, time.Millisecond)
 }
 
-// longFrameTold is when a process says that a frame took long, after what made it take
-// long was over: when it was counted.
+// longFrameTold is the delay from the end of a long frame's cause until the process logs the
+// frame, after it was counted.
 const longFrameTold = 150 * time.Millisecond
 
 // tellLongFrames logs the frames of a process that took 700 ms or more
@@ -171,7 +171,7 @@ func (p *Phone) tellLongFrames(pr *process) {
 	pr.toldFrames = p.clock.Now()
 }
 
-// advance works out all frames up to now.
+// advance computes all frames up to now.
 func (p *Phone) advance() {
 	for _, pkg := range sortedKeys(p.state.running) {
 		p.state.running[pkg].draws.Advance(p.clock.Now())
@@ -182,7 +182,7 @@ func (p *Phone) advance() {
 	p.flinger.Compose(p.clock.Now())
 }
 
-// drawn is how many frames a process has drawn.
+// drawn returns how many frames a process has drawn.
 func (p *Phone) drawn(pr *process) (n int) {
 	p.advance()
 	for _, l := range timeline.WithSurfaces(pr.Layers) {
@@ -195,7 +195,7 @@ func (p *Phone) drawn(pr *process) (n int) {
 	return n
 }
 
-// Timeline is what happened on the phone up to now.
+// Timeline returns the phone's timeline up to now.
 func (p *Phone) Timeline() *timeline.Timeline {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,17 +203,17 @@ func (p *Phone) Timeline() *timeline.Timeline {
 	return p.recorded()
 }
 
-// recorded is the timeline with all that happened by now.
+// recorded returns the timeline with everything up to now.
 func (p *Phone) recorded() *timeline.Timeline {
 	p.advance()
 	return p.timeline
 }
 
-// kept is since when a trace can still tell of something: a minute before now, and when
-// the first perfetto began that still records.
+// kept returns the earliest time that a trace can still contain: a minute before now, or the
+// start of the first perfetto that is still recording.
 func (p *Phone) kept() time.Duration { return min(p.clock.Now()-time.Minute, recorders.Since(p.host)) }
 
-// forgetFrames drops what no trace can tell of any more.
+// forgetFrames drops what no trace can contain any more.
 func (p *Phone) forgetFrames() {
 	p.power.Advance()
 	p.timeline.Forget(p.kept())

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// recordFrames has perfetto record the frame timeline, and gives its process.
+// recordFrames starts perfetto with the frame timeline, and returns its process id.
 func recordFrames(t *testing.T, p *Phone) (pid string) {
 	t.Helper()
 	config := `buffers { size_kb: 4096 fill_policy: RING_BUFFER } data_sources { config { name: "android.surfaceflinger.frametimeline" } }`
@@ -31,7 +31,7 @@ type tracedFrame struct {
 	layer string
 }
 
-// traced are the frames of a trace that has ended.
+// traced returns the frames of a finished trace.
 func traced(t *testing.T, p *Phone, pid string) []tracedFrame {
 	t.Helper()
 	output(t, p, "kill "+pid)
@@ -51,9 +51,9 @@ func traced(t *testing.T, p *Phone, pid string) []tracedFrame {
 	return out
 }
 
-// The frames that SurfaceFlinger tells of are those of the rows of framestats: by their
-// tokens, and done at the same time.
-func TestTheFrameTimelineHasTheFramesOfTheRows(t *testing.T) {
+// The frames that SurfaceFlinger reports are those in framestats: with the same tokens, and
+// done at the same time.
+func TestFrameTimelineAgreesWithFramestats(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", still)
 	pid := recordFrames(t, p)
 	start(p, instrument)
@@ -81,7 +81,7 @@ func TestTheFrameTimelineHasTheFramesOfTheRows(t *testing.T) {
 			t.Fatalf("no frame in the trace for the row of token %d", token)
 		}
 		if done < row["IntendedVsync"] {
-			continue // SurfaceFlinger has not told the app of it yet
+			continue // SurfaceFlinger has not told the app yet
 		}
 		if end := int64(f.At + f.For - clock.Slept); end != done { // the trace is on CLOCK_BOOTTIME
 			t.Errorf("token %d: done at %d by its row, at %d by the timeline", token, done, end)
@@ -98,7 +98,7 @@ func TestTheFrameTimelineHasTheFramesOfTheRows(t *testing.T) {
 	}
 }
 
-// windowsOf are the windows that an app had.
+// windowsOf returns an app's windows, including closed ones.
 func windowsOf(p *Phone, pkg string) (out []*timeline.Layer) {
 	for _, l := range p.Timeline().Layers {
 		if strings.HasPrefix(l.Title, pkg+"/") {
@@ -108,7 +108,7 @@ func windowsOf(p *Phone, pkg string) (out []*timeline.Layer) {
 	return out
 }
 
-// framestats are the rows of a dump, by their columns.
+// framestats parses the rows of a dump, by column.
 func framestats(t *testing.T, dump string) (rows []map[string]int64) {
 	t.Helper()
 	var columns []string
@@ -132,8 +132,8 @@ func framestats(t *testing.T, dump string) (rows []map[string]int64) {
 	return rows
 }
 
-// Before Android 12 nobody offers the frame timeline: the trace is empty, and no error.
-func TestThereIsNoFrameTimelineBeforeAndroid12(t *testing.T) {
+// Before Android 12 there is no frame timeline: the trace is empty, without an error.
+func TestNoFrameTimelineBeforeAndroid12(t *testing.T) {
 	p := newPhone(t, "pixel-5-android-11", still)
 	pid := recordFrames(t, p)
 	start(p, instrument)
@@ -156,9 +156,9 @@ scenario main 6s
 test com.example.windows.MainTest#runs main
 `
 
-// A window has rows of its own, which are gone when it closes; what the process counts
-// of it is not.
-func TestAWindowTakesItsRowsAlong(t *testing.T) {
+// A window has rows of its own, which disappear when it closes; the process's statistics of it
+// stay.
+func TestRowsDisappearWithTheirWindow(t *testing.T) {
 	for _, name := range []string{"nexus-5x-android-6.0.0", "pixel-5-android-11", "pixel-7-android-14"} {
 		p := newPhone(t, name, windows)
 		start(p, strings.ReplaceAll(instrument, "com.example.still", "com.example.windows"))
@@ -175,7 +175,7 @@ func TestAWindowTakesItsRowsAlong(t *testing.T) {
 			}
 			return n
 		}
-		pass(t, p, 1750*time.Millisecond) // launch 0.4 s, then 1.35 s
+		pass(t, p, 1750*time.Millisecond) // 0.4 s for the launch, then 1.35 s
 		asked := dump()
 		pass(t, p, 1200*time.Millisecond)
 		closed := dump()
@@ -195,9 +195,8 @@ func TestAWindowTakesItsRowsAlong(t *testing.T) {
 	}
 }
 
-// A dump takes longer on a slow phone, and the app draws nothing while it tells of its
-// frames.
-func TestADumpCostsTheAppFrames(t *testing.T) {
+// A dump takes longer on a slow phone, and the app draws nothing while it dumps its frames.
+func TestDumpsStallFramesOfTheApp(t *testing.T) {
 	took := map[string]time.Duration{}
 	for _, name := range []string{"pixel-3-android-9", "c1-go-android-11"} {
 		pr, err := profile.Find(name)
@@ -239,16 +238,16 @@ func TestADumpCostsTheAppFrames(t *testing.T) {
 	}
 }
 
-// The summary, the rows, the frame timeline and what really happened are of the same
-// frames, and where nothing is stuck behind a late frame, of the same janky ones.
-func TestEverythingTellsTheSameFrames(t *testing.T) {
+// The summary, the rows, the frame timeline and the truth contain the same frames, and, unless
+// a buffer waits after a late frame, the same janky ones.
+func TestSourcesOfFramesAgree(t *testing.T) {
 	const late = "\njank 70ms after tap\njank 40ms after swipe\nnoise session 0% repetition 0% frame 10% tail 0%\n"
 	for _, name := range []string{"pixel-7-android-14", "galaxy-s21-android-13"} {
 		p := newPhone(t, name, strings.NewReplacer("cost 5ms", "cost 4ms"+late, "noise session 0% repetition 0% frame 0% tail 0%\n", "", " opens", "").Replace(still))
 		output(t, p, "cmd package compile -m speed -f com.example.still")
 		pid := recordFrames(t, p)
 		s := start(p, instrument)
-		pass(t, p, 5200*time.Millisecond) // it is quiet by then
+		pass(t, p, 5200*time.Millisecond) // idle by then
 		d, err := gfxread.Read(strings.NewReader(output(t, p, "dumpsys gfxinfo com.example.still framestats")))
 		if err != nil {
 			t.Fatal(err)
@@ -286,15 +285,15 @@ func TestEverythingTellsTheSameFrames(t *testing.T) {
 	}
 }
 
-// A screen on which nothing moves rests at 60 Hz, and so do the first frames of what
-// begins to move by itself. A touch has it at its fastest at once, and the settings keep
-// it there.
-func TestAScreenRestsWhereNothingMoves(t *testing.T) {
+// A screen on which nothing moves refreshes at 60 Hz, and so do the first frames of an
+// animation that starts by itself. A touch switches to the highest rate at once, and the
+// settings can keep it there.
+func TestIdleScreenLowersItsRate(t *testing.T) {
 	for _, pinned := range []bool{false, true} {
 		p := newPhone(t, "pixel-7-android-14", still)
 		if pinned {
 			output(t, p, "settings put system min_refresh_rate 90.0")
-			pass(t, p, time.Second) // until the display has changed its mode
+			pass(t, p, time.Second) // until the mode change is complete
 		}
 		start(p, instrument)
 		pass(t, p, 5200*time.Millisecond)

@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/trace/jank"
 )
 
-// The columns as real dumps of these versions have them, counted by hand.
-func TestFramestatsHaveTheColumnsOfTheVersion(t *testing.T) {
+// The columns of real dumps of these versions, counted by hand.
+func TestFramestatsColumns(t *testing.T) {
 	for name, want := range map[string]struct {
 		columns     int
 		first, last string
@@ -49,9 +49,9 @@ func TestFramestatsHaveTheColumnsOfTheVersion(t *testing.T) {
 	}
 }
 
-// Frames that the render thread draws alone, and those that lay a window out, are in
-// the rows and in the summary, as on phones.
-func TestTheRowsAreTheFramesOfTheSummary(t *testing.T) {
+// Frames that only the render thread draws, and those that lay out a window, are in the rows
+// and in the summary, as on phones.
+func TestFramestatsAgreeWithTheSummary(t *testing.T) {
 	for _, name := range []string{"nexus-5x-android-6.0.0", "moto-g5-android-7.0", "pixel-3-android-9", "pixel-5-android-11", "pixel-7-android-14"} {
 		p := newPhone(t, name, still)
 		start(p, instrument)
@@ -76,11 +76,11 @@ func TestTheRowsAreTheFramesOfTheSummary(t *testing.T) {
 	}
 }
 
-// Before the event there are 30 frames and 2 that lay out the window; tap adds
-// 60. All of them take 5 ms and a part of a millisecond.
-func TestTheSummaryCountsFramesUntilAReset(t *testing.T) {
+// Before the event there are 30 frames and 2 that lay out the window; tap adds 60. All of them
+// take 5 ms and a fraction of a millisecond.
+func TestSummaryCountsUntilAReset(t *testing.T) {
 	p := newPhone(t, "pixel-2-android-8.1.0", still)
-	output(t, p, "cmd package compile -m speed -f com.example.still") // what is interpreted takes longer
+	output(t, p, "cmd package compile -m speed -f com.example.still") // interpreted code is slower
 	start(p, instrument)
 	total := func(dump string) int {
 		m := regexp.MustCompile(`Total frames rendered: (\d+)`).FindStringSubmatch(dump)
@@ -108,7 +108,7 @@ func TestTheSummaryCountsFramesUntilAReset(t *testing.T) {
 	}
 }
 
-func TestNewerVersionsSayMore(t *testing.T) {
+func TestSummaryOfNewerVersions(t *testing.T) {
 	for name, wants := range map[string][]string{
 		"pixel-5-android-11": {"GPU HISTOGRAM: 1ms=", "50th gpu percentile: ", "Number Frame deadline missed: "},
 		"pixel-7-android-14": {"Janky frames (legacy): ", "Number Frame deadline missed (legacy): ", "GPU HISTOGRAM: 1ms="},
@@ -122,9 +122,9 @@ func TestNewerVersionsSayMore(t *testing.T) {
 
 var tableRow = regexp.MustCompile(`(?m)^(\t\d+\.\d\d){3,4}$`)
 
-// Android 4 and 5 print a table, once, and only of a process that was started
-// after the property was set.
-func TestTheOldTableIsDrained(t *testing.T) {
+// Android 4 and 5 print a table, once, and only for a process that was started after the
+// property was set.
+func TestProfileTableIsDrained(t *testing.T) {
 	for name, header := range map[string]string{
 		"nexus-4-android-4.3":   "\n\tDraw\tProcess\tExecute\n",
 		"nexus-4-android-5.0.0": "\n\tDraw\tPrepare\tProcess\tExecute\n",
@@ -154,7 +154,7 @@ func TestTheOldTableIsDrained(t *testing.T) {
 			}
 			sum += ms
 		}
-		if sum < 4.5 || sum > 5.6 { // the phone's own noise, 3 %, is in it
+		if sum < 4.5 || sum > 5.6 { // includes the phone's own noise, 3 %
 			t.Errorf("%s: the stages %q add up to %.2f ms, want about 5", name, first[20], sum)
 		}
 		if n := len(rows()); n != 0 {
@@ -172,8 +172,8 @@ func TestTheOldTableIsDrained(t *testing.T) {
 	}
 }
 
-// The table holds 128 frames: where more were rendered, the oldest are gone.
-func TestTheOldTableHolds128Frames(t *testing.T) {
+// The table holds 128 frames: the oldest of more are lost.
+func TestProfileTableHolds128Frames(t *testing.T) {
 	p := newPhone(t, "nexus-4-android-4.3", strings.NewReplacer("start 30", "start 200", " opens", "").Replace(still))
 	output(t, p, "setprop debug.hwui.profile visual_bars")
 	start(p, instrument)
@@ -194,8 +194,8 @@ func BenchmarkDump(b *testing.B) {
 	}
 }
 
-// What a process counted that has ended is kept by the system, a moment later.
-func TestTheSystemKeepsWhatAnEndedProcessCounted(t *testing.T) {
+// The system keeps the statistics of an ended process, a moment later.
+func TestGraphicsStatsOfAnEndedProcess(t *testing.T) {
 	for _, name := range []string{"moto-g5-android-7.0", "pixel-5-android-11"} {
 		p := newPhone(t, name, still)
 		total := func() int64 {

@@ -15,24 +15,23 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/stacks"
 )
 
-// How long the system's watchdog looks on while one of its locks is held, and how long
-// the system then takes until its services are there again (Watchdog.java,
-// DEFAULT_TIMEOUT).
+// The watchdog's timeout while one of the system's locks is held, and how long the system then
+// takes until its services are up again (Watchdog.java, DEFAULT_TIMEOUT).
 const (
 	watchdogFor = time.Minute
 	systemTakes = 12 * time.Second
 )
 
-// freezeSystem has the system answer nothing any more, as when its activity manager's
-// lock is held (`am hang` does that): what asks it waits. adb, the log and the kernel
-// know nothing of it. The watchdog ends the system in the end.
+// freezeSystem stops the system from answering, as when its activity manager's lock is held
+// (which `am hang` does): all commands that need it wait. adb, the log and the kernel are not
+// affected. Finally the watchdog kills the system.
 func (p *Phone) freezeSystem() {
 	p.state.frozen = true
 	starts := p.state.starts
 	held := func() bool { return p.state.frozen && starts == p.state.starts }
 	w := anr.Watchdog{API: p.profile.API, Long: watchdogFor}
 	p.clock.At(p.clock.Now()+watchdogFor/2, func() {
-		if w.At = p.clock.Now(); held() && w.API >= 31 { // halfway: Watchdog.java, pre_watchdog
+		if w.At = p.clock.Now(); held() && w.API >= 31 { // half of the timeout: Watchdog.java, pre_watchdog
 			w.Keep(p.book, "pre_watchdog", p.state.props["ro.build.fingerprint"], p.systemStacks())
 		}
 	})
@@ -43,7 +42,7 @@ func (p *Phone) freezeSystem() {
 	})
 }
 
-// watchdogKills has the watchdog say what is blocked, keep the stacks, and end the system.
+// watchdogKills makes the watchdog report the block, keep the stacks, and kill the system.
 func (p *Phone) watchdogKills(w anr.Watchdog) {
 	text := p.systemStacks()
 	e := anr.Event{API: w.API, At: w.At}
@@ -60,13 +59,13 @@ func (p *Phone) watchdogKills(w anr.Watchdog) {
 	}
 }
 
-// systemStacks are those of the system's own process while its lock is held.
+// systemStacks returns the stacks of the system process while its lock is held.
 func (p *Phone) systemStacks() string {
-	view := stacks.Process{Account: p.power, Deeds: &account.Deeds{App: &systemUI, PID: logcat.SystemPID}, Fingerprint: p.state.props["ro.build.fingerprint"]}
+	view := stacks.Process{Account: p.power, Process: &account.Process{App: &systemUI, PID: logcat.SystemPID}, Fingerprint: p.state.props["ro.build.fingerprint"]}
 	return view.Locked()
 }
 
-// thawSystem has it go on where it was.
+// thawSystem resumes the system.
 func (p *Phone) thawSystem() {
 	p.state.frozen = false
 	held := p.state.held
@@ -76,8 +75,8 @@ func (p *Phone) thawSystem() {
 	}
 }
 
-// restartSystem ends the system and all apps, and starts them again: the kernel, adb and
-// the log go on, and sys.boot_completed stays as it is.
+// restartSystem kills the system and all apps, and restarts them: the kernel, adb and the log
+// continue, and sys.boot_completed stays as it is.
 func (p *Phone) restartSystem() {
 	held := p.state.held
 	var tests []*workload
@@ -96,16 +95,16 @@ func (p *Phone) restartSystem() {
 	p.system.RestartServices(systemTakes)
 	p.boot()
 	p.screen.Restart()
-	for _, do := range held { // they find no service
+	for _, do := range held { // the services are gone
 		p.clock.At(p.clock.Now(), do)
 	}
 }
 
-// ownDumps are what dumpsys asks of others: of a service with a process of its own, and
-// of the service manager.
+// ownDumps are the dumps by others than the system: a service with a process of its own, and
+// the service manager.
 var ownDumps = []string{"sensorservice", "-l"}
 
-// answered does what asks the system: now, or once it answers.
+// answered runs a command that needs the system: now, or once the system answers.
 func (c *call) answered(name string, run func(), then func(code int)) {
 	switch {
 	case !c.state.frozen:
@@ -124,7 +123,7 @@ func (c *call) answered(name string, run func(), then func(code int)) {
 				c.answered(name, run, then)
 			}
 		})
-		if name == "dumpsys" && c.profile.API >= 26 { // it gives up by itself
+		if name == "dumpsys" && c.profile.API >= 26 { // it has a timeout of its own
 			out, service, longest := c.Out, serviceOf(name, c.Args), dumpFor
 			if seconds, err := strconv.Atoi(c.Arg(1)); c.Arg(0) == "-t" && err == nil {
 				longest = time.Duration(seconds) * time.Second
@@ -140,15 +139,15 @@ func (c *call) answered(name string, run func(), then func(code int)) {
 	}
 }
 
-// stalled reports whether a fault keeps the phone from answering who waits for it.
+// stalled reports whether a fault keeps the phone from answering.
 func (p *Phone) stalled() bool {
 	return p.state.hung || p.state.dripping || p.state.frozen || len(p.state.late) > 0
 }
 
-// Patience is the clock by which who waits for an answer of the phone waits. While a
-// fault keeps the phone from answering, the phone's time passes on it, and quickly: an
-// hour of silence takes no hour. While nothing does, it stands still, since how long a
-// busy computer takes to answer for a phone says nothing of the phone.
+// Patience returns the clock for timeouts of the phone's clients. While a fault keeps the
+// phone from answering, the phone's time passes on it, quickly: an hour of silence does not
+// take an hour. Otherwise it stands still, since a delay caused by a busy computer says
+// nothing about the phone.
 func (p *Phone) Patience() device.Clock {
 	if p.options.Rate > 0 {
 		return clock.Host()
@@ -156,16 +155,16 @@ func (p *Phone) Patience() device.Clock {
 	return patience{p}
 }
 
-// waiting is what passed on that clock.
+// waiting is the state of that clock.
 type waiting struct {
 	sync.Mutex
 	passed time.Duration
-	last   time.Time // when it was looked at
+	last   time.Time // of the last read
 }
 
-// hurry is how much faster than this computer's time passes for a phone that does not
-// answer, and hurryStep bounds what passes between two looks, in this computer's: one
-// that is busy looks late.
+// hurry is the factor by which time passes faster for a phone that does not answer. hurryStep
+// limits how much of this computer's time counts between two reads, since a busy computer
+// reads late.
 const (
 	hurry     = 20
 	hurryStep = time.Millisecond
@@ -173,7 +172,7 @@ const (
 
 type patience struct{ phone *Phone }
 
-// Now moves the phone's clock while the phone is stalled: nothing else may.
+// Now advances the phone's clock while the phone is stalled: nothing else may.
 func (c patience) Now() time.Duration {
 	p := c.phone
 	p.waiting.Lock()

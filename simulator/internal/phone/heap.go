@@ -9,14 +9,14 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// An app's heap: how much of it is collected at once, and the memory that it shares with
-// all apps, which its RSS holds and its PSS only a part of.
+// The size of an app's heap that one collection frees, and the memory that it shares with all
+// apps, which counts fully in its RSS and partly in its PSS.
 const (
 	collectedKB = 8 << 10
 	sharedKB    = 88_000
 )
 
-// perCollection is after how many frames an app's garbage is collected, 0: never.
+// perCollection returns after how many frames an app's garbage is collected, 0: never.
 func perCollection(app *simapp.App) int {
 	if app.AllocatesKB == 0 {
 		return 0
@@ -24,7 +24,7 @@ func perCollection(app *simapp.App) int {
 	return max(1, collectedKB/app.AllocatesKB)
 }
 
-// collections are the runs of the garbage collector that begin between two instants.
+// collections returns the runs of the garbage collector that begin between two instants.
 func (p *Phone) collections(pr *process, from, to time.Duration) (out []timeline.Interval) {
 	every := perCollection(pr.app)
 	if every == 0 {
@@ -48,7 +48,7 @@ func (p *Phone) collections(pr *process, from, to time.Duration) (out []timeline
 	return out
 }
 
-// ram is what a process has in RAM now and had at most, in kB.
+// ram returns a process's current and maximum memory in RAM, in kB.
 func (p *Phone) ram(pr *process) (now, most int) {
 	now = pr.app.MemoryKB + sharedKB
 	if every := perCollection(pr.app); every > 0 {
@@ -59,7 +59,8 @@ func (p *Phone) ram(pr *process) (now, most int) {
 	return now, max(now, most)
 }
 
-// procStatus is /proc/PID/status, as far as memory and the main thread's switches go.
+// procStatus is the part of /proc/PID/status about memory and the main thread's context
+// switches.
 func (p *Phone) procStatus(pr *process) string {
 	now, most := p.ram(pr)
 	name := pr.app.Package
@@ -68,8 +69,8 @@ func (p *Phone) procStatus(pr *process) string {
 		name, pr.PID, pr.PID, 1_480_000, 1_470_000, most, now, p.waits(pr), 40+p.drawn(pr)/3)
 }
 
-// Of its start a process has most of its page faults: it writes to pages that it shares
-// with zygote. How many depends on where the heap's objects lie (within 1 %).
+// Most of a process's page faults are from its start, when it writes to pages that it shares
+// with zygote. Their number depends on the layout of the heap's objects (within 1 %).
 const (
 	faultsOfStart   = 24_000
 	faultsPerFrame  = 12
@@ -77,19 +78,20 @@ const (
 	waitsOfStart    = 350
 	waitsPerFrame   = 2 // for the next vsync, and for the render thread to take the frame
 	waverOfFaults   = 0.01
-	waverOfSwitches = 0.02 // how often a lock is taken, or an answer there at once
+	waverOfSwitches = 0.02 // locks that are taken, or answers that arrive at once
 )
 
-// faults are a process's minor page faults: memory that is allocated anew has one a page.
+// faults returns a process's minor page faults: one for each page of newly allocated memory.
 func (p *Phone) faults(pr *process) int {
 	n := faultsOfStart + p.drawn(pr)*(faultsPerFrame+pr.app.AllocatesKB/pageKB)
 	return wavering(n, waverOfFaults, p.random("faults", pr.PID).Float64())
 }
 
-// waits are how often a main thread gave up its CPU by itself.
+// waits returns how often a main thread gave up its CPU voluntarily.
 func (p *Phone) waits(pr *process) int {
 	return wavering(waitsOfStart+waitsPerFrame*p.drawn(pr), waverOfSwitches, p.random("switches", pr.PID).Float64())
 }
 
-// wavering is a count that is off by up to a share of it, either way; u lies from 0 to 1.
+// wavering returns a count with a deviation of up to a share of it, either way; u is from 0 to
+// 1.
 func wavering(n int, share, u float64) int { return int(float64(n) * (1 + share*(2*u-1))) }

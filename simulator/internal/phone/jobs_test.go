@@ -26,7 +26,7 @@ func TestCommandsRunInTheBackground(t *testing.T) {
 	}
 }
 
-func TestAndListsGoToTheBackgroundWhole(t *testing.T) {
+func TestAndListsInTheBackground(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", "")
 	out := output(t, p, "false && echo never & true || echo neither; echo here")
 	if out != "here\n" {
@@ -62,7 +62,7 @@ func TestSignalsReachTheirProcess(t *testing.T) {
 	}
 }
 
-func TestHangingUpEndsWhatIsNotDetached(t *testing.T) {
+func TestHangUpEndsAttachedJobs(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", "")
 	ctx, cancel := context.WithCancel(context.Background())
 	wait := p.Start(ctx, "sleep 60 & nohup sleep 60 & setsid sleep 60 & sleep 60", strings.NewReader(""), new(strings.Builder), new(strings.Builder))
@@ -77,7 +77,7 @@ func TestHangingUpEndsWhatIsNotDetached(t *testing.T) {
 	}
 }
 
-func TestARestartEndsRecorders(t *testing.T) {
+func TestRestartEndsRecorders(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", hungry)
 	record(t, p)
 	output(t, p, "am start -W com.example.still/.MainActivity")
@@ -94,9 +94,9 @@ func TestARestartEndsRecorders(t *testing.T) {
 	}
 }
 
-// Whoever started what ends while another command takes its time is told of that before
-// the command answers: so what is measured does not depend on who is faster.
-func TestWhatEndsDuringACommandIsToldBeforeItsAnswer(t *testing.T) {
+// The client of a command that ends while another command runs is notified before that one
+// answers: so measurements do not depend on scheduling.
+func TestEndIsDeliveredBeforeLaterAnswers(t *testing.T) {
 	p := newPhone(t, "c1-go-android-11", still)
 	s := start(p, instrument)
 	pass(t, p, 6*time.Second)

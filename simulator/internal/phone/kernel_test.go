@@ -19,14 +19,14 @@ import (
 
 const kernelTrace = "/data/misc/perfetto-traces/kernel.pftrace"
 
-// kernelConfig asks for what the kernel, apps and the list of processes tell.
+// kernelConfig records the events of the kernel and of apps, and the process list.
 const kernelConfig = `buffers { size_kb: 32768 fill_policy: RING_BUFFER }
 data_sources { config { name: "linux.ftrace" ftrace_config {
   ftrace_events: "sched/sched_switch" ftrace_events: "sched/sched_waking" ftrace_events: "sched/sched_wakeup" ftrace_events: "power/cpu_frequency"
   atrace_categories: "view" atrace_categories: "gfx" atrace_apps: "com.example.still" } } }
 data_sources { config { name: "linux.process_stats" process_stats_config { scan_all_processes_on_start: true } } }`
 
-// recording is what readers found in a trace of the kernel.
+// recording is a parsed trace of the kernel.
 type recording struct {
 	threads *threads.Tracker
 	sched   *sched.Reader
@@ -45,7 +45,7 @@ func recordKernel(t *testing.T, p *Phone) recording {
 	return readKernel(t, p, pid, from)
 }
 
-// readKernel ends a recording of the kernel that began at a time, and reads it.
+// readKernel ends a recording of the kernel that began at a time, and parses it.
 func readKernel(t *testing.T, p *Phone, pid string, from time.Duration) recording {
 	t.Helper()
 	output(t, p, "kill "+pid)
@@ -62,9 +62,9 @@ func readKernel(t *testing.T, p *Phone, pid string, from time.Duration) recordin
 	return r
 }
 
-// The turns on CPUs of a trace are the runs that there were, by thread and name.
-func TestATraceTellsWhoRanWhere(t *testing.T) {
-	for _, phone := range []string{"pixel-7-android-14", "pixel-5-android-11"} { // in columns, and one by one
+// The runs on CPUs in a trace are the true ones, by thread and name.
+func TestTraceOfRuns(t *testing.T) {
+	for _, phone := range []string{"pixel-7-android-14", "pixel-5-android-11"} { // in the compact format and in the other
 		p := newPhone(t, phone, hungry)
 		r := recordKernel(t, p)
 		ran, unsure := map[int32]time.Duration{}, map[int32]time.Duration{}
@@ -74,7 +74,7 @@ func TestATraceTellsWhoRanWhere(t *testing.T) {
 			ran[run.TID] += long
 			if before, known := first[run.CPU]; !known && long > 0 || known && before.TID == run.TID && before.To == run.From {
 				first[run.CPU] = run
-				unsure[run.TID] += long // columns don't tell the first turn of a CPU
+				unsure[run.TID] += long // the compact format lacks the first run on a CPU
 			}
 		}
 		told, names := map[int32]time.Duration{}, map[string]bool{}
@@ -86,7 +86,7 @@ func TestATraceTellsWhoRanWhere(t *testing.T) {
 			}
 		}
 		for tid, want := range ran {
-			if got := told[tid]; got > want || want-got > unsure[tid]+10*time.Millisecond { // what runs at the end has none
+			if got := told[tid]; got > want || want-got > unsure[tid]+10*time.Millisecond { // a run at the end is missing
 				t.Errorf("%s: thread %d ran for %v, the trace says %v", phone, tid, want, got)
 			}
 		}
@@ -99,7 +99,7 @@ func TestATraceTellsWhoRanWhere(t *testing.T) {
 }
 
 // The UI thread wakes the render thread, and SurfaceFlinger's thread the UI thread.
-func TestATraceTellsWhoWokeWhom(t *testing.T) {
+func TestTraceOfWakings(t *testing.T) {
 	for _, phone := range []string{"pixel-7-android-14", "pixel-5-android-11"} {
 		r := recordKernel(t, newPhone(t, phone, hungry))
 		woken := map[string]int{}
@@ -116,10 +116,10 @@ func TestATraceTellsWhoWokeWhom(t *testing.T) {
 	}
 }
 
-// Android 12 opens sched_waking to the shell of a phone as it is sold (private/genfs_contexts).
-// Before, sched_wakeup tells of it: in the name of the one that wakes where both CPUs share a
-// cache, else in that of whoever the other one's interrupt finds.
-func TestOlderPhonesAsTheyAreSoldTellOfWakeupsAlone(t *testing.T) {
+// Android 12 permits sched_waking to the shell of a user build (private/genfs_contexts).
+// Before, there is only sched_wakeup: with the waker if both CPUs share a cache, otherwise
+// with the thread that the other CPU's interrupt hits.
+func TestOlderUserBuildsTraceOnlyWakeups(t *testing.T) {
 	for _, c := range []struct {
 		phone      string
 		production bool
@@ -157,9 +157,9 @@ func TestOlderPhonesAsTheyAreSoldTellOfWakeupsAlone(t *testing.T) {
 	}
 }
 
-// Each frame has its sections on the UI thread and on the render thread, with the token
-// that the frame timeline and framestats have, and when its stages say.
-func TestATraceHasTheSectionsOfFrames(t *testing.T) {
+// Each frame has its sections on the UI thread and on the render thread, with the token in the
+// frame timeline and framestats, at the times of its stages.
+func TestTraceOfFrameSections(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", hungry)
 	r := recordKernel(t, p)
 	type section struct {
@@ -211,8 +211,8 @@ func TestATraceHasTheSectionsOfFrames(t *testing.T) {
 	}
 }
 
-// An app's own section stands where its heavy computation ran.
-func TestATraceHasTheAppsOwnSections(t *testing.T) {
+// An app's own section is where its heavy computation ran.
+func TestTraceOfTheAppsOwnSections(t *testing.T) {
 	r := recordKernel(t, newPhone(t, "pixel-7-android-14", hungry))
 	found := 0
 	for _, s := range r.slices.Slices.Rows {
@@ -225,9 +225,9 @@ func TestATraceHasTheAppsOwnSections(t *testing.T) {
 	}
 }
 
-// An app's own sections are told of debug builds and of what the shell may profile, unless
-// Android itself is built for developers; the framework's are in any case.
-func TestWhoseOwnSectionsAPhoneTraces(t *testing.T) {
+// Sections of an app itself are traced for debug builds and profileable apps, unless Android
+// itself is a debug build; the framework's sections are always traced.
+func TestOwnSectionsNeedAProfileableApp(t *testing.T) {
 	pr, err := profile.Find("pixel-7-android-14")
 	if err != nil {
 		t.Fatal(err)
@@ -253,9 +253,9 @@ func TestWhoseOwnSectionsAPhoneTraces(t *testing.T) {
 	}
 }
 
-// SurfaceFlinger toggles a counter with each vsync that an app asked for, whether its UI thread is
-// free to begin a frame then or not.
-func TestATraceTellsOfVsyncs(t *testing.T) {
+// SurfaceFlinger toggles a counter at each vsync that an app requested, whether or not its UI
+// thread is free to begin a frame then.
+func TestTraceOfVsyncs(t *testing.T) {
 	for _, phone := range []string{"pixel-7-android-14", "nord-android-10"} {
 		p := newPhone(t, phone, hungry+"jank 300ms after tap\n")
 		recordKernel(t, p)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Of each buffer logd keeps 256 KiB, and less on a phone of little memory, until somebody in
-// the group log says otherwise (logd/LogSize.h, LogCommand.cpp).
-func TestTheLogForgetsWhatItHasNoRoomFor(t *testing.T) {
+// logd keeps 256 KiB of each buffer, and less on a phone with little memory, until a member of
+// the group log changes it (logd/LogSize.h, LogCommand.cpp).
+func TestLogSize(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		profile string

@@ -16,8 +16,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tables/tablestest"
 )
 
-// TestPerfettoReadsTracesAsApkgateDoes has what a phone recorded of an app that waits for the
-// disk, read by Perfetto's own engine: it takes the trace, and every table is the same.
+// TestPerfettoReadsTracesAsApkgateDoes compares with Perfetto's own engine: it accepts a
+// phone's recording of an app that waits for the disk, and every table is the same.
 func TestPerfettoReadsTracesAsApkgateDoes(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", still+"blocks disk 24ms after tap every 5 in measure\n")
 	pid := strings.TrimSpace(output(t, p, "echo '"+causesConfig+"' | perfetto --txt -c - -o "+kernelTrace+" --background"))
@@ -32,11 +32,11 @@ func TestPerfettoReadsTracesAsApkgateDoes(t *testing.T) {
 	tablestest.Same(t, path, nil)
 }
 
-// TestShownFramesEqualTheOracles has a phone record the buffers of an app that draws by itself,
-// with all that real ones leave out, write twice or tell late, and Perfetto's own engine read
-// the trace beside: every table is the same, and of each buffer of the app both say when it was
-// handed over, drawn, taken and shown. (Beside a frame timeline the engine of v58 ends a slice
-// of the trace's first track with the first buffer of each layer that is shown.)
+// TestShownFramesEqualTheOracles compares the buffers of an app that draws by itself with
+// Perfetto's own engine, for a trace with everything that real ones omit, write twice or
+// report late: every table is the same, and for each buffer of the app both report when it was
+// queued, drawn, latched and shown. (With a frame timeline the engine of v58 ends a slice of
+// the trace's first track at the first shown buffer of each layer.)
 func TestShownFramesEqualTheOracles(t *testing.T) {
 	const config = `buffers { size_kb: 8192 } data_sources { config { name: "android.surfaceflinger.frame" } }`
 	const profile = "pixel-5-android-11"

@@ -8,11 +8,11 @@ const (
 	servicesPackage     = "androidx.test.services"
 )
 
-// secretVariable stands for the binder with which ShellMain lets the Orchestrator run
+// secretVariable stands for the binder through which ShellMain lets the Orchestrator run
 // commands as the shell.
 const secretVariable = "APKGATE_SHELL_EXECUTOR"
 
-// appProcess is app_process DIR CLASS WORD…: a Java program. The phone has one, that
+// appProcess is app_process DIR CLASS WORD…: a Java program. The phone has only one, which
 // runs a command for the Orchestrator.
 func appProcess(c *call, then func(code int)) {
 	const main = "androidx.test.services.shellexecutor.ShellMain"
@@ -27,8 +27,8 @@ func appProcess(c *call, then func(code int)) {
 	c.Run(c.Args[2:], c.Streams, then)
 }
 
-// orchestra is an instrumentation under the Orchestrator (AndroidTestOrchestrator):
-// each test is an am instrument of its own, in a process of its own.
+// orchestra is an instrumentation under the Orchestrator (AndroidTestOrchestrator): each test
+// is a separate am instrument in a process of its own.
 type orchestra struct {
 	host   *process // the Orchestrator's
 	clears bool     // clearPackageData
@@ -42,7 +42,7 @@ const (
 	betweenTests    = 1200 * time.Millisecond
 )
 
-// orchestrate begins the test cases, one after the other.
+// orchestrate runs the test cases, one after the other.
 func (w *workload) orchestrate(arguments map[string]string, byShell bool) {
 	p := w.phone
 	w.begun = p.clock.Now()
@@ -59,7 +59,7 @@ func (w *workload) orchestrate(arguments map[string]string, byShell bool) {
 
 func (o *orchestra) lives() bool { return !o.host.dead }
 
-// play plays the next test in a process of its own, or finishes.
+// play runs the next test in a process of its own, or finishes.
 func (o *orchestra) play(w *workload) {
 	p := w.phone
 	if w.next == len(w.cases) {
@@ -82,7 +82,7 @@ func (o *orchestra) play(w *workload) {
 	w.playNext(true)
 }
 
-// next ends the process of a test, of which the log tells as of any, and goes on.
+// next ends the process of a test, with the usual log, and continues.
 func (o *orchestra) next(w *workload) {
 	p := w.phone
 	w.process.workload = nil
@@ -95,7 +95,7 @@ func (o *orchestra) next(w *workload) {
 	w.at(p.clock.Now()+betweenTests, func() { o.play(w) })
 }
 
-// failed notes a test that failed, and goes on.
+// failed records a failed test, and continues.
 func (o *orchestra) failed(w *workload, trace string) {
 	o.bad++
 	w.printf("INSTRUMENTATION_STATUS: stack=%s\n", trace)

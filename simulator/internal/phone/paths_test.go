@@ -11,8 +11,8 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 )
 
-// What delayed a frame is what its critical path in the trace has, for as long.
-func TestTheCriticalPathLeadsToTheCause(t *testing.T) {
+// The critical path in the trace contains the cause of a frame's delay, with its duration.
+func TestCriticalPathLeadsToTheCause(t *testing.T) {
 	t.Parallel()
 	for line, is := range map[string]func(s *rendering.Step) bool{
 		"blocks binder com.example.backend IFeed::query 24ms after tap every 5": func(s *rendering.Step) bool {

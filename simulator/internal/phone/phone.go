@@ -32,90 +32,89 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Connection is what faults do to the way to the phone: the adb daemon's handle.
+// Connection is the connection to the phone, which faults break: the adb daemon's handle.
 type Connection interface {
 	Drop()
 	Hang(on bool)
 	Offline(on bool)
 	Refuse(on bool)
-	// Drip lets so many bytes through, and the next once the channel is closed that
-	// next returns; nil lets all through again.
+	// Drip sends the given number of bytes at a time, and more once the channel that next
+	// returned is closed; a nil next ends it.
 	Drip(bytes int, next func() <-chan struct{})
 }
 
-// Options of a phone. The zero value is a phone on wifi without faults.
+// Options configure a phone. The zero value is a phone on Wi-Fi without faults.
 type Options struct {
-	Network string         // "wifi" unless set
-	Faults  []simapp.Fault // beside those of the apps
-	// Rate lets the clock run by itself, so many phone seconds to a real one,
-	// to watch a phone live. 0: only Clock and commands move it.
+	Network string         // "" means "wifi"
+	Faults  []simapp.Fault // in addition to those of the apps
+	// Rate makes the clock advance by itself, by this many phone seconds per real second, to
+	// watch a phone live. With 0 only Clock and commands advance it.
 	Rate float64
-	// Powered and Sensors differ from the profile's where they are set.
+	// Powered and Sensors override the profile's if they are set.
 	Powered string
 	Sensors *profile.Sensors
-	// Keyguard is the lock screen that shows when the phone is made and whenever its
-	// screen went off: none where it is "", else "swipe" or "pin".
+	// Keyguard is the lock screen that is shown at first and after the screen was off: "" for
+	// none, "swipe" or "pin".
 	Keyguard string
-	// Ignored are settings ("system screen_off_timeout") that the phone lets nobody
-	// change over adb, without a word, as some makers' do.
+	// Ignored are settings ("system screen_off_timeout") whose change over adb the phone
+	// silently ignores, like some makers' phones.
 	Ignored []string
-	// NoSystemUI leaves the process com.android.systemui out, as watches and boards do.
+	// NoSystemUI omits the process com.android.systemui, as on watches and boards.
 	NoSystemUI bool
-	// RateTakes is how long the display takes to change its rate when a setting does: 600
-	// ms unless set.
+	// RateTakes is how long a change of the refresh rate by a setting takes; 0 means 600 ms.
 	RateTakes time.Duration
-	// KeepsAfter is how long the system takes to keep what a process counted of its frames
-	// that has ended, 0: 30 to 250 ms.
+	// KeepsAfter is how long the system takes to keep the frame statistics of an ended
+	// process; 0 means 30 to 250 ms.
 	KeepsAfter time.Duration
-	// HotFor is how long heat slows the phone down, from when it is made.
+	// HotFor is how long heat slows the phone down, from its creation.
 	HotFor time.Duration
-	// Verifier refuses what adb installs, as Play Protect may, until the setting
+	// Verifier refuses installations over adb, as Play Protect may, until the setting
 	// verifier_verify_adb_installs is 0.
 	Verifier bool
-	// GivesUp are services whose dumps take so long that dumpsys ends in the middle of
-	// them, after its ten seconds, with status 0.
+	// GivesUp are services whose dumps take so long that dumpsys ends in the middle, after its
+	// timeout of ten seconds, with status 0.
 	GivesUp []string
-	// ClosedTmp lets nobody write to /data/local/tmp.
+	// ClosedTmp makes /data/local/tmp read-only.
 	ClosedTmp bool
-	// Hz is the display's highest rate where it is another than the profile's.
+	// Hz overrides the profile's highest refresh rate.
 	Hz int
-	// Even has it do everything alike: an app plays a scenario as it did the first time,
-	// and the compositor is never late itself.
+	// Even removes all variation: an app plays a scenario as it did the first time, and the
+	// compositor is never late itself.
 	Even bool
-	// NoNetem and NoIFB have the kernel lack what slows a network down.
+	// NoNetem and NoIFB remove the kernel's traffic shaping.
 	NoNetem, NoIFB bool
-	// Magisk gives it the su of a rooted phone, which takes a command line.
+	// Magisk adds the su of a rooted phone, which takes a command line.
 	Magisk bool
-	// Renderer is what draws for an emulator: "Google SwiftShader" unless set.
+	// Renderer is an emulator's renderer; "" means "Google SwiftShader".
 	Renderer string
-	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
+	// Root runs adb's shell as root, as after `adb root` on a build that permits it.
 	Root bool
-	// Lies is how it lies: by how many quarters its picture is turned where it turns with
-	// the phone (accelerometer_rotation).
+	// Lies is the orientation in which the phone lies: the number of quarter turns of its
+	// picture if it auto-rotates (accelerometer_rotation).
 	Lies int
-	// Boot is how it starts, from when it is made and after a restart: long ago unless set.
+	// Boot is how the phone boots, after its creation and after a restart; the zero value
+	// booted long ago.
 	Boot system.Boot
-	// FixedPerformance is how much longer all work takes while the fixed performance mode
-	// holds the clocks (1.2), which then vary less from session to session; 0: the phone's
-	// Power HAL has no such mode.
+	// FixedPerformance is the slowdown of all work while the fixed performance mode is on
+	// (1.2), in which sessions vary less; 0 means that the phone's Power HAL has no such mode.
 	FixedPerformance float64
-	// Struck is told of each fault that strikes, and when on the phone's clock; nil for
-	// nobody. The phone does nothing until it returns.
+	// Struck is called for each fault with its time on the phone's clock; nil is not called.
+	// The phone is blocked until it returns.
 	Struck func(f simapp.Fault, at time.Duration) `json:"-"`
-	// Chatter is how much what is not simulated writes to the log, in bytes a second:
-	// logcat.Chatter unless set, nothing where it is below 0. FixedLog lets nobody change
-	// how much of the log is kept, and LowRAM keeps less.
+	// Chatter is how much other processes write to the log, in bytes a second: 0 means
+	// logcat.Chatter, less than 0 nothing. FixedLog prevents changes of the log's size, and
+	// LowRAM reduces it.
 	Chatter          int
 	FixedLog, LowRAM bool
-	// Tracing is how its maker has Perfetto's service: "off" until somebody turns it on, as
-	// adb's shell may (persist.traced.enable), "locked", where that may not, or "on", which it
-	// is unless set, but for phones with Android 10 that are no Pixels.
+	// Tracing is the maker's setting of Perfetto's service: "off" until adb's shell turns it
+	// on (persist.traced.enable), "locked" if the shell may not, or "on", the default except
+	// for phones with Android 10 other than Pixels.
 	Tracing string
-	// Production makes it a build as it is sold (user), which has no `adb root`.
+	// Production makes it a user build, without `adb root`.
 	Production bool
 }
 
-// Phone is a simulated phone. It serves the adb daemon's Phone interface.
+// Phone is a simulated phone. It implements the adb daemon's Phone interface.
 type Phone struct {
 	*storage.Sync // its files, for the adb daemon
 
@@ -129,7 +128,7 @@ type Phone struct {
 	packages   *packages.Manager
 	host       *shell.Host
 	log        *logcat.Log
-	book       *anr.Book // of what went wrong
+	book       *anr.Book // of failures
 	timeline   *timeline.Timeline
 	flinger    *pipeline.SurfaceFlinger
 	home       *home.Home
@@ -144,35 +143,36 @@ type Phone struct {
 	waiting    waiting
 }
 
-// state is what a reboot or an app can change.
+// state is the state that a reboot or an app can change.
 type state struct {
 	props       map[string]string
-	su          int // commands that run as root
+	su          int // commands running as root
 	settings    map[string]string
 	network     string
 	running     map[string]*process // by package
 	foreground  string              // package
 	nextPID     int
 	garbage     bool
-	hung        bool                  // adb answers nothing
-	dripping    bool                  // what it sends comes in drops
-	frozen      bool                  // the system answers nothing
-	held        []func()              // what goes on once the system does
-	late        map[*shell.Shell]bool // command lines that waited for it, and go on
-	starts      int                   // of the system since the phone started
-	systemSince time.Duration         // when it was last
-	wifiUpAt    time.Duration         // when the phone is on Wi-Fi that was turned on
-	repetitions map[string]int        // scenarios played, by app, scenario and network
-	played      int                   // scenarios played in all
-	windows     int                   // opened, and processes started, since the phone was made
+	hung        bool                  // adb does not answer
+	dripping    bool                  // its connection is throttled
+	frozen      bool                  // the system does not answer
+	held        []func()              // continuations for when the system answers
+	late        map[*shell.Shell]bool // command lines that waited for it, and continue
+	starts      int                   // of the system since boot
+	systemSince time.Duration         // when the system last started
+	wifiUpAt    time.Duration         // when a Wi-Fi that was turned on is connected
+	repetitions map[string]int        // of scenarios, by app, scenario and network
+	played      int                   // all scenarios played
+	windows     int                   // windows opened and processes started since the phone was created
 	processes   int
-	asked       int           // how often it was drawn what a command costs
+	asked       int           // random durations of commands drawn
 	stalled     time.Duration // see Stalled
 	boots       int           // restarts
 	graphics    gfxinfo.Packages
 }
 
-// New makes a phone. Two phones of the same profile, seed and options are alike.
+// New returns a new phone. Two phones with the same profile, seed and options behave
+// identically.
 func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.Network == "" {
 		o.Network = "wifi"
@@ -230,10 +230,10 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	return ph
 }
 
-// systemUI is always there, and renders nothing.
+// systemUI is always running, and draws nothing.
 var systemUI = simapp.App{Package: "com.android.systemui", Activity: ".SystemUI", MemoryKB: 70_000}
 
-// boot starts what runs on every phone.
+// boot starts the processes of every phone.
 func (p *Phone) boot() {
 	if p.options.NoSystemUI {
 		return
@@ -242,15 +242,14 @@ func (p *Phone) boot() {
 	p.log.System("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }
 
-// closeApp ends a process from the dialog that says what is wrong with it; System UI comes
-// back by itself.
+// closeApp ends a process from the dialog about it; System UI restarts by itself.
 func (p *Phone) closeApp(process string) {
 	if p.kill(process); process == systemUI.Package {
 		p.boot()
 	}
 }
 
-// Attach gives the phone the way by which it is reached, for faults to break.
+// Attach sets the connection to the phone, for faults to break.
 func (p *Phone) Attach(c Connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -261,7 +260,7 @@ func (p *Phone) Attach(c Connection) {
 	}
 }
 
-// Close ends everything that runs on the phone.
+// Close ends everything on the phone.
 func (p *Phone) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -271,22 +270,22 @@ func (p *Phone) Close() {
 	p.host.EndAll(137)
 }
 
-// Start begins a command line in the phone's shell; see shell.Host.
+// Start starts a command line in the phone's shell; see shell.Host.
 func (p *Phone) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) (wait func() int) {
 	return p.host.Start(ctx, command, stdin, stdout, stderr)
 }
 
-// adbdPID is the process that runs what adb sends.
+// adbdPID is the process that runs adb's commands.
 const adbdPID = 560
 
-// Asked counts what was run on the phone over adb.
+// Asked returns the costs of the commands over adb.
 func (p *Phone) Asked() shell.Asked {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.host.Asked
 }
 
-// processes are all that the shell did not start, in the order of their packages.
+// processes returns all processes that the shell did not start, by package.
 func (p *Phone) processes() []shell.Process {
 	out := []shell.Process{{PID: 1}, {PID: logcat.SystemPID, Name: "system_server"}, {PID: adbdPID, Name: "adbd"}}
 	for _, pkg := range sortedKeys(p.state.running) {
@@ -302,24 +301,24 @@ func (p *Phone) processes() []shell.Process {
 	return out
 }
 
-// Banner is the phone's identity in adb's handshake.
+// Banner returns the phone's banner in adb's handshake.
 func (p *Phone) Banner() string { return build.Banner(p.profile) }
 
-// Profile is what the phone is.
+// Profile returns the phone's profile.
 func (p *Phone) Profile() profile.Profile { return p.profile }
 
-// random is a source that follows from the seed, the profile and some words.
+// random returns a random source that is determined by the seed, the profile and the words.
 func (p *Phone) random(words ...any) *rand.Rand {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s\x00%q", p.seed, p.profile.Name, fmt.Sprint(words...)))
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16])))
 }
 
-// context is what the conditions in an app's file are about.
+// context returns the input of the conditions in an app's file.
 func (p *Phone) context() simapp.Context {
 	return simapp.Context{SDK: p.profile.SDK, API: p.profile.API, Network: p.state.network}
 }
 
-// conditions are those of a scenario that is played now.
+// conditions returns the conditions for a scenario that is played now.
 func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Conditions {
 	noise := p.profile.Noise
 	if p.system.Fixed {
@@ -338,12 +337,12 @@ func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Condition
 	}
 }
 
-// beside are the conditions in which what is no app draws now.
+// beside returns the current conditions for drawing by other processes than apps.
 func (p *Phone) beside() choreo.Conditions {
 	return choreo.Conditions{Context: p.context(), Speed: p.profile.Speed, LowEnd: 1, Session: 1}
 }
 
-// Install puts an app on the phone, as pm install does.
+// Install installs an app on the phone, like pm install.
 func (p *Phone) Install(parts ...[]byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -351,14 +350,14 @@ func (p *Phone) Install(parts ...[]byte) error {
 	return err
 }
 
-// Sessions are how many installations have begun and not ended.
+// Sessions returns how many installations are in progress.
 func (p *Phone) Sessions() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.packages.Sessions()
 }
 
-// refuses reports whether the verifier refuses what adb installs.
+// refuses reports whether the verifier refuses installations over adb.
 func (p *Phone) refuses() bool {
 	return p.options.Verifier && p.state.settings["global verifier_verify_adb_installs"] != "0"
 }

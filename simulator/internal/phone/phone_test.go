@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// still is an app without noise that renders 60 frames after each event.
+// still is an app without noise that draws 60 frames after each event.
 const still = `apkgate-simulated-app/1
 package com.example.still
 version 2.0 20
@@ -37,7 +37,7 @@ func newPhone(t *testing.T, profileName, app string, faults ...string) *Phone {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Chatter: -1, Tracing: "on"} // what it logs stays
+	o := Options{Chatter: -1, Tracing: "on"} // the log is not overwritten
 	for _, text := range faults {
 		f, err := simapp.ParseFault(text)
 		if err != nil {
@@ -55,7 +55,7 @@ func newPhone(t *testing.T, profileName, app string, faults ...string) *Phone {
 	return p
 }
 
-// started is a command that was started.
+// started is a started command.
 type started struct {
 	out, err bytes.Buffer
 	done     chan int
@@ -107,7 +107,7 @@ func finish(t *testing.T, p *Phone, s *started) int {
 		default:
 		}
 	}
-	select { // its goroutine may have had no turn in so little of this computer's time
+	select { // its goroutine may not have run in such a short time
 	case code := <-s.done:
 		return code
 	case <-time.After(30 * time.Second):
@@ -139,7 +139,7 @@ func TestTimePassesOnlyOnTheClock(t *testing.T) {
 	if code := <-s.done; code != 0 || s.out.String() != "begun\nended\n" {
 		t.Errorf("exit code %d, output %q", code, s.out.String())
 	}
-	// 91 s of sleep, and the 4 ms that a command takes.
+	// 91 s of sleep, and the 4 ms of a command.
 	if took := p.Clock().Now() - before; took != 91*time.Second+shell.CommandTime {
 		t.Errorf("%v have passed", took)
 	}
@@ -182,9 +182,9 @@ func TestShellLanguage(t *testing.T) {
 	}
 }
 
-// mksh says "not found" before Android 10 and in more words since; a command is
-// unknown where its Android didn't have it yet.
-func TestUnknownCommandsAnswerLikeTheShell(t *testing.T) {
+// mksh prints "not found" before Android 10 and a longer message since; a command is unknown
+// on Android versions that lack it.
+func TestUnknownCommands(t *testing.T) {
 	for name, want := range map[string]string{
 		"nexus-4-android-4.3": "/system/bin/sh: frobnicate: not found\n",
 		"pixel-5-android-11":  "/system/bin/sh: frobnicate: inaccessible or not found\n",
@@ -203,7 +203,7 @@ func TestUnknownCommandsAnswerLikeTheShell(t *testing.T) {
 	}
 }
 
-func TestWhatThePhoneSaysItIs(t *testing.T) {
+func TestProperties(t *testing.T) {
 	p := newPhone(t, "nexus-5x-android-6.0.0", "")
 	for command, want := range map[string]string{
 		"getprop ro.product.model":                                        "Nexus 5X\n",
@@ -232,7 +232,7 @@ func TestWhatThePhoneSaysItIs(t *testing.T) {
 	has(t, output(t, newPhone(t, "nexus-5-android-4.4.4", ""), "df /data"), "Filesystem               Size     Used     Free   Blksize", "12.0G")
 }
 
-// shell_v2 came with Android 7.
+// shell_v2 was introduced in Android 7.
 func TestBanner(t *testing.T) {
 	if b := newPhone(t, "nexus-5x-android-6.0.0", "").Banner(); strings.Contains(b, "shell_v2") {
 		t.Errorf("Android 6 says %q", b)
@@ -311,7 +311,7 @@ func put(t *testing.T, p *Phone, path, text string) {
 	}
 }
 
-func TestTheSameSeedPrintsTheSame(t *testing.T) {
+func TestSameSeedPrintsTheSame(t *testing.T) {
 	record := func(seed uint64) string {
 		pr, err := profile.Find("pixel-7-android-14")
 		if err != nil {
@@ -368,8 +368,8 @@ func TestStandardInputIsRead(t *testing.T) {
 	}
 }
 
-// Whether somebody asks beside a measurement if the phone lives is no part of it.
-func TestAnEmptyCommandTakesNoTime(t *testing.T) {
+// A concurrent liveness check is not part of a measurement.
+func TestEmptyCommandTakesNoTime(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "pixel-7-android-14", "")
 	before := p.Clock().Now()

@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// sensors are what the phone shows of its power.
+// sensors returns the phone's power sensors.
 func (p *Phone) sensors() profile.Sensors {
 	s := p.profile.Sensors
 	if o := p.options.Sensors; o != nil {
@@ -34,7 +34,7 @@ func (p *Phone) SetPowered(from string) {
 	p.screen.UserActivity()
 }
 
-// Charge is told what the emulator's console has the battery be.
+// Charge applies the battery set by the emulator's console.
 func (p *Phone) Charge(b console.Battery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,32 +49,31 @@ func (p *Phone) Charge(b console.Battery) {
 	p.power.SetLevel(b.Capacity)
 }
 
-// Truth is what the phone really drew between two instants of its clock.
+// Truth is the phone's true energy between two instants of its clock.
 type Truth = account.Truth
 
-// Truth tells what the phone drew between two instants, neither later than now
-// nor more than two hours ago.
+// Truth returns the phone's true energy between two instants, neither later than now nor more
+// than two hours ago.
 func (p *Phone) Truth(from, to time.Duration) Truth {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.power.Truth(from, to)
 }
 
-// beginDeeds opens the account of a process.
-func (p *Phone) beginDeeds(pr *process) {
+// openAccount opens the account of a process.
+func (p *Phone) openAccount(pr *process) {
 	if pr.app == &systemUI {
 		return
 	}
-	pr.deeds = &account.Deeds{App: pr.app, UID: p.packages.UID(pr.app.Package), PID: pr.PID}
+	pr.usage = &account.Process{App: pr.app, UID: p.packages.UID(pr.app.Package), PID: pr.PID}
 	if a := p.packages.Apps[pr.app.Package]; a != nil {
-		pr.deeds.Compiled = a.CompiledAhead()
+		pr.usage.Compiled = a.CompiledAhead()
 	}
-	pr.deeds.Drawing = func(from, to time.Duration) []sched.Item { return p.drawing(pr, from, to) }
-	p.power.Begin(pr.deeds, p.state.processes)
+	pr.usage.Drawing = func(from, to time.Duration) []sched.Item { return p.drawing(pr, from, to) }
+	p.power.Begin(pr.usage, p.state.processes)
 }
 
-// drawing is the work of a process's frames and of its UI thread, as account.Deeds wants
-// it.
+// drawing returns the work of a process's frames and of its UI thread, for account.Process.
 func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) {
 	add := func(items ...sched.Item) {
 		for _, it := range items {
@@ -83,7 +82,7 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 			}
 		}
 	}
-	cast := p.power.Cast(pr.deeds)
+	cast := p.power.Cast(pr.usage)
 	frame := func(f *timeline.Frame) { add(cast.Frame(f)...) }
 	p.advance()
 	for _, l := range timeline.WithSurfaces(pr.Layers) {
@@ -109,35 +108,35 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 	}
 	for _, c := range p.collections(pr, from, to) {
 		add(sched.Item{
-			Thread: pr.deeds.Threads[account.Heap], Woken: c.From, From: c.From, To: c.To,
+			Thread: pr.usage.Threads[account.Heap], Woken: c.From, From: c.From, To: c.To,
 			Kind: power.Service, Method: power.System, Background: true, Section: "Background concurrent copying GC", Category: "dalvik",
 		})
 	}
 	return out
 }
 
-// endDeeds closes the account of a process that ended.
-func (p *Phone) endDeeds(pr *process) {
-	if pr.deeds == nil || pr.dead {
+// closeAccount closes the account of an ended process.
+func (p *Phone) closeAccount(pr *process) {
+	if pr.usage == nil || pr.dead {
 		return
 	}
-	p.power.End(pr.deeds)
+	p.power.End(pr.usage)
 	p.host.TellJobs(pr.PID)
 }
 
-// answer has the system's threads pass an event on, and the process take it.
+// answer makes the system's threads deliver an event, and the process handle it.
 func (p *Phone) answer(pr *process, e simapp.Event) {
-	if pr.deeds != nil {
-		p.power.Touch(pr.deeds, e.Opens && e.Life == 0)
+	if pr.usage != nil {
+		p.power.Touch(pr.usage, e.Opens && e.Life == 0)
 	}
 }
 
-// spend does what the app's file says of power after an event.
+// spend applies the power section of the app's file for an event.
 func (p *Phone) spend(pr *process, e simapp.Event) {
-	if pr.deeds == nil {
+	if pr.usage == nil {
 		return
 	}
-	p.power.Happen(pr.deeds, e.Name, p.state.network)
+	p.power.Happen(pr.usage, e.Name, p.state.network)
 	for _, s := range pr.app.Power.ScreenOff {
 		if s.After == e.Name {
 			p.screen.Turn(false)
@@ -146,8 +145,8 @@ func (p *Phone) spend(pr *process, e simapp.Event) {
 	}
 }
 
-// composed are the frames of the display that SurfaceFlinger began to compose from one
-// time until before another.
+// composed returns the display frames that SurfaceFlinger began to compose from one time until
+// before another.
 func (p *Phone) composed(from, to time.Duration) (out []timeline.DisplayFrame) {
 	all := p.recorded().Displays
 	first := sort.Search(len(all), func(i int) bool { return all[i].Actual.From >= from })
@@ -163,14 +162,15 @@ func (p *Phone) composed(from, to time.Duration) (out []timeline.DisplayFrame) {
 // isHot reports whether heat slows the phone down.
 func (p *Phone) isHot() bool { return p.clock.Now() < clock.Boot+p.options.HotFor }
 
-// What is left of the noise of sessions where the clocks are held, and how much longer work
-// takes where the CPUs have something else to do.
+// The remaining session noise in the fixed performance mode, and the slowdown of work on busy
+// CPUs.
 const (
 	heldNoise  = 0.3
 	busyFactor = 1.7
 )
 
-// clockFactor is what all work costs on clocks that are held, and beside a busy system.
+// clockFactor returns the factor on all work due to the fixed performance mode and a busy
+// system.
 func (p *Phone) clockFactor() float64 {
 	factor := 1.0
 	if p.system.Fixed {
@@ -182,7 +182,7 @@ func (p *Phone) clockFactor() float64 {
 	return factor
 }
 
-// heatFactor is what all work costs on a CPU whose speed is held down for heat.
+// heatFactor returns the factor on all work on a CPU that is throttled by heat.
 func (p *Phone) heatFactor() float64 {
 	if p.isHot() {
 		return 1.6

@@ -10,13 +10,13 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
-// proc are the files of /proc that collectors read.
+// proc returns the files of /proc that collectors read.
 func (p *Phone) proc(name string) (text string, ok bool) {
-	if name == "/proc/uptime" { // CLOCK_BOOTTIME, then what the cores idled
+	if name == "/proc/uptime" { // CLOCK_BOOTTIME, then the cores' idle time
 		up := clock.Boottime(p.clock.Now()).Seconds()
 		return fmt.Sprintf("%.2f %.2f\n", up, up*3.1), true
 	}
-	if name == "/proc/sys/kernel/random/boot_id" { // another after each restart
+	if name == "/proc/sys/kernel/random/boot_id" { // changes with each restart
 		r := p.random("boot", p.state.boots)
 		return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x\n", r.Uint32(), r.Uint32()&0xffff, r.Uint32()&0xfff, r.Uint32()&0xfff, r.Uint64()&(1<<48-1)), true
 	}
@@ -26,7 +26,7 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 	switch name {
 	case fmt.Sprintf("/proc/%d/stat", logcat.SystemPID):
 		return shell.StatLine(logcat.SystemPID, "system_server", 0, 0, p.state.systemSince), true
-	case fmt.Sprintf("/proc/%d/stat", adbdPID): // what it started is over when it has waited for it
+	case fmt.Sprintf("/proc/%d/stat", adbdPID): // includes its children that it has waited for
 		return shell.StatLine(adbdPID, "adbd", 0, p.host.Asked.CPU(), 0), true
 	}
 	if text, ok := p.host.ProcFile(name); ok {
@@ -49,8 +49,8 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 // procStat is /proc/PID/stat; times are in ticks of 10 ms.
 func (p *Phone) procStat(pr *process) string {
 	var busy time.Duration
-	if pr.deeds != nil {
-		busy = p.power.CPU(pr.deeds)
+	if pr.usage != nil {
+		busy = p.power.CPU(pr.usage)
 	}
 	ticks := int64(busy / (10 * time.Millisecond))
 	comm := pr.app.Package

@@ -12,9 +12,8 @@ import (
 	"github.com/apkgate/apkgate/trace/anr/waits"
 )
 
-// TestReasonsAreFound: why an app stood still is what is read from the drop box, on phones
-// whose dumps show more and less. What an older phone does not show of the process that
-// was called can't be told.
+// TestReasonsAreFound: the reason for a standstill is found in the drop box, on phones whose
+// dumps contain more and less. A process that an older phone does not dump stays unknown.
 func TestReasonsAreFound(t *testing.T) {
 	t.Parallel()
 	call := "binder com.example.peer com.example.IPeer::ask"

@@ -5,8 +5,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/link"
 )
 
-// newLink is how the phone reaches the network: over Wi-Fi or its mobile interface, which
-// an emulator calls eth0.
+// newLink returns the phone's network link: over Wi-Fi or its mobile interface, which an
+// emulator calls eth0.
 func (p *Phone) newLink() *link.Link {
 	onMobile := func() bool { return p.state.network != "wifi" && p.state.network != "none" }
 	return &link.Link{
@@ -26,15 +26,15 @@ func (p *Phone) newLink() *link.Link {
 	}
 }
 
-// Emulate is told what the emulator's console has the network be. It shapes mobile data
-// alone: the emulated Wi-Fi has a way of its own to the host (WifiService.cpp).
+// Emulate applies the network set by the emulator's console. It only shapes mobile data: the
+// emulated Wi-Fi has its own route to the host (WifiService.cpp).
 func (p *Phone) Emulate(n console.Network) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.link.Mobile = n
 }
 
-// isRoot reports whether the one who asks is root: adb's shell, or what su runs.
+// isRoot reports whether the caller is root: adb's shell, or a command under su.
 func (p *Phone) isRoot() bool { return p.files.Root || p.state.su > 0 }
 
 // id is id [-u].
@@ -51,15 +51,15 @@ func id(c *call) int {
 	return 0
 }
 
-// su is su 0 COMMAND…, AOSP's of builds for development, or with Options.Magisk
-// su -c COMMAND. A build as it is sold has none.
+// su is su 0 COMMAND…, as in AOSP's debug builds, or with Options.Magisk su -c COMMAND. A user
+// build has none.
 func su(c *call, then func(code int)) {
 	command := c.Args[min(1, len(c.Args)):]
 	switch {
 	case c.options.Magisk && c.Arg(0) == "-c":
 		command = []string{"sh", "-c", c.Arg(1)}
 	case c.options.Magisk:
-		command = append([]string{"sh"}, command...) // taken for a script
+		command = append([]string{"sh"}, command...) // taken as a script
 	case c.options.Production:
 		c.Errorf("/system/bin/sh: su: inaccessible or not found\n")
 		then(127)

@@ -9,16 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// turning is an app that registers the gyroscope about 1 s and 3 s after its start,
-// the second time while it still has it: it is on for about 4.5 s.
+// turning is an app that registers the gyroscope about 1 s and 3 s after its start, the second
+// time while it is still registered: it is on for about 4.5 s.
 const turning = still + `sensor gyroscope from tap for 3s
 sensor gyroscope from swipe for 2500ms
 sensor light from swipe for 1s
 `
 
-// The phone states what its sensors draw, counts how long each was on, and draws
-// just that.
-func TestSensorsDrawWhatThePhoneStates(t *testing.T) {
+// The phone reports its sensors' currents and how long each was on, and draws exactly that.
+func TestSensorCurrents(t *testing.T) {
 	for _, phone := range []string{"pixel-7-android-14", "c1-go-android-11"} {
 		t.Run(phone, func(t *testing.T) {
 			p := newPhone(t, phone, turning)
@@ -51,8 +50,8 @@ func TestSensorsDrawWhatThePhoneStates(t *testing.T) {
 	}
 }
 
-// Before Android 11 a phone lists its sensors for people alone, but counts them.
-func TestAnOldPhoneStatesNoCurrents(t *testing.T) {
+// Before Android 11 a phone lists its sensors as text only, but counts them.
+func TestSensorsBeforeAndroid11(t *testing.T) {
 	p := newPhone(t, "moto-g5-android-7.0", turning)
 	d, err := sensorservice.Read(strings.NewReader(output(t, p, "dumpsys sensorservice --proto")))
 	if err != nil || len(d.Sensors) != 0 || len(d.Warnings) != 1 {

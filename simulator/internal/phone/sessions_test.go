@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/profile"
 )
 
-// part is a file of an app of several.
+// part returns one APK of a split app.
 func part(name string, more ...string) string {
 	lines := []string{"apkgate-simulated-app/1", "package com.example.parts", "version 3.0 30"}
 	if name != "" {
@@ -29,7 +29,7 @@ func begin(t *testing.T, p *Phone) string {
 	return strings.TrimSuffix(id, "]\n")
 }
 
-func TestAnAppOfSeveralPartsIsInstalledAtOnce(t *testing.T) {
+func TestInstallMultiple(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "pixel-7-android-14", "")
 	id := begin(t, p)
@@ -55,7 +55,7 @@ func TestAnAppOfSeveralPartsIsInstalledAtOnce(t *testing.T) {
 	}
 }
 
-func TestPartsThatMakeNoApp(t *testing.T) {
+func TestInstallMultipleErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		why   string
@@ -85,7 +85,7 @@ func TestPartsThatMakeNoApp(t *testing.T) {
 	}
 }
 
-func TestASessionThatIsAbandonedInstallsNothing(t *testing.T) {
+func TestInstallAbandon(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "pixel-7-android-14", "")
 	id := begin(t, p)
@@ -97,8 +97,8 @@ func TestASessionThatIsAbandonedInstallsNothing(t *testing.T) {
 	}
 }
 
-// The words are those of adbd's restart_service.cpp.
-func TestWhoMayBecomeRoot(t *testing.T) {
+// The messages are those of adbd's restart_service.cpp.
+func TestControlRoot(t *testing.T) {
 	t.Parallel()
 	debug := newPhone(t, "pixel-7-android-14", "")
 	pr, err := profile.Find("pixel-7-android-14")
@@ -130,8 +130,8 @@ func TestWhoMayBecomeRoot(t *testing.T) {
 	has(t, output(t, sold, "getprop ro.build.type"), "user\n")
 }
 
-// What Android's own adb daemon offers, by version (transport.cpp of each release).
-func TestTheFeaturesAreThoseOfTheVersion(t *testing.T) {
+// The features of Android's own adb daemon, by version (transport.cpp of each release).
+func TestFeaturesByVersion(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ has, lacks string }{
 		"moto-g5-android-7.0":     {"shell_v2,cmd", "stat_v2"},

@@ -12,7 +12,7 @@ import (
 
 const perfFile = "/data/local/tmp/a.data"
 
-// profiled plays the app's scenario under simpleperf and reads the recording.
+// profiled plays the app's scenario under simpleperf and parses the recording.
 func profiled(t *testing.T, p *Phone, options string) (profile *simpleperf.Profile, from, to time.Duration) {
 	t.Helper()
 	pid := strings.TrimSpace(output(t, p, "nohup simpleperf record --app com.example.still "+options+
@@ -32,7 +32,7 @@ func profiled(t *testing.T, p *Phone, options string) (profile *simpleperf.Profi
 	return profile, from, to
 }
 
-// symbols counts the samples by the innermost frame.
+// symbols counts the samples by innermost frame.
 func symbols(p *simpleperf.Profile) map[string]int {
 	out := map[string]int{}
 	for _, s := range p.Samples {
@@ -41,7 +41,7 @@ func symbols(p *simpleperf.Profile) map[string]int {
 	return out
 }
 
-func TestSamplesFallWhereTheTimeIsSpent(t *testing.T) {
+func TestSamplesFollowTheCPUTime(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", hungry)
 	got, from, to := profiled(t, p, "-e task-clock -f 1000 --clockid monotonic")
 	truth := p.Truth(from, to)
@@ -72,7 +72,7 @@ func TestSamplesFallWhereTheTimeIsSpent(t *testing.T) {
 			t.Fatalf("a call chain begins in %q", outer)
 		}
 	}
-	for name := range threads { // of those that answer calls
+	for name := range threads { // those that answer calls
 		if strings.HasPrefix(name, "binder:") {
 			delete(threads, name)
 		}
@@ -82,7 +82,7 @@ func TestSamplesFallWhereTheTimeIsSpent(t *testing.T) {
 	}
 }
 
-func TestCodeRunsAsItWasCompiled(t *testing.T) {
+func TestSamplesOfCompiledCode(t *testing.T) {
 	kinds := func(compile bool) map[string]simpleperf.Kind {
 		p := newPhone(t, "galaxy-s21-android-13", hungry+"method com.example.still.Old.loop 10% kind interpreted\n")
 		if compile {
@@ -111,7 +111,7 @@ func TestCodeRunsAsItWasCompiled(t *testing.T) {
 	}
 }
 
-func TestAThreadShorterThanThePeriodIsMostlyNotSeen(t *testing.T) {
+func TestShortThreadsAreRarelySampled(t *testing.T) {
 	short := still + "load 5ms after tap in a.B.c\nmethod a.B.c 0%\n"
 	seen := 0
 	p := newPhone(t, "pixel-7-android-14", short)
@@ -124,7 +124,7 @@ func TestAThreadShorterThanThePeriodIsMostlyNotSeen(t *testing.T) {
 	}
 }
 
-func TestWhatSimpleperfRefuses(t *testing.T) {
+func TestSimpleperfErrors(t *testing.T) {
 	p := newPhone(t, "c1-go-android-11", still+"unprofileable\n")
 	for line, want := range map[string]string{
 		"simpleperf record --app com.example.still -e cpu-clock":  "isn't debuggable/profileable",
@@ -152,7 +152,7 @@ func TestWhatSimpleperfRefuses(t *testing.T) {
 	has(t, output(t, old, "/data/local/tmp/simpleperf --version"), "Simpleperf version")
 }
 
-func TestARecordingEndsWithItsDuration(t *testing.T) {
+func TestSimpleperfDuration(t *testing.T) {
 	p := newPhone(t, "pixel-7-android-14", hungry)
 	output(t, p, "am start -W com.example.still/.MainActivity")
 	s := start(p, "simpleperf record --app com.example.still -e task-clock -f 100 --duration 2 -o "+perfFile)

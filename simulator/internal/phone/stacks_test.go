@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/storage"
 )
 
-// dumped is what a dump of stacks says of one thread.
+// dumped is one thread in a dump of stacks.
 type dumped struct {
 	name, status, state string
 	tid, core           int
@@ -21,16 +21,16 @@ type dumped struct {
 	stack               string
 }
 
-// threadBlock is one thread as ART writes it: its name and status, its number, state and
+// threadBlock matches one thread in ART's format: its name and status, its number, state and
 // CPU times, and its frames.
 var threadBlock = regexp.MustCompile(`(?m)^"([^"]+)" .*prio=\d+ tid=\d+ (\w+)\n  \| group=.*\n  \| sysTid=(\d+) nice=.*\n  \| state=(\w) schedstat=\( (\d+) \d+ \d+ \) utm=(\d+) stm=(\d+) core=(\d+) HZ=100\n((?:  .+\n)*)\n`)
 
-// jiffy is the unit of CPU times in a dump: HZ is 100.
+// jiffy is the unit of CPU times in a dump, for HZ = 100.
 const jiffy = 10 * time.Millisecond
 
 var dumpBegins = regexp.MustCompile(`^----- pid (\d+) at (\S+ \S+) -----\n`)
 
-// readStacks reads a dump: when it was, on the phone's clock, and the threads by number.
+// readStacks parses a dump: its time on the phone's clock, and the threads by number.
 func readStacks(t *testing.T, text string) (time.Duration, map[int]dumped) {
 	t.Helper()
 	begins := dumpBegins.FindStringSubmatch(text)
@@ -58,11 +58,11 @@ func readStacks(t *testing.T, text string) (time.Duration, map[int]dumped) {
 	return wall.Sub(clock.Wall(0)), out
 }
 
-// A dump of stacks and a trace of the same moment tell the same of each thread: whether it
-// runs, on which CPU, and for how long it has run. What a thread is at fits its state.
-func TestADumpOfStacksAgreesWithTheTrace(t *testing.T) {
+// A dump of stacks and a trace of the same moment agree on each thread: whether it runs, on
+// which CPU, and for how long it has run. Its stack fits its state.
+func TestStacksAgreeWithTheTrace(t *testing.T) {
 	t.Parallel()
-	p := newPhone(t, "pixel-5-android-11", hungry) // of columns the first turn of each CPU is not told
+	p := newPhone(t, "pixel-5-android-11", hungry) // the compact format lacks the first run on each CPU
 	pid := strings.TrimSpace(output(t, p, "echo '"+kernelConfig+"' | perfetto --txt -c - -o "+kernelTrace+" --background"))
 	begun := p.clock.Now()
 	start(p, instrument)
@@ -76,7 +76,7 @@ func TestADumpOfStacksAgreesWithTheTrace(t *testing.T) {
 	}
 	r := readKernel(t, p, pid, begun)
 	p.files.Root = true
-	at := map[string]int{} // how often the UI thread was at what
+	at := map[string]int{} // counts the UI thread's states
 	for _, path := range p.files.List(storage.Threads) {
 		text, err := p.files.Read(storage.Threads + "/" + path)
 		if err != nil {
@@ -112,8 +112,8 @@ func TestADumpOfStacksAgreesWithTheTrace(t *testing.T) {
 	}
 }
 
-// tracedAt is what a trace says of a thread at a time: R where it had a CPU or waited for
-// one, S where not, "" where it has not run by then; its last CPU, and how long it ran.
+// tracedAt returns a thread's state at a time by the trace: R if it had a CPU or waited for
+// one, S if not, "" if it has not run by then; also its last CPU, and how long it ran.
 func tracedAt(r recording, tid int, at time.Duration) (state string, core int, ran time.Duration) {
 	for _, turn := range r.sched.Turns.Rows {
 		if r.threads.Threads[turn.Thread].TID != int32(tid) || turn.At >= at {

@@ -14,11 +14,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// standsOn is for how much longer than the system is patient an app stands still by default.
+// standsOn is how much longer than the system's timeout a standstill lasts by default.
 const standsOn = 1500 * time.Millisecond
 
-// standStill keeps the UI thread of an app for the reason that its file gives, and has the
-// system say so. The app lives on, as if somebody waited.
+// standStill blocks the UI thread of an app for the reason in its file, and makes the system
+// report it. The app continues afterwards, as if the user chose to wait.
 func (p *Phone) standStill(pr *process, f simapp.Fault) {
 	patience := f.Timeout.Patience()
 	long := f.For
@@ -33,8 +33,8 @@ func (p *Phone) standStill(pr *process, f simapp.Fault) {
 	if runs(f.Because.Why) {
 		pr.busy = append(pr.busy, choreo.Block{At: now, For: long})
 	}
-	if !runs(f.Because.Why) && pr.deeds != nil {
-		p.power.Stand(pr.deeds, f.Because, long)
+	if !runs(f.Because.Why) && pr.usage != nil {
+		p.power.Stand(pr.usage, f.Because, long)
 	}
 	if f.Because.Why == simapp.LowMemory {
 		p.clock.At(now+patience/2, func() { anr.LowMemory(p.log) })
@@ -54,7 +54,7 @@ func (p *Phone) standStill(pr *process, f simapp.Fault) {
 	})
 }
 
-// losesPatience is what the system does where it has waited long enough for an app.
+// losesPatience handles the system's timeout for an app.
 func (p *Phone) losesPatience(pr *process, f simapp.Fault, u anr.Usage) {
 	if f.Timeout == simapp.TestTimeout {
 		p.endsTest(pr, f)
@@ -66,9 +66,9 @@ func (p *Phone) losesPatience(pr *process, f simapp.Fault, u anr.Usage) {
 	p.saysSo(pr, f, u)
 }
 
-// endsTest is what the system does where an app under instrumentation takes no input: it ends
-// that, and says nothing of an ANR (ActivityManagerService.inputDispatchingTimedOut). Another
-// app is let be.
+// endsTest handles an app under instrumentation that handles no input: the system ends the
+// instrumentation without reporting an ANR (ActivityManagerService.inputDispatchingTimedOut).
+// Other apps are not affected.
 func (p *Phone) endsTest(pr *process, f simapp.Fault) {
 	if pr.workload != nil {
 		e := p.eventOf(pr, f, f.Timeout.Patience())
@@ -76,7 +76,7 @@ func (p *Phone) endsTest(pr *process, f simapp.Fault) {
 	}
 }
 
-// eventOf is an app that does not respond now, after so long.
+// eventOf returns the ANR of an app that has not responded for the given time.
 func (p *Phone) eventOf(pr *process, f simapp.Fault, waited time.Duration) anr.Event {
 	return anr.Event{
 		API: p.profile.API, App: pr.app, PID: pr.PID, UID: p.packages.UID(pr.app.Package), Timeout: f.Timeout, Why: f.Because.Why,
@@ -84,10 +84,10 @@ func (p *Phone) eventOf(pr *process, f simapp.Fault, waited time.Duration) anr.E
 	}
 }
 
-// runs reports whether a UI thread has a CPU while it stands still.
+// runs reports whether a UI thread has a CPU during its standstill.
 func runs(why string) bool { return why == simapp.OwnWork || why == simapp.NothingUp }
 
-// peersOf are the processes that answer the calls of an app that stands still, by name.
+// peersOf returns the processes that answer the calls of a blocked app, by name.
 func (p *Phone) peersOf(s simapp.Standstill) map[string]int {
 	out := map[string]int{}
 	for _, call := range s.Calls {
@@ -96,19 +96,18 @@ func (p *Phone) peersOf(s simapp.Standstill) map[string]int {
 	return out
 }
 
-// After an app has written its stacks it takes so long for each other process, and then
-// until the log has it.
+// The time for writing the stacks of each other process after those of the app, and then until
+// the log.
 const (
 	dumpsOther = 380 * time.Millisecond
 	countsCPUs = 700 * time.Millisecond
 )
 
-// late is how long after it has noticed the system looks at an app where that has nothing
-// to do any more by then.
+// late is the delay after which the system dumps an app that is idle by then.
 const late = 400 * time.Millisecond
 
-// saysSo is what the system does where an app does not respond: the event at once, then the
-// stacks of the app, its own and those of who answers the app, then the log
+// saysSo reports an app that does not respond like the system: the event at once, then the
+// stacks of the app and of the processes that answer it, then the log
 // (ProcessErrorStateRecord.appNotResponding).
 func (p *Phone) saysSo(pr *process, f simapp.Fault, u anr.Usage) {
 	e := p.eventOf(pr, f, u.To-u.From)
@@ -121,8 +120,8 @@ func (p *Phone) saysSo(pr *process, f simapp.Fault, u anr.Usage) {
 		looks = late
 	}
 	p.clock.At(e.At+looks-catchTakes, func() {
-		if pr.deeds != nil && !pr.dead {
-			p.power.CatchSignal(pr.deeds, catcherFor)
+		if pr.usage != nil && !pr.dead {
+			p.power.CatchSignal(pr.usage, catcherFor)
 		}
 	})
 	p.clock.At(e.At+looks, func() {
@@ -133,18 +132,18 @@ func (p *Phone) saysSo(pr *process, f simapp.Fault, u anr.Usage) {
 	})
 }
 
-// used is the CPU time of a process up to now.
+// used returns the CPU time of a process up to now.
 func (p *Phone) used(pr *process) time.Duration {
-	if pr.deeds == nil {
+	if pr.usage == nil {
 		return 0
 	}
-	return p.power.CPU(pr.deeds)
+	return p.power.CPU(pr.usage)
 }
 
-// cpus is how many the phone has.
+// cpus returns the phone's number of CPUs.
 func (p *Phone) cpus() int { return p.power.Hardware.Little.Count + p.power.Hardware.Big.Count }
 
-// windowOf is the window of an app with the focus, as the input dispatcher names it.
+// windowOf returns the app's window with the focus, as the input dispatcher names it.
 func (p *Phone) windowOf(pr *process) string {
 	if l := pr.front(); l != nil {
 		return fmt.Sprintf("%x %s", l.Hash, l.Title)
@@ -152,13 +151,13 @@ func (p *Phone) windowOf(pr *process) string {
 	return "0 " + pr.component()
 }
 
-// written are the stacks of several processes.
+// written is the stacks of several processes.
 type written struct {
 	whole  string
 	others int
 }
 
-// stacksOf are the stacks that belong to an ANR, now.
+// stacksOf returns the current stacks for an ANR.
 func (p *Phone) stacksOf(pr *process, e anr.Event) written {
 	view := p.viewOf(pr)
 	if view == nil {
@@ -172,15 +171,15 @@ func (p *Phone) stacksOf(pr *process, e anr.Event) written {
 	return out
 }
 
-// viewOf is a process as its stacks show it, nil of one that has none.
+// viewOf returns a process for its stacks, nil for one without any.
 func (p *Phone) viewOf(pr *process) *stacks.Process {
-	if pr.deeds == nil || pr.dead {
+	if pr.usage == nil || pr.dead {
 		return nil
 	}
-	return &stacks.Process{Account: p.power, Deeds: pr.deeds, Layers: pr.Layers, Draws: pr.draws, Fingerprint: p.state.props["ro.build.fingerprint"], Stands: pr.stands}
+	return &stacks.Process{Account: p.power, Process: pr.usage, Layers: pr.Layers, Draws: pr.draws, Fingerprint: p.state.props["ro.build.fingerprint"], Stands: pr.stands}
 }
 
-// keepStacks writes the file of an ANR, whose reader is the system.
+// keepStacks writes the file of an ANR, which the system can read.
 func (p *Phone) keepStacks(e anr.Event, text string) {
 	if pr := p.state.running[e.App.Package]; pr != nil && pr.PID == e.PID {
 		pr.traces = e.Path()
@@ -190,15 +189,15 @@ func (p *Phone) keepStacks(e anr.Event, text string) {
 	}
 }
 
-// exited keeps the end of a process, and why.
+// exited records the end of a process, with the reason.
 func (p *Phone) exited(pr *process, why anr.Reason, text string) {
-	if p.profile.API >= 30 && pr.deeds != nil {
+	if p.profile.API >= 30 && pr.usage != nil {
 		p.book.Exited(anr.Exit{Package: pr.app.Package, PID: pr.PID, UID: p.packages.UID(pr.app.Package), At: p.clock.Now(), Reason: why, Text: text, Traces: pr.traces})
 	}
 }
 
-// dumpTroubles is what dumpsys activity says of ANRs and of processes that ended; false of
-// another question.
+// dumpTroubles handles dumpsys activity for ANRs and ended processes; false for other
+// arguments.
 func (c *call) dumpTroubles() (code int, ok bool) {
 	switch what := c.Arg(0); {
 	case what == "lastanr" && c.profile.API >= 26:
@@ -216,7 +215,7 @@ func (c *call) dumpTroubles() (code int, ok bool) {
 	return 0, false
 }
 
-// debuggerd is debuggerd [-b] PID, which is root's (debuggerd.cpp).
+// debuggerd is debuggerd [-b] PID, for root only (debuggerd.cpp).
 func debuggerd(c *call) int {
 	pid, err := strconv.Atoi(c.Arg(len(c.Args) - 1))
 	switch {
@@ -239,7 +238,7 @@ func debuggerd(c *call) int {
 	return 1
 }
 
-// tellANR writes what the log has of it, and puts it into the drop box.
+// tellANR logs an ANR, and adds it to the drop box.
 func (p *Phone) tellANR(e anr.Event, u anr.Usage, text string) {
 	p.log.System("system", 'E', "ActivityManager", "%s", e.Log(u))
 	p.book.Anr(e, u, text)

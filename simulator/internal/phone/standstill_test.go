@@ -24,7 +24,7 @@ fault anr after go at 300ms %s
 test com.example.still.MainTest s
 `
 
-// standsStill is a phone on which an app stood still, and the file of its stacks.
+// standsStill returns a phone with an app that stood still, and the file of its stacks.
 func standsStill(t *testing.T, phone, fault string) (p *Phone, file, text string) {
 	t.Helper()
 	p = newPhone(t, phone, fmt.Sprintf(standing, fault))
@@ -44,8 +44,7 @@ func standsStill(t *testing.T, phone, fault string) (p *Phone, file, text string
 	return p, file, string(b)
 }
 
-// threadOf is the part of a dump that is about one thread, of the process with that command
-// line.
+// threadOf returns the section of a dump for one thread of the process with that command line.
 func threadOf(t *testing.T, text, process, name string) string {
 	t.Helper()
 	_, own, ok := strings.Cut(text, "Cmd line: "+process+"\n")
@@ -58,8 +57,8 @@ func threadOf(t *testing.T, text, process, name string) string {
 	return own
 }
 
-// Who waits, for whom, and what that one is at.
-func TestStacksOfAnAppThatStandsStill(t *testing.T) {
+// The stacks show the waiter, the thread it waits for, and what that thread does.
+func TestStacksOfAStandstill(t *testing.T) {
 	t.Parallel()
 	const app = "com.example.still"
 	for _, c := range []struct{ phone, because, process, thread, has string }{
@@ -84,7 +83,7 @@ func TestStacksOfAnAppThatStandsStill(t *testing.T) {
 	}
 }
 
-// Since Android 13 the system's file tells in which function of the kernel each thread waits.
+// Since Android 13 the system's file contains the kernel function in which each thread waits.
 func TestWaitingChannels(t *testing.T) {
 	t.Parallel()
 	_, _, text := standsStill(t, "galaxy-s21-android-13", "because disk")
@@ -94,8 +93,8 @@ func TestWaitingChannels(t *testing.T) {
 	}
 }
 
-// Where memory is short the killer of processes says what it did, as an event and in the log.
-func TestLowMemoryKillsOthers(t *testing.T) {
+// When memory is low the low memory killer reports its kill, as an event and in the log.
+func TestLowMemoryKillsACachedApp(t *testing.T) {
 	t.Parallel()
 	for phone, want := range map[string]string{
 		"pixel-3-android-9":     "I/lowmemorykiller(  610): Kill 'com.example.cached' (3021), uid 10077, oom_adj 906 to free 51200kB\n",
@@ -113,7 +112,7 @@ func TestLowMemoryKillsOthers(t *testing.T) {
 }
 
 // A call through two other processes and back into the app, to a thread that waits for a
-// monitor: each process's file part shows the thread that answers.
+// monitor: the section of each process shows the thread that answers.
 func TestStacksOfACallThroughProcesses(t *testing.T) {
 	t.Parallel()
 	_, _, text := standsStill(t, "pixel-7-android-14", "because binder system_server android.app.IActivityManager::getTasks through com.example.peer com.example.IPeer::ask through com.example.still com.example.ICallback::asked through com.example.peer com.example.IPeer::again lock android.bg")
@@ -135,9 +134,9 @@ func TestStacksOfACallThroughProcesses(t *testing.T) {
 	has(t, text, "held by thread 4", "\"android.bg\" prio=5 tid=4 ")
 }
 
-// Since Android 8 each ANR has a file, for the system alone; before that all have one that
-// everybody may read.
-func TestWhoMayReadTheStacksOfAnANR(t *testing.T) {
+// Since Android 8 each ANR has a file, for the system only; before that all share one that is
+// world-readable.
+func TestPermissionsOfANRStacks(t *testing.T) {
 	t.Parallel()
 	for phone, c := range map[string]struct {
 		name string
@@ -159,8 +158,8 @@ func TestWhoMayReadTheStacksOfAnANR(t *testing.T) {
 	}
 }
 
-// What the log says, with the reason in the words of the version, and who used the CPUs.
-func TestLogOfAnAppThatStandsStill(t *testing.T) {
+// The log has the reason in the wording of the version, and the CPU usage.
+func TestLogOfAStandstill(t *testing.T) {
 	t.Parallel()
 	const broadcast = "Broadcast of Intent { act=com.example.still.action.SYNC flg=0x10000010 pkg=com.example.still cmp=com.example.still/.SyncReceiver }"
 	for _, c := range []struct {
@@ -184,8 +183,8 @@ func TestLogOfAnAppThatStandsStill(t *testing.T) {
 	}
 }
 
-// Before Android 14 nobody says of a job or of a start that it takes too long.
-func TestTimeoutsThatAreNotReported(t *testing.T) {
+// Before Android 14 a slow job or a slow start is not reported.
+func TestUnreportedTimeouts(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"job", "start"} {
 		p := newPhone(t, "galaxy-s21-android-13", fmt.Sprintf(standing, "kind "+kind))
@@ -197,10 +196,10 @@ func TestTimeoutsThatAreNotReported(t *testing.T) {
 	}
 }
 
-// What a shell that is not root gets of an ANR from the system's services, by version: of
-// the drop box the stacks, with the head of it; of the activity manager who was at fault, and
-// since Android 8 the newest file, which the shell itself may not read.
-func TestWhatServicesTellOfAnANR(t *testing.T) {
+// What a non-root shell gets of an ANR from the system's services, by version: the stacks from
+// the drop box, with its header; from the activity manager the app at fault, and since Android
+// 8 the newest file, which the shell itself may not read.
+func TestServicesReportAnANR(t *testing.T) {
 	t.Parallel()
 	const lock = "because lock Writer"
 	for _, phone := range []string{"nexus-5-android-4.4.4", "pixel-3-android-9", "pixel-7-android-14"} {
@@ -230,8 +229,8 @@ func TestWhatServicesTellOfAnANR(t *testing.T) {
 	has(t, output(t, p, "dumpsys dropbox"), "Drop box contents: 0 entries", "(No entries found.)", "Usage: dumpsys dropbox")
 }
 
-// Of a broadcast that nobody finished the activity manager keeps no last ANR.
-func TestLastANRIsOfInput(t *testing.T) {
+// A timeout of a broadcast is not kept as the activity manager's last ANR.
+func TestLastANROnlyForInput(t *testing.T) {
 	t.Parallel()
 	p, _, _ := standsStill(t, "pixel-7-android-14", "kind broadcast because idle")
 	has(t, output(t, p, "dumpsys activity lastanr"), "<no ANR has occurred since boot>")
@@ -239,9 +238,9 @@ func TestLastANRIsOfInput(t *testing.T) {
 	has(t, output(t, p, "dumpsys dropbox --print"), "Foreground: Yes\nErrorId: ", "\nSubject: Broadcast of Intent {")
 }
 
-// Since Android 11 the system keeps why processes ended, the newest first, with the stacks of
-// one that had not responded.
-func TestWhyProcessesEnded(t *testing.T) {
+// Since Android 11 the system keeps the reasons of processes' exits, newest first, with the
+// stacks of one that had not responded.
+func TestExitInfo(t *testing.T) {
 	t.Parallel()
 	p, file, _ := standsStill(t, "pixel-5-android-11", "because idle")
 	output(t, p, "am force-stop com.example.still")
@@ -261,7 +260,7 @@ func TestWhyProcessesEnded(t *testing.T) {
 	}
 }
 
-// debuggerd is root's.
+// debuggerd works for root only.
 func TestDebuggerd(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "pixel-7-android-14", still)
@@ -283,7 +282,7 @@ func TestDebuggerd(t *testing.T) {
 	}
 }
 
-// A system whose lock is held for a minute is ended by its watchdog, which says so in the
+// A system whose lock is held for a minute is killed by its watchdog, which reports it in the
 // log, as an event and in the drop box, with stacks in /data/anr.
 func TestWatchdogEndsTheSystem(t *testing.T) {
 	t.Parallel()
@@ -315,8 +314,8 @@ func TestWatchdogEndsTheSystem(t *testing.T) {
 	}
 }
 
-// A system that goes on in time is not ended.
-func TestWatchdogLooksAway(t *testing.T) {
+// A system that resumes in time is not killed.
+func TestWatchdogSparesASystemThatResumes(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "galaxy-s21-android-13", still)
 	p.Break(simapp.Fault{Kind: simapp.Freeze, For: 20 * time.Second})
@@ -326,7 +325,7 @@ func TestWatchdogLooksAway(t *testing.T) {
 	}
 }
 
-// Before Android 8 a process writes its stacks itself, behind those that are there.
+// Before Android 8 a process writes its stacks itself, appended to the existing ones.
 func TestStacksAreAppendedBeforeAndroid8(t *testing.T) {
 	t.Parallel()
 	for phone, tag := range map[string]string{"nexus-5-android-4.4.4": "I/dalvikvm", "moto-g5-android-7.0": "I/art"} {
@@ -344,9 +343,8 @@ func TestStacksAreAppendedBeforeAndroid8(t *testing.T) {
 	}
 }
 
-// While an app stands still, a dump of its stacks and a trace of the same time tell the same
-// of each thread's state: also where it waits for storage, is kept from the CPUs, or works
-// for the one that waits.
+// During a standstill, a dump of stacks and a trace of the same time agree on each thread's
+// state: also if it waits for storage, is kept from the CPUs, or works for the waiter.
 func TestStacksOfAStandstillAgreeWithTheTrace(t *testing.T) {
 	t.Parallel()
 	for because, want := range map[string]string{
@@ -394,8 +392,8 @@ func TestStacksOfAStandstillAgreeWithTheTrace(t *testing.T) {
 	}
 }
 
-// Who reads the stacks of an app that stood still finds in them what its file says.
-func TestChainsOfAppsThatStandStill(t *testing.T) {
+// The cause in the app's file is found in the stacks of an app that stood still.
+func TestWaitChainsOfStandstills(t *testing.T) {
 	t.Parallel()
 	const asked = "com.example.peer com.example.IPeer::ask"
 	for because, want := range map[string]string{
@@ -435,8 +433,8 @@ func TestChainsOfAppsThatStandStill(t *testing.T) {
 	}
 }
 
-// The kernel lists the calls that are not answered, for root alone.
-func TestCallsThatAreNotAnswered(t *testing.T) {
+// The kernel lists unanswered calls, for root only.
+func TestUnansweredBinderCalls(t *testing.T) {
 	t.Parallel()
 	for phone, file := range map[string]string{"pixel-3-android-9": "/sys/kernel/debug/binder/transactions", "pixel-7-android-14": "/dev/binderfs/binder_logs/transactions"} {
 		p := newPhone(t, phone, fmt.Sprintf(standing, "because binder com.example.peer com.example.IPeer::ask through com.example.still com.example.IBack::ask"))
@@ -462,9 +460,9 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 	}
 }
 
-// Of an app under instrumentation that takes no input nobody says that it does not respond:
-// after a minute its instrumentation ends.
-func TestInputOfAnAppUnderTest(t *testing.T) {
+// An app under instrumentation that handles no input is not reported as not responding: after
+// a minute its instrumentation ends.
+func TestInputTimeoutUnderInstrumentation(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "pixel-7-android-14", strings.Replace(fmt.Sprintf(standing, "kind test because disk"), "s 40s", "s 90s", 1))
 	s := start(p, instrument)

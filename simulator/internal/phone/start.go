@@ -9,29 +9,29 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// task is what the system knows of an app's activity.
+// task is the system's state of an app's activity.
 type task struct {
-	there  bool   // there is an activity
-	shows  bool   // and it is in front
+	there  bool   // the activity exists
+	shows  bool   // it is in front
 	intent string // the action and categories that it was started with
 	hidAt  time.Duration
 }
 
-// intent is what am start is asked for.
+// intent is the argument of am start.
 type intent struct {
 	action, component string
 	categories        []string
 	flags             int64
 }
 
-// The flags of an Intent that matter here.
+// The relevant flags of an Intent.
 const clearTask = 0x8000 // FLAG_ACTIVITY_CLEAR_TASK
 
-// filter is what two intents have in common that mean the same task
-// (Intent.filterEquals; the component is the task's own).
+// filter returns what identifies an intent's task (Intent.filterEquals; the component is the
+// task's own).
 func (in intent) filter() string { return in.action + " " + strings.Join(in.categories, ",") }
 
-// String is as Intent.toString has it.
+// String formats the intent like Intent.toString.
 func (in intent) String() string {
 	var words []string
 	if in.action != "" {
@@ -94,7 +94,7 @@ func (in *intent) set(key, value string) {
 	}
 }
 
-// starting is an am start under way.
+// starting is an am start in progress.
 type starting struct {
 	call  *call
 	app   *simapp.App
@@ -103,7 +103,7 @@ type starting struct {
 	then  func(code int)
 }
 
-// begin decides what kind of start it is (ActivityStarter, ActivityMetricsLogger).
+// begin determines the kind of start (ActivityStarter, ActivityMetricsLogger).
 func (s *starting) begin(in intent) {
 	p := s.call.Phone
 	pr := p.state.running[s.app.Package]
@@ -128,7 +128,7 @@ func (s *starting) begin(in intent) {
 	}
 }
 
-// warn says that no activity was made. Without -W that is said on the standard error.
+// warn reports that no activity was created. Without -W the warning is on standard error.
 func (s *starting) warn() {
 	const text = "Warning: Activity not started, its current task has been brought to the front\n"
 	if s.wait {
@@ -138,7 +138,7 @@ func (s *starting) warn() {
 	}
 }
 
-// unseen is after how long a start is given up that nobody can see, or whose app died
+// unseen is after how long an invisible start, or that of an app that died, is given up
 // (ActivityMetricsLogger.checkActivityToBeDrawn).
 const unseen = 3 * time.Second
 
@@ -163,10 +163,10 @@ func (s *starting) open(in intent, start choreo.Start, state string) {
 	})
 }
 
-// callTakes is what am start takes beside the start itself.
+// callTakes is the overhead of am start.
 const callTakes = 20 * time.Millisecond
 
-// finish says how it went (ActivityManagerShellCommand.runStartActivity).
+// finish prints the result (ActivityManagerShellCommand.runStartActivity).
 func (s *starting) finish(state string, took time.Duration) {
 	c := s.call
 	if !s.wait {
@@ -188,7 +188,7 @@ func (s *starting) finish(state string, took time.Duration) {
 	s.then(0)
 }
 
-// open brings an app to the front, and says how long that takes.
+// open brings an app to the front, and returns how long that takes.
 func (p *Phone) open(app *simapp.App, start choreo.Start) (took time.Duration) {
 	pr := p.state.running[app.Package]
 	if pr == nil {
@@ -198,8 +198,7 @@ func (p *Phone) open(app *simapp.App, start choreo.Start) (took time.Duration) {
 	return p.play(pr, simapp.Scenario{Name: "open", Start: app.Touch}, start).Displayed
 }
 
-// saysDrawn reports whether an app that makes its activity will say that it is fully
-// drawn.
+// saysDrawn reports whether an app will report that its new activity is fully drawn.
 func (p *Phone) saysDrawn(app *simapp.App, start choreo.Start) bool {
 	a := p.packages.Apps[app.Package]
 	if a == nil || app.Drawn == 0 {
@@ -212,7 +211,7 @@ func (p *Phone) saysDrawn(app *simapp.App, start choreo.Start) bool {
 	return app.Launch.Undrawn == 0 || a.Made < app.Launch.Undrawn
 }
 
-// toFront shows an app, before what was in front.
+// toFront shows an app, in front of the others.
 func (p *Phone) toFront(pr *process) {
 	if p.state.foreground != pr.app.Package {
 		p.leave()
@@ -221,7 +220,7 @@ func (p *Phone) toFront(pr *process) {
 	pr.task.there, pr.task.shows = true, true
 }
 
-// leave takes the app in front out of sight. The system may end one that nobody sees.
+// leave hides the front app. The system may kill an invisible app.
 func (p *Phone) leave() {
 	pr := p.state.running[p.state.foreground]
 	p.state.foreground = ""
@@ -243,7 +242,7 @@ func (p *Phone) leave() {
 	}
 }
 
-// comeBack starts the process of a stopped app again, where something else needs it.
+// comeBack restarts the process of a stopped app that something else needs.
 func (p *Phone) comeBack(pkg string) {
 	a := p.packages.Apps[pkg]
 	if a == nil || a.App.Launch.Revived == 0 {
@@ -257,8 +256,8 @@ func (p *Phone) comeBack(pkg string) {
 	})
 }
 
-// leavingKey is what home and back do; false for other keys. Since Android 12 back
-// leaves an app's first activity as it is (Activity.onBackPressed).
+// leavingKey handles home and back; false for other keys. Since Android 12 back does not
+// finish an app's first activity (Activity.onBackPressed).
 func (p *Phone) leavingKey(key string) bool {
 	pr := p.state.running[p.state.foreground]
 	switch key {
@@ -274,8 +273,8 @@ func (p *Phone) leavingKey(key string) bool {
 	return true
 }
 
-// dropCaches is a property with which anybody has the kernel forget what it read of
-// files, since Android 12: init sets it to 0 when that is done.
+// dropCaches is the property with which any process can make the kernel drop its file caches,
+// since Android 12: init sets it to 0 when that is done.
 const dropCaches = "perf.drop_caches"
 
 const dropTakes = 150 * time.Millisecond

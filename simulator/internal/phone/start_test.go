@@ -8,8 +8,8 @@ import (
 
 const launcherStart = "am start -W -a android.intent.action.MAIN -c android.intent.category.LAUNCHER -n com.example.still/.MainActivity"
 
-// launchState is what am start -W says of a start: LaunchState, and TotalTime where it
-// is told.
+// launchState returns LaunchState in the output of am start -W, and TotalTime if it is
+// printed.
 func launchState(t *testing.T, p *Phone, command string) (state, total string) {
 	t.Helper()
 	out := output(t, p, command)
@@ -25,8 +25,8 @@ func launchState(t *testing.T, p *Phone, command string) (state, total string) {
 	return state, total
 }
 
-// What am start -W calls a start follows from what is there of the app
-// (ActivityStarter, ActivityMetricsLogger).
+// The kind of start in am start -W depends on what exists of the app (ActivityStarter,
+// ActivityMetricsLogger).
 func TestKindsOfStarts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -59,9 +59,9 @@ func TestKindsOfStarts(t *testing.T) {
 	}
 }
 
-// The log tells of activities that are made, and not of those that come back
+// The log contains activities that are created, but not those that return
 // (ActivityMetricsLogger, isInterestedToEventLog).
-func TestTheLogTellsOfActivitiesThatAreMade(t *testing.T) {
+func TestLogOfCreatedActivities(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "pixel-7-android-14", still+"drawn 300ms\nlaunch through .Splash logged 50ms\n")
 	command := strings.ReplaceAll(launcherStart, ".MainActivity", ".Splash")
@@ -85,7 +85,7 @@ func TestTheLogTellsOfActivitiesThatAreMade(t *testing.T) {
 	}
 }
 
-func TestActivitiesThatCanBeStarted(t *testing.T) {
+func TestStartableActivities(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "pixel-7-android-14", still)
 	has(t, output(t, p, "cmd package resolve-activity --brief com.example.still"), "\ncom.example.still/.MainActivity\n")
@@ -97,8 +97,8 @@ func TestActivitiesThatCanBeStarted(t *testing.T) {
 	has(t, output(t, p, "cmd package resolve-activity --brief com.example.still"), "\nandroid/com.android.internal.app.ResolverActivity\n")
 }
 
-// Since Android 12 anybody may have the kernel drop what it read of files.
-func TestCachesAreDropped(t *testing.T) {
+// Since Android 12 any process can make the kernel drop its file caches.
+func TestDropCaches(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "pixel-7-android-14", still)
 	output(t, p, "setprop perf.drop_caches 3")

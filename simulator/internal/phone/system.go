@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// property reads a property; those of the boot change while the phone starts.
+// property returns a property; those of the boot change while the phone boots.
 func (p *Phone) property(name string) string {
 	if name == "sys.system_server.start_count" && p.profile.API >= 29 && p.system.Serves() { // SystemServer.java
 		return strconv.Itoa(p.state.starts)
@@ -21,7 +21,7 @@ func (p *Phone) property(name string) string {
 	if value, starts := p.system.Property(name); starts {
 		return value
 	}
-	if name == "gsm.network.type" && p.profile.API >= 17 { // what the SIM is on, whatever is used
+	if name == "gsm.network.type" && p.profile.API >= 17 { // the SIM's network, whichever is used
 		return cmp.Or(map[string]string{"3g": "UMTS", "2g": "EDGE", "5g": "NR"}[p.options.Network], "LTE")
 	}
 	return p.state.props[name]
@@ -43,7 +43,7 @@ func getprop(c *call) int {
 	return 0
 }
 
-// maxProperties bounds what setprop and settings can add.
+// maxProperties limits how many entries setprop and settings can add.
 const maxProperties = 2000
 
 func setprop(c *call) int {
@@ -67,15 +67,15 @@ func setprop(c *call) int {
 	return 0
 }
 
-// Whether Perfetto's service runs follows from a property, which adb's shell may set since
-// Android 10 (perfetto.rc; shell.te: traced_enabled_prop).
+// A property controls whether Perfetto's service runs, which adb's shell may set since Android
+// 10 (perfetto.rc; shell.te: traced_enabled_prop).
 const (
 	tracedEnabled = "persist.traced.enable"
 	tracedService = "init.svc.traced"
 	tracedStarts  = 300 * time.Millisecond
 )
 
-// traces has init start or stop the service.
+// traces makes init start or stop the service.
 func (c *call) traces(value string) int {
 	if c.options.Tracing == "locked" || c.profile.API < 29 {
 		c.Errorf("Failed to set property '%s' to '%s'.\nSee dmesg for error reason.\n", tracedEnabled, value)
@@ -129,7 +129,7 @@ func settings(c *call) int {
 	return 0
 }
 
-// set changes a setting; false where the phone ignores it.
+// set changes a setting; false if the phone ignores it.
 func (p *Phone) set(key, value string) bool {
 	if slices.Contains(p.options.Ignored, key) {
 		return false
@@ -138,13 +138,13 @@ func (p *Phone) set(key, value string) bool {
 	return true
 }
 
-// setting reads a setting; whether it is there.
+// setting returns a setting, and whether it is set.
 func (p *Phone) setting(key string) (value string, there bool) {
 	value, there = p.state.settings[key]
 	return value, there
 }
 
-// Set is what somebody sets by hand: "system screen_brightness_mode", "1".
+// Set changes a setting as a user does: "system screen_brightness_mode", "1".
 func (p *Phone) Set(key, value string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,11 +202,11 @@ func svc(c *call) int {
 	return 0
 }
 
-// stayOn is svc power stayon true|false|usb|ac|wireless: which chargers keep the
-// screen on. It turns the screen on (PowerCommand).
+// stayOn is svc power stayon true|false|usb|ac|wireless: which chargers keep the screen on. It
+// also turns the screen on (PowerCommand).
 func stayOn(c *call) int {
 	all := 7
-	if c.profile.API >= 33 { // and a dock
+	if c.profile.API >= 33 { // also a dock
 		all = 15
 	}
 	bits, ok := map[string]int{"true": all, "false": 0, "ac": 1, "usb": 2, "wireless": 4}[c.Arg(2)]
@@ -222,11 +222,11 @@ func stayOn(c *call) int {
 	return 0
 }
 
-// wifiTakes is how long after it was turned on Wi-Fi has found its access point, has
-// an address, and is the default network.
+// wifiTakes is how long Wi-Fi takes to connect, get an address and become the default network
+// after it was turned on.
 const wifiTakes = 4500 * time.Millisecond
 
-// switchNetwork returns at once, as svc does, whatever the radio still has to do.
+// switchNetwork returns at once, like svc, although the radio takes longer.
 func (p *Phone) switchNetwork(what string, on bool) {
 	name := "global " + map[string]string{"wifi": "wifi_on", "data": "mobile_data"}[what]
 	was := p.state.settings[name]
@@ -237,8 +237,8 @@ func (p *Phone) switchNetwork(what string, on bool) {
 	p.state.network = p.networkNow()
 }
 
-// networkNow is the network that the switches leave: wifi first, then the mobile
-// one that the phone was made with.
+// networkNow returns the network by the switches: Wi-Fi first, then the mobile network from
+// the options.
 func (p *Phone) networkNow() string {
 	wifi := p.state.settings["global wifi_on"] == "1" && p.clock.Now() >= p.state.wifiUpAt
 	switch {
@@ -252,8 +252,8 @@ func (p *Phone) networkNow() string {
 	return p.options.Network
 }
 
-// SetNetwork changes the type of the network that the phone is on: "wifi", "3g",
-// "4g", "none" or whatever the apps know.
+// SetNetwork changes the phone's type of network: "wifi", "3g", "4g", "none" or any other that
+// the apps know.
 func (p *Phone) SetNetwork(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -283,8 +283,8 @@ func rebootCommand(c *call) int {
 	return 0
 }
 
-// Control answers what asks the adb daemon to become another, in the words of its
-// services (restart_service.cpp).
+// Control handles requests that change the adb daemon, with its services' messages
+// (restart_service.cpp).
 func (p *Phone) Control(service, argument string) (answer string, restarts bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -316,9 +316,9 @@ func (p *Phone) Control(service, argument string) (answer string, restarts bool)
 	return "restarting in USB mode\n", true
 }
 
-// uiautomator is uiautomator dump [FILE] (DumpCommand): it waits until nothing moves, ten
-// seconds at most, asks the app for its views, and says that it wrote the file whether it
-// could or not.
+// uiautomator is uiautomator dump [FILE] (DumpCommand): it waits up to ten seconds until
+// nothing moves, reads the app's views, and prints that it wrote the file whether or not it
+// succeeded.
 func uiautomator(c *call, then func(code int)) {
 	if c.Arg(0) != "dump" {
 		c.Errorf("Usage: uiautomator <subcommand> [options]\n")
@@ -350,7 +350,7 @@ func uiautomator(c *call, then func(code int)) {
 	})
 }
 
-// hierarchy is what uiautomator writes of what has the focus.
+// hierarchy returns the output of uiautomator for the window with the focus.
 func (p *Phone) hierarchy() string {
 	if w, ok := p.window(); ok && p.system.Front() == nil && len(w.App.Layers) > 0 {
 		return w.XML()
@@ -358,7 +358,7 @@ func (p *Phone) hierarchy() string {
 	return p.system.Hierarchy(p.focused())
 }
 
-// window is the app's window in front, as its views are dumped.
+// window returns the app's front window, for dumps of its views.
 func (p *Phone) window() (w views.Window, ok bool) {
 	pr := p.state.running[p.state.foreground]
 	if pr == nil {
@@ -372,11 +372,11 @@ func (p *Phone) window() (w views.Window, ok bool) {
 	return w, true
 }
 
-// topFor is how long the activity manager waits for an activity to dump itself, which it
-// does on its UI thread (TransferPipe.DEFAULT_TIMEOUT).
+// topFor is the activity manager's timeout for an activity's dump, which runs on its UI thread
+// (TransferPipe.DEFAULT_TIMEOUT).
 const topFor = 5 * time.Second
 
-// keepsStill reports whether the UI thread of what is in front does nothing that it is asked.
+// keepsStill reports whether the front UI thread does not respond.
 func (p *Phone) keepsStill() bool {
 	pr := p.state.running[p.state.foreground]
 	return pr != nil && pr.stands != nil
@@ -390,14 +390,14 @@ func (c *call) dumpTop() int {
 	return 0
 }
 
-// ShowDialog has the system say that a process does not respond, or that it crashed.
+// ShowDialog shows the system's dialog for a process that does not respond, or that crashed.
 func (p *Phone) ShowDialog(process string, crashed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.system.Show(process, crashed)
 }
 
-// Dialog is the title of the system's dialog that has the focus, "" for none.
+// Dialog returns the title of the system's dialog that has the focus, "" for none.
 func (p *Phone) Dialog() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -407,15 +407,16 @@ func (p *Phone) Dialog() string {
 	return ""
 }
 
-// Held reports whether the clocks are held, and whether the job scheduler may compile apps
-// in the background.
+// Held reports whether the clocks are fixed, and whether the job scheduler may compile apps in
+// the background.
 func (p *Phone) Held() (performance, dexopt bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.system.Fixed, !p.system.DexoptOff()
 }
 
-// Setting is what a setting is: "system screen_brightness_mode", "" where nobody set it.
+// Setting returns the value of a setting: "system screen_brightness_mode", "" if it is not
+// set.
 func (p *Phone) Setting(key string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

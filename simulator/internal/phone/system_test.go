@@ -9,10 +9,10 @@ import (
 	"github.com/apkgate/apkgate/simulator/profile"
 )
 
-// The services come after sys.boot_completed, and until then nothing answers that asks one;
-// System UI's dialog has the focus from then on, and takes a touch of its button after a
-// second.
-func TestAPhoneThatStarts(t *testing.T) {
+// The services come up after sys.boot_completed, and until then no command that needs one
+// works; System UI's dialog has the focus from then on, and accepts a touch of its button
+// after a second.
+func TestBoot(t *testing.T) {
 	t.Parallel()
 	p := phoneWith(t, "sdk-gphone64-x86-android-14", Options{Boot: system.Boot{Takes: 20 * time.Second, Services: 10 * time.Second, ANR: true}})
 	const asks = "getprop sys.boot_completed; getprop init.svc.bootanim; service check package; pm path com.example"
@@ -43,7 +43,7 @@ func TestAPhoneThatStarts(t *testing.T) {
 	}
 }
 
-// phoneWith is a phone with options.
+// phoneWith returns a phone with options.
 func phoneWith(t *testing.T, name string, o Options) *Phone {
 	t.Helper()
 	pr, err := profile.Find(name)
@@ -55,7 +55,7 @@ func phoneWith(t *testing.T, name string, o Options) *Phone {
 	return p
 }
 
-// wantOutput runs a command, and wants what it prints to both streams and its status.
+// wantOutput runs a command, and checks its output on both streams and its status.
 func wantOutput(t *testing.T, p *Phone, command, want string, status int) {
 	t.Helper()
 	out, errs, code := run(t, p, command)
@@ -64,8 +64,8 @@ func wantOutput(t *testing.T, p *Phone, command, want string, status int) {
 	}
 }
 
-// What holds a phone still answers as each version of Android does.
-func TestHoldingCommands(t *testing.T) {
+// The commands that hold a phone still answer like each version of Android.
+func TestCommandsThatHoldAPhoneStill(t *testing.T) {
 	t.Parallel()
 	const (
 		fix = "cmd power set-fixed-performance-mode-enabled true"
@@ -96,8 +96,8 @@ func TestHoldingCommands(t *testing.T) {
 	}
 }
 
-// The start of a phone keeps its CPUs busy.
-func TestABusyStart(t *testing.T) {
+// The boot of a phone keeps its CPUs busy.
+func TestBootKeepsCPUsBusy(t *testing.T) {
 	t.Parallel()
 	p := phoneWith(t, "pixel-7-android-14", Options{Boot: system.Boot{Busy: time.Minute}})
 	ticks := func() (n int) {

@@ -12,10 +12,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/storage"
 )
 
-// stacksTake is how long it takes to write them.
+// stacksTake is how long writing them takes.
 const stacksTake = 150 * time.Millisecond
 
-// runAs is run-as PACKAGE COMMAND [ARG...]: a command with the rights of a debug build.
+// runAs is run-as PACKAGE COMMAND [ARG...]: a command with the permissions of a debuggable
+// app.
 func runAs(c *call, then func(code int)) {
 	a := c.packages.Apps[c.Arg(0)]
 	switch {
@@ -37,18 +38,18 @@ func runAs(c *call, then func(code int)) {
 	}
 }
 
-// A dump begins a moment after the signal, and it takes so long to work on it.
+// The delay between the signal and the dump, and the work of the dump.
 const (
 	catchTakes = 2 * time.Millisecond
 	catcherFor = 6 * time.Millisecond
 )
 
-// traceNamesSince is the API level since which tombstoned logs the name of a file of stacks
+// traceNamesSince is the API level from which on tombstoned logs the name of a file of stacks
 // without its folder: Android 12 (CrashArtifactPaths of tombstoned.cpp).
 const traceNamesSince = 31
 
-// tracesMode is the mode of such a file: of the system's group, but for Android 14, where
-// everybody may read it (tombstoned.cpp, world_readable).
+// tracesMode returns the mode of such a file: readable for the system's group, in Android 14
+// for everybody (tombstoned.cpp, world_readable).
 func (p *Phone) tracesMode() fs.FileMode {
 	switch p.profile.API {
 	case 34:
@@ -59,12 +60,12 @@ func (p *Phone) tracesMode() fs.FileMode {
 	return 0o640
 }
 
-// dumpThreads has a process's runtime write its stacks, a moment later.
+// dumpThreads makes a process's runtime write its stacks, a moment later.
 func (p *Phone) dumpThreads(pr *process) {
-	if pr.deeds == nil {
+	if pr.usage == nil {
 		return
 	}
-	p.power.CatchSignal(pr.deeds, catcherFor)
+	p.power.CatchSignal(pr.usage, catcherFor)
 	text := ""
 	p.clock.At(p.clock.Now()+catchTakes, func() {
 		if view := p.viewOf(pr); view != nil {
@@ -91,7 +92,7 @@ func (p *Phone) dumpThreads(pr *process) {
 	})
 }
 
-// tombstoned is how many files of stacks it has kept.
+// tombstoned returns how many files of stacks it has kept.
 func (p *Phone) tombstoned() (n int) {
 	for _, name := range p.files.List(storage.Threads) {
 		if strings.HasPrefix(name, "trace_") {
@@ -101,8 +102,8 @@ func (p *Phone) tombstoned() (n int) {
 	return n
 }
 
-// appendThreads has a process write its stacks itself, as before Android 8, behind those
-// that are there (SignalCatcher::Output of ART, dvmSignalCatcher of Dalvik).
+// appendThreads makes a process append its stacks to the file itself, as before Android 8
+// (SignalCatcher::Output of ART, dvmSignalCatcher of Dalvik).
 func (p *Phone) appendThreads(pr *process, text string) {
 	const (
 		path     = storage.Threads + "/traces.txt"

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// The shell may not have an app write its stacks; a debug build may by run-as, and
-// only root reads what it wrote.
-func TestStacksAreOfRootAndDebugBuilds(t *testing.T) {
+// The shell may not make an app write its stacks; run-as may for a debuggable app, and only
+// root can read them.
+func TestStacksNeedRootOrADebugBuild(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		app        string
@@ -46,16 +46,16 @@ func TestStacksAreOfRootAndDebugBuilds(t *testing.T) {
 	}
 }
 
-// trace starts a perfetto by a configuration and returns its process id.
+// trace starts perfetto with a configuration and returns its process id.
 func trace(t *testing.T, p *Phone, config string) string {
 	t.Helper()
 	put(t, p, "/data/local/tmp/a.cfg", config)
 	return strings.TrimSpace(output(t, p, "cat /data/local/tmp/a.cfg | perfetto --txt -c - -o "+traceFile+" --background"))
 }
 
-// A session is cloned by its name since Android 14, and goes on; one that writes to
-// its file has in its buffers what it has not written yet.
-func TestASessionIsCloned(t *testing.T) {
+// A session can be cloned by name since Android 14, and continues; the buffers of one that
+// writes to its file contain only what it has not written yet.
+func TestCloneSession(t *testing.T) {
 	t.Parallel()
 	const clone = "perfetto --clone-by-name mine -o /data/misc/perfetto-traces/clone.pftrace"
 	config := "unique_session_name: \"mine\"\nbuffers { size_kb: 4096 }\ndata_sources { config { name: \"linux.ftrace\" } }\n"

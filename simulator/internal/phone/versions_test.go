@@ -12,10 +12,10 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/slices"
 )
 
-// The versions of Android that the table of commands has columns for.
+// The range of API levels in the table of commands.
 const firstAPI, lastAPI = 24, 36
 
-// works is how a cell of the table says that a phone does as it is told.
+// works is the table's cell for whether a command works on a phone.
 func works(yes bool) string {
 	if yes {
 		return "✓"
@@ -23,7 +23,7 @@ func works(yes bool) string {
 	return "✗"
 }
 
-// differs is that it does, or does otherwise, which is seen to.
+// differs is the cell for a command that works, or works differently in a known way.
 func differs(yes bool) string {
 	if yes {
 		return "✓"
@@ -31,7 +31,7 @@ func differs(yes bool) string {
 	return "~"
 }
 
-// ends is that a command ends well.
+// ends probes that a command succeeds.
 func ends(command string) func(*testing.T, *Phone) string {
 	return func(t *testing.T, p *Phone) string {
 		_, _, code := run(t, p, command)
@@ -39,7 +39,7 @@ func ends(command string) func(*testing.T, *Phone) string {
 	}
 }
 
-// says is that a command says something.
+// says probes that a command prints a text.
 func says(command, text string) func(*testing.T, *Phone) string {
 	return func(t *testing.T, p *Phone) string {
 		out, _, _ := run(t, p, command)
@@ -47,16 +47,16 @@ func says(command, text string) func(*testing.T, *Phone) string {
 	}
 }
 
-// tells is that the kernel's recording tells of something.
+// tells probes that the kernel's recording contains something.
 func tells(of func(recording) bool) func(*testing.T, *Phone) string {
 	return func(t *testing.T, p *Phone) string { return works(of(recordKernel(t, p))) }
 }
 
-// least is a recording of next to nothing.
+// least is a minimal recording.
 const least = "buffers { size_kb: 64 } data_sources { config { name: \"linux.process_stats\" } }"
 
-// probes find out what the cells of the table in docs/collection/commands.md are for a phone,
-// by the row's first column.
+// probes determine the cells of the table in docs/collection/commands.md for a phone, by the
+// row's first column.
 var probes = map[string]func(*testing.T, *Phone) string{
 	"`cat /proc/sys/kernel/random/boot_id /proc/uptime`": ends("cat /proc/sys/kernel/random/boot_id /proc/uptime"),
 	"`pidof`, `cat /proc/PID/stat /proc/PID/status`":     opened(says("cat /proc/$(pidof com.example.still)/status", "VmRSS")),
@@ -106,7 +106,7 @@ var probes = map[string]func(*testing.T, *Phone) string{
 	},
 	"`simpleperf`": func(t *testing.T, p *Phone) string {
 		_, _, code := run(t, p, "simpleperf --help")
-		return works(code != 127) // which is the shell's for a command that is not there
+		return works(code != 127) // the shell's exit code for a missing command
 	},
 	"`dumpsys gfxinfo PKG framestats`": opened(says("dumpsys gfxinfo com.example.still framestats", "---PROFILEDATA---")),
 	"`dumpsys graphicsstats`":          ends("dumpsys graphicsstats"),
@@ -122,7 +122,7 @@ var probes = map[string]func(*testing.T, *Phone) string{
 	},
 }
 
-// opened is a probe of an app that runs.
+// opened is a probe of a running app.
 func opened(probe func(*testing.T, *Phone) string) func(*testing.T, *Phone) string {
 	return func(t *testing.T, p *Phone) string {
 		finish(t, p, start(p, "am start -W -n com.example.still/.MainActivity"))
@@ -140,12 +140,12 @@ func hasSlice(r *slices.Reader, name string) bool {
 	return false
 }
 
-// release is what a version of Android calls itself, by its API level.
+// release are the names of Android versions, by API level.
 var release = []string{"7.0", "7.1", "8.0.0", "8.1.0", "9", "10", "11", "12", "12", "13", "14", "15", "16"}
 
-// What docs/collection/commands.md says of each command on each Android from 7 to 16 is what the
-// simulated phone does, as it is sold. A cell that says "–" is of a command that is not sent
-// there, one with "?" of one for which no source was found.
+// The simulated user build of each Android from 7 to 16 behaves as docs/collection/commands.md
+// documents for each command. A cell with "–" is for a command that is not sent there, one
+// with "?" for one without a source.
 func TestCommandsOfEachVersion(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/collection/commands.md")
@@ -187,7 +187,8 @@ func TestCommandsOfEachVersion(t *testing.T) {
 	}
 }
 
-// sold is a phone of that Android as it is sold, with an app: a debug build where the row says so.
+// sold returns a user build of that Android with an app, which is debuggable if the row says
+// so.
 func sold(t *testing.T, api int, row string) *Phone {
 	t.Helper()
 	pr, err := profile.Find("pixel-2-android-8.1.0")

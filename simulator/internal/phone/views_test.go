@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/trace/hierarchy"
 )
 
-// layered is an app with a backdrop that a page hides, and a page that is not all there.
+// layered is an app with a backdrop that a page hides, and a page that is partly visible.
 const layered = still + `
 layers com.example.still.Backdrop id backdrop
 layers android.widget.FrameLayout id page bare
@@ -19,7 +19,7 @@ layers com.example.still.Title id title in page at 0,0-50,10
 layers com.example.still.Menu id menu gone
 `
 
-// viewsOf reads a dump of the app's views.
+// viewsOf parses a dump of the app's views.
 func viewsOf(t *testing.T, text string) (w hierarchy.Window, warnings int) {
 	t.Helper()
 	tree, err := hierarchy.Read(strings.NewReader(text))
@@ -33,8 +33,8 @@ func viewsOf(t *testing.T, text string) (w hierarchy.Window, warnings int) {
 	return w, len(tree.Warnings)
 }
 
-// Both dumps of the same window tell of the same views, as far as each tells: the backdrop
-// is drawn and hidden by two others together.
+// Both dumps of the same window contain the same views, as far as each can: the backdrop is
+// drawn and hidden by two others together.
 func TestDumpsOfViews(t *testing.T) {
 	t.Parallel()
 	for _, phone := range []string{"galaxy-nexus-android-4.2.2", "nexus-9-android-5.0.0", "nexus-5x-android-6.0.0", "moto-g5-android-7.0", "pixel-7-android-14"} {
@@ -63,7 +63,7 @@ func TestDumpsOfViews(t *testing.T) {
 	}
 }
 
-// at is the view with an id.
+// at returns the view with an id.
 func at(w hierarchy.Window, id string) hierarchy.View {
 	for _, v := range w.Views {
 		if v.ID == id {
@@ -73,7 +73,7 @@ func at(w hierarchy.Window, id string) hierarchy.View {
 	return hierarchy.View{}
 }
 
-// Android 4.1 prints no more of a view than its class.
+// Android 4.1 prints only a view's class.
 func TestViewsBeforeAndroid42(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "galaxy-s3-android-4.1.1", layered)
@@ -85,9 +85,9 @@ func TestViewsBeforeAndroid42(t *testing.T) {
 	}
 }
 
-// An activity dumps itself on its UI thread: where that stands still, the activity manager
-// gives up after five seconds.
-func TestDumpsOfViewsThatCannotBeHad(t *testing.T) {
+// An activity dumps itself on its UI thread: if that is blocked, the activity manager gives up
+// after five seconds.
+func TestDumpsOfViewsOfABlockedApp(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, "pixel-7-android-14", layered)
 	output(t, p, "am start -n com.example.still/.MainActivity")

@@ -10,7 +10,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// workload is an instrumentation that runs: am instrument.
+// workload is a running instrumentation: am instrument.
 type workload struct {
 	phone   *Phone
 	app     *simapp.App // the app under test
@@ -23,20 +23,20 @@ type workload struct {
 	begun   time.Duration
 	current simapp.TestCase
 	over    bool
-	stuck   bool // nothing more happens, and nobody is told
-	blocked bool // a dialog is in front of the app
+	stuck   bool // nothing more happens, without a report
+	blocked bool // a dialog covers the app
 	then    func(code int)
-	// benchmarks are those of a Macrobenchmark; nil of another test.
+	// benchmarks are those of a Macrobenchmark; nil for another test.
 	benchmarks *benchmarks
-	// orchestra runs each test in a process of its own; nil: nobody does.
+	// orchestra runs each test in a process of its own; nil without the Orchestrator.
 	orchestra *orchestra
 }
 
-// instrument begins the test cases of a test APK in the app's process.
+// start starts the test cases of a test APK in the app's process.
 func (w *workload) start() {
 	p := w.phone
 	w.begun = p.clock.Now()
-	p.kill(w.app.Package) // an instrumentation starts the app afresh
+	p.kill(w.app.Package) // an instrumentation restarts the app
 	w.process = p.launch(w.app, "added application")
 	w.process.workload = w
 	if !w.raw {
@@ -87,7 +87,7 @@ func (w *workload) playNext(cold bool) {
 	}
 }
 
-// perform plays the current test's scenario; what it has to say follows a moment later.
+// perform plays the current test's scenario; its output follows a moment later.
 func (w *workload) perform(sc simapp.Scenario, cold bool) {
 	w.phone.state.played++
 	start := choreo.Shows
@@ -109,14 +109,14 @@ func (w *workload) perform(sc simapp.Scenario, cold bool) {
 		})
 	}
 	w.at(perf.End+w.lingers(), func() {
-		if n == w.next && w.process != nil && !w.blocked { // else, under the Orchestrator, it crashed
+		if n == w.next && w.process != nil && !w.blocked { // otherwise, under the Orchestrator, it crashed
 			w.passed()
 		}
 	})
 	w.scheduleFaults(scenarioBegan, perf)
 }
 
-// block is a test whose next step finds a dialog in front of its app.
+// block handles a test whose next step finds a dialog covering its app.
 func (w *workload) block() {
 	w.blocked = true
 	w.process.draws.Stop(w.phone.clock.Now())
@@ -125,7 +125,7 @@ func (w *workload) block() {
 	})
 }
 
-// passed says so of the current test, and goes on.
+// passed reports the current test as passed, and continues.
 func (w *workload) passed() {
 	if w.raw {
 		w.status(0, ".")
@@ -139,14 +139,14 @@ func (w *workload) passed() {
 	w.playNext(false)
 }
 
-// focusFor is how long Espresso waits for a window of the app to have the focus, and noFocus
-// what it says of one that gets none.
+// focusFor is Espresso's timeout for a window of the app to get the focus, and noFocus its
+// message.
 const (
 	focusFor = 10 * time.Second
 	noFocus  = "androidx.test.espresso.base.RootViewPicker$RootViewWithoutFocusException: Waited for the root of the view hierarchy to have window focus and not request layout for 10 seconds."
 )
 
-// at does something at a time, as long as the workload lives.
+// at does something at a time, if the workload still exists.
 func (w *workload) at(t time.Duration, do func()) {
 	step := func() {
 		if !w.over && !w.stuck {
@@ -154,7 +154,7 @@ func (w *workload) at(t time.Duration, do func()) {
 		}
 	}
 	w.phone.clock.At(t, func() {
-		if w.phone.state.frozen { // a test's steps go through the system
+		if w.phone.state.frozen { // a test's steps need the system
 			w.phone.state.held = append(w.phone.state.held, step)
 			return
 		}
@@ -180,7 +180,7 @@ func (w *workload) status(code int, stream string) {
 	w.printf("INSTRUMENTATION_STATUS_CODE: %d\n", code)
 }
 
-// finish prints the result of a run that came to its end.
+// finish prints the result of a completed run.
 func (w *workload) finish() {
 	took := (w.phone.clock.Now() - w.begun).Seconds()
 	plural := "s"
@@ -196,7 +196,7 @@ func (w *workload) finish() {
 	w.end(0)
 }
 
-// fail prints a test that failed, and ends the run.
+// fail prints a failed test, and ends the run.
 func (w *workload) fail(trace string) {
 	if w.orchestra != nil {
 		w.orchestra.failed(w, trace)
@@ -214,7 +214,7 @@ func (w *workload) fail(trace string) {
 	w.end(0)
 }
 
-// appDied ends the run because the app's process is gone.
+// appDied ends the run because the app's process has died.
 func (w *workload) appDied(message string) {
 	if w.over {
 		return
@@ -231,15 +231,14 @@ func (w *workload) appDied(message string) {
 	w.end(0)
 }
 
-// end ends the workload. The system stops the app when its instrumentation is
-// over, and what it rendered can't be read any more: a test has to wait for the
-// app to be idle before it ends.
+// end ends the workload. The system stops the app when its instrumentation ends, and its
+// frames can't be read any more: a test has to wait until the app is idle before it ends.
 func (w *workload) end(code int) {
 	if w.over {
 		return
 	}
 	w.over = true
-	if w.process != nil { // none where not even the first test began
+	if w.process != nil { // nil if the first test has not begun
 		w.process.workload = nil
 		if !w.process.dead {
 			w.phone.kill(w.app.Package)
@@ -251,8 +250,8 @@ func (w *workload) end(code int) {
 	w.then(code)
 }
 
-// scheduleFaults arranges what goes wrong in this repetition. A fault of the app
-// counts the repetitions of its scenario, one of the phone all that it plays.
+// scheduleFaults schedules the faults of this repetition. A fault of the app counts the
+// repetitions of its scenario, one of the phone all scenarios that it plays.
 func (w *workload) scheduleFaults(began time.Duration, perf choreo.Performance) {
 	p := w.phone
 	here := p.context()
@@ -281,7 +280,7 @@ func (w *workload) scheduleFaults(began time.Duration, perf choreo.Performance) 
 	faults(p.options.Faults, p.state.played)
 }
 
-// testCases are those of a test APK that -e class chooses: "C", "C#m", or a list.
+// testCases returns the tests of a test APK that -e class selects: "C", "C#m", or a list.
 func testCases(test, target *simapp.App, class string) []simapp.TestCase {
 	all := test.TestCases
 	if len(all) == 0 {

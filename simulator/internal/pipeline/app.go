@@ -9,19 +9,20 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Android is what of the system a frame depends on.
+// Android is the part of the system that frames depend on.
 type Android struct {
 	API int
-	// Period is between two vsyncs, now. Still is that of a screen on which nothing
-	// moves, where it is longer; 0 where the display keeps to one rate.
+	// Period returns the current time between two vsyncs. Still returns the longer one of a
+	// screen on which nothing moves, 0 if the display does not change its rate.
 	Period, Still func() time.Duration
 }
 
-// renderThreadSince is the API level from which the UI thread does not draw itself.
+// renderThreadSince is the API level from which on a render thread draws instead of the UI
+// thread.
 const renderThreadSince = 21
 
-// App is the pipeline of one process. Its frames are worked out up to an instant and no
-// further, so that what happens to the process then changes those that follow.
+// App is the pipeline of one process. Its frames are computed up to a given instant and no
+// further, so that later events in the process affect the frames that follow.
 //
 //	vsync → UI thread: input, animation, traversal, draw → sync with the render thread,
 //	for which the UI thread waits → render thread: wait for a buffer, issue, swap → GPU
@@ -32,32 +33,32 @@ type App struct {
 
 	windows []*window // open ones, the last is in front
 	plays   *choreo.Performance
-	began   time.Duration // when what it plays began
-	next    time.Duration // no frame begins before
-	ui      time.Duration // the UI thread is free
-	render  time.Duration // the render thread is
-	gpu     time.Duration // the GPU is
-	boosted time.Duration // somebody touched the screen: the fastest rate until then
+	began   time.Duration // when the current performance began
+	next    time.Duration // no frame begins earlier
+	ui      time.Duration // when the UI thread is free
+	render  time.Duration // when the render thread is free
+	gpu     time.Duration // when the GPU is free
+	boosted time.Duration // the end of the fastest rate after a touch
 	last    time.Duration // the vsync of the newest frame
-	streak  int           // frames since nothing moved
-	half    half          // what the UI thread has done, and the render thread not begun
+	streak  int           // frames since the display was idle
+	half    half          // the UI thread's finished half that the render thread has not begun
 }
 
-// window is a window with what the process keeps of it.
+// window is a window with the process's state for it.
 type window struct {
 	*timeline.Layer
 	tracker tracker
-	surface *window // in it, which the app draws itself; nil: none
+	surface *window // drawn by the app itself within the window; nil: none
 }
 
-// half is a frame that waits for the render thread; none where it has no token.
+// half is a frame that waits for the render thread; none if it has no token.
 type half struct {
 	timeline.Frame
 	work choreo.Work
 	in   *window
 }
 
-// Open opens a window, in front of those that are open.
+// Open opens a window in front of the others.
 func (a *App) Open(l *timeline.Layer) {
 	a.Advance(l.Opened)
 	w := &window{Layer: a.Flinger.Timeline.Open(l)}
@@ -67,8 +68,8 @@ func (a *App) Open(l *timeline.Layer) {
 	a.windows = append(a.windows, w)
 }
 
-// front is where the next frame is drawn: the window in front, or, once that has its first
-// frame, the surface in it.
+// front returns where the next frame is drawn: the front window, or after its first frame the
+// surface in it.
 func (a *App) front() *window {
 	w := a.windows[len(a.windows)-1]
 	if w.surface != nil && len(w.Frames) > 0 {
@@ -77,7 +78,7 @@ func (a *App) front() *window {
 	return w
 }
 
-// Close closes a window: what SurfaceFlinger has not taken by now is never seen.
+// Close closes a window: buffers that SurfaceFlinger has not latched are never shown.
 func (a *App) Close(l *timeline.Layer, now time.Duration) {
 	a.Advance(now)
 	for i, w := range a.windows {
@@ -98,8 +99,8 @@ func (a *App) Close(l *timeline.Layer, now time.Duration) {
 	a.Flinger.Refresh(now, a.Period(now))
 }
 
-// Play has the app play something from the first vsync on at which its UI thread is free,
-// and says when that is. What it played before gives way.
+// Play makes the app play a performance from the first vsync on at which its UI thread is
+// free, and returns that time. An earlier performance is cancelled.
 func (a *App) Play(perf *choreo.Performance, now time.Duration) (begins time.Duration) {
 	a.Advance(now)
 	a.plays = perf
@@ -108,18 +109,18 @@ func (a *App) Play(perf *choreo.Performance, now time.Duration) (begins time.Dur
 	return a.began
 }
 
-// Resume goes on, from a time on, with what another process played.
+// Resume continues another process's performance from a time on.
 func (a *App) Resume(other *App, from time.Duration) {
 	a.plays, a.began, a.next = other.plays, other.began, a.vsync(from)
 }
 
-// Stop has it play nothing more: the screen is off, or another app is in front.
+// Stop ends the performance: the screen is off, or another app is in front.
 func (a *App) Stop(now time.Duration) {
 	a.Advance(now)
 	a.plays = nil
 }
 
-// Hold keeps the UI thread from now on.
+// Hold blocks the UI thread from now on.
 func (a *App) Hold(now, long time.Duration) {
 	a.Advance(now)
 	if a.plays != nil {
@@ -127,12 +128,12 @@ func (a *App) Hold(now, long time.Duration) {
 	}
 }
 
-// Stall keeps the render thread, once it is free, and says from when. A dump of its
-// frames runs there (RenderProxy::dumpProfileInfo).
+// Stall blocks the render thread once it is free, and returns from when. A dump of its frames
+// runs there (RenderProxy::dumpProfileInfo).
 func (a *App) Stall(now, long time.Duration) (from time.Duration) {
 	a.Advance(now)
 	from = max(now, a.render)
-	if a.Android.API < renderThreadSince { // it is drawn by the thread that dumps
+	if a.Android.API < renderThreadSince { // the dumping thread draws it
 		from = max(now, a.ui)
 		a.ui = from + long
 		a.next = max(a.next, a.vsync(a.ui))
@@ -149,7 +150,7 @@ func (a *App) Busy(now time.Duration) bool {
 	return ok && at-now < soon
 }
 
-// Advance works out what happens up to now.
+// Advance computes the frames up to now.
 func (a *App) Advance(now time.Duration) {
 	for {
 		if a.half.Token != 0 {
@@ -167,8 +168,8 @@ func (a *App) Advance(now time.Duration) {
 	}
 }
 
-// Begun is the frame that the UI thread is at, or waits with for the render thread; nil:
-// none. Nothing is known yet of what comes behind the UI thread.
+// Begun returns the frame that the UI thread is working on, or that waits for the render
+// thread; nil for none. The later stages are not known yet.
 func (a *App) Begun() *timeline.Frame {
 	if a.half.Token == 0 {
 		return nil
@@ -178,10 +179,10 @@ func (a *App) Begun() *timeline.Frame {
 	return &f
 }
 
-// never is later than anything.
+// never is later than any time.
 const never = time.Duration(math.MaxInt64 / 2)
 
-// asked is the next vsync at which a frame is asked for, and until when that goes on.
+// asked returns the next vsync at which a frame is requested, and until when that continues.
 func (a *App) asked() (at, until time.Duration, ok bool) {
 	if a.plays == nil || len(a.windows) == 0 {
 		return 0, 0, false
@@ -196,27 +197,26 @@ func (a *App) asked() (at, until time.Duration, ok bool) {
 	}
 }
 
-// vsync is the first vsync at or after a time.
+// vsync returns the first vsync at or after a time.
 func (a *App) vsync(t time.Duration) time.Duration {
 	return roundUp(t, a.Period(t))
 }
 
-// The display rests after a time without frames, and goes up again once that many have
-// come, or when the screen is touched (SurfaceFlinger's idle and touch timers, and its
-// LayerHistory).
+// The display lowers its rate after a time without frames, and raises it again after a number
+// of frames or a touch (SurfaceFlinger's idle and touch timers, and its LayerHistory).
 const (
 	rests  = 250 * time.Millisecond
 	rises  = 6
 	boosts = time.Second
 )
 
-// Touch says that somebody touches the screen.
+// Touch handles a touch of the screen.
 func (a *App) Touch(now time.Duration) {
 	a.Advance(now)
 	a.boosted = now + boosts
 }
 
-// Period is the time between two vsyncs at an instant.
+// Period returns the time between two vsyncs at an instant.
 func (a *App) Period(at time.Duration) time.Duration {
 	if a.Android.Still == nil || at < a.boosted || a.streak >= rises && at-a.last < rests {
 		return a.Android.Period()
@@ -224,14 +224,13 @@ func (a *App) Period(at time.Duration) time.Duration {
 	return max(a.Android.Still(), a.Android.Period())
 }
 
-// roundUp is the first multiple of a period at or after a time.
+// roundUp returns the first multiple of a period at or after a time.
 func roundUp(t, period time.Duration) time.Duration { return (t + period - 1) / period * period }
 
-// fading is how long the render thread alone draws the end of each animation, as it
-// does a ripple's.
+// fading is how long the render thread alone draws the end of each animation, as for a ripple.
 const fading = 120 * time.Millisecond
 
-// begin does the UI thread's half of the frame of a vsync.
+// begin computes the UI thread's half of the frame at a vsync.
 func (a *App) begin(at, until time.Duration) {
 	period := a.Period(at)
 	if at-a.last >= rests {
@@ -241,7 +240,7 @@ func (a *App) begin(at, until time.Duration) {
 	w := a.plays.Work(at - a.began)
 	deadline := at + period
 	if period < 16*time.Millisecond {
-		deadline += period // phones of faster screens give two vsyncs
+		deadline += period // phones with faster screens allow two vsyncs
 	}
 	a.half = half{work: w, in: a.front(), Frame: timeline.Frame{
 		Token: a.Flinger.Timeline.AppToken(), Period: period, Held: w.Held,
@@ -251,7 +250,7 @@ func (a *App) begin(at, until time.Duration) {
 	f := &a.half.Frame
 	f.Little, f.SlowClock = w.Little, w.SlowClock
 	ready := at + w.Held
-	if w.Held == 0 { // a thread that was at something else goes on at once
+	if w.Held == 0 { // a busy thread continues without waking
 		ready += w.Wake
 	}
 	switch {
@@ -262,7 +261,7 @@ func (a *App) begin(at, until time.Duration) {
 	}
 	f.Actual.From = ready
 	if f.Kind == timeline.RenderThread {
-		// The stages of the UI thread are told as if they were the vsync's.
+		// The stages of the UI thread are reported with the time of the vsync.
 		f.Input, f.Animation, f.Traversals, f.Draw, f.SyncQueued = at, at, at, at, ready
 	} else {
 		stage := func(i int) time.Duration { return ready + part(&w, w.Starts[i]) }
@@ -272,22 +271,22 @@ func (a *App) begin(at, until time.Duration) {
 	}
 }
 
-// part is a share of what an ordinary frame costs.
+// part returns a share of the cost of an ordinary frame.
 func part(w *choreo.Work, share float64) time.Duration {
 	return time.Duration(float64(w.Cost-w.BeyondUI-w.BeyondRender) * share)
 }
 
-// buffers is how many a window has: those that are drawn to, wait or are shown.
+// buffers is a window's number of buffers: being drawn, waiting or shown.
 const buffers = 3
 
-// draw does the render thread's half, hands the buffer to SurfaceFlinger and has the
-// frame judged.
+// draw computes the render thread's half, queues the buffer to SurfaceFlinger and classifies
+// the frame.
 func (a *App) draw() {
 	w, f, work := a.half.in, &a.half.Frame, &a.half.work
 	synced, stretch := work.Starts[choreo.Sync], 1.0
 	waits := synced - work.Starts[choreo.SyncQueued]
 	rest := 1 - synced
-	if f.Kind == timeline.RenderThread { // it does the UI thread's share too
+	if f.Kind == timeline.RenderThread { // it also does the UI thread's share
 		stretch, rest = (1-waits)/rest, 1-waits
 	}
 	stage := func(i int) time.Duration { return part(work, stretch*(work.Starts[i]-synced)) }
@@ -307,7 +306,7 @@ func (a *App) draw() {
 	f.Queued = f.Swap + f.Queue
 	f.Rendered = max(f.Queued, f.GPUDone)
 	f.GPUDone += sum(work.Delays, simapp.GPU)
-	f.GPUDone = max(f.GPUDone, a.gpu+f.GPUDone-f.Queued) // which draws one frame after the other
+	f.GPUDone = max(f.GPUDone, a.gpu+f.GPUDone-f.Queued) // the GPU draws one frame at a time
 	delay(f, work.Delays, simapp.GPU, f.GPUDone-sum(work.Delays, simapp.GPU))
 	a.gpu = f.GPUDone
 	f.Actual.To = max(f.Queued, f.GPUDone)
@@ -322,8 +321,8 @@ func (a *App) draw() {
 	a.half.Token = 0
 }
 
-// waitForBuffer is how long from a time on all buffers of a window are in use: that of
-// the third last frame is given back when the one after it has been taken.
+// waitForBuffer returns how long from a time on all buffers of a window are in use: the buffer
+// of the third last frame is released when its successor has been latched.
 func (w *window) waitForBuffer(at time.Duration) time.Duration {
 	n := len(w.Frames)
 	if n < buffers {
@@ -332,9 +331,9 @@ func (w *window) waitForBuffer(at time.Duration) time.Duration {
 	return max(0, w.Frames[n-buffers].Released-at)
 }
 
-// free says when the threads go on after a frame.
+// free sets when the threads are free after a frame.
 func (a *App) free(f *timeline.Frame, work *choreo.Work) {
-	ui := f.Issue // the UI thread is let go once its half is copied
+	ui := f.Issue // the UI thread is free once its half is copied
 	if f.Kind == timeline.RenderThread || a.Android.API < renderThreadSince {
 		ui = f.Drawn()
 	}

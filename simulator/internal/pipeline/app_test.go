@@ -17,7 +17,7 @@ func good(sdk string, api int) choreo.Conditions {
 	return choreo.Conditions{Context: simapp.Context{SDK: sdk, API: api, Network: "wifi"}, Speed: 1, LowEnd: 1, Session: 1}
 }
 
-// performance is a scenario that was played, with its frames.
+// performance is a played scenario with its frames.
 type performance struct {
 	*choreo.Performance
 	Frames []timeline.Frame
@@ -43,7 +43,7 @@ func playAt(t testing.TB, text string, c choreo.Conditions, period time.Duration
 	return performance{perf, l.Frames}
 }
 
-// newApp is the pipeline of an app with one window.
+// newApp returns the pipeline of an app with one window.
 func newApp(api int, period time.Duration) (*App, *timeline.Layer) {
 	a := &App{Flinger: &SurfaceFlinger{Timeline: &timeline.Timeline{}, Seed: 7}, Android: Android{API: api, Period: func() time.Duration { return period }}}
 	l := &timeline.Layer{Title: "a.b/a.b.Main"}
@@ -76,7 +76,7 @@ func janky(p performance) (n int) {
 	return n
 }
 
-func TestAnAnimationRendersAFrameEachVsync(t *testing.T) {
+func TestAnimationDrawsAFrameEachVsync(t *testing.T) {
 	p := play(t, steady+"scenario s 2s\nstart 60\n", good("9", 28), 1)
 	if len(p.Frames) != 60 || janky(p) != 0 {
 		t.Errorf("%d frames, %d janky; want 60 and none", len(p.Frames), janky(p))
@@ -99,17 +99,17 @@ func TestSlowFramesDropVsyncs(t *testing.T) {
 	}
 }
 
-// Twice the refresh rate has twice the frames.
-func TestAFasterScreenHasMoreFrames(t *testing.T) {
+// Twice the refresh rate yields twice the frames.
+func TestFasterScreenHasMoreFrames(t *testing.T) {
 	c := good("14", 34)
 	if p := playAt(t, steady+"scenario s 2s\nstart 60\n", c, time.Second/120, 1); len(p.Frames) != 120 {
 		t.Errorf("%d frames at 120 Hz, want 120", len(p.Frames))
 	}
 }
 
-// A computation of 100 ms covers six vsyncs: one long frame, and some six fewer.
-// How long it takes varies a little, as does when the event happens.
-func TestAHeavyComputationSkipsFrames(t *testing.T) {
+// A computation of 100 ms covers six vsyncs: one long frame, and about six fewer. Its duration
+// varies a little, and so does the time of the event.
+func TestHeavyComputationSkipsFrames(t *testing.T) {
 	const text = steady + "jank 100ms after tap\nscenario s 4s\n1s tap 60\n2s other 60\n"
 	p := play(t, text, good("9", 28), 3)
 	if n := len(p.Frames); n < 110 || n > 117 {
@@ -127,9 +127,9 @@ func TestAHeavyComputationSkipsFrames(t *testing.T) {
 	}
 }
 
-// What has not recovered makes the event after a jank worse in most repetitions
-// (paper, section 8.4), and the one after that not.
-func TestAJankHasAnAfterEffectOnTheNextEvent(t *testing.T) {
+// A jank makes the next event worse in most repetitions (paper, section 8.4), and the one
+// after that not.
+func TestJankAffectsTheNextEvent(t *testing.T) {
 	const text = steady + "jank 300ms after a recover 40%\nscenario s 12s\n1s a 60\n4s b 60\n8s c 60\n"
 	worse := 0
 	for seed := range uint64(40) {
@@ -160,7 +160,7 @@ func TestAJankHasAnAfterEffectOnTheNextEvent(t *testing.T) {
 
 // The paper's section 8.1, over ten repetitions: 2,145 frames of 8 ms with 6
 // janky on Android 4.3, 176 frames of 144 ms on 5.0.
-func TestSpaceBlasterIsThePapers(t *testing.T) {
+func TestSpaceBlasterMatchesThePaper(t *testing.T) {
 	for _, tt := range []struct {
 		sdk             string
 		frames, spread  float64
@@ -193,7 +193,7 @@ func TestSpaceBlasterIsThePapers(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedPlaysTheSame(t *testing.T) {
+func TestSameSeedPlaysTheSame(t *testing.T) {
 	text := shipped(t, "exoplayer-mutated")
 	a, b := play(t, text, good("4.3", 18), 7), play(t, text, good("4.3", 18), 7)
 	if !reflect.DeepEqual(a.Frames, b.Frames) || !reflect.DeepEqual(a.Marks, b.Marks) {

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// stageOf is the stage of the UI thread in which a delay lies, "" for one that is another
-// thread's.
+// stageOf returns the stage of the UI thread that a cause delays, "" for a cause in another
+// thread.
 func stageOf(c *simapp.Cause) simapp.CauseKind {
 	switch c.Kind {
 	case simapp.Inflate, simapp.Compose:
@@ -20,8 +20,8 @@ func stageOf(c *simapp.Cause) simapp.CauseKind {
 	return c.Stage
 }
 
-// delayUI puts a frame's delays into the stages of its UI thread: what follows in the
-// frame comes later.
+// delayUI adds a frame's delays to the stages of its UI thread, and shifts the rest of the
+// frame.
 func delayUI(f *timeline.Frame, delays []choreo.Delay) {
 	if len(delays) == 0 {
 		return
@@ -32,7 +32,7 @@ func delayUI(f *timeline.Frame, delays []choreo.Delay) {
 	later := time.Duration(0)
 	for _, stage := range []struct {
 		is simapp.CauseKind
-		at time.Duration // in an ordinary frame
+		at time.Duration // when it would begin in an ordinary frame
 	}{
 		{simapp.StageInput, between(f.Input, f.Animation, 0.5)},
 		{simapp.StageAnimation, between(f.Animation, f.Traversals, 0.5)},
@@ -53,7 +53,7 @@ func delayUI(f *timeline.Frame, delays []choreo.Delay) {
 	}
 }
 
-// postpone has the stages behind one begin later.
+// postpone shifts the stages after one.
 func postpone(f *timeline.Frame, stage simapp.CauseKind, by time.Duration) {
 	f.SyncQueued += by
 	switch stage {
@@ -68,7 +68,7 @@ func postpone(f *timeline.Frame, stage simapp.CauseKind, by time.Duration) {
 	}
 }
 
-// sum is how long the delays of one kind are.
+// sum returns the total of the delays of one kind.
 func sum(delays []choreo.Delay, kind simapp.CauseKind) (long time.Duration) {
 	for _, d := range delays {
 		if d.Cause.Kind == kind {
@@ -78,7 +78,7 @@ func sum(delays []choreo.Delay, kind simapp.CauseKind) (long time.Duration) {
 	return long
 }
 
-// delay writes into a frame that it was delayed from a time on.
+// delay records in a frame that it was delayed from a time on.
 func delay(f *timeline.Frame, delays []choreo.Delay, kind simapp.CauseKind, at time.Duration) {
 	for _, d := range delays {
 		if d.Cause.Kind == kind {

@@ -9,9 +9,9 @@ import (
 
 const scrolls = steady + "scenario s 3s\n500ms scroll 60\n"
 
-// What delays the UI thread lies in the stage that the file names, or that the work belongs
-// to: what comes behind it is later by that much, and nothing else is.
-func TestADelayLiesInItsStage(t *testing.T) {
+// A delay of the UI thread is in the stage that the file names, or to which the work belongs:
+// later stages are shifted by its duration, and nothing else is.
+func TestDelayIsInItsStage(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		line     string
@@ -73,9 +73,9 @@ func TestDelaysOfAStageFollowEachOther(t *testing.T) {
 	}
 }
 
-// While the GPU takes longer the render thread is free; without a word of the GPU in the
-// app's file it is busy until the frame is drawn.
-func TestTheRenderThreadIsFreeWhileTheGPUDraws(t *testing.T) {
+// While the GPU is slow the render thread is free; if the app's file does not specify GPU
+// work, the render thread is busy until the frame is drawn.
+func TestRenderThreadIsFreeWhileTheGPUDraws(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"gpu 20ms after scroll every 6\n", "work shader 20ms after scroll every 6\n"} {
 		hands := time.Duration(0)
@@ -91,9 +91,9 @@ func TestTheRenderThreadIsFreeWhileTheGPUDraws(t *testing.T) {
 	}
 }
 
-// SurfaceFlinger takes nothing while it composes for longer, and what it showed then is its
-// own fault: it is seen when that is over.
-func TestSurfaceFlingerIsLateByWhatItTakes(t *testing.T) {
+// While SurfaceFlinger composes for longer it latches nothing, and what it shows is late by
+// its own fault: it is shown when the composition ends.
+func TestLongCompositionIsLate(t *testing.T) {
 	t.Parallel()
 	late := 0
 	frames := play(t, scrolls[:len(steady)]+"blocks composition 40ms after scroll every 10\n"+scrolls[len(steady):], good("14", 34), 3).Frames
@@ -114,9 +114,8 @@ func TestSurfaceFlingerIsLateByWhatItTakes(t *testing.T) {
 	}
 }
 
-// What SurfaceFlinger composes for longer holds up all windows, until it is done and no
-// longer.
-func TestSurfaceFlingerIsBusyForAllWindows(t *testing.T) {
+// A long composition delays all windows until it ends, and no longer.
+func TestLongCompositionDelaysAllWindows(t *testing.T) {
 	t.Parallel()
 	s, first, second := onTime(t), &timeline.Layer{}, &timeline.Layer{}
 	s.occupy(2*period, 40*time.Millisecond)

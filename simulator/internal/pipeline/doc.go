@@ -1,6 +1,5 @@
-// Package pipeline works out the frames of a simulated phone: how each goes from a vsync
-// to the screen.
+// Package pipeline computes the frames of a simulated phone, from the vsync to the screen.
 //
-// It takes a stand: what a frame is, and whether and why it is janky, is decided here,
-// once, and stands in the timeline. Whatever prints frames looks there.
+// A frame's timing, and whether and why it is janky, is decided here, once, and stored in the
+// timeline. Everything that prints frames reads them from there.
 package pipeline

@@ -6,24 +6,24 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// tracker is what the app itself counts of a window's frames: Android's JankTracker.
+// tracker is the app's own statistics of a window's frames: Android's JankTracker.
 type tracker struct {
-	unstuffed time.Duration // when the next frame would begin, were no buffer waiting
+	unstuffed time.Duration // when the next frame would begin without a waiting buffer
 }
 
-// judge counts a frame (JankTracker::finishFrame).
+// judge classifies a frame (JankTracker::finishFrame).
 func (t *tracker) judge(f *timeline.Frame, on Android) {
 	f.Deadline, f.Charged = f.Expected.To, f.Drawn()-f.Expected.From
 	f.Counted = f.Drawn()
 	switch {
 	case on.API >= 31:
-		// SurfaceFlinger tells the app when the frame was drawn once it has taken it.
+		// tells is the delay between latching a frame and telling the app when it was drawn.
 		const tells = 3 * time.Millisecond
 		f.Counted = f.Latched + tells
 		f.Legacy = f.Queued-f.Expected.From > f.Period
 		t.byDeadline(f)
 	default:
-		if on.API >= 24 { // the render thread was at the frame before
+		if on.API >= 24 { // the render thread was busy with the previous frame
 			f.Charged -= f.Sync - f.SyncQueued
 		}
 		f.Legacy = f.Charged > f.Period
@@ -38,7 +38,7 @@ func (t *tracker) judge(f *timeline.Frame, on Android) {
 // byDeadline is the rule since Android 12.
 func (t *tracker) byDeadline(f *timeline.Frame) {
 	stuffed := t.unstuffed-f.Expected.From > f.Period/10
-	if stuffed { // a buffer waits: there is a vsync more
+	if stuffed { // with a waiting buffer there is one more vsync
 		f.Deadline += f.Period
 	}
 	if f.Drawn() < f.Deadline {
@@ -53,11 +53,11 @@ func (t *tracker) byDeadline(f *timeline.Frame) {
 	t.unstuffed = f.Drawn() - (f.Drawn()-f.Vsync)%f.Period + f.Period
 }
 
-// reasons are which stages took too long (JankTracker's COMPARISONS).
+// reasons returns the stages that took too long (JankTracker's COMPARISONS).
 func reasons(f *timeline.Frame) (types timeline.JankTypes) {
 	for _, c := range []struct {
 		from, to time.Duration
-		most     float64 // of a vsync
+		most     float64 // in vsyncs
 		is       timeline.JankTypes
 	}{
 		{f.Expected.From, f.Vsync, 0, timeline.MissedVsync},

@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// frame is one of 60 Hz that is meant for a vsync, 100 ms, and done some time after it.
+// frame returns a frame at 60 Hz for the vsync at 100 ms, done some time after it.
 func frame(took time.Duration, change func(f *timeline.Frame)) *timeline.Frame {
 	const at = 100 * time.Millisecond
 	f := &timeline.Frame{
@@ -21,9 +21,8 @@ func frame(took time.Duration, change func(f *timeline.Frame)) *timeline.Frame {
 	return f
 }
 
-// JankTracker's rules, by version: what counts as a frame's time, and from when on it is
-// janky.
-func TestWhatAnAppCountsAsJanky(t *testing.T) {
+// JankTracker's rules by version: the duration of a frame, and from when on it is janky.
+func TestJankTracker(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	waited := func(f *timeline.Frame) { f.Sync += 5 * ms }
@@ -64,9 +63,9 @@ func TestWhatAnAppCountsAsJanky(t *testing.T) {
 	}
 }
 
-// Behind a janky frame a buffer waits: the deadline is a vsync later, until there was a
+// After a janky frame a buffer waits: the deadline is one vsync later, until there was a
 // pause.
-func TestTheDeadlineBehindAJankyFrameIsLater(t *testing.T) {
+func TestDeadlineAfterAJankyFrame(t *testing.T) {
 	t.Parallel()
 	shift := func(by time.Duration) func(f *timeline.Frame) {
 		return func(f *timeline.Frame) {
@@ -83,7 +82,7 @@ func TestTheDeadlineBehindAJankyFrameIsLater(t *testing.T) {
 		latency  bool
 	}{
 		{0, 25 * time.Millisecond, false, true, false},
-		{period, 20 * time.Millisecond, true, false, true}, // it began while the first one was drawn
+		{period, 20 * time.Millisecond, true, false, true}, // begun while the first one was drawn
 		{2 * period, 40 * time.Millisecond, true, true, false},
 		{20 * period, 5 * time.Millisecond, false, false, false},
 	} {
@@ -95,8 +94,8 @@ func TestTheDeadlineBehindAJankyFrameIsLater(t *testing.T) {
 	}
 }
 
-// Which stage took too long is told of janky frames alone.
-func TestWhichStageTookTooLong(t *testing.T) {
+// The slow stage is reported for janky frames only.
+func TestJankReasons(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	for name, tt := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// rough is an app whose frames are often late, on the UI thread and on the render thread.
+// rough is an app whose frames are often late, in the UI thread and in the render thread.
 const rough = `apkgate-simulated-app/1
 package a.b
 noise session 0% repetition 0% frame 30% tail 6%x3
@@ -25,12 +25,12 @@ scenario s 12s
   9s other 90
 `
 
-// rates are those of real screens.
+// rates are refresh rates of real screens.
 var rates = []int{60, 90, 120, 144}
 
-// A window shows one frame at each vsync at most, and never has more than three buffers
-// in use, whatever its frames take.
-func TestBuffersAreThreeAndAreShownOneAVsync(t *testing.T) {
+// A window shows at most one frame at each vsync, and never uses more than three buffers,
+// however long its frames take.
+func TestAtMostThreeBuffers(t *testing.T) {
 	t.Parallel()
 	for _, hz := range rates {
 		for seed := range uint64(5) {
@@ -53,8 +53,8 @@ func TestBuffersAreThreeAndAreShownOneAVsync(t *testing.T) {
 	}
 }
 
-// What makes frames late is told: the app itself, a buffer before it, SurfaceFlinger.
-// Nothing else is janky, and whatever is shown on time is not.
+// Every late frame has a reason: the app itself, a buffer before it, or SurfaceFlinger. Frames
+// without one, and frames shown on time, are not janky.
 func TestJankHasAReason(t *testing.T) {
 	t.Parallel()
 	seen := map[timeline.Jank]int{}
@@ -81,8 +81,8 @@ func TestJankHasAReason(t *testing.T) {
 	}
 }
 
-// However often an app is asked how far it is, its frames are the same.
-func TestLookingChangesNothing(t *testing.T) {
+// An app's frames do not depend on how often its progress is requested.
+func TestAdvanceInSteps(t *testing.T) {
 	t.Parallel()
 	app, err := simapp.Parse([]byte(rough))
 	if err != nil {
@@ -107,9 +107,9 @@ func TestLookingChangesNothing(t *testing.T) {
 	}
 }
 
-// A dump runs on the render thread: the frame that waits for it is late by that much,
-// and so is the UI thread, which waits for that frame.
-func TestADumpStallsFrames(t *testing.T) {
+// A dump runs on the render thread: it delays the frame that waits for the render thread, and
+// the UI thread, which waits for that frame.
+func TestStallDelaysFrames(t *testing.T) {
 	t.Parallel()
 	app, err := simapp.Parse([]byte(steady + "scenario s 2s\nstart 60\n"))
 	if err != nil {
@@ -135,9 +135,9 @@ func TestADumpStallsFrames(t *testing.T) {
 	}
 }
 
-// The last 0.12 s of an animation are drawn by the render thread alone, which does the
-// UI thread's share too. Before that the UI thread takes part.
-func TestTheRenderThreadDrawsTheEndOfAnAnimation(t *testing.T) {
+// The last 0.12 s of an animation are drawn by the render thread alone, which also does the UI
+// thread's share. Before that the UI thread takes part.
+func TestRenderThreadDrawsTheEndOfAnAnimation(t *testing.T) {
 	t.Parallel()
 	p := play(t, steady+"jank 60ms after tap\nscenario s 3s\n500ms tap 60\n", good("14", 34), 2)
 	alone := 0
@@ -159,9 +159,9 @@ func TestTheRenderThreadDrawsTheEndOfAnAnimation(t *testing.T) {
 	}
 }
 
-// A display that rests where nothing moves has the first frames of an animation at 60 Hz,
-// and all of them fast where somebody touches it.
-func TestADisplayThatRests(t *testing.T) {
+// A display that lowers its rate when idle shows the first frames of an animation at 60 Hz,
+// and all of them at the fast rate after a touch.
+func TestAdaptiveDisplay(t *testing.T) {
 	t.Parallel()
 	app, err := simapp.Parse([]byte(steady + "scenario s 2s\nstart 60\n"))
 	if err != nil {
@@ -193,15 +193,15 @@ func TestADisplayThatRests(t *testing.T) {
 	}
 }
 
-// What an app plays next begins once its UI thread is free, and what it played before
-// gives way. A frame that is begun in a window that closes is none.
-func TestWhatIsPlayedNextGivesWayToNothing(t *testing.T) {
+// The next performance begins once the UI thread is free, and the previous one is cancelled. A
+// frame in progress in a window that closes is discarded.
+func TestPlayCancelsThePreviousPerformance(t *testing.T) {
 	t.Parallel()
 	app, err := simapp.Parse([]byte(strings.Replace(steady, "cost 5ms", "cost 100ms\nthink 30ms", 1) + "scenario s 2s\nstart 60\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Without a render thread the UI thread draws the whole frame before it thinks.
+	// Without a render thread the UI thread draws the whole frame before its own work.
 	for api, free := range map[int]time.Duration{18: 130 * time.Millisecond, 34: 80 * time.Millisecond} {
 		perf := func() *choreo.Performance {
 			return choreo.Play(app, app.Scenarios[0], good("14", api), rand.New(rand.NewPCG(1, 1)))
@@ -225,9 +225,9 @@ func TestWhatIsPlayedNextGivesWayToNothing(t *testing.T) {
 	}
 }
 
-// Also where the display changes its rate while an app draws, a frame is shown at a vsync
-// and one at each at most, and the GPU is done with frames in their order.
-func TestFramesAreInOrderWhateverTheRate(t *testing.T) {
+// Even if the display changes its rate while an app draws, each frame is shown at a vsync, at
+// most one at each, and the GPU finishes frames in order.
+func TestFramesAreInOrderAtAnyRate(t *testing.T) {
 	t.Parallel()
 	app, err := simapp.Parse([]byte(rough))
 	if err != nil {
@@ -239,7 +239,7 @@ func TestFramesAreInOrderWhateverTheRate(t *testing.T) {
 			a.Android.Still = func() time.Duration { return period }
 			a.Flinger.Seed = seed
 			a.Play(choreo.Play(app, app.Scenarios[0], good("14", 34), rand.New(rand.NewPCG(seed, 1))), 0)
-			for _, second := range []time.Duration{0, 3, 8} { // so that it slows down right after the taps a second later
+			for _, second := range []time.Duration{0, 3, 8} { // the rate is lowered right after the taps a second later
 				a.Touch(second*time.Second + time.Duration(seed)*5*time.Millisecond)
 			}
 			a.Advance(14 * time.Second)

@@ -8,44 +8,43 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// SurfaceFlinger takes the buffers of all layers and puts them on the screen. It wakes at
-// each vsync for which there is something to show, takes of each layer the oldest buffer
-// that is drawn, and has until the next vsync to compose them, which is when they are
-// seen.
+// SurfaceFlinger latches the buffers of all layers and puts them on the screen. It wakes at
+// each vsync for which there is something to show, latches the oldest drawn buffer of each
+// layer, and has until the next vsync to compose them, when they are shown.
 type SurfaceFlinger struct {
 	Timeline *timeline.Timeline
 	Seed     uint64
 	Punctual bool // it is never late itself
 
-	waiting []timeline.Shown    // taken, and in no frame of the display yet
-	seen    time.Duration       // when the display's last frame was
-	busy    []timeline.Interval // in which it composes for longer, by time
+	waiting []timeline.Shown    // latched, but in no display frame yet
+	seen    time.Duration       // when the last display frame was shown
+	busy    []timeline.Interval // long compositions, by time
 }
 
-// composes is how long it takes to hand what it took to the display. Then the buffers
-// that it showed before can be drawn to again.
+// composes is how long it takes to hand the latched buffers to the display. Then the buffers
+// that it showed before are released.
 const composes = 2 * time.Millisecond
 
-// presentTolerance is by how much a frame may come to the screen too late or too early
-// and still be on time (FrameTimeline's JankClassificationThresholds).
+// presentTolerance is the deviation within which a frame still counts as on time
+// (FrameTimeline's JankClassificationThresholds).
 const presentTolerance = 2 * time.Millisecond
 
-// take decides when the newest frame of a layer, which is queued and drawn by then, is
-// taken and seen, and what that makes of it. To compose it takes so long, 0: no longer
-// than others.
+// take determines when the newest frame of a layer, which is queued and drawn by then, is
+// latched and shown, and classifies it. takes is the duration of its composition, 0 for the
+// usual one.
 func (s *SurfaceFlinger) take(l *timeline.Layer, takes time.Duration) {
 	i := len(l.Frames) - 1
 	f := &l.Frames[i]
-	before := time.Duration(0) // when the frame before was taken
+	before := time.Duration(0) // when the previous frame was latched
 	if i > 0 {
 		before = l.Frames[i-1].Latched
 	}
 	at := roundUp(f.Drawn(), f.Period)
-	if before > 0 { // one at each vsync, also where they come faster or slower now
+	if before > 0 { // one at each vsync, even if the rate has changed
 		at = max(at, roundUp(max(before+f.Period, l.Frames[i-1].Presented), f.Period))
 	}
 	for s.late(at-f.Period, f.Period) != timeline.NoJank || s.isBusy(at) {
-		at += f.Period // it is still at the vsync before
+		at += f.Period // the previous frame is still at this vsync
 	}
 	s.occupy(at, takes)
 	f.Latched, f.Presented = at, at+f.Period
@@ -60,10 +59,10 @@ func (s *SurfaceFlinger) take(l *timeline.Layer, takes time.Duration) {
 	s.waiting = append(s.waiting, timeline.Shown{Layer: l, Frame: i})
 }
 
-// late says whether SurfaceFlinger takes more than a vsync for what it shows at one, and
-// why: now and then its thread is held up, or the GPU where that composes.
+// late reports whether SurfaceFlinger takes more than one vsync for a composition, and why:
+// occasionally its thread is delayed, or the GPU if that composes.
 func (s *SurfaceFlinger) late(vsync, period time.Duration) timeline.Jank {
-	const once = 900 // in so many vsyncs
+	const once = 900 // vsyncs
 	number := mix(mix(s.Seed) ^ uint64(vsync/period))
 	switch {
 	case s.takes(vsync) > period:
@@ -76,7 +75,7 @@ func (s *SurfaceFlinger) late(vsync, period time.Duration) timeline.Jank {
 	return timeline.SFCPUDeadline
 }
 
-// occupy has it compose for so long from a vsync on.
+// occupy makes it compose for the duration from a vsync on.
 func (s *SurfaceFlinger) occupy(vsync, long time.Duration) {
 	if long == 0 || s.takes(vsync) > 0 {
 		return
@@ -84,7 +83,7 @@ func (s *SurfaceFlinger) occupy(vsync, long time.Duration) {
 	s.busy = append(s.busy, timeline.Interval{From: vsync, To: vsync + long})
 }
 
-// takes is how long it composes for what it shows at a vsync; 0: no longer than ever.
+// takes returns the duration of the composition at a vsync; 0 for the usual one.
 func (s *SurfaceFlinger) takes(vsync time.Duration) time.Duration {
 	for _, b := range s.busy {
 		if b.From == vsync {
@@ -94,7 +93,7 @@ func (s *SurfaceFlinger) takes(vsync time.Duration) time.Duration {
 	return 0
 }
 
-// isBusy reports whether it composes what it took at an earlier vsync.
+// isBusy reports whether it is still composing what it latched at an earlier vsync.
 func (s *SurfaceFlinger) isBusy(vsync time.Duration) bool {
 	return slices.ContainsFunc(s.busy, func(b timeline.Interval) bool { return b.From < vsync && vsync < b.To })
 }
@@ -107,8 +106,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// judge says how a frame came to the screen, as SurfaceFrame::classifyJankLocked does,
-// where the one before it was taken at a time, and SurfaceFlinger was late itself.
+// judge classifies when a frame was shown, like SurfaceFrame::classifyJankLocked. before is
+// when the previous frame was latched, own SurfaceFlinger's own delay.
 func judge(f *timeline.Frame, before time.Duration, own timeline.Jank) {
 	f.OnTime = f.Actual.To <= f.Expected.To
 	late := f.Presented - f.Due
@@ -127,7 +126,7 @@ func judge(f *timeline.Frame, before time.Duration, own timeline.Jank) {
 		return
 	}
 	if before > 0 && f.Expected.To <= before {
-		// One before it took the place that it was meant for: it has a vsync more.
+		// The previous frame was shown in its place: there is one more vsync.
 		f.Jank |= timeline.BufferStuffing
 		f.OnTime = before+f.Period > f.Actual.To
 	}
@@ -140,8 +139,8 @@ func judge(f *timeline.Frame, before time.Duration, own timeline.Jank) {
 	}
 }
 
-// Compose makes the frames of the display up to now. More than what there is to show is
-// seen then: whatever else it is told of is composed too, as when a window closes.
+// Compose creates the display frames up to now. There are more of them than layers' frames:
+// other changes are composed too, such as a closing window.
 func (s *SurfaceFlinger) Compose(now time.Duration) {
 	slices.SortStableFunc(s.waiting, func(a, b timeline.Shown) int { return cmp.Compare(a.Of().Latched, b.Of().Latched) })
 	for len(s.waiting) > 0 && s.waiting[0].Of().Latched <= now {
@@ -155,7 +154,7 @@ func (s *SurfaceFlinger) Compose(now time.Duration) {
 	s.busy = slices.DeleteFunc(s.busy, func(b timeline.Interval) bool { return b.To < now-time.Second })
 }
 
-// show makes one frame of the display.
+// show creates one display frame.
 func (s *SurfaceFlinger) show(at time.Duration, shows []timeline.Shown) {
 	const wakes = 200 * time.Microsecond
 	first := shows[0].Of()
@@ -176,15 +175,15 @@ func (s *SurfaceFlinger) show(at time.Duration, shows []timeline.Shown) {
 	s.seen = first.Presented
 }
 
-// Refresh is a frame of the display that no window of an app asks for, as when one
-// closes.
+// Refresh adds a display frame that no app's window requests, for instance for a closing
+// window.
 func (s *SurfaceFlinger) Refresh(now, period time.Duration) {
 	s.Compose(now)
 	s.trace(roundUp(now, period) + composes)
 }
 
-// trace tells of the frames of the display whose fences have signalled: those that were
-// seen before a newer one is handed to the display (FrameTimeline::flushPendingPresentFences).
+// trace reports the display frames whose fences have signalled: those that were shown before a
+// newer one is handed to the display (FrameTimeline::flushPendingPresentFences).
 func (s *SurfaceFlinger) trace(at time.Duration) {
 	for i := len(s.Timeline.Displays) - 1; i >= 0 && s.Timeline.Displays[i].Traced == 0; i-- {
 		if d := &s.Timeline.Displays[i]; d.Actual.To <= at {
@@ -193,8 +192,8 @@ func (s *SurfaceFlinger) trace(at time.Duration) {
 	}
 }
 
-// drop ends the frames of a layer that were not taken by a time: its window is gone.
-// Those that were not even drawn by then never are.
+// drop ends the frames of a layer that were not latched by a time, because its window is gone.
+// Those that were not drawn by then are discarded.
 func (s *SurfaceFlinger) drop(l *timeline.Layer, at time.Duration) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(w timeline.Shown) bool { return w.Layer == l && w.Of().Latched > at })
 	l.Frames = slices.DeleteFunc(l.Frames, func(f timeline.Frame) bool { return f.Queued > at })

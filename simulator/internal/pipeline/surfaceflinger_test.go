@@ -7,7 +7,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// onTime is a SurfaceFlinger that is not late itself in the first second.
+// onTime returns a SurfaceFlinger that is not late itself in the first second.
 func onTime(t *testing.T) *SurfaceFlinger {
 	t.Helper()
 	for seed := range uint64(1000) {
@@ -24,8 +24,8 @@ func onTime(t *testing.T) *SurfaceFlinger {
 	return nil
 }
 
-// add has a layer queue a frame that is meant for a vsync, by its number, and drawn after
-// some time, and SurfaceFlinger take it.
+// add makes a layer queue a frame for a vsync, given by number, drawn after took, and
+// SurfaceFlinger latch it.
 func add(s *SurfaceFlinger, l *timeline.Layer, vsync int, took time.Duration) *timeline.Frame {
 	at := time.Duration(vsync) * period
 	l.Frames = append(l.Frames, timeline.Frame{
@@ -36,9 +36,9 @@ func add(s *SurfaceFlinger, l *timeline.Layer, vsync int, took time.Duration) *t
 	return &l.Frames[len(l.Frames)-1]
 }
 
-// A frame in time is seen when it is due. A late one is the app's fault, and the next
-// one waits behind it, though it was in time.
-func TestSurfaceFlingerTakesOneBufferAVsync(t *testing.T) {
+// A frame in time is shown when it is due. A late one is the app's fault, and the next one
+// waits for it, although it was in time.
+func TestLatchOneBufferPerVsync(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	s, l := onTime(t), &timeline.Layer{}
@@ -65,9 +65,9 @@ func TestSurfaceFlingerTakesOneBufferAVsync(t *testing.T) {
 	}
 }
 
-// Where SurfaceFlinger is late itself, what it shows is, through no fault of the app's,
-// and nothing is taken at the vsync that it misses.
-func TestSurfaceFlingerIsLateItself(t *testing.T) {
+// If SurfaceFlinger is late itself, its frames are late through no fault of the app's, and
+// nothing is latched at the missed vsync.
+func TestLateSurfaceFlinger(t *testing.T) {
 	t.Parallel()
 	seen := map[timeline.Jank]bool{}
 	for seed := range uint64(50) {
@@ -99,9 +99,9 @@ func TestSurfaceFlingerIsLateItself(t *testing.T) {
 	}
 }
 
-// Frames of several windows that are taken at one vsync are of one frame of the display.
-// It is told of when the next one is on its way, and none that was not composed by now.
-func TestTheDisplaysFramesAreToldBehindTheirSuccessors(t *testing.T) {
+// Frames of several windows that are latched at one vsync belong to one display frame. It is
+// reported when the next one is under way, and only if it has been composed.
+func TestDisplayFramesAreReportedAfterTheirSuccessors(t *testing.T) {
 	t.Parallel()
 	s, a, b := onTime(t), &timeline.Layer{}, &timeline.Layer{}
 	add(s, a, 1, 8*time.Millisecond)
@@ -123,18 +123,18 @@ func TestTheDisplaysFramesAreToldBehindTheirSuccessors(t *testing.T) {
 	}
 }
 
-// What a window that closes has not shown is never seen, and of that what was not even
-// drawn is no frame; what other windows drew is seen.
-func TestAWindowThatClosesDropsItsBuffers(t *testing.T) {
+// Buffers of a closing window are never shown, and those not even drawn are no frames; other
+// windows' are shown.
+func TestClosingWindowDropsItsBuffers(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	s, l, other := onTime(t), &timeline.Layer{}, &timeline.Layer{}
 	for _, one := range []*timeline.Layer{l, other} {
 		add(s, one, 1, 8*ms)
-		add(s, one, 2, 8*ms) // drawn by 2.5, taken at 3
+		add(s, one, 2, 8*ms) // drawn by 2.5, latched at 3
 		add(s, one, 3, 8*ms) // not drawn by 2.5
 	}
-	l.Frames[1].Counted = 4 * period // by SurfaceFlinger, which never takes it
+	l.Frames[1].Counted = 4 * period // by SurfaceFlinger, which never latches it
 	at := 2*period + 10*ms
 	s.Compose(at)
 	s.drop(l, at)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Slot is how long the noise of the base load stays the same.
+// Slot is how long the noise of the base load is constant.
 const Slot = 200 * time.Millisecond
 
-// Idle is what a phone draws in any case: a level of its session, which rises
-// as the phone gets warm, and noise.
+// Idle is the base load of a phone: a level for the session, which rises as the phone gets
+// warm, and noise.
 type Idle struct {
 	Seed   uint64
 	Factor float64 // of the session
@@ -21,7 +21,7 @@ type Idle struct {
 // warmUp is the time constant of the drift.
 const warmUp = 4 * time.Minute
 
-// Joules is the energy of a load of that many watts, with noise and drift.
+// Joules returns the energy of a load of the given power, with noise and drift.
 func (i Idle) Joules(watts float64, from, to time.Duration) float64 {
 	j := 0.0
 	for at := from; at < to; {
@@ -39,7 +39,7 @@ func (i Idle) factor(slot time.Duration) float64 {
 	return i.Factor * (1 + drift) * (1 + i.Noise*normal(i.Seed, uint64(slot)))
 }
 
-// mix is a number that follows from some others (splitmix64).
+// mix returns a hash of the words (splitmix64).
 func mix(words ...uint64) uint64 {
 	x := uint64(0x9e3779b97f4a7c15)
 	for _, w := range words {
@@ -51,7 +51,7 @@ func mix(words ...uint64) uint64 {
 	return x
 }
 
-// normal is nearly normal: the sum of twelve even numbers, less six.
+// normal returns an approximately normal number: the sum of twelve uniform ones, minus six.
 func normal(words ...uint64) float64 {
 	x, sum := mix(words...), -6.0
 	for range 12 {

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Battery is a battery as it is: what it holds, and its voltage.
+// Battery is the true state of a battery: its capacity and its voltage.
 type Battery struct {
 	CapacityMAh   float64
-	FullV, EmptyV float64 // without a load; in between it falls in a straight line
+	FullV, EmptyV float64 // without a load; linear in between
 	Ohm           float64 // the inner resistance
 }
 
 const secondsPerHour = 3600
 
-// FullJ is what a full battery holds.
+// FullJ returns the energy of a full battery.
 func (b Battery) FullJ() float64 {
 	return b.CapacityMAh / 1000 * secondsPerHour * (b.FullV + b.EmptyV) / 2
 }
 
-// ChargeMAh is the charge that is left when so much energy is.
+// ChargeMAh returns the remaining charge for a remaining energy.
 func (b Battery) ChargeMAh(joules float64) float64 {
 	// joules = charge × (EmptyV + slope × charge / 2), the charge in coulombs.
 	full := b.CapacityMAh / 1000 * secondsPerHour
@@ -28,8 +28,8 @@ func (b Battery) ChargeMAh(joules float64) float64 {
 	return coulombs * 1000 / secondsPerHour
 }
 
-// Reads is voltage (V) and current (A, negative out of the battery) where so
-// much charge is left and the phone draws so many watts from the battery.
+// Reads returns voltage (V) and current (A, negative out of the battery) for a remaining
+// charge and the power drawn from the battery.
 func (b Battery) Reads(chargeMAh, watts float64) (volts, amperes float64) {
 	open := b.EmptyV + (b.FullV-b.EmptyV)*chargeMAh/b.CapacityMAh
 	// watts = volts × i, and volts = open - i × Ohm.
@@ -38,20 +38,20 @@ func (b Battery) Reads(chargeMAh, watts float64) (volts, amperes float64) {
 	return volts, -watts / volts
 }
 
-// Reading is what the battery's gauge shows.
+// Reading is a reading of the battery's gauge.
 type Reading struct {
 	At        time.Duration // of the gauge's last update
 	ChargeUAh float64
-	CurrentUA float64 // mean since the update before, negative out of the battery
+	CurrentUA float64 // mean since the previous update, negative out of the battery
 	AverageUA float64 // mean over ten updates
 	VoltageUV float64
 	Percent   float64
 }
 
-// Gauge reads a battery at an instant. joules is the energy in the battery at a
-// time, draw the mean power out of it between two instants. update is how often
-// the gauge renews what it shows, smooth the part of what it showed before that is in
-// what it shows next, as in registers of an average current (0: none).
+// Gauge returns the gauge's reading at an instant. joules returns the energy in the battery at
+// a time, draw the mean power out of it between two instants. update is the gauge's update
+// interval, smooth the weight of the previous reading in the next one, as in average current
+// registers (0: none).
 func (b Battery) Gauge(at, update time.Duration, smooth float64, seed uint64, joules func(at time.Duration) float64, draw func(from, to time.Duration) float64) Reading {
 	at = at.Truncate(update)
 	charge := b.ChargeMAh(joules(at))
@@ -64,10 +64,10 @@ func (b Battery) Gauge(at, update time.Duration, smooth float64, seed uint64, jo
 	}
 }
 
-// smoothed is the mean power of the updates up to one, each weighing so much less
-// than the one after it.
+// smoothed returns the mean power of the updates up to one, with weights that decrease with
+// age.
 func smoothed(at, update time.Duration, smooth float64, draw func(from, to time.Duration) float64) float64 {
-	const least = 0.001 // of the weight of the last
+	const least = 0.001 // relative to the latest weight
 	watts, weight, all := 0.0, 1.0, 0.0
 	for ; weight > least; weight *= smooth {
 		watts, all = watts+weight*draw(at-update, at), all+weight

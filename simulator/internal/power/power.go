@@ -1,13 +1,12 @@
-// Package power is what a simulated phone draws: its hardware, what its apps
-// let it do, and what its battery shows of that.
+// Package power models a simulated phone's power: its hardware, the loads of its apps, and its
+// battery's readings.
 //
-// It owns the physics. It does not know apps, commands or files (package phone
-// does), and it measures nothing: it tells the truth that measurements are held
-// to. It takes a stand: the truth is a sum of loads, each with its watts, its
-// beginning and its end, so that the energy of any interval is exact, and a
-// sensor is a distorted view of it, never a second model.
+// It owns the physics. It does not know apps, commands or files (package phone does), and it
+// measures nothing: it provides the truth with which measurements are compared. The truth is a
+// sum of loads, each with its watts, its beginning and its end, so that the energy of any
+// interval is exact. A sensor is a distorted view of it, never a second model.
 //
-// All of it is made up; no number is a measurement of a real phone.
+// All numbers are invented; none is a measurement of a real phone.
 package power
 
 import "time"
@@ -15,14 +14,14 @@ import "time"
 // Part is a part of the phone that draws power.
 type Part string
 
-// The parts.
+// The parts of a phone.
 const (
-	Base      Part = "base" // what is never off: memory, the modem's idling, regulators
+	Base      Part = "base" // always on: memory, the idle modem, regulators
 	Screen    Part = "screen"
 	Big       Part = "cpu.big"
 	Little    Part = "cpu.little"
 	GPU       Part = "gpu"
-	Awake     Part = "awake" // the system kept from sleep by a wakelock, the screen being off
+	Awake     Part = "awake" // the system kept from sleeping by a wakelock while the screen is off
 	Wifi      Part = "wifi"
 	Mobile    Part = "mobile"
 	GPS       Part = "gps"
@@ -30,45 +29,45 @@ const (
 	Camera    Part = "camera"
 	Bluetooth Part = "bluetooth"
 	Torch     Part = "torch"
-	Sensors   Part = "sensors" // the accelerometer and its like
+	Sensors   Part = "sensors" // the accelerometer and similar ones
 )
 
-// Parts are all of them, in the order in which they are shown.
+// Parts returns all parts, in display order.
 func Parts() []Part {
 	return []Part{Base, Screen, Big, Little, GPU, Awake, Wifi, Mobile, GPS, Audio, Camera, Bluetooth, Torch, Sensors}
 }
 
-// Hardware is what each state of a phone draws.
+// Hardware is the power of each state of a phone.
 type Hardware struct {
-	AwakeW   float64 // the system awake, the CPU idle, the screen off
+	AwakeW   float64 // awake, with the CPU idle and the screen off
 	AsleepW  float64
-	DarkW    float64 // the screen at brightness 0, on top
+	DarkW    float64 // added by the screen at brightness 0
 	BrightW  float64 // the screen at brightness 255
 	GPUW     float64 // while a frame is rendered
 	Little   Cluster
 	Big      Cluster
 	Battery  Battery
-	SupplyW  float64 // what a USB port gives at most
-	HeatGain float64 // the share by which a phone that was awake for long draws more
+	SupplyW  float64 // the maximum from a USB port
+	HeatGain float64 // the share by which the power rises while the phone is awake for long
 }
 
-// Cluster is a group of like CPUs.
+// Cluster is a group of identical CPUs.
 type Cluster struct {
 	First, Count int
-	Steps        []Step // the slowest first
+	Steps        []Step // slowest first
 }
 
-// Step is one speed of a cluster.
+// Step is one frequency of a cluster.
 type Step struct {
 	KHz   int
 	Watts float64 // of one busy CPU
 }
 
-// Middle is the step at which short work is done, Top the fastest.
+// Middle returns the step for short work, Top the fastest.
 func (c Cluster) Middle() int { return len(c.Steps) / 2 }
 
-// Held is the step that a hot phone holds the cluster down to: about half of what short
-// work runs at.
+// Held returns the step to which a hot phone limits the cluster: about half the frequency for
+// short work.
 func (c Cluster) Held() int {
 	const least = 0.45
 	for i, s := range c.Steps {
@@ -79,11 +78,11 @@ func (c Cluster) Held() int {
 	return 0
 }
 
-// Top is the fastest step.
+// Top returns the fastest step.
 func (c Cluster) Top() int { return len(c.Steps) - 1 }
 
-// steps are the speeds from the slowest to the fastest, with watts by f·V²,
-// where the voltage rises from 60 % to 100 %.
+// steps returns the steps from the slowest to the fastest, with watts by f·V², where the
+// voltage rises from 60 % to 100 %.
 func steps(most float64, khz ...int) []Step {
 	out := make([]Step, len(khz))
 	fastest := float64(khz[len(khz)-1])
@@ -95,8 +94,8 @@ func steps(most float64, khz ...int) []Step {
 	return out
 }
 
-// HardwareOf is the hardware of a phone by how long it takes to do its work:
-// below 0.9 a fast phone, above 1.2 a low-end one.
+// HardwareOf returns the hardware of a phone by its slowness: below 0.9 a fast phone, above
+// 1.2 a low-end one.
 func HardwareOf(slowness float64) Hardware {
 	h := Hardware{
 		AwakeW: 0.21, AsleepW: 0.02, DarkW: 0.28, BrightW: 0.95, GPUW: 0.24,
@@ -119,55 +118,55 @@ func HardwareOf(slowness float64) Hardware {
 	return h
 }
 
-// OnLittle is how much longer the work of frames takes on the little CPUs, which do less
-// at each tick than the big ones.
+// OnLittle returns the slowdown of frames on the little CPUs, which do less per cycle than the
+// big ones.
 func (h Hardware) OnLittle() float64 {
 	const perTick = 1.7
 	return perTick * float64(h.Big.Steps[h.Big.Middle()].KHz) / float64(h.Little.Steps[h.Little.Top()].KHz)
 }
 
-// HeldDown is how much longer it takes where the speed of the big CPUs is held down.
+// HeldDown returns the slowdown with limited frequencies of the big CPUs.
 func (h Hardware) HeldDown() float64 {
 	return float64(h.Big.Steps[h.Big.Middle()].KHz) / float64(h.Big.Steps[h.Big.Held()].KHz)
 }
 
-// Watts of parts that are on or off.
+// Watts of parts that are either on or off.
 var onWatts = map[Part]float64{
 	Wifi: 0.65, Mobile: 1.05, GPS: 0.17, Audio: 0.08, Camera: 0.9, Bluetooth: 0.06, Torch: 0.55,
 }
 
-// OnWatts is what a part draws while it is on; 0 for parts with more states.
+// OnWatts returns the power of a part while it is on; 0 for parts with more states.
 func OnWatts(p Part) float64 { return onWatts[p] }
 
-// Load is something that draws power for a while.
+// Load is a power draw over a time.
 type Load struct {
 	From, To time.Duration
 	Part     Part
 	Watts    float64
 }
 
-// Joules is the energy of the load between two instants.
+// Joules returns the energy of the load between two instants.
 func (l Load) Joules(from, to time.Duration) float64 {
 	return l.Watts * Overlap(l.From, l.To, from, to).Seconds()
 }
 
-// Overlap is how long two intervals have in common.
+// Overlap returns the length of the intersection of two intervals.
 func Overlap(a, b, c, d time.Duration) time.Duration { return max(0, min(b, d)-max(a, c)) }
 
 // Sum is energy by part, in joules.
 type Sum map[Part]float64
 
-// Add adds what another sum holds.
+// Add adds another sum.
 func (s Sum) Add(other Sum) {
 	for part, j := range other {
 		s[part] += j
 	}
 }
 
-// Total is the energy of all parts.
+// Total returns the energy of all parts.
 func (s Sum) Total() float64 {
 	total := 0.0
-	for _, part := range Parts() { // in order, so that rounding is the same each time
+	for _, part := range Parts() { // in order, so that rounding is reproducible
 		total += s[part]
 	}
 	return total

@@ -13,7 +13,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// twoCores is hardware with round numbers: 1 W at full speed, 0.4 W in the middle.
+// twoCores returns hardware with round numbers: 1 W at full speed, 0.4 W in the middle.
 func twoCores() Hardware {
 	return Hardware{
 		GPUW:   0.5,
@@ -22,7 +22,7 @@ func twoCores() Hardware {
 	}
 }
 
-// add has a thread run on the big cluster at a step, in runs as long as they may be.
+// add makes a thread run on the big cluster at a step, in runs of the maximum length.
 func add(w *Work, r Run) {
 	for to := r.To; r.From < to; r.From = r.To {
 		r.To = min(r.From+MaxRun, to)
@@ -30,7 +30,7 @@ func add(w *Work, r Run) {
 	}
 }
 
-func TestWorkBurnsWhatItsPartsSay(t *testing.T) {
+func TestWorkJoules(t *testing.T) {
 	w := Work{Hardware: twoCores(), Factor: 1}
 	add(&w, Run{From: 0, To: 100 * time.Millisecond, Part: Big, Step: 1, Kind: Frame, Method: System})
 	for at := 200 * time.Millisecond; at < 1200*time.Millisecond; at += MaxRun {
@@ -47,7 +47,7 @@ func TestWorkBurnsWhatItsPartsSay(t *testing.T) {
 	near(t, "a part of it", w.Joules(375*time.Millisecond, 525*time.Millisecond)[Big], 0.15, 1e-9)
 }
 
-func TestMethodsRunByTheirSharesAndBurnByTheirHunger(t *testing.T) {
+func TestMethodsByShareAndHunger(t *testing.T) {
 	w := Work{Hardware: twoCores(), Factor: 1, Seed: 7, Methods: []Method{{Share: 0.5, Hunger: 1}, {Share: 0.2, Hunger: 3}}}
 	add(&w, Run{From: 0, To: 200 * time.Second, Part: Big, Step: 2, Kind: Block, Method: Mixed})
 	cpu := map[int]float64{}
@@ -57,13 +57,14 @@ func TestMethodsRunByTheirSharesAndBurnByTheirHunger(t *testing.T) {
 	near(t, "the second method's", cpu[1], 40, 2)
 	near(t, "the system's", cpu[System], 60, 2)
 	near(t, "the energy", w.Joules(0, 200*time.Second)[Big], cpu[0]+3*cpu[1]+cpu[System], 1e-6)
-	// However an interval is cut, its parts add up.
+	// The parts of an interval add up, however it is split.
 	parts := w.Joules(0, 33333*time.Microsecond)[Big] + w.Joules(33333*time.Microsecond, 200*time.Second)[Big]
 	near(t, "the sum of two parts", parts, w.Joules(0, 200*time.Second)[Big], 1e-9)
 }
 
-// A thread that does four fifths of what the shares are of runs the methods more often.
-func TestSharesAreOfTheWholeWork(t *testing.T) {
+// A thread that does four fifths of the work to which the shares refer runs the methods more
+// often.
+func TestSharesReferToTheWholeWork(t *testing.T) {
 	w := Work{Hardware: twoCores(), Factor: 1, Seed: 7, Methods: []Method{{Share: 0.4, Hunger: 1}}}
 	add(&w, Run{From: 0, To: 200 * time.Second, Part: Big, Step: 2, Method: Mixed, Share: 0.8})
 	ran := 0.0
@@ -75,7 +76,7 @@ func TestSharesAreOfTheWholeWork(t *testing.T) {
 	near(t, "the method's seconds", ran, 200/0.8*0.4, 2)
 }
 
-func TestBatteryKeepsItsBooks(t *testing.T) {
+func TestBattery(t *testing.T) {
 	b := HardwareOf(1).Battery
 	near(t, "a full battery's charge", b.ChargeMAh(b.FullJ()), b.CapacityMAh, 1e-6)
 	near(t, "an empty battery's charge", b.ChargeMAh(0), 0, 1e-9)
@@ -85,13 +86,13 @@ func TestBatteryKeepsItsBooks(t *testing.T) {
 		open := (b.FullV + b.EmptyV) / 2
 		near(t, "the voltage under load", volts, open+amperes*b.Ohm, 1e-9)
 	}
-	// The charge that leaves is the energy over the voltage: 1 % of the battery's
-	// energy near its end is taken at some 3.56 V.
+	// The charge drawn is the energy divided by the voltage: 1 % of the battery's energy near
+	// its end is drawn at about 3.56 V.
 	part := b.FullJ() / 100
 	near(t, "the charge of the last hundredth", b.ChargeMAh(part), part/3.6/3.556, 0.05)
 }
 
-func TestIdleIsSteadyInTheMean(t *testing.T) {
+func TestIdleMean(t *testing.T) {
 	i := Idle{Seed: 3, Factor: 1, Noise: 0.03}
 	// 18,000 slots of 3 %: the mean's deviation is 0.02 %.
 	near(t, "an hour at 2 W", i.Joules(2, 0, time.Hour)/3600, 2, 0.003)
@@ -100,9 +101,9 @@ func TestIdleIsSteadyInTheMean(t *testing.T) {
 	near(t, "a cold phone", i.Joules(2, 0, time.Second), 2, 1e-3)
 }
 
-// A gauge that keeps half of what it showed is on its way to a new power for some
-// updates: of 2 W that begin now it shows 1, 1.5 and 1.75 W.
-func TestAGaugeThatSmoothsComesLate(t *testing.T) {
+// A gauge with a smoothing of one half approaches a new power over several updates: for 2 W
+// that begin now it shows 1, 1.5 and 1.75 W.
+func TestSmoothGaugeIsLate(t *testing.T) {
 	b := HardwareOf(1).Battery
 	draw := func(from, _ time.Duration) float64 {
 		if from >= time.Minute {

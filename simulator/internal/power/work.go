@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Kind says what a thread works on.
+// Kind is the kind of a thread's work.
 type Kind int8
 
 // The kinds of work.
 const (
-	Frame   Kind = iota // a frame: short, at a middle speed, with the GPU
-	Block               // a heavy computation: at full speed
-	Other               // work beside the UI thread, at full speed
+	Frame   Kind = iota // a frame: short, at a middle frequency, with the GPU
+	Block               // a heavy computation: at full frequency
+	Other               // work apart from the UI thread, at full frequency
 	Service             // the system's own work
 )
 
-// Mixed and System stand for methods: those by their shares, and the system's.
+// Mixed stands for the methods by their shares, System for the system's.
 const (
 	Mixed  = -1
 	System = -2
@@ -25,31 +25,30 @@ const (
 // Method is a method of the app that runs in its busy time.
 type Method struct {
 	Share  float64 // of the time of mixed runs
-	Hunger float64 // a factor on what the CPU draws while it runs
+	Hunger float64 // a factor on the CPU's power while it runs
 }
 
-// Grain is how long one method runs, in CPU time of its thread, before another
-// has its turn.
+// Grain is how long one method runs, in its thread's CPU time, before the next one.
 const Grain = 2 * time.Millisecond
 
-// Run is a time in which one thread of a process has a CPU.
+// Run is a span in which one thread of a process has a CPU.
 type Run struct {
 	From, To time.Duration
 	Thread   int // of the process, the UI thread is 0
 	CPU      int
 	Part     Part // the CPU's cluster
-	Step     int  // of its speeds
+	Step     int  // the frequency
 	Kind     Kind
-	Method   int // place in Work.Methods; Mixed: by their shares
-	// Share is the part that this thread has of the mixed work, 0 for all of it: the
-	// methods' shares are of the whole of a frame, and they run on the UI thread.
+	Method   int // index in Work.Methods; Mixed: by their shares
+	// Share is this thread's part of the mixed work, 0 for all of it: the methods' shares
+	// refer to a whole frame, and they run on the UI thread.
 	Share float64
 }
 
-// piece is a run as it is kept, for hours: small.
+// piece is a compact run, which is kept for hours.
 type piece struct {
 	from, to          time.Duration
-	before            time.Duration // CPU time of the thread before it
+	before            time.Duration // the thread's CPU time before it
 	share             float32
 	method            int16
 	thread, cpu, step int8
@@ -57,20 +56,20 @@ type piece struct {
 	kind              Kind
 }
 
-// MaxRun is how long a run is at most that Work is told of.
+// MaxRun is the maximum length of a run that is added to Work.
 const MaxRun = 50 * time.Millisecond
 
-// Work is what a process did.
+// Work is the CPU work of a process.
 type Work struct {
 	Hardware Hardware
 	Methods  []Method
 	Seed     uint64
-	Factor   float64 // on what its CPU time draws: session and repetition
-	runs     []piece // by to
+	Factor   float64 // on its CPU power: session and repetition
+	runs     []piece // sorted by to
 	ran      []time.Duration
 }
 
-// Add adds a run, which ends no earlier than those before it.
+// Add adds a run, which must not end before earlier ones.
 func (w *Work) Add(r Run) {
 	for len(w.ran) <= r.Thread {
 		w.ran = append(w.ran, 0)
@@ -82,14 +81,14 @@ func (w *Work) Add(r Run) {
 	w.ran[r.Thread] += r.To - r.From
 }
 
-// within are the runs that can have a part between two instants.
+// within returns the runs that may overlap an interval.
 func (w *Work) within(from, to time.Duration) []piece {
 	first := sort.Search(len(w.runs), func(i int) bool { return w.runs[i].to > from })
 	end := sort.Search(len(w.runs), func(i int) bool { return w.runs[i].to >= to+MaxRun })
 	return w.runs[first:end]
 }
 
-// Slice is a time in which one method runs on one thread.
+// Slice is a span in which one method runs on one thread.
 type Slice struct {
 	From, To time.Duration
 	Thread   int
@@ -98,15 +97,14 @@ type Slice struct {
 	CPU      int
 	// Ran is the CPU time of the thread at From.
 	Ran time.Duration
-	// Turn is a number that stays the same through one turn of a method.
+	// Turn is a number that is constant during one turn of a method.
 	Turn uint64
 
 	part Part
 	step int
 }
 
-// Slices calls yield for each turn of a method between two instants, by time within
-// each run.
+// Slices calls yield for each turn of a method between two instants, by time within each run.
 func (w *Work) Slices(from, to time.Duration, yield func(Slice)) {
 	for _, r := range w.within(from, to) {
 		begin, end := max(r.from, from), min(r.to, to)
@@ -128,7 +126,7 @@ func (w *Work) Slices(from, to time.Duration, yield func(Slice)) {
 	}
 }
 
-// pick is the method that runs in a turn, of a thread that does a part of the work.
+// pick returns the method that runs in a turn, for a thread that does a part of the work.
 func (w *Work) pick(u, part float64) int {
 	if part > 0 {
 		u *= part
@@ -142,7 +140,7 @@ func (w *Work) pick(u, part float64) int {
 	return System
 }
 
-// Watts is what the CPU draws in a slice.
+// Watts returns the CPU's power in a slice.
 func (w *Work) Watts(s Slice) (float64, Part) {
 	watts := w.cluster(s.part).Steps[s.step].Watts * w.Factor
 	if s.Method >= 0 {
@@ -158,7 +156,7 @@ func (w *Work) cluster(p Part) Cluster {
 	return w.Hardware.Little
 }
 
-// Joules is the energy between two instants, by part.
+// Joules returns the energy between two instants, by part.
 func (w *Work) Joules(from, to time.Duration) Sum {
 	var big, little, gpu float64
 	w.Slices(from, to, func(s Slice) {
@@ -176,7 +174,7 @@ func (w *Work) Joules(from, to time.Duration) Sum {
 	return Sum{Big: big, Little: little, GPU: gpu}
 }
 
-// CPU is the CPU time between two instants, of all threads.
+// CPU returns the CPU time of all threads between two instants.
 func (w *Work) CPU(from, to time.Duration) time.Duration {
 	var sum time.Duration
 	for _, r := range w.within(from, to) {

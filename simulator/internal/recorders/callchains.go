@@ -19,9 +19,9 @@ type hit struct {
 	at time.Duration
 }
 
-// hitsOf are the hits of all threads between two instants: one for each period
-// of a thread's CPU time, from a random place in the first.
-func hitsOf(p *Phone, d *account.Deeds, from, to, period time.Duration) iter.Seq[hit] {
+// hitsOf returns the hits of all threads between two instants: one for each period of a
+// thread's CPU time, with a random phase.
+func hitsOf(p *Phone, d *account.Process, from, to, period time.Duration) iter.Seq[hit] {
 	return func(yield func(hit) bool) {
 		first := map[int]time.Duration{}
 		stopped := false
@@ -43,7 +43,7 @@ func hitsOf(p *Phone, d *account.Deeds, from, to, period time.Duration) iter.Seq
 	}
 }
 
-// Files of a phone in which code lies.
+// Files of a phone that contain code.
 const (
 	inLibc = iota
 	inProcess
@@ -56,7 +56,7 @@ const (
 	inNative
 )
 
-// systemCode are the functions of the system that appear in call chains.
+// systemCode are the system's functions in call chains.
 var systemCode = [...]perfdata.File{
 	inLibc:    {Path: "/apex/com.android.runtime/lib64/bionic/libc.so", Symbols: []string{"__libc_init", "_ZL15__pthread_startPv", "memcpy"}},
 	inProcess: {Path: "/system/bin/app_process64", Symbols: []string{"main"}},
@@ -71,10 +71,10 @@ var systemCode = [...]perfdata.File{
 	}},
 }
 
-// at is a place in the system's code.
+// at returns a place in the system's code.
 func at(file, symbol int) perfdata.Place { return perfdata.Place{File: file, Symbol: symbol} }
 
-// Chains of callers, the innermost first.
+// Call chains of the callers, innermost first.
 var (
 	loopChain   = []perfdata.Place{at(inFramework, 3), at(inFramework, 2), at(inFramework, 1), at(inFramework, 0), at(inRuntime, 0), at(inProcess, 0), at(inLibc, 0)}
 	frameChain  = append([]perfdata.Place{at(inFramework, 4)}, loopChain...)
@@ -82,24 +82,23 @@ var (
 
 	renderChain = []perfdata.Place{at(inHWUI, 0), at(inLibc, 1)}
 
-	// Where the system's own share of the busy time is spent, on top of the
-	// chains above.
+	// Where the system's own share of CPU time is spent, called from the chains above.
 	uiLeaves     = [][]perfdata.Place{{at(inFramework, 5)}, {at(inFramework, 6), at(inFramework, 5)}}
 	renderLeaves = [][]perfdata.Place{{}, {at(inHWUI, 1)}, {at(inLibc, 2)}}
 )
 
-// code is where the methods of one process lie.
+// code is the layout of one process's methods.
 type code struct {
 	app     simapp.Power
 	files   []perfdata.File
 	methods []perfdata.Place
 }
 
-// newCode lays out the code of a process: methods that are compiled while they
-// run lie in memory of their own, unless the package was compiled ahead of time.
-func newCode(d *account.Deeds) *code {
+// newCode lays out the code of a process: JIT-compiled methods are in memory of their own,
+// unless the package was compiled ahead of time.
+func newCode(d *account.Process) *code {
 	folder := "/data/app/" + d.App.Package + "-1"
-	c := &code{app: d.App.Power, files: slices.Concat(systemCode[:], []perfdata.File{ // from inOdex on
+	c := &code{app: d.App.Power, files: slices.Concat(systemCode[:], []perfdata.File{ // starting with inOdex
 		{Path: folder + "/oat/arm64/base.odex"},
 		{Path: fmt.Sprintf("/data/local/tmp/perf.data_jit_app_cache:%d-%d", d.PID, d.PID+1), Kind: perfdata.JIT},
 		{Path: folder + "/oat/arm64/base.vdex", Kind: perfdata.Dex},
@@ -119,13 +118,13 @@ func newCode(d *account.Deeds) *code {
 	return c
 }
 
-// chain is the call chain of a slice, the innermost place first.
+// chain returns the call chain of a slice, innermost first.
 func (c *code) chain(s power.Slice) []perfdata.Place {
 	var out []perfdata.Place
 	if s.Method >= 0 {
 		for i, m := range c.app.Chain(s.Method) {
 			place := c.methods[m]
-			if place.Offset = 64; i == 0 { // calls return to one place
+			if place.Offset = 64; i == 0 { // return addresses are the same for all calls
 				place.Offset = int(s.Turn % 200 * 4)
 			}
 			out = append(out, place)
@@ -141,7 +140,7 @@ func (c *code) chain(s power.Slice) []perfdata.Place {
 		return append(out, renderChain...)
 	}
 	switch {
-	case s.Thread > account.Render: // the pool, and what ART runs
+	case s.Thread > account.Render: // the pool, and ART's threads
 		return append(out, workerChain...)
 	case s.Kind == power.Frame:
 		return append(out, frameChain...)

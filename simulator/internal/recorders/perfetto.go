@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/pftrace"
 )
 
-// tracing is a perfetto that records.
+// tracing is a running perfetto.
 type tracing struct {
 	phone  *Phone
 	job    *shell.Job
@@ -22,14 +22,14 @@ type tracing struct {
 	file   string
 	begun  time.Duration
 	over   bool
-	then   func(code int) // of one in the foreground
+	then   func(code int) // for one in the foreground
 }
 
-// flushes is how long perfetto takes to end after it was told to.
+// flushes is how long perfetto takes to exit after a signal.
 const flushes = 150 * time.Millisecond
 
-// hasClone: perfetto clones sessions by name since its version 49, by its own guide on
-// Android 14 and later (docs/getting-started/periodic-trace-snapshots.md).
+// hasClone reports whether perfetto can clone sessions by name: since its version 49, by its
+// own guide on Android 14 and later (docs/getting-started/periodic-trace-snapshots.md).
 func (c *call) hasClone() bool { return c.Profile.API >= 34 }
 
 // Perfetto is perfetto [--txt] -c FILE|- -o FILE [--background|--background-wait],
@@ -90,7 +90,7 @@ func Perfetto(p *Phone, asked *shell.Call, then func(code int)) {
 	c.OnHangUp(func() { t.stop(shell.HangUp) })
 }
 
-// perfettoHelp is what perfetto says of itself, on its standard error.
+// perfettoHelp prints perfetto's usage to its standard error.
 func (c *call) perfettoHelp() {
 	c.Errorf("\nUsage: perfetto\n  --background     -d      : Exits immediately and continues in the background.\n" +
 		"  --config         -c      : /path/to/trace/config/file or - for stdin\n  --out            -o      : /path/to/out/trace/file or - for stdout\n")
@@ -99,7 +99,7 @@ func (c *call) perfettoHelp() {
 	}
 }
 
-// session is the tracing of a name that a job runs, or nil.
+// session returns the running session with the name, or nil.
 func (p *Phone) session(name string) *tracing {
 	for _, j := range p.Host.Jobs() {
 		if t, ok := j.Program.(*tracing); ok && t.config.Name == name {
@@ -109,8 +109,8 @@ func (p *Phone) session(name string) *tracing {
 	return nil
 }
 
-// cloneTracing writes what a session has recorded so far, which goes on. One that
-// writes to a file has in its buffers only what is not written yet.
+// cloneTracing writes what a session has recorded so far, without ending it. The buffers of a
+// session that writes to a file contain only what is not written yet.
 func (c *call) cloneTracing(name, out string, then func(code int)) {
 	t := c.session(name)
 	if t == nil || t.over {
@@ -130,7 +130,7 @@ func (c *call) cloneTracing(name, out string, then func(code int)) {
 	then(0)
 }
 
-// writeTrace writes to where perfetto may.
+// writeTrace writes to a path that perfetto may write to.
 func (c *call) writeTrace(out string, trace []byte) error {
 	if !strings.HasPrefix(storage.Clean(out), "/data/misc/perfetto-traces/") {
 		return fmt.Errorf("could not open %s: Permission denied", out)
@@ -138,9 +138,9 @@ func (c *call) writeTrace(out string, trace []byte) error {
 	return c.Files.Write(out, trace, 0o644)
 }
 
-// newTracing checks what is asked for and begins to record it. The shell's files
-// are closed to perfetto, but for its own folders: before Android 12 a
-// configuration can only come through a pipe.
+// newTracing validates the configuration and starts the recording. perfetto may not read the
+// shell's files, except in its own folders: before Android 12 a configuration can only come
+// through a pipe.
 func (c *call) newTracing(config, out string) (*tracing, error) {
 	text := string(c.In)
 	if config != "-" {
@@ -169,7 +169,7 @@ func (c *call) newTracing(config, out string) (*tracing, error) {
 	return t, nil
 }
 
-// stop ends the trace: its file is whole a moment later.
+// stop ends the trace: its file is complete a moment later.
 func (t *tracing) stop(int) {
 	if t.over || !t.phone.Host.HasJob(t.job) {
 		return
@@ -188,10 +188,10 @@ func (t *tracing) stop(int) {
 	})
 }
 
-// snapshotEvery is how often traced writes what the clocks show.
+// snapshotEvery is the interval of traced's clock snapshots.
 const snapshotEvery = 10 * time.Second
 
-// trace is a file's content, of what was recorded from one time to another.
+// trace returns a file with everything recorded from one time to another.
 func (t *tracing) trace(from, until time.Duration) []byte {
 	p := t.phone
 	w := pftrace.New(uint64(clock.Boottime(t.begun)))
@@ -226,11 +226,11 @@ func (t *tracing) trace(from, until time.Duration) []byte {
 	return w.Bytes()
 }
 
-// ringHolds is how far back a ring of the size that is asked for holds what the kernel
-// tells, more or less.
+// ringHolds is the approximate time span of kernel events in a ring buffer of the requested
+// size.
 const ringHolds = time.Minute
 
-// schedule writes what the kernel, processes and the list of processes tell.
+// schedule writes the events of the kernel and of processes, and the process list.
 func (t *tracing) schedule(w *pftrace.Writer, from, until time.Duration) {
 	if t.config.Ring {
 		from = max(from, until-ringHolds)
@@ -240,12 +240,12 @@ func (t *tracing) schedule(w *pftrace.Writer, from, until time.Duration) {
 		w.Processes(t.phone.Scheduled(), during, clock.Slept)
 	}
 	if t.config.Kernel {
-		// Only init of a build for developers opens /proc/kallsyms to traced_probes
+		// Only init of a debug build lets traced_probes read /proc/kallsyms
 		// (security.lower_kptr_restrict in Android's sepolicy).
 		asked, forDevelopers := t.config.Ftrace, t.phone.Property("ro.debuggable") == "1"
 		asked.Symbols = asked.Symbols && forDevelopers
-		// private/genfs_contexts opens sched_waking since Android 12, sched_wakeup always; a
-		// build for developers opens all (traced_probes.te).
+		// private/genfs_contexts permits sched_waking since Android 12, and sched_wakeup
+		// always; a debug build permits everything (traced_probes.te).
 		if t.phone.Profile.API < 31 && !forDevelopers {
 			asked = asked.Without("sched_waking")
 		}
@@ -256,9 +256,10 @@ func (t *tracing) schedule(w *pftrace.Writer, from, until time.Duration) {
 	}
 }
 
-// untraceable are the apps whose own sections get into no trace: those that are neither debug
-// builds nor profileable (ActivityThread.handleBindApplication, Trace.setAppTracingAllowed). On
-// a build for developers all do (libcutils, atrace_is_app_tracing_enabled).
+// untraceable returns the apps whose own sections appear in no trace: those that are neither
+// debuggable nor profileable (ActivityThread.handleBindApplication,
+// Trace.setAppTracingAllowed). On a debug build all are traceable (libcutils,
+// atrace_is_app_tracing_enabled).
 func (p *Phone) untraceable() (packages []string) {
 	for _, d := range p.All() {
 		if w := d.App.Power; w.Unprofileable && !w.Debuggable && !slices.Contains(packages, d.App.Package) {
@@ -272,7 +273,7 @@ func clocks(at time.Duration) pftrace.Clocks {
 	return pftrace.Clocks{Monotonic: at, Boottime: clock.Boottime(at), Realtime: time.Duration(clock.Wall(at).UnixNano())}
 }
 
-// batteryCounters are those that were asked for and that the phone has.
+// batteryCounters returns the requested counters that the phone has.
 func (p *Phone) batteryCounters(at time.Duration, asked []string) pftrace.Battery {
 	s := p.Battery(at)
 	var b pftrace.Battery

@@ -8,16 +8,16 @@ import (
 	"github.com/apkgate/apkgate/simulator/pftrace"
 )
 
-// rails are the phone's power monitors, read one time after the other.
+// rails are the phone's power monitors, read in order of time.
 type rails struct {
 	phone  *Phone
-	at     time.Duration // up to here the counters go
+	at     time.Duration // the time of the counters
 	joules power.Sum
 	update time.Duration
 	told   bool
 }
 
-// railParts are the rails and the part that each feeds.
+// railParts are the rails, and the part that each supplies.
 var railParts = []struct {
 	name, subsystem string
 	part            power.Part
@@ -38,20 +38,20 @@ var railParts = []struct {
 // joinedRails are parts without a rail of their own.
 var joinedRails = map[power.Part]power.Part{power.Bluetooth: power.Wifi, power.Torch: power.Camera, power.Sensors: power.Awake}
 
-// newRails are the monitors, nil where the phone has none.
+// newRails returns the monitors, nil if the phone has none.
 func (p *Phone) newRails(begun time.Duration) *rails {
 	update := p.Sensors.Rails
 	if update == 0 {
 		return nil
 	}
 	r := &rails{phone: p, at: begun.Truncate(update), update: update, joules: power.Sum{}}
-	for i, part := range railParts { // they count since the phone started
+	for i, part := range railParts { // they count since boot
 		r.joules[part.part] = 1000 + 37*float64(i)
 	}
 	return r
 }
 
-// describe is what the rails are, once.
+// describe returns the rails' descriptions, in the first call only.
 func (r *rails) describe() (out []pftrace.Rail) {
 	if r.told {
 		return nil
@@ -63,7 +63,7 @@ func (r *rails) describe() (out []pftrace.Rail) {
 	return out
 }
 
-// counters are those at a time, which is not before the one of the last call.
+// counters returns the counters at a time, which is not before that of the previous call.
 func (r *rails) counters(at time.Duration) (out []pftrace.Energy) {
 	if at = at.Truncate(r.update); at > r.at {
 		for part, j := range r.phone.Joules(r.at, at) {

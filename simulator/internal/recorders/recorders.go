@@ -1,8 +1,8 @@
-// Package recorders is what records on a simulated phone: perfetto and simpleperf, as
-// programs of its shell that run until they are told to end and then write a file.
+// Package recorders simulates the recorders on a phone: perfetto and simpleperf, as programs
+// of its shell that run until they are stopped and then write a file.
 //
-// What they write are views of the phone's books (package account), in the encodings of
-// packages pftrace and perfdata; they may lose and round, and work nothing out.
+// Their files are views of the phone's account (package account), in the encodings of packages
+// pftrace and perfdata; they may lose and round data, and compute nothing.
 package recorders
 
 import (
@@ -16,33 +16,33 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Phone is what the recorders run on.
+// Phone is the phone that the recorders run on.
 type Phone struct {
 	*account.Account
 	Files *storage.Files
 	Host  *shell.Host
-	// App is what is installed under a package's name, or nil.
+	// App returns the installed app of a package, or nil.
 	App func(pkg string) *simapp.App
-	// Timeline is what happened up to now.
+	// Timeline returns the timeline up to now.
 	Timeline func() *timeline.Timeline
-	// Property is one of the system's.
+	// Property returns a system property.
 	Property func(name string) string
 }
 
-// Scheduled is what happened up to now, with who ran where.
+// Scheduled returns the timeline up to now, including the threads' runs.
 func (p *Phone) Scheduled() *timeline.Timeline {
 	p.Advance()
 	return p.Timeline()
 }
 
-// call is a command that acts on the phone.
+// call is a command on the phone.
 type call struct {
 	*Phone
 	*shell.Call
 }
 
-// Since is when the first perfetto began that still records, or a later time than now
-// where none does.
+// Since returns when the first perfetto that is still recording began, or a time after now if
+// none is.
 func Since(host *shell.Host) time.Duration {
 	since := time.Duration(math.MaxInt64)
 	for _, j := range host.Jobs() {

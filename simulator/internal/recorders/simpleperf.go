@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
-// sampling is a simpleperf that records.
+// sampling is a running simpleperf.
 type sampling struct {
 	call   *call
 	job    *shell.Job
@@ -29,7 +29,7 @@ type sampling struct {
 	until  time.Duration // of --duration
 	over   bool
 	then   func(code int)
-	target *account.Deeds
+	target *account.Process
 }
 
 // Simpleperf is simpleperf record and --version.
@@ -48,11 +48,10 @@ func Simpleperf(p *Phone, asked *shell.Call, then func(code int)) {
 	}
 }
 
-// clockEvents are the software events that count time, with Linux's numbers.
+// clockEvents are the software events for time, with Linux's numbers.
 var clockEvents = map[string]uint64{"cpu-clock": perfdata.CPUClock, "task-clock": perfdata.TaskClock}
 
-// recordOptions are the options of simpleperf record that it takes here, and
-// whether a value follows.
+// recordOptions are the supported options of simpleperf record, and whether each has a value.
 var recordOptions = map[string]bool{
 	"--app": true, "-p": true, "-e": true, "-f": true, "--call-graph": true, "--clockid": true, "-o": true, "--duration": true,
 	"-m": true, "--user-buffer-size": true, "--cpu-percent": true, "--size-limit": true,
@@ -66,7 +65,7 @@ const (
 	mostHz    = 100_000
 )
 
-// record begins to record, or says why it can't.
+// record starts recording, or prints why it can't.
 func (c *call) record(then func(code int)) {
 	s := &sampling{call: c, hz: defaultHz, event: "cpu-cycles", clock: "monotonic", file: "perf.data", then: then,
 		words: append([]string{"simpleperf", "record"}, c.Args...)}
@@ -90,8 +89,7 @@ func (c *call) record(then func(code int)) {
 	}
 }
 
-// parse reads the options and returns what is wrong with them, in simpleperf's
-// words.
+// parse parses the options and returns the error in simpleperf's wording.
 func (s *sampling) parse(args []string) string {
 	for i := 0; i < len(args); i++ {
 		takes, known := recordOptions[args[i]]
@@ -141,7 +139,7 @@ func (s *sampling) option(name, value string) string {
 	return ""
 }
 
-// allowed says why the phone does not let this be recorded.
+// allowed returns why the phone does not permit the recording.
 func (s *sampling) allowed() string {
 	c := s.call
 	_, known := clockEvents[s.event]
@@ -158,9 +156,8 @@ func (s *sampling) allowed() string {
 	return ""
 }
 
-// find is the process that is recorded: the first that matched since the
-// beginning.
-func (s *sampling) find() *account.Deeds {
+// find returns the recorded process: the first match since the beginning.
+func (s *sampling) find() *account.Process {
 	if s.target != nil {
 		return s.target
 	}
@@ -173,24 +170,24 @@ func (s *sampling) find() *account.Deeds {
 	return s.target
 }
 
-// lost ends the recording when its process ended.
+// lost ends the recording when its process has ended.
 func (s *sampling) lost(pid int) {
 	if d := s.find(); d != nil && d.PID == pid {
 		s.stop()
 	}
 }
 
-// processes is how long simpleperf works on after the last sample.
+// processes is how long simpleperf takes after the last sample.
 const processes = 250 * time.Millisecond
 
-// stop ends the recording; its file is whole a moment later.
+// stop ends the recording; its file is complete a moment later.
 func (s *sampling) stop() {
 	if s.over || !s.call.Host.HasJob(s.job) {
 		return
 	}
 	s.over = true
 	c, ended := s.call, s.call.Clock.Now()
-	if s.find() == nil { // it was still waiting for the app
+	if s.find() == nil { // still waiting for the app
 		c.Host.EndJob(s.job)
 		s.then(1)
 		return
@@ -213,7 +210,7 @@ func (s *sampling) stop() {
 	})
 }
 
-// recording is what was sampled up to a time.
+// recording returns the samples up to a time.
 func (s *sampling) recording(until time.Duration) perfdata.Recording {
 	c, d := s.call, s.target
 	code := newCode(d)
@@ -232,7 +229,7 @@ func (s *sampling) recording(until time.Duration) perfdata.Recording {
 	return r
 }
 
-// archOf is the architecture of an ABI, as uname has it.
+// archOf returns the architecture of an ABI, as in uname.
 func archOf(abi string) string {
 	switch abi {
 	case "arm64-v8a":
@@ -245,10 +242,10 @@ func archOf(abi string) string {
 	return abi
 }
 
-// maxSamples bounds a recording.
+// maxSamples limits a recording.
 const maxSamples = 1_000_000
 
-// shift turns the phone's time into that of the recording's clock.
+// shift returns the offset from the phone's time to the recording's clock.
 func (s *sampling) shift() time.Duration {
 	if s.clock == "boottime" {
 		return clock.Slept
@@ -256,8 +253,7 @@ func (s *sampling) shift() time.Duration {
 	return 0
 }
 
-// samples are the hits of each thread's timer, which runs on its CPU time, in
-// the order of time.
+// samples returns the hits of each thread's CPU time timer, by time.
 func (s *sampling) samples(code *code, until time.Duration) ([]perfdata.Thread, []perfdata.Sample) {
 	d := s.target
 	period := time.Second / time.Duration(s.hz)
@@ -278,8 +274,8 @@ func (s *sampling) samples(code *code, until time.Duration) ([]perfdata.Thread, 
 	return threads, out
 }
 
-// threadOf is a thread under the name that the kernel has for it.
-func threadOf(d *account.Deeds, thread int) perfdata.Thread {
+// threadOf returns a thread with the kernel's name for it.
+func threadOf(d *account.Process, thread int) perfdata.Thread {
 	t := d.Threads[thread]
 	return perfdata.Thread{PID: int(t.PID), TID: int(t.TID), Name: t.Name}
 }

@@ -9,33 +9,33 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// Pool are the threads of a process that take what others call by binder.
+// Pool is the threads of a process that handle binder calls.
 type Pool struct {
 	Threads []*Thread
 }
 
-// Call is a transaction that a thread sends in the course of an item. Where it is not
-// one-way the thread sleeps until it is answered, and does the rest then.
+// Call is a transaction that a thread sends during an item. Unless it is one-way the thread
+// sleeps until it is answered, and then does the rest.
 type Call struct {
-	At     time.Duration // or once the thread runs, where that is later
+	At     time.Duration // or when the thread starts running, if that is later
 	To     *Pool
-	Takes  time.Duration // how long a thread of the other process works on it
+	Takes  time.Duration // how long the other process's thread works on it
 	OneWay bool
 	Code   uint32
-	// Urgent is what a frame waits for: it takes as long as it says. Section and Category
-	// are what the other process traces it under, and Calls whom that calls in turn, since
-	// it begins.
+	// Urgent is for calls that a frame waits for: they take exactly Takes. Section and
+	// Category are the other process's trace section, and Calls its own calls, relative to its
+	// beginning.
 	Urgent            bool
 	Section, Category string
 	Calls             []Call
-	// Pause is that nobody is called, and the thread stops; nil: somebody is.
+	// Pause stops the thread without a call; nil for a call.
 	Pause *Pause
 }
 
-// node is the kernel's number of what is called in a process.
+// node returns the kernel's number of a process's binder node.
 func (p *Pool) node() int32 { return p.Threads[0].PID*16 + 1 }
 
-// thread is one that sleeps since before a time, or else the first.
+// thread returns a thread that has been sleeping since before a time, or else the first.
 func (p *Pool) thread(since time.Duration) *Thread {
 	for _, t := range p.Threads {
 		if !t.busy && t.stopped <= since {
@@ -45,8 +45,8 @@ func (p *Pool) thread(since time.Duration) *Thread {
 	return p.Threads[0]
 }
 
-// calls is when what runs on a CPU makes its next call: it sleeps no sooner than a moment
-// later.
+// calls returns when the running item makes its next call: not earlier than a moment after it
+// began.
 func (c *cpu) calls() (at time.Duration, ok bool) {
 	if len(c.item.Calls) == 0 || c.item.Calls[0].At > c.end {
 		return 0, false
@@ -54,7 +54,7 @@ func (c *cpu) calls() (at time.Duration, ok bool) {
 	return max(c.since, min(max(c.begun+parks, c.item.Calls[0].At), c.end-parks)), true
 }
 
-// call sends the next transaction of what runs on a CPU.
+// call sends the next transaction of the item on a CPU.
 func (s *Scheduler) call(c *cpu, at time.Duration) {
 	call, client := c.item.Calls[0], c.item.Thread
 	c.item.Calls = c.item.Calls[1:]
@@ -70,26 +70,26 @@ func (s *Scheduler) call(c *cpu, at time.Duration) {
 	if !call.OneWay {
 		rest := *c.item
 		job.answers = &rest
-		// The thread stays busy: it does nothing else until it is answered.
+		// The thread stays busy: it does nothing else until the answer.
 		c.item.Calls, c.item.waits, c.end = nil, true, at+parks
 	}
 	s.wake(job, client, at)
 }
 
-// transaction is a new one, which a thread sends.
+// transaction returns a new transaction from a thread.
 func (s *Scheduler) transaction(at time.Duration, from *Thread) *timeline.Transaction {
 	s.sent++
 	return &timeline.Transaction{ID: s.sent, Sent: at, From: from.TID}
 }
 
-// receive writes that the thread of an item has got the transaction with which it begins.
+// receive records that an item's thread has received its transaction.
 func (s *Scheduler) receive(it *Item, at time.Duration) {
 	it.got.Received, it.got.To = at, it.Thread.TID
 	s.timeline.Transactions = append(s.timeline.Transactions, *it.got)
 	it.got = nil
 }
 
-// wake lets an item begin that a thread wakes another for.
+// wake schedules an item whose thread is woken by another.
 func (s *Scheduler) wake(it Item, by *Thread, at time.Duration) {
 	long := it.To - it.From
 	it.Woken, it.Waker, it.From = at, by.TID, at+unblocks
@@ -101,13 +101,13 @@ func (s *Scheduler) wake(it Item, by *Thread, at time.Duration) {
 	s.expect(it)
 }
 
-// expect adds an item to those that are due.
+// expect adds an item to the due ones.
 func (s *Scheduler) expect(it Item) {
 	i, _ := slices.BinarySearchFunc(s.due, it.From+1, func(one Item, at time.Duration) int { return cmp.Compare(one.From, at) })
 	s.due = slices.Insert(s.due, i, it)
 }
 
-// wakeOthers lets begin what the end of an item does, and answers who waits for it.
+// wakeOthers starts the items that the end of an item wakes, and answers its caller.
 func (s *Scheduler) wakeOthers(it *Item, end time.Duration) {
 	at := end - parks
 	for _, other := range it.Wakes {
@@ -125,7 +125,7 @@ func (s *Scheduler) wakeOthers(it *Item, end time.Duration) {
 	s.expect(*rest)
 }
 
-// deliver begins the first item that is due.
+// deliver starts the first due item.
 func (s *Scheduler) deliver() {
 	it := s.due[0]
 	s.due = slices.Delete(s.due, 0, 1)

@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// pool are threads of a process that answer calls, with the numbers behind its own.
+// pool returns threads of a process that answer calls, numbered after its own.
 func (p *phone) pool(pid int32, threads int32) *Pool {
 	var out Pool
 	for n := range threads {
@@ -17,7 +17,7 @@ func (p *phone) pool(pid int32, threads int32) *Pool {
 	return &out
 }
 
-// of are the runs of a thread.
+// of returns the runs of a thread.
 func (p *phone) of(tid int32) (out []timeline.Run) {
 	for _, r := range p.timeline.Runs {
 		if n := len(out); r.TID == tid && n > 0 && out[n-1].State == goesOn && out[n-1].To == r.From {
@@ -29,12 +29,12 @@ func (p *phone) of(tid int32) (out []timeline.Run) {
 	return out
 }
 
-// Who calls and waits sleeps while a thread of the other process works on it, which wakes
-// it again; it does nothing else meanwhile. Where nobody waits the caller goes on.
-func TestWhoCallsSleepsUntilItIsAnswered(t *testing.T) {
+// A caller sleeps while a thread of the other process handles the call, which then wakes it;
+// until then it does nothing else. After a one-way call the caller continues.
+func TestCallerSleepsUntilTheAnswer(t *testing.T) {
 	t.Parallel()
 	for _, oneWay := range []bool{false, true} {
-		for _, step := range []time.Duration{50 * ms, 100 * time.Microsecond} { // whoever asks, and how often
+		for _, step := range []time.Duration{50 * ms, 100 * time.Microsecond} { // however often it is advanced
 			p := newPhone(1)
 			ui, server := p.threads[0], p.pool(500, 2)
 			p.items = []Item{
@@ -67,9 +67,9 @@ func TestWhoCallsSleepsUntilItIsAnswered(t *testing.T) {
 	}
 }
 
-// Calls at once are answered by one thread each, and one after the other where there are
-// more; a caller that is gone meanwhile is answered no more.
-func TestCallsAtOnceAreAnsweredByDifferentThreads(t *testing.T) {
+// Concurrent calls are handled by one thread each, and one after the other if there are more;
+// a caller that has ended is not answered.
+func TestConcurrentCallsUseDifferentThreads(t *testing.T) {
 	t.Parallel()
 	p := newPhone(3)
 	server := p.pool(500, 2)
@@ -93,9 +93,9 @@ func TestCallsAtOnceAreAnsweredByDifferentThreads(t *testing.T) {
 	}
 }
 
-// An input event that opens an activity has the UI thread ask the system for it; another
-// one asks for nothing. Each of the threads runs a moment after it was woken, once.
-func TestAnEventThatOpensAnActivityAsksForIt(t *testing.T) {
+// For an input event that opens an activity, the UI thread calls the system; for another event
+// it calls nothing. Each of the threads runs a moment after it was woken, once.
+func TestTouchThatOpensAnActivity(t *testing.T) {
 	t.Parallel()
 	for _, opens := range []bool{true, false} {
 		p := newPhone(3)

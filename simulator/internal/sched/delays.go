@@ -11,13 +11,13 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Pause is a time in which a thread in the middle of its work does not run.
+// Pause is a span in which a thread in the middle of its work does not run.
 type Pause struct {
 	Until time.Duration
-	State byte    // in which it is meanwhile, as sched_switch spells it
-	Waker *Thread // that wakes it, and runs by then; nil: an interrupt
-	// Function is where in the kernel it sleeps, of the state 'D', and Asks what it asked
-	// storage for.
+	State byte    // its state during the pause, as in sched_switch
+	Waker *Thread // the thread that wakes it; nil: an interrupt
+	// Function is the kernel function in which it sleeps, for the state 'D', and Asks its
+	// request to storage.
 	Function string
 	Asks     *timeline.Request
 }
@@ -25,8 +25,7 @@ type Pause struct {
 // uninterruptible is the state of a thread that waits for storage.
 const uninterruptible = 'D'
 
-// pause has what runs on a CPU stop until its pause is over; one that is over by then is
-// none.
+// pause suspends the item on a CPU for the pause; one that is already over is skipped.
 func (s *Scheduler) pause(c *cpu, p *Pause, at time.Duration) {
 	if p.Until <= at+parks {
 		return
@@ -47,24 +46,24 @@ func (s *Scheduler) pause(c *cpu, p *Pause, at time.Duration) {
 	s.expect(rest)
 }
 
-// Cast are the threads that have a part in the frames of an app.
+// Cast is the threads that take part in the frames of an app.
 type Cast struct {
 	UI, Render, Vsync *Thread
-	Heap              *Thread // which collects garbage
-	Fence             *Thread // which waits for the GPU, and says so in a trace; nil: none
+	Heap              *Thread // the garbage collector
+	Fence             *Thread // waits for the GPU, in a trace section; nil: none
 	*Binder
-	AIDL bool // what is called says so in a trace (Android 12: Binder.execTransactInternal)
-	// Peer are the threads of another process that answer, Owner is a thread of the app,
-	// Hogs are as many threads of another process as there are CPUs.
+	AIDL bool // calls have trace sections (Android 12: Binder.execTransactInternal)
+	// Peer returns another process's threads that answer calls, Owner a thread of the app,
+	// Hogs as many threads of another process as there are CPUs.
 	Peer  func(process string) *Pool
 	Owner func(name string) *Thread
 	Hogs  func(process string) []*Thread
 }
 
-// HogProcess is who keeps the little CPUs busy: the compiler that runs in the background.
+// HogProcess is the process that keeps the little CPUs busy: the background compiler.
 const HogProcess = "/apex/com.android.art/bin/dex2oat64"
 
-// delays are where the UI thread stops in a frame, and what others do meanwhile.
+// delays returns where the UI thread stops in a frame, and the work of other threads.
 func (c *Cast) delays(f *timeline.Frame) (stops []Call, others []Item) {
 	for _, d := range f.Delays {
 		switch d.Cause.Kind {
@@ -90,23 +89,24 @@ func (c *Cast) delays(f *timeline.Frame) (stops []Call, others []Item) {
 	return stops, others
 }
 
-// How long before a frame needs them the collector and the owner of a lock have begun, and
-// other processes' threads come to the CPUs.
+// How long before a frame needs them the collector and the lock owner begin, and other
+// processes' threads take the CPUs.
 const (
 	collects  = 700 * time.Microsecond
 	locks     = 400 * time.Microsecond
 	takesOver = 60 * time.Microsecond
 )
 
-// sleeps is that the UI thread sleeps until another of the app's wakes it, as it does on a
+// sleeps returns a pause of the UI thread until another thread of the app wakes it, as on a
 // futex.
 func sleeps(d timeline.Delay, waker *Thread) Call {
 	return Call{At: d.From, Pause: &Pause{Until: d.To, State: asleep, Waker: waker}}
 }
 
-// asks is a call whose answer comes when the delay is over. Whom it asks may ask another.
+// asks returns a call whose answer arrives when the delay ends. The callee may call another
+// process.
 func (c *Cast) asks(d timeline.Delay) Call {
-	const own = 0.2 // of its work is the first process's, before and after
+	const own = 0.2 // the callee's own share of the work, before and after
 	takes := d.To - d.From - 2*unblocks + parks
 	call := c.to(d.Cause.Peer, d.From, takes)
 	if d.Cause.Through != nil {
@@ -115,7 +115,7 @@ func (c *Cast) asks(d timeline.Delay) Call {
 	return call
 }
 
-// to calls a process.
+// to returns a call to a process.
 func (c *Cast) to(p simapp.Peer, at, takes time.Duration) Call {
 	call := Call{At: at, To: c.Peer(p.Process), Takes: takes, Urgent: true, Code: codeOf(p)}
 	if c.AIDL {
@@ -124,7 +124,7 @@ func (c *Cast) to(p simapp.Peer, at, takes time.Duration) Call {
 	return call
 }
 
-// codeOf is the number of a method among its interface's.
+// codeOf returns the number of a method in its interface.
 func codeOf(p simapp.Peer) uint32 {
 	sum := uint32(0)
 	for _, r := range p.Interface + p.Method {
@@ -133,8 +133,8 @@ func codeOf(p simapp.Peer) uint32 {
 	return 1 + sum%60
 }
 
-// holds is the work, from a time on, of the thread that holds a lock for which the UI
-// thread waits.
+// holds returns the work, from a time on, of the owner of the lock that the UI thread waits
+// for.
 func (c *Cast) holds(d timeline.Delay, from time.Duration) Item {
 	owner := c.Owner(d.Cause.Name)
 	it := Item{Thread: owner, Woken: from - unblocks, From: from, To: d.To - unblocks + parks, Kind: power.Other, Method: power.System}
@@ -144,15 +144,15 @@ func (c *Cast) holds(d timeline.Delay, from time.Duration) Item {
 	return it
 }
 
-// atMost is how long storage takes for one request, more or less, and between is what a
-// thread does from one to the next.
+// atMost is the approximate maximum duration of a storage request, and between the thread's
+// work from one to the next.
 const (
 	atMost  = 4 * time.Millisecond
 	between = 60 * time.Microsecond
 )
 
-// onDisk are the requests to storage with which a thread is busy for a time, one after the
-// other. It waits for each in the kernel (mm/filemap.c, fs/f2fs/file.c and segment.c).
+// onDisk returns the storage requests that occupy a thread for a time, one after the other. It
+// waits for each in the kernel (mm/filemap.c, fs/f2fs/file.c and segment.c).
 func onDisk(from, to time.Duration, deed string) (out []Call) {
 	function, kind := "folio_wait_bit_common", "R"
 	switch deed {
@@ -175,7 +175,7 @@ func onDisk(from, to time.Duration, deed string) (out []Call) {
 	return out
 }
 
-// hogs is work in the background that takes all CPUs, or those of a cluster.
+// hogs returns background work that takes all CPUs, or those of a cluster.
 func hogs(threads []*Thread, from, to time.Duration, only power.Part) (out []Item) {
 	for i, t := range threads {
 		begins := from + time.Duration(i)*time.Microsecond
@@ -184,8 +184,8 @@ func hogs(threads []*Thread, from, to time.Duration, only power.Part) (out []Ite
 	return out
 }
 
-// where keeps the work of a frame on the little CPUs, with others that keep those busy, or
-// on CPUs whose speed is held down.
+// where limits a frame's work to the little CPUs, with other work that keeps those busy, or to
+// CPUs with a limited frequency.
 func (c *Cast) where(f *timeline.Frame, items []Item) []Item {
 	for i := range items {
 		if t := items[i].Thread; t == c.UI || t == c.Render {
@@ -203,7 +203,7 @@ func (c *Cast) where(f *timeline.Frame, items []Item) []Item {
 	return items
 }
 
-// waitsForGPU is the work of the thread that waits until the GPU has drawn a frame
+// waitsForGPU returns the work of the thread that waits until the GPU has drawn a frame
 // (FenceMonitor in libgui's Surface.cpp).
 func (c *Cast) waitsForGPU(f *timeline.Frame) []Item {
 	const begins, ends = 40 * time.Microsecond, 30 * time.Microsecond
@@ -218,7 +218,7 @@ func (c *Cast) waitsForGPU(f *timeline.Frame) []Item {
 	}}
 }
 
-// inOrder are calls by time.
+// inOrder sorts calls by time.
 func inOrder(calls []Call) []Call {
 	slices.SortStableFunc(calls, func(a, b Call) int { return cmp.Compare(a.At, b.At) })
 	return calls

@@ -9,9 +9,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// How long it takes to wake a thread and the app's thread of vsyncs to pass one on, and
-// what the UI thread still does before it sleeps and once the render thread has what it
-// needs.
+// How long it takes to wake a thread, and the app's vsync thread to forward a vsync; and the
+// UI thread's remaining work before it sleeps, and once the render thread has its data.
 const (
 	vsyncTakes = 60 * time.Microsecond
 	passesOn   = 40 * time.Microsecond
@@ -20,18 +19,18 @@ const (
 	afterSync  = 130 * time.Microsecond
 )
 
-// uiShare is the part of a frame's work that the UI thread does, more or less.
+// uiShare is the UI thread's approximate share of a frame's work.
 const uiShare = 0.5
 
-// Binder are the processes that the threads of an app call as they draw.
+// Binder is the processes that an app's threads call while drawing.
 type Binder struct {
 	System, Flinger *Pool
-	// Blast says that the app hands over its buffers in transactions, for which it does
-	// not wait (Android 12; BLASTBufferQueue).
+	// Blast reports that the app queues its buffers in one-way transactions (Android 12;
+	// BLASTBufferQueue).
 	Blast bool
 }
 
-// What is called, by its code, and how long a thread of the other process works on it.
+// The called methods by their codes, and how long a thread of the other process works on each.
 const (
 	relayout      = 3 // IWindowSession
 	finishDrawing = 5
@@ -48,7 +47,7 @@ const (
 	startTakes     = time.Millisecond
 )
 
-// laysOut is what the UI thread calls as it lays out a window.
+// laysOut returns the UI thread's calls for the layout of a window.
 func (b *Binder) laysOut(f *timeline.Frame) []Call {
 	if f.Flags&timeline.WindowChanged == 0 {
 		return nil
@@ -56,7 +55,7 @@ func (b *Binder) laysOut(f *timeline.Frame) []Call {
 	return []Call{{At: (f.Traversals + f.Draw) / 2, To: b.System, Takes: relayoutTakes, Code: relayout}}
 }
 
-// drawn is what it calls once the window that was laid out is drawn.
+// drawn returns its calls once the new layout is drawn.
 func (b *Binder) drawn(f *timeline.Frame, at time.Duration) []Call {
 	if f.Flags&timeline.WindowChanged == 0 {
 		return nil
@@ -64,7 +63,7 @@ func (b *Binder) drawn(f *timeline.Frame, at time.Duration) []Call {
 	return []Call{{At: at, To: b.System, Takes: finishTakes, Code: finishDrawing}}
 }
 
-// queue is what the render thread calls to hand over a buffer.
+// queue returns the render thread's calls to queue a buffer.
 func (b *Binder) queue(f *timeline.Frame) []Call {
 	if b.Blast {
 		return []Call{{At: f.Queued, To: b.Flinger, Takes: setStateTakes, Code: setState, OneWay: true}}
@@ -72,25 +71,24 @@ func (b *Binder) queue(f *timeline.Frame) []Call {
 	return []Call{{At: f.Swap, To: b.Flinger, Takes: queueTakes, Code: queueBuffer}}
 }
 
-// Frame is the work of a frame: the UI thread is woken by the vsync, records what is to
-// be drawn and waits until the render thread, which it wakes, has taken that over; the
-// render thread works on until the frame is done. Where there is no render thread, as
-// before Android 5, it is the UI thread itself. What the app's file says that delays the
-// frame has others work, or the frame's threads stop.
+// Frame returns the work of a frame: the vsync wakes the UI thread, which records what to
+// draw, wakes the render thread and waits until that has taken over; the render thread works
+// until the frame is done. Without a render thread, before Android 5, the UI thread does its
+// work. For the delays in the app's file, other threads work or the frame's threads stop.
 func (c *Cast) Frame(f *timeline.Frame) []Item {
 	stops, others := c.delays(f)
 	items := c.threads(f, stops)
 	return slices.Concat(c.where(f, items), others, c.waitsForGPU(f))
 }
 
-// threads is the work of a frame's own threads, where the UI thread stops at times.
+// threads returns the work of a frame's own threads, with the UI thread's stops.
 func (c *Cast) threads(f *timeline.Frame, stops []Call) []Item {
 	ui, render, vsync, b := c.UI, c.Render, c.Vsync, c.Binder
 	calls := inOrder(append(stops, b.laysOut(f)...))
-	at := f.Expected.From // whether the UI thread is free then or not
+	at := f.Expected.From // whether or not the UI thread is free then
 	tells := Item{Thread: vsync, Woken: at, From: at + unblocks, To: at + vsyncTakes, Kind: power.Service}
 	woken, waker := min(f.Vsync+passesOn, f.Input), vsync.TID
-	if f.Held > 0 && f.Kind != timeline.RenderThread { // it did not sleep
+	if f.Held > 0 && f.Kind != timeline.RenderThread { // it was not sleeping
 		woken, waker = 0, 0
 	}
 	if f.Kind == timeline.RenderThread {
@@ -111,7 +109,7 @@ func (c *Cast) threads(f *timeline.Frame, stops []Call) []Item {
 	)
 }
 
-// draw is the render thread's work on a frame, which sleeps where it waits for a buffer.
+// draw returns the render thread's work on a frame; it sleeps while it waits for a buffer.
 func draw(render *Thread, b *Binder, f *timeline.Frame, woken time.Duration, waker int32) []Item {
 	const short = time.Millisecond
 	it := Item{Thread: render, Woken: woken, Waker: waker, From: f.Sync, To: cmp.Or(f.Rendered, f.Actual.To), Method: power.System}
@@ -126,8 +124,8 @@ func draw(render *Thread, b *Binder, f *timeline.Frame, woken time.Duration, wak
 	return []Item{it, rest}
 }
 
-// Composition is SurfaceFlinger's work on a frame of the display. It tells the apps that
-// it shows, which handed over their buffers in transactions.
+// Composition returns SurfaceFlinger's work on a display frame. It notifies the apps in it
+// that queue their buffers in transactions.
 func Composition(flinger *Thread, d *timeline.DisplayFrame, shows []*Pool) Item {
 	const usual = 1500 * time.Microsecond
 	composes := cmp.Or(d.Takes, usual)
@@ -138,8 +136,8 @@ func Composition(flinger *Thread, d *timeline.DisplayFrame, shows []*Pool) Item 
 	return it
 }
 
-// Touch is what an input event has the system and the app's UI thread do, which starts an
-// activity where the event opens one.
+// Touch returns the work of the system and of the app's UI thread for an input event, which
+// starts an activity if opens is set.
 func Touch(reader, dispatcher, ui *Thread, b *Binder, at time.Duration, opens bool) Item {
 	const reads, dispatches, handles = 70 * time.Microsecond, 90 * time.Microsecond, 120 * time.Microsecond
 	answer := Item{Thread: ui, To: handles, Kind: power.Frame, Method: power.System, Background: true}
@@ -151,7 +149,8 @@ func Touch(reader, dispatcher, ui *Thread, b *Binder, at time.Duration, opens bo
 	}}
 }
 
-// Wake is work of a thread that sleeps until something outside the phone's threads wakes it.
+// Wake returns work of a thread that sleeps until something other than the phone's threads
+// wakes it.
 func Wake(thread *Thread, at, takes time.Duration) Item {
 	return Item{Thread: thread, Woken: at, From: at + unblocks, To: at + unblocks + takes, Kind: power.Service, Method: power.System, Background: true}
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// cluster is a group of CPUs that run at one speed.
+// cluster is a group of CPUs with a common frequency.
 type cluster struct {
 	power.Cluster
 	part   power.Part
-	step   int             // of its speeds, now
-	since  time.Duration   // it is counted up to here
-	inStep []time.Duration // how long it ran at each
+	step   int             // the current frequency
+	since  time.Duration   // up to which it is counted
+	inStep []time.Duration // how long it ran at each frequency
 }
 
-// govern has the cluster run as fast as the one of its threads that asks for most, and
-// slowest when it is idle.
+// govern sets the cluster to the highest frequency that any of its threads needs, and to the
+// lowest when it is idle.
 func (c *cluster) govern(s *Scheduler, at time.Duration) {
 	step, held := 0, false
 	for i := range s.cpus {
@@ -49,8 +49,8 @@ func (c *cluster) govern(s *Scheduler, at time.Duration) {
 	s.timeline.Speeds = append(s.timeline.Speeds, change)
 }
 
-// wants is the speed for a kind of work: a frame is short, a computation is not, and an
-// app on the little cluster needs all of it.
+// wants returns the frequency for a kind of work: frames are short, computations are not, and
+// an app on the little cluster needs the maximum.
 func (c *cluster) wants(k power.Kind) int {
 	switch {
 	case k == power.Service:
@@ -61,13 +61,13 @@ func (c *cluster) wants(k power.Kind) int {
 	return c.Top()
 }
 
-// count carries the times at speeds on.
+// count updates the times at each frequency.
 func (c *cluster) count(at time.Duration) {
 	c.inStep[c.step] += at - c.since
 	c.since = at
 }
 
-// InStep is how long a cluster ran at each of its speeds, the slowest first.
+// InStep returns how long a cluster ran at each of its frequencies, slowest first.
 func (s *Scheduler) InStep(part power.Part) []time.Duration {
 	for i := range s.clusters {
 		if s.clusters[i].part == part {

@@ -8,15 +8,14 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// States of a thread after a run, as sched_switch spells them; timeline.GoesOn where it
-// is on its CPU still.
+// States of a thread after a run, as in sched_switch; timeline.GoesOn if it stays on its CPU.
 const (
 	goesOn    = timeline.GoesOn
 	asleep    = 'S'
 	preempted = 'R'
 )
 
-// begin gives an item a CPU, or has it wait for one.
+// begin gives an item a CPU, or queues it.
 func (s *Scheduler) begin(it Item, at time.Duration) {
 	it.Thread.busy = true
 	number := s.choose(&it)
@@ -24,7 +23,7 @@ func (s *Scheduler) begin(it Item, at time.Duration) {
 		s.wait(it)
 		return
 	}
-	if c := &s.cpus[number]; c.item != nil { // it gives way
+	if c := &s.cpus[number]; c.item != nil { // preempted
 		left := *c.item
 		s.tell(c, at, preempted)
 		left.From, left.To, left.Waker, left.Woken = at, at+c.end-at, 0, 0
@@ -36,7 +35,7 @@ func (s *Scheduler) begin(it Item, at time.Duration) {
 	s.put(number, it, at)
 }
 
-// wait puts an item in the queue for a CPU, behind others of its kind.
+// wait queues an item for a CPU, after others of its kind.
 func (s *Scheduler) wait(it Item) {
 	i := len(s.waiting)
 	for i > 0 && !it.Background && s.waiting[i-1].Background {
@@ -47,7 +46,7 @@ func (s *Scheduler) wait(it Item) {
 	s.waiting[i] = it
 }
 
-// resume gives free CPUs to what waits for one.
+// resume gives free CPUs to queued items.
 func (s *Scheduler) resume(at time.Duration) {
 	for i := 0; i < len(s.waiting); {
 		it := s.waiting[i]
@@ -55,7 +54,7 @@ func (s *Scheduler) resume(at time.Duration) {
 		switch {
 		case number < 0 && it.Only == "":
 			return
-		case number < 0: // there may be others
+		case number < 0: // other items may find a CPU
 			i++
 			continue
 		}
@@ -70,7 +69,7 @@ func (s *Scheduler) resume(at time.Duration) {
 	}
 }
 
-// put begins an item on a CPU that has nothing else to do.
+// put starts an item on an idle CPU.
 func (s *Scheduler) put(number int, it Item, at time.Duration) {
 	c := &s.cpus[number]
 	end := it.To
@@ -88,8 +87,8 @@ func (s *Scheduler) put(number int, it Item, at time.Duration) {
 	c.cluster.govern(s, at)
 }
 
-// choose is a CPU for an item: a free one, or for what can't wait one on which work in
-// the background runs; less than 0 for none.
+// choose returns a CPU for an item: a free one, or for urgent work one that runs background
+// work; less than 0 for none.
 func (s *Scheduler) choose(it *Item) int {
 	if number := s.free(it); number >= 0 || it.Background {
 		return number
@@ -105,8 +104,8 @@ func (s *Scheduler) choose(it *Item) int {
 // may reports whether an item may run on a cluster.
 func (it *Item) may(c *cluster) bool { return it.Only == "" || it.Only == c.part }
 
-// free is a free CPU: that on which the thread ran before, or another of the cluster
-// that is for such work, or one of the other cluster.
+// free returns a free CPU: the one on which the thread ran before, or another of the cluster
+// for such work, or one of the other cluster.
 func (s *Scheduler) free(it *Item) int {
 	home := power.Big
 	if it.Kind == power.Service || it.Only == power.Little {
@@ -129,7 +128,7 @@ func (s *Scheduler) free(it *Item) int {
 	return other
 }
 
-// tell writes what ran on a CPU up to a time.
+// tell records what ran on a CPU up to a time.
 func (s *Scheduler) tell(c *cpu, at time.Duration, state byte) {
 	it := c.item
 	if it == nil || at <= c.since {

@@ -1,13 +1,13 @@
-// Package sched puts the work of a simulated phone's threads on its CPUs.
+// Package sched schedules the work of a simulated phone's threads on its CPUs.
 //
-// It owns who runs where, at which speed, and who woke whom: it writes Runs into the
-// timeline, once, and tells each thread's owner of them. When work is there to be done
-// is decided elsewhere (frames by the pipeline, computations by the apps). It takes a
-// stand: what a frame's stages say of its threads holds, so that those always get a CPU
-// at once, or when a pause that the app's file asks for is over; work in the background
-// takes what is left, and is done later where that is not enough.
+// It owns which thread runs where, at which frequency, and which thread woke which: it writes
+// Runs into the timeline, once, and reports them to each thread's owner. When work becomes due
+// is decided elsewhere (frames by the pipeline, computations by the apps). The times in a
+// frame's stages are binding, so its threads always get a CPU at once, or after a pause that
+// the app's file specifies. Background work gets the remaining CPU time, and is delayed if
+// that is not enough.
 //
-// Nothing is scheduled before somebody asks: Advance carries on from the last time.
+// Nothing is scheduled in advance: Advance continues from the last time.
 package sched
 
 import (
@@ -19,65 +19,64 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/timeline"
 )
 
-// Thread is a thread, as the scheduler knows it.
+// Thread is the scheduler's state of a thread.
 type Thread struct {
 	timeline.Thread
-	// Runs is told of each of its runs; it may be nil.
+	// Runs is called with each of its runs; it may be nil.
 	Runs func(Run)
 
-	queue   []Item // that wait for the one before
-	busy    bool   // it runs, or waits for a CPU or for an answer
+	queue   []Item // items that wait for the previous one
+	busy    bool   // running, or waiting for a CPU or an answer
 	gone    bool
-	last    int // the CPU that it ran on
+	last    int // the CPU that it last ran on
 	stopped time.Duration
 	ran     time.Duration
-	delayed time.Duration // from when it was woken until it ran
+	delayed time.Duration // total time from waking until running
 	turns   int
 }
 
-// Ran is the CPU time of the thread, up to the last Advance.
+// Ran returns the thread's CPU time, up to the last Advance.
 func (t *Thread) Ran() time.Duration { return t.ran }
 
-// Delayed is how long it was to run and did not, after it was woken, and Turns how often it
-// came to a CPU after that, up to the last Advance.
+// Delayed returns how long the thread was runnable after wakeups without running, and Turns
+// how often it got a CPU after that, up to the last Advance.
 func (t *Thread) Delayed() (long time.Duration, turns int) { return t.delayed, t.turns }
 
 // Item is work of a thread.
 type Item struct {
 	Thread *Thread
-	// Woken is when another thread, or with Waker 0 an interrupt, woke it. It runs from
-	// From until To; in the background, for as long as that is.
+	// Woken is when another thread, or an interrupt if Waker is 0, woke it. It runs from From
+	// until To; background work runs for that duration.
 	Woken, From, To time.Duration
 	Waker           int32
 	Kind            power.Kind
 	Method          int
-	Share           float64 // of the work that Method's shares are of; see power.Run
+	Share           float64 // of the work to which Method's shares refer; see power.Run
 	Background      bool
-	Section         string // under which it is traced, "" for none
+	Section         string // its trace section, "" for none
 	Category        string // of atrace, "" for the app's own sections
-	// Only is the cluster whose CPUs it may use, "" for all. Held says that the CPUs' speed
-	// is held down while it runs.
+	// Only is the cluster whose CPUs it may use, "" for all. Held reports that the CPUs'
+	// frequency is limited while it runs.
 	Only power.Part
 	Held bool
-	// Wakes is work that the end of this one lets others begin: of each, To-From says how
-	// long it takes.
+	// Wakes are the items that the end of this one starts; To-From is the duration of each.
 	Wakes []Item
-	Calls []Call // that it makes, by time; of woken work since that begins
+	Calls []Call // by time; for woken work relative to its beginning
 
 	section *timeline.Slice
-	pool    *Pool                 // one of whose threads takes it, once it is there
-	got     *timeline.Transaction // with which it begins
-	answers *Item                 // the rest of the caller's work, which waits for this
-	waits   bool                  // its thread is about to sleep until it is answered
-	leaves  byte                  // the state in which it is then, 0 for asleep
+	pool    *Pool                 // one of whose threads handles it
+	got     *timeline.Transaction // the transaction that it handles
+	answers *Item                 // the rest of the waiting caller's work
+	waits   bool                  // its thread is about to sleep until the answer
+	leaves  byte                  // its thread's state then, 0 for asleep
 	resumes bool                  // its thread is in the middle of it
 }
 
-// Run is one piece of an item that ran.
+// Run is one piece of an item's execution.
 type Run struct {
 	timeline.Run
 	Part   power.Part // the cluster
-	Step   int        // of its speeds
+	Step   int        // the frequency
 	Kind   power.Kind
 	Method int
 	Share  float64
@@ -89,27 +88,27 @@ type Scheduler struct {
 	clusters [2]cluster // Little, Big
 	cpus     []cpu
 	waiting  []Item // for a CPU
-	due      []Item // that others woke, by From
-	sent     int32  // transactions so far
+	due      []Item // woken by other items, by From
+	sent     int32  // number of transactions
 	now      time.Duration
 	system   system
 }
 
-// cpu is one CPU and what runs on it.
+// cpu is one CPU and its current item.
 type cpu struct {
 	number  int
 	cluster *cluster
 	item    *Item // nil: idle
 	end     time.Duration
-	begun   time.Duration // when the item came to it
-	since   time.Duration // of the piece that is not told yet
+	begun   time.Duration // when the item got the CPU
+	since   time.Duration // start of the unreported piece
 	ran     time.Duration
 }
 
-// tick is how long a piece of a run is at most.
+// tick is the maximum length of a piece of a run.
 const tick = power.MaxRun
 
-// New is a scheduler of idle CPUs.
+// New returns a scheduler of idle CPUs.
 func New(t *timeline.Timeline, hw power.Hardware, now time.Duration) *Scheduler {
 	s := &Scheduler{timeline: t, now: now, system: newSystem(t, now)}
 	s.clusters = [2]cluster{{part: power.Little, Cluster: hw.Little, since: now}, {part: power.Big, Cluster: hw.Big, since: now}}
@@ -123,20 +122,20 @@ func New(t *timeline.Timeline, hw power.Hardware, now time.Duration) *Scheduler 
 	return s
 }
 
-// Thread begins a thread.
+// Thread starts a thread.
 func (s *Scheduler) Thread(t timeline.Thread, runs func(Run)) *Thread {
 	s.timeline.Threads = append(s.timeline.Threads, t)
 	return &Thread{Thread: t, Runs: runs, last: -1}
 }
 
-// Now is up to when it is known who ran.
+// Now returns the time up to which everything is scheduled.
 func (s *Scheduler) Now() time.Duration { return s.now }
 
-// Busy is how long a CPU was busy.
+// Busy returns how long a CPU was busy.
 func (s *Scheduler) Busy(cpu int) time.Duration { return s.cpus[cpu].ran }
 
-// Advance schedules what became due since the last time: all items with a From before
-// now and not before the last now.
+// Advance schedules the items that became due since the last call: all with a From before now
+// and not before the previous now.
 func (s *Scheduler) Advance(now time.Duration, items []Item) {
 	if now <= s.now {
 		return
@@ -157,7 +156,7 @@ func (s *Scheduler) Advance(now time.Duration, items []Item) {
 	s.now = now
 }
 
-// Exit ends a thread now, which is what the last Advance said.
+// Exit ends a thread now, at the time of the last Advance.
 func (s *Scheduler) Exit(t *Thread) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(it Item) bool {
 		if it.Thread == t {
@@ -193,14 +192,14 @@ func (s *Scheduler) gone(t *Thread) {
 	}
 }
 
-// leave ends the section that an item is traced under.
+// leave ends an item's trace section.
 func (it *Item) leave(at time.Duration) {
 	if it.section != nil {
 		it.section.To = at
 	}
 }
 
-// arrive takes an item whose time has come: behind what its thread has to do before.
+// arrive starts a due item, after the earlier items of its thread.
 func (s *Scheduler) arrive(it Item) {
 	if it.To <= it.From {
 		return
@@ -213,13 +212,13 @@ func (s *Scheduler) arrive(it Item) {
 		t.queue = append(t.queue, it)
 		return
 	}
-	if it.Woken < t.stopped { // it had not slept yet
+	if it.Woken < t.stopped { // it was not asleep yet
 		it.Woken, it.Waker = t.stopped, 0
 	}
 	s.begin(it, it.From)
 }
 
-// runTo lets time pass.
+// runTo runs the CPUs up to a time.
 func (s *Scheduler) runTo(at time.Duration) {
 	for {
 		next := -1
@@ -247,7 +246,7 @@ func (s *Scheduler) runTo(at time.Duration) {
 	}
 }
 
-// until is when something happens to what runs on a CPU.
+// until returns when the state of a CPU changes next.
 func (c *cpu) until() time.Duration {
 	until := min(c.end, c.since+tick)
 	if at, ok := c.calls(); ok {
@@ -256,7 +255,7 @@ func (c *cpu) until() time.Duration {
 	return until
 }
 
-// finish ends an item; its thread's next follows, or whatever waits for a CPU.
+// finish ends an item; the thread's next item follows, or a queued one.
 func (s *Scheduler) finish(number int) {
 	c := &s.cpus[number]
 	at, t := c.end, c.item.Thread
@@ -280,20 +279,20 @@ func (s *Scheduler) finish(number int) {
 	s.leave(c, at)
 }
 
-// leave frees a CPU for what waits for one.
+// leave frees a CPU for queued items.
 func (s *Scheduler) leave(c *cpu, at time.Duration) {
 	c.item = nil
 	c.cluster.govern(s, at)
 	s.resume(at)
 }
 
-// next is what a thread has to do after an item that is over; where there is nothing, it
-// sleeps. What is over too by then, as the stages of its frame say, is not done.
+// next returns a thread's next item after a finished one, or false to let it sleep. Items
+// whose stages are already over are skipped.
 func (t *Thread) next(at time.Duration) (Item, bool) {
 	for len(t.queue) > 0 {
 		it := t.queue[0]
 		t.queue = t.queue[1:]
-		it.Waker, it.Woken = 0, 0 // it has not slept
+		it.Waker, it.Woken = 0, 0 // it did not sleep
 		if it.Background || it.To > at {
 			return it, true
 		}

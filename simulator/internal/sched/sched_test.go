@@ -12,7 +12,7 @@ import (
 
 const ms = time.Millisecond
 
-// phone is a scheduler with threads, and what it is to do.
+// phone is a scheduler with threads and items.
 type phone struct {
 	*Scheduler
 	timeline *timeline.Timeline
@@ -42,7 +42,7 @@ func (p *phone) run(until, step time.Duration) {
 	}
 }
 
-// busy is a phone with more to do than it has CPUs for.
+// busy returns a phone with more work than CPUs.
 func busy() *phone {
 	p, r := newPhone(14), rand.New(rand.NewPCG(1, 2))
 	for i, t := range p.threads {
@@ -57,7 +57,7 @@ func busy() *phone {
 	return p
 }
 
-// joined are the runs of each CPU, those that go on put together.
+// joined returns the runs of each CPU, with continued runs joined.
 func joined(t *timeline.Timeline) map[int8][]timeline.Run {
 	out := map[int8][]timeline.Run{}
 	for _, r := range t.Runs {
@@ -95,7 +95,7 @@ func TestOneThreadRunsOnACPUAtATime(t *testing.T) {
 	}
 }
 
-// Frames get their CPU when their stages say so, and what gives way is done in the end.
+// Frames get a CPU at the times of their stages, and preempted work is completed in the end.
 func TestBackgroundWorkGivesWayAndIsDone(t *testing.T) {
 	p := newPhone(12)
 	for i, thread := range p.threads {
@@ -128,8 +128,8 @@ func TestBackgroundWorkGivesWayAndIsDone(t *testing.T) {
 	}
 }
 
-// What happened does not depend on how often somebody asks.
-func TestToAskChangesNothing(t *testing.T) {
+// The schedule does not depend on how often it is advanced.
+func TestScheduleDoesNotDependOnPolling(t *testing.T) {
 	once, often := busy(), busy()
 	once.run(5*time.Second, 5*time.Second)
 	often.run(5*time.Second, 8*ms)
@@ -143,8 +143,8 @@ func TestToAskChangesNothing(t *testing.T) {
 	}
 }
 
-// A cluster has one speed at a time, that of the thread that asks for most of it.
-func TestAClusterRunsAsFastAsItsMostHungryThread(t *testing.T) {
+// A cluster has one frequency at a time, the highest that any of its threads needs.
+func TestGovernor(t *testing.T) {
 	p := newPhone(2)
 	p.items = []Item{
 		{Thread: p.threads[0], From: 10 * ms, To: 40 * ms, Kind: power.Frame},
@@ -169,7 +169,7 @@ func TestAClusterRunsAsFastAsItsMostHungryThread(t *testing.T) {
 }
 
 // A thread that ends leaves its CPU to others.
-func TestAThreadThatEndsRunsNoMore(t *testing.T) {
+func TestExit(t *testing.T) {
 	p := newPhone(9)
 	for _, thread := range p.threads {
 		p.items = append(p.items, Item{Thread: thread, From: ms, To: 60 * ms, Kind: power.Other, Background: true})
@@ -187,8 +187,8 @@ func TestAThreadThatEndsRunsNoMore(t *testing.T) {
 	}
 }
 
-// A frame's threads wake each other, and its work is done when its stages say so.
-func TestAFramesThreadsWakeEachOther(t *testing.T) {
+// A frame's threads wake each other, and its work ends at the times of its stages.
+func TestFrameThreadsWakeEachOther(t *testing.T) {
 	p := newPhone(3)
 	ui, render, vsync := p.threads[0], p.threads[1], p.threads[2]
 	f := timeline.Frame{
@@ -216,8 +216,8 @@ func TestAFramesThreadsWakeEachOther(t *testing.T) {
 	}
 }
 
-// A thread comes back to the CPU that it ran on, however many others are free.
-func TestAThreadComesBackToItsCPU(t *testing.T) {
+// A thread returns to the CPU that it ran on, however many others are free.
+func TestThreadReturnsToItsCPU(t *testing.T) {
 	p := newPhone(3)
 	for i, thread := range p.threads {
 		p.items = append(p.items, Item{Thread: thread, From: ms + time.Duration(i), To: 10 * ms})
@@ -235,14 +235,14 @@ func TestAThreadComesBackToItsCPU(t *testing.T) {
 	}
 }
 
-// With more to draw than CPUs, a thread begins late, and stops when its stages say.
-func TestWhatFindsNoCPUBeginsLate(t *testing.T) {
+// With more frames than CPUs, a thread begins late, and stops at the times of its stages.
+func TestQueuedThreadBeginsLate(t *testing.T) {
 	p := newPhone(10)
 	for i, thread := range p.threads {
 		p.items = append(p.items, Item{Thread: thread, From: ms + time.Duration(i), To: 10*ms + time.Duration(i)})
 	}
 	p.items[8].To = 15 * ms
-	// What the tenth has to do is over before a CPU is free; what it has to do then is not.
+	// The tenth thread's first item is over before a CPU is free; its second is not.
 	p.items[9].To = 5 * ms
 	p.items = append(p.items, Item{Thread: p.threads[9], From: 6 * ms, To: 12 * ms, Background: true})
 	p.run(50*ms, 50*ms)
@@ -254,8 +254,8 @@ func TestWhatFindsNoCPUBeginsLate(t *testing.T) {
 	}
 }
 
-// A section begins when its work gets a CPU and ends with it, over all that takes its
-// place meanwhile; that of a thread that ends does not outlive it.
+// A trace section begins when its work gets a CPU and ends with it, across all preemptions;
+// the section of a thread that ends is closed.
 func TestSectionsLastAsLongAsTheirWork(t *testing.T) {
 	p := newPhone(10)
 	for i, thread := range p.threads[:8] {
@@ -295,8 +295,8 @@ func TestSectionsLastAsLongAsTheirWork(t *testing.T) {
 	}
 }
 
-// A thread that ends while it waits for a CPU never gets one.
-func TestAThreadThatEndsWaitsNoMore(t *testing.T) {
+// A thread that ends while it is queued for a CPU never gets one.
+func TestExitOfAQueuedThread(t *testing.T) {
 	p := newPhone(9)
 	for _, thread := range p.threads {
 		p.items = append(p.items, Item{Thread: thread, From: ms, To: 20 * ms, Background: true})
@@ -312,7 +312,7 @@ func TestAThreadThatEndsWaitsNoMore(t *testing.T) {
 	}
 }
 
-// The speeds that are told are those of the runs.
+// The reported frequencies are those of the runs.
 func TestSpeedsAreThoseOfTheRuns(t *testing.T) {
 	p := busy()
 	p.run(5*time.Second, 5*time.Second)

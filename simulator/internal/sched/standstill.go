@@ -7,11 +7,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// soon is how long a UI thread runs until it waits, and others until they call.
+// soon is how long a UI thread runs before it waits, and others before they call.
 const soon = 200 * time.Microsecond
 
-// Stands is the work of a UI thread that stands still from one time until another, for a
-// reason for which it waits, and of who has it wait.
+// Stands returns the work of a UI thread that is blocked from one time until another, for a
+// reason, and of the threads that block it.
 func (c *Cast) Stands(why simapp.Standstill, from, to time.Duration) []Item {
 	own := Item{Thread: c.UI, Woken: from - unblocks, From: from, To: to, Kind: power.Other, Method: power.System}
 	at := from + soon
@@ -30,7 +30,7 @@ func (c *Cast) Stands(why simapp.Standstill, from, to time.Duration) []Item {
 		own.Calls = []Call{c.through(why, at, to)}
 	case simapp.SlowDisk:
 		own.Calls = onDisk(at, to, simapp.DiskSync)
-	case simapp.LowMemory: // it reads what the kernel had to give away
+	case simapp.LowMemory: // it reads pages that the kernel had reclaimed
 		own.Calls = onDisk(at, to, simapp.DiskRead)
 	case simapp.BusyCPUs:
 		own.Calls = []Call{{At: at, Pause: &Pause{Until: to, State: preempted}}}
@@ -39,15 +39,15 @@ func (c *Cast) Stands(why simapp.Standstill, from, to time.Duration) []Item {
 	return []Item{own}
 }
 
-// through is the first of some calls, each made by the thread that answers the one before.
-// The last one waits: for the disk, or for another thread of its process.
+// through returns the first of a chain of calls, each made by the thread that handles the
+// previous one. The last thread waits: for the disk, or for another thread of its process.
 func (c *Cast) through(why simapp.Standstill, at, to time.Duration) Call {
 	last, takes := []Call{{At: soon, Pause: &Pause{Until: to - 2*unblocks, State: asleep}}}, 2*soon
 	if why.There == simapp.SlowDisk {
 		begins := at + time.Duration(len(why.Calls))*soon
 		takes = to - begins - 2*soon
 		last = onDisk(begins, begins+takes-soon, simapp.DiskSync)
-		for i := range last { // calls of woken work are counted from its beginning, and pauses are not
+		for i := range last { // calls count from the beginning of woken work, without pauses
 			last[i].At -= begins
 		}
 	}

@@ -11,12 +11,12 @@ import (
 // The system's own threads.
 const (
 	FlingerPID = 512 // SurfaceFlinger
-	AppVsync   = 527 // its thread that tells apps of vsyncs
+	AppVsync   = 527 // its thread that sends vsyncs to apps
 	kworkers   = 61  // the first of the kernel's workers
 )
 
-// system is the work that a phone does for itself: every tenth of a second one of the
-// kernel's workers has something to do, each in its turn.
+// system is the phone's own work: every tenth of a second one of the kernel's workers runs, in
+// turn.
 type system struct {
 	workers []*Thread
 }
@@ -37,7 +37,7 @@ func newSystem(t *timeline.Timeline, now time.Duration) system {
 	return s
 }
 
-// work is what falls due between two times.
+// work returns the work that becomes due between two times.
 func (s *system) work(from, to time.Duration) (out []Item) {
 	for n := (from + workEvery - 1) / workEvery; n*workEvery < to; n++ {
 		at := n * workEvery

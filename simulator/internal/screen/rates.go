@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Modes are the rates that the display can have, in Hz.
+// Modes returns the display's refresh rates, in Hz.
 func (s *Screen) Modes() []int {
 	return slices.Compact([]int{min(60, s.Profile.Hz), s.Profile.Hz})
 }
 
-// Follow has the display follow a setting of its rate, once it has changed its mode.
+// Follow applies a setting of the refresh rate to the display, after the mode change.
 func (s *Screen) Follow(key string) {
 	if !strings.Contains(key, "refresh_rate") {
 		return
@@ -26,9 +26,9 @@ func (s *Screen) Follow(key string) {
 	})
 }
 
-// Hz is the display's rate now: the fastest that the settings allow
-// (DisplayModeDirector's SettingsObserver). Samsung's phones look at a setting of their
-// own. Android 9 and older knows of none.
+// Hz returns the display's current refresh rate: the fastest that the settings allow
+// (DisplayModeDirector's SettingsObserver). Samsung's phones have a setting of their own;
+// Android 9 and older have none.
 func (s *Screen) Hz() int {
 	modes := s.Modes()
 	fastest := modes[len(modes)-1]
@@ -48,11 +48,11 @@ func (s *Screen) Hz() int {
 	return fastest
 }
 
-// Period is the time between two vsyncs now, where something moves.
+// Period returns the current time between two vsyncs while something moves.
 func (s *Screen) Period() time.Duration { return time.Second / time.Duration(s.Hz()) }
 
-// Still is the time between two vsyncs where nothing moves, 0 where the display keeps to
-// its rate: it can't do otherwise, or is told to.
+// Still returns the time between two vsyncs while nothing moves, 0 if the display keeps its
+// rate, by design or by a setting.
 func (s *Screen) Still() time.Duration {
 	least, err := strconv.ParseFloat(s.rates["system min_refresh_rate"], 64)
 	modes := s.Modes()

@@ -1,8 +1,7 @@
-// Package screen is the screen of a simulated phone: whether it is on, and for how long
-// nobody has to touch it; the lock screen before all else; and the rates that its display
-// can have, of which it takes what the settings say.
+// Package screen simulates a phone's screen: whether it is on, its timeout, the lock screen,
+// and the refresh rates of its display, chosen by the settings.
 //
-// What it draws is the frames' (package pipeline), and what it costs is in the phone's books
+// Its contents are frames (package pipeline), and its energy is in the phone's account
 // (package account).
 package screen
 
@@ -13,59 +12,59 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/account"
 )
 
-// Phone is whose screen it is.
+// Phone is the phone that the screen belongs to.
 type Phone struct {
 	*account.Account
 	Keyguard  string        // the lock screen: "", "swipe" or "pin"
-	RateTakes time.Duration // how long the display takes to change its rate
-	// Setting reads one: "system screen_off_timeout".
+	RateTakes time.Duration // how long a change of the refresh rate takes
+	// Setting returns a setting: "system screen_off_timeout".
 	Setting func(key string) (value string, there bool)
-	// TimedOut is called when the screen went off because nobody touched it.
+	// TimedOut is called when the screen has timed out.
 	TimedOut func()
 }
 
 // Screen is the screen of one phone.
 type Screen struct {
 	Phone
-	Locked bool // the lock screen shows
+	Locked bool // the lock screen is shown
 
-	activeAt time.Duration     // the last sign of somebody who looks
-	looksAt  time.Duration     // when it is looked whether the screen goes off
-	rates    map[string]string // settings of the display's rate that it follows
+	activeAt time.Duration     // the last user activity
+	looksAt  time.Duration     // when the timeout is checked
+	rates    map[string]string // settings that the display's rate follows
 }
 
-// New is the screen of a phone that has started.
+// New returns the screen of a phone that has started.
 func New(p Phone) *Screen {
 	return &Screen{Phone: p, Locked: p.Keyguard != "", rates: map[string]string{}}
 }
 
-// Restart is what a restart of the phone does to the screen.
+// Restart resets the screen for a restart of the phone.
 func (s *Screen) Restart() {
 	s.Turn(true)
 	s.Locked = s.Keyguard != ""
 }
 
-// setting is a setting's value, "" where there is none.
+// setting returns the value of a setting, "" for none.
 func (s *Screen) setting(key string) string {
 	value, _ := s.Setting(key)
 	return value
 }
 
-// Turn turns the screen on or off, which locks it.
+// Turn turns the screen on, or off, which locks it.
 func (s *Screen) Turn(on bool) {
 	s.Locked = s.Locked || !on && s.Keyguard != ""
 	s.SetScreen(account.Screen{On: on, Brightness: s.Screen().Brightness})
 	s.UserActivity()
 }
 
-// UserActivity is a touch, a key or whatever else the power manager takes for a sign
-// of somebody who looks: the screen stays on for its time-out from then on.
+// UserActivity is a touch, a key or anything else that the power manager counts as user
+// activity: it restarts the screen's timeout.
 func (s *Screen) UserActivity() {
 	s.activeAt = s.Clock.Now()
 	s.Watch()
 }
 
-// Watch looks again when the screen's time is over, if nothing does before.
+// Watch schedules the check of the timeout, unless one is scheduled earlier.
 func (s *Screen) Watch() {
 	now := s.Clock.Now()
 	due := max(s.activeAt+s.timeout(), now)
@@ -90,7 +89,7 @@ func (s *Screen) timeOut() {
 	s.TimedOut()
 }
 
-// timeout is the setting screen_off_timeout; Android's default is a minute.
+// timeout returns the setting screen_off_timeout; Android's default is a minute.
 func (s *Screen) timeout() time.Duration {
 	ms, err := strconv.Atoi(s.setting("system screen_off_timeout"))
 	if err != nil || ms < 0 {
@@ -102,16 +101,16 @@ func (s *Screen) timeout() time.Duration {
 // PlugTypes are android.os.BatteryManager's BATTERY_PLUGGED.
 var PlugTypes = map[string]int{"ac": 1, "usb": 2, "wireless": 4}
 
-// StaysOn reports whether the screen stays on for a charger's sake.
+// StaysOn reports whether the screen stays on because of a charger.
 func (s *Screen) StaysOn() bool {
 	with, _ := strconv.Atoi(s.setting("global stay_on_while_plugged_in"))
 	return with&PlugTypes[s.Plugged()] != 0
 }
 
-// goingAway is how long the lock screen takes to go.
+// goingAway is how long the lock screen takes to disappear.
 const goingAway = 400 * time.Millisecond
 
-// DismissKeyguard takes away a lock screen that asks for nothing; another one asks.
+// DismissKeyguard dismisses an insecure lock screen; a secure one stays.
 func (s *Screen) DismissKeyguard() {
 	if s.Keyguard != "swipe" {
 		return
@@ -119,7 +118,7 @@ func (s *Screen) DismissKeyguard() {
 	s.Clock.At(s.Clock.Now()+goingAway, func() { s.Locked = s.Locked && !s.Screen().On })
 }
 
-// Hidden says why nothing of an app is to be seen, "" where it is.
+// Hidden describes why no app is visible, "" if one is.
 func (s *Screen) Hidden() string {
 	switch {
 	case !s.Screen().On:
@@ -130,7 +129,7 @@ func (s *Screen) Hidden() string {
 	return ""
 }
 
-// SetBrightness takes the setting screen_brightness, 0 to 255.
+// SetBrightness applies the setting screen_brightness, 0 to 255.
 func (s *Screen) SetBrightness(value string) {
 	b, err := strconv.Atoi(value)
 	if err != nil {
@@ -139,8 +138,7 @@ func (s *Screen) SetBrightness(value string) {
 	s.SetScreen(account.Screen{On: s.Screen().On, Brightness: min(max(b, 0), 255)})
 }
 
-// PowerKey is what a key of the phone's side does to the screen; false for
-// other keys.
+// PowerKey handles a hardware key; false for keys that do not affect the screen.
 func (s *Screen) PowerKey(key string) bool {
 	switch key {
 	case "26", "KEYCODE_POWER":

@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// background runs a command line beside the shell: COMMAND &.
+// background runs a command line in the background: COMMAND &.
 func (s *Shell) background(p pipeline, on Streams) {
 	h := s.host
 	if len(h.jobs) >= maxJobs {
@@ -20,7 +20,7 @@ func (s *Shell) background(p pipeline, on Streams) {
 	j := &Job{pid: child.pid, Name: "sh", Line: "sh", Signal: func(number int) { child.end(128 + number) }}
 	h.jobs[child.pid] = j
 	child.job = j
-	// It begins once the shell has gone on, so that $! is known by then.
+	// It starts after the shell has continued, so that $! is set by then.
 	h.Clock.At(h.Clock.Now(), func() {
 		if !child.ended {
 			child.pipeline(p, on, child.end)
@@ -34,7 +34,7 @@ func detaches(p pipeline) bool {
 	return len(words) > 0 && len(words[0].parts) == 1 && (words[0].parts[0].text == "nohup" || words[0].parts[0].text == "setsid")
 }
 
-// prefixed runs a command behind nohup or setsid, which no hang-up reaches.
+// prefixed runs a command after nohup or setsid, which is immune to hang-ups.
 func prefixed(c *Call, then func(code int)) {
 	args := c.Args
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
@@ -48,7 +48,7 @@ func prefixed(c *Call, then func(code int)) {
 	c.Run(args, c.Streams, then)
 }
 
-// waitCommand waits for what runs in the background.
+// waitCommand waits for background commands.
 func waitCommand(c *Call, then func(code int)) {
 	s := c.Shell
 	left := 0

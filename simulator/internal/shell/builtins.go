@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/storage"
 )
 
-// builtins are the commands that every shell has. They are filled in by init,
-// because a command can run commands.
+// builtins are the commands of every shell. They are set by init, because a command can run
+// commands.
 var builtins map[string]Command
 
 func init() {
@@ -52,7 +52,7 @@ func echo(c *Call) int {
 	return 0
 }
 
-// exit leaves the innermost script or subshell; what would follow in it doesn't.
+// exit leaves the innermost script or subshell; its remaining commands are skipped.
 func exit(c *Call, _ func(code int)) {
 	code, err := strconv.Atoi(c.Arg(0))
 	if err != nil {
@@ -65,7 +65,7 @@ func exit(c *Call, _ func(code int)) {
 	c.Shell.end(code & 255)
 }
 
-// execute is exec: a command instead of the shell, of which nothing more runs.
+// execute is exec: it replaces the shell by a command.
 func execute(c *Call, then func(code int)) {
 	if len(c.Args) == 0 {
 		then(0)
@@ -76,7 +76,7 @@ func execute(c *Call, then func(code int)) {
 	})
 }
 
-// printf is printf FORMAT [ARG...] with %s, %d and %%, once.
+// printf is printf FORMAT [ARG...] with %s, %d and %%, without repetition.
 func printf(c *Call) int {
 	args := c.Args
 	if len(args) == 0 {
@@ -110,7 +110,7 @@ func printf(c *Call) int {
 	}
 }
 
-// sleep waits on the phone's clock.
+// sleep sleeps on the phone's clock.
 func sleep(c *Call, then func(code int)) {
 	seconds, err := strconv.ParseFloat(c.Arg(0), 64)
 	if err != nil || !(seconds >= 0 && seconds <= 86_400) {
@@ -274,7 +274,7 @@ func test(c *Call) int {
 	return 1
 }
 
-// df reports the storage: toolbox's words before Android 6, toybox's since.
+// df prints the storage: in toolbox's format before Android 6, in toybox's since.
 func df(c *Call) int {
 	const total = 12_582_912 // KiB
 	used := 2_097_152 + c.host.Files.Used()>>10

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Command is something that a shell can run. It may end at once or leave its end
-// to the clock; then is called once, with the exit code.
+// Command is a command of the shell. It may end at once or on the clock; then is called once,
+// with the exit code.
 type Command struct {
-	Since int // the API level that brought it
+	Since int // the API level that introduced it
 	Run   func(c *Call, then func(code int))
 }
 
-// now is a command that ends at once.
+// now returns a command that ends at once.
 func now(f func(c *Call) int) func(c *Call, then func(code int)) {
 	return func(c *Call, then func(code int)) { then(f(c)) }
 }
@@ -21,11 +21,11 @@ func now(f func(c *Call) int) func(c *Call, then func(code int)) {
 type Call struct {
 	*Shell
 	Args []string // without the command's name
-	As   string   // the package with whose rights it runs, "" for the shell's own
+	As   string   // the package as which it runs, "" for the shell itself
 	Streams
 }
 
-// AtOnce reports whether the command has to end at once: it stands in $(…).
+// AtOnce reports whether the command must end at once, because it is in $(…).
 func (c *Call) AtOnce() bool { return c.substituting > 0 }
 
 // Printf writes to standard output.
@@ -34,10 +34,10 @@ func (c *Call) Printf(format string, args ...any) { c.Out.Write(fmt.Appendf(nil,
 // Errorf writes to standard error.
 func (c *Call) Errorf(format string, args ...any) { c.Err.Write(fmt.Appendf(nil, format, args...)) }
 
-// EndJob takes a job off the list.
+// EndJob removes a job from the list.
 func (c *Call) EndJob(j *Job) { c.host.EndJob(j) }
 
-// Arg is the i-th argument, or "".
+// Arg returns the i-th argument, or "".
 func (c *Call) Arg(i int) string {
 	if i < len(c.Args) {
 		return c.Args[i]
@@ -45,7 +45,7 @@ func (c *Call) Arg(i int) string {
 	return ""
 }
 
-// Plain are the arguments that are no options, and the letters of those that are.
+// Plain returns the arguments other than options, and the letters of the options.
 func (c *Call) Plain() (args []string, options string) {
 	for _, a := range c.Args {
 		if strings.HasPrefix(a, "-") {
@@ -89,11 +89,10 @@ func (s *Shell) Run(args []string, on Streams, then func(code int)) {
 	cmd.Run(&Call{Shell: s, Args: args[1:], Streams: on}, then)
 }
 
-// path is where the shell lies: it begins its messages with it.
+// path is the path of the shell, with which its messages begin.
 const path = "/system/bin/sh"
 
-// notFound is how mksh says that it knows no such command: in other words since
-// Android 10.
+// notFound returns mksh's message for an unknown command, which changed in Android 10.
 func (h *Host) notFound() string {
 	if h.API >= 29 {
 		return "inaccessible or not found"

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// maxCommands bounds what one command line can set in motion.
+// maxCommands limits the commands of one command line.
 const maxCommands = 100_000
 
-// Streams are what a command reads and writes.
+// Streams are the input and outputs of a command.
 type Streams struct {
 	In       []byte
 	Out, Err io.Writer
 }
 
-// eval reads and runs a command line; then is called with its exit code.
+// eval parses and runs a command line; then is called with its exit code.
 func (s *Shell) eval(text string, on Streams, then func(code int)) {
 	l, err := parseScript(text)
 	if err != nil {
@@ -34,8 +34,8 @@ func (s *Shell) list(l *list, i int, on Streams, then func(code int)) {
 		if join := l.joins[i]; (join == "&&" && s.status != 0) || (join == "||" && s.status == 0) {
 			continue
 		}
-		// A command that ends at once is followed here, without recursion; one
-		// that lasts comes back through the clock.
+		// A command that ends at once is continued here, without recursion; others continue on
+		// the clock.
 		if l.background[i] {
 			s.background(l.items[i], on)
 			s.status = 0
@@ -95,7 +95,7 @@ func (s *Shell) node(n node, on Streams, then func(code int)) {
 	for _, w := range n.words {
 		args = append(args, s.files(w)...)
 	}
-	if s.variables = nil; len(args) > 0 { // those of one command
+	if s.variables = nil; len(args) > 0 { // assignments apply to one command
 		args = s.assign(args)
 	}
 	if len(args) == 0 {
@@ -105,8 +105,7 @@ func (s *Shell) node(n node, on Streams, then func(code int)) {
 	s.Run(args, on, end)
 }
 
-// files are the names of files that a word with an asterisk stands for, or the word
-// itself.
+// files returns the names of files that match a word with an asterisk, or the word itself.
 func (s *Shell) files(w word) []string {
 	text := s.expand(w)
 	if w.star {
@@ -117,10 +116,10 @@ func (s *Shell) files(w word) []string {
 	return []string{text}
 }
 
-// assignment is NAME=VALUE before a command.
+// assignment matches NAME=VALUE before a command.
 var assignment = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)=(.*)$`)
 
-// assign notes the variables that stand before a command, and returns the command.
+// assign stores the assignments before a command, and returns the command.
 func (s *Shell) assign(args []string) []string {
 	for len(args) > 0 {
 		m := assignment.FindStringSubmatch(args[0])
@@ -135,10 +134,10 @@ func (s *Shell) assign(args []string) []string {
 	return args
 }
 
-// Variable is what was assigned to a name before the command that runs.
+// Variable returns the value that was assigned to a name before the running command.
 func (s *Shell) Variable(name string) string { return s.variables[name] }
 
-// Assign sets a variable for the commands that this one runs.
+// Assign sets a variable for the commands that this command runs.
 func (s *Shell) Assign(name, value string) {
 	if s.variables == nil {
 		s.variables = map[string]string{}
@@ -146,7 +145,7 @@ func (s *Shell) Assign(name, value string) {
 	s.variables[name] = value
 }
 
-// expand makes a word of its parts. Commands in $(…) have to end at once.
+// expand expands a word. Commands in $(…) must end at once.
 func (s *Shell) expand(w word) string {
 	var b strings.Builder
 	for _, p := range w.parts {
@@ -176,7 +175,7 @@ func (s *Shell) expand(w word) string {
 	return b.String()
 }
 
-// redirect applies redirections; finish tells what went wrong with the files.
+// redirect applies redirections; finish returns the errors of the files.
 func (s *Shell) redirect(redirs []redirection, on Streams) (_ Streams, finish func() error, err error) {
 	var files []func() error
 	for _, r := range redirs {

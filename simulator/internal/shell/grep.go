@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// lines are the input of a filter: those of a file, or what comes through a pipe.
+// lines returns the input of a filter: the lines of a file, or of a pipe.
 func (c *Call) lines(file string) ([][]byte, error) {
 	data := c.In
 	if file != "" {

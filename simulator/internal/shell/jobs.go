@@ -8,20 +8,19 @@ import (
 	"time"
 )
 
-// Job is a program other than an app that runs on the phone: a recorder, or a
-// command line in the background.
+// Job is a program on the phone other than an app: a recorder, or a background command line.
 type Job struct {
 	Name string
 	Line string // its command line
-	// Signal makes it end, now or after a while.
+	// Signal ends it, now or after a while.
 	Signal func(number int)
-	// Died is told of a process beside the jobs that ended; it may be nil.
+	// Died is called when a process other than a job has ended; it may be nil.
 	Died func(pid int)
-	// Guarded is what SELinux runs in a domain of its own, which the shell may end
-	// but neither ask by signal 0 nor kill.
+	// Guarded is a program that SELinux runs in a domain of its own. The shell may end it, but
+	// may not send signal 0 or kill it.
 	Guarded bool
-	Program any // what runs, for those who know it
-	// CPU is what it had of the CPUs; nil where nobody counts.
+	Program any // the program, for its own package
+	// CPU returns its CPU time; nil if it is not counted.
 	CPU func() time.Duration
 
 	pid int
@@ -30,23 +29,23 @@ type Job struct {
 // PID is the job's process id, once it was added.
 func (j *Job) PID() int { return j.pid }
 
-// refuses reports whether SELinux keeps a signal of the shell's from the job.
+// refuses reports whether SELinux blocks a signal from the shell to the job.
 func (j *Job) refuses(number int) bool { return j.Guarded && (number == 0 || number == sigKill) }
 
-// firstJob is where the process ids of jobs begin, far from those of apps.
+// firstJob is the first process id of jobs, far from those of apps.
 const firstJob = 20_000
 
-// maxJobs bounds what runs in the background.
+// maxJobs limits the background jobs.
 const maxJobs = 200
 
-// newPID is a free process id for a job.
+// newPID returns a free process id for a job.
 func (h *Host) newPID() int {
 	h.nextJob += 3
 	return firstJob + h.nextJob
 }
 
-// AddJob puts a job on the list; its pid is that of the background shell that
-// runs it alone, or a new one.
+// AddJob adds a job to the list; its pid is that of the background shell that only runs it, or
+// a new one.
 func (s *Shell) AddJob(j *Job) {
 	j.pid = s.pid
 	if j.pid == 0 {
@@ -55,17 +54,17 @@ func (s *Shell) AddJob(j *Job) {
 	s.host.jobs[j.pid] = j
 }
 
-// EndJob takes a job off the list.
+// EndJob removes a job from the list.
 func (h *Host) EndJob(j *Job) {
 	if h.HasJob(j) {
 		delete(h.jobs, j.pid)
 	}
 }
 
-// HasJob reports whether a job still runs; a restart of the phone ends all.
+// HasJob reports whether a job is still running; a restart of the phone ends all.
 func (h *Host) HasJob(j *Job) bool { return h.jobs[j.pid] == j }
 
-// Jobs are the jobs by pid.
+// Jobs returns the jobs by pid.
 func (h *Host) Jobs() []*Job {
 	var out []*Job
 	for _, pid := range slices.Sorted(maps.Keys(h.jobs)) {
@@ -74,7 +73,7 @@ func (h *Host) Jobs() []*Job {
 	return out
 }
 
-// TellJobs tells all jobs that a process beside them ended.
+// TellJobs notifies all jobs that another process has ended.
 func (h *Host) TellJobs(pid int) {
 	for _, j := range h.Jobs() {
 		if j.Died != nil {
@@ -83,15 +82,15 @@ func (h *Host) TellJobs(pid int) {
 	}
 }
 
-// StatLine is /proc/PID/stat of a process, with what it and its children that have ended had
-// of the CPUs, and when it began.
+// StatLine returns /proc/PID/stat of a process, with its own and its ended children's CPU
+// time, and its start time.
 func StatLine(pid int, name string, own, children, began time.Duration) string {
 	const tick = 10 * time.Millisecond
 	return fmt.Sprintf("%d (%s) S 1 1 0 0 -1 1077936448 0 0 0 0 %d %d %d %d 20 0 4 0 %d 40000000 900 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 2 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 		pid, name, int64(own/tick)*3/4, int64(own/tick)-int64(own/tick)*3/4, int64(children/tick)/2, int64(children/tick)-int64(children/tick)/2, int64(began/tick))
 }
 
-// ProcFile is a file of /proc of a job.
+// ProcFile returns a file of /proc of a job.
 func (h *Host) ProcFile(name string) (text string, ok bool) {
 	for pid, j := range h.jobs {
 		switch name {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// buffer is an output on its way to the client: writing never waits.
+// buffer is an output that is being sent to the client: writes never block.
 type buffer struct {
 	mu     sync.Mutex
 	more   *sync.Cond
@@ -13,7 +13,7 @@ type buffer struct {
 	closed bool
 }
 
-// maxUnread is where output that nobody reads is dropped.
+// maxUnread is the limit beyond which unread output is dropped.
 const maxUnread = 64 << 20
 
 func newBuffer() *buffer {
@@ -22,7 +22,7 @@ func newBuffer() *buffer {
 	return b
 }
 
-// Write takes all, or drops it.
+// Write buffers b, or drops it.
 func (b *buffer) Write(text []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -40,7 +40,7 @@ func (b *buffer) close() {
 	b.more.Broadcast()
 }
 
-// copyTo writes everything to w until the end. What w doesn't take is dropped.
+// copyTo writes everything to w until the end. If w fails, the rest is dropped.
 func (b *buffer) copyTo(w io.Writer) {
 	for {
 		b.mu.Lock()

@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// The part of the shell's language that collectors and test scripts use: words
-// with quotes, $? and $!, lists with ; && || &, pipes, groups and redirections.
+// The part of the shell's language that collectors and test scripts use: words with quotes, $?
+// and $!, lists with ; && || &, pipes, groups and redirections.
 
-// maxScript bounds a command line or a script, maxDepth its groups.
+// maxScript limits a command line or a script, maxDepth its nesting.
 const (
 	maxScript = 1 << 20
 	maxDepth  = 20
 )
 
-// list is commands one after the other. joins[i] stands before items[i]: "",
-// "&&" or "||". background[i] says that nobody waits for items[i].
+// list is a sequence of commands. joins[i] precedes items[i]: "", "&&" or "||". background[i]
+// reports that items[i] runs in the background.
 type list struct {
 	items      []pipeline
 	joins      []string
 	background []bool
 }
 
-// toBackground makes the last commands that are joined by && and || one group
-// that runs in the background.
+// toBackground turns the last commands joined by && and || into one background group.
 func (l *list) toBackground() {
 	from := len(l.items) - 1
 	for from > 0 && l.joins[from] != "" {
@@ -49,14 +48,13 @@ type node struct {
 	redirs   []redirection
 }
 
-// word is the parts that make up one word.
+// word is a word, made of parts.
 type word struct {
 	parts []part
-	star  bool // an asterisk without quotes stands for what files are called
+	star  bool // contains an unquoted asterisk, which matches file names
 }
 
-// part is text, or a variable ($?, $! or $$), or the output of a list of commands:
-// $(…).
+// part is text, a variable ($?, $! or $$), or a command substitution: $(…).
 type part struct {
 	text     string
 	variable byte // '?', '!' or '$'; 0: none
@@ -68,7 +66,7 @@ type redirection struct {
 	to word
 }
 
-// parseScript reads a command line.
+// parseScript parses a command line.
 func parseScript(text string) (*list, error) {
 	if len(text) > maxScript {
 		return nil, fmt.Errorf("syntax error: more than %d bytes", maxScript)
@@ -86,7 +84,7 @@ type scanner struct {
 	at   int
 }
 
-// skip passes blanks and comments, and reports whether a line ended.
+// skip skips blanks and comments, and reports whether a line has ended.
 func (s *scanner) skip(lines bool) {
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
@@ -112,7 +110,7 @@ func (s *scanner) take(token string) bool {
 	return false
 }
 
-// list reads until the closing token, or the end.
+// list parses until the closing token, or the end.
 func (s *scanner) list(depth int, closing string) (*list, error) {
 	if depth > maxDepth {
 		return nil, errors.New("syntax error: groups are nested too deep")
@@ -231,7 +229,7 @@ func (s *scanner) redirection(depth int) (r redirection, ok bool, err error) {
 	return r, false, nil
 }
 
-// word reads one word; ok is false where none begins.
+// word parses one word; ok is false if none begins.
 func (s *scanner) word(depth int) (w word, ok bool, err error) {
 	var b strings.Builder
 	for s.at < len(s.text) {
@@ -276,7 +274,7 @@ func (w *word) flush(b *strings.Builder) {
 	}
 }
 
-// plain reads $?, $!, $$, $(…) or one byte that means itself.
+// plain parses $?, $!, $$, $(…) or one literal byte.
 func (s *scanner) plain(b *strings.Builder, w *word, depth int) error {
 	switch {
 	case s.take("$?"), s.take("$!"), s.take("$$"):

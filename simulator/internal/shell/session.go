@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// LineCPU is what a line costs that a shell runs which is there already, beside the
-// processes that it starts: a tenth of one, as with mksh on a computer
+// LineCPU is the CPU time of a line in an existing shell, apart from the processes that it
+// starts: a tenth of a process, as for mksh on a computer
 // (docs/collection/watching.md).
 const LineCPU = ProcessCPU / 10
 
-// unfinished is the error of a text that would be whole with more behind it.
+// unfinished is the error for an incomplete text.
 type unfinished string
 
 func (u unfinished) Error() string { return string(u) }
 
-// begins begins a shell without a command, which reads its standard input.
+// begins starts a shell without a command, which reads its standard input.
 func (h *Host) begins(ctx context.Context, s *Shell) {
 	h.Lock.Lock()
 	defer h.Lock.Unlock()
@@ -35,8 +35,8 @@ func (h *Host) begins(ctx context.Context, s *Shell) {
 	h.hear(ctx, s)
 }
 
-// session runs what comes in, line by line or as many lines as make up a command, until
-// the input ends. What is behind a command that reads the standard input is for that.
+// session runs the input line by line, or in as many lines as a command needs, until its end.
+// The input after a command that reads standard input belongs to that command.
 func (h *Host) session(ctx context.Context, s *Shell, stdin io.Reader) {
 	in := bufio.NewReader(stdin)
 	for text := ""; ; {
@@ -65,8 +65,8 @@ func (h *Host) session(ctx context.Context, s *Shell, stdin io.Reader) {
 	}
 }
 
-// line runs commands that came in, and returns when they are over; false where the shell
-// is then. What can't be read ends a shell that talks to nobody (mksh, unwind).
+// line runs a line of input, and returns when its commands have ended; false if the shell has
+// ended. A syntax error ends a non-interactive shell (mksh, unwind).
 func (h *Host) line(ctx context.Context, s *Shell, l *list, wrong error, in []byte) (lives bool) {
 	over := make(chan struct{})
 	h.Lock.Lock()

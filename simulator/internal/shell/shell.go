@@ -11,40 +11,40 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/storage"
 )
 
-// Shell is one command line that runs: its outputs and its end.
+// Shell is one running command line: its outputs and its end.
 type Shell struct {
 	host     *Host
 	out, err *buffer
 	ended    bool
-	// substituting counts the $(…) that are being worked out.
+	// substituting counts the nested $(…) in progress.
 	substituting int
-	variables    map[string]string // assigned before the command that runs
+	variables    map[string]string // assigned before the running command
 	code         int
-	done         chan struct{}    // closed when it ended
-	delivered    chan struct{}    // closed when its output was handed over
-	served       <-chan struct{}  // closed when whoever started it is done with it; nil: never said
+	done         chan struct{}    // closed when it has ended
+	delivered    chan struct{}    // closed when its output was sent
+	served       <-chan struct{}  // closed when the client is finished with it; nil: never
 	status       int              // $?
-	exits        []func(code int) // where exit leads, innermost last
+	exits        []func(code int) // targets of exit, innermost last
 	commands     int
 
-	// Of a command line in the background (background.go):
+	// For a background command line (background.go):
 	parent   *Shell // nil: started from outside
 	pid      int
 	job      *Job
-	then     []func() // told when it ended
-	detached bool     // no hang-up reaches it
+	then     []func() // called when it has ended
+	detached bool     // immune to hang-ups
 
 	children []*Shell
 	last     int      // $!
-	hungUp   []func() // told of a hang-up
+	hungUp   []func() // called on a hang-up
 
-	// Of a shell that was given no command (session.go):
-	own   int // its process, 0: any other's that nobody asked for yet
-	lines int // that it has run
+	// For a shell without a command (session.go):
+	own   int // its process id, 0: not requested yet
+	lines int // number of lines run
 }
 
-// Start begins a command line and returns when the phone has accepted it; wait
-// blocks until it ends. What the command sets in motion has begun by then.
+// Start starts a command line and returns when the phone has accepted it; wait blocks until it
+// ends. Everything that the command starts has begun by then.
 func (h *Host) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) (wait func() int) {
 	s := &Shell{host: h, out: newBuffer(), err: newBuffer(), done: make(chan struct{}), delivered: make(chan struct{}), served: ctx.Done()}
 	if stdout == stderr {
@@ -71,8 +71,8 @@ func (h *Host) Start(ctx context.Context, command string, stdin io.Reader, stdou
 	}
 }
 
-// stdinNeeded is how much of standard input a command line reads: none, but for
-// an installation from a stream, and what has a command that reads it to its end.
+// stdinNeeded returns how much of its standard input a command line reads: nothing, except for
+// an installation from a stream, and a command that reads its input to the end.
 func stdinNeeded(command string) int64 {
 	if n := streamed(command); n > 0 {
 		return n
@@ -83,7 +83,7 @@ func stdinNeeded(command string) int64 {
 	return 0
 }
 
-// streamed is how many bytes an installation takes from standard input.
+// streamed returns how many bytes an installation reads from standard input.
 func streamed(command string) int64 {
 	words := strings.Fields(command)
 	for i, w := range words {
@@ -97,7 +97,7 @@ func streamed(command string) int64 {
 	return 0
 }
 
-// reads reports whether one of the commands reads the standard input of all.
+// reads reports whether one of the commands reads the shared standard input.
 func (l *list) reads() bool {
 	return slices.ContainsFunc(l.items, func(p pipeline) bool { return p[0].reads() })
 }
@@ -118,7 +118,7 @@ func (n node) reads() bool {
 	return readsStdin(words)
 }
 
-// readsStdin reports whether a command reads its standard input, as it is called.
+// readsStdin reports whether a command with these arguments reads its standard input.
 func readsStdin(words []string) bool {
 	for len(words) > 0 && words[0] == "exec" {
 		words = words[1:]
@@ -126,7 +126,7 @@ func readsStdin(words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
-	own := map[string]int{"cat": 0, "sh": 0, "grep": 1} // arguments that name no file
+	own := map[string]int{"cat": 0, "sh": 0, "grep": 1} // arguments that are not files
 	operands, known := own[words[0]]
 	for _, w := range words[1:] {
 		switch {
@@ -139,10 +139,10 @@ func readsStdin(words []string) bool {
 	return known && operands >= 0
 }
 
-// asksNothing reports whether a command line ends with the empty command, maybe behind
-// what keeps a device claimed, and in what a client wraps around a command where adb
-// tells no exit codes (before Android 7). It is asked beside what is measured, by another
-// clock, and moves nothing.
+// asksNothing reports whether a command line ends with the empty command, possibly after the
+// renewal of a device's mark, and within the wrapper for adb without exit codes (before
+// Android 7). Such a command is a liveness check, concurrent with the measurement and by
+// another clock, and does not advance time.
 func asksNothing(command string) bool {
 	return strings.HasSuffix(command, ":") || strings.Contains(command, ":\n) </dev/null; echo ")
 }
@@ -162,8 +162,8 @@ func (h *Host) begin(ctx context.Context, s *Shell, command string, input []byte
 	h.Lock.Unlock()
 }
 
-// hear waits until whoever started the command lines that ended meanwhile knows of it,
-// but for one: that happens before this one answers. The lock is let go for that time.
+// hear waits until the clients of the other command lines that have ended know it, before this
+// one answers. The lock is released while it waits.
 func (h *Host) hear(ctx context.Context, own *Shell) {
 	finished := slices.DeleteFunc(h.TakeFinished(), func(s *Shell) bool { return s == own })
 	if h.Runs || len(finished) == 0 {
@@ -174,7 +174,7 @@ func (h *Host) hear(ctx context.Context, own *Shell) {
 	_ = finished.Delivered(ctx)
 }
 
-// enclose makes exit lead to then until the enclosed commands are done.
+// enclose makes exit call then until the enclosed commands have ended.
 func (s *Shell) enclose(then func(code int)) (done func(code int)) {
 	depth := len(s.exits)
 	done = func(code int) {
@@ -185,7 +185,7 @@ func (s *Shell) enclose(then func(code int)) (done func(code int)) {
 	return done
 }
 
-// end ends the command line, with the host locked.
+// end ends the command line; the host is locked.
 func (s *Shell) end(code int) {
 	if s.ended {
 		return
@@ -212,8 +212,8 @@ func (s *Shell) hangUp() {
 	s.hang()
 }
 
-// hang ends a command line whose connection is gone, and what it started in the
-// background, unless that is detached.
+// hang ends a command line whose connection is lost, and its background commands, unless they
+// are detached.
 func (s *Shell) hang() {
 	if s.ended {
 		return
@@ -229,19 +229,19 @@ func (s *Shell) hang() {
 	s.end(129)
 }
 
-// Ended reports whether the command line is over, or was hung up.
+// Ended reports whether the command line has ended, or was hung up.
 func (s *Shell) Ended() bool { return s.ended }
 
-// Detached reports whether no hang-up reaches it.
+// Detached reports whether it is immune to hang-ups.
 func (s *Shell) Detached() bool { return s.detached }
 
-// OnHangUp has do called when the connection of the command line is gone.
+// OnHangUp registers a function for the loss of the command line's connection.
 func (s *Shell) OnHangUp(do func()) { s.hungUp = append(s.hungUp, do) }
 
-// OnEnd has do called when the command line is over.
+// OnEnd registers a function for the end of the command line.
 func (s *Shell) OnEnd(do func()) { s.then = append(s.then, do) }
 
-// deliver copies the outputs until both end.
+// deliver copies both outputs until they end.
 func (s *Shell) deliver(stdout, stderr io.Writer) {
 	var both sync.WaitGroup
 	if s.err != s.out {

@@ -13,8 +13,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/storage"
 )
 
-// newHost is a host with a clock, files and one command, "hello", that came with API
-// level 20.
+// newHost returns a host with a clock, files and one command, "hello", introduced in API level
+// 20.
 func newHost(api int) *shell.Host {
 	made := time.Unix(1e9, 0)
 	h := &shell.Host{
@@ -30,7 +30,7 @@ func newHost(api int) *shell.Host {
 	return h
 }
 
-func TestAShellNeedsNoPhone(t *testing.T) {
+func TestHost(t *testing.T) {
 	t.Parallel()
 	h := newHost(30)
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestAShellNeedsNoPhone(t *testing.T) {
 	}
 }
 
-func TestACommandIsThereFromItsAndroidOn(t *testing.T) {
+func TestCommandSince(t *testing.T) {
 	t.Parallel()
 	var out, errs strings.Builder
 	if code := newHost(19).Start(t.Context(), "hello", strings.NewReader(""), &out, &errs)(); code != 127 || errs.String() != "/system/bin/sh: hello: not found\n" {
@@ -63,7 +63,7 @@ func TestACommandIsThereFromItsAndroidOn(t *testing.T) {
 	}
 }
 
-func TestASleepLastsOnTheHostsClock(t *testing.T) {
+func TestSleep(t *testing.T) {
 	t.Parallel()
 	h := newHost(30)
 	var out strings.Builder
@@ -77,7 +77,7 @@ func TestASleepLastsOnTheHostsClock(t *testing.T) {
 	}
 }
 
-func TestWhatIsPipedInIsReadByWhateverReadsIt(t *testing.T) {
+func TestStandardInput(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"cat":                            "abc\n",
@@ -97,8 +97,8 @@ func TestWhatIsPipedInIsReadByWhateverReadsIt(t *testing.T) {
 	}
 }
 
-// A terminal that stays open holds up no command that reads nothing from it.
-func TestACommandThatReadsNothingDoesNotWaitForInput(t *testing.T) {
+// An open terminal does not block a command that reads nothing from it.
+func TestOpenInputDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	stdin, open := io.Pipe()
 	defer open.Close()
@@ -108,9 +108,8 @@ func TestACommandThatReadsNothingDoesNotWaitForInput(t *testing.T) {
 	}
 }
 
-// A shell that is given no command runs each line when it comes, and is one process for
-// all of them.
-func TestAShellRunsWhatComesInLineByLine(t *testing.T) {
+// A shell without a command runs each line as it arrives, in a single process.
+func TestSession(t *testing.T) {
 	t.Parallel()
 	h := newHost(30)
 	stdin, client := io.Pipe()
@@ -142,7 +141,7 @@ func TestAShellRunsWhatComesInLineByLine(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.line, got, c.answer)
 		}
 	}
-	if got := h.Asked.Processes; got != 6 { // itself, hello, the subshell, grep and pidof; a pipe's first echo is its own
+	if got := h.Asked.Processes; got != 6 { // itself, hello, the subshell, grep, pidof, and the pipe's first echo
 		t.Errorf("%d processes were started", got)
 	}
 	var kill strings.Builder
@@ -154,9 +153,8 @@ func TestAShellRunsWhatComesInLineByLine(t *testing.T) {
 	}
 }
 
-// A shell that talks to nobody ends where it can't read what comes, at exit and with its
-// input.
-func TestWhatEndsAShellThatReadsLines(t *testing.T) {
+// A non-interactive shell ends at a syntax error, at exit and at the end of its input.
+func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	for lines, want := range map[string]struct {
 		out, errs string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Signals by name; the others are known by number alone.
+// Signals by name; others are given by number.
 var signals = map[string]int{"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 15}
 
 // Signals by number.
@@ -18,7 +18,7 @@ const (
 	Term    = 15
 )
 
-// signalNumber reads "INT", "SIGINT" or "2".
+// signalNumber parses "INT", "SIGINT" or "2".
 func signalNumber(s string) (int, bool) {
 	if n, err := strconv.Atoi(s); err == nil && n >= 0 && n <= 64 {
 		return n, true
@@ -27,8 +27,8 @@ func signalNumber(s string) (int, bool) {
 	return n, ok
 }
 
-// signalled takes the signal out of a command's arguments: -INT, -2, -s INT, and
-// for pkill -l INT.
+// signalled extracts the signal from a command's arguments: -INT, -2, -s INT, and for pkill -l
+// INT.
 func (c *Call) signalled() (number int, rest []string) {
 	number = Term
 	for i := 0; i < len(c.Args); i++ {
@@ -76,7 +76,7 @@ func Kill(c *Call) int {
 	return code
 }
 
-// send sends a signal to a process; false where there is none. Signal 0 only asks.
+// send sends a signal to a process; false if there is none. Signal 0 only checks.
 func (h *Host) send(pid, number int) bool {
 	if j := h.jobs[pid]; j != nil {
 		if number > 0 {
@@ -95,8 +95,7 @@ func (h *Host) send(pid, number int) bool {
 	return false
 }
 
-// quits has a process write the stacks of its threads; refused says that who asks
-// may not.
+// quits makes a process write its threads' stacks; refused reports that the caller may not.
 func (h *Host) quits(pid int, as string) (done, refused bool) {
 	for _, pr := range h.Others() {
 		if pr.PID == pid && pr.Quit != nil {
@@ -140,8 +139,8 @@ func pkill(c *Call) int {
 	return 0
 }
 
-// maxArgs is how much of an app's name its command line has room for: it takes the place
-// of zygote's (AndroidRuntime::setArgv0).
+// maxArgs is the limit of an app's name on its command line, which replaces zygote's
+// (AndroidRuntime::setArgv0).
 const maxArgs = 75
 
 // pidof is pidof NAME...
@@ -164,7 +163,7 @@ func pidof(c *Call) int {
 	return 0
 }
 
-// isProcess reports whether a path is the folder of /proc of something that runs.
+// isProcess reports whether a path is the /proc folder of a running process.
 func (h *Host) isProcess(name string) bool {
 	text, below := strings.CutPrefix(name, "/proc/")
 	pid, err := strconv.Atoi(text)

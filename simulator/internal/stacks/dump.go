@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/clock"
 )
 
-// thread is what a dump says of one thread.
+// thread is a thread in a dump.
 type thread struct {
 	name         string
 	daemon       bool
@@ -19,23 +19,23 @@ type thread struct {
 	vm           int // its number in the virtual machine
 	tid          int32
 	nice         int
-	status       string // as ART names it
-	state        byte   // as the kernel does
+	status       string // ART's name
+	state        byte   // the kernel's
 	core         int
 	ran, delayed time.Duration
 	turns        int
 	frames       []string // see frames.go
 }
 
-// hash is a number that follows from a text, for addresses.
+// hash returns a hash of a text, for addresses.
 func hash(text string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(text))
 	return h.Sum32()
 }
 
-// dump is a process as its runtime writes it (ThreadList::DumpForSigQuit and
-// Thread::DumpState of ART, dvmDumpAllThreads of Dalvik).
+// dump formats a process like its runtime (ThreadList::DumpForSigQuit and Thread::DumpState of
+// ART, dvmDumpAllThreads of Dalvik).
 func (p *Process) dump(pid int, name string, threads []thread) string {
 	var b strings.Builder
 	now, api := clock.Wall(p.Clock.Now()), p.Profile.API
@@ -65,11 +65,11 @@ func (p *Process) dump(pid int, name string, threads []thread) string {
 	return b.String()
 }
 
-// channelsSince is the API level from which a dump for the system tells in which function of
-// the kernel each thread waits.
+// channelsSince is the API level from which on a dump for the system contains the kernel
+// function in which each thread waits.
 const channelsSince = 33
 
-// channels is that (dumpWaitingChannels of debuggerd's client).
+// channels formats that list (dumpWaitingChannels of debuggerd's client).
 func (p *Process) channels(pid int, name string, threads []thread) string {
 	if p.Profile.API < channelsSince {
 		return ""
@@ -83,7 +83,7 @@ func (p *Process) channels(pid int, name string, threads []thread) string {
 	return b.String()
 }
 
-// channel is the function of the kernel in which a thread waits, "0" of one that runs.
+// channel returns the kernel function in which a thread waits, "0" for a running one.
 func (t thread) channel(api int) string {
 	first := strings.Join(t.frames[:min(len(t.frames), 2)], " ")
 	switch {
@@ -103,8 +103,8 @@ func (t thread) channel(api int) string {
 	return "futex_wait"
 }
 
-// Backtrace is what debuggerd writes of the process: its threads' native frames
-// (dump_backtrace of libdebuggerd), or with java what its runtime does.
+// Backtrace returns debuggerd's dump of the process: its threads' native frames
+// (dump_backtrace of libdebuggerd), or with java the runtime's dump.
 func (p *Process) Backtrace(java bool) string {
 	if java {
 		return p.Dump()
@@ -124,7 +124,7 @@ func (p *Process) Backtrace(java bool) string {
 	return b.String()
 }
 
-// machine is what ART calls an ABI (GetInstructionSetString).
+// machine returns ART's name of an ABI (GetInstructionSetString).
 func machine(abi string) string {
 	switch abi {
 	case "arm64-v8a":
@@ -135,7 +135,7 @@ func machine(abi string) string {
 	return abi
 }
 
-// writeRuntime writes a little of what ART tells of itself (Runtime::DumpForSigQuit).
+// writeRuntime writes a part of ART's dump of itself (Runtime::DumpForSigQuit).
 func (p *Process) writeRuntime(b *strings.Builder, name string) {
 	if p.Profile.API >= 23 {
 		fmt.Fprintf(b, "Zygote loaded classes=%d post zygote classes=%d\n", 400*p.Profile.API, 800+hash(name)%2000)
@@ -146,7 +146,7 @@ func (p *Process) writeRuntime(b *strings.Builder, name string) {
 		30000+hash(name)%9000, 400+hash(name)%900, 200+hash(name)%300, 90000+hash(name)%40000, 400000+hash(name)%200000)
 }
 
-// art writes a thread as ART does.
+// art formats a thread like ART.
 func (t thread) art(api int) string {
 	daemon, counts, size, mutexes := "", "dsCount=0", "8MB", ""
 	if t.daemon {
@@ -178,7 +178,7 @@ func (t thread) art(api int) string {
 		t.state, t.ran.Nanoseconds(), t.delayed.Nanoseconds(), t.turns, user, ticks-user, t.core, self+0x100100000, self+0x100102000, size, mutexes, text(t.frames))
 }
 
-// text is a stack as ART writes it.
+// text formats a stack like ART.
 func text(frames []string) string {
 	var b strings.Builder
 	managed := false
@@ -194,15 +194,15 @@ func text(frames []string) string {
 
 func isManaged(frame string) bool { return strings.HasPrefix(frame, "at ") }
 
-// dalvikStatus is what Dalvik calls a status (dvmGetThreadStatusStr).
+// dalvikStatus are Dalvik's names of statuses (dvmGetThreadStatusStr).
 var dalvikStatus = map[string]string{
 	"Runnable": "RUNNABLE", "Native": "NATIVE", "Blocked": "MONITOR", "Waiting": "WAIT", "TimedWaiting": "TIMED_WAIT", "WaitingForTaskProcessor": "VMWAIT",
 }
 
-// heldBy is how ART ends the line of a monitor that another thread holds.
+// heldBy matches the end of ART's line for a monitor that another thread holds.
 var heldBy = regexp.MustCompile(`held by thread (\d+)$`)
 
-// dalvik writes a thread as Dalvik does, which tells of a monitor only who waits for it.
+// dalvik formats a thread like Dalvik, which reports monitors only for waiting threads.
 func (t thread) dalvik(all []thread) string {
 	daemon := ""
 	if t.daemon {

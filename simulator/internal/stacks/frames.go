@@ -8,10 +8,10 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Frames are written as ART writes them, without the indent: "at …" of Java, "native: …"
-// and "kernel: …" below it, and "- …" for a lock at the frame before.
+// Frames are in ART's format, without the indent: "at …" for Java, "native: …" and "kernel: …"
+// below it, and "- …" for a lock of the previous frame.
 
-// library is one of the system's, where the Android version and the machine have it.
+// library returns the path of a system library for the Android version and the machine.
 func (p *Process) library(name string) string {
 	dir := "lib"
 	if strings.Contains(p.Profile.ABI, "64") {
@@ -26,11 +26,11 @@ func (p *Process) library(name string) string {
 	return "/system/" + dir + "/" + name
 }
 
-// buildIDs is the API level from which frames name the builds of their libraries.
+// buildIDs is the API level from which on frames contain the build IDs of their libraries.
 const buildIDs = 30
 
-// native writes native frames, the innermost first: pairs of a library and what it is in,
-// "libc.so", "__ioctl+8".
+// native formats native frames, innermost first: pairs of a library and a function, "libc.so",
+// "__ioctl+8".
 func (p *Process) native(pairs ...string) (out []string) {
 	digits := 8
 	if strings.Contains(p.Profile.ABI, "64") {
@@ -46,14 +46,14 @@ func (p *Process) native(pairs ...string) (out []string) {
 	return out
 }
 
-// kernelUntil and kernelClosed are the API levels below which a process may read the
-// kernel's stacks of its threads, and below which ART still tries to.
+// kernelUntil and kernelClosed are the API levels below which a process may read its threads'
+// kernel stacks, and below which ART still tries to.
 const (
 	kernelUntil  = 26
 	kernelClosed = 30
 )
 
-// kernel writes the frames in the kernel, as far as the Android version shows them.
+// kernel formats the kernel frames, as far as the Android version shows them.
 func (p *Process) kernel(tid int32, functions ...string) (out []string) {
 	switch {
 	case p.Profile.API < renderThreadSince || p.Profile.API >= kernelClosed: // Dalvik has none
@@ -67,11 +67,11 @@ func (p *Process) kernel(tid int32, functions ...string) (out []string) {
 	return out
 }
 
-// renderThreadSince is the API level of the first Android with ART, and of the first whose
-// apps have a render thread.
+// renderThreadSince is the API level of the first Android version with ART, and with a render
+// thread.
 const renderThreadSince = 21
 
-// join puts pieces of a stack together, the innermost first.
+// join concatenates pieces of a stack, innermost first.
 func join(pieces ...[]string) (out []string) {
 	for _, piece := range pieces {
 		out = append(out, piece...)
@@ -79,12 +79,12 @@ func join(pieces ...[]string) (out []string) {
 	return out
 }
 
-// at writes a frame of Java: "at com.example.Feed.bind(Feed.java:42)".
+// at formats a Java frame: "at com.example.Feed.bind(Feed.java:42)".
 func at(method string, line int) string {
 	return fmt.Sprintf("at %s(%s:%d)", method, sourceOf(method), line)
 }
 
-// loop is what a UI thread comes from, from the looper on.
+// loop returns the callers of a UI thread's messages, from the looper on.
 func (p *Process) loop() []string {
 	api := p.Profile.API
 	looper := []string{at("android.os.Looper.loop", 135+api)}
@@ -102,8 +102,8 @@ func (p *Process) loop() []string {
 	return append(out, "at java.lang.reflect.Method.invoke!(Native method)", at("com.android.internal.os.ZygoteInit$MethodAndArgsCaller.run", 886), at("com.android.internal.os.ZygoteInit.main", 766))
 }
 
-// handled is a message that a UI thread handles: a callback, or one of the activity
-// thread's.
+// handled returns the callers of a message that a UI thread handles: a callback, or one of the
+// activity thread's.
 func (p *Process) handled(callback bool) []string {
 	dispatch := at("android.os.Handler.dispatchMessage", 102)
 	if callback {
@@ -112,7 +112,7 @@ func (p *Process) handled(callback bool) []string {
 	return join([]string{at("android.app.ActivityThread$H.handleMessage", 2200), dispatch}, p.loop())
 }
 
-// drawn is the end of what draws a frame.
+// drawn returns the callers of code that draws a frame.
 func (p *Process) drawn() []string {
 	return join([]string{
 		at("android.view.ViewRootImpl.performDraw", 4643), at("android.view.ViewRootImpl.performTraversals", 3822),
@@ -120,8 +120,8 @@ func (p *Process) drawn() []string {
 	}, p.handled(true))
 }
 
-// idle is a thread that waits for a message, and comes from there: a UI thread from its
-// loop.
+// idle returns the stack of a thread that waits for a message, with the given callers: for a
+// UI thread its loop.
 func (p *Process) idle(from []string) []string {
 	return join(p.kernel(int32(p.PID), "sys_epoll_wait", "SyS_epoll_pwait"),
 		p.native("libc.so", "__epoll_pwait+8", "libutils.so", "android::Looper::pollInner(int)+184", "libutils.so", "android::Looper::pollOnce(int, int*, int*, void**)+112",
@@ -129,12 +129,12 @@ func (p *Process) idle(from []string) []string {
 		[]string{"at android.os.MessageQueue.nativePollOnce(Native method)", at("android.os.MessageQueue.next", 335)}, from)
 }
 
-// handlerThread is what a thread that handles messages comes from, beside the UI thread.
+// handlerThread returns the callers of a message handler thread other than the UI thread.
 func handlerThread() []string {
 	return []string{at("android.os.Looper.loop", 223), at("android.os.HandlerThread.run", 67)}
 }
 
-// worker is what a thread of a pool comes from.
+// worker returns the callers of a pool thread's code.
 func worker() []string {
 	return []string{
 		at("java.util.concurrent.ThreadPoolExecutor.runWorker", 1156), at("java.util.concurrent.ThreadPoolExecutor$Worker.run", 651),
@@ -142,7 +142,7 @@ func worker() []string {
 	}
 }
 
-// asks is a thread that waits for the answer to a call by binder.
+// asks returns the stack of a thread that waits for the answer to a binder call.
 func (p *Process) asks(tid int32, call simapp.Peer) []string {
 	transact := []string{"at android.os.BinderProxy.transactNative(Native method)", at("android.os.BinderProxy.transact", 584)}
 	if p.Profile.API < 23 {
@@ -155,7 +155,7 @@ func (p *Process) asks(tid int32, call simapp.Peer) []string {
 		transact, []string{at(call.Interface+"$Stub$Proxy."+call.Method, 300+int(hash(call.Method)%4000))})
 }
 
-// answers is the end of what a thread runs that answers a call.
+// answers returns the callers of code that answers a call.
 func (p *Process) answers(call simapp.Peer) []string {
 	out := []string{at(call.Interface+"$Stub.onTransact", 200+int(hash(call.Method)%4000))}
 	if p.Profile.API >= 29 {
@@ -164,14 +164,14 @@ func (p *Process) answers(call simapp.Peer) []string {
 	return append(out, at("android.os.Binder.execTransact", 453))
 }
 
-// pooled is a thread that waits for a call to answer.
+// pooled returns the stack of a thread that waits for a call.
 func (p *Process) pooled(tid int32) []string {
 	return join(p.kernel(tid, "binder_thread_read", "binder_ioctl_write_read", "binder_ioctl", "do_vfs_ioctl", "SyS_ioctl"),
 		p.native("libc.so", "__ioctl+8", "libc.so", "ioctl+156", "libbinder.so", "android::IPCThreadState::joinThreadPool(bool)+348",
 			"libbinder.so", "android::PoolThread::threadLoop()+24", "libutils.so", "android::Thread::_threadLoop(void*)+584"))
 }
 
-// writes is a thread that waits for the storage.
+// writes returns the stack of a thread that waits for storage.
 func (p *Process) writes(tid int32, why string) []string {
 	return join(p.kernel(tid, "f2fs_issue_flush", "f2fs_do_sync_file", "f2fs_sync_file", "vfs_fsync_range", "SyS_fsync"),
 		p.native("libc.so", "fsync+8", "libsqlite.so", "sqlite3PagerSync+140", "libsqlite.so", "sqlite3VdbeHalt+1264", "libsqlite.so", "sqlite3_step+492",
@@ -183,7 +183,7 @@ func (p *Process) writes(tid int32, why string) []string {
 		})
 }
 
-// reclaims is a thread that waits for memory.
+// reclaims returns the stack of a thread that waits for memory.
 func (p *Process) reclaims(tid int32) []string {
 	return join(p.kernel(tid, "shrink_inactive_list", "try_to_free_pages", "__alloc_pages_nodemask", "filemap_fault", "handle_mm_fault", "do_page_fault"),
 		p.native("libandroidfw.so", "android::ResStringPool::stringAt(unsigned long, unsigned long*) const+56", "libandroidfw.so", "android::AssetManager2::GetResource(unsigned int, bool, unsigned short, android::Res_value*, android::ResTable_config*, unsigned int*) const+212",
@@ -194,7 +194,8 @@ func (p *Process) reclaims(tid int32) []string {
 		})
 }
 
-// entry is what the app's own code on a UI thread comes from, by what the system waits for.
+// entry returns the callers of the app's own code on a UI thread, by what the system waits
+// for.
 func (p *Process) entry(waited simapp.Timeout) []string {
 	pkg := p.App.Package
 	switch waited {
@@ -215,26 +216,26 @@ func (p *Process) entry(waited simapp.Timeout) []string {
 	return join([]string{at(p.App.ActivityClass()+".onClick", 42), at("android.view.View.performClick", 7570), at("android.view.View$PerformClick.run", 29300)}, p.handled(true))
 }
 
-// sourceOf is the file of a method's class: Feed.java of com.example.Feed$1.bind.
+// sourceOf returns the file of a method's class: Feed.java for com.example.Feed$1.bind.
 func sourceOf(method string) string {
 	class := method[:max(0, strings.LastIndexByte(method, '.'))]
 	class, _, _ = strings.Cut(class[strings.LastIndexByte(class, '.')+1:], "$")
 	return class + ".java"
 }
 
-// heapWaits is the thread that collects garbage and has nothing to do.
+// heapWaits is the stack of an idle garbage collector thread.
 var heapWaits = []string{
 	"at dalvik.system.VMRuntime.runHeapTasks(Native method)", at("java.lang.Daemons$HeapTaskDaemon.runInternal", 609),
 	at("java.lang.Daemons$Daemon.run", 140), at("java.lang.Thread.run", 1012),
 }
 
-// renderWaits is a render thread that has nothing to draw.
+// renderWaits returns the stack of an idle render thread.
 func (p *Process) renderWaits(tid int32) []string {
 	return join(p.kernel(tid, "ep_poll", "SyS_epoll_pwait"),
 		p.native("libc.so", "__epoll_pwait+8", "libutils.so", "android::Looper::pollInner(int)+184", "libhwui.so", "android::uirenderer::renderthread::RenderThread::threadLoop()+220"))
 }
 
-// takes is a thread of a pool that waits for work.
+// takes returns the stack of a pool thread that waits for work.
 func takes() []string {
 	return join([]string{
 		"at java.lang.Object.wait(Native method)", at("java.util.concurrent.LinkedBlockingQueue.take", 435),
@@ -242,5 +243,5 @@ func takes() []string {
 	}, worker())
 }
 
-// isWorker reports whether a place is that of a thread of the pool.
+// isWorker reports whether an index is that of a pool thread.
 func isWorker(place int) bool { return place >= account.Pool && place < account.Binders }

@@ -11,14 +11,14 @@ import (
 
 const systemServer = "system_server"
 
-// The numbers that threads of the system's processes have in their virtual machines.
+// The numbers of the system processes' threads in their virtual machines.
 const (
 	ownerThere = 4 // the thread that holds a monitor there
 	firstNamed = ownerThere + 1
 )
 
-// Others are the stacks of the system's processes that are dumped behind an app that does
-// not respond, each by its name: system_server, and whoever answers the app's calls.
+// Others returns the stacks of the system's processes that are dumped after an app that does
+// not respond: system_server, and the processes that answer the app's calls.
 func (p *Process) Others() (out []string) {
 	pids := map[string]int{}
 	if p.Stands != nil {
@@ -33,9 +33,9 @@ func (p *Process) Others() (out []string) {
 	return out
 }
 
-// Locked are the stacks of the system's own process while the lock of its activity manager
-// is held by a thread that answers a call and waits for the disk: the watchdog's thread
-// wants it, and so does another call.
+// Locked returns the stacks of the system process while a thread that answers a call holds the
+// activity manager's lock and waits for the disk: the watchdog's thread waits for the lock,
+// and so does another call.
 func (p *Process) Locked() string {
 	const class = "com.android.server.am.ActivityManagerService"
 	call := simapp.Peer{Process: systemServer, Interface: "android.app.IActivityManager", Method: "broadcastIntent"}
@@ -54,10 +54,10 @@ func (p *Process) Locked() string {
 	return p.dump(logcat.SystemPID, systemServer, []thread{one("main", 1, base, "Native", p.idle(p.loop())), fg, holder, waits})
 }
 
-// named are threads that the system's process always has.
+// named are threads that the system process always has.
 var named = []string{"android.ui", "android.io", "android.display", "ActivityManager", "PackageManager"}
 
-// peer is the stacks of one of the system's processes.
+// peer returns the stacks of one of the system's processes.
 func (p *Process) peer(pid int, process string) string {
 	base := int32(pid)
 	one := func(name string, vm int, tid int32, status string, frames []string) thread {
@@ -94,7 +94,7 @@ func (p *Process) peer(pid int, process string) string {
 	return p.dump(pid, process, threads) + p.channels(pid, process, threads)
 }
 
-// answersThere is how many threads of a process answer calls that the app waits for.
+// answersThere returns how many threads of a process answer calls of the app.
 func (p *Process) answersThere(process string) (n int) {
 	if p.Stands == nil {
 		return 0

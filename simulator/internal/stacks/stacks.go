@@ -1,8 +1,8 @@
-// Package stacks writes the stacks of a simulated app's threads, as ART does where a
-// process gets SIGQUIT, or Dalvik before Android 5. They are a view of the phone's books
-// (package account), of what happened and of what the app is drawing, and of what its
-// file says that keeps it: it works nothing out. Of the system's own processes it shows
-// what an app waits for in them, and that else they wait.
+// Package stacks formats the stacks of a simulated app's threads, like ART after a SIGQUIT, or
+// Dalvik before Android 5. They are a view of the phone's account (package account), of the
+// timeline, of the app's current frame, and of the standstill in its file: it computes
+// nothing. For the system's own processes it shows what an app waits for in them; their other
+// threads are idle.
 package stacks
 
 import (
@@ -17,41 +17,40 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// jiffy is the unit of CPU times, HZ is 100.
+// jiffy is the unit of CPU times for HZ = 100.
 const jiffy = 10 * time.Millisecond
 
-// Process is whose stacks they are.
+// Process is the process whose stacks are dumped.
 type Process struct {
 	*account.Account // its phone's
-	*account.Deeds
+	*account.Process
 	Layers []*timeline.Layer
 	Draws  *pipeline.App
-	// Fingerprint is that of the phone's build.
+	// Fingerprint is the phone's build fingerprint.
 	Fingerprint string
-	// Stands is what keeps the UI thread now, nil where nothing does that the app's file
-	// tells of.
+	// Stands is the current standstill of the UI thread, nil for none from the app's file.
 	Stands *Standing
 }
 
-// stack is what a thread is at: its state as ART names it, and its frames, the innermost
-// first.
+// stack is a thread's state as ART names it, and its frames, innermost first.
 type stack struct {
 	status string
 	frames []string
 }
 
-// Dump is the stacks of a process's threads now.
+// Dump returns the current stacks of a process's threads.
 func (p *Process) Dump() string {
 	return p.dump(p.PID, p.App.Package, p.threads())
 }
 
-// ForSystem is what the system gets of a process that it has write its stacks.
+// ForSystem returns the dump that the system receives when it makes a process write its
+// stacks.
 func (p *Process) ForSystem() string {
 	threads := p.threads()
 	return p.dump(p.PID, p.App.Package, threads) + p.channels(p.PID, p.App.Package, threads)
 }
 
-// threads are the process's own, in a dump's order: the one that writes it is first.
+// threads returns the process's own threads, in a dump's order: the dumping one is first.
 func (p *Process) threads() (out []thread) {
 	p.Advance()
 	order := []int{account.Catcher}
@@ -70,7 +69,7 @@ func (p *Process) threads() (out []thread) {
 	return out
 }
 
-// named is what a dump says of a thread that the app's file names.
+// named returns the dump of a thread that the app's file names.
 func (p *Process) named(vm int, n account.Named) thread {
 	last, state := p.lastRun(n.TID)
 	delayed, turns := n.Delayed()
@@ -89,7 +88,7 @@ func (p *Process) named(vm int, n account.Named) thread {
 	return out
 }
 
-// thread is what a dump says of one thread.
+// thread returns the dump of one thread.
 func (p *Process) thread(place int, t *sched.Thread) thread {
 	last, state := p.lastRun(t.TID)
 	var s stack
@@ -119,8 +118,8 @@ func (p *Process) thread(place int, t *sched.Thread) thread {
 	return out
 }
 
-// lastRun is the newest run of a thread that is remembered, and the state in which the
-// thread is by now: R where it has a CPU or waits for one, D where it waits for storage.
+// lastRun returns a thread's latest remembered run, and its current state: R if it has a CPU
+// or waits for one, D if it waits for storage.
 func (p *Process) lastRun(tid int32) (r timeline.Run, state byte) {
 	for i := len(p.Timeline.Runs) - 1; i >= 0; i-- {
 		r = p.Timeline.Runs[i]
@@ -137,11 +136,11 @@ func (p *Process) lastRun(tid int32) (r timeline.Run, state byte) {
 	return timeline.Run{}, 'S'
 }
 
-// runs is the stack of a thread that runs.
+// runs returns the stack of a running thread.
 func (p *Process) runs(place int) stack {
 	now := p.Clock.Now()
 	does := power.Slice{Method: power.System, Kind: power.Service}
-	p.Work(p.Deeds).Slices(now-1, now, func(s power.Slice) {
+	p.Work(p.Process).Slices(now-1, now, func(s power.Slice) {
 		if s.Thread == place {
 			does = s
 		}
@@ -180,8 +179,8 @@ func (p *Process) runs(place int) stack {
 	return s
 }
 
-// nativeOr is the state of a thread that runs and has no frames of Java on top: the
-// runtime's own thread is Runnable, others are in their native code.
+// nativeOr returns the state of a running thread without Java frames on top: Runnable for the
+// runtime's own threads, Native for others.
 func nativeOr(place int) string {
 	if place == account.Catcher || place == account.Heap {
 		return "Runnable"
@@ -189,7 +188,7 @@ func nativeOr(place int) string {
 	return "Native"
 }
 
-// sleeps is the stack of a thread that waits.
+// sleeps returns the stack of a waiting thread.
 func (p *Process) sleeps(place int) stack {
 	switch {
 	case place == account.UI:
@@ -206,7 +205,7 @@ func (p *Process) sleeps(place int) stack {
 	return stack{"Waiting", takes()}
 }
 
-// uiWaits is the stack of a UI thread that sleeps: it waits for the render thread, for the
+// uiWaits returns the stack of a sleeping UI thread: it waits for the render thread, for the
 // answer to a call, or for a message.
 func (p *Process) uiWaits() stack {
 	class := "android.graphics.HardwareRenderer"
@@ -222,7 +221,7 @@ func (p *Process) uiWaits() stack {
 	return stack{"Native", p.idle(p.loop())}
 }
 
-// syncs reports whether the UI thread of a process waits for its render thread.
+// syncs reports whether a process's UI thread waits for its render thread.
 func (p *Process) syncs() bool {
 	now := p.Clock.Now()
 	waits := func(f *timeline.Frame) bool { return f.Kind == timeline.Whole && f.SyncQueued <= now && now < f.Issue }

@@ -9,20 +9,20 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Standing is what keeps a UI thread.
+// Standing is the standstill of a UI thread.
 type Standing struct {
 	simapp.Standstill
 	Timeout simapp.Timeout
-	// Peers are the processes that answer its calls, by their names.
+	// Peers are the processes that answer its calls, by name.
 	Peers map[string]int
 }
 
-// A monitor of the app's: what it is of, and the address that dumps name it by.
+// monitor formats a monitor of the app: its class and its address in dumps.
 func (p *Process) monitor(class string) string {
 	return fmt.Sprintf("<0x%08x> (a %s)", 0x01000000+hash(fmt.Sprint(p.PID, class))%0x0e000000, class)
 }
 
-// stand is what a thread of an app is at that stands still.
+// stand sets the stack of an app's thread during a standstill.
 func (p *Process) stand(place int, t *thread) {
 	switch {
 	case p.Stands == nil:
@@ -33,7 +33,7 @@ func (p *Process) stand(place int, t *thread) {
 	}
 }
 
-// standUI is the UI thread's own part.
+// standUI sets the stack of the UI thread.
 func (p *Process) standUI(t *thread) {
 	s, pkg, entry := p.Stands, p.App.Package, p.entry(p.Stands.Timeout)
 	switch s.Why {
@@ -58,7 +58,7 @@ func (p *Process) standUI(t *thread) {
 	}
 }
 
-// standHolder is the part of the thread that holds what the UI thread wants.
+// standHolder sets the stack of the thread that holds the lock.
 func (p *Process) standHolder(t *thread) {
 	pkg := p.App.Package
 	switch p.Stands.Why {
@@ -71,12 +71,12 @@ func (p *Process) standHolder(t *thread) {
 	}
 }
 
-// wanted is the line of a monitor that another thread of the process holds.
+// wanted formats the line for a monitor that another thread of the process holds.
 func (p *Process) wanted(class string, holder int) string {
 	return fmt.Sprintf("- waiting to lock %s held by thread %d", p.monitor(class), holder)
 }
 
-// holder is the number of the thread that holds what the UI thread wants.
+// holder returns the number of the thread that holds the lock.
 func (p *Process) holder() int {
 	for n, t := range p.Named() {
 		if t.Name == p.Stands.Thread {
@@ -86,8 +86,8 @@ func (p *Process) holder() int {
 	return 0
 }
 
-// asked are the threads that answer the calls for which the UI thread waits, each with the
-// place of the call in the file.
+// asked returns the threads that answer the UI thread's calls, each with the index of the call
+// in the file.
 func (p *Process) asked() map[int32]int {
 	out, tid := map[int32]int{}, int32(p.PID)
 	for i := range p.Stands.Calls {
@@ -99,7 +99,7 @@ func (p *Process) asked() map[int32]int {
 	return out
 }
 
-// waitsFor is the thread for whose answer another one waits, 0 for none.
+// waitsFor returns the thread whose answer another one waits for, 0 for none.
 func (p *Process) waitsFor(tid int32) int32 {
 	for i := len(p.Timeline.Transactions) - 1; i >= 0; i-- {
 		switch one := p.Timeline.Transactions[i]; {
@@ -112,7 +112,7 @@ func (p *Process) waitsFor(tid int32) int32 {
 	return 0
 }
 
-// answer is what a thread is at that answers one of the calls.
+// answer sets the stack of a thread that answers one of the calls.
 func (p *Process) answer(t *thread) {
 	i, ok := p.asked()[t.tid]
 	if !ok {
@@ -134,8 +134,8 @@ func (p *Process) answer(t *thread) {
 	}
 }
 
-// service is the class that answers a call: the activity manager's own name, and of others
-// what their interface suggests.
+// service returns the class that answers a call: the activity manager's own name, or one
+// derived from the interface.
 func service(call simapp.Peer) string {
 	name := call.Interface[strings.LastIndexByte(call.Interface, '.')+1:]
 	name = strings.TrimPrefix(name, "I")

@@ -1,7 +1,7 @@
-// Package storage is the files of one simulated phone, as its shell and adb's sync
-// service see them. It refuses in Android's words, and bounds what it holds.
+// Package storage simulates the files of a phone, for its shell and adb's sync service. Its
+// errors have Android's wording, and its size is limited.
 //
-// It has no lock but for the sync service: a phone's lock is held around all that it does.
+// Only the sync service has a lock: the phone's lock is held around all other methods.
 package storage
 
 import (
@@ -19,19 +19,19 @@ import (
 
 // Limits of the storage, in bytes, files and folders.
 const (
-	MaxFile    = 32 << 20 // of one file that is pushed
+	MaxFile    = 32 << 20 // of one pushed file
 	maxStorage = 256 << 20
 	maxFiles   = 10_000
 	maxDepth   = 20
 )
 
-// Files are a phone's files by their clean, absolute paths.
+// Files are a phone's files by clean, absolute path.
 type Files struct {
-	Full bool // no byte more finds room
-	// Closed is a folder in which nobody may write, "" for none.
+	Full bool // there is no free space
+	// Closed is a read-only folder, "" for none.
 	Closed string
-	Root   bool // who asks is root
-	// RootsOwn reports whether a file of the kernel's is for root alone; nil: none is.
+	Root   bool // the caller is root
+	// RootsOwn reports whether only root may read a file of the kernel's; nil means none.
 	RootsOwn func(path string) bool
 
 	now   func() time.Time
@@ -46,16 +46,16 @@ type file struct {
 	modified time.Time
 }
 
-// Threads is where the stacks of apps' threads are. Most of its files are the system's
-// alone, or its group's, and so for a shell that is root.
+// Threads is the folder of threads' stacks. Most of its files belong to the system only, or
+// its group, and so are readable for a root shell.
 const Threads = "/data/anr"
 
-// readable is the mode of a file that everybody may read.
+// readable is the mode bit of a world-readable file.
 const readable fs.FileMode = 0o004
 
-// New is a storage with a phone's folders, made at a time, and nothing in them. Now
-// is the phone's wall clock; live answers for the files of /proc and /sys, whose
-// text is made as they are read.
+// New returns a storage with a phone's empty folders, created at a time. now is the phone's
+// wall clock; live returns the files of /proc and /sys, which are generated when they are
+// read.
 func New(made time.Time, now func() time.Time, live func(path string) (text string, ok bool)) *Files {
 	f := &Files{now: now, live: live, files: map[string]*file{}}
 	for _, dir := range []string{"/", "/data", "/data/local", "/data/local/tmp", "/sdcard", "/system", "/system/bin", "/proc", "/sys", "/data/misc", "/data/misc/perfetto-traces", Threads} {
@@ -64,10 +64,10 @@ func New(made time.Time, now func() time.Time, live func(path string) (text stri
 	return f
 }
 
-// Used is how many bytes the files hold.
+// Used returns the total size of the files, in bytes.
 func (f *Files) Used() int64 { return f.used }
 
-// Clean makes a path absolute. A shell on a phone begins in the root.
+// Clean makes a path absolute. A shell on a phone starts in the root directory.
 func Clean(name string) string {
 	name = path.Clean("/" + name)
 	if rest, ok := strings.CutPrefix(name, "/storage/emulated/0"); ok {
@@ -76,7 +76,7 @@ func Clean(name string) string {
 	return name
 }
 
-// errno is an error in the words that Android has for it, which clients see.
+// errno is an error with Android's message, which clients see.
 type errno string
 
 const (
@@ -87,10 +87,10 @@ const (
 
 func (e errno) Error() string { return string(e) }
 
-// Is lets errors.Is find that a file is not there.
+// Is makes errors.Is(err, fs.ErrNotExist) work.
 func (e errno) Is(target error) bool { return e == errNotFound && target == fs.ErrNotExist }
 
-// Read is the content of a file.
+// Read returns the contents of a file.
 func (f *Files) Read(name string) ([]byte, error) {
 	name = Clean(name)
 	if name == "/dev/null" {
@@ -114,7 +114,7 @@ func (f *Files) Read(name string) ([]byte, error) {
 	return there.data, nil
 }
 
-// ReadAsSystem is the content of a file as Android's system reads it for somebody else.
+// ReadAsSystem returns the contents of a file with the system's permissions.
 func (f *Files) ReadAsSystem(name string) ([]byte, error) {
 	there, ok := f.files[Clean(name)]
 	if !ok {
@@ -151,14 +151,15 @@ func (f *Files) Write(name string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// Writer writes to the end of a file while others read it.
+// Writer appends to a file while others read it.
 type Writer struct {
 	files *Files
 	path  string
-	err   error // the first
+	err   error // the first one
 }
 
-// Append makes a file, empty unless it is kept, and writes to its end.
+// Append creates a file, or truncates it unless keep is set, and returns a writer that appends
+// to it.
 func (f *Files) Append(path string, keep bool) (*Writer, error) {
 	path = Clean(path)
 	var old []byte
@@ -168,14 +169,14 @@ func (f *Files) Append(path string, keep bool) (*Writer, error) {
 	return &Writer{files: f, path: path}, f.Write(path, old, 0o644)
 }
 
-// Err is the first error of writing.
+// Err returns the first write error.
 func (w *Writer) Err() error { return w.err }
 
-// Write takes what there is room for; Err tells whether that was all.
+// Write appends as much as there is room for; the rest is an error in Err.
 func (w *Writer) Write(b []byte) (int, error) {
 	there := w.files.files[w.path]
 	switch {
-	case w.err != nil || there == nil || len(b) == 0: // removed meanwhile, or /dev/null
+	case w.err != nil || there == nil || len(b) == 0: // removed in between, or /dev/null
 	case w.files.Full || w.files.used+int64(len(b)) > maxStorage:
 		w.err = adbd.ErrNoSpace
 	default:
@@ -185,7 +186,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Remove removes a file, or a folder with all that is in it.
+// Remove removes a file, or a folder with its contents.
 func (f *Files) Remove(name string, recursive bool) error {
 	name = Clean(name)
 	there, ok := f.files[name]
@@ -206,7 +207,7 @@ func (f *Files) Remove(name string, recursive bool) error {
 	return nil
 }
 
-// MakeDir makes a folder, and those above it that are missing.
+// MakeDir creates a folder, and its missing parents.
 func (f *Files) MakeDir(name string, parents bool) error {
 	name = Clean(name)
 	if there, ok := f.files[name]; ok {
@@ -233,7 +234,7 @@ func (f *Files) MakeDir(name string, parents bool) error {
 	return nil
 }
 
-// List is the names in a folder.
+// List returns the names in a folder.
 func (f *Files) List(dir string) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
@@ -244,7 +245,7 @@ func (f *Files) List(dir string) []string {
 	return names
 }
 
-// Match is the files whose paths fit the pattern, sorted.
+// Match returns the files whose paths match the pattern, sorted.
 func (f *Files) Match(pattern string) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
@@ -278,7 +279,7 @@ func (i info) ModTime() time.Time { return i.file.modified }
 func (i info) IsDir() bool        { return i.file.mode.IsDir() }
 func (i info) Sys() any           { return nil }
 
-// SetModified says when a file was last changed, where that is not now.
+// SetModified sets a file's modification time.
 func (f *Files) SetModified(name string, at time.Time) {
 	if there := f.files[Clean(name)]; there != nil {
 		there.modified = at

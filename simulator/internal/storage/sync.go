@@ -11,13 +11,13 @@ import (
 	"github.com/apkgate/apkgate/simulator/adbd"
 )
 
-// Sync is a phone's files as adb's sync service has them, from any goroutine.
+// Sync provides a phone's files to adb's sync service, from any goroutine.
 type Sync struct {
 	lock  sync.Locker
 	files *Files
 }
 
-// NewSync serves files that a lock is held around.
+// NewSync returns the files protected by a lock.
 func NewSync(lock sync.Locker, files *Files) *Sync { return &Sync{lock, files} }
 
 // Stat describes a file.
@@ -43,7 +43,7 @@ func (s *Sync) List(name string) ([]fs.FileInfo, error) {
 	return out, nil
 }
 
-// Open reads a file.
+// Open opens a file for reading.
 func (s *Sync) Open(name string) (io.ReadCloser, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -54,8 +54,8 @@ func (s *Sync) Open(name string) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
-// Create writes a file; it is there once it is closed.
-// A push makes the directories that are missing, as adbd does.
+// Create creates a file, which exists once it is closed. A push creates missing directories,
+// as in adbd.
 func (s *Sync) Create(name string, mode fs.FileMode, modified time.Time) (io.WriteCloser, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -76,7 +76,7 @@ type upload struct {
 	data     []byte
 }
 
-// Write takes a piece of the file; storage may run full under it.
+// Write adds a piece of the file; the storage may become full.
 func (u *upload) Write(b []byte) (int, error) {
 	u.to.lock.Lock()
 	defer u.to.lock.Unlock()
@@ -87,7 +87,7 @@ func (u *upload) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close puts the file in its place.
+// Close stores the file.
 func (u *upload) Close() error {
 	u.to.lock.Lock()
 	defer u.to.lock.Unlock()

@@ -7,14 +7,15 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/shell"
 )
 
-// unknown is what a service's shell command says of a verb that it does not know
-// (BasicShellCommandHandler.handleDefaultCommands): the status is -1, of which a byte arrives.
+// unknown is the answer of a service's shell command to an unknown verb
+// (BasicShellCommandHandler.handleDefaultCommands): the status is -1, of which one byte
+// arrives.
 func unknown(c *shell.Call, verb string) int {
 	c.Printf("Unknown command: %s\n", verb)
 	return 255
 }
 
-// NoPerformance is what Android says where the Power HAL has no fixed performance mode.
+// NoPerformance is Android's message if the Power HAL has no fixed performance mode.
 const NoPerformance = "Failed to set FIXED_PERFORMANCE mode\nThis is likely because Power HAL AIDL is not implemented on this device\n"
 
 // PowerCommand is cmd power (PowerManagerShellCommand, since Android 10), whose first word is
@@ -30,20 +31,20 @@ func (s *System) PowerCommand(c *shell.Call) int {
 		c.Errorf("%s", NoPerformance)
 		return 255
 	}
-	// An emulator has the example of a Power HAL, which takes every mode and does nothing.
+	// An emulator has the example Power HAL, which accepts every mode and does nothing.
 	s.Fixed = s.Performance && c.Arg(1) == "true" // Boolean.parseBoolean
 	return 0
 }
 
-// The job that compiles apps in the background: what it is called by the job scheduler, and
-// how long it keeps the CPUs busy.
+// The background compilation job: its id in the job scheduler, and how long it keeps the CPUs
+// busy.
 const (
 	dexoptJob   = "27873780" // BackgroundDexoptJob.JOB_ID, since Android 14
 	dexoptTakes = 40 * time.Second
 )
 
 // DexoptJob is pm bg-dexopt-job: since Android 14 that of ART Service (ArtShellCommand,
-// handleBgDexoptJob), before it one that takes whatever follows for the names of packages
+// handleBgDexoptJob); before, it takes any arguments as package names
 // (PackageManagerShellCommand.runDexoptJob), and starts.
 func (s *System) DexoptJob(c *shell.Call, then func(code int)) {
 	flag := c.Arg(0)
@@ -75,11 +76,11 @@ func (s *System) DexoptJob(c *shell.Call, then func(code int)) {
 	then(0)
 }
 
-// DexoptOff reports whether the job scheduler starts no background compilation.
+// DexoptOff reports whether the job scheduler's background compilation is disabled.
 func (s *System) DexoptOff() bool { return s.dexoptOff }
 
 // JobCommand is cmd jobscheduler get-job-state PACKAGE JOB (JobSchedulerShellCommand, since
-// Android 8); of the jobs, the phone has the one of the background compilation.
+// Android 8); the phone's only job is the background compilation.
 func (s *System) JobCommand(c *shell.Call) int {
 	if c.Arg(0) != "get-job-state" {
 		return unknown(c, c.Arg(0))
@@ -107,8 +108,8 @@ func (s *System) ServiceCommand(c *shell.Call, there func(name string) bool) int
 	return 0
 }
 
-// Unserved says that a program's service is not there yet, and how the program ends: the
-// native ones ask by cmd, those in Java each have words of their own.
+// Unserved prints that a program's service is not available yet, and returns the exit code:
+// native programs use cmd's message, Java ones their own.
 func Unserved(c *shell.Call, program, service string, native bool) int {
 	switch {
 	case native:

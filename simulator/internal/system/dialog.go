@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Dialog says that a process does not respond, or that it crashed
+// Dialog is the dialog for a process that does not respond, or that crashed
 // (com.android.server.am, AppNotRespondingDialog and AppErrorDialog).
 type Dialog struct {
 	Process string
@@ -14,7 +14,7 @@ type Dialog struct {
 	since   time.Duration
 }
 
-// Title is that of the dialog's window.
+// Title returns the title of the dialog's window.
 func (d Dialog) Title() string {
 	if d.Crashed {
 		return "Application Error: " + d.Process
@@ -22,12 +22,12 @@ func (d Dialog) Title() string {
 	return "Application Not Responding: " + d.Process
 }
 
-// Show puts a dialog in front of everything.
+// Show shows a dialog in front of everything.
 func (s *System) Show(process string, crashed bool) {
 	s.dialogs = append(s.dialogs, Dialog{Process: process, Crashed: crashed, since: s.Clock.Now()})
 }
 
-// Front is the dialog that has the focus, nil for none.
+// Front returns the dialog that has the focus, nil for none.
 func (s *System) Front() *Dialog {
 	if len(s.dialogs) == 0 {
 		return nil
@@ -35,13 +35,13 @@ func (s *System) Front() *Dialog {
 	return &s.dialogs[len(s.dialogs)-1]
 }
 
-// button is one of a dialog's; the two stand below each other.
+// button is a button of a dialog; the two are below each other.
 type button struct {
 	id, text                 string
 	left, top, right, bottom int
 }
 
-// buttons are those of the dialog. Since Android 7 they have names of their own
+// buttons returns the dialog's buttons. Since Android 7 they have names of their own
 // (app_anr_dialog.xml, app_error_dialog.xml); before, they are those of any dialog, of which
 // the first closes the app and the second waits.
 func (s *System) buttons(d *Dialog) []button {
@@ -60,10 +60,10 @@ func (s *System) buttons(d *Dialog) []button {
 	return out
 }
 
-// deaf is how long a dialog takes no touch at first (BaseErrorDialog.onStart).
+// deaf is how long a new dialog ignores touches (BaseErrorDialog.onStart).
 const deaf = time.Second
 
-// Tap is a touch; false where no dialog takes it.
+// Tap handles a touch; false if no dialog receives it.
 func (s *System) Tap(x, y int) bool {
 	d := s.Front()
 	if d == nil {
@@ -86,8 +86,8 @@ func (s *System) Tap(x, y int) bool {
 	return true
 }
 
-// Hierarchy is what `uiautomator dump` writes of the window with the focus: of a dialog, or
-// of the component in front.
+// Hierarchy returns the output of `uiautomator dump` for the window with the focus: a dialog,
+// or the front component.
 func (s *System) Hierarchy(front string) string {
 	var b strings.Builder
 	b.WriteString(`<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation="0">`)

@@ -1,9 +1,9 @@
-// Package system is what Android does by itself on a simulated phone, beside its apps: how
-// far its start is, the dialogs that it shows over whatever is in front, the job that
-// compiles apps while nobody looks, and the mode in which the clocks are held.
+// Package system simulates Android's own activities on a phone, apart from its apps: the boot,
+// the dialogs that cover everything, the background compilation job, and the fixed performance
+// mode.
 //
-// It does and prints what the sources say that it names. What any of it costs an app is
-// for the phone to work out. It has no lock: the phone's is held around all of it.
+// It follows the sources that it names. The phone computes the effects on apps. It has no
+// lock: the phone's lock is held around all of its methods.
 package system
 
 import (
@@ -13,57 +13,57 @@ import (
 	"github.com/apkgate/apkgate/simulator/internal/clock"
 )
 
-// Boot is how a phone starts. The zero value is a phone that has started long ago.
+// Boot configures how a phone boots. The zero value is a phone that booted long ago.
 type Boot struct {
-	// Takes is how long it is until sys.boot_completed says 1.
+	// Takes is how long it takes until sys.boot_completed is 1.
 	Takes time.Duration
-	// Silent is how long adb's port takes connections and answers nothing, once the phone
-	// is made, as while an emulator's kernel starts.
+	// Silent is how long adb's port accepts connections without answering, after the phone was
+	// created, as while an emulator's kernel boots.
 	Silent time.Duration
-	// Never has sys.boot_completed never say 1, though adb's port answers.
+	// Never keeps sys.boot_completed from becoming 1, although adb's port answers.
 	Never bool
-	// Services is how long from then on nothing answers that is asked of the system's
-	// services: "cmd: Can't find service: package".
+	// Services is how long after that the system's services do not answer: "cmd: Can't find
+	// service: package".
 	Services time.Duration
-	// Busy is how long from then on all CPUs have something else to do.
+	// Busy is how long after that all CPUs are busy.
 	Busy time.Duration
-	// ANR has System UI not respond: once the services answer, its dialog stands before
-	// whatever is opened, until somebody presses a button of it.
+	// ANR makes System UI stop responding: once the services answer, its dialog covers
+	// everything until one of its buttons is pressed.
 	ANR bool
 }
 
-// Phone is whose system it is.
+// Phone is the phone that the system belongs to.
 type Phone struct {
 	API           int
 	Clock         *clock.Queue
 	Boot          Boot
 	Emulator      bool
-	Performance   bool // its Power HAL has the fixed performance mode
+	Performance   bool // its Power HAL supports the fixed performance mode
 	Width, Height int  // of the screen, in pixels
-	// Kill ends a process, which comes back if it is the system's.
+	// Kill ends a process, which restarts if it is the system's.
 	Kill func(process string)
 }
 
 // System is the system of one phone.
 type System struct {
 	Phone
-	// Fixed says that the clocks are held.
+	// Fixed reports that the clocks are fixed.
 	Fixed bool
 
-	begun     time.Duration // when the phone was made or restarted
+	begun     time.Duration // when the phone was created or restarted
 	dexoptOff bool
 	working   time.Duration // until when a job keeps the CPUs busy
 	dialogs   []Dialog      // the last is in front
 }
 
-// New is the system of a phone that starts now.
+// New returns the system of a phone that starts now.
 func New(p Phone) *System {
 	s := &System{Phone: p}
 	s.start()
 	return s
 }
 
-// Restart is a restart of the phone that takes so long; nothing of what was set lasts.
+// Restart restarts the phone, which takes the given time; all settings are lost.
 func (s *System) Restart(takes time.Duration) {
 	boot := s.Boot
 	boot.Takes = max(takes, boot.Takes)
@@ -71,8 +71,8 @@ func (s *System) Restart(takes time.Duration) {
 	s.start()
 }
 
-// RestartServices is a restart of the system's own process, which takes so long: the
-// kernel and sys.boot_completed stay as they are.
+// RestartServices restarts the system process, which takes the given time: the kernel and
+// sys.boot_completed are not affected.
 func (s *System) RestartServices(takes time.Duration) {
 	s.Boot = Boot{Services: takes}
 	s.Fixed, s.dexoptOff, s.dialogs, s.working = false, false, nil, 0
@@ -105,13 +105,13 @@ func (s *System) serves() time.Duration {
 	return s.completes() + s.Boot.Services
 }
 
-// Completed reports whether sys.boot_completed says 1.
+// Completed reports whether sys.boot_completed is 1.
 func (s *System) Completed() bool { return s.Clock.Now() >= s.completes() }
 
 // Serves reports whether the system's services answer.
 func (s *System) Serves() bool { return s.Clock.Now() >= s.serves() }
 
-// Property is what the phone's start makes of a property, and whether it does.
+// Property returns the value of a property that depends on the boot; does is false for others.
 func (s *System) Property(name string) (value string, does bool) {
 	switch {
 	case s.Completed():
@@ -124,16 +124,16 @@ func (s *System) Property(name string) (value string, does bool) {
 	return "", false
 }
 
-// Busy reports whether the CPUs have something else to do than apps.
+// Busy reports whether the CPUs are busy with something other than apps.
 func (s *System) Busy() bool {
 	now := s.Clock.Now()
 	return !s.Serves() || now-s.serves() < s.Boot.Busy || now < s.working
 }
 
-// share of a CPU that the start takes.
+// share is the share of a CPU that booting takes.
 const share = 0.9
 
-// Worked is for how long each CPU was busy with the phone's start.
+// Worked returns how long each CPU was busy with booting.
 func (s *System) Worked() time.Duration {
 	if s.Boot.Busy == 0 {
 		return 0

@@ -6,22 +6,22 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Layer is a window and what SurfaceFlinger shows of it.
+// Layer is a window and its frames in SurfaceFlinger.
 type Layer struct {
 	ID     int
 	PID    int32
 	Title  string // the window's: PACKAGE/CLASS of an activity
-	Hash   int    // its ViewRootImpl's
+	Hash   int    // of its ViewRootImpl
 	Opened time.Duration
 	Closed time.Duration // 0 while it is open
-	Frames []Frame       // by when they began
+	Frames []Frame       // by their beginning
 	// Surface is the layer of a SurfaceView in the window, which the app draws itself, without
-	// the numbers of vsyncs; nil: none. Own says that this is such a layer.
+	// vsync ids; nil: none. Own reports that this is such a layer.
 	Surface *Layer
 	Own     bool
 }
 
-// WithSurfaces are layers and those of the surfaces in them.
+// WithSurfaces returns the layers and their surfaces.
 func WithSurfaces(layers []*Layer) []*Layer {
 	out := layers[:len(layers):len(layers)]
 	for _, l := range layers {
@@ -34,21 +34,21 @@ func WithSurfaces(layers []*Layer) []*Layer {
 
 // Frame is one frame of a window.
 type Frame struct {
-	Token   int64 // of the vsync that it was begun for, see AppToken
-	Display int64 // the token of the display's frame that shows it; 0: none does yet, or ever
+	Token   int64 // of the vsync for which it was begun, see AppToken
+	Display int64 // the token of the display frame that shows it; 0: none yet, or never
 	Kind    Kind
-	Flags   int64 // as framestats have them
+	Flags   int64 // as in framestats
 	Period  time.Duration
 
-	// Expected is from the vsync that it was meant for to its deadline, Due when it
-	// was to be on the screen. Actual is from when the app took it up until it was
-	// drawn: queued, and the GPU done with it.
+	// Expected is from the intended vsync to its deadline, Due when it should be on the
+	// screen. Actual is from when the app began it until it was drawn: queued, and the GPU
+	// done.
 	Expected, Actual Interval
 	Due              time.Duration
-	// Held is how long something else kept the UI thread at its vsync.
+	// Held is how long the UI thread was busy otherwise at its vsync.
 	Held time.Duration
 
-	// When each stage began, in this order.
+	// The beginnings of the stages, in this order.
 	Vsync      time.Duration // the vsync at which it could begin
 	Input      time.Duration
 	Animation  time.Duration
@@ -58,47 +58,47 @@ type Frame struct {
 	Sync       time.Duration
 	Issue      time.Duration
 	Swap       time.Duration
-	Queued     time.Duration // the buffer is handed to SurfaceFlinger
+	Queued     time.Duration // the buffer is queued to SurfaceFlinger
 	GPUDone    time.Duration
-	Latched    time.Duration // SurfaceFlinger takes it
+	Latched    time.Duration // SurfaceFlinger latches it
 	Presented  time.Duration // it is on the screen
-	Released   time.Duration // its buffer can be drawn to again, 0: its successor is not there yet
+	Released   time.Duration // its buffer is free again, 0: its successor is not there yet
 
-	// Rendered is when the render thread was done with it: the GPU may not have been.
+	// Rendered is when the render thread was done with it, perhaps before the GPU.
 	Rendered time.Duration
-	// Delays are what it took longer by, by time. Little says that its threads were kept
-	// on the little CPUs, SlowClock that the CPUs' speed was held down.
+	// Delays are its delays, by time. Little reports that its threads were limited to the
+	// little CPUs, SlowClock that the CPUs' frequency was limited.
 	Delays            []Delay
 	Little, SlowClock bool
 
-	Dequeue time.Duration // how long a buffer was waited for
-	Queue   time.Duration // how long handing it over took
+	Dequeue time.Duration // the wait for a buffer
+	Queue   time.Duration // how long queueing took
 
-	// Jank, Present and OnTime are SurfaceFlinger's judgement.
+	// Jank, Present and OnTime are SurfaceFlinger's classification.
 	Jank    Jank
 	Present PresentType
 	OnTime  bool // it was drawn by its deadline
 
-	// Counted is when the app's own JankTracker judges it; what follows is that
-	// judgement.
+	// Counted is when the app's own JankTracker classifies it; the fields below are the
+	// result.
 	Counted  time.Duration
-	Deadline time.Duration // as JankTracker moves it
-	Charged  time.Duration // the duration that it counts
+	Deadline time.Duration // as adjusted by JankTracker
+	Charged  time.Duration // the duration that JankTracker counts
 	Janky    bool
 	Legacy   bool // janky by the rule before Android 12
 	Types    JankTypes
 }
 
-// Delay is a time in which a frame's thread did or waited for what the app's file says.
+// Delay is a span in which a frame's thread did or waited for what the app's file specifies.
 type Delay struct {
 	Interval
 	Cause *simapp.Cause
 }
 
-// Drawn is when the frame was done: queued, and the GPU done with it.
+// Drawn returns when the frame was done: queued, and drawn by the GPU.
 func (f *Frame) Drawn() time.Duration { return f.Actual.To }
 
-// JankTypes are what JankTracker says of a frame beside that it is janky: bits.
+// JankTypes are JankTracker's reasons for a janky frame: bits.
 type JankTypes int8
 
 // The types.
@@ -111,23 +111,22 @@ const (
 	MissedDeadline
 )
 
-// Kind is who draws a frame.
+// Kind is which threads draw a frame.
 type Kind int8
 
 // The kinds of frames.
 const (
 	Whole        Kind = iota // the UI thread and the render thread
-	RenderThread             // the render thread alone
+	RenderThread             // the render thread only
 )
 
-// The flags of frames, as framestats have them.
+// The flags of frames, as in framestats.
 const (
 	WindowChanged = 1 // a window is laid out
-	RTAnimation   = 2 // the render thread draws alone
+	RTAnimation   = 2 // drawn by the render thread only
 )
 
-// Jank is why a frame came late: bits, as FrameTimelineEvent has them; 0 where it came
-// on time.
+// Jank is why a frame was late: bits, as in FrameTimelineEvent; 0 if it was on time.
 type Jank int32
 
 // The reasons.
@@ -142,7 +141,7 @@ const (
 	NoJank Jank = 0
 )
 
-// PresentType says when a frame came to the screen. The numbers are those of
+// PresentType is when a frame was shown relative to its due time. The numbers are those of
 // FrameTimelineEvent.
 type PresentType int8
 
@@ -155,7 +154,7 @@ const (
 	DroppedPresent
 )
 
-// DisplayFrame is one frame of the display, which SurfaceFlinger composes.
+// DisplayFrame is one frame of the display, composed by SurfaceFlinger.
 type DisplayFrame struct {
 	Token            int64
 	Period           time.Duration
@@ -163,22 +162,20 @@ type DisplayFrame struct {
 	Jank             Jank
 	Present          PresentType
 	OnTime           bool
-	GPU              bool // the GPU composed it, not the display's hardware
-	// Takes is how long SurfaceFlinger's thread composes it where that is longer than ever,
-	// else 0.
+	GPU              bool // composed by the GPU, not by the display's hardware
+	// Takes is the duration of a long composition, 0 for the usual one.
 	Takes time.Duration
-	// Traced is when SurfaceFlinger tells of it, and of the frames that it shows: not
-	// before the next frame of the display, which finds this one's fence signalled.
-	// 0: not yet.
+	// Traced is when SurfaceFlinger reports it and its frames: not before the next display
+	// frame, which finds that this one's fence has signalled. 0: not yet.
 	Traced time.Duration
 	Shows  []Shown
 }
 
-// Shown is a frame that a frame of the display shows: a place in its layer's Frames.
+// Shown is a frame in a display frame: an index into its layer's Frames.
 type Shown struct {
 	Layer *Layer
 	Frame int
 }
 
-// Of is the frame itself.
+// Of returns the frame.
 func (s Shown) Of() *Frame { return &s.Layer.Frames[s.Frame] }

@@ -1,9 +1,9 @@
-// Package timeline is what happened on a simulated phone: who ran where, what windows
-// there were, and each of their frames from the vsync to the screen.
+// Package timeline records everything that happened on a simulated phone: the threads' runs,
+// the windows, and each of their frames from the vsync to the screen.
 //
-// It owns the record and nothing else. Others write it as time passes (frames, threads),
-// once for each thing that happened, and everything that a phone prints is a view of it:
-// a view may lose and round, and works nothing out.
+// It owns only the record. Others add to it as time passes (frames, threads), once for each
+// event, and everything that a phone prints is a view of it: a view may lose and round data,
+// and computes nothing.
 //
 // All times are CLOCK_MONOTONIC of the phone.
 package timeline
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Interval is a time from one instant to another.
+// Interval is a span between two instants.
 type Interval struct{ From, To time.Duration }
 
 // Timeline is the record of one phone, by time.
@@ -22,42 +22,42 @@ type Timeline struct {
 	Runs     []Run
 	Speeds   []Speed
 	Slices   []*Slice // by From
-	Layers   []*Layer // by when they opened
+	Layers   []*Layer // by Opened
 	Displays []DisplayFrame
-	// Transactions are those of binder, by when they were received.
+	// Transactions are binder's, by the time of receipt.
 	Transactions []Transaction
 	Sleeps       []Sleep // by From
 
-	token int64 // the last one given
-	layer int   // the last number of a layer
+	token int64 // the last one assigned
+	layer int   // the last layer number
 }
 
-// tokensPerVsync is how many tokens an app's vsync takes: one for each time at which its
-// frame could be presented (Choreographer's frame timelines).
+// tokensPerVsync is how many tokens an app's vsync uses: one for each possible presentation
+// time of its frame (Choreographer's frame timelines).
 const tokensPerVsync = 7
 
-// AppToken is the token of a vsync that an app begins a frame for.
+// AppToken returns the token of a vsync for an app's frame.
 func (t *Timeline) AppToken() int64 {
 	t.token += tokensPerVsync
 	return t.token - tokensPerVsync + 1
 }
 
-// DisplayToken is that of a vsync that SurfaceFlinger begins a frame for.
+// DisplayToken returns the token of a vsync for a display frame.
 func (t *Timeline) DisplayToken() int64 {
 	t.token++
 	return t.token
 }
 
-// Open adds the layer of a window that opens.
+// Open adds the layer of a new window.
 func (t *Timeline) Open(l *Layer) *Layer {
-	const first = 120 // the system's own layers come before
+	const first = 120 // after the system's own layers
 	t.layer++
 	l.ID = first + t.layer
 	t.Layers = append(t.Layers, l)
 	return l
 }
 
-// Forget drops what was over before a time.
+// Forget drops what ended before a time.
 func (t *Timeline) Forget(before time.Duration) {
 	layers := t.Layers[:0]
 	for _, l := range t.Layers {
@@ -72,7 +72,7 @@ func (t *Timeline) Forget(before time.Duration) {
 	t.ForgetRuns(before)
 }
 
-// ForgetRuns drops who ran where before a time.
+// ForgetRuns drops the threads' runs before a time.
 func (t *Timeline) ForgetRuns(before time.Duration) {
 	t.Runs = later(t.Runs, before, func(r Run) time.Duration { return r.To })
 	t.Transactions = later(t.Transactions, before, func(one Transaction) time.Duration { return one.Received })
@@ -86,7 +86,7 @@ func (t *Timeline) ForgetRuns(before time.Duration) {
 	})
 }
 
-// later are the items of a list by time that end at a time or after it.
+// later returns the items of a sorted list that end at a time or after it.
 func later[T any](list []T, from time.Duration, end func(T) time.Duration) []T {
 	i := 0
 	for i < len(list) && end(list[i]) < from {

@@ -2,14 +2,14 @@ package timeline
 
 import "time"
 
-// Transaction is what one thread sends another by binder: a call, or the answer to one.
+// Transaction is a binder transaction between two threads: a call, or its reply.
 type Transaction struct {
-	ID             int32 // the kernel's number of it
+	ID             int32 // the kernel's number
 	Sent, Received time.Duration
 	From, To       int32 // threads
-	Process        int32 // that it is sent to
-	Node           int32 // what is called, by the kernel's number; 0 of an answer
+	Process        int32 // the target
+	Node           int32 // the called node, by the kernel's number; 0 for a reply
 	Code           uint32
-	OneWay         bool // nobody waits for an answer
-	Reply          bool // it is an answer
+	OneWay         bool // without a reply
+	Reply          bool // a reply
 }

@@ -1,10 +1,10 @@
-// Package views writes the views of a simulated app's window as Android's dumps show them:
-// what uiautomator writes (AccessibilityNodeInfoDumper.java), and what dumpsys activity top
-// prints of an activity (Activity.java, View.java). Which views there are says the app's
-// file; around them stand those that every window has.
+// Package views formats the views of a simulated app's window as in Android's dumps: the
+// output of uiautomator (AccessibilityNodeInfoDumper.java), and of dumpsys activity top for an
+// activity (Activity.java, View.java). The app's file defines the views, within those that
+// every window has.
 //
-// It owns neither how long a dump takes nor whether one can be had. Of what an app draws
-// it knows nothing: views cost nothing on a simulated phone.
+// It does not decide how long a dump takes nor whether it succeeds. Views do not affect the
+// cost of frames on a simulated phone.
 package views
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Window is the window of an app that is in front.
+// Window is the front window of an app.
 type Window struct {
 	API           int
 	App           *simapp.App
 	PID           int
-	Hash          uint32 // by which dumps name it
+	Hash          uint32 // in dumps
 	Width, Height int    // of the screen, in pixels
 }
 
-// view is one view: its place is in its parent, as View.toString has it.
+// view is one view; its position is relative to its parent, as in View.toString.
 type view struct {
 	class, id                string // "android:id/content", "app:id/title"
 	seen                     byte
@@ -32,10 +32,10 @@ type view struct {
 	inside                   []*view
 }
 
-// bar is how high the bar of the system's buttons is, as a part of the screen.
+// bar is the ratio of the screen's height to that of the navigation bar.
 const bar = 18
 
-// root is the window's first view with all others.
+// root returns the window's view tree.
 func (w Window) root() *view {
 	content := &view{class: "android.widget.FrameLayout", id: "android:id/content", seen: 'V', bare: true, right: w.Width, bottom: w.Height - w.Height/bar}
 	column := &view{class: "android.widget.LinearLayout", seen: 'V', bare: true, right: content.right, bottom: content.bottom, inside: []*view{
@@ -65,8 +65,7 @@ func (w Window) root() *view {
 	return decor
 }
 
-// XML is what uiautomator writes: of the views that can be seen, with their bounds on the
-// screen.
+// XML returns the output of uiautomator: the visible views, with their bounds on the screen.
 func (w Window) XML() string {
 	var b strings.Builder
 	b.WriteString(`<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation="0">`)
@@ -75,7 +74,7 @@ func (w Window) XML() string {
 	return b.String()
 }
 
-// node writes a view, and what is in it, which is left, top away from the screen's corner.
+// node writes a view and its children; left and top are its parent's position on the screen.
 func (w Window) node(b *strings.Builder, v *view, index, left, top int) {
 	if v.seen != 'V' {
 		return
@@ -97,8 +96,8 @@ func (w Window) node(b *strings.Builder, v *view, index, left, top int) {
 	b.WriteString("</node>")
 }
 
-// Top is what dumpsys activity top prints of the activity; with late instead of its own part
-// where its UI thread does not answer.
+// Top returns the output of dumpsys activity top for the activity; with late set, without the
+// part that its UI thread would print.
 func (w Window) Top(late bool) string {
 	var b strings.Builder
 	task := "TASK " + w.App.Package + " id=12"
@@ -118,8 +117,8 @@ func (w Window) Top(late bool) string {
 	return b.String()
 }
 
-// line writes a view and what is in it (Activity.dumpViewHierarchy); n counts the views
-// before it.
+// line writes a view and its children (Activity.dumpViewHierarchy); n counts the views before
+// it.
 func (w Window) line(b *strings.Builder, v *view, indent string, n int) int {
 	b.WriteString(indent + w.text(v, n) + "\n")
 	n++
@@ -129,8 +128,8 @@ func (w Window) line(b *strings.Builder, v *view, indent string, n int) int {
 	return n
 }
 
-// text is View.toString: with flags since Android 4.2, one more since 6, and the number for
-// autofill since 10. The first view of a window has words of its own since 7.
+// text is View.toString: with flags since Android 4.2, one more since 6, and the autofill id
+// since 10. The first view of a window has its own format since 7.
 func (w Window) text(v *view, n int) string {
 	hash := (w.Hash*31 + uint32(n)*7919) & 0xfffffff
 	first := strings.HasSuffix(v.class, "DecorView")

@@ -8,11 +8,11 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// FailsWithoutKVM has this computer lack /dev/kvm; "accel-" with a code of -accel-check has
-// the check say that.
+// FailsWithoutKVM simulates a computer without /dev/kvm; "accel-" with a code of -accel-check
+// makes the check report that code.
 const FailsWithoutKVM = "no-kvm"
 
-// accelerations are what the check says for each code (cpu_accelerator.cpp).
+// accelerations are the check's messages by code (cpu_accelerator.cpp).
 var accelerations = map[int]string{
 	0:   "KVM (version 12) is installed and usable.",
 	1:   "Android Emulator does not support nested virtualization.  Your VM host: 'made up'",
@@ -43,7 +43,7 @@ func accelCheck(folder state.Folder, stdout, stderr io.Writer) int {
 	if folder.Fails(FailsWithoutKVM) {
 		code = 8
 	}
-	if code == 11 { // the probe has told already
+	if code == 11 { // the probe has already printed it
 		fmt.Fprintf(stderr, "ProbeKVM: %s\n", accelerations[code])
 	}
 	fmt.Fprintf(stdout, "accel:\n%d\n%s\naccel\n", code, accelerations[code])

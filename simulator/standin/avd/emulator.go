@@ -16,10 +16,10 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// release is what is of one version of the emulator and not of another.
+// release is the version-specific behaviour of the emulator.
 type release struct {
 	version string
-	error   string // how it begins a line of an error
+	error   string // the prefix of an error line
 	info    string
 	newest  bool
 }
@@ -31,28 +31,28 @@ var (
 
 // The failures of an emulator.
 const (
-	// FailsOld has it be of version 30: other prefixes, no -no-metrics.
+	// FailsOld makes it version 30: other prefixes, no -no-metrics.
 	FailsOld = "old-emulator"
-	// FailsVersion has it say nothing of its version.
+	// FailsVersion makes it print no version.
 	FailsVersion = "no-version"
-	// FailsDisk, FailsEngine, FailsMemory and FailsSystem end it at its start, with the
-	// messages of a full disk, of a missing engine, of too little memory and of an SDK
-	// without its image.
+	// FailsDisk, FailsEngine, FailsMemory and FailsSystem make it exit at its start, with the
+	// messages for a full disk, a missing engine, too little memory and an SDK without its
+	// image.
 	FailsDisk   = "disk-full"
 	FailsEngine = "no-engine"
 	FailsMemory = "no-memory"
 	FailsSystem = "no-system-image"
-	// FailsPort has another program take its ports just before it would.
+	// FailsPort makes another program take its ports at the last moment.
 	FailsPort = "port-taken"
-	// FailsSnapshot crashes it where it loads a snapshot.
+	// FailsSnapshot makes it crash when it loads a snapshot.
 	FailsSnapshot = "snapshot-crashes"
-	// FailsSilently ends it without a word.
+	// FailsSilently makes it exit without a message.
 	FailsSilently = "ends-silently"
-	// Hangs has it print a failure and stay.
+	// Hangs makes it print a failure and hang.
 	Hangs = "hangs-after-failure"
 )
 
-// Emulator plays the emulator, which is the phone's process as well.
+// Emulator simulates the emulator, which is also the phone's process.
 func Emulator(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	r := newest
 	if folder.Fails(FailsOld) {
@@ -88,7 +88,7 @@ func Emulator(folder state.Folder, args []string, stdout, stderr io.Writer) int 
 	return r.start(folder, o, stdout, stderr)
 }
 
-// start checks what the real one checks, in its order, and runs the phone.
+// start makes the same checks as the real one, in the same order, and runs the phone.
 func (r release) start(folder state.Folder, o options, stdout, stderr io.Writer) int {
 	fmt.Fprintf(stdout, "%sAndroid emulator version %s\n", r.info, r.version)
 	refuse := func(format string, a ...any) int {
@@ -143,7 +143,7 @@ func (r release) start(folder state.Folder, o options, stdout, stderr io.Writer)
 	return r.run(folder, o, stdout, refuse)
 }
 
-// run is the phone, until it is told to end.
+// run runs the phone until it is told to end.
 func (r release) run(folder state.Folder, o options, stdout io.Writer, refuse func(string, ...any) int) int {
 	spec := instance.Spec{
 		Name: "emulator-" + strconv.Itoa(o.port), Console: o.port, ADB: o.port + 1, AVD: o.avd, ID: o.id, Announce: true,
@@ -165,7 +165,7 @@ func (r release) run(folder state.Folder, o options, stdout io.Writer, refuse fu
 	return 0
 }
 
-// hold locks the AVD: one emulator alone, or several that only read.
+// hold locks the AVD: for one emulator, or for several that only read.
 func (r release) hold(dir string, readOnly bool) (io.Closer, error) {
 	if readOnly {
 		return io.NopCloser(nil), nil

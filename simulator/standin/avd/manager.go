@@ -1,9 +1,8 @@
-// Package avd is what the stand-ins play of Android's SDK: avdmanager and the emulator.
+// Package avd simulates the programs of Android's SDK: avdmanager and the emulator.
 //
-// It owns what the two print and which files they leave, as they do (the tools' own
-// sources); the phone behind an emulator is package instance's. It takes a stand: an
-// option that it does not know is refused, as the real ones refuse it, so that a command
-// line that only a stand-in understands passes no test.
+// It owns their output and the files that they write, by the tools' own sources; the phone of
+// an emulator belongs to package instance. An unknown option is refused, as by the real
+// programs, so that a command line that only a stand-in accepts fails the test.
 package avd
 
 import (
@@ -22,13 +21,13 @@ import (
 
 // The failures of avdmanager.
 const (
-	// FailsWithoutJava has avdmanager's script find no Java.
+	// FailsWithoutJava makes avdmanager's script find no Java.
 	FailsWithoutJava = "no-java"
-	// FailsManager has it end with an exception that nobody has foreseen.
+	// FailsManager makes it exit with an unexpected exception.
 	FailsManager = "manager-crashes"
 )
 
-// models are the ids of devices that avdmanager knows.
+// models are the device ids that avdmanager knows.
 var models = []string{"medium_phone", "Nexus 5X", "pixel", "pixel_6", "pixel_7"}
 
 // manager is one call of avdmanager.
@@ -39,7 +38,7 @@ type manager struct {
 	stdout, stderr      io.Writer
 }
 
-// Manager plays avdmanager.
+// Manager simulates avdmanager.
 func Manager(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	m := manager{home: home(), stdout: stdout, stderr: stderr}
 	switch {
@@ -130,8 +129,8 @@ func (m *manager) create() int {
 	return 0
 }
 
-// config is what avdmanager writes of the AVD, with the hardware of its device where it has
-// one.
+// config returns the file that avdmanager writes for the AVD, with the hardware of its device
+// if it has one.
 func (m *manager) config() string {
 	parts := strings.Split(m.image, ";")
 	text := fmt.Sprintf("AvdId=%s\nPlayStore.enabled=false\nabi.type=%s\navd.ini.encoding=UTF-8\nhw.cpu.arch=%[2]s\nimage.sysdir.1=%s\ntag.display=Google APIs\ntag.id=%s\n",
@@ -172,7 +171,7 @@ func (m *manager) list() int {
 	return 0
 }
 
-// installed are the system images of the SDK.
+// installed returns the system images of the SDK.
 func installed() (out []string) {
 	sdk := os.Getenv("ANDROID_HOME")
 	found, _ := filepath.Glob(filepath.Join(sdk, "system-images", "*", "*", "*", "package.xml"))
@@ -184,7 +183,7 @@ func installed() (out []string) {
 	return out
 }
 
-// home is where AVDs are: $ANDROID_AVD_HOME, or .android/avd of the user's home.
+// home returns the folder of AVDs: $ANDROID_AVD_HOME, or .android/avd in the user's home.
 func home() string {
 	if dir := os.Getenv("ANDROID_AVD_HOME"); dir != "" {
 		return dir

@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// available are the packages that the stand-in for Google's repository offers.
+// available are the packages in the simulated repository of Google's.
 var available = []string{
 	"emulator", "platform-tools",
 	"system-images;android-29;google_apis;x86",
@@ -21,10 +21,10 @@ var available = []string{
 	"system-images;android-34;google_apis;x86_64",
 }
 
-// license is the file of the SDK that says that its licence was accepted.
+// license is the file of the SDK that records the acceptance of its licence.
 const license = "licenses/android-sdk-license"
 
-// SDKManager plays sdkmanager: it asks for licences, and installs packages as folders.
+// SDKManager simulates sdkmanager: it asks for licences, and installs packages as folders.
 func SDKManager(_ state.Folder, args []string, stdout, stderr io.Writer) int {
 	sdk := os.Getenv("ANDROID_HOME")
 	status := 0
@@ -47,10 +47,10 @@ func SDKManager(_ state.Folder, args []string, stdout, stderr io.Writer) int {
 	return status
 }
 
-// accepted asks on the standard input, and notes a yes.
+// accepted asks on the standard input, and records a yes.
 func accepted(sdk string, stdout io.Writer) bool {
 	in := bufio.NewReader(os.Stdin)
-	for range 2 { // whether to review, and the licence
+	for range 2 { // whether to review, and each licence
 		if answer, _ := in.ReadString('\n'); strings.ToLower(strings.TrimSpace(answer)) != "y" {
 			fmt.Fprintln(stdout, "\nThe license was not accepted.")
 			return false
@@ -81,7 +81,7 @@ func install(sdk, name string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// Install puts a package into the SDK's folder, as far as anybody looks there.
+// Install installs the files of a package that are needed into the SDK's folder.
 func Install(sdk, name string) error {
 	dir := filepath.Join(append([]string{sdk}, strings.Split(name, ";")...)...)
 	return write(filepath.Join(dir, "package.xml"), "<!-- "+name+", made up for tests -->\n")

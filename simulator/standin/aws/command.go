@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// AWS plays the command aws.
+// AWS simulates the command aws.
 func AWS(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 1 && args[0] == "--version" {
 		fmt.Fprintln(stdout, "aws-cli/2.31.0 Python/3.13.7 Linux/6.8 exe/x86_64")
@@ -54,7 +54,7 @@ func AWS(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// modelled is the name of an operation in the service's model: "GetRun" for "get-run".
+// modelled returns the name of an operation in the service's model: "GetRun" for "get-run".
 func modelled(operation string) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(operation, "-") {
@@ -63,7 +63,7 @@ func modelled(operation string) string {
 	return name.String()
 }
 
-// named is the one form of JMESPath that is played.
+// named matches the only supported form of JMESPath.
 var named = regexp.MustCompile(`^(runs|uploads)\[\?starts_with\(name, '([^']*)'\)\]\.arn$`)
 
 func search(query string, text []byte) ([]byte, error) {

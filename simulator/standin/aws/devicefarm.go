@@ -1,11 +1,11 @@
-// Package aws plays AWS Device Farm, for tests: the command aws, the service that it
-// asks, and the storage that signed addresses lead to.
+// Package aws simulates AWS Device Farm for tests: the command aws, its service, and the
+// storage behind signed URLs.
 //
-// It owns what they print and answer: the shapes of the service's model (devicefarm
-// 2015-06-23), Amazon's developer guide for what becomes of a run, and the errors of the AWS
-// CLI as botocore words them. The service is there for the real command, too. It takes a
-// stand: a run ends by being looked at and not with time, so that nobody waits for it; and it
-// goes on until it has ended or is stopped, whatever becomes of whoever asked for it.
+// It owns their output and answers: the shapes of the service's model (devicefarm 2015-06-23),
+// the lifecycle of a run by Amazon's developer guide, and the errors of the AWS CLI in
+// botocore's wording. The service also works with the real command. A run ends when it is
+// polled rather than with time, so that no test waits for it; otherwise it continues until it
+// has ended or is stopped, even if its client has died.
 package aws
 
 import (
@@ -17,41 +17,42 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// What can go wrong.
+// The failures.
 const (
 	LoggedOut = "aws-logged-out"
-	// Throttled has a call be one too many.
+	// Throttled makes a call exceed the rate limit.
 	Throttled = "aws-throttled"
-	// Unanswered has the service fail by itself.
+	// Unanswered makes the service fail internally.
 	Unanswered = "aws-unanswered"
-	// Limit has a run be refused for the account's limit.
+	// Limit makes a run exceed the account's limit.
 	Limit = "aws-limit"
-	// SlowUpload holds what is sent to the storage until it is mended, Unprocessed has the
-	// farm not be through with an upload yet, and Refused has it refuse one.
+	// SlowUpload blocks an upload to the storage until it is mended, Unprocessed makes an
+	// upload not processed yet, and Refused makes the farm refuse it.
 	SlowUpload  = "aws-slow-upload"
 	Unprocessed = "aws-unprocessed"
 	Refused     = "aws-refused"
-	// SlowSubmit holds aws between the creation of a run and its being told, until mended.
+	// SlowSubmit blocks aws between the creation of a run and its output, until mended.
 	SlowSubmit = "aws-slow-submit"
-	// Waiting has a run wait for others of the account, Endless has none end by itself, and
-	// Stopping has one that was asked to stop go on for a while.
+	// Waiting makes a run wait for others of the account, Endless keeps it from ending by
+	// itself, and Stopping makes it continue for a while after a stop request.
 	Waiting  = "aws-waiting"
 	Endless  = "aws-endless"
 	Stopping = "aws-stopping"
-	// Fails has the test fail on the last device of a run, Errored has Device Farm fail
-	// there, Elsewhere has somebody stop it, and NoResults has it pass and leave nothing.
+	// Fails makes the test fail on the last device of a run, Errored makes Device Farm fail
+	// there, Elsewhere makes another client stop it, and NoResults makes it pass without
+	// results.
 	Fails     = "aws-fails"
 	Errored   = "aws-errored"
 	Elsewhere = "aws-stopped-elsewhere"
 	NoResults = "aws-no-results"
-	// Expired has a signed address be no longer good.
+	// Expired makes a signed URL invalid.
 	Expired = "aws-expired"
 )
 
 // Project is the ARN of the account's project.
 const Project = "arn:aws:devicefarm:us-west-2:123456789012:project:5e01a8c7-c861-4c0a-b1d5-5ec6e6c6dd23"
 
-// Signature is what opens a signed address: a secret.
+// Signature is the secret part of a signed URL.
 const Signature = "X-Amz-Signature=4f1c0ffee5ecret"
 
 const resource = "5e01a8c7-c861-4c0a-b1d5-5ec6e6c6dd23"
@@ -60,7 +61,7 @@ func nameOf(what, id string) string {
 	return "arn:aws:devicefarm:us-west-2:123456789012:" + what + ":" + resource + "/" + id
 }
 
-// Phone is a kind of phone: a Device of the service's model.
+// Phone is a phone model: a Device of the service's model.
 type Phone struct {
 	ARN          string `json:"arn"`
 	Name         string `json:"name"`
@@ -78,7 +79,7 @@ func phone(id, name, model, os, availability string) Phone {
 	return Phone{"arn:aws:devicefarm:us-west-2::device:" + id, name, "Google", model, id, "PHONE", "ANDROID", os, "PUBLIC", availability}
 }
 
-// phones are the fleet: of one kind there are two, of which one is free sooner.
+// phones are the fleet: one model exists twice, with different availability.
 var phones = []Phone{
 	phone("A1", "Google Pixel 6", "Pixel 6", "13", "BUSY"),
 	phone("A2", "Google Pixel 6", "Pixel 6", "13", "HIGHLY_AVAILABLE"),
@@ -86,19 +87,19 @@ var phones = []Phone{
 	phone("B1", "Samsung Galaxy S9 (Unlocked)", "SM-G960U1", "9", "AVAILABLE"),
 }
 
-// Upload is one that was created.
+// Upload is a created upload.
 type Upload struct {
 	ARN     string `json:"arn"`
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	Status  string `json:"status"`
 	Message string `json:"message,omitempty"`
-	// Content is what was sent there.
+	// Content is the uploaded data.
 	Content string `json:"content"`
 	Deleted bool   `json:"deleted"`
 }
 
-// Run is one that was scheduled.
+// Run is a scheduled run.
 type Run struct {
 	ARN     string   `json:"arn"`
 	Name    string   `json:"name"`
@@ -109,7 +110,7 @@ type Run struct {
 	Status  string   `json:"status"`
 	Jobs    []Job    `json:"jobs"`
 	Uploads []string `json:"uploads"`
-	// Robbed says that one of its uploads was deleted before it had ended.
+	// Robbed reports that one of its uploads was deleted before it had ended.
 	Robbed bool `json:"robbed"`
 }
 
@@ -121,7 +122,7 @@ type Job struct {
 	Results bool   `json:"results"`
 }
 
-// account is all that there is.
+// account is the state of the account.
 type account struct {
 	Uploads []Upload `json:"uploads"`
 	Runs    []Run    `json:"runs"`
@@ -142,13 +143,13 @@ func change(folder state.Folder, edit func(*account) error) error {
 	})
 }
 
-// Runs are all that were scheduled.
+// Runs returns all scheduled runs.
 func Runs(folder state.Folder) (runs []Run, err error) {
 	err = change(folder, func(a *account) error { runs = a.Runs; return nil })
 	return runs, err
 }
 
-// Running are the runs that go on.
+// Running returns the runs that have not ended.
 func Running(folder state.Folder) (names []string, err error) {
 	runs, err := Runs(folder)
 	for _, r := range runs {
@@ -159,7 +160,7 @@ func Running(folder state.Folder) (names []string, err error) {
 	return names, err
 }
 
-// Uploads are those that were not deleted, and how many there ever were.
+// Uploads returns the uploads that were not deleted, and the number of all uploads.
 func Uploads(folder state.Folder) (left []string, ever int, err error) {
 	err = change(folder, func(a *account) error {
 		for _, u := range a.Uploads {
@@ -172,14 +173,14 @@ func Uploads(folder state.Folder) (left []string, ever int, err error) {
 	return left, ever, err
 }
 
-// hold waits until what the word names is mended.
+// hold waits until the failure is mended.
 func hold(folder state.Folder, word string) {
 	for folder.Fails(word) && !folder.Gone() {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// refusal is an error of the service: its name in the model, and words.
+// refusal is an error of the service: its name in the model, and its message.
 type refusal struct{ name, message string }
 
 func (r *refusal) Error() string { return r.name + ": " + r.message }

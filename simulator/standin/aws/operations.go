@@ -9,8 +9,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// input is what an operation may be asked: the members of the service's model that are known
-// here. Another is refused, as the real command does.
+// input is the arguments of an operation: the supported members of the service's model. Others
+// are refused, as by the real command.
 type input struct {
 	ARN, ProjectARN, Name, Type, ContentType, AppARN string
 	Filters                                          []filter
@@ -34,7 +34,7 @@ type filter struct {
 	Values              []string
 }
 
-// operations are those of the service that are played, by their names in the model.
+// operations are the simulated operations of the service, by their names in the model.
 var operations = map[string]func(state.Folder, *account, input) (any, error){
 	"GetProject": func(_ state.Folder, _ *account, in input) (any, error) {
 		if in.ARN != Project {
@@ -61,7 +61,7 @@ func missing(what, name string) error {
 	return &refusal{"NotFoundException", fmt.Sprintf("No %s with ARN %s was found.", what, name)}
 }
 
-// answer is what the service answers an operation, as JSON.
+// answer returns the service's answer to an operation, as JSON.
 func answer(folder state.Folder, operation string, body []byte) (text []byte, err error) {
 	do, ok := operations[operation]
 	if !ok {
@@ -105,7 +105,7 @@ func listDevices(_ state.Folder, _ *account, in input) (any, error) {
 	return object{"devices": list}, nil
 }
 
-// types are those of uploads, with what their names have to end with.
+// types are the types of uploads, with the required suffix of their names.
 var types = map[string]string{"ANDROID_APP": ".apk", "INSTRUMENTATION_TEST_PACKAGE": ".apk", "INSTRUMENTATION_TEST_SPEC": ".yml"}
 
 func createUpload(folder state.Folder, a *account, in input) (any, error) {
@@ -122,7 +122,7 @@ func createUpload(folder state.Folder, a *account, in input) (any, error) {
 	}}, err
 }
 
-// upload is one that was not deleted.
+// upload returns an upload that was not deleted.
 func (a *account) upload(name string) (*Upload, error) {
 	at := slices.IndexFunc(a.Uploads, func(u Upload) bool { return u.ARN == name && !u.Deleted })
 	if at < 0 {
@@ -213,7 +213,7 @@ func scheduleRun(folder state.Folder, a *account, in input) (any, error) {
 	return object{"run": r.told()}, nil
 }
 
-// told is a run as the service tells it.
+// told returns a run as the service reports it.
 func (r Run) told() object {
 	o := object{"arn": r.ARN, "name": r.Name, "type": "INSTRUMENTATION", "platform": "ANDROID", "status": r.Status, "result": "PENDING",
 		"totalJobs": len(r.Jobs), "completedJobs": 0, "billingMethod": r.Billing, "jobTimeoutMinutes": r.Minutes}

@@ -14,7 +14,7 @@ func (a *account) run(name string) (*Run, error) {
 	return &a.Runs[at], nil
 }
 
-// getRun tells a run, which has ended when it is looked at.
+// getRun returns a run, which ends when it is polled.
 func getRun(folder state.Folder, a *account, in input) (any, error) {
 	r, err := a.run(in.ARN)
 	if err != nil {
@@ -58,7 +58,8 @@ func stopRun(_ state.Folder, a *account, in input) (any, error) {
 	return object{"run": r.told()}, nil
 }
 
-// listJobs tells what came of each device: each took 74 s and a bit, and its setup a minute.
+// listJobs returns the result of each device: each took slightly more than 74 s, and its setup
+// a minute.
 func listJobs(_ state.Folder, a *account, in input) (any, error) {
 	r, err := a.run(in.ARN)
 	if err != nil {
@@ -72,7 +73,7 @@ func listJobs(_ state.Folder, a *account, in input) (any, error) {
 	return object{"jobs": list}, nil
 }
 
-// listArtifacts tells the files of a job; what the test spec names is one of them.
+// listArtifacts returns the files of a job, including the one that the test spec names.
 func listArtifacts(folder state.Folder, a *account, in input) (any, error) {
 	if in.Type != "FILE" {
 		return nil, argument("Invalid type", in.Type)

@@ -17,9 +17,9 @@ import (
 
 const addressFile = "devicefarm-address.json"
 
-// Serve serves the storage, and the service for a command aws that is real, until the test
-// ends. results is what a test leaves: for what the APK holds, on a phone, in which run of
-// the APK (from 0).
+// Serve serves the storage, and the service for a real aws command, until the test ends.
+// results returns the files that a test leaves, by the contents of the APK, the phone, and the
+// number of the APK's run (from 0).
 func Serve(t testing.TB, folder state.Folder, results func(app, phone string, number int) string) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -34,7 +34,7 @@ func Serve(t testing.TB, folder state.Folder, results func(app, phone string, nu
 	return server
 }
 
-// signed is an address of the storage that opens what it names to anybody.
+// signed returns a signed URL of the storage.
 func signed(folder state.Folder, path string) (string, error) {
 	var base string
 	if err := folder.Load(addressFile, &base); err != nil {
@@ -43,13 +43,13 @@ func signed(folder state.Folder, path string) (string, error) {
 	return base + "/" + path + "?X-Amz-Algorithm=AWS4-HMAC-SHA256&" + Signature, nil
 }
 
-// lastOf is the end of a job's ARN, in one word.
+// lastOf returns the end of a job's ARN, in one word.
 func lastOf(name string) string {
 	_, id, _ := strings.Cut(name, "/")
 	return strings.ReplaceAll(id, "/", "-")
 }
 
-// serve speaks the protocol of the service, AWS JSON 1.1.
+// serve implements the protocol of the service, AWS JSON 1.1.
 func serve(folder state.Folder, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -65,7 +65,7 @@ func serve(folder state.Folder, w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// opens reports whether an address is signed, and still good.
+// opens reports whether a URL is signed and still valid.
 func opens(folder state.Folder, w http.ResponseWriter, r *http.Request) bool {
 	if strings.Contains(r.URL.RawQuery, Signature) && !folder.Fails(Expired) {
 		return true
@@ -97,7 +97,7 @@ func store(folder state.Folder, w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// give gives what the test spec names, as the farm packs it.
+// give returns the files that the test spec names, packed by the farm.
 func give(folder state.Folder, w http.ResponseWriter, r *http.Request, results func(app, phone string, number int) string) {
 	if !opens(folder, w, r) {
 		return

@@ -1,10 +1,10 @@
-// Package browserstack plays BrowserStack App Automate, for tests: its REST interface for
+// Package browserstack simulates BrowserStack App Automate for tests: its REST interface for
 // Espresso, version 2.
 //
-// It owns what the service answers, by BrowserStack's public documents; docs/farms.md says
-// where each form is from. It takes a stand: a build ends by being looked at and not with
-// time, so that nobody waits for it; and it runs until it has ended or is stopped, whatever
-// becomes of whoever asked for it.
+// It owns the service's answers, by BrowserStack's public documents; docs/farms.md has the
+// source of each form. A build ends when it is polled rather than with time, so that no test
+// waits for it; otherwise it runs until it has ended or is stopped, even if its client has
+// died.
 package browserstack
 
 import (
@@ -14,68 +14,70 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// What can go wrong.
+// The failures.
 const (
 	LoggedOut = "browserstack-logged-out"
-	// InUse has a build refused, since all parallel tests are in use and as many wait as may.
+	// InUse makes a build refused because all parallel tests and all places in the queue are
+	// in use.
 	InUse = "browserstack-in-use"
-	// TooMany has an upload refused, and Unanswered has any other question of a build fail.
+	// TooMany makes an upload refused, and Unanswered makes any other request for a build
+	// fail.
 	TooMany    = "browserstack-too-many"
 	Unanswered = "browserstack-unanswered"
-	// Expired has a build refused, since its app is no longer there.
+	// Expired makes a build refused because its app has expired.
 	Expired = "browserstack-expired"
-	// Lost has a build begun and the answer fail.
+	// Lost starts a build and makes the answer fail.
 	Lost = "browserstack-lost"
-	// SlowUpload holds an upload, and SlowBuild the answer that tells a build's number, until
-	// they are mended.
+	// SlowUpload blocks an upload, and SlowBuild the answer with a build's number, until they
+	// are mended.
 	SlowUpload = "browserstack-slow-upload"
 	SlowBuild  = "browserstack-slow-build"
-	// Queued has a build wait when it is looked at, and Endless has one that is begun run on
-	// until it is stopped.
+	// Queued makes a build wait when it is polled, and Endless makes a started build run until
+	// it is stopped.
 	Queued  = "browserstack-queued"
 	Endless = "browserstack-endless"
-	// ByPost has a build be stopped by another verb.
+	// ByPost makes another verb stop a build.
 	ByPost = "browserstack-by-post"
-	// What a test comes to on the last device of a build.
+	// The results of a test on the last device of a build.
 	Fails          = "browserstack-fails"
 	Infrastructure = "browserstack-infrastructure"
 	TimedOut       = "browserstack-timed-out"
 	Skipped        = "browserstack-skipped"
-	// What is wrong with the log of a test that passed there.
+	// The flaws of a passed test's log there.
 	NoResults = "browserstack-no-results"
 	CutLog    = "browserstack-cut-log"
 	LargeLog  = "browserstack-large-log"
 )
 
-// User and Key are those of who may use it.
+// User and Key are valid credentials.
 const (
 	User = "mail_x7k2"
 	Key  = "stand-in-secret-key"
 )
 
-// Build is one that was begun.
+// Build is a started build.
 type Build struct {
 	ID      string
-	App     string // what the file of the APK holds
+	App     string // the contents of the APK file
 	Asked   map[string]any
 	Devices []Device
 	Status  string
 	Endless bool
 }
 
-// Device is one of a build.
+// Device is a device of a build.
 type Device struct {
 	Name, Version string
 	Status        string // once the build has ended
-	Log           string // what is wrong with it, "" for nothing
+	Log           string // the flaw of its log, "" for none
 }
 
 const file = "browserstack.json"
 
-// known is what the service knows.
+// known is the service's state.
 type known struct {
 	Builds  []Build
-	Uploads map[string]string // what a file holds, by its name
+	Uploads map[string]string // file contents by name
 }
 
 func change(folder state.Folder, edit func(*known)) (k known, err error) {
@@ -92,13 +94,13 @@ func change(folder state.Folder, edit func(*known)) (k known, err error) {
 	return k, err
 }
 
-// Builds are all that were begun.
+// Builds returns all started builds.
 func Builds(folder state.Folder) ([]Build, error) {
 	k, err := change(folder, func(*known) {})
 	return k.Builds, err
 }
 
-// Running are the builds that go on.
+// Running returns the builds that have not ended.
 func Running(folder state.Folder) (ids []string, err error) {
 	all, err := Builds(folder)
 	for _, b := range all {

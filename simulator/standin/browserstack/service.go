@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// Service plays the service. printed is what a benchmark prints: for what the APK holds, on a
-// device, in which build of the APK (from 0).
+// Service returns the simulated service. printed returns a benchmark's output, by the contents
+// of the APK, the device, and the number of the APK's build (from 0).
 func Service(folder state.Folder, printed func(app, device string, number int) string) http.Handler {
 	s := service{folder, printed}
 	const v2 = "/app-automate/espresso/v2/"
@@ -51,14 +51,14 @@ func answer(w http.ResponseWriter, status int, value any) {
 	_ = json.NewEncoder(w).Encode(value)
 }
 
-// edge answers as the computers before the service do, whatever was asked for.
+// edge answers like the proxies in front of the service, whatever the request.
 func edge(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "text/html")
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, "<html>\n<head><title>%d %s</title></head>\n</html>\n", status, http.StatusText(status))
 }
 
-// hold waits until what the word names is mended, or whoever asks is gone.
+// hold waits until the failure is mended, or the client disconnects.
 func (s service) hold(r *http.Request, word string) {
 	for s.folder.Fails(word) && !s.folder.Gone() && r.Context().Err() == nil {
 		time.Sleep(5 * time.Millisecond)
@@ -80,7 +80,7 @@ func (s service) devices(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, list)
 }
 
-// upload takes a file of a form.
+// upload stores a file from a form.
 func (s service) upload(w http.ResponseWriter, r *http.Request, kind string) {
 	if s.folder.Fails(TooMany) {
 		answer(w, http.StatusTooManyRequests, map[string]any{"error": "Too Many Requests"})
@@ -107,7 +107,7 @@ func (s service) upload(w http.ResponseWriter, r *http.Request, kind string) {
 	})
 }
 
-// begin begins a build.
+// begin starts a build.
 func (s service) begin(w http.ResponseWriter, r *http.Request) {
 	var asked map[string]any
 	if json.NewDecoder(r.Body).Decode(&asked) != nil {
@@ -136,7 +136,7 @@ func (s service) begin(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, map[string]any{"message": "Success", "build_id": b.ID})
 }
 
-// devicesOf are those that are asked for, as NAME-VERSION, with what the test will come to.
+// devicesOf returns the requested devices, NAME-VERSION, with the results of their tests.
 func (s service) devicesOf(asked map[string]any) (out []Device) {
 	list, _ := asked["devices"].([]any)
 	for _, text := range list {
@@ -176,7 +176,7 @@ func (s service) list(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, map[string]any{"builds": list})
 }
 
-// find changes a build, and refuses where there is none.
+// find changes a build, and answers with an error if there is none.
 func (s service) find(w http.ResponseWriter, r *http.Request, edit func(*Build)) (found Build, ok bool) {
 	_, err := change(s.folder, func(k *known) {
 		at := slices.IndexFunc(k.Builds, func(b Build) bool { return b.ID == r.PathValue("build") })
@@ -192,7 +192,7 @@ func (s service) find(w http.ResponseWriter, r *http.Request, edit func(*Build))
 	return found, true
 }
 
-// get tells the state: a build has ended when it is looked at.
+// get answers with the state: a build ends when it is polled.
 func (s service) get(w http.ResponseWriter, r *http.Request) {
 	if s.folder.Fails(Unanswered) {
 		edge(w, http.StatusBadGateway)
@@ -224,7 +224,7 @@ func (s service) get(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// told is a session: each test takes 74 s and a bit.
+// told returns a session: each test takes slightly more than 74 s.
 func (s service) told(b Build, at int) map[string]any {
 	status, duration := b.Status, any(0)
 	if status != "running" && status != "queued" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// session tells of the tests on a device.
+// session answers with the tests on a device.
 func (s service) session(w http.ResponseWriter, r *http.Request) {
 	b, ok := s.find(w, r, func(*Build) {})
 	if s.folder.Fails(Unanswered) {
@@ -27,7 +27,7 @@ func (s service) session(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, told)
 }
 
-// log is what a test has printed.
+// log answers with the output of a test.
 func (s service) log(w http.ResponseWriter, r *http.Request) {
 	if s.folder.Fails(Unanswered) {
 		edge(w, http.StatusBadGateway)

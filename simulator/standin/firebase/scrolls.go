@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Scrolls is what a Macrobenchmark of three scrolls of 40 frames leaves (see Service), of an app
-// whose APK holds how many milliseconds a frame takes, of which it has 16. Phones are the
-// slower by 1 % for each matrix before, up to 4 %.
+// Scrolls returns the results of a Macrobenchmark of three scrolls of 40 frames (see Service),
+// for an app whose APK contains the duration of a frame in milliseconds, of which 16 are
+// available. Phones are slower by 1 % for each earlier matrix, up to 4 %.
 func Scrolls(app, model string, number int) string {
 	ms, _ := strconv.ParseFloat(app, 64)
 	ms *= 1 + float64(number%5)/100

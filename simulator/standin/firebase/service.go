@@ -12,20 +12,20 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// Service plays the services. results is what a test leaves: for what the APK holds, on a
-// device, in which matrix of the APK (from 0).
+// Service returns the simulated services. results returns the files that a test leaves, by the
+// contents of the APK, the device, and the number of the APK's matrix (from 0).
 func Service(folder state.Folder, results func(app, model string, number int) string) http.Handler {
 	return ServiceOf(folder, Leaves{Results: results})
 }
 
-// Leaves is what a test leaves: its results (see Service), and so many traces, which are alike.
+// Leaves is what a test leaves: its results (see Service), and a number of identical traces.
 type Leaves struct {
 	Results func(app, model string, number int) string
 	Traces  int
 	Trace   func(app string) []byte
 }
 
-// ServiceOf is Service for a test that leaves traces, too.
+// ServiceOf is Service for a test that also leaves traces.
 func ServiceOf(folder state.Folder, leaves Leaves) http.Handler {
 	s := service{folder, leaves}
 	mux := http.NewServeMux()
@@ -59,7 +59,7 @@ func answer(w http.ResponseWriter, value any) {
 	_ = json.NewEncoder(w).Encode(value)
 }
 
-// get tells the state: a matrix has ended when it is looked at.
+// get answers with the state: a matrix ends when it is polled.
 func (s service) get(w http.ResponseWriter, r *http.Request) {
 	if s.folder.Fails(Unanswered) {
 		refuse(w, http.StatusServiceUnavailable, "UNAVAILABLE", "The service is currently unavailable.")
@@ -109,7 +109,7 @@ func (s service) cancel(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find changes a matrix, and refuses where there is none.
+// find changes a matrix, and answers with an error if there is none.
 func (s service) find(w http.ResponseWriter, r *http.Request, edit func(*Matrix)) (found Matrix, ok bool) {
 	err := change(s.folder, func(list []Matrix) ([]Matrix, error) {
 		at := slices.IndexFunc(list, func(m Matrix) bool {
@@ -128,7 +128,7 @@ func (s service) find(w http.ResponseWriter, r *http.Request, edit func(*Matrix)
 	return found, true
 }
 
-// step is that of a device: each test takes 75 s.
+// step answers with the step of a device: each test takes 75 s.
 func (s service) step(w http.ResponseWriter, r *http.Request) {
 	m, ok := s.find(w, r, func(*Matrix) {})
 	at, err := strconv.Atoi(strings.TrimPrefix(r.PathValue("step"), "bs."))
@@ -143,13 +143,13 @@ func (s service) step(w http.ResponseWriter, r *http.Request) {
 
 const resultName = "/artifacts/sdcard/Download/com.example.benchmark-benchmarkData.json"
 
-// traceName is what androidx.benchmark calls the trace of an iteration
+// traceName returns androidx.benchmark's name for the trace of an iteration
 // (benchmark/benchmark-macro/…/Macrobenchmark.kt).
 func traceName(iteration int) string {
 	return fmt.Sprintf("/artifacts/sdcard/Download/ListBenchmark_scroll_iter%03d_2026-11-27-10-15-00.perfetto-trace", iteration)
 }
 
-// list are the files of a device.
+// list answers with the files of a device.
 func (s service) list(w http.ResponseWriter, r *http.Request) {
 	prefix := r.URL.Query().Get("prefix")
 	all, _ := Matrices(s.folder)
@@ -171,7 +171,7 @@ func (s service) list(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"items": items})
 }
 
-// object is a file of results.
+// object answers with a file of results.
 func (s service) object(w http.ResponseWriter, r *http.Request) {
 	name, err := url.PathUnescape(r.PathValue("object"))
 	all, _ := Matrices(s.folder)

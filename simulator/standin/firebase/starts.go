@@ -5,9 +5,10 @@ import (
 	"strconv"
 )
 
-// Starts is what a Macrobenchmark of three starts leaves (see Service), of an app whose APK
-// holds how many milliseconds a start takes: a matrix's phones are the slower by 1 % for each
-// one before it, as phones of a model are, up to 4 %, and the last start takes twice as long.
+// Starts returns the results of a Macrobenchmark of three starts (see Service), for an app
+// whose APK contains the duration of a start in milliseconds: phones are slower by 1 % for
+// each earlier matrix, like different phones of a model, up to 4 %, and the last start takes
+// twice as long.
 func Starts(app, model string, number int) string {
 	ms, _ := strconv.ParseFloat(app, 64)
 	ms *= 1 + float64(number%5)/100

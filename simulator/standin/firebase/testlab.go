@@ -1,11 +1,11 @@
-// Package firebase plays Firebase Test Lab, for tests: the program gcloud, and the three
-// services that it and apkgate ask.
+// Package firebase simulates Firebase Test Lab for tests: the program gcloud, and the three
+// services that it and apkgate use.
 //
-// It owns what they print and answer, by the sources of gcloud (matrix_creator.py,
+// It owns their output and answers, by the sources of gcloud (matrix_creator.py,
 // results_bucket.py, exceptions.py below lib/googlecloudsdk/api_lib/firebase/test) and the
-// reference of the services testing v1, toolresults v1beta3 and storage v1. It takes a stand:
-// a matrix ends by being looked at and not with time, so that nobody waits for it; and it
-// runs until it has ended or is cancelled, whatever becomes of whoever asked for it.
+// reference of the services testing v1, toolresults v1beta3 and storage v1. A matrix ends when
+// it is polled rather than with time, so that no test waits for it; otherwise it runs until it
+// has ended or is cancelled, even if its client has died.
 package firebase
 
 import (
@@ -22,69 +22,69 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// What can go wrong.
+// The failures.
 const (
 	LoggedOut = "testlab-logged-out"
-	// WantsCredentials has gcloud know nobody but by a file of credentials that its environment
-	// names, as google-github-actions/auth leaves one.
+	// WantsCredentials makes gcloud require a credentials file in its environment, as
+	// google-github-actions/auth creates one.
 	WantsCredentials = "testlab-wants-credentials"
-	// Quota has a submission refused, with the words of the service.
+	// Quota makes a submission refused, in the service's wording.
 	Quota = "testlab-quota"
-	// SlowUpload holds gcloud while it uploads, until it is mended.
+	// SlowUpload blocks gcloud during the upload, until it is mended.
 	SlowUpload = "testlab-slow-upload"
-	// SlowSubmit holds gcloud between the creation of a matrix and its telling the number,
-	// until it is mended.
+	// SlowSubmit blocks gcloud between the creation of a matrix and printing its number, until
+	// it is mended.
 	SlowSubmit = "testlab-slow-submit"
-	// Endless has no matrix end by itself.
+	// Endless keeps a matrix from ending by itself.
 	Endless = "testlab-endless"
-	// Fails has the test fail on the last device of a matrix, Infrastructure has Test Lab
-	// fail there, and NoResults has it pass and leave nothing.
+	// Fails makes the test fail on the last device of a matrix, Infrastructure makes Test Lab
+	// fail there, and NoResults makes it pass without results.
 	Fails          = "testlab-fails"
 	Infrastructure = "testlab-infrastructure"
 	NoResults      = "testlab-no-results"
-	// Expired has a token be no longer good.
+	// Expired makes a token invalid.
 	Expired = "testlab-expired"
-	// LostTraces has no trace be there where it is read.
+	// LostTraces makes traces missing when they are read.
 	LostTraces = "testlab-lost-traces"
-	// Unanswered has the service fail to tell the state of a matrix.
+	// Unanswered makes the service fail to return the state of a matrix.
 	Unanswered = "testlab-unanswered"
 )
 
-// credentials is the variable by which gcloud knows the file.
+// credentials is gcloud's variable for the file.
 const credentials = "CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE"
 
-// Token is that of whoever is logged in.
+// Token is the access token of the logged-in user.
 const Token = "ya29.a0-stand-in-secret"
 
-// Bucket is the project's own.
+// Bucket is the project's default bucket.
 const Bucket = "test-lab-stand-in"
 
-// Matrix is one that was created.
+// Matrix is a created matrix.
 type Matrix struct {
 	ID, Project, Dir string
-	App              string // what the file of the APK holds
+	App              string // the contents of the APK file
 	Args             []string
 	Devices          []Device
 	State            string
 }
 
-// Device is one of a matrix.
+// Device is a device of a matrix.
 type Device struct {
 	Model, Version, Locale, Orientation string
 	State                               string
-	Outcome                             string // of the tool results
+	Outcome                             string // in the tool results
 	Results                             bool
 }
 
 const file = "testlab.json"
 
-// Matrices are all that were created.
+// Matrices returns all created matrices.
 func Matrices(folder state.Folder) (all []Matrix, err error) {
 	err = change(folder, func(list []Matrix) ([]Matrix, error) { all = list; return list, nil })
 	return all, err
 }
 
-// Running are the matrices that go on.
+// Running returns the matrices that have not ended.
 func Running(folder state.Folder) (ids []string, err error) {
 	all, err := Matrices(folder)
 	for _, m := range all {
@@ -109,14 +109,14 @@ func change(folder state.Folder, edit func([]Matrix) ([]Matrix, error)) error {
 	})
 }
 
-// Models are the catalogue, as models list prints it.
+// Models is the catalogue, in the output format of models list.
 const models = `[
   {"brand": "Google", "codename": "oriole", "form": "PHYSICAL", "formFactor": "PHONE", "id": "oriole", "manufacturer": "Google", "name": "Pixel 6", "supportedVersionIds": ["31", "32", "33"]},
   {"brand": "Generic", "codename": "MediumPhone.arm", "form": "VIRTUAL", "formFactor": "PHONE", "id": "MediumPhone.arm", "manufacturer": "Generic", "name": "Medium Phone", "supportedVersionIds": ["33", "34"]}
 ]
 `
 
-// GCloud plays gcloud.
+// GCloud simulates gcloud.
 func GCloud(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	command := strings.Join(slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") }), " ")
 	switch {
@@ -139,7 +139,7 @@ func GCloud(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
-// submit creates a matrix, and says so as gcloud does.
+// submit creates a matrix, with gcloud's output.
 func submit(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	m := Matrix{Args: args, State: "RUNNING"}
 	for _, a := range args {
@@ -198,14 +198,14 @@ func submit(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// hold waits until what the word names is mended.
+// hold waits until the failure is mended.
 func hold(folder state.Folder, word string) {
 	for folder.Fails(word) && !folder.Gone() {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// deviceOf reads model=oriole,version=33,locale=en,orientation=portrait.
+// deviceOf parses model=oriole,version=33,locale=en,orientation=portrait.
 func deviceOf(text string) Device {
 	values := map[string]string{}
 	for pair := range strings.SplitSeq(text, ",") {

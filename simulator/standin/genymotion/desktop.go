@@ -14,9 +14,9 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// What can go wrong with gmtool, each as one of the two tables of its exit codes has it.
+// The failures of gmtool, with the exit codes of its two tables.
 const (
-	// DesktopOld is a version 2: templates, another layout, no --coldboot, and 13 for a
+	// DesktopOld makes it a version 2: templates, another layout, no --coldboot, and 13 for a
 	// licence.
 	DesktopOld         = "gmtool-old"
 	DesktopNoLicense   = "gmtool-no-license"
@@ -28,20 +28,20 @@ const (
 	DesktopUnstoppable = "gmtool-unstoppable"
 	DesktopUndeletable = "gmtool-undeletable"
 	DesktopBabbles     = "gmtool-babbles"
-	DesktopLate        = "gmtool-late" // a device that was started is not On yet
+	DesktopLate        = "gmtool-late" // a started device is not On yet
 )
 
 // Machine is a virtual device of the Desktop.
 type Machine struct {
 	UUID    string
 	Name    string
-	Options []string // what it was created with
+	Options []string // of its creation
 }
 
-// Running reports whether the machine runs.
+// Running reports whether the machine is running.
 func (m Machine) Running(folder state.Folder) bool { return portOf(folder, m.UUID) > 0 }
 
-// Machines are the virtual devices of the Desktop.
+// Machines returns the virtual devices of the Desktop.
 func Machines(folder state.Folder) (list []Machine, err error) {
 	err = folder.Locked("desktop", func() error {
 		list, err = loadMachines(folder)
@@ -57,7 +57,7 @@ func loadMachines(folder state.Folder) (list []Machine, err error) {
 	return list, nil
 }
 
-// AddMachine adds a device that somebody has made before.
+// AddMachine adds an existing device of the user's.
 func AddMachine(folder state.Folder, name string) (Machine, error) {
 	m := Machine{UUID: newUUID(), Name: name}
 	return m, changeMachines(folder, func(list []Machine) []Machine { return append(list, m) })
@@ -73,8 +73,8 @@ func changeMachines(folder state.Folder, change func([]Machine) []Machine) error
 	})
 }
 
-// Profiles, Images and Templates are what devices can be made from: the first two of
-// versions 3, the last of versions 2.
+// Profiles, Images and Templates are the sources of devices: the first two in versions 3, the
+// last in versions 2.
 var (
 	Profiles  = []string{"Custom Phone", "Google Pixel 3", "Google Pixel 3 XL", "Samsung Galaxy S10"}
 	Images    = []string{"Android 9.0", "Android 11.0", "Android 14.0"}
@@ -93,7 +93,7 @@ type gmtool struct {
 	command        string // "admin list"
 }
 
-// Desktop plays gmtool.
+// Desktop simulates gmtool.
 func Desktop(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	g := &gmtool{folder: folder, stdout: stdout, stderr: stderr, old: folder.Fails(DesktopOld)}
 	if len(args) > 1 && (args[0] == "--timeout" || args[0] == "-t") {
@@ -146,7 +146,7 @@ func (g *gmtool) do(args []string) int {
 	return do(args)
 }
 
-// paid is what takes a licence: all but list, start and stop (since 3.2).
+// paid checks for a licence, which all commands but list, start and stop need (since 3.2).
 func (g *gmtool) paid() int {
 	switch {
 	case g.folder.Fails(DesktopLoggedOut):
@@ -189,7 +189,7 @@ func (g *gmtool) list(args []string) int {
 	return 0
 }
 
-// names prints a list of newer versions. How these print it is not known.
+// names prints a list of newer versions. Their real format is not known.
 func (g *gmtool) names(head string, names []string) func([]string) int {
 	return func([]string) int {
 		if code := g.paid(); code != 0 {
@@ -286,7 +286,7 @@ func (g *gmtool) start(args []string) int {
 		return g.broken(err)
 	}
 	time.Sleep(time.Duration(float64(settings.Boots) / settings.Rate))
-	_, _ = instance.Connect("127.0.0.1:" + strconv.Itoa(r.ADB)) // as well as it goes: the port is open
+	_, _ = instance.Connect("127.0.0.1:" + strconv.Itoa(r.ADB)) // best effort: the port is open
 	hold(g.folder, "after", g.command)
 	return 0
 }
@@ -334,7 +334,7 @@ func (g *gmtool) license([]string) int {
 	return 0
 }
 
-// find is the device that the arguments name.
+// find returns the device that the arguments name.
 func (g *gmtool) find(args []string) (Machine, int) {
 	if len(args) != 1 {
 		return Machine{}, g.fail(11, "Missing arguments")
@@ -355,5 +355,5 @@ func (g *gmtool) fail(code int, why string) int {
 	return code
 }
 
-// broken is the stand-in's own trouble.
+// broken reports an error of the stand-in itself.
 func (g *gmtool) broken(err error) int { return g.fail(126, "gmtool stand-in: "+err.Error()) }

@@ -1,11 +1,10 @@
-// Package genymotion is what the stand-ins play of Genymotion: gmtool of the Desktop, and
-// gmsaas of the cloud.
+// Package genymotion simulates Genymotion's programs: gmtool of the Desktop, and gmsaas of the
+// cloud.
 //
-// It owns what the two print and what they remember of devices and instances, as the
-// sources of gmsaas and the vendor's documents and test data of gmtool have it; the phones
-// behind them are package instance's, in processes of their own. It takes a stand: what it
-// does not know it refuses with the tool's own usage error, so that a command line that
-// only a stand-in understands passes no test.
+// It owns their output and their state of devices and instances, by the sources of gmsaas and
+// the vendor's documents and test data of gmtool; the phones belong to package instance, in
+// processes of their own. An unknown command line is refused with the tool's own usage error,
+// so that one that only a stand-in accepts fails the test.
 package genymotion
 
 import (
@@ -17,14 +16,14 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// Held is the failure that leaves a command where it is: "holds before admin create",
-// "holds after instances start". It goes on when the lab ends, or is killed.
+// Held returns the failure that blocks a command: "holds before admin create", "holds after
+// instances start". The command is blocked until the lab ends, or it is killed.
 func Held(when, command string) string { return "holds " + when + " " + command }
 
-// HoldsAt is the file of the lab's folder that says that a command is held.
+// HoldsAt is the file in the lab's folder that exists while a command is blocked.
 const HoldsAt = "held"
 
-// hold waits for ever where the lab has the command held.
+// hold blocks for ever if the lab blocks the command.
 func hold(folder state.Folder, when, command string) {
 	if !folder.Fails(Held(when, command)) {
 		return
@@ -35,7 +34,7 @@ func hold(folder state.Folder, when, command string) {
 	}
 }
 
-// newUUID is a random one (RFC 9562, version 4).
+// newUUID returns a random UUID (RFC 9562, version 4).
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
@@ -46,7 +45,7 @@ func newUUID() string {
 // endPatience is how long a phone has to end before it is killed.
 const endPatience = 5 * time.Second
 
-// portOf is where a phone that runs listens for adb; 0 where it doesn't.
+// portOf returns the adb port of a running phone; 0 if it is not running.
 func portOf(folder state.Folder, name string) int {
 	r, err := instance.Find(folder, name)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// What can go wrong with gmsaas, each as its sources say (errors.py, saas/client.py).
+// The failures of gmsaas, by its sources (errors.py, saas/client.py).
 const (
 	SaaSLoggedOut = "gmsaas-logged-out"
 	SaaSBadToken  = "gmsaas-bad-token"
 	SaaSNoSDK     = "gmsaas-no-sdk"
-	// SaaSWantsToken has nobody be logged in but who gives a token by the environment.
+	// SaaSWantsToken makes it require a token in the environment.
 	SaaSWantsToken   = "gmsaas-wants-token"
 	SaaSOffline      = "gmsaas-offline"
 	SaaSProxy        = "gmsaas-proxy"
@@ -36,13 +36,13 @@ const (
 	SaaSTunnel       = "gmsaas-tunnel"
 	SaaSOtherPort    = "gmsaas-other-port"
 	SaaSStopTooSlow  = "gmsaas-stop-too-slow"
-	// SaaSOldConnect is an adbconnect that prints nothing, and SaaSOldStart a start
-	// without --max-run-duration.
+	// SaaSOldConnect makes adbconnect print nothing, and SaaSOldStart makes it lack
+	// --max-run-duration.
 	SaaSOldConnect = "gmsaas-old-connect"
 	SaaSOldStart   = "gmsaas-old-start"
-	// SaaSWarns prints what Python's libraries warn of before every answer.
+	// SaaSWarns prints warnings of Python's libraries before every answer.
 	SaaSWarns = "gmsaas-warns"
-	// SaaSBreaks ends in a traceback, SaaSBabbles prints what is no JSON, SaaSSilent
+	// SaaSBreaks makes it print a traceback, SaaSBabbles something other than JSON, SaaSSilent
 	// nothing at all.
 	SaaSBreaks  = "gmsaas-breaks"
 	SaaSBabbles = "gmsaas-babbles"
@@ -59,7 +59,7 @@ type CloudInstance struct {
 	Minutes   int // its --max-run-duration, 0 for none
 }
 
-// CloudRecipe is what an instance is made from.
+// CloudRecipe is a recipe for an instance.
 type CloudRecipe struct {
 	UUID    string `json:"uuid"`
 	Name    string `json:"name"`
@@ -76,8 +76,8 @@ func cloudRecipe(n int, name, android string, width, height, density int) CloudR
 	return CloudRecipe{uuid, name, android, width, height, density, fmt.Sprintf("%d x %d dpi %d", width, height, density), "genymotion"}
 }
 
-// CloudRecipes are those of the account. Two are alike but for their UUID, as an owned one
-// and the vendor's may be.
+// CloudRecipes are the account's recipes. Two differ only in their UUID, as an owned one and
+// the vendor's may.
 var CloudRecipes = []CloudRecipe{
 	cloudRecipe(1, "Google Pixel 3", "9.0", 1080, 2160, 440),
 	cloudRecipe(2, "Google Pixel 3", "11.0", 1080, 2160, 440),
@@ -86,7 +86,7 @@ var CloudRecipes = []CloudRecipe{
 	cloudRecipe(5, "Custom Tablet", "12.0", 1600, 2560, 320),
 }
 
-// Cloud are the instances of the account that the platform lists.
+// Cloud returns the account's instances that the platform lists.
 func Cloud(folder state.Folder) (list []CloudInstance, err error) {
 	err = folder.Locked("saas", func() error {
 		list, err = loadCloud(folder)
@@ -95,7 +95,7 @@ func Cloud(folder state.Folder) (list []CloudInstance, err error) {
 	return list, err
 }
 
-// loadCloud reads the instances; one whose phone was killed is no longer listed.
+// loadCloud reads the instances, except for those whose phone was killed.
 func loadCloud(folder state.Folder) (list []CloudInstance, err error) {
 	if err := folder.Load("saas.json", &list); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -113,15 +113,15 @@ type gmsaas struct {
 	command        string // "instances start"
 }
 
-// SaaS plays gmsaas.
+// SaaS simulates gmsaas.
 func SaaS(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	g := &gmsaas{folder: folder, stdout: stdout, stderr: stderr}
-	if len(args) == 4 && args[0] == "config" && args[1] == "set" { // as a person or a workflow says it
+	if len(args) == 4 && args[0] == "config" && args[1] == "set" { // as typed by a person or a workflow
 		fmt.Fprintf(stdout, "'%s' has been set to '%s'.\n", args[2], args[3])
 		return 0
 	}
 	if len(args) < 3 || args[0] != "--format" || !slices.Contains([]string{"json", "compactjson"}, args[1]) {
-		return g.usage("", "No such option or command: "+strings.Join(args, " ")) // the stand-in has no text form
+		return g.usage("", "No such option or command: "+strings.Join(args, " ")) // only JSON output is simulated
 	}
 	g.indent = args[1] == "json"
 	if folder.Fails(SaaSWarns) {
@@ -170,9 +170,9 @@ func (g *gmsaas) do(args []string) int {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// trouble is what every command may meet.
+// trouble checks for failures common to all commands.
 func (g *gmsaas) trouble() (code int, met bool) {
-	// start is the one command that needs no Android SDK (cli/instances.py).
+	// start is the only command that does not need the Android SDK (cli/instances.py).
 	starts := g.command == "instances start"
 	switch {
 	case g.folder.Fails(SaaSBreaks):
@@ -228,7 +228,7 @@ func (g *gmsaas) recipes([]string) int {
 	return g.print(map[string]any{"recipes": CloudRecipes})
 }
 
-// start makes an instance. What fails after the platform has made it leaves it there.
+// start creates an instance. After a failure the created instance stays.
 func (g *gmsaas) start(args []string) int {
 	minutes, err := g.startOptions(args[2:])
 	if err != nil {
@@ -295,7 +295,7 @@ func (g *gmsaas) startOptions(args []string) (minutes int, err error) {
 	return minutes, nil
 }
 
-// boot starts the instance's phone, and waits as long as it takes to boot.
+// boot starts the instance's phone, and waits until it has booted.
 func (g *gmsaas) boot(i *CloudInstance) error {
 	settings, err := g.folder.Settings()
 	if err != nil {
@@ -350,7 +350,7 @@ func (g *gmsaas) connect(args []string) int {
 	if err := g.save(i); err != nil {
 		return g.broken(err)
 	}
-	_, _ = instance.Connect("localhost:" + strconv.Itoa(portOf(g.folder, i.UUID))) // as well as it goes: the port is open
+	_, _ = instance.Connect("localhost:" + strconv.Itoa(portOf(g.folder, i.UUID))) // best effort: the port is open
 	hold(g.folder, "after", g.command)
 	switch {
 	case g.folder.Fails(SaaSOtherPort):
@@ -373,8 +373,7 @@ func (g *gmsaas) find(uuid string) (CloudInstance, bool, error) {
 	return list[k], true, nil
 }
 
-// save puts an instance in the place of what is known of it; one that is deleted is
-// forgotten.
+// save replaces the state of an instance, or removes that of a deleted one.
 func (g *gmsaas) save(i CloudInstance) error {
 	return g.folder.Locked("saas", func() error {
 		list, err := loadCloud(g.folder)
@@ -389,7 +388,7 @@ func (g *gmsaas) save(i CloudInstance) error {
 	})
 }
 
-// shown is an instance as it is printed.
+// shown returns an instance as it is printed.
 func (g *gmsaas) shown(i CloudInstance) map[string]any {
 	tunnel, serial, port := "DISCONNECTED", "0.0.0.0", 0
 	if i.Connected && i.State == "ONLINE" {
@@ -413,7 +412,7 @@ func (g *gmsaas) fail(code int, name, message, details string) int {
 	return code
 }
 
-// refuse is what the platform refuses.
+// refuse reports a refusal of the platform.
 func (g *gmsaas) refuse(status int, body string) int {
 	return g.fail(4, "API_ERROR", fmt.Sprintf("API return unexpected code: %d. Error: %s", status, body), "")
 }
@@ -426,14 +425,14 @@ func (g *gmsaas) write(w io.Writer, answer map[string]any) {
 	_ = encoder.Encode(answer)
 }
 
-// usage is click's, in every format.
+// usage reports click's usage error, in every format.
 func (g *gmsaas) usage(command, why string) int {
 	name := strings.TrimSpace("gmsaas " + command)
 	fmt.Fprintf(g.stderr, "Usage: %s [OPTIONS] COMMAND [ARGS]...\nTry '%s --help' for help.\n\nError: %s\n", name, name, why)
 	return 2
 }
 
-// broken is the stand-in's own trouble.
+// broken reports an error of the stand-in itself.
 func (g *gmsaas) broken(err error) int {
 	fmt.Fprintln(g.stderr, "gmsaas stand-in:", err)
 	return 126

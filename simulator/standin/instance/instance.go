@@ -1,10 +1,10 @@
-// Package instance is one virtual device of the stand-ins: a simulated phone in a process
-// of its own, with adb's port, where it is an emulator the console's too, and a file in
-// the lab's folder that says that it runs.
+// Package instance runs one virtual device of the stand-ins: a simulated phone in a process of
+// its own, with adb's port, for an emulator also the console's, and a file in the lab's folder
+// while it is running.
 //
-// It does not know which tool has booted it. It takes a stand: a phone lives no longer
-// than the lab it is of, whatever has become of who booted it; and it runs on its own
-// clock, so many seconds to one of this computer's, since nobody is there to move it.
+// It does not know which tool has booted it. A phone never outlives its lab, even if the
+// process that booted it has died. It runs on its own clock, at a fixed rate to this
+// computer's, since no caller advances it.
 package instance
 
 import (
@@ -27,23 +27,23 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// Spec is what a tool asks for.
+// Spec is a tool's request.
 type Spec struct {
-	Name    string // of its file in the folder; no two run with one name
-	Profile string // of the simulated phone; "": that of the settings
-	Seed    uint64 // of the simulated phone, 1 unless set
-	// Options are for an instance in the caller's own process. Rate and Boot.Takes are those
-	// of the settings unless set.
+	Name    string // of its file in the folder; running instances have different names
+	Profile string // of the simulated phone; "": the one in the settings
+	Seed    uint64 // of the simulated phone; 1 by default
+	// Options are for an instance in the caller's own process. Rate and Boot.Takes default to
+	// the settings.
 	Options  simulator.Options `json:"-"`
 	ADB      int               // its port; 0: a free one
-	Console  int               // the emulator console's port; 0: it has none
-	AVD      string            // what the console calls it
-	ID       string            // its id for the console, the AVD's name unless set
-	Announce bool              // tell the adb server of it, as an emulator does when it starts
+	Console  int               // the port of the emulator's console; 0: none
+	AVD      string            // its name in the console
+	ID       string            // its id in the console; the AVD's name by default
+	Announce bool              // announce it to the adb server, like a starting emulator
 	Detail   map[string]string
 }
 
-// Running is an instance that runs.
+// Running is a running instance.
 type Running struct {
 	Spec
 	PID int
@@ -51,18 +51,18 @@ type Running struct {
 
 // The failures of an instance.
 const (
-	// FailsToAnswer leaves adb's port without an answer for ever.
+	// FailsToAnswer makes adb's port never answer.
 	FailsToAnswer = "never-answers"
-	// FailsToBoot leaves sys.boot_completed unset for ever.
+	// FailsToBoot keeps sys.boot_completed unset for ever.
 	FailsToBoot = "never-boots"
-	// FailsToEnd has it take no notice of SIGTERM, SIGINT and the console's kill.
+	// FailsToEnd makes it ignore SIGTERM, SIGINT and the console's kill.
 	FailsToEnd = "never-ends"
-	// DiesBooting ends it while it boots.
+	// DiesBooting makes it exit during the boot.
 	DiesBooting = "dies-booting"
 )
 
-// Run is an instance, until it is told to end or the lab is gone. It tells of itself once
-// its ports are open.
+// Run runs an instance until it is told to end or the lab is gone. ready is called once its
+// ports are open.
 func Run(folder state.Folder, spec Spec, ready func(Running) error) error {
 	settings, err := folder.Settings()
 	if err != nil {
@@ -118,7 +118,7 @@ func Run(folder state.Folder, spec Spec, ready func(Running) error) error {
 	return nil
 }
 
-// untilTold waits until the instance is to end.
+// untilTold waits until the instance has to end.
 func untilTold(ending context.Context, folder state.Folder) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -140,8 +140,8 @@ func untilTold(ending context.Context, folder state.Folder) {
 	}
 }
 
-// openConsole opens the emulator's console for whoever has the token of the user's home,
-// which is made where there is none, as the emulator does (console_auth.cpp).
+// openConsole opens the emulator's console for clients with the token in the user's home,
+// which is created if there is none, as by the emulator (console_auth.cpp).
 func openConsole(ending context.Context, end func(), s *simulator.Simulated, spec Spec, fails func(string) bool) error {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -168,23 +168,23 @@ func openConsole(ending context.Context, end func(), s *simulator.Simulated, spe
 	return nil
 }
 
-// announce tells the adb server of a port, as the emulator does when it starts
+// announce announces a port to the adb server, like a starting emulator
 // (android/emulation/control/AdbInterface, "host:emulator:PORT").
 func announce(port int) { _, _ = ask("host:emulator:" + strconv.Itoa(port)) }
 
-// Connect has the adb server connect to a port, as `adb connect HOST:PORT` does, and returns
-// what the server says.
+// Connect makes the adb server connect to a port, like `adb connect HOST:PORT`, and returns
+// the server's answer.
 func Connect(serial string) (string, error) { return ask("host:connect:" + serial) }
 
-// Disconnect takes back a Connect.
+// Disconnect reverts a Connect.
 func Disconnect(serial string) (string, error) { return ask("host:disconnect:" + serial) }
 
-// ask asks the adb server that the environment names. Where it names none, nobody is told:
-// the server of whoever runs the tests is not ours to speak to.
+// ask sends a request to the adb server in the environment. Without one it does nothing: the
+// adb server of the user who runs the tests must not be used.
 func ask(request string) (string, error) {
 	server := os.Getenv("ANDROID_ADB_SERVER_PORT")
 	if server == "" {
-		return "", errors.New("ask the adb server: ANDROID_ADB_SERVER_PORT names none")
+		return "", errors.New("send a request to the adb server: ANDROID_ADB_SERVER_PORT is not set")
 	}
 	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+server, time.Second)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/apkgate/apkgate/simulator/standin/state"
 )
 
-// List are the instances that run, by name. The files of those that were killed are
-// removed.
+// List returns the running instances, by name. The files of killed ones are removed.
 func List(folder state.Folder) ([]Running, error) {
 	files, err := filepath.Glob(folder.Path(fileOf("*")))
 	if err != nil {
@@ -34,7 +33,7 @@ func List(folder state.Folder) ([]Running, error) {
 	return list, nil
 }
 
-// Find is the instance of that name; fs.ErrNotExist says that none runs.
+// Find returns the running instance of that name, or fs.ErrNotExist.
 func Find(folder state.Folder, name string) (Running, error) {
 	var r Running
 	if err := folder.Load(fileOf(name), &r); err != nil {
@@ -47,8 +46,8 @@ func Find(folder state.Folder, name string) (Running, error) {
 	return r, nil
 }
 
-// End ends an instance and returns when its process is gone. One that takes no notice is
-// killed after so long; one that does not run is no error.
+// End ends an instance and returns when its process has ended. It is killed after patience;
+// one that is not running is no error.
 func End(folder state.Folder, name string, patience time.Duration) error {
 	r, err := Find(folder, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,15 +66,14 @@ func End(folder state.Folder, name string, patience time.Duration) error {
 	return nil
 }
 
-// Kill ends an instance as a crash of its process does.
+// Kill ends an instance like a crash of its process.
 func (r Running) Kill() { kill(r.PID) }
 
-// Detached is the name under which the lab's programs play an instance that outlives who
-// has booted it.
+// Detached is the name of the program that runs a detached instance.
 const Detached = "apkgate-standin-instance"
 
-// Detach starts an instance in a process of its own, out of reach of what ends the
-// caller, and returns once its ports are open.
+// Detach starts an instance in a process of its own, shielded from the caller's signals, and
+// returns once its ports are open.
 func Detach(folder state.Folder, spec Spec) (Running, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -108,7 +106,7 @@ func Detach(folder state.Folder, spec Spec) (Running, error) {
 	}
 }
 
-// Main is the process that Detach starts.
+// Main is the main function of the process that Detach starts.
 func Main(args []string) int {
 	folder, err := state.FromEnvironment()
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// apart has a process be in a session of its own, which no signal to the caller's reaches.
+// apart starts a process in a session of its own, which does not receive the caller's signals.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// tell asks a process to end; kill ends it.
+// tell asks a process to end; kill kills it.
 func tell(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) }
 func kill(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }
 
-// alive reports whether a process is there and more than a zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

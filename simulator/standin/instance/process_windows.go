@@ -5,12 +5,13 @@ import (
 	"syscall"
 )
 
-// apart has a process be in a group of its own, which no interrupt of the caller's reaches.
+// apart starts a process in a group of its own, which does not receive the caller's
+// interrupts.
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// tell and kill end a process: Windows has no signal that asks one to.
+// tell and kill end a process: Windows has no signal that asks it to end.
 func tell(pid int) { kill(pid) }
 func kill(pid int) {
 	if p, err := os.FindProcess(pid); err == nil {
@@ -18,7 +19,7 @@ func kill(pid int) {
 	}
 }
 
-// alive reports whether a process is there.
+// alive reports whether a process exists.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

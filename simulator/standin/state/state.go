@@ -1,9 +1,9 @@
-// Package state is the folder in which the stand-ins of one lab keep what they know of
-// each other: which phones run, what they were asked, and how they are to fail.
+// Package state manages the folder in which the stand-ins of one lab share their state: the
+// running phones, the calls of programs, and the failures to simulate.
 //
-// It knows no program and no phone. It takes a stand: what a test wants to go wrong is a
-// file in the folder, so that it can be asked for while programs run, and so that a
-// failure that is to happen once has happened once, whichever process met it.
+// It knows no program and no phone. A failure to simulate is a file in the folder, so that it
+// can be requested while programs are running, and so that a failure that is to happen once
+// happens once, whichever process meets it.
 package state
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/apkgate/apkgate/internal/filelock"
 )
 
-// Variable names, in the environment of a stand-in, the folder of its lab. Without it a
-// stand-in plays nothing.
+// Variable is the environment variable with the folder of a stand-in's lab. Without it a
+// stand-in does nothing.
 const Variable = "APKGATE_STANDIN"
 
-// Folder is the path of such a folder.
+// Folder is the path of a lab's folder.
 type Folder string
 
-// FromEnvironment is the folder that the environment names.
+// FromEnvironment returns the folder in the environment.
 func FromEnvironment() (Folder, error) {
 	dir := os.Getenv(Variable)
 	if dir == "" {
@@ -40,24 +40,24 @@ func FromEnvironment() (Folder, error) {
 	return Folder(dir), nil
 }
 
-// Path is that of a file in the folder.
+// Path returns the path of a file in the folder.
 func (f Folder) Path(names ...string) string {
 	return filepath.Join(append([]string{string(f)}, names...)...)
 }
 
-// Settings are what the phones of a lab have in common.
+// Settings are common to the phones of a lab.
 type Settings struct {
-	Rate    float64       // how many seconds pass on a phone in one of this computer's; 1 unless set
-	Boots   time.Duration // how long one takes to boot, by its own clock; 1 s unless set
-	Profile string        // the simulated phone that boots where a tool knows none that fits better
+	Rate    float64       // phone seconds per second of this computer; 1 by default
+	Boots   time.Duration // how long a boot takes, by the phone's own clock; 1 s by default
+	Profile string        // the default simulated phone
 }
 
 const settingsFile = "settings.json"
 
-// Configure changes the settings for the phones that boot from now on.
+// Configure changes the settings of phones that boot from now on.
 func (f Folder) Configure(s Settings) error { return f.Save(settingsFile, s) }
 
-// Settings are those of the lab.
+// Settings returns the lab's settings.
 func (f Folder) Settings() (Settings, error) {
 	var s Settings
 	if err := f.Load(settingsFile, &s); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -68,15 +68,15 @@ func (f Folder) Settings() (Settings, error) {
 	return s, nil
 }
 
-// Always is how often something fails that fails until it is mended.
+// Always is the number of times for a failure that lasts until it is mended.
 const Always = -1
 
-// Fail has what the word names go wrong so many times.
+// Fail makes the named failure happen the given number of times.
 func (f Folder) Fail(word string, times int) error {
 	return f.write(f.failure(word), []byte(strconv.Itoa(times)))
 }
 
-// Mend takes back a Fail.
+// Mend reverts a Fail.
 func (f Folder) Mend(word string) error {
 	if err := os.Remove(f.failure(word)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -84,7 +84,7 @@ func (f Folder) Mend(word string) error {
 	return nil
 }
 
-// Fails reports whether what the word names goes wrong now, which is counted.
+// Fails reports whether the named failure happens now, and counts it.
 func (f Folder) Fails(word string) bool {
 	lock := f.lock("failures.lock")
 	defer lock.Close()
@@ -104,13 +104,13 @@ func (f Folder) Fails(word string) bool {
 
 func (f Folder) failure(word string) string { return f.Path("fails", word) }
 
-// Call is one start of a stand-in.
+// Call is one call of a stand-in.
 type Call struct {
 	Program string   `json:"program"`
 	Args    []string `json:"args"`
 }
 
-// Note adds a call to those of the lab.
+// Note adds a call to the lab's calls.
 func (f Folder) Note(c Call) error {
 	line, err := json.Marshal(c)
 	if err != nil {
@@ -120,11 +120,11 @@ func (f Folder) Note(c Call) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(append(line, '\n')) // one write: lines of two processes don't mix
+	_, err = file.Write(append(line, '\n')) // one write, so that lines of two processes don't mix
 	return errors.Join(err, file.Close())
 }
 
-// Calls are all starts of stand-ins, in their order.
+// Calls returns all calls of stand-ins, in order.
 func (f Folder) Calls() ([]Call, error) {
 	text, err := os.ReadFile(f.Path("calls.jsonl"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +141,7 @@ func (f Folder) Calls() ([]Call, error) {
 	return calls, nil
 }
 
-// Save writes a value as a file of the folder, whole or not at all.
+// Save writes a value as a file in the folder, atomically.
 func (f Folder) Save(name string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -150,7 +150,7 @@ func (f Folder) Save(name string, value any) error {
 	return f.write(f.Path(name), data)
 }
 
-// Load reads a value that was saved; fs.ErrNotExist says that none was.
+// Load reads a saved value, or returns fs.ErrNotExist.
 func (f Folder) Load(name string, value any) error {
 	data, err := os.ReadFile(f.Path(name))
 	if err != nil {
@@ -159,15 +159,14 @@ func (f Folder) Load(name string, value any) error {
 	return json.Unmarshal(data, value)
 }
 
-// Locked does something while no other process of the lab is in its own Locked of the
-// same name.
+// Locked calls do while no other process of the lab is in its own Locked of the same name.
 func (f Folder) Locked(name string, do func() error) error {
 	lock := f.lock(name + ".lock")
 	defer lock.Close()
 	return do()
 }
 
-// lock waits for a file's lock, which goes with its holder.
+// lock waits for a file's lock, which ends with its holder.
 func (f Folder) lock(name string) *os.File {
 	for {
 		file, err := filelock.Lock(f.Path(name))
@@ -175,18 +174,18 @@ func (f Folder) lock(name string) *os.File {
 			return file
 		}
 		if !errors.Is(err, filelock.ErrHeld) {
-			return nil // the folder is gone: so is all that a lock could keep apart
+			return nil // the folder is gone, and with it everything that the lock protects
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// Own marks the lab as this process's for as long as that lives. The lock is held until
-// it is closed.
+// Own marks the lab as this process's for as long as it lives. The lock is held until it is
+// closed.
 func (f Folder) Own() (*os.File, error) { return filelock.Lock(f.Path("owner.lock")) }
 
-// Gone reports whether nobody has use for the lab any more: its folder is gone, or the
-// process that owned it has ended.
+// Gone reports whether the lab is no longer needed: its folder is gone, or the process that
+// owned it has ended.
 func (f Folder) Gone() bool {
 	owner := f.Path("owner.lock")
 	if _, err := os.Stat(owner); err != nil {
@@ -202,7 +201,7 @@ func (f Folder) Gone() bool {
 }
 
 func (f Folder) write(path string, data []byte) error {
-	// A lab that is gone is not made again by a program that is late.
+	// A late program does not recreate a lab that is gone.
 	if dir := filepath.Dir(path); dir != string(f) {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err

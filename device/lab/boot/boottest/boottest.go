@@ -1,7 +1,5 @@
-// Package boottest is what the tests of labs have in common: what a lab tells, the leases
-// under which it boots, and a boot that is killed with its process.
-//
-// What a lab boots, and how a stand-in of it is made, is the affair of each.
+// Package boottest provides what the tests of labs have in common: the reported progress, the
+// leases under which a lab boots, and a boot that is killed with its process.
 package boottest
 
 import (
@@ -19,7 +17,7 @@ import (
 	"github.com/apkgate/apkgate/device/lab/lease"
 )
 
-// Bench is a folder of leases for a lab of the kind, and what the lab tells.
+// Bench is a folder of leases for a lab of a kind, and the lab's progress messages.
 type Bench struct {
 	Kind   string
 	Leases string
@@ -28,26 +26,26 @@ type Bench struct {
 	told []string
 }
 
-// Tell is told of progress.
+// Tell receives progress messages.
 func (b *Bench) Tell(line string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.told = append(b.told, line)
 }
 
-// Told are the lines so far.
+// Told returns the progress messages so far.
 func (b *Bench) Told() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.told)
 }
 
-// Heard reports whether a line so far has the part.
+// Heard reports whether a progress message so far contains the part.
 func (b *Bench) Heard(part string) bool {
 	return slices.ContainsFunc(b.Told(), func(line string) bool { return strings.Contains(line, part) })
 }
 
-// Take takes a lease that is given back after the test.
+// Take takes a lease that is released after the test.
 func (b *Bench) Take(t *testing.T) *lease.Held {
 	t.Helper()
 	held, err := lease.Take(b.Leases, b.Kind, "")
@@ -58,8 +56,8 @@ func (b *Bench) Take(t *testing.T) *lease.Held {
 	return held
 }
 
-// Clean does with the leases that are left what apkgate devices clean does: stop must stop
-// what each names. It returns how many there were.
+// Clean cleans up the remaining leases like apkgate devices clean: stop must stop what each
+// names. It returns their number.
 func (b *Bench) Clean(t *testing.T, stop func(lease.Lease)) int {
 	t.Helper()
 	leases, err := lease.List(b.Leases)
@@ -82,8 +80,8 @@ func (b *Bench) Clean(t *testing.T, stop func(lease.Lease)) int {
 	return len(leases)
 }
 
-// reclaim holds the lease of a process that was killed: a program that it was just starting
-// may have the lock for a moment more.
+// reclaim takes over the lease of a killed process: a program that it was just starting may
+// hold the lock for another moment.
 func reclaim(leases, id string) (held *lease.Held, err error) {
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
 		if held, err = lease.Reclaim(leases, id); !errors.Is(err, lease.ErrInUse) {
@@ -93,11 +91,11 @@ func reclaim(leases, id string) (held *lease.Held, err error) {
 	return held, err
 }
 
-// leasesVariable names to a child its folder of leases.
+// leasesVariable is the variable with a child's folder of leases.
 const leasesVariable = "APKGATE_TEST_BOOTS_IN"
 
-// Child makes of a process that Kill has started one that boots and then does nothing for
-// ever; of others nothing. TestMain calls it.
+// Child makes a process that Kill has started boot and then block for ever; it does nothing in
+// other processes. TestMain calls it.
 func Child(kind string, boots func(b *Bench, held *lease.Held) error) {
 	b := &Bench{Kind: kind, Leases: os.Getenv(leasesVariable)}
 	if b.Leases == "" {
@@ -115,8 +113,8 @@ func Child(kind string, boots func(b *Bench, held *lease.Held) error) {
 	select {}
 }
 
-// Kill starts a process that boots under a lease of the bench, in that environment, and kills
-// it once await returns, where that is nil once it is up.
+// Kill starts a process that boots under a lease of the bench, with the environment, and kills
+// it once await returns, or once the device is up if await is nil.
 func (b *Bench) Kill(t *testing.T, environment []string, await func()) {
 	t.Helper()
 	self, err := os.Executable()
@@ -141,7 +139,7 @@ func (b *Bench) Kill(t *testing.T, environment []string, await func()) {
 	_ = child.Wait()
 }
 
-// AwaitFile waits until a file is there, as one that a stand-in makes where it is held.
+// AwaitFile waits until a file exists, such as the one that a blocked stand-in creates.
 func AwaitFile(t *testing.T, path string) {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {

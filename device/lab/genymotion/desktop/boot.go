@@ -14,16 +14,16 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// What a lease of this lab says. A device that is created is called as the lease.
+// Keys of a lease's details. A created device has the lease's name.
 const (
-	noteExisting = "existing" // the name of a device that was there
+	noteExisting = "existing" // the name of an existing device
 	noteCreating = "creating" // since when, as RFC 3339
 	noteCreated  = "created"  // "yes" once gmtool has said so
 	noteStarting = "starting" // since when
 	noteStarted  = "started"  // "yes" once gmtool has said so
 )
 
-// Boot starts a device that is there, or creates one under the lease's name and starts it.
+// Boot starts an existing device, or creates one with the lease's name and starts it.
 func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell func(string)) (*boot.Booted, error) {
 	if err := held.For(spec.Name); err != nil {
 		return nil, err
@@ -43,12 +43,12 @@ func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	case held.Lease().Detail[noteStarting] != "":
 		l.computer.SetBattery(ctx, b, spec.BatteryPercent, tell)
 	case spec.BatteryPercent > 0:
-		tell(fmt.Sprintf("the battery is not set to %d%%: the device ran before, and goes on afterwards", spec.BatteryPercent))
+		tell(fmt.Sprintf("the battery is not set to %d%%: the device was already running, and keeps running", spec.BatteryPercent))
 	}
 	return b, err
 }
 
-// ready sees to it that a device that is there runs, and returns its name.
+// ready makes sure that an existing device is running, and returns its name.
 func (l *Lab) ready(ctx context.Context, asked string, held *lease.Held, tell func(string)) (string, error) {
 	doing := "look for the virtual device " + prose.Quote(asked, 80)
 	machines, err := l.list(ctx, doing)
@@ -63,7 +63,7 @@ func (l *Lab) ready(ctx context.Context, asked string, held *lease.Held, tell fu
 		return "", err
 	}
 	if !m.off() {
-		tell(fmt.Sprintf("%s runs already (%s): it is used as it is, and left so", prose.Short(prose.OneLine(m.Name)), prose.Clip(m.State, 20)))
+		tell(fmt.Sprintf("%s is already running (%s): it is used as it is, and keeps running", prose.Short(prose.OneLine(m.Name)), prose.Clip(m.State, 20)))
 		return m.Name, nil
 	}
 	return m.Name, l.start(ctx, m.Name, held, tell)
@@ -85,7 +85,7 @@ func choose(machines []machine, asked string) (machine, *genymotion.Doubt) {
 	return machine{}, &genymotion.Doubt{What: "several virtual devices have that name", Advice: "rename all but one of them in Genymotion: gmtool is told a device by its name"}
 }
 
-// same counts the devices of the name.
+// same counts the devices with the name.
 func same(machines []machine, name string) (n int) {
 	for _, m := range machines {
 		if m.Name == name {
@@ -95,8 +95,8 @@ func same(machines []machine, name string) (n int) {
 	return n
 }
 
-// start starts a device. That fails some times a day on some computers and works the next
-// time (exit code 3, issue 13 of the vendor's Gradle plugin), so it is tried twice.
+// start starts a device. On some computers a start fails several times a day and works the
+// next time (exit code 3, issue 13 of the vendor's Gradle plugin), so it is tried twice.
 func (l *Lab) start(ctx context.Context, name string, held *lease.Held, tell func(string)) error {
 	if err := held.Note(noteStarting, boot.Now()); err != nil {
 		return err
@@ -114,8 +114,8 @@ func (l *Lab) start(ctx context.Context, name string, held *lease.Held, tell fun
 	return held.Note(noteStarted, "yes")
 }
 
-// startOnce starts a device from its beginning, not from a state that it was left in:
-// versions before 3 know no such states, and no option against them.
+// startOnce cold boots a device: versions before 3 have no saved states, and no option against
+// them.
 func (l *Lab) startOnce(ctx context.Context, name string) error {
 	doing := "start " + prose.Quote(name, 80)
 	_, err := l.run(ctx, doing, startWithin, "admin", "start", name, "--coldboot")
@@ -126,7 +126,7 @@ func (l *Lab) startOnce(ctx context.Context, name string) error {
 	return err
 }
 
-// appearsWithin is how long a device that was started may take to have a serial.
+// appearsWithin is the timeout for a started device to have a serial.
 const appearsWithin = time.Minute
 
 // up waits until the device has a serial, and Android answers.
@@ -155,7 +155,7 @@ func (l *Lab) up(ctx context.Context, name string, tell func(string)) (*boot.Boo
 	}
 }
 
-// options are what gmtool admin create is told of the description.
+// options returns the arguments of gmtool admin create for the spec.
 func options(spec boot.Spec) (out []string) {
 	for _, o := range []struct {
 		name  string
@@ -170,7 +170,8 @@ func options(spec boot.Spec) (out []string) {
 	return out
 }
 
-// image is what versions with hardware profiles call a version of Android: "Android 11.0".
+// image returns the name of an Android version in versions with hardware profiles: "Android
+// 11.0".
 func image(android string) string {
 	if strings.HasPrefix(strings.ToLower(android), "android") {
 		return android

@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
-// outputs says of each output of gmtool that was gathered what apkgate reads in it, or why
-// it reads nothing there.
+// outputs has, for each collected output of gmtool, what apkgate reads in it, or why it reads
+// nothing.
 var outputs = map[string]corpustest.Reading{
 	"admin-list-3.10-off-and-on.txt": {Reads: lists(
 		machine{"Off", "", "aaaa1111-2222-3333-4444-555566667777", "Pixel Tablet"},
@@ -52,7 +52,7 @@ var outputs = map[string]corpustest.Reading{
 	"license-validity.txt":          {Not: "a number of days; license info tells more"},
 }
 
-// The outputs of gmtool that were gathered are read, and each of them is accounted for.
+// The collected outputs of gmtool are parsed, and none of them is left out.
 func TestGatheredOutputs(t *testing.T) {
 	corpustest.Readings(t, outputs, 20, "labs", "gmtool")
 }
@@ -65,7 +65,7 @@ func lists(want ...machine) func(*testing.T, []byte) {
 	}
 }
 
-// A test of another project has put prose before the table.
+// A test of another project has text before the table.
 func readsListWithNoise(t *testing.T, text []byte) {
 	got, err := readList(string(text))
 	if err != nil || len(got) != 7 {
@@ -110,7 +110,7 @@ func readsLaunchFailed(t *testing.T, text []byte) {
 	}
 }
 
-// ours are the exit codes that this package tells apart, by the vendor's plugin.
+// ours are the exit codes that this package distinguishes, named as in the vendor's plugin.
 var ours = map[string]int{
 	"NO_SUCH_ACTION": codeNoAction, "BAD_PARAM_VALUE": codeBadValue, "COMMAND_FAILED": codeFailed, "VMENGINE_ERROR": codeEngine,
 	"DEVICE_NOT_FOUND": codeNoDevice, "CANT_LOGIN": codeLogin, "CANT_REGISTER_LICENSE": codeRegister, "CANT_ACTIVATE_LICENSE": codeActivate,
@@ -128,7 +128,7 @@ func readsPluginCodes(t *testing.T, text []byte) {
 	}
 }
 
-// Of each code of the vendor's reference it is said what to do, as its meaning wants it.
+// Each code of the vendor's reference has a hint that fits its meaning.
 func readsVendorCodes(t *testing.T, text []byte) {
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -141,7 +141,7 @@ func readsVendorCodes(t *testing.T, text []byte) {
 		meaning := strings.TrimSpace(f[2])
 		advice, retry := judge(code, meaning)
 		if advice == "" {
-			t.Errorf("nobody is told what to do about %q", meaning)
+			t.Errorf("no hint for %q", meaning)
 		}
 		aboutLicense := strings.Contains(strings.ToLower(meaning), "licen")
 		if got := advice == adviceLicense; got != aboutLicense || aboutLicense && retry {
@@ -153,7 +153,7 @@ func readsVendorCodes(t *testing.T, text []byte) {
 	}
 }
 
-// What gmtool prints holds names that anybody has given.
+// The output of gmtool contains untrusted names.
 func FuzzOutput(f *testing.F) {
 	f.Add(" State  |   ADB Serial    | UUID | Name\n--+--+--+--\n On | 127.0.0.1:6555 |u| a | b\n Off | 0.0.0.0 |v| c\n")
 	f.Add("Name : a : b\nAndroid Version : 5.0\n\nVersion : 3\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// make creates a device under the lease's name and starts it.
+// make creates a device with the lease's name and starts it.
 func (l *Lab) make(ctx context.Context, spec boot.Spec, held *lease.Held, tell func(string)) error {
 	doing := "create a " + prose.Quote(strings.TrimSpace(spec.Model+" "+spec.Android), 80)
 	from, err := l.source(ctx, doing, spec)
@@ -34,7 +34,7 @@ func (l *Lab) make(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	return l.start(ctx, held.ID(), held, tell)
 }
 
-// unknownTo adds to the error of a device that could not be created what there is.
+// unknownTo adds to the error for a device that could not be created how to list what exists.
 func unknownTo(err error) error {
 	var failed *genymotion.RefusedError
 	if errors.As(err, &failed) && slices.Contains([]int{codeBadValue, codeFailed, codeNoDevice}, failed.Code) && !failed.Says("licen") {
@@ -43,10 +43,10 @@ func unknownTo(err error) error {
 	return err
 }
 
-// source are the arguments that say what a device is created from. Newer versions take a
-// hardware profile and an image of Android; older ones, which know no hardware profiles, a
-// template that is both. gmtool is asked which of them it is, since it doesn't say since
-// when.
+// source returns the arguments for the source of a device. Newer versions have a hardware
+// profile and an Android image; older ones, without hardware profiles, have a template that is
+// both. gmtool is queried which of them it is, since the version of the change is not
+// documented.
 func (l *Lab) source(ctx context.Context, doing string, spec boot.Spec) ([]string, error) {
 	profiles, err := l.run(ctx, doing, shortly, "admin", "hwprofiles")
 	var failed *genymotion.RefusedError
@@ -63,9 +63,9 @@ func (l *Lab) source(ctx context.Context, doing string, spec boot.Spec) ([]strin
 	return []string{spelled(profiles, spec.Model, strings.EqualFold), spelled(images, image(spec.Android), genymotion.SameVersion)}, nil
 }
 
-// spelled is a name as the list spells it, and as it was given where it isn't found there.
-// How these lists look is in no document; that names stand in them by themselves, between
-// bars or behind a "Name :" is what lists of gmtool have in common.
+// spelled returns a name in the spelling of the list, or unchanged if it is not found. The
+// format of these lists is not documented; in other lists of gmtool, names are on lines of
+// their own, between bars or after "Name :".
 func spelled(list, name string, same func(a, b string) bool) string {
 	for line := range strings.Lines(list) {
 		_, value, _ := strings.Cut(line, ":")
@@ -78,7 +78,7 @@ func spelled(list, name string, same func(a, b string) bool) string {
 	return name
 }
 
-// template finds the template of an older version.
+// template finds the template in an older version.
 func (l *Lab) template(ctx context.Context, doing string, spec boot.Spec) ([]string, error) {
 	text, err := l.run(ctx, doing, shortly, "admin", "templates", "--full")
 	if err != nil {

@@ -1,12 +1,12 @@
-// Package desktop boots virtual devices of Genymotion Desktop on this computer, through
-// the vendor's program gmtool.
+// Package desktop boots virtual devices of Genymotion Desktop on this computer, through the
+// vendor's program gmtool.
 //
-// It owns how gmtool is told and what its answers mean, by the vendor's Gradle plugin for
-// versions 2.x, and by the vendor's reference of 2026 and captures for 3.x; docs/labs.md
-// says which. It does not install Genymotion, nor register its licence.
+// It owns the command lines for gmtool and the parsing of its output, by the vendor's Gradle
+// plugin for versions 2.x, and by the vendor's reference of 2026 and captures for 3.x;
+// docs/labs.md has the sources. It does not install Genymotion, nor register its licence.
 //
-// It takes a stand: a device that was there is never deleted, and stopped only where this
-// lab has started it; one that this lab created is gone only once gmtool lists it no more.
+// An existing device is never deleted, and stopped only if this lab has started it. A created
+// device counts as deleted only once gmtool no longer lists it.
 package desktop
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Kind is the lab's, as a configuration names it.
+// Kind is the lab's name in a configuration.
 const Kind = "genymotion"
 
-// How long the commands of gmtool may take, of which it is told itself (--timeout, up to an
-// hour) so that it says more than that it was killed.
+// Timeouts of the commands of gmtool. They are also passed to it (--timeout, up to an hour),
+// so that its own message explains a timeout.
 const (
 	shortly      = time.Minute
 	startWithin  = 5 * time.Minute
 	stopWithin   = time.Minute
-	createWithin = 30 * time.Minute // it downloads the image of Android where it has none
+	createWithin = 30 * time.Minute // includes the download of the Android image
 )
 
 // Lab is Genymotion Desktop.
@@ -40,7 +40,7 @@ type Lab struct {
 	mayAppear time.Duration
 }
 
-// New is the lab, on a computer.
+// New returns the lab on a computer.
 func New(c genymotion.Computer) *Lab {
 	return &Lab{computer: c, lookEvery: 2 * time.Second, mayAppear: mayAppear}
 }
@@ -48,7 +48,7 @@ func New(c genymotion.Computer) *Lab {
 // Kind is "genymotion".
 func (l *Lab) Kind() string { return Kind }
 
-// Check looks whether gmtool is here and answers, and which licence it has.
+// Check checks whether gmtool is installed and answers, and which licence it has.
 func (l *Lab) Check(ctx context.Context) []device.Finding {
 	text, err := l.run(ctx, "ask gmtool for its version", shortly, "version")
 	if err != nil {
@@ -63,8 +63,8 @@ func (l *Lab) Check(ctx context.Context) []device.Finding {
 	return append(found, l.license(ctx))
 }
 
-// license tells the licence. Without one nothing is wrong: it takes one to create devices,
-// and none to start those that are there.
+// license returns the finding for the licence. A missing one is no problem: only creating
+// devices requires a licence, starting existing ones does not.
 func (l *Lab) license(ctx context.Context) device.Finding {
 	text, err := l.run(ctx, "ask for the license", shortly, "license", "info")
 	f := device.Finding{Name: "license", OK: true}
@@ -81,7 +81,7 @@ func (l *Lab) license(ctx context.Context) device.Finding {
 	return f
 }
 
-// list asks for all virtual devices.
+// list returns all virtual devices.
 func (l *Lab) list(ctx context.Context, doing string) ([]machine, error) {
 	text, err := l.run(ctx, doing, shortly, "admin", "list")
 	if err != nil {
@@ -94,7 +94,7 @@ func (l *Lab) list(ctx context.Context, doing string) ([]machine, error) {
 	return machines, nil
 }
 
-// installed are the folders into which Genymotion's installer puts gmtool.
+// installed returns the folders into which Genymotion's installer puts gmtool.
 func (l *Lab) installed() []string {
 	folders := []string{
 		"/Applications/Genymotion.app/Contents/MacOS",
@@ -115,9 +115,9 @@ func (l *Lab) gmtool() genymotion.Program {
 	}
 }
 
-// run runs a command of gmtool and returns what it printed.
+// run runs a command of gmtool and returns its output.
 func (l *Lab) run(ctx context.Context, doing string, within time.Duration, args ...string) (string, error) {
-	const more = 15 * time.Second // than it is told, so that it can say that it gave up
+	const more = 15 * time.Second // than gmtool's own timeout, so that it can report it
 	args = append([]string{"--timeout", strconv.Itoa(int(within.Seconds()))}, args...)
 	r, err := l.computer.Run(ctx, l.gmtool(), doing, within, within+more, args...)
 	switch {

@@ -27,15 +27,15 @@ type bench struct {
 	standin *standin.Lab
 }
 
-// newBench is a computer with gmtool. Nothing in it waits as long as for a real device.
+// newBench returns a computer with gmtool, with shorter timeouts than for a real device.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	s := standin.New(t, standin.Options{Boots: 50 * time.Millisecond, WithoutADB: true})
 	return benchOn(s, t.TempDir())
 }
 
-// benchOn is the lab of a computer with stand-ins, nil for the one on which this process
-// runs itself.
+// benchOn returns the lab on a computer with stand-ins, or on this process's own computer for
+// nil.
 func benchOn(s *standin.Lab, leases string) *bench {
 	variables := map[string]string{}
 	if s != nil {
@@ -59,7 +59,7 @@ func benchOn(s *standin.Lab, leases string) *bench {
 	return &bench{l, &boottest.Bench{Kind: Kind, Leases: leases}, s}
 }
 
-// there are the virtual devices of the Desktop, by name, and whether they run.
+// there returns the virtual devices of the Desktop by name, and whether they are running.
 func (b *bench) there(t *testing.T) map[string]bool {
 	t.Helper()
 	machines, err := standins.Machines(b.standin.Folder)
@@ -73,7 +73,7 @@ func (b *bench) there(t *testing.T) map[string]bool {
 	return out
 }
 
-// release stops what the lease names, and sees that what is left is just that, off.
+// release stops what the lease names, and checks that exactly the given devices are left, off.
 func (b *bench) release(t *testing.T, l lease.Lease, left ...string) {
 	t.Helper()
 	if err := b.Stop(t.Context(), l, b.Tell); err != nil {
@@ -101,12 +101,12 @@ func (b *bench) add(t *testing.T, name string) standins.Machine {
 
 var pixel = boot.Spec{Name: "pixel", Kind: Kind, Model: "google pixel 3", Android: "11.0", Width: 1080, Height: 2160, Density: 440, RAMMiB: 2048, Cores: 2}
 
-func TestADeviceIsCreatedBootedAndDeleted(t *testing.T) {
+func TestBootCreatesAndStopDeletes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		old  bool
 		spec func(*boot.Spec)
-		made []string // what gmtool was told to create, without the name
+		made []string // the arguments with which gmtool creates it, without the name
 	}{
 		"by version 3": {spec: func(*boot.Spec) {},
 			made: []string{"Google Pixel 3", "Android 11.0", "--width=1080", "--height=2160", "--density=440", "--nbcpu=2", "--ram=2048"}},
@@ -137,7 +137,7 @@ func TestADeviceIsCreatedBootedAndDeleted(t *testing.T) {
 				t.Errorf("serial %q at %q", booted.Serial, booted.Address)
 			}
 			if level := b.battery(t, booted); level != "level: 83" || b.Heard("battery") || held.Lease().Name != spec.Name {
-				t.Errorf("the battery says %q, told %q, the lease says %+v", level, b.Told(), held.Lease())
+				t.Errorf("the battery says %q, reported %q, the lease says %+v", level, b.Told(), held.Lease())
 			}
 			b.release(t, held.Lease(), "Mine")
 			b.release(t, held.Lease(), "Mine") // a second time there is nothing to do
@@ -145,7 +145,7 @@ func TestADeviceIsCreatedBootedAndDeleted(t *testing.T) {
 	}
 }
 
-// battery is the level that a device tells.
+// battery returns the level that a device reports.
 func (b *bench) battery(t *testing.T, booted *boot.Booted) string {
 	t.Helper()
 	d, err := b.computer.Reach(t.Context(), booted)
@@ -160,8 +160,8 @@ func (b *bench) battery(t *testing.T, booted *boot.Booted) string {
 	return strings.TrimSpace(string(out.Stdout))
 }
 
-// adb lists a device of the Desktop as gmtool does.
-func TestTheSerialIsThatOfADB(t *testing.T) {
+// adb lists a device of the Desktop with the serial in gmtool's list.
+func TestSerialIsADBs(t *testing.T) {
 	t.Parallel()
 	b := benchOn(standin.New(t, standin.Options{}), t.TempDir())
 	if b.standin.ADB == 0 {
@@ -184,8 +184,9 @@ func TestTheSerialIsThatOfADB(t *testing.T) {
 	b.release(t, held.Lease(), "Mine")
 }
 
-// A device that was there is started and stopped, never deleted; one that ran goes on.
-func TestADeviceThatIsThereStays(t *testing.T) {
+// An existing device is started and stopped, never deleted; one that was running keeps
+// running.
+func TestExistingDeviceStays(t *testing.T) {
 	t.Parallel()
 	for _, byUUID := range []bool{false, true} {
 		b := newBench(t)
@@ -203,14 +204,14 @@ func TestADeviceThatIsThereStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one.Serial != two.Serial || !b.Heard("My Pixel | 9 runs already (On): it is used as it is, and left so") {
-			t.Errorf("serials %s and %s, told %q", one.Serial, two.Serial, b.Told())
+		if one.Serial != two.Serial || !b.Heard("My Pixel | 9 is already running (On): it is used as it is, and keeps running") {
+			t.Errorf("serials %s and %s, reported %q", one.Serial, two.Serial, b.Told())
 		}
-		if level := b.battery(t, two); level == "level: 17" || !b.Heard("the battery is not set to 17%: the device ran before") {
-			t.Errorf("the battery says %q, told %q", level, b.Told())
+		if level := b.battery(t, two); level == "level: 17" || !b.Heard("the battery is not set to 17%: the device was already running") {
+			t.Errorf("the battery says %q, reported %q", level, b.Told())
 		}
 		if err := b.Stop(t.Context(), second.Lease(), b.Tell); err != nil || !b.there(t)[mine.Name] {
-			t.Errorf("what ran before is stopped: %v, %v", b.there(t), err)
+			t.Errorf("a device that was already running is stopped: %v, %v", b.there(t), err)
 		}
 		b.release(t, first.Lease(), mine.Name)
 	}
@@ -276,7 +277,7 @@ func TestBootsThatFail(t *testing.T) {
 }
 
 // A start that fails once works the next time.
-func TestAStartIsTriedTwice(t *testing.T) {
+func TestStartRetriesOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.standin.Breaks(standins.DesktopStartFails, 1)
@@ -285,12 +286,12 @@ func TestAStartIsTriedTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !b.Heard("launch virtual device: " + held.ID() + " (exit code 3): trying once more") {
-		t.Errorf("told %q", b.Told())
+		t.Errorf("reported %q", b.Told())
 	}
 	b.release(t, held.Lease())
 }
 
-// Two devices of one name can't be told apart by gmtool.
+// gmtool can't distinguish two devices with one name.
 func TestDevicesOfOneName(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -306,7 +307,7 @@ func TestDevicesOfOneName(t *testing.T) {
 	}
 }
 
-// Stopping goes on until it is done; what can't be done is said, with what to do by hand.
+// Stopping is retried until it succeeds; a failure is reported with what to do by hand.
 func TestStopping(t *testing.T) {
 	t.Parallel()
 	for _, breaks := range []string{standins.DesktopUnstoppable, standins.DesktopUndeletable, standins.DesktopNoEngine} {
@@ -328,8 +329,8 @@ func TestStopping(t *testing.T) {
 	}
 }
 
-// Where gmtool is gone, whoever cleans up is told so at once: waiting doesn't bring it.
-func TestStoppingWithoutGmtool(t *testing.T) {
+// Without gmtool, a cleanup fails at once: waiting does not help.
+func TestStopWithoutGmtool(t *testing.T) {
 	t.Parallel()
 	b := benchOn(nil, t.TempDir())
 	held := b.Take(t)
@@ -349,8 +350,8 @@ func TestStoppingWithoutGmtool(t *testing.T) {
 	}
 }
 
-// Only what gmtool was told a moment ago, and has not said to be done, is waited for: each
-// stop would take half a minute longer else.
+// Only a recent request that gmtool has not confirmed is waited for: otherwise each stop would
+// take half a minute longer.
 func TestWhatMayStillAppear(t *testing.T) {
 	t.Parallel()
 	l := New(genymotion.Computer{})
@@ -371,9 +372,9 @@ func TestWhatMayStillAppear(t *testing.T) {
 	}
 }
 
-// What may still appear, or doesn't end, is waited for no longer than there is time, and
-// told with what to do by hand.
-func TestAStopWithoutAnEnd(t *testing.T) {
+// A device that may still appear, or does not end, is waited for until the timeout, and then
+// reported with what to do by hand.
+func TestStopTimeout(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.lookEvery, b.mayAppear = time.Hour, time.Hour
@@ -390,9 +391,9 @@ func TestAStopWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// Whoever interrupts the stop of what may still appear is told that, and not that the
-// time is over.
-func TestAStopThatIsInterrupted(t *testing.T) {
+// An interrupt of a stop that waits for a device to appear is reported as such, not as a
+// timeout.
+func TestStopInterrupted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.lookEvery, b.mayAppear = time.Hour, time.Hour
@@ -413,7 +414,7 @@ func TestAStopThatIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestCheckSaysWhatIsMissing(t *testing.T) {
+func TestCheckReportsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.add(t, "Mine")

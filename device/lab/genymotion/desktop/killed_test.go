@@ -11,7 +11,7 @@ import (
 	standins "github.com/apkgate/apkgate/simulator/standin/genymotion"
 )
 
-// childExisting names to a child the device that it boots, where it is one that is there.
+// childExisting is the variable with the existing device that a child boots, if any.
 const childExisting = "APKGATE_TEST_BOOTS_EXISTING"
 
 func TestMain(m *testing.M) {
@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// killedAt starts a process that boots a device, and kills it at a point: while a command
-// is held, or where that is "" once it is up.
+// killedAt starts a process that boots a device, and kills it at a point: while a command is
+// blocked, or once the device is up for "".
 func (b *bench) killedAt(t *testing.T, point, existing string) {
 	t.Helper()
 	environment := append(b.standin.Environment(), childExisting+"="+existing)
@@ -50,8 +50,8 @@ func (b *bench) clean(t *testing.T, left ...string) {
 	}
 }
 
-// Killed between any two steps of a boot, apkgate leaves a lease by which everything is
-// found that was created or started, and nothing else is touched.
+// Killed between any two steps of a boot, apkgate leaves a lease by which everything that was
+// created or started is found, and nothing else is affected.
 func TestNothingIsLeftOfAKilledBoot(t *testing.T) {
 	t.Parallel()
 	points := []string{"", standins.Held("halfway", "admin start")}
@@ -75,8 +75,8 @@ func TestNothingIsLeftOfAKilledBoot(t *testing.T) {
 	}
 }
 
-// Of a device that was there, only what was started is stopped.
-func TestADeviceThatIsThereStaysAfterAKill(t *testing.T) {
+// Of an existing device, only what was started is stopped.
+func TestExistingDeviceStaysAfterAKill(t *testing.T) {
 	t.Parallel()
 	runs := 0
 	for _, point := range []string{"", standins.Held("before", "admin list"), standins.Held("before", "admin start"), standins.Held("halfway", "admin start"), standins.Held("after", "admin start")} {
@@ -91,8 +91,8 @@ func TestADeviceThatIsThereStaysAfterAKill(t *testing.T) {
 	}
 }
 
-// A device that ran before goes on after a kill.
-func TestADeviceThatRanGoesOnAfterAKill(t *testing.T) {
+// A device that was already running keeps running after a kill.
+func TestRunningDeviceKeepsRunningAfterAKill(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.add(t, "Mine")

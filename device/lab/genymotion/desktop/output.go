@@ -14,21 +14,21 @@ import (
 // machine is a row of gmtool admin list: a virtual device of this computer.
 type machine struct {
 	State  string // "On", "Off", "Aborted", "Starting", …
-	Serial string // as adb has it; "" while it is off
+	Serial string // adb's; "" while it is off
 	UUID   string
 	Name   string
 }
 
-// off reports whether the machine does not run. VirtualBox calls one aborted that ended
-// without being shut down.
+// off reports whether the machine is not running. VirtualBox reports one as aborted that ended
+// without a shutdown.
 func (m machine) off() bool { return m.State == "Off" || m.State == "Aborted" }
 
-// readList reads the table of gmtool admin list: State, ADB Serial (IP Address in versions
+// readList parses the table of gmtool admin list: State, ADB Serial (IP Address in versions
 // before 2.8), UUID and Name, in columns whose widths differ by version.
 func readList(text string) (out []machine, err error) {
 	headed := false
 	for line := range strings.Lines(text) {
-		cells := strings.SplitN(line, "|", 4) // a name may have a bar of its own
+		cells := strings.SplitN(line, "|", 4) // a name may contain a bar
 		if len(cells) < 4 {
 			continue
 		}
@@ -54,8 +54,8 @@ func readList(text string) (out []machine, err error) {
 
 var hostPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,99}(:[0-9]{1,5})?$`)
 
-// serial is a machine's by adb: versions before 3 leave out the port, and write 0.0.0.0 of
-// one that is off.
+// serial returns a machine's serial in adb: versions before 3 omit the port, and print 0.0.0.0
+// for one that is off.
 func serial(cell string) string {
 	if !hostPattern.MatchString(cell) || strings.HasPrefix(cell, "0.0.0.0") {
 		return ""
@@ -63,8 +63,8 @@ func serial(cell string) string {
 	return adb.DevicePort(cell)
 }
 
-// readBlocks reads what gmtool prints as "Key : value" lines, a blank line between one
-// thing and the next: details and templates.
+// readBlocks parses "Key : value" lines, with a blank line between items: details and
+// templates.
 func readBlocks(text string) (out []map[string]string) {
 	block := map[string]string{}
 	end := func() {
@@ -86,7 +86,7 @@ func readBlocks(text string) (out []map[string]string) {
 	return out
 }
 
-// readTemplates are the templates of gmtool admin templates --full, by their names.
+// readTemplates returns the templates of gmtool admin templates --full, by name.
 func readTemplates(text string) (out []genymotion.Offer) {
 	for _, b := range readBlocks(text) {
 		if b["Name"] != "" && b["Android Version"] != "" {
@@ -96,7 +96,7 @@ func readTemplates(text string) (out []genymotion.Offer) {
 	return out
 }
 
-// readVersion is what gmtool version says, "" where it says none.
+// readVersion returns the version that gmtool version prints, "" for none.
 func readVersion(text string) string {
 	for _, b := range readBlocks(text) {
 		if b["Version"] != "" {

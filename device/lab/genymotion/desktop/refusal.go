@@ -10,12 +10,12 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// called is how the lab is called in sentences.
+// called is the lab's name in sentences.
 const called = "Genymotion Desktop"
 
-// Exit codes of gmtool, of the vendor's Gradle plugin (2.x) and of the vendor's reference
-// of 2026 (3.x), which agree up to 10. 9 and 10 are of the licence in both; 13 is a licence
-// that is needed in the one and a device that doesn't start in the other.
+// Exit codes of gmtool, from the vendor's Gradle plugin (2.x) and from the vendor's reference
+// of 2026 (3.x), which agree up to 10. 9 and 10 belong to the licence in both; 13 is a missing
+// licence in the former and a device that does not start in the latter.
 const (
 	codeNoAction     = 1
 	codeBadValue     = 2
@@ -33,7 +33,7 @@ const (
 	codePaid         = 14
 )
 
-// refused is the error of a gmtool that ended with the code while that was being done.
+// refused returns the error for a gmtool that ended with the code.
 func refused(doing string, code int, stdout, stderr string) *genymotion.RefusedError {
 	said := message(stderr)
 	if said == "" {
@@ -48,10 +48,10 @@ func refused(doing string, code int, stdout, stderr string) *genymotion.RefusedE
 	}}
 }
 
-// noise are the lines of gmtool's own log, which it prints beside what it says.
+// noise matches lines of gmtool's own log, which it prints among its messages.
 var noise = regexp.MustCompile(`^\s*\[?(Debug|Info|Warning)\b`)
 
-// message is the last line that is none of the log's.
+// message returns the last line that does not belong to the log.
 func message(text string) (last string) {
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) != "" && !noise.MatchString(line) {
@@ -61,13 +61,13 @@ func message(text string) (last string) {
 	return last
 }
 
-// Advice that several refusals share.
+// Hints of several refusals.
 const (
 	adviceLicense = "gmtool license info tells which license there is; gmtool license register KEY registers one. Without one, gmtool 3.2 and later still starts devices that are there: name: DEVICE"
 	adviceStart   = "start it once in Genymotion itself, which tells more; gmtool admin logzip collects its logs"
 )
 
-// judge says what to do about a refusal, and whether doing the same again may help.
+// judge returns the hint for a refusal, and whether a retry may help.
 func judge(code int, said string) (advice string, retry bool) {
 	says := func(parts ...string) bool { return genymotion.Says(said, parts...) }
 	switch code {

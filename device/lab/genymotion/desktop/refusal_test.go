@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The tables of versions 2 and 3 disagree: what gmtool says with a code decides.
-func TestWhatARefusalMeans(t *testing.T) {
+// The tables of versions 2 and 3 disagree: gmtool's message decides.
+func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		code   int
 		said   string
@@ -41,8 +41,8 @@ func TestWhatARefusalMeans(t *testing.T) {
 	}
 }
 
-// Lists that can't be read are refused, not taken for empty ones.
-func TestListsThatAreNone(t *testing.T) {
+// Lists that can't be parsed are errors, not empty lists.
+func TestReadListErrors(t *testing.T) {
 	const head = " State | ADB Serial | UUID | Name\n-------+------------+------+-----\n"
 	for _, text := range []string{"", "hello", "a | b | c | d\n", " State | Name | UUID | ADB Serial\n On | x | y | z\n"} {
 		if got, err := readList(text); err == nil {
@@ -58,7 +58,7 @@ func TestListsThatAreNone(t *testing.T) {
 	}
 }
 
-func TestNamesAreSpelledAsGmtoolDoes(t *testing.T) {
+func TestSpelled(t *testing.T) {
 	for _, list := range []string{
 		"Hardware profile\nGoogle Pixel 3\nGoogle Pixel 3 XL\n",
 		" Name           | Screen\n----+----\n Google Pixel 3 | 1080x2160\n",

@@ -11,21 +11,21 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// allOfStop bounds Stop.
+// allOfStop is the timeout of Stop.
 const allOfStop = 5 * time.Minute
 
-// mayAppear is how long after a gmtool was killed what it was doing may still come true:
-// the hypervisor finishes what it was asked for.
+// mayAppear is how long after a gmtool was killed its request may still be completed by the
+// hypervisor.
 const mayAppear = 30 * time.Second
 
-// Stop stops what the lease names, and deletes it where it was created for the lease.
+// Stop stops what the lease names, and deletes it if it was created for the lease.
 func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error {
 	existing := of.Detail[noteExisting]
 	switch {
 	case existing == "" && of.Detail[noteCreating] == "":
 		return nil // nothing was begun
 	case existing != "" && of.Detail[noteStarting] == "":
-		return nil // it ran before
+		return nil // it was already running
 	case existing != "":
 		return l.end(ctx, existing, false, of, tell)
 	}
@@ -35,7 +35,7 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 	return l.end(ctx, of.ID, true, of, tell)
 }
 
-// end stops a device until gmtool says that it is off, or until it is listed no more.
+// end stops a device until gmtool reports it as off, or no longer lists it.
 func (l *Lab) end(ctx context.Context, name string, remove bool, of lease.Lease, tell func(string)) error {
 	byHand := "gmtool admin stop " + prose.Quote(name, 80)
 	if remove {
@@ -51,7 +51,7 @@ func (l *Lab) end(ctx context.Context, name string, remove bool, of lease.Lease,
 	}.Run(ctx)
 }
 
-// step looks how a device stands and does what is next; done where nothing is.
+// step checks the state of a device and takes the next step; done reports that there is none.
 func (l *Lab) step(ctx context.Context, name string, remove bool, tell func(string)) (done bool, err error) {
 	doing := "stop " + prose.Quote(name, 80)
 	machines, err := l.list(ctx, doing)
@@ -72,8 +72,7 @@ func (l *Lab) step(ctx context.Context, name string, remove bool, tell func(stri
 	return false, err
 }
 
-// mayStillAppear reports whether something that was begun may come true though its gmtool
-// was killed.
+// mayStillAppear reports whether a request may be completed although its gmtool was killed.
 func (l *Lab) mayStillAppear(of lease.Lease) bool {
 	return boot.MayAppear(of, noteCreating, noteCreated, l.mayAppear) || boot.MayAppear(of, noteStarting, noteStarted, l.mayAppear)
 }

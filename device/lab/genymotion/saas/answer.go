@@ -13,9 +13,8 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// answer is what gmsaas prints with --format compactjson: results on its standard
-// output, errors on its standard error (its cli/clioutput.py). What is not named here is
-// of no use to apkgate.
+// answer is gmsaas's output with --format compactjson: results on its standard output, errors
+// on its standard error (its cli/clioutput.py). Other fields are ignored.
 type answer struct {
 	ExitCode  *int       `json:"exit_code"` // in every answer
 	Version   string     `json:"version"`
@@ -37,27 +36,27 @@ type instance struct {
 	Serial string `json:"adb_serial"` // "localhost:34919"; "0.0.0.0" while it is not connected
 }
 
-// recipe is what an instance is made from.
+// recipe is a recipe for an instance.
 type recipe struct {
 	UUID    string `json:"uuid"`
 	Name    string `json:"name"`
 	Android string `json:"android_version"`
 }
 
-// States of an instance (gmsaas's model/instanceinfo.py). One that is over is no longer
-// listed by the platform, or listed as such for a moment.
+// States of an instance (gmsaas's model/instanceinfo.py). One that has ended is no longer
+// listed by the platform, or listed as ended for a moment.
 const (
 	online = "ONLINE"
 )
 
-// over reports whether an instance costs nothing any more.
+// over reports whether an instance is no longer billed.
 func (i instance) over() bool { return i.State == "DELETED" || i.State == "RECYCLED" }
 
-// ending reports whether somebody stops the instance already.
+// ending reports whether the instance is already being stopped.
 func (i instance) ending() bool { return i.State == "STOPPING" || i.State == "DELETING" }
 
-// readAnswer reads the JSON object of an answer. Before it may stand what Python and its
-// libraries warn of.
+// readAnswer parses the JSON object of an answer, which warnings of Python and its libraries
+// may precede.
 func readAnswer(text []byte) (answer, error) {
 	text = bytes.TrimSpace(text)
 	for rest := text; len(rest) > 0; {
@@ -79,8 +78,8 @@ func readAnswer(text []byte) (answer, error) {
 	return answer{}, fmt.Errorf("it printed %s, want JSON", prose.Quote(prose.OneLine(string(text)), 120))
 }
 
-// offers are the recipes as they are chosen from. One whose UUID is none can't be told
-// to gmsaas.
+// offers returns the recipes to choose from. One without a valid UUID can't be passed to
+// gmsaas.
 func (a answer) offers() (out []genymotion.Offer) {
 	for _, r := range a.Recipes {
 		if isUUID(r.UUID) {
@@ -90,7 +89,7 @@ func (a answer) offers() (out []genymotion.Offer) {
 	return out
 }
 
-// named are the instances of the name that are not over yet.
+// named returns the instances with the name that have not ended.
 func (a answer) named(name string) (out []instance) {
 	for _, i := range a.Instances {
 		if i.Name == name && isUUID(i.UUID) && !i.over() {
@@ -106,8 +105,8 @@ func isUUID(s string) bool { return uuidPattern.MatchString(s) }
 
 var serialPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,99}:([0-9]{1,5})$`)
 
-// address is a serial as an address of this computer: what adb calls localhost:34919 is
-// a port that the tunnel opened here.
+// address converts a serial to an address on this computer: localhost:34919 in adb is a port
+// that the tunnel opened here.
 func address(serial string) (string, bool) {
 	m := serialPattern.FindStringSubmatch(serial)
 	if m == nil {

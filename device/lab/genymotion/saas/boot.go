@@ -12,26 +12,25 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// What a lease of this lab says. An instance is found by its name alone, the lease's ID:
-// its UUID is another after each start, and was never told to a process that was killed
-// while it started one.
+// Keys of a lease's details. An instance is only found by its name, the lease's ID: its UUID
+// changes with each start, and a process that was killed during a start never received it.
 const (
-	noteAsked   = "asked"   // when the platform was asked to start it, as RFC 3339
-	noteUUID    = "uuid"    // of the instance; once the platform has told it
+	noteAsked   = "asked"   // when the start was requested, as RFC 3339
+	noteUUID    = "uuid"    // of the instance, once the platform has reported it
 	noteMinutes = "minutes" // after which the platform stops it by itself
 )
 
-// defaultMinutes is how long an instance lives where the configuration doesn't say. None
-// lives for ever: it costs money by the minute.
+// defaultMinutes is the time limit of an instance by default. Each instance has one, since it
+// is billed by the minute.
 const defaultMinutes = 120
 
-// Boot starts an instance of the recipe under the lease's name, and connects adb to it.
+// Boot starts an instance of the recipe with the lease's name, and connects adb to it.
 func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell func(string)) (*boot.Booted, error) {
 	if err := held.For(spec.Name); err != nil {
 		return nil, err
 	}
-	// What needs Android's SDK or can't be reached is known before something is started
-	// that could not be stopped then: start itself needs less than stop does.
+	// A missing SDK and an unreachable platform are detected before anything is started that
+	// could not be stopped then: start requires less than stop.
 	if _, err := l.list(ctx, "list the instances"); err != nil {
 		return nil, err
 	}
@@ -53,7 +52,7 @@ func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	return b, err
 }
 
-// recipe finds what the instance is to be made from. A UUID is taken as it is.
+// recipe returns the recipe for the instance. A UUID is used as it is.
 func (l *Lab) recipe(ctx context.Context, spec boot.Spec) (genymotion.Offer, error) {
 	if isUUID(spec.Model) {
 		return genymotion.Offer{ID: spec.Model, Name: spec.Model, Android: spec.Android}, nil
@@ -70,7 +69,7 @@ func (l *Lab) recipe(ctx context.Context, spec boot.Spec) (genymotion.Offer, err
 	return offer, nil
 }
 
-// start starts the instance and waits until gmsaas calls it online.
+// start starts the instance and waits until gmsaas reports it as online.
 func (l *Lab) start(ctx context.Context, spec boot.Spec, recipe genymotion.Offer, held *lease.Held, tell func(string)) error {
 	if err := held.Note(noteMinutes, strconv.Itoa(spec.Minutes)); err != nil {
 		return err
@@ -94,7 +93,7 @@ func (l *Lab) start(ctx context.Context, spec boot.Spec, recipe genymotion.Offer
 	return held.Note(noteUUID, a.Instance.UUID)
 }
 
-// connect connects adb to the instance of the name and waits until Android answers.
+// connect connects adb to the instance with the name and waits until Android answers.
 func (l *Lab) connect(ctx context.Context, name string, tell func(string)) (*boot.Booted, error) {
 	i, err := l.instance(ctx, name)
 	if err != nil {
@@ -114,7 +113,7 @@ func (l *Lab) connect(ctx context.Context, name string, tell func(string)) (*boo
 	return b, nil
 }
 
-// instance is the one of the name that is online.
+// instance returns the online instance with the name.
 func (l *Lab) instance(ctx context.Context, name string) (instance, error) {
 	doing := "look for the instance " + name
 	a, err := l.list(ctx, doing)
@@ -129,7 +128,7 @@ func (l *Lab) instance(ctx context.Context, name string) (instance, error) {
 	return instance{}, &boot.Error{Lab: called, What: doing + ": it was started, and " + stateOf(a, name), Retry: true}
 }
 
-// stateOf says how the instance of a name stands.
+// stateOf describes the state of the instance with a name.
 func stateOf(a answer, name string) string {
 	for _, i := range a.named(name) {
 		return "is " + prose.Clip(prose.OneLine(i.State), 40) + " now"
@@ -137,7 +136,7 @@ func stateOf(a answer, name string) string {
 	return "is gone: somebody has stopped it"
 }
 
-// tunnel opens the tunnel for adb, and returns the serial that the instance has by it.
+// tunnel opens the tunnel for adb, and returns the instance's serial.
 func (l *Lab) tunnel(ctx context.Context, i instance, tell func(string)) (string, error) {
 	doing := "connect adb to the instance " + i.Name
 	for try := 1; ; try++ {
@@ -150,7 +149,7 @@ func (l *Lab) tunnel(ctx context.Context, i instance, tell func(string)) (string
 			}
 			return l.serialOf(ctx, i.Name, doing)
 		case err == nil, errors.As(err, &refused) && refused.Code == codeOtherPort:
-			return l.serialOf(ctx, i.Name, doing) // old versions print nothing; or it is connected already
+			return l.serialOf(ctx, i.Name, doing) // old versions print nothing; or it is already connected
 		case try == 2 || refused == nil || !refused.Failed.Retry:
 			return "", err
 		}
@@ -158,7 +157,7 @@ func (l *Lab) tunnel(ctx context.Context, i instance, tell func(string)) (string
 	}
 }
 
-// serialOf asks the list for the serial of an instance that is connected.
+// serialOf returns the serial of a connected instance from the list.
 func (l *Lab) serialOf(ctx context.Context, name, doing string) (string, error) {
 	a, err := l.list(ctx, doing)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
-// outputs says of each output of gmsaas that was gathered what apkgate reads in it, or why
-// it reads nothing there.
+// outputs has, for each collected output of gmsaas, what apkgate reads in it, or why it reads
+// nothing.
 var outputs = map[string]corpustest.Reading{
 	"commands-vendor-doc.txt":                   {Not: "a manual"},
 	"env-and-timeouts-source.txt":               {Not: "names of variables and limits, in the comments of this package"},
@@ -56,7 +56,7 @@ var outputs = map[string]corpustest.Reading{
 	"rendered-whoami-none-text.txt":          {Not: "text: apkgate asks for JSON"},
 }
 
-// The outputs of gmsaas that were gathered are read, and each of them is accounted for.
+// The collected outputs of gmsaas are parsed, and none of them is left out.
 func TestGatheredOutputs(t *testing.T) {
 	corpustest.Readings(t, outputs, 20, "labs", "gmsaas")
 }
@@ -95,7 +95,7 @@ func readsList(t *testing.T, text []byte) {
 	}
 }
 
-// is holds the one instance of an answer to a state and an address, "" for none.
+// is checks the state and the address of the only instance in an answer, "" for none.
 func is(state, at string) func(*testing.T, []byte) {
 	return func(t *testing.T, text []byte) {
 		a := answers(t, text)
@@ -111,7 +111,7 @@ func is(state, at string) func(*testing.T, []byte) {
 	}
 }
 
-// refuses holds an error to its reason, its words and whether another try may help.
+// refuses checks an error's reason, its wording and whether a retry may help.
 func refuses(code int, reason, says string, retry bool) func(*testing.T, []byte) {
 	return func(t *testing.T, text []byte) {
 		r := readRefusal(code, nil, text)
@@ -125,8 +125,8 @@ func refuses(code int, reason, says string, retry bool) func(*testing.T, []byte)
 	}
 }
 
-// Every state has a meaning: one in which an instance can be used, one in which it can't
-// be any more, or one on the way to being usable.
+// Every state has a meaning: the instance is usable, no longer usable, or on the way to being
+// usable.
 func readsStates(t *testing.T, text []byte) {
 	first, _, _ := strings.Cut(string(text), "\n")
 	_, states, ok := strings.Cut(first, ": ")
@@ -159,7 +159,7 @@ func readsSession(t *testing.T, text []byte) {
 	}
 }
 
-// ours are the exit codes that this package tells apart, by the names of both tables.
+// ours are the exit codes that this package distinguishes, by the names in both tables.
 var ours = map[string]int{
 	"USAGE_ERROR": codeUsage, "RESERVED": codeUsage, "AUTHENTICATION_ERROR": codeAuth, "API_ERROR": codeAPI, "INVALID_JSON_ERROR": codeJSON,
 	"CONFIGURATION_ERROR": codeConfiguration, "PACKAGE_ERROR": codePackage, "COMPATIBILITY_ERROR": codeCompatibility,
@@ -167,7 +167,7 @@ var ours = map[string]int{
 	"ADBTUNNEL_BUSY_PORT_ERROR": codePortBusy, "ADBTUNNEL_TIMEOUT_ERROR": codeTunnel, "ADBTUNNEL_GENERIC_ERROR": codeTunnel,
 	"ADBTUNNEL_DIFFERENT_PORT_ERROR": codeOtherPort, "ADBTUNNEL_INSTANCE_NOT_READY": codeNotReady, "REQUEST_ERROR": codeRequest,
 	"NOT_SUPPORTED_ERROR": codeNotSupported,
-	// Of commands that apkgate doesn't call, or that are no error.
+	// For commands that apkgate does not call, or that are no errors.
 	"NO_ERROR": 0, "DEFAULT_ERROR": 1, "LOGZIP_ERROR": 16, "SAVE_INSTANCE_ERROR": 17, "DISPLAY_INSTANCE_ERROR": 18,
 }
 
@@ -180,7 +180,7 @@ func readsExitCodes(t *testing.T, text []byte) {
 	}
 }
 
-// Every message of gmsaas's sources comes with advice, or another try may help.
+// Every message in gmsaas's sources has a hint, or a retry may help.
 func readsMessages(t *testing.T, text []byte) {
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -197,7 +197,7 @@ func readsMessages(t *testing.T, text []byte) {
 		message := strings.ReplaceAll(f[2], `\n`, "\n")
 		e := readRefusal(code, nil, []byte(message)).failed("do something")
 		if e.Advice == "" && !e.Retry {
-			t.Errorf("nobody is told what to do about %q", message)
+			t.Errorf("no hint for %q", message)
 		}
 		if strings.Contains(e.What, "\n") || strings.Contains(e.What, "said nothing") {
 			t.Errorf("%q is said as %q", message, e.What)
@@ -208,7 +208,7 @@ func readsMessages(t *testing.T, text []byte) {
 	}
 }
 
-// What gmsaas prints comes from a cloud and from whoever writes there.
+// The output of gmsaas comes from a cloud and is untrusted.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"instances":[{"uuid":"4f4e21b3-0000-4000-8000-000000000001","name":"x","state":"ONLINE","adb_serial":"localhost:34919"}],"exit_code":0}`), 0)
 	f.Add([]byte("warning\n{\"error\":{\"message\":\"API return unexpected code: 403. Error: {\\\"code\\\":\\\"LICENSE_EXPIRED\\\"}\"},\"exit_code\":4}"), 4)
@@ -217,7 +217,7 @@ func FuzzAnswer(f *testing.F) {
 		if a, err := readAnswer(text); err == nil {
 			for _, o := range a.offers() {
 				if !isUUID(o.ID) {
-					t.Errorf("an offer is told to gmsaas as %q", o.ID)
+					t.Errorf("an offer is passed to gmsaas as %q", o.ID)
 				}
 			}
 			for _, i := range a.Instances {

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// killedAt starts a process that boots an instance, and kills it at a point: while a
-// command is held, or where that is "" once it is up.
+// killedAt starts a process that boots an instance, and kills it at a point: while a command
+// is blocked, or once the instance is up for "".
 func (b *bench) killedAt(t *testing.T, point string) {
 	t.Helper()
 	if point == "" {
@@ -45,8 +45,8 @@ func (b *bench) clean(t *testing.T) {
 	}
 }
 
-// Killed between any two steps of a boot, apkgate leaves a lease by which everything is
-// found that was started.
+// Killed between any two steps of a boot, apkgate leaves a lease by which everything that was
+// started is found.
 func TestNothingIsLeftOfAKilledBoot(t *testing.T) {
 	t.Parallel()
 	points := []string{""}
@@ -66,8 +66,8 @@ func TestNothingIsLeftOfAKilledBoot(t *testing.T) {
 	}
 }
 
-// Where the system doesn't end gmsaas with apkgate, cleaning up does.
-func TestAnOrphanIsEnded(t *testing.T) {
+// If the system does not end gmsaas together with apkgate, the cleanup does.
+func TestStopEndsAnOrphan(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	held := b.Take(t)
@@ -86,19 +86,19 @@ func TestAnOrphanIsEnded(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
-		t.Error("the orphan goes on")
+		t.Error("the orphan is still running")
 	}
 }
 
-// gmsaas starts an instance of the name.
+// gmsaas starts an instance with the name.
 func (b *bench) gmsaas(name string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(b.standin.Bin, "gmsaas"), "--format", "compactjson", "instances", "start", standins.CloudRecipes[0].UUID, name)
 	cmd.Env = b.standin.Environment()
 	return cmd
 }
 
-// An instance that the platform lists only a while after it was asked for is waited for.
-func TestAnInstanceThatAppearsLate(t *testing.T) {
+// An instance that the platform lists only some time after the request is waited for.
+func TestStopWaitsForALateInstance(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.mayAppear = 2 * time.Hour
@@ -132,8 +132,8 @@ func TestAnInstanceThatAppearsLate(t *testing.T) {
 	b.release(t, held.Lease())
 }
 
-// The token of the account is in no lease.
-func TestTheTokenIsInNoLease(t *testing.T) {
+// No lease contains the account's token.
+func TestTokenIsInNoLease(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.killedAt(t, "")

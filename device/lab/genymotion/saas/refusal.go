@@ -10,12 +10,12 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// called is how the lab is called in sentences.
+// called is the lab's name in sentences.
 const called = "Genymotion SaaS"
 
-// Exit codes of gmsaas, of the tables in its errors.py of 2019 and of 2022 and later.
-// They agree but on 2, which was reserved, on 9, which was "unreachable", and on 12,
-// which was any trouble with the tunnel.
+// Exit codes of gmsaas, from the tables in its errors.py of 2019 and of 2022 and later. They
+// agree except for 2, which was reserved, 9, which was "unreachable", and 12, which was any
+// problem of the tunnel.
 const (
 	codeUsage         = 2
 	codeAuth          = 3
@@ -34,24 +34,24 @@ const (
 	codeNotSupported  = 19
 )
 
-// refusal is what gmsaas said as it failed.
+// refusal is the parsed error output of gmsaas.
 type refusal struct {
 	code    int    // its exit code
-	status  int    // of HTTP, 0 where it told none
+	status  int    // of HTTP, 0 if not reported
 	reason  string // the platform's own code: "TOO_MANY_RUNNING_VDS"
 	message string // one line
 }
 
 var (
-	// The platform's code stands in the body of its answer, which gmsaas quotes.
+	// The platform's code is in the body of its answer, which gmsaas quotes.
 	reasonPattern = regexp.MustCompile(`"code"\s*:\s*"([A-Z][A-Z0-9_]{2,60})"`)
-	// A body that is cut or quoted otherwise still names the codes that matter most.
+	// A truncated or differently quoted body still contains the most important codes.
 	knownReason   = regexp.MustCompile(`\b(TOO_MANY_RUNNING_VDS|LICENSE_EXPIRED)\b`)
 	statusPattern = regexp.MustCompile(`unexpected code: (\d{3})\b`)
 )
 
-// readRefusal reads what a gmsaas that ended with the code printed. Without JSON, as of a
-// wrong option (click prints its usage) or a Python that broke down, it is the last line.
+// readRefusal parses the output of a gmsaas that ended with the code. Without JSON, as for a
+// wrong option (click prints its usage) or an uncaught Python exception, it is the last line.
 func readRefusal(code int, stdout, stderr []byte) refusal {
 	r := refusal{code: code}
 	text := ""
@@ -85,7 +85,7 @@ func lastLine(text []byte) string {
 	return strings.TrimPrefix(prose.OneLine(lines[len(lines)-1]), "Error: ")
 }
 
-// Advice that several refusals share.
+// Hints of several refusals.
 const (
 	adviceLogin  = "log in with gmsaas auth token TOKEN, or set GENYMOTION_API_TOKEN (old versions: gmsaas auth login EMAIL PASSWORD)"
 	adviceSDK    = "gmsaas config set android-sdk-path PATH"
@@ -93,14 +93,14 @@ const (
 	adviceQuota  = "stop one: gmsaas instances list, then gmsaas instances stop UUID; apkgate devices clean stops those that a killed apkgate left; or give the device a smaller count"
 )
 
-// failed is the error of a refusal while that was being done: "start an instance of …".
+// failed returns the error of a refusal during an operation: "start an instance of …".
 func (r refusal) failed(doing string) *boot.Error {
 	e := &boot.Error{Lab: called, What: doing + ": " + r.text()}
 	e.Advice, e.Retry = r.judge()
 	return e
 }
 
-// text says why, with gmsaas's own words.
+// text describes the reason, in gmsaas's own words.
 func (r refusal) text() string {
 	said := prose.Clip(r.message, 300)
 	if said == "" {
@@ -117,8 +117,8 @@ func (r refusal) text() string {
 	return said
 }
 
-// judge says what to do about a refusal, and whether doing the same again may help. Of
-// what the platform refuses (exit code 4) gmsaas tells the reason in its text alone.
+// judge returns the hint for a refusal, and whether a retry may help. For refusals of the
+// platform (exit code 4) gmsaas has the reason in its text only.
 func (r refusal) judge() (advice string, retry bool) {
 	switch r.code {
 	case codeAPI, codeJSON:

@@ -8,12 +8,12 @@ import (
 	"github.com/apkgate/apkgate/device/lab/genymotion"
 )
 
-// api is an answer of the platform that gmsaas quotes.
+// api returns an answer of the platform as gmsaas quotes it.
 func api(status, body string) string {
 	return `{"error":{"message":"API return unexpected code: ` + status + `. Error: ` + strings.ReplaceAll(body, `"`, `\"`) + `","details":""},"exit_code":4,"exit_code_desc":"API_ERROR"}`
 }
 
-func TestWhatARefusalMeans(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		code         int
 		stderr       string
@@ -43,11 +43,11 @@ func TestWhatARefusalMeans(t *testing.T) {
 		}
 	}
 	if e := readRefusal(codeAPI, []byte(api("401", "")), nil).failed("do"); !strings.Contains(e.Advice, "gmsaas auth token") {
-		t.Errorf("an error on the standard output: %+v", e) // as of versions that mix them
+		t.Errorf("an error on the standard output: %+v", e) // some versions mix them
 	}
 }
 
-func TestAnAddressIsAPortOfAHost(t *testing.T) {
+func TestAddress(t *testing.T) {
 	for serial, want := range map[string]string{
 		"localhost:34919": "127.0.0.1:34919", "10.0.0.7:1": "10.0.0.7:1", "a.b:65535": "a.b:65535",
 		"0.0.0.0": "", "localhost:0": "", "localhost:65536": "", "localhost:99999": "", "localhost:": "", "-x:5": "", "a b:5": "", "": "",
@@ -58,7 +58,7 @@ func TestAnAddressIsAPortOfAHost(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsOneOfGmsaas(t *testing.T) {
+func TestReadAnswer(t *testing.T) {
 	for text, want := range map[string]string{
 		``: "it printed nothing, want JSON", "\n \n": "it printed nothing, want JSON",
 		`{"instances":[]}`:                   `it printed "{\"instances\":[]}", want JSON`, // without an exit code it is none
@@ -76,8 +76,8 @@ func TestAnAnswerIsOneOfGmsaas(t *testing.T) {
 	}
 }
 
-// apkgate waits longer than gmsaas was told to, so that it is gmsaas who gives up.
-func TestHowLongAStartMayTake(t *testing.T) {
+// apkgate's timeout is longer than gmsaas's own, so that gmsaas reports it.
+func TestStartWithin(t *testing.T) {
 	for set, want := range map[string]time.Duration{
 		"": 5 * time.Minute, "240": 5 * time.Minute, "600": 11 * time.Minute, "1": 61 * time.Second,
 		"0": 5 * time.Minute, "-5": 5 * time.Minute, "soon": 5 * time.Minute, "86400": 5 * time.Minute,

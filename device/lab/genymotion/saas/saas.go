@@ -1,14 +1,14 @@
 // Package saas boots virtual devices in Genymotion's cloud, through the vendor's program
 // gmsaas.
 //
-// It owns how gmsaas is told and what its answers mean, by the sources of three versions
-// of it (2019 to 2022 and later) and the vendor's reference of 2026; docs/labs.md says
-// which. How a device is measured is not its affair, and neither is logging in: gmsaas
-// has its own token, which this package neither reads into a lease nor shows.
+// It owns the command lines for gmsaas and the parsing of its output, by the sources of three
+// versions of it (2019 to 2022 and later) and the vendor's reference of 2026; docs/labs.md has
+// the sources. It neither measures devices nor logs in: gmsaas has its own token, which this
+// package neither writes to a lease nor shows.
 //
-// It takes a stand: an instance costs money for as long as it runs, so none is started
-// that could not be stopped again, each has a longest duration, and it is stopped only
-// once the platform lists it no more.
+// An instance is billed for as long as it runs. So none is started that could not be stopped
+// again, each has a time limit, and it counts as stopped only once the platform no longer
+// lists it.
 package saas
 
 import (
@@ -25,31 +25,30 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// Kind is the lab's, as a configuration names it.
+// Kind is the lab's name in a configuration.
 const Kind = "genymotion-saas"
 
-// How long the commands of gmsaas may take. They wait by themselves for what they were
-// asked for, and what they say as they give up tells more than that they were killed: so
-// each limit is above gmsaas's own.
+// Timeouts of the commands of gmsaas. gmsaas waits for the results itself, and its message on
+// a timeout explains more than killing it, so each limit is above gmsaas's own.
 const (
-	shortly       = 2 * time.Minute   // to ask: some calls to the platform, of 30 s at most each
+	shortly       = 2 * time.Minute   // for a query: several calls to the platform, of at most 30 s each
 	tunnelTimeout = 100 * time.Second // GMSAAS_ADBCONNECT_TIMEOUT is 40 s
 	stopTimeout   = 2 * time.Minute   // GMSAAS_STOP_TIMEOUT is 60 s
-	startTimeout  = 240 * time.Second // GMSAAS_START_TIMEOUT, where it is not set
+	startTimeout  = 240 * time.Second // the default of GMSAAS_START_TIMEOUT
 )
 
 // Lab is Genymotion's cloud.
 type Lab struct {
 	computer   genymotion.Computer
-	lookEvery  time.Duration // as Stop does
-	watchEvery time.Duration // as long as an instance is in use
+	lookEvery  time.Duration // the interval of Stop
+	watchEvery time.Duration // the interval while an instance is in use
 	mayAppear  time.Duration
 
 	mu      sync.Mutex
 	watches map[string]*watch // by the instance's name
 }
 
-// New is the lab, on a computer.
+// New returns the lab on a computer.
 func New(c genymotion.Computer) *Lab {
 	c.Paid = true
 	return &Lab{computer: c, lookEvery: 3 * time.Second, watchEvery: 15 * time.Second, mayAppear: mayAppear, watches: map[string]*watch{}}
@@ -58,8 +57,8 @@ func New(c genymotion.Computer) *Lab {
 // Kind is "genymotion-saas".
 func (l *Lab) Kind() string { return Kind }
 
-// Check looks whether gmsaas is here, is logged in, knows Android's SDK and reaches the
-// platform.
+// Check checks whether gmsaas is installed, logged in, configured with Android's SDK and
+// reaches the platform.
 func (l *Lab) Check(ctx context.Context) []device.Finding {
 	a, err := l.ask(ctx, "ask gmsaas for its version", shortly, "--version")
 	if err != nil {
@@ -73,8 +72,7 @@ func (l *Lab) Check(ctx context.Context) []device.Finding {
 	return append(found, device.Finding{Name: "account", OK: true, Detail: "logged in; it runs " + prose.Count(len(a.Instances), "instance", "instances") + " now"})
 }
 
-// startWithin is how long start may take: as long as gmsaas waits, and a minute for what
-// it does besides.
+// startWithin returns the timeout of start: gmsaas's own, and a minute for the rest.
 func (l *Lab) startWithin() time.Duration {
 	within := startTimeout
 	if s, err := strconv.Atoi(l.computer.Getenv("GMSAAS_START_TIMEOUT")); err == nil && s > 0 && s < 24*3600 {
@@ -83,7 +81,7 @@ func (l *Lab) startWithin() time.Duration {
 	return within + time.Minute
 }
 
-// list asks for all instances.
+// list returns all instances.
 func (l *Lab) list(ctx context.Context, doing string) (answer, error) {
 	return l.ask(ctx, doing, shortly, "instances", "list")
 }
@@ -94,8 +92,8 @@ var gmsaas = genymotion.Program{
 	Missing: boot.Error{What: "gmsaas is not in the PATH", Advice: "pip install gmsaas"},
 }
 
-// ask runs a command of gmsaas, whose answer is JSON. An old adbconnect that worked prints
-// nothing: that is an answer, too.
+// ask runs a command of gmsaas, whose answer is JSON. A successful old adbconnect prints
+// nothing, which is also an answer.
 func (l *Lab) ask(ctx context.Context, doing string, within time.Duration, args ...string) (answer, error) {
 	r, err := l.computer.Run(ctx, gmsaas, doing, within, within, append([]string{"--format", "compactjson"}, args...)...)
 	switch {
@@ -115,7 +113,7 @@ func (l *Lab) ask(ctx context.Context, doing string, within time.Duration, args 
 	return a, nil
 }
 
-// tokenVariable is where gmsaas looks for its token; nothing that apkgate says shows it.
+// tokenVariable is where gmsaas reads its token; no output of apkgate contains it.
 const tokenVariable = "GENYMOTION_API_TOKEN"
 
 func (l *Lab) withoutToken(text string) string {

@@ -19,7 +19,7 @@ import (
 	standins "github.com/apkgate/apkgate/simulator/standin/genymotion"
 )
 
-// token is what no message and no file of a lease may show.
+// token must not appear in any message or file of a lease.
 const token = "sesame-4711-token"
 
 // bench is a lab with its stand-ins and its leases.
@@ -29,14 +29,14 @@ type bench struct {
 	standin *standin.Lab
 }
 
-// newBench is a computer with gmsaas. Nothing in it waits as long as for the real cloud.
+// newBench returns a computer with gmsaas, with shorter timeouts than for the real cloud.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	s := standin.New(t, standin.Options{Boots: 50 * time.Millisecond, WithoutADB: true})
 	return benchOn(s.Variables(), s, t.TempDir())
 }
 
-// benchOn is the lab in an environment that differs in those variables.
+// benchOn returns the lab in an environment with other values of the variables.
 func benchOn(variables map[string]string, s *standin.Lab, leases string) *bench {
 	variables[tokenVariable] = token
 	var env []string
@@ -57,7 +57,7 @@ func benchOn(variables map[string]string, s *standin.Lab, leases string) *bench 
 	return &bench{l, &boottest.Bench{Kind: Kind, Leases: leases}, s}
 }
 
-// cloud are the instances that the platform lists.
+// cloud returns the instances that the platform lists.
 func (b *bench) cloud(t *testing.T) []standins.CloudInstance {
 	t.Helper()
 	list, err := standins.Cloud(b.standin.Folder)
@@ -67,7 +67,7 @@ func (b *bench) cloud(t *testing.T) []standins.CloudInstance {
 	return list
 }
 
-// release stops what the lease names, and sees that nothing is left.
+// release stops what the lease names, and checks that nothing is left.
 func (b *bench) release(t *testing.T, l lease.Lease) {
 	t.Helper()
 	if err := b.Stop(t.Context(), l, b.Tell); err != nil {
@@ -83,7 +83,7 @@ func (b *bench) release(t *testing.T, l lease.Lease) {
 
 var pixel = boot.Spec{Name: "pixel #1", Kind: Kind, Model: "Google Pixel 3", Android: "11.0", Minutes: 30}
 
-func TestAnInstanceIsBootedAndStopped(t *testing.T) {
+func TestBootAndStopAnInstance(t *testing.T) {
 	t.Parallel()
 	s := standin.New(t, standin.Options{})
 	b := benchOn(s.Variables(), s, t.TempDir())
@@ -117,7 +117,7 @@ func TestAnInstanceIsBootedAndStopped(t *testing.T) {
 	b.release(t, held.Lease()) // a second time there is nothing to do
 }
 
-// adbDevices is what the lab's adb server lists.
+// adbDevices returns the list of the lab's adb server.
 func (b *bench) adbDevices(t *testing.T) string {
 	t.Helper()
 	if b.standin.ADB == 0 {
@@ -138,7 +138,7 @@ func (b *bench) adbDevices(t *testing.T) string {
 	return out.String()
 }
 
-// What fails before anything is started leaves nothing, and says what to do.
+// A failure before anything is started leaves nothing behind, and has a hint.
 func TestBootsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -148,7 +148,7 @@ func TestBootsThatFail(t *testing.T) {
 		what   []string
 		advice string
 		retry  bool
-		starts int // how often the platform was asked for an instance
+		starts int // requests for an instance
 	}{
 		"logged out":     {breaks: standins.SaaSLoggedOut, times: 1, what: []string{"list the instances", "no authentication set"}, advice: "gmsaas auth token"},
 		"a bad token":    {breaks: standins.SaaSBadToken, times: 1, what: []string{"INVALID_TOKEN", "[token]"}, advice: "gmsaas auth token"},
@@ -223,8 +223,8 @@ func (b *bench) calls(command string) (n int) {
 	return n
 }
 
-// What other versions do otherwise, and what goes wrong once, is no reason to fail.
-func TestBootsThatTakeAnotherWay(t *testing.T) {
+// Differences of other versions, and failures that occur once, do not fail the boot.
+func TestBootWithOtherVersions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		breaks string
@@ -247,15 +247,15 @@ func TestBootsThatTakeAnotherWay(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.HasPrefix(booted.Serial, "localhost:") || !b.Heard(c.told) {
-				t.Errorf("serial %q, told %q, want %q", booted.Serial, b.Told(), c.told)
+				t.Errorf("serial %q, reported %q, want %q", booted.Serial, b.Told(), c.told)
 			}
 			b.release(t, held.Lease())
 		})
 	}
 }
 
-// The battery shows what it is asked to; and no instance lives for ever.
-func TestTheBatteryAndTheLongestDuration(t *testing.T) {
+// The battery has the requested level, and each instance has a time limit.
+func TestBatteryAndTimeLimit(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	spec := pixel
@@ -266,7 +266,7 @@ func TestTheBatteryAndTheLongestDuration(t *testing.T) {
 		t.Fatal(err)
 	}
 	if level := b.run(t, booted, "dumpsys battery | grep level:"); level != "level: 83" || b.Heard("battery") {
-		t.Errorf("the battery says %q, told %q", level, b.Told())
+		t.Errorf("the battery says %q, reported %q", level, b.Told())
 	}
 	if cloud := b.cloud(t); len(cloud) != 1 || cloud[0].Minutes != defaultMinutes {
 		t.Errorf("an instance without a longest duration: %+v", cloud)
@@ -274,7 +274,7 @@ func TestTheBatteryAndTheLongestDuration(t *testing.T) {
 	b.release(t, held.Lease())
 }
 
-// run runs a command on what was booted.
+// run runs a command on a booted device.
 func (b *bench) run(t *testing.T, booted *boot.Booted, command string) string {
 	t.Helper()
 	d, err := b.computer.Reach(t.Context(), booted)
@@ -289,8 +289,8 @@ func (b *bench) run(t *testing.T, booted *boot.Booted, command string) string {
 	return strings.TrimSpace(string(out.Stdout))
 }
 
-// An instance that is stopped by somebody, or whose machine dies, is noticed, and why.
-func TestTheEndOfAnInstanceIsNoticed(t *testing.T) {
+// An instance that another user stops, or whose machine dies, is detected, with the reason.
+func TestDiedWhenAnInstanceEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	held := b.Take(t)
@@ -298,20 +298,20 @@ func TestTheEndOfAnInstanceIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.standin.Breaks(standins.SaaSOffline, 3) // which says nothing about the instance
+	b.standin.Breaks(standins.SaaSOffline, 3) // which does not affect the instance
 	if why := booted.Why(); why != "" {
 		t.Errorf("it runs, and yet: %q", why)
 	}
 	if _, err := b.ask(t.Context(), "stop it", shortly, "instances", "list"); err == nil {
 		t.Fatal("the platform was to be out of reach")
 	}
-	for b.cloudState(t) == "ONLINE" { // the platform may be out of reach still
+	for b.cloudState(t) == "ONLINE" { // the platform may still be unreachable
 		_, _ = b.ask(t.Context(), "stop it", shortly, "instances", "stop", held.Lease().Detail[noteUUID])
 	}
 	select {
 	case <-booted.Died:
 	case <-time.After(time.Minute):
-		t.Fatal("a minute after its end nobody has noticed")
+		t.Fatal("a minute after its end it was not detected")
 	}
 	if why := booted.Why(); !strings.Contains(why, held.ID()) || !strings.Contains(why, "was stopped") {
 		t.Errorf("it says %q", why)
@@ -326,8 +326,8 @@ func (b *bench) cloudState(t *testing.T) string {
 	return ""
 }
 
-// Stopping goes on until the platform lists the instance no more.
-func TestStoppingIsTriedUntilItIsDone(t *testing.T) {
+// Stopping is retried until the platform no longer lists the instance.
+func TestStopRetriesUntilUnlisted(t *testing.T) {
 	t.Parallel()
 	for _, breaks := range []string{standins.SaaSStopTooSlow, standins.SaaSOffline, standins.SaaSOutOfOrder} {
 		b := newBench(t)
@@ -340,8 +340,8 @@ func TestStoppingIsTriedUntilItIsDone(t *testing.T) {
 	}
 }
 
-// What can't be stopped is said, with what to do by hand.
-func TestAnInstanceThatCantBeStopped(t *testing.T) {
+// A failed stop is reported, with what to do by hand.
+func TestStopOfAnInstanceThatCantBeStopped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	held := b.Take(t)
@@ -370,9 +370,9 @@ func TestAnInstanceThatCantBeStopped(t *testing.T) {
 	b.release(t, held.Lease())
 }
 
-// Where gmsaas is gone, whoever cleans up is told so at once: waiting doesn't bring it, and
-// the instance costs money meanwhile.
-func TestStoppingWithoutGmsaas(t *testing.T) {
+// Without gmsaas, a cleanup fails at once: waiting does not help, and the instance is being
+// billed.
+func TestStopWithoutGmsaas(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -388,9 +388,9 @@ func TestStoppingWithoutGmsaas(t *testing.T) {
 	}
 }
 
-// A start whose answer names no instance is told, and what it started all the same is found
-// by its name and stopped.
-func TestAStartThatNamesNoInstance(t *testing.T) {
+// A start whose answer contains no instance is an error, and an instance that it started
+// nevertheless is found by its name and stopped.
+func TestStartWithoutAnInstance(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	program, real := filepath.Join(b.standin.Bin, "gmsaas"), b.standin.Path("real", "gmsaas")
@@ -410,9 +410,9 @@ func TestAStartThatNamesNoInstance(t *testing.T) {
 	b.release(t, held.Lease())
 }
 
-// What may still appear, or doesn't end, is waited for no longer than there is time, and
-// told with what to do by hand.
-func TestAStopWithoutAnEnd(t *testing.T) {
+// A device that may still appear, or does not end, is waited for until the timeout, and then
+// reported with what to do by hand.
+func TestStopTimeout(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.lookEvery, b.mayAppear = time.Hour, time.Hour
@@ -429,9 +429,9 @@ func TestAStopWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// Whoever interrupts the stop of what may still appear is told that, and not that the
-// time is over.
-func TestAStopThatIsInterrupted(t *testing.T) {
+// An interrupt of a stop that waits for a device to appear is reported as such, not as a
+// timeout.
+func TestStopInterrupted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.lookEvery, b.mayAppear = time.Hour, time.Hour
@@ -452,7 +452,7 @@ func TestAStopThatIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestCheckSaysWhatIsMissing(t *testing.T) {
+func TestCheckReportsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	got := b.Check(t.Context())
@@ -469,7 +469,7 @@ func TestCheckSaysWhatIsMissing(t *testing.T) {
 	if len(got) != 1 || got[0].OK || !strings.Contains(got[0].Detail, "gmsaas is not in the PATH") || got[0].Hint != "pip install gmsaas" {
 		t.Errorf("without gmsaas: %+v", got)
 	}
-	silent := t.TempDir() // a wrapper that swallows what gmsaas prints
+	silent := t.TempDir() // a wrapper that discards gmsaas's output
 	if err := os.WriteFile(filepath.Join(silent, "gmsaas"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -480,8 +480,8 @@ func TestCheckSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A boot that is given up leaves what its lease tells of.
-func TestABootThatIsGivenUp(t *testing.T) {
+// A cancelled boot leaves what its lease names.
+func TestBootCancelled(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.standin.Breaks(standins.Held("halfway", "instances start"), 1)

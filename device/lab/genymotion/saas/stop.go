@@ -11,20 +11,20 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// stopWithin bounds Stop; each try takes gmsaas up to a minute.
+// stopWithin is the timeout of Stop; each attempt of gmsaas takes up to a minute.
 const stopWithin = 5 * time.Minute
 
-// mayAppear is how long after it was asked for an instance may first be listed: one call
-// of gmsaas to the platform ends within 30 s (its saas/client.py). A process that was
-// killed in between has left nobody who would know.
+// mayAppear is how long after a request an instance may first be listed: one call of gmsaas to
+// the platform ends within 30 s (its saas/client.py). If the process was killed in between, no
+// other process knows of the instance.
 const mayAppear = 45 * time.Second
 
-// Stop stops the instance that has the lease's name, and returns once the platform lists
-// none any more.
+// Stop stops the instance with the lease's name, and returns once the platform no longer lists
+// any.
 func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error {
 	l.unwatch(of.ID)
 	if of.Detail[noteAsked] == "" {
-		return nil // the platform was not asked for anything
+		return nil // nothing was requested of the platform
 	}
 	if err := genymotion.EndOrphans("gmsaas", of.ID); err != nil {
 		tell(err.Error())
@@ -44,7 +44,7 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 	}.Run(ctx)
 }
 
-// stopAll stops what is listed under the name, and tells how many were.
+// stopAll stops the listed instances with the name, and returns their number.
 func (l *Lab) stopAll(ctx context.Context, name, doing string, tell func(string)) (listed int, err error) {
 	a, err := l.list(ctx, doing)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/internal/prose"
 )
 
-// watch looks whether an instance is still online, for as long as it is in use.
+// watch checks whether an instance is still online, for as long as it is in use.
 type watch struct {
 	died chan struct{}
 	stop context.CancelFunc
@@ -17,14 +17,14 @@ type watch struct {
 	reason string
 }
 
-// why is what became of the instance, "" while nothing has.
+// why returns what happened to the instance, "" if it is still online.
 func (w *watch) why() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.reason
 }
 
-// watch begins to look after the instance of the name.
+// watch starts watching the instance with the name.
 func (l *Lab) watch(name string) *watch {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watch{died: make(chan struct{}), stop: cancel}
@@ -35,7 +35,7 @@ func (l *Lab) watch(name string) *watch {
 	return w
 }
 
-// unwatch ends what watch began: what follows is our own doing.
+// unwatch ends a watch: what follows is this process's own doing.
 func (l *Lab) unwatch(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,8 +45,8 @@ func (l *Lab) unwatch(name string) {
 	}
 }
 
-// attend asks until the instance is no longer online. A platform that can't be reached
-// says nothing about it.
+// attend polls until the instance is no longer online. An unreachable platform proves nothing
+// about it.
 func (l *Lab) attend(ctx context.Context, name string, w *watch) {
 	for boot.Pause(ctx, l.watchEvery) == nil {
 		a, err := l.list(ctx, "look after the instance "+name)
@@ -63,7 +63,7 @@ func (l *Lab) attend(ctx context.Context, name string, w *watch) {
 	}
 }
 
-// endOf says why an instance can't be used any more, "" where it can.
+// endOf returns why an instance can't be used any more, "" if it can.
 func endOf(a answer, name string) string {
 	there := a.named(name)
 	if len(there) == 0 {

@@ -12,29 +12,29 @@ import (
 	"github.com/apkgate/apkgate/simulator/simapp"
 )
 
-// Deeds are what one process did that costs power. They outlive it.
-type Deeds struct {
+// Process is one process's activities that use power. They are kept after its end.
+type Process struct {
 	App *simapp.App
 	UID int
 	PID int
-	// Compiled says that the package was compiled ahead of time by then.
+	// Compiled reports that the package was compiled ahead of time when the process started.
 	Compiled bool
-	// Drawing is the work of its frames and what else its UI thread does, of which each
-	// item begins from one time until before another. It is asked while the process lives.
+	// Drawing returns the work of the process's frames and of its UI thread, for items that
+	// begin from one time until before another. It is called while the process lives.
 	Drawing func(from, to time.Duration) []sched.Item
-	// Threads are by their places; nil where there is none.
+	// Threads are indexed by place; nil where there is none.
 	Threads [places]*sched.Thread
 
 	Seed    uint64
-	named   map[string]*sched.Thread // threads that the app's file names
+	named   map[string]*sched.Thread // threads from the app's file
 	began   time.Duration
 	ended   time.Duration // 0 while it lives
 	factor  float64
-	extra   []sched.Item    // work beside the frames
-	pooled  []time.Duration // until when each thread of the pool has work
+	extra   []sched.Item    // work apart from frames
+	pooled  []time.Duration // when each pool thread's work ends
 	binder  *sched.Pool
-	asked   []sched.Item // work that something outside gives cause for
-	loads   []power.Load // parts that it kept on
+	asked   []sched.Item // work with an external cause
+	loads   []power.Load // parts that it kept powered
 	locks   []lock
 	sensors []registration
 	traffic []traffic
@@ -54,8 +54,8 @@ type traffic struct {
 	rx, tx   int64
 }
 
-// Begin opens the account of a process that starts now, the phone's n-th.
-func (a *Account) Begin(d *Deeds, n int) {
+// Begin opens the account of the phone's n-th process, which starts now.
+func (a *Account) Begin(d *Process, n int) {
 	a.forget()
 	session := a.Random("power session", d.App.Package).NormFloat64()
 	r := a.Random("power repetition", d.App.Package, d.App.Version, d.App.Build, n)
@@ -74,11 +74,11 @@ func (a *Account) Begin(d *Deeds, n int) {
 	a.thread(d, Catcher, d.PID+1, "Signal Catcher")
 	d.binder = &sched.Pool{Threads: d.Threads[Binders:Catcher]}
 	a.beginNamed(d)
-	a.deeds = append(a.deeds, d)
+	a.processes = append(a.processes, d)
 }
 
 // End closes the account of a process that ends now.
-func (a *Account) End(d *Deeds) {
+func (a *Account) End(d *Process) {
 	if d.ended > 0 {
 		return
 	}
@@ -105,16 +105,16 @@ func (a *Account) End(d *Deeds) {
 	d.Drawing, d.extra, d.asked = nil, nil, nil
 }
 
-// All are what the processes of the last hours did, the oldest first.
-func (a *Account) All() []*Deeds { return a.deeds }
+// All returns the activities of the processes of the last hours, oldest first.
+func (a *Account) All() []*Process { return a.processes }
 
-// Lives reports whether the process lived at some time between two instants.
-func (d *Deeds) Lives(from, to time.Duration) bool {
+// Lives reports whether the process lived at any time between two instants.
+func (d *Process) Lives(from, to time.Duration) bool {
 	return d.began < to && (d.ended == 0 || d.ended > from)
 }
 
-// joules is what the process burnt between two instants, by part.
-func (d *Deeds) joules(a *Account, from, to time.Duration) power.Sum {
+// joules returns the energy that the process used between two instants, by part.
+func (d *Process) joules(a *Account, from, to time.Duration) power.Sum {
 	out := a.Work(d).Joules(from, to)
 	for _, l := range d.loads {
 		if j := l.Joules(from, to); j > 0 {
@@ -135,9 +135,9 @@ func (d *Deeds) joules(a *Account, from, to time.Duration) power.Sum {
 	return out
 }
 
-// held are the times in which the process held any wakelock at all: two at once
-// keep the system no more awake than one.
-func (d *Deeds) held() (out []lock) {
+// held returns the spans in which the process held any wakelock: two at once keep the system
+// no more awake than one.
+func (d *Process) held() (out []lock) {
 	locks := slices.Clone(d.locks)
 	slices.SortStableFunc(locks, func(a, b lock) int { return cmp.Compare(a.from, b.from) })
 	for _, l := range locks {
